@@ -1,0 +1,216 @@
+"""What is wrong with a file, told the way an operator can act on it (data-model.md 5).
+
+msgspec validates fast and stops at the first fault. Only when it has refused a value is ``explain``
+asked: it walks the decoded JSON along the same struct types and names every fault with its path.
+Because both read one set of types, they cannot drift; a property test holds them together.
+"""
+
+import datetime
+import difflib
+import functools
+import json
+import math
+import types
+import typing
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+MAX_FINDINGS = 20
+"""Findings shown at once; the rest is counted (data-model.md 5)."""
+
+_MAX_SHOWN = 40  # characters of an offending value; a finding is one line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One fault of one file."""
+
+    file: str
+    path: str
+    """JSON path such as ``$.reviews[812].rating``; empty when the file itself is the fault."""
+    reason: str
+    review_id: str | None = None
+
+    def __str__(self) -> str:
+        """The finding as one line."""
+        where = f"{self.path}: " if self.path else ""
+        if self.review_id is not None:
+            where = f"{self.path} (id {self.review_id}): "
+        return f"{self.file}: {where}{self.reason}"
+
+
+class DataError(Exception):
+    """A file was refused.
+
+    Attributes:
+        findings: The first ``MAX_FINDINGS`` faults in the order of the file.
+        total: How many faults there are in all.
+    """
+
+    def __init__(self, findings: tuple[Finding, ...], total: int | None = None) -> None:
+        self.findings = findings[:MAX_FINDINGS]
+        self.total = len(findings) if total is None else total
+        super().__init__("\n".join(self.lines()))
+
+    def lines(self) -> list[str]:
+        """The text form: one line for each finding, then the number of the rest."""
+        lines = [str(finding) for finding in self.findings]
+        if self.total > len(lines):
+            lines.append(f"... and {self.total - len(lines)} more")
+        return lines
+
+
+def show(value: object) -> str:
+    """A JSON value as a finding quotes it: short, on one line."""
+    match value:
+        case dict():
+            return "object"
+        case list():
+            return "array"
+        case float() if not math.isfinite(value):
+            return str(value)
+    text = msgspec.json.encode(value).decode()
+    text = text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 3] + "..."
+    # JSON leaves DEL, C1 and line separators as they are; a terminal obeys them
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
+
+
+def explain(value: object, kind: object, path: str = "$") -> Iterator[tuple[str, str]]:
+    """Every fault of a decoded JSON value, as (JSON path, reason).
+
+    Args:
+        value: What ``json.decode`` gave: dict, list, str, int, float, bool or None.
+        kind: The type it should have: a struct, or any annotation msgspec understands.
+        path: The path of ``value`` itself.
+    """
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    bare = arguments[0] if origin is typing.Annotated else kind
+    origin, arguments = typing.get_origin(bare), typing.get_args(bare)
+    if origin in (typing.Union, types.UnionType) and (chosen := _branch(value, arguments)):
+        yield from explain(value, chosen, path)
+    elif isinstance(bare, type) and issubclass(bare, msgspec.Struct) and isinstance(value, dict):
+        yield from _explain_struct(value, bare, path)
+    elif origin in (tuple, list) and isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from explain(item, arguments[0], f"{path}[{index}]")
+    elif origin is dict and isinstance(value, dict):
+        for key, item in value.items():
+            yield from explain(item, arguments[1], member(path, key))
+    elif (reason := _leaf_fault(value, kind)) is not None:
+        yield path, reason
+
+
+def _explain_struct(
+    value: dict[str, object], kind: type[msgspec.Struct], path: str
+) -> Iterator[tuple[str, str]]:
+    fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+    for name, field in fields.items():
+        if name in value:
+            yield from explain(value[name], _hints(kind)[field.name], member(path, name))
+        elif field.required:
+            yield member(path, name), "missing"
+    if kind.__struct_config__.forbid_unknown_fields:
+        for name in value:
+            if name not in fields:
+                yield member(path, name), f"unknown key {show(name)}{nearest(name, fields)}"
+
+
+def member(path: str, name: str) -> str:
+    """The path of a member; a name that is no identifier is quoted."""
+    return f"{path}.{name}" if name.isidentifier() else f"{path}[{show(name)}]"
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """``; did you mean "x"?`` with the closest of the known names, or nothing."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {show(close[0])}?" if close else ""
+
+
+def _branch(value: object, branches: tuple[object, ...]) -> object | None:
+    """The alternative of a union that has the value's JSON type, if one has."""
+    return next((branch for branch in branches if _has_type(value, branch)), None)
+
+
+def _has_type(value: object, kind: object) -> bool:
+    name, names = _json_name(value), _json_names(kind)
+    return name in names or (name == "integer" and "number" in names)
+
+
+def _leaf_fault(value: object, kind: object) -> str | None:
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError as refusal:
+        if not _has_type(value, kind):
+            return f"expected {' or '.join(_json_names(kind))}, got {_typed(value)}"
+        return _rule_broken(value, kind) or f"{refusal}"
+    return None
+
+
+def _rule_broken(value: object, kind: object) -> str | None:
+    """How a value of the right JSON type breaks the rule of its type."""
+    metas = [part for part in typing.get_args(kind)[1:] if isinstance(part, msgspec.Meta)]
+    bare = typing.get_args(kind)[0] if metas else kind
+    expected = next((m.extra["expected"] for m in metas if m.extra and "expected" in m.extra), None)
+    if expected is None and bare is datetime.date:
+        expected = "YYYY-MM-DD"
+    if expected is None and bare is datetime.datetime:
+        expected = "RFC 3339 date and time"
+    if expected is None and typing.get_origin(bare) is typing.Literal:
+        expected = "one of " + ", ".join(show(choice) for choice in typing.get_args(bare))
+    if expected is not None:
+        return f"expected {expected}, got {show(value)}"
+    for meta in metas:
+        if isinstance(value, str):
+            if value == "" and meta.min_length == 1:
+                return "must not be empty"
+            return (
+                f"expected {meta.min_length or 0}..{meta.max_length} characters, got {len(value)}"
+            )
+        if meta.le is None:
+            return f"expected {meta.ge} or more, got {show(value)}"
+        return f"expected {meta.ge}..{meta.le}, got {show(value)}"
+    return None
+
+
+_JSON_NAMES: dict[object, str] = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    datetime.date: "string",
+    datetime.datetime: "string",
+    type(None): "null",
+    dict: "object",
+    list: "array",
+    tuple: "array",
+    typing.Literal: "string",
+}
+
+
+def _json_names(kind: object) -> tuple[str, ...]:
+    """The JSON types an annotation takes, as people call them."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Annotated:
+        return _json_names(arguments[0])
+    if origin in (typing.Union, types.UnionType):
+        return tuple(name for branch in arguments for name in _json_names(branch))
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return ("object",)
+    return (_JSON_NAMES[origin or kind],)
+
+
+def _json_name(value: object) -> str:
+    return _JSON_NAMES[type(value)]
+
+
+def _typed(value: object) -> str:
+    """A value of the wrong type: its type, and the value where it is short enough to help."""
+    name = _json_name(value)
+    return name if name in {"object", "array", "null"} else f"{name} {show(value)}"
+
+
+@functools.cache
+def _hints(kind: type[msgspec.Struct]) -> dict[str, object]:
+    return typing.get_type_hints(kind, include_extras=True)

@@ -1,0 +1,154 @@
+"""The insights file: sentiment, entities and what ties them to reviews (data-model.md 2, seed 2).
+
+Lenient where operators write by hand: in lists of aspects, entities and topics one of ``id``,
+``label`` or ``name`` is enough and a bare string stands for ``{label}``. The file is served as
+given; ``named`` derives the missing names for look-ups, feeds and agents.
+"""
+
+import datetime
+import unicodedata
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct, structs
+
+from reviewsd.domain.reviews import Count, Date, Text
+
+Percent = Annotated[float, Meta(ge=0, le=100)]
+Score = Annotated[float, Meta(ge=-1, le=1)]
+Stars = Annotated[float, Meta(ge=1, le=5)]
+Sentiment = Literal["positive", "neutral", "negative"]
+Month = Annotated[
+    str, Meta(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])(?![\s\S])", extra={"expected": "YYYY-MM"})
+]
+
+
+class DateRange(Struct, frozen=True, kw_only=True):
+    """The first and the last day of the reviews analysed."""
+
+    earliest: Date | None = None
+    latest: Date | None = None
+
+
+class OverallSentiment(Struct, frozen=True, kw_only=True):
+    """Sentiment over all reviews; ``score`` from -1 to 1, percentages from 0 to 100."""
+
+    score: Score = 0.0
+    positive_pct: Percent = 0.0
+    neutral_pct: Percent = 0.0
+    negative_pct: Percent = 0.0
+
+
+class Entity(Struct, frozen=True, kw_only=True):
+    """An aspect, technician, service, problem, service area or topic that reviews speak of."""
+
+    id: Text | None = None
+    name: Text | None = None
+    label: Text | None = None
+    mention_count: Count = 0
+    positive_count: Count = 0
+    neutral_count: Count = 0
+    negative_count: Count = 0
+    positive_pct: Percent = 0.0
+    score: Score = 0.0
+    average_rating: Stars | None = None
+    top_phrases: tuple[str, ...] = ()
+    example_review_ids: tuple[str, ...] = ()
+    review_ids: tuple[str, ...] = ()
+
+
+class Entities(Struct, frozen=True, kw_only=True):
+    """Who and what the reviews name."""
+
+    technicians: tuple[Text | Entity, ...] = ()
+    services: tuple[Text | Entity, ...] = ()
+    problems: tuple[Text | Entity, ...] = ()
+    service_areas: tuple[Text | Entity, ...] = ()
+
+
+class MonthlySentiment(Struct, frozen=True, kw_only=True):
+    """One month of the trend."""
+
+    month: Month
+    review_count: Count = 0
+    average_rating: Stars | None = None
+    score: Score = 0.0
+    positive_pct: Percent = 0.0
+
+
+class Temporal(Struct, frozen=True, kw_only=True):
+    """How sentiment moves; months oldest first."""
+
+    monthly: tuple[MonthlySentiment, ...] = ()
+    trend: Literal["improving", "stable", "declining"] = "stable"
+
+
+class AspectMention(Struct, frozen=True, kw_only=True):
+    """An aspect that one review speaks of."""
+
+    id: Text
+    sentiment: Sentiment | None = None
+    phrase: str | None = None
+
+
+class PerReview(Struct, frozen=True, kw_only=True):
+    """What one review says: sentiment, and the ids of the entities it mentions."""
+
+    sentiment: Sentiment | None = None
+    score: Score = 0.0
+    aspects: tuple[Text | AspectMention, ...] = ()
+    technicians: tuple[str, ...] = ()
+    services: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    service_areas: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+
+
+class FaqEntry(Struct, frozen=True, kw_only=True):
+    """A question customers ask, answered from the reviews."""
+
+    question: Text
+    answer: Text
+    example_review_ids: tuple[str, ...] = ()
+
+
+class Insights(Struct, frozen=True, kw_only=True):
+    """The whole file, in the order in which its members are served."""
+
+    version: int = 1
+    generated_at: Annotated[datetime.datetime, Meta(tz=True)] | None = None
+    model: str = "unknown"
+    review_count: Count | None = None
+    date_range: DateRange = DateRange()
+    overall_sentiment: OverallSentiment = OverallSentiment()
+    aspects: tuple[Text | Entity, ...] = ()
+    entities: Entities = Entities()
+    topics: tuple[Text | Entity, ...] = ()
+    temporal: Temporal = Temporal()
+    per_review: dict[str, PerReview] = {}
+    faq: tuple[FaqEntry, ...] = ()
+    summary: str | None = None
+    pull_quote: str | None = None
+
+
+def named(entity: str | Entity) -> Entity:
+    """The entity with id, name and label all filled in from those it has.
+
+    Raises:
+        ValueError: It has none of the three.
+    """
+    if isinstance(entity, str):
+        entity = Entity(label=entity)
+    label = entity.label or entity.name or entity.id
+    if label is None:
+        raise ValueError("needs one of id, label, name")
+    return structs.replace(
+        entity, id=entity.id or slug(label), name=entity.name or label, label=label
+    )
+
+
+def slug(label: str) -> str:
+    """A kebab-case id: ``Réparation A/C`` becomes ``reparation-a-c``."""
+    folded = unicodedata.normalize("NFKD", label).casefold()  # NFKD first: it brings capitals
+    plain = unicodedata.normalize("NFKD", folded)
+    words = "".join(c if c.isalnum() else " " for c in plain if not unicodedata.combining(c))
+    return "-".join(words.split()) or label  # "★★★" has no words

@@ -1,0 +1,152 @@
+"""The reviews file: business, aggregate rating and reviews (data-model.md 1, seed 2).
+
+These structs are the only place where members, types and bounds are written down. They validate
+the operator's file, order the members of what is served, and describe it in the OpenAPI document.
+Members that are not named here are allowed everywhere and are served back unchanged
+(``formats.documents``).
+
+A ``Meta`` may say in ``extra["expected"]`` how a finding names the rule to the operator; without it
+the bounds speak for themselves.
+"""
+
+import datetime
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+# "$" alone would match before a final newline; this is "end of string" in Python and ECMA alike.
+_END = r"(?![\s\S])"
+
+Text = Annotated[str, Meta(min_length=1)]
+"""A string that must not be empty."""
+
+Date = datetime.date
+"""A real calendar day, exactly ``YYYY-MM-DD``: msgspec refuses every other spelling."""
+
+Timestamp = Annotated[datetime.datetime, Meta(tz=True)]
+"""An RFC 3339 date and time with an offset."""
+
+Url = Annotated[
+    str,
+    Meta(pattern=r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s/?#]", extra={"expected": "http(s) URL"}),
+]
+"""An absolute http or https address: ``javascript:`` would reach a page."""
+
+ReviewId = Annotated[
+    str,
+    Meta(pattern=r"^[!-~]{1,128}" + _END, extra={"expected": "1..128 printable characters"}),
+]
+"""A stable merge key, by convention a ULID; any printable non-blank ASCII is accepted."""
+
+Rating = Annotated[int, Meta(ge=1, le=5)]
+Count = Annotated[int, Meta(ge=0)]
+
+ClockTime = Annotated[
+    str,
+    Meta(pattern=r"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)" + _END, extra={"expected": "HH:MM"}),
+]
+
+Day = Annotated[
+    Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"],
+    Meta(extra={"expected": "monday..sunday"}),
+]
+
+
+class Address(Struct, frozen=True, kw_only=True):
+    """Where the business is; every part as the operator writes it."""
+
+    street: str | None = None
+    city: str | None = None
+    region: str | None = None
+    postal_code: str | None = None
+    country: Annotated[str | None, Meta(description="ISO 3166-1 alpha-2 preferred")] = None
+
+
+class Geo(Struct, frozen=True, kw_only=True):
+    """WGS 84 position in degrees."""
+
+    latitude: Annotated[float, Meta(ge=-90, le=90)]
+    longitude: Annotated[float, Meta(ge=-180, le=180)]
+
+
+class OpeningHours(Struct, frozen=True, kw_only=True):
+    """One opening of one day; ``closes`` not after ``opens`` means past midnight."""
+
+    day: Day
+    opens: ClockTime
+    closes: ClockTime
+
+
+class Business(Struct, frozen=True, kw_only=True):
+    """The business whose reviews are served (data-model.md 1.1)."""
+
+    id: Annotated[str | None, Meta(description="Slug")] = None
+    name: Annotated[str, Meta(min_length=1, max_length=200)]
+    description: str | None = None
+    category: Annotated[
+        str | None, Meta(description="schema.org LocalBusiness subtype, e.g. Plumber")
+    ] = None
+    url: Annotated[Url | None, Meta(description="The business's own website")] = None
+    phone: str | None = None
+    email: str | None = None
+    address: Address | None = None
+    geo: Geo | None = None
+    hours: Annotated[
+        tuple[OpeningHours, ...], Meta(description="A day that is absent is closed")
+    ] = ()
+    service_areas: tuple[str, ...] = ()
+    social_urls: tuple[Url, ...] = ()
+    logo_url: Annotated[Url | None, Meta(description="Square image, icon of the feeds")] = None
+    language: Annotated[Text, Meta(description="BCP 47")] = "en"
+
+
+class Distribution(
+    Struct,
+    frozen=True,
+    kw_only=True,
+    rename={"one": "1", "two": "2", "three": "3", "four": "4", "five": "5"},
+):
+    """Number of reviews for each star rating."""
+
+    one: Count | None = None
+    two: Count | None = None
+    three: Count | None = None
+    four: Count | None = None
+    five: Count | None = None
+
+
+class AggregateRating(Struct, frozen=True, kw_only=True):
+    """The aggregate as the file may give it; members left out are computed (data-model.md 1.2)."""
+
+    rating_value: Annotated[
+        Annotated[float, Meta(ge=0, le=5)] | None,
+        Meta(description="Mean of all ratings, two decimals; null without reviews"),
+    ] = None
+    review_count: Count | None = None
+    best_rating: int | None = None
+    worst_rating: int | None = None
+    distribution: Distribution | None = None
+
+
+class OwnerReply(Struct, frozen=True, kw_only=True):
+    """The business's public answer to a review."""
+
+    text: str
+    date: Date
+
+
+class Review(Struct, frozen=True, kw_only=True, gc=False):
+    """One customer review; every member is always served (data-model.md 1.3)."""
+
+    id: Annotated[ReviewId, Meta(description="Stable key, by convention a ULID")]
+    author: Annotated[Text, Meta(description="Display name")]
+    author_avatar_url: Url | None = None
+    rating: Annotated[Rating, Meta(description="Stars")]
+    date: Annotated[Date, Meta(description="Day of the review")]
+    text: Annotated[str | None, Meta(description="Verbatim; null for a rating without words")] = (
+        None
+    )
+    source: Annotated[Text, Meta(description="Where it was written, e.g. google")]
+    source_url: Annotated[Url | None, Meta(description="Permalink of the original")] = None
+    owner_reply: OwnerReply | None = None
+    verified: Annotated[bool, Meta(description="Whether it comes from a verified source")]

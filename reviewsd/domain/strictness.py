@@ -1,0 +1,138 @@
+"""Strict JSON: what decoders let through and a published data set must not have (data-model.md 5).
+
+msgspec reads strictly, also where it skips a member: no NaN, no lone surrogates. But it keeps the
+last of two equal member names, and nesting ends where the stack does. A document may have 400 MB, so
+it is never decoded as one: ``split`` takes an object apart, ``name_twice`` looks at what stands
+between the parts, ``fault`` at one part.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import TypeVar
+
+import msgspec
+from msgspec import Raw
+
+from reviewsd.domain.findings import show
+
+MAX_DEPTH = 64  # data-model.md 5
+
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_NAME = re.compile(rb"[\s{,]*(" + _STRING.pattern + rb")\s*:\s*")
+_AFTER = re.compile(rb"\s*[,}]")
+_TOO_DEEP = f"nesting deeper than {MAX_DEPTH}"
+
+_members = msgspec.json.Decoder(dict[str, Raw])
+_anything = msgspec.json.Decoder(Raw)
+_name = msgspec.json.Decoder(str)
+
+T = TypeVar("T")
+
+
+class NotJsonError(Exception):
+    """The text is not JSON at all.
+
+    Attributes:
+        offset: Where, in bytes from the start; the length of the text when it ends too early.
+        reason: What is wrong there.
+    """
+
+    def __init__(self, offset: int, reason: str) -> None:
+        self.offset = offset
+        self.reason = reason
+        super().__init__(f"{reason} at byte {offset}")
+
+
+class UnfitError(Exception):
+    """The text is JSON, or may be, and is not fit to publish."""
+
+
+def split(text: bytes | Raw) -> dict[str, Raw]:
+    """The members of a JSON object, undecoded.
+
+    Raises:
+        NotJsonError: The text is not JSON.
+        UnfitError: It is nested so deeply that it cannot be read.
+        msgspec.ValidationError: It is JSON, but not an object.
+    """
+    try:
+        return _read(text, _members)
+    except msgspec.ValidationError:
+        _read(text, _anything)  # msgspec has stopped at the first byte: is the rest JSON?
+        raise
+
+
+def _read(text: bytes | Raw, decoder: msgspec.json.Decoder[T]) -> T:
+    try:
+        return decoder.decode(text)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError as error:
+        found = re.fullmatch(r"JSON is malformed: (.*) \(byte (\d+)\)", str(error))
+        if found is None:
+            raise NotJsonError(len(bytes(text)), "unexpected end") from None
+        offset, reason = int(found[2]), found[1].replace("'", '"')
+        # msgspec has read the first of these already
+        raise NotJsonError(offset - (reason == "trailing characters"), reason) from None
+    except RecursionError:
+        raise UnfitError(_TOO_DEEP) from None
+
+
+def name_twice(text: bytes, members: Mapping[str, Raw]) -> str | None:
+    """The reason when an object that ``split`` took apart has two members of one name.
+
+    Of these, ``members`` has the last one's value: where the first one stands, the text differs, or
+    else its name comes again.
+    """
+    seen: set[str] = set()
+    end = 0
+    while (match := _NAME.match(text, end)) is not None:
+        name, start = _name.decode(match[1]), match.end()
+        value = bytes(members[name])
+        end = start + len(value)
+        # a number may begin with another one, so look what follows it
+        if name in seen or not text.startswith(value, start) or not _AFTER.match(text, end):
+            return _twice(name)
+        seen.add(name)
+    return None
+
+
+def fault(text: bytes | Raw, depth: int = 0) -> str | None:
+    """Why one part of a document that was ``split`` is not fit to publish, or None.
+
+    Args:
+        text: The part, small enough to be decoded as one.
+        depth: How deeply it is nested in its document: 1 for a member of the document's object.
+    """
+    text = bytes(text)
+    if _too_deep(text, depth):
+        return _TOO_DEEP
+    try:
+        # numbers stay text: Python refuses an integer of more than 4,300 digits
+        json.loads(text, object_pairs_hook=_refuse_twice, parse_int=str, parse_float=str)
+    except UnfitError as unfit:
+        return str(unfit)
+    return None
+
+
+def _refuse_twice(pairs: list[tuple[str, object]]) -> None:
+    names = [name for name, _ in pairs]
+    if len(set(names)) != len(names):
+        twice = next(name for index, name in enumerate(names) if name in names[:index])
+        raise UnfitError(_twice(twice))
+
+
+def _twice(name: str) -> str:
+    return f"member {show(name)} twice"
+
+
+def _too_deep(text: bytes, depth: int) -> bool:
+    """Whether arrays and objects are nested too deeply; brackets within strings do not count."""
+    if text.count(b"{") + text.count(b"[") + depth <= MAX_DEPTH:
+        return False
+    for bracket in re.findall(rb"[][{}]", _STRING.sub(b"", text)):
+        depth += 1 if bracket in b"[{" else -1
+        if depth > MAX_DEPTH:
+            return True
+    return False
