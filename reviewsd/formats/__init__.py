@@ -1,0 +1,1 @@
+"""Floor 1: a Dataset becomes bytes. Deterministic: no clock, no request, no network."""

@@ -1,0 +1,226 @@
+"""What answers have in common in the OpenAPI document: conditions, headers, refusals.
+
+Sources: contract 2; security-and-operations.md S2, S7 to S12, S15.
+"""
+
+from dataclasses import dataclass
+
+from reviewsd.formats import examples
+from reviewsd.formats.schemas import Json, reference
+
+JSON, PROBLEM_JSON = "application/json", "application/problem+json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """An answer to a request that is not granted."""
+
+    status: int
+    description: str
+    kind: str
+    """Fragment of the problem type's address (interfaces.md 4)."""
+    title: str
+    detail: str
+    """Of the example."""
+    issues: tuple[Json, ...] = ()
+
+
+INVALID_PARAMETERS = "InvalidParameters"
+NOT_FOUND = "NotFound"
+NOT_PUBLISHED = "NotPublished"
+NOT_ACCEPTABLE = "NotAcceptable"
+PRECONDITION_FAILED = "PreconditionFailed"
+CONTENT_TOO_LARGE = "ContentTooLarge"
+
+REFUSALS = {
+    INVALID_PARAMETERS: Refusal(
+        status=400,
+        description="Parameters are invalid; `issues` names every one of them",
+        kind="invalid-query",
+        title="Invalid parameters",
+        detail=f"{len(examples.ISSUES)} parameters are invalid",
+        issues=examples.ISSUES,
+    ),
+    NOT_FOUND: Refusal(
+        status=404,
+        description="There is nothing at this address: more than one path segment was sent",
+        kind="not-found",
+        title="Not found",
+        detail="There is nothing at this address",
+    ),
+    NOT_PUBLISHED: Refusal(
+        status=404,
+        description="The business publishes no insights",
+        kind="not-published",
+        title="Not published",
+        detail="No insights are published here",
+    ),
+    NOT_ACCEPTABLE: Refusal(
+        status=406,
+        description="`Accept-Encoding` forbids every coding there is, `identity` included",
+        kind="not-acceptable",
+        title="Not acceptable",
+        detail="Available codings: identity, gzip",
+    ),
+    PRECONDITION_FAILED: Refusal(
+        status=412,
+        description="`If-Match` or `If-Unmodified-Since` does not hold",
+        kind="precondition-failed",
+        title="Precondition failed",
+        detail="The entity tag has changed",
+    ),
+    CONTENT_TOO_LARGE: Refusal(
+        status=413,
+        description="The request has a body",
+        kind="content-too-large",
+        title="Content too large",
+        detail="This address takes no request body",
+    ),
+}
+
+_HEADERS: dict[str, Json] = {
+    "ETag": {
+        "description": "Strong entity tag of these bytes, one for each content coding",
+        "required": True,
+        "schema": {"type": "string", "pattern": r'^"[!#-~]+"$'},
+        "example": '"nYk3b7Jm0Qx5W2cVhT8LzA"',
+    },
+    "Last-Modified": {
+        "description": "When these bytes first appeared here",
+        "schema": {"type": "string"},
+        "example": "Fri, 14 Mar 2025 12:00:00 GMT",
+    },
+    "Cache-Control": {
+        "description": "How long the answer may be reused",
+        "required": True,
+        "schema": {"type": "string"},
+        "example": "public, max-age=60, stale-while-revalidate=300, stale-if-error=86400",
+    },
+    "Vary": {
+        "description": "The request headers that choose among representations",
+        "schema": {"type": "string"},
+        "example": "Accept-Encoding",
+    },
+    "Link": {
+        "description": "This description (`service-desc`); on topics the hub (`hub`) and the topic "
+        "(`self`); on a page of a search the next one (`next`)",
+        "required": True,
+        "schema": {"type": "string"},
+        "example": '</.well-known/openapi.json>; rel="service-desc"',
+    },
+    "Access-Control-Allow-Origin": {
+        "description": "Any origin may read the answer",
+        "required": True,
+        "schema": {"type": "string", "const": "*"},
+        "example": "*",
+    },
+}
+
+_CORS = "Access-Control-Allow-Origin"
+_UNDATED = ("ETag", "Cache-Control", "Vary", "Link", _CORS)
+_DATED = ("Last-Modified", *_UNDATED)
+_NO_STORE: Json = {
+    "Cache-Control": {
+        "description": "The answer must not be kept",
+        "required": True,
+        "schema": {"type": "string", "const": "no-store"},
+    }
+}
+
+# Plain strings: a condition that makes no sense is ignored, not refused (RFC 9110 13.1).
+_CONDITIONS: dict[str, Json] = {
+    "IfNoneMatch": {
+        "name": "If-None-Match",
+        "in": "header",
+        "description": "Entity tags that the client has: one of them is current, the answer is 304",
+        "schema": {"type": "string"},
+        "example": '"nYk3b7Jm0Qx5W2cVhT8LzA"',
+    },
+    "IfModifiedSince": {
+        "name": "If-Modified-Since",
+        "in": "header",
+        "description": "A `Last-Modified` that the client has; not looked at beside `If-None-Match`",
+        "schema": {"type": "string"},
+        "example": "Sun, 06 Nov 1994 08:49:37 GMT",
+    },
+}
+
+
+def components(base_url: str) -> Json:
+    """The components that operations refer to, schemas left out."""
+    return {
+        "parameters": _CONDITIONS,
+        "headers": _HEADERS,
+        "responses": {
+            "NotModified": {
+                "description": "What the client has is current",
+                "headers": _headers(_DATED),
+            },
+            **{name: _refused(base_url, refusal) for name, refusal in REFUSALS.items()},
+        },
+    }
+
+
+def conditions(*, dated: bool) -> list[Json]:
+    """The parameters of a conditional request.
+
+    Args:
+        dated: Whether answers have a Last-Modified.
+    """
+    names = ("IfNoneMatch", "IfModifiedSince") if dated else ("IfNoneMatch",)
+    return [_component("parameters", name) for name in names]
+
+
+def read(description: str, content: Json, *refusals: str, dated: bool) -> Json:
+    """The responses of a read.
+
+    Args:
+        description: What is answered.
+        content: By media type.
+        refusals: Names of its own refusals, beside those of every read.
+        dated: Whether answers have a Last-Modified.
+    """
+    return {
+        "200": {
+            "description": description,
+            "headers": _headers(_DATED if dated else _UNDATED),
+            "content": content,
+        },
+        "304": _component("responses", "NotModified"),
+        **refused(*refusals, NOT_ACCEPTABLE, PRECONDITION_FAILED, CONTENT_TOO_LARGE),
+    }
+
+
+def unkept(description: str, content: Json) -> Json:
+    """A response that no cache may keep."""
+    return {"description": description, "headers": _NO_STORE, "content": content}
+
+
+def refused(*names: str) -> Json:
+    """The responses of refusals, by status."""
+    return {str(REFUSALS[name].status): _component("responses", name) for name in names}
+
+
+def _refused(base_url: str, refusal: Refusal) -> Json:
+    problem: Json = {
+        "type": f"{base_url}/developers/errors#{refusal.kind}",
+        "title": refusal.title,
+        "status": refusal.status,
+        "detail": refusal.detail,
+    }
+    if refusal.issues:
+        problem["issues"] = refusal.issues
+    media = {"schema": reference("Problem"), "example": problem}
+    return {
+        "description": refusal.description,
+        "headers": _NO_STORE | _headers((_CORS,)),
+        "content": {JSON: media, PROBLEM_JSON: media},
+    }
+
+
+def _headers(names: tuple[str, ...]) -> Json:
+    return {name: _component("headers", name) for name in names}
+
+
+def _component(section: str, name: str) -> Json:
+    return {"$ref": f"#/components/{section}/{name}"}

@@ -1,0 +1,205 @@
+"""A Dataset becomes the files of a snapshot folder: documents, their gzip forms, and columns.
+
+Deterministic: no clock, no environment; the same dataset and settings give the same bytes.
+"""
+
+import array
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from reviewsd.domain.insights import Entity, named, slug
+from reviewsd.domain.loading import (
+    INSIGHTS_FILE,
+    REVIEWS_FILE,
+    Dataset,
+    InsightsFile,
+    Mentions,
+    Progress,
+    Record,
+)
+from reviewsd.domain.reviews import Review
+from reviewsd.domain.search import mention_key
+from reviewsd.formats import atom, documents, folder, frequent, json_feed, openapi, paths
+from reviewsd.formats.columns import ColumnsWriter, mention_positions
+from reviewsd.formats.feed import MAX_ENTRIES, Entry, Feed, Label
+from reviewsd.formats.folder import Document, File, Manifest, Writer
+
+JSON = "application/json"
+ATOM = "application/atom+xml; charset=utf-8"
+
+_COMPRESS_FROM = 1_000  # bytes; contract 2
+_LARGE = 1 << 26  # bytes; from here on the best compression takes longer than it saves
+_CHUNK = 1 << 20
+_STEP = 10_000  # records between two steps of progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What goes into a snapshot beside the data."""
+
+    base_url: str
+    authority: str
+    """Domain name of the Atom ids, and the ``year`` in which it was ours (RFC 4151)."""
+    year: int
+
+
+def compile_folder(
+    dataset: Dataset, settings: Settings, target: Path, progress: Progress
+) -> Manifest:
+    """Write the documents and columns of a dataset into an empty folder."""
+    files = {}
+    rendered = {(paths.REVIEWS, JSON): REVIEWS_FILE}
+    # The insights come first: what they take must not come on top of what the columns take.
+    if dataset.insights is not None:
+        files[INSIGHTS_FILE] = _write_insights(dataset.insights, dataset, target)
+        rendered[paths.INSIGHTS, JSON] = INSIGHTS_FILE
+    mentions = _mentioned(dataset)
+    columns = ColumnsWriter(target, frequent.frequent_pieces(_sample(dataset.records)))
+    files |= _write_reviews(dataset, columns, target, progress)
+    files |= columns.close(mentions)
+    feed = _feed(dataset, settings)
+    for path, media_type, file, content in (
+        (paths.JSON_FEED, JSON, "feed.json", json_feed.render(feed)),
+        (paths.ATOM_FEED, ATOM, "feed.xml", atom.render(feed)),
+        (paths.OPENAPI, JSON, "openapi.json", openapi.render(settings.base_url, dataset.business)),
+    ):
+        files[file] = folder.write(target, file, content)
+        rendered[path, media_type] = file
+    compressed: dict[str, File] = {}
+    for done, file in enumerate(rendered.values()):
+        progress("compressing", done, len(rendered))
+        if (smaller := _compress(target, file, files[file].size)) is not None:
+            compressed[file] = smaller
+    return Manifest(
+        base_url=settings.base_url,
+        review_count=len(dataset.records),
+        updated_at=documents.updated_at(dataset),
+        insights=dataset.insights is not None,
+        documents=tuple(
+            Document(
+                path=path,
+                media_type=media_type,
+                file=file,
+                sha256=files[file].sha256,
+                compressed=file in compressed,
+            )
+            for (path, media_type), file in rendered.items()
+        ),
+        files=files | {f"{file}{folder.GZIP}": each for file, each in compressed.items()},
+    )
+
+
+def _write_reviews(
+    dataset: Dataset, columns: ColumnsWriter, target: Path, progress: Progress
+) -> dict[str, File]:
+    """``reviews.json``, the columns of each review, and where each begins."""
+    decode = msgspec.json.Decoder(Review).decode
+    writer = Writer(target, REVIEWS_FILE)
+    writer.write(documents.reviews_head(dataset))
+    begins = array.array("Q")
+    for position, record in enumerate(dataset.records):
+        if position % _STEP == 0:
+            progress("writing", position, len(dataset.records))
+        review = decode(record.raw)
+        if position:
+            writer.write(b",")
+        begins.append(writer.size)
+        writer.write(documents.review(record.raw, review))
+        columns.add(record.day, review.rating, review.text)
+    # each record ends one byte before the next begins: the last one too
+    begins.append(writer.size + 1)
+    writer.write(documents.reviews_tail(dataset))
+    return {
+        REVIEWS_FILE: writer.close(),
+        folder.RECORDS: folder.write(target, folder.RECORDS, begins.tobytes()),
+    }
+
+
+def _write_insights(insights: InsightsFile, dataset: Dataset, target: Path) -> File:
+    writer = Writer(target, INSIGHTS_FILE)
+    for part in documents.insights(insights, dataset):
+        writer.write(part)
+    return writer.close()
+
+
+def _mentioned(dataset: Dataset) -> dict[tuple[str, str], set[int]]:
+    """Which reviews mention whom and what."""
+    if dataset.insights is None:
+        return {}
+    places = {record.id: position for position, record in enumerate(dataset.records)}
+    return mention_positions(dataset.insights, places)
+
+
+def _sample(records: list[Record]) -> list[str]:
+    """Casefolded texts from all over the data, none where it is small enough to be scanned."""
+    if len(records) < frequent.MIN_REVIEWS:
+        return []
+    decode = msgspec.json.Decoder(Review).decode
+    chosen = records[:: len(records) // frequent.SAMPLE]
+    return [(decode(record.raw).text or "").casefold() for record in chosen]
+
+
+def _feed(dataset: Dataset, settings: Settings) -> Feed:
+    """The newest reviews with the labels of whom and what they mention."""
+    newest = [
+        msgspec.json.decode(record.raw, type=Review) for record in dataset.records[:MAX_ENTRIES]
+    ]
+    technicians: dict[str, Label] = {}
+    services: dict[str, Label] = {}
+    if dataset.insights is not None:
+        technicians = _labels(dataset.insights.typed.entities.technicians)
+        services = _labels(dataset.insights.typed.entities.services)
+    mentions = {} if dataset.insights is None else dataset.insights.mentions
+    none = Mentions((), ())
+    return Feed(
+        base_url=settings.base_url,
+        business=dataset.business,
+        updated_at=documents.updated_at(dataset),
+        authority=settings.authority,
+        year=settings.year,
+        entries=tuple(
+            Entry(
+                review=review,
+                technicians=_labelled(mentions.get(review.id, none).technicians, technicians),
+                services=_labelled(mentions.get(review.id, none).services, services),
+            )
+            for review in newest
+        ),
+    )
+
+
+def _labels(entities: tuple[str | Entity, ...]) -> dict[str, Label]:
+    """Entities by every name that means them; the first of two of one name wins."""
+    labels: dict[str, Label] = {}
+    for entity in map(named, entities):
+        label = Label(entity.id or "", entity.label or "")
+        for name in (entity.id, entity.name, entity.label):
+            labels.setdefault(mention_key(name or ""), label)
+    return labels
+
+
+def _labelled(names: tuple[str, ...], labels: dict[str, Label]) -> tuple[Label, ...]:
+    """The labels of mentioned names, each once; a name that no entity has is its own label."""
+    found = (labels.get(mention_key(name)) or Label(slug(name), name) for name in names if name)
+    return tuple(dict.fromkeys(found))
+
+
+def _compress(target: Path, file: str, size: int) -> File | None:
+    """The gzip form beside a file, None where it would not be smaller."""
+    if size < _COMPRESS_FROM:
+        return None
+    level = zlib.Z_DEFAULT_COMPRESSION if size < _LARGE else zlib.Z_BEST_SPEED
+    packer = zlib.compressobj(level, wbits=zlib.MAX_WBITS | 16)  # 16: gzip, without a time in it
+    writer = Writer(target, file + folder.GZIP)
+    with (target / file).open("rb") as plain:
+        while chunk := plain.read(_CHUNK):
+            writer.write(packer.compress(chunk))
+    writer.write(packer.flush())
+    compressed = writer.close()
+    if compressed.size < size:
+        return compressed
+    (target / writer.name).unlink()
+    return None

@@ -1,0 +1,15 @@
+"""The addresses under ``base_url`` (seed 2 and 4)."""
+
+REVIEWS = "/reviews.json"
+INSIGHTS = "/insights.json"
+JSON_FEED = "/api/feed.json"
+ATOM_FEED = "/feed.xml"
+SEARCH = "/api/reviews/search"
+SINCE = "/api/reviews/since/"
+"""Followed by the date."""
+OPENAPI = "/.well-known/openapi.json"
+HUB = "/api/websub/hub"
+HEALTH = "/healthz"
+
+TOPICS = (ATOM_FEED, JSON_FEED, REVIEWS)
+"""What can be subscribed to (seed 4.8)."""

@@ -1,0 +1,28 @@
+"""What goes on the wire for a resource: bytes, media type, entity tag, time of last change."""
+
+from dataclasses import dataclass
+from typing import Union
+
+Buffer = Union[bytes, "memoryview[int]"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Representation:
+    """One representation of a resource (RFC 9110 3.2)."""
+
+    parts: tuple[Buffer, ...]
+    """The body. Parts may be mapped files of hundreds of megabytes: slice them, do not join."""
+    media_type: bytes
+    etag: bytes
+    """Strong, with its quotes; another one for each coding (S10)."""
+    last_modified: int | None = None
+    """POSIX seconds; None where nobody knows."""
+    gzipped: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendered:
+    """A resource with a fixed address in all its codings."""
+
+    identity: Representation
+    gzip: Representation | None

@@ -1,0 +1,111 @@
+"""A data directory and a state directory, published in this process or in one of its own."""
+
+import hashlib
+import json
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+
+from reviewsd.formats import folder
+from reviewsd.formats.folder import Manifest, Seen
+from reviewsd.formats.publication import (
+    Job,
+    Line,
+    Order,
+    Outcome,
+    open_manifest,
+    open_seen,
+    publish,
+)
+from tests.support.columns import SETTINGS, Review
+
+NOW = 1_760_000_000.5
+
+ROOT = Path(__file__).parents[2]
+_line: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
+
+
+class House:
+    """Both directories, and what is to be published from one into the other."""
+
+    def __init__(self, place: Path) -> None:
+        self.data = place / "data"
+        self.data.mkdir()
+        self.snapshots = place / "state" / "snapshots"
+        self.current = self.snapshots / "current"
+        self.order = Order(
+            data_dir=str(self.data),
+            snapshots=str(self.snapshots),
+            settings=SETTINGS,
+            max_bytes=1 << 30,
+        )
+
+    def write(self, *reviews: Review, name: str = "Acme", insights: object = None) -> None:
+        content = {"business": {"name": name}, "reviews": reviews}
+        (self.data / "reviews.json").write_text(json.dumps(content))
+        if insights is not None:
+            (self.data / "insights.json").write_text(json.dumps(insights))
+
+    def job(self, now: float = NOW, *, force: bool = False, **order: object) -> Job:
+        replaced = msgspec.structs.replace(self.order, **order)
+        return Job(order=replaced, version="1", now=now, force=force)
+
+    def publish(self, now: float = NOW, *, force: bool = False, **order: object) -> Outcome:
+        return publish(self.job(now, force=force, **order), lambda *_: None)
+
+    def seen(self) -> Seen:
+        seen = open_seen(self.current)
+        assert seen is not None
+        return seen
+
+    def manifest(self) -> Manifest:
+        """That of the current snapshot, which is whole."""
+        revision = self.current.readlink().name
+        encoded = (self.current / folder.MANIFEST).read_bytes()
+        manifest = open_manifest(self.current)
+        assert manifest is not None
+        assert hashlib.sha256(encoded).hexdigest()[:16] == revision
+        for name, file in manifest.files.items():
+            content = (self.current / name).read_bytes()
+            assert file.size == len(content)
+            assert file.sha256 == hashlib.sha256(content).hexdigest()
+        assert open_seen(self.current) is not None
+        return manifest
+
+    def served(self) -> object:
+        """The name of the business in the current snapshot."""
+        return json.loads((self.current / "reviews.json").read_bytes())["business"]["name"]
+
+    def check_tidy(self) -> None:
+        """The current snapshot, and nothing else at all."""
+        manifest = self.manifest()
+        assert {"current", self.current.readlink().name} == names_in(self.snapshots)
+        assert {*manifest.files, folder.MANIFEST, folder.SEEN} == names_in(self.current)
+
+
+def names_in(place: Path) -> set[str]:
+    """All that is in a directory."""
+    return {each.name for each in place.iterdir()}
+
+
+def start() -> "subprocess.Popen[bytes]":
+    """The publishing process, waiting for its job."""
+    command = [sys.executable, "-m", "reviewsd.formats.publication"]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe)
+
+
+def run(job: Job, most_bytes: int = resource.RLIM_INFINITY) -> tuple[int, list[Line], str]:
+    """Exit status, lines on stdout, and what it said on stderr."""
+    with start() as process:
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+        said, complained = process.communicate(msgspec.json.encode(job))
+    assert said == b"" or said.endswith(b"\n")
+    return (
+        process.returncode,
+        [_line.decode(each) for each in said.splitlines()],
+        complained.decode(),
+    )
