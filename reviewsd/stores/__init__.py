@@ -1,0 +1,1 @@
+"""Floor 2: what is remembered: published snapshots and the watch over their sources."""

@@ -1,0 +1,243 @@
+"""Published snapshots: folders mapped into memory, and which of them is current.
+
+Opening one costs milliseconds whatever its size: files are mapped, nothing is decoded but the
+manifest. A Snapshot that is no longer current lives on while an answer still reads from it, even
+when its folder has been removed (architecture.md 1, contract 1).
+"""
+
+import datetime
+import mmap
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import stringzilla
+from twisted.logger import Logger
+
+from reviewsd.domain.parameters import Cursor, SearchQuery
+from reviewsd.domain.search import Columns, Dense, Hits, PositionSet, Sparse, date_range, search
+from reviewsd.formats import folder, paths
+from reviewsd.formats.columns import set_key
+from reviewsd.formats.folder import Document, Manifest, Seen
+from reviewsd.formats.publication import open_manifest, open_seen
+from reviewsd.formats.representation import Buffer, Rendered, Representation
+
+_COUNTS = 4_096
+"""Numbers of matches remembered for each snapshot, so that later pages need no counting."""
+
+
+class SnapshotError(Exception):
+    """A snapshot folder is missing or damaged; the message says how."""
+
+
+class _Identity(msgspec.Struct):
+    id: str
+    date: datetime.date
+
+
+class Snapshot:
+    """One published state of the data.
+
+    Args:
+        path: The folder.
+
+    Raises:
+        SnapshotError: It is not whole.
+    """
+
+    def __init__(self, path: Path) -> None:
+        manifest, seen = open_manifest(path), open_seen(path)
+        if manifest is None or seen is None:
+            raise SnapshotError(f"{path} is no snapshot of this version")
+        self.revision = path.name
+        self.manifest: Manifest = manifest
+        self.seen: Seen = seen
+        try:
+            self._open(path)
+        except (KeyError, TypeError, ValueError, OSError) as error:
+            raise SnapshotError(f"{path} is damaged: {error!r}") from error
+
+    def _open(self, path: Path) -> None:
+        manifest, seen = self.manifest, self.seen
+        files = {name: _map(path / name, file.size) for name, file in manifest.files.items()}
+        self.documents: Mapping[str, Rendered] = {
+            document.path: _rendered(document, files, seen) for document in manifest.documents
+        }
+        (self._body,) = self.documents[paths.REVIEWS].identity.parts
+        self._begins = files[folder.RECORDS].cast("Q")
+        self._sets = _Sets(files, manifest.review_count)
+        self.columns = Columns(
+            count=manifest.review_count,
+            days=files[folder.DAYS].cast("i"),
+            texts=stringzilla.Str(files[folder.TEXTS]),
+            text_bytes=files[folder.TEXTS],
+            text_offsets=files[folder.TEXT_OFFSETS].cast("Q"),
+            id_at=_id_at(self._body, self._begins),
+            positions=self._sets.find,
+        )
+        self._counts: OrderedDict[str, int] = OrderedDict()
+
+    def record(self, position: int) -> "memoryview[int]":
+        """One review as it is served; position 0 is the newest."""
+        return memoryview(self._body)[self._begins[position] : self._begins[position + 1] - 1]
+
+    def since(self, date: datetime.date) -> tuple[int, "memoryview[int]"]:
+        """How many reviews are dated on or after a day, and all of them joined by commas."""
+        _, count = date_range(self.columns, date, None)
+        if not count:
+            return 0, memoryview(b"")
+        return count, memoryview(self._body)[self._begins[0] : self._begins[count] - 1]
+
+    def search(self, query: SearchQuery) -> Generator[None, None, Hits]:
+        """Find one page, in steps (``domain.search``)."""
+        everything = replace(query, cursor=None, limit=1).canonical()
+        hits = yield from search(self.columns, query, self._counts.get(everything))
+        self._counts[everything] = hits.matched
+        if len(self._counts) > _COUNTS:
+            self._counts.popitem(last=False)
+        return hits
+
+    def cursor(self, hits: Hits) -> Cursor | None:
+        """Where the page after this one goes on; None where there is none."""
+        if not hits.more:
+            return None
+        last = self._identity(hits.positions[-1])
+        return Cursor(last.date, last.id)
+
+    def _identity(self, position: int) -> _Identity:
+        return _identity.decode(self.record(position))
+
+
+_identity = msgspec.json.Decoder(_Identity)
+
+
+def _id_at(body: Buffer, begins: "memoryview[int]") -> Callable[[int], str]:
+    """Reads ids without the Snapshot: in a circle with it, it would stay until a collection."""
+
+    def id_at(position: int) -> str:
+        record = memoryview(body)[begins[position] : begins[position + 1] - 1]
+        return _identity.decode(record).id
+
+    return id_at
+
+
+class _Sets:
+    """The position sets, found by bisection in the sorted keys."""
+
+    def __init__(self, files: Mapping[str, "memoryview[int]"], count: int) -> None:
+        self._keys = files[folder.SET_KEYS]
+        self._table = files[folder.SET_TABLE].cast("Q")
+        self._sets = files[folder.SETS]
+        self._count = count
+
+    def _key(self, row: int) -> bytes:
+        at = row * folder.SET_FIELDS
+        return bytes(self._keys[self._table[at] : self._table[at + 1]])
+
+    def find(self, field: str, key: str) -> PositionSet | None:
+        """The set of a field's value, None where no review has it."""
+        wanted = set_key(field, key)
+        rows = range(len(self._table) // folder.SET_FIELDS)
+        row = bisect_left(rows, wanted, key=self._key)
+        if row == len(rows) or self._key(row) != wanted:
+            return None
+        at = row * folder.SET_FIELDS
+        begin, size, dense = self._table[at + 2 : at + folder.SET_FIELDS]
+        if dense:
+            return Dense(self._sets[begin : begin + (self._count + 7) // 8])
+        return Sparse(self._sets[begin : begin + 4 * size].cast("I"))
+
+
+class Snapshots:
+    """Which snapshot is current. Knows it from the link alone, as every process can.
+
+    Args:
+        root: The directory of the snapshot folders.
+    """
+
+    _log = Logger()
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._current: Snapshot | None = None
+        self._observers: list[Callable[[Snapshot], None]] = []
+
+    @property
+    def current(self) -> Snapshot:
+        """The snapshot to serve.
+
+        Raises:
+            SnapshotError: There is none yet.
+        """
+        if self._current is None:
+            raise SnapshotError(f"nothing is published in {self._root}")
+        return self._current
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to serve."""
+        return self._current is None
+
+    def observe(self, observer: Callable[[Snapshot], None]) -> None:
+        """Have each new snapshot told, and the current one at once."""
+        self._observers.append(observer)
+        if self._current is not None:
+            observer(self._current)
+
+    def refresh(self) -> None:
+        """Look at the link, and take over what it names."""
+        link = self._root / folder.CURRENT
+        try:
+            found = Snapshot(link.resolve(strict=True))
+        except OSError:  # nothing is published yet, or it has just been replaced
+            return
+        except SnapshotError as error:
+            self._log.warn("{error}; a new one is made of the data", error=str(error))
+            return
+        known = self._current
+        self._current = found
+        if known is None or known.revision != found.revision:
+            for observer in self._observers:
+                observer(found)
+
+    def discard_damaged(self) -> None:
+        """Where nothing could be opened, have the next publication begin anew.
+
+        It compares manifests: a folder whose manifest is whole, but not its files, would pass for
+        what is to be published, and keep the daemon from starting for ever. One of another version
+        stays, for the way back.
+        """
+        link = self._root / folder.CURRENT
+        if self._current is None and open_manifest(link) is not None:
+            link.unlink()
+
+
+def _map(path: Path, size: int) -> "memoryview[int]":
+    with path.open("rb") as file:
+        found = path.stat().st_size
+        if found != size:
+            raise SnapshotError(f"{path} has {found} bytes, not {size}")
+        if not size:
+            return memoryview(b"")
+        return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ))
+
+
+def _rendered(document: Document, files: Mapping[str, "memoryview[int]"], seen: Seen) -> Rendered:
+    identity = Representation(
+        parts=(files[document.file],),
+        media_type=document.media_type.encode(),
+        etag=b'"%s"' % document.tag.encode(),
+        last_modified=seen.first_seen.get(document.path),
+    )
+    if not document.compressed:
+        return Rendered(identity=identity, gzip=None)
+    gzip = replace(
+        identity,
+        parts=(files[document.file + folder.GZIP],),
+        etag=b'"%s-gzip"' % document.tag.encode(),
+        gzipped=True,
+    )
+    return Rendered(identity=identity, gzip=gzip)

@@ -1,0 +1,183 @@
+from collections.abc import Awaitable, Callable, Sequence
+
+import pytest
+from twisted.internet.defer import CancelledError, Deferred, succeed
+from twisted.internet.task import Clock
+from twisted.logger import LogEvent, capturedLogs, formatEvent
+
+from reviewsd.tasks import TaskSet, every
+
+
+def texts(events: Sequence[LogEvent]) -> list[str]:
+    return [formatEvent(event) for event in events]
+
+
+def errors(events: Sequence[LogEvent]) -> list[type[BaseException] | None]:
+    return [event["log_failure"].type for event in events]
+
+
+def stop(tasks: TaskSet) -> Deferred[None]:
+    return Deferred.fromCoroutine(tasks.stop())
+
+
+async def wait_for(signal: Deferred[None]) -> None:
+    await signal
+
+
+async def fail(error: Exception) -> None:
+    await succeed(None)
+    raise error
+
+
+def test_a_failed_task_is_logged_with_its_name() -> None:
+    with capturedLogs() as events:
+        TaskSet().start("verify intent", fail(ValueError("broken")))
+    assert texts(events) == ["verify intent failed"]
+    assert errors(events) == [ValueError]
+
+
+def test_a_task_that_ends_leaves_no_trace() -> None:
+    tasks = TaskSet()
+    signal: Deferred[None] = Deferred()
+    with capturedLogs() as events:
+        tasks.start("wait", wait_for(signal))
+        signal.callback(None)
+        assert stop(tasks).called
+    assert events == []
+    assert tasks._running == set()
+
+
+def test_stop_cancels_silently_and_logs_what_else_goes_wrong() -> None:
+    tasks = TaskSet()
+
+    async def dies_of_cancelling() -> None:
+        try:
+            await Deferred[None]()
+        finally:
+            raise ValueError("broken")
+
+    with capturedLogs() as events:
+        tasks.start("wait", wait_for(Deferred()))
+        tasks.start("clean up", dies_of_cancelling())
+        assert stop(tasks).called
+    assert texts(events) == ["clean up failed"]
+    assert errors(events) == [ValueError]
+
+
+def test_stop_waits_for_the_clean_up_of_every_task() -> None:
+    tasks = TaskSet()
+    cleaned: Deferred[None] = Deferred()
+
+    async def clean_up_slowly() -> None:
+        try:
+            await Deferred[None]()
+        finally:
+            await cleaned
+
+    tasks.start("work", clean_up_slowly())
+    tasks.start("wait", wait_for(Deferred()))
+    stopped = stop(tasks)
+    assert not stopped.called
+    cleaned.callback(None)
+    assert stopped.called
+
+
+def test_a_task_cancelled_by_somebody_else_is_a_failure() -> None:
+    signal: Deferred[None] = Deferred()
+    with capturedLogs() as events:
+        TaskSet().start("wait", wait_for(signal))
+        signal.cancel()
+    assert errors(events) == [CancelledError]
+
+
+def test_after_stop_nothing_starts() -> None:
+    tasks = TaskSet()
+    assert stop(tasks).called
+    ran: list[str] = []
+
+    async def work() -> None:
+        ran.append("work")
+        await succeed(None)
+
+    tasks.start("work", work())
+    assert ran == []
+
+
+def test_an_ending_task_may_start_another_one_while_all_are_stopped() -> None:
+    tasks = TaskSet()
+    ran: list[str] = []
+
+    async def late() -> None:
+        ran.append("late")
+        await succeed(None)
+
+    async def work() -> None:
+        try:
+            await Deferred[None]()
+        finally:
+            tasks.start("late", late())
+
+    tasks.start("work", work())
+    assert stop(tasks).called
+    assert ran == []
+
+
+def counting(clock: Clock, times: list[float]) -> Callable[[], Awaitable[None]]:
+    async def action() -> None:
+        times.append(clock.seconds())
+        await succeed(None)
+
+    return action
+
+
+def test_periodic_work_runs_at_once_and_then_each_interval() -> None:
+    clock, tasks, times = Clock(), TaskSet(), list[float]()
+    tasks.start("expire", every(clock, 10, counting(clock, times)))
+    clock.pump([5.0] * 4)
+    assert times == [0, 10, 20]
+
+
+def test_periodic_work_survives_exceptions() -> None:
+    """A bare LoopingCall stops for good at its first exception."""
+    clock, tasks, times = Clock(), TaskSet(), list[float]()
+
+    async def action() -> None:
+        await counting(clock, times)()
+        raise ValueError("broken")
+
+    with capturedLogs() as events:
+        tasks.start("expire", every(clock, 10, action))
+        clock.pump([10, 10])
+    assert times == [0, 10, 20]
+    assert errors(events) == [ValueError] * 3
+
+
+def test_periodic_work_never_overlaps() -> None:
+    clock, tasks = Clock(), TaskSet()
+    started: list[Deferred[None]] = []
+
+    async def action() -> None:
+        started.append(Deferred())
+        await started[-1]
+
+    tasks.start("expire", every(clock, 10, action))
+    clock.pump([10.0] * 5)
+    assert len(started) == 1
+    started[0].callback(None)
+    clock.advance(10)
+    assert len(started) == 2
+
+
+@pytest.mark.parametrize("busy", [True, False], ids=["while it acts", "while it waits"])
+def test_periodic_work_ends_with_its_owner(*, busy: bool) -> None:
+    clock, tasks = Clock(), TaskSet()
+    acting: Deferred[None] = Deferred()
+
+    async def action() -> None:
+        await (acting if busy else succeed(None))
+
+    with capturedLogs() as events:
+        tasks.start("expire", every(clock, 10, action))
+        assert stop(tasks).called
+    assert events == []
+    assert clock.getDelayedCalls() == []
