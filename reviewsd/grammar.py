@@ -1,0 +1,136 @@
+"""The strings of a configuration that have a grammar: origins, endpoints, networks.
+
+Each function takes what the operator wrote and raises ``ValueError`` with a reason to print, in
+the form of ``domain.findings``: what was expected, what was found, the likely remedy.
+"""
+
+import ipaddress
+import re
+
+from twisted.internet.endpoints import serverFromString
+from twisted.internet.interfaces import IStreamServerEndpointStringParser
+from twisted.plugin import getPlugins
+
+from reviewsd.domain.findings import nearest, show
+
+_MAX_PORT = 65535
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+# RFC 3986 appendix B, and the hosts that work in a URL without any encoding
+_URL = re.compile(
+    r"(?P<scheme>[A-Za-z]+)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?P<rest>([?#].*)?)", re.DOTALL
+)
+_AUTHORITY = re.compile(
+    r"(?P<host>[a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:(?P<port>[0-9]{1,5}))?", re.ASCII
+)
+
+_ENDPOINT = 'expected an endpoint such as "tcp:8080:interface=127.0.0.1" or "systemd:name=http"'
+_BUILT_IN = {"tcp", "unix", "ssl"}
+_CHECKED_BY_TWISTED = ("tcp", "tcp6", "unix")  # ssl would read its files, others are plugins
+_TCP = re.compile(r"tcp6?:(port=)?(?P<port>[0-9]{1,5})(:.*)?", re.ASCII)
+_FAMILIES = ("INET", "INET6", "UNIX")
+
+
+def origin(text: str) -> str:
+    """A web origin in normal form: lower case, no default port, no trailing slash.
+
+    Returns:
+        Such as ``https://reviews.example.com`` or ``http://127.0.0.1:8080``.
+    """
+    if "@" in text:
+        raise ValueError("must not contain a user name or password")
+    parts = _URL.fullmatch(text)
+    if parts is None or parts["scheme"].lower() not in _DEFAULT_PORTS:
+        raise ValueError(f'expected an address such as "https://example.com", got {show(text)}')
+    if parts["rest"]:
+        raise ValueError(f"must not have a query or fragment, got {show(text)}")
+    if parts["path"] not in ("", "/"):
+        raise ValueError(
+            f"must not have a path: all addresses start at the origin, got {show(text)}"
+        )
+    scheme = parts["scheme"].lower()
+    authority = _AUTHORITY.fullmatch(parts["authority"].lower())
+    if authority is None or not _is_host(authority["host"]):
+        hint = "" if text.isascii() else "; write a name with other letters as xn--..."
+        raise ValueError(f"expected a host name or address after //, got {show(text)}{hint}")
+    if authority["port"] is None:
+        return f"{scheme}://{authority['host']}"
+    port = int(authority["port"])
+    if not 0 < port <= _MAX_PORT:
+        raise ValueError(f"expected a port of 1..{_MAX_PORT}, got {port}")
+    suffix = "" if port == _DEFAULT_PORTS[scheme] else f":{port}"
+    return f"{scheme}://{authority['host']}{suffix}"
+
+
+def _is_host(text: str) -> bool:
+    """Whether brackets hold an IPv6 address and dots separate labels."""
+    if text.startswith("["):
+        try:
+            ipaddress.IPv6Address(text[1:-1])
+        except ValueError:
+            return False
+        return True
+    return ".." not in text
+
+
+def origin_or_any(text: str) -> str:
+    """A web origin, or ``*`` for all of them."""
+    return text if text == "*" else origin(text)
+
+
+def endpoint(text: str) -> str:
+    """A Twisted server endpoint (O5), checked as far as possible without opening it."""
+    inner = text.removeprefix("haproxy:")  # the PROXY protocol, around any other
+    kind, colon, rest = inner.partition(":")
+    plugins = {parser.prefix for parser in getPlugins(IStreamServerEndpointStringParser)}
+    known = sorted(plugins - {"haproxy"} | _BUILT_IN)
+    if not colon or kind not in known:
+        raise ValueError(f"{_ENDPOINT}, got {show(text)}{nearest(kind, known)}")
+    if kind == "systemd":
+        _inherited(text, rest)
+    elif kind in _CHECKED_BY_TWISTED:
+        port = _TCP.fullmatch(inner)
+        if kind != "unix" and (port is None or int(port["port"]) > _MAX_PORT):
+            raise ValueError(f"expected a port of 0..{_MAX_PORT} after {kind}:, got {show(text)}")
+        try:
+            serverFromString(object(), inner)
+        except (TypeError, ValueError, RuntimeError) as refusal:  # whatever its parsers trip over
+            raise ValueError(f"{_ENDPOINT}, got {show(text)} ({refusal})") from refusal
+    return text
+
+
+def _inherited(text: str, rest: str) -> None:
+    """A socket handed over by systemd; the daemon adds ``domain=`` where it is missing."""
+    fields = dict(part.partition("=")[::2] for part in rest.split(":"))
+    if (
+        fields.keys() - {"domain"} not in ({"name"}, {"index"})
+        or not all(fields.values())
+        or fields.get("domain", "INET") not in _FAMILIES
+        or not fields.get("index", "0").isdecimal()
+    ):
+        raise ValueError(
+            'expected "systemd:name=NAME" with the FileDescriptorName= of the socket unit,'
+            f" got {show(text)}"
+        )
+
+
+def store(text: str) -> str:
+    """Where the hub keeps its subscriptions. The text may hold a password: it is not shown."""
+    if text == "sqlite" or text.startswith("postgresql://"):
+        return text
+    raise ValueError('expected "sqlite" or an address that starts with "postgresql://"')
+
+
+def network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
+    """An IP network in CIDR form; a single address is a network of one."""
+    try:
+        return ipaddress.ip_network(text)
+    except ValueError:
+        pass
+    try:
+        meant = ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        hint = ""
+    else:
+        hint = f'; did you mean "{meant}"?'
+    raise ValueError(f'expected a network such as "10.0.0.0/8", got {show(text)}{hint}')

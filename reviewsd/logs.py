@@ -1,0 +1,154 @@
+"""The log on standard output: one event, one line (security-and-operations.md O8).
+
+``text`` is for people, ``json`` for machines; both read the same ``twisted.logger`` events. Where
+standard output is the journal, each line begins with the priority prefix of sd-daemon(3).
+
+What a stranger sent can be part of an event, so no value may begin a line of its own: control
+characters are escaped, and the lines of a traceback are indented (text) or inside a string (json).
+"""
+
+import io
+import json
+import math
+import os
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Literal, TextIO, TypeAlias
+
+from twisted.logger import (
+    ILogObserver,
+    LogEvent,
+    LogLevel,
+    formatEvent,
+    globalLogBeginner,
+)
+from twisted.python.failure import Failure
+from zope.interface import implementer
+
+Format: TypeAlias = Literal["text", "json"]
+
+_PRIORITIES = {  # of syslog(3)
+    LogLevel.debug: 7,
+    LogLevel.info: 6,
+    LogLevel.warn: 4,
+    LogLevel.error: 3,
+    LogLevel.critical: 2,
+}
+
+# Line breaks of every kind, terminal controls, lone surrogates, and marks that reorder a line.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+_FACTORY_WORDS = {"Starting factory {factory!r}", "Stopping factory {factory!r}"}
+
+# What twisted.python.log adds to the events of Twisted's older parts and of Klein.
+_LEGACY_FIELDS = {"message", "time", "system", "isError", "format", "failure", "why"}
+
+
+def start(form: Format, *, journal: bool, stream: TextIO) -> None:
+    """Log from now on, beginning with what was logged before; to be called once.
+
+    Args:
+        form: ``text`` or ``json``.
+        journal: Whether lines begin with a priority; ``is_journal`` knows.
+        stream: Where to, usually standard output.
+    """
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")  # a log line must not fail for its letters
+    observer = StreamObserver(form, journal=journal, stream=stream)
+    globalLogBeginner.beginLoggingTo([observer], redirectStandardIO=False)
+
+
+def is_journal(environ: Mapping[str, str], stream: TextIO) -> bool:
+    """Whether a stream is the one systemd connected to the journal (systemd.exec(5))."""
+    try:
+        status = os.fstat(stream.fileno())
+    except (OSError, ValueError):  # no file behind it, or a closed one
+        return False
+    return environ.get("JOURNAL_STREAM") == f"{status.st_dev}:{status.st_ino}"
+
+
+@implementer(ILogObserver)
+class StreamObserver:
+    """Writes events to a stream; the arguments are those of ``start``."""
+
+    def __init__(self, form: Format, *, journal: bool, stream: TextIO) -> None:
+        self._render = _as_json if form == "json" else _as_text
+        self._journal = journal
+        self._stream = stream
+
+    def __call__(self, event: LogEvent) -> None:
+        """Write an event, unless it is noise."""
+        if _is_noise(event):
+            return
+        text = self._render(event)
+        if self._journal:
+            prefix = f"<{_PRIORITIES[_level(event)]}>"
+            text = "\n".join(prefix + line for line in text.split("\n"))
+        self._stream.write(text + "\n")
+        self._stream.flush()
+
+
+def _is_noise(event: LogEvent) -> bool:
+    """Whether an event is the plumbing's talk: below info, or Twisted's own below warn.
+
+    Factories log under the name of their class, which may be ours, so they are known by their
+    words; ports and the reactor still log through ``twisted.python.log``.
+    """
+    level = _level(event)
+    if level < LogLevel.info:
+        return True
+    namespace = str(event.get("log_namespace", ""))
+    return level < LogLevel.warn and (
+        namespace == "log_legacy"
+        or namespace.startswith("twisted.")
+        or str(event.get("log_format")) in _FACTORY_WORDS
+    )
+
+
+def _as_text(event: LogEvent) -> str:
+    moment = datetime.fromtimestamp(event["log_time"], UTC)
+    line = f"{moment:%Y-%m-%dT%H:%M:%SZ} {_level(event).name:<5} {_escaped(_message(event))}"
+    lines = [_escaped(line).rstrip() for line in _traceback(event).split("\n")]
+    return "\n".join([line, *(f"    {below}" for below in lines if below)])
+
+
+def _as_json(event: LogEvent) -> str:
+    moment = datetime.fromtimestamp(event["log_time"], UTC)
+    fields: dict[str, object] = {
+        "ts": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "level": _level(event).name,
+        "event": _message(event),
+    }
+    for name, value in event.items():
+        if not name.startswith("log_") and name not in _LEGACY_FIELDS and _is_scalar(value):
+            fields.setdefault(name, value)
+    if traceback := _traceback(event):
+        fields["traceback"] = traceback
+    return json.dumps(fields)  # ASCII: whatever the stream's encoding, and on one line
+
+
+def _is_scalar(value: object) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or isinstance(value, bool | int | str)
+
+
+def _level(event: LogEvent) -> LogLevel:
+    level: LogLevel = event.get("log_level", LogLevel.info)
+    return level
+
+
+def _message(event: LogEvent) -> str:
+    if "failure" in event and "log_failure" not in event:  # twisted.python.log.err
+        return str(event.get("why") or "Unhandled Error")
+    return formatEvent(event)
+
+
+def _traceback(event: LogEvent) -> str:
+    failure = event.get("log_failure", event.get("failure"))
+    return failure.getTraceback() if isinstance(failure, Failure) else ""
+
+
+def _escaped(text: str) -> str:
+    return _UNSAFE.sub(lambda found: found.group().encode("unicode_escape").decode(), text)

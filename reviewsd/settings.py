@@ -1,0 +1,176 @@
+"""Everything an operator can set: the only list of keys, defaults and bounds (contract.md 6).
+
+``config/reviewsd.yaml`` explains each key to the operator; a test holds the two together. Durations
+are seconds, sizes bytes. ``config.load`` makes a Config from a file; ``extra["expected"]`` is how
+its findings name a rule.
+
+``hub``, ``mcp``, ``metrics`` and ``workers`` are checked in full, but nothing reads them yet.
+"""
+
+from collections.abc import Iterator
+from operator import attrgetter
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Meta, Struct
+
+_END = r"(?![\s\S])"  # "$" alone would match before a final newline
+
+Text = Annotated[str, Meta(min_length=1)]
+Age = Annotated[int, Meta(ge=0, le=31_536_000)]
+LeaseTime = Annotated[int, Meta(ge=1, le=2_592_000)]
+RetryDelay = Annotated[float, Meta(ge=0, le=86_400)]
+Timeout = Annotated[float, Meta(ge=0.1, le=60)]
+"""Of a request to a callback; below the 90 s for which a delivery is claimed (D5)."""
+Percentage = Annotated[
+    str,
+    Meta(pattern=r"^(100|[0-9]{1,2})%" + _END, extra={"expected": 'a percentage such as "50%"'}),
+]
+Authority = Annotated[
+    str,
+    Meta(
+        pattern=r"^([a-z0-9._-]+@)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?" + _END,
+        extra={"expected": "a domain or e-mail address in lower case"},
+    ),
+]
+"""Who mints the ids of a feed (RFC 4151 2.1)."""
+
+
+class _Section(Struct, frozen=True, forbid_unknown_fields=True):
+    """What all parts of the configuration have in common."""
+
+
+class Data(_Section, frozen=True, kw_only=True):
+    """How the data directory is watched and guarded (R1, R2, R3, R5)."""
+
+    poll_interval: Annotated[float, Meta(ge=0.05, le=3600)] = 1.0
+    settle: Annotated[float, Meta(ge=0.01, le=60)] = 0.25
+    """Time between the three equal polls after which a change is complete."""
+    max_bytes: Annotated[int, Meta(ge=1024, le=2**40)] = 2**30
+    max_shrink: Percentage | None = None
+
+
+class Cache(_Section, frozen=True, kw_only=True):
+    """The Cache-Control header of all reads (S11)."""
+
+    max_age: Age = 60
+    stale_while_revalidate: Age = 300
+    stale_if_error: Age = 86_400
+
+
+class Feeds(_Section, frozen=True, kw_only=True):
+    """The ids of feeds and their entries (data-model.md, RFC 4151)."""
+
+    authority: Authority | None = None
+    year: Annotated[int, Meta(ge=1985, le=9999)] = 2025
+
+
+class Lease(_Section, frozen=True, kw_only=True):
+    """How long a subscription lasts (contract.md 5)."""
+
+    default: LeaseTime = 864_000
+    min: LeaseTime = 300
+    max: LeaseTime = 2_592_000
+
+
+class Deliveries(_Section, frozen=True, kw_only=True):
+    """POSTs to subscribers."""
+
+    retry_delays: tuple[RetryDelay, RetryDelay] = (60.0, 1800.0)
+    """After the first and second failure; the third removes the subscription (seed 3)."""
+    jitter: Annotated[float, Meta(ge=0, le=1)] = 0.2
+    timeout: Timeout = 30.0
+    concurrency: Annotated[int, Meta(ge=1, le=1024)] = 64
+
+
+class Verification(_Section, frozen=True, kw_only=True):
+    """The GET that confirms a subscription."""
+
+    timeout: Timeout = 15.0
+
+
+class Limits(_Section, frozen=True, kw_only=True):
+    """What an open hub takes on (H1-H8)."""
+
+    requests_per_minute: Annotated[int, Meta(ge=1, le=1_000_000)] = 120
+    active_per_host: Annotated[int, Meta(ge=1, le=10_000_000)] = 100
+    active: Annotated[int, Meta(ge=1, le=10_000_000)] = 10_000
+
+
+class Callbacks(_Section, frozen=True, kw_only=True):
+    """Which callbacks are reached beside public ones (E9, E10)."""
+
+    allow_networks: tuple[str, ...] = ()
+    ca_file: Text | None = None
+
+
+class Hub(_Section, frozen=True, kw_only=True):
+    """The WebSub hub."""
+
+    store: str = "sqlite"
+    lease: Lease = Lease()
+    delivery: Deliveries = Deliveries()
+    verification: Verification = Verification()
+    limits: Limits = Limits()
+    callbacks: Callbacks = Callbacks()
+
+
+class Mcp(_Section, frozen=True, kw_only=True):
+    """The MCP endpoint."""
+
+    allowed_origins: tuple[str, ...] = ()
+    session_key_file: Text | None = None
+
+
+class Metrics(_Section, frozen=True, kw_only=True):
+    """Prometheus metrics outside the admin socket (O9)."""
+
+    listen: str | None = None
+
+
+class Config(_Section, frozen=True, kw_only=True):
+    """Everything an operator can set. Paths are absolute, ``base_url`` is in normal form."""
+
+    base_url: str
+    data_dir: Path
+    state_dir: Path = Path("/var/lib/reviewsd")
+    listen: tuple[str, ...] = ("tcp:8080:interface=127.0.0.1",)
+    admin_socket: Path = Path("/run/reviewsd/admin.sock")
+    workers: Annotated[int, Meta(ge=1, le=64)] = 1
+    data: Data = Data()
+    cache: Cache = Cache()
+    feeds: Feeds = Feeds()
+    hub: Hub = Hub()
+    mcp: Mcp = Mcp()
+    metrics: Metrics = Metrics()
+
+    @property
+    def authority(self) -> str:
+        """The authority in the ids of feeds: as set, or the host of ``base_url``."""
+        return self.feeds.authority or urlsplit(self.base_url).hostname or ""
+
+
+def unused(config: Config) -> list[str]:
+    """The keys set to something else than their default that nothing reads yet, dotted."""
+    default = Config(base_url=config.base_url, data_dir=config.data_dir)
+    sections = ("workers", "hub", "mcp", "metrics")
+    return [
+        key
+        for key in keys(Config)
+        if key.split(".")[0] in sections and _differs(config, default, key)
+    ]
+
+
+def _differs(config: Config, default: Config, key: str) -> bool:
+    setting, standard = attrgetter(key)(config), attrgetter(key)(default)
+    return not isinstance(setting, Struct) and setting != standard
+
+
+def keys(kind: type[Struct], prefix: str = "") -> Iterator[str]:
+    """All keys, sections included, dotted and in order."""
+    for entry in msgspec.structs.fields(kind):
+        yield prefix + entry.name
+        if isinstance(entry.type, type) and issubclass(entry.type, Struct):
+            yield from keys(entry.type, f"{prefix}{entry.name}.")

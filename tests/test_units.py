@@ -1,0 +1,153 @@
+"""The systemd units: valid, hardened, and in agreement with the daemon (O5-O7, O14)."""
+
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from reviewsd.config import load
+
+ROOT = Path(__file__).parent.parent
+UNITS = ROOT / "systemd"
+NAMES = ("reviewsd.service", "reviewsd.socket", "reviewsd-admin.socket")
+
+needs_systemd_analyze = pytest.mark.skipif(
+    shutil.which("systemd-analyze") is None,
+    reason="systemd-analyze is not installed (Debian: apt install systemd)",
+)
+
+
+@pytest.fixture
+def units(tmp_path: Path) -> Path:
+    """The units with stand-ins for the programs, which are not installed here."""
+    for name in NAMES:
+        text = (UNITS / name).read_text()
+        for program in ("/usr/bin/reviewsd ", "/usr/bin/reviewsctl "):
+            text = text.replace(program, "/bin/true ")
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def settings(name: str, section: str) -> dict[str, list[str]]:
+    """The settings of a section; one given several times has several values."""
+    found: dict[str, list[str]] = {}
+    current = ""
+    for line in (UNITS / name).read_text().splitlines():
+        if line.startswith("["):
+            current = line.strip("[]")
+        elif current == section and "=" in line and not line.startswith("#"):
+            key, _, value = line.partition("=")
+            found.setdefault(key, []).append(value)
+    return found
+
+
+def analyze(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["systemd-analyze", *arguments], capture_output=True, text=True, check=False
+    )
+
+
+@needs_systemd_analyze
+def test_systemd_finds_nothing_wrong(units: Path) -> None:
+    done = analyze("verify", "--man=no", *(units / name for name in NAMES))
+    assert [line for line in done.stderr.splitlines() if "reviewsd" in line] == []
+    assert done.returncode == 0
+
+
+@needs_systemd_analyze
+def test_systemd_would_find_something_wrong(units: Path) -> None:
+    """Otherwise the test above could not fail."""
+    service = units / "reviewsd.service"
+    service.write_text(service.read_text().replace("Type=notify", "Type=notified"))
+    done = analyze("verify", "--man=no", service)
+    assert "Failed to parse service type" in done.stderr
+
+
+@needs_systemd_analyze
+def test_the_service_is_exposed_to_at_most_one_and_a_half(units: Path) -> None:
+    """0.0 is a service that can do nothing, 10.0 one that can do everything (O6)."""
+    service = units / "reviewsd.service"
+    done = analyze("security", "--offline=true", "--threshold=15", "--no-pager", service)
+    assert done.returncode == 0, done.stdout
+
+
+def test_what_must_stay_off_is_off() -> None:
+    """Each broke something when it was on (F11, F12, F22)."""
+    service = settings("reviewsd.service", "Service")
+    assert service["MemoryDenyWriteExecute"] == ["no"]
+    assert service["PrivateUsers"] == ["no"]
+    assert service["ProcSubset"] == ["all"]
+    assert "PrivateNetwork" not in service
+
+
+def test_the_service_does_not_own_the_folder_of_the_admin_socket() -> None:
+    """systemd would delete it, and the socket in it, whenever the service stops (O14)."""
+    assert "RuntimeDirectory" not in settings("reviewsd.service", "Service")
+    (address,) = settings("reviewsd-admin.socket", "Socket")["ListenStream"]
+    assert str(load(ROOT / "config/reviewsd.yaml", {})[0].admin_socket) == address
+
+
+def test_the_admin_socket_is_for_its_group() -> None:
+    socket = settings("reviewsd-admin.socket", "Socket")
+    assert socket["FileDescriptorName"] == ["admin"]
+    assert (socket["SocketMode"], socket["SocketGroup"]) == (["0660"], ["reviewsd-admin"])
+    lines = (UNITS / "reviewsd.sysusers.conf").read_text().splitlines()
+    assert [line for line in lines if not line.startswith("#")] == ["g reviewsd-admin -"]
+
+
+def test_a_hopeless_start_is_not_repeated() -> None:
+    """2 = wrong command line, 78 = wrong configuration, data or state (O7)."""
+    service = settings("reviewsd.service", "Service")
+    assert service["Restart"] == ["on-failure"]
+    assert service["RestartPreventExitStatus"] == ["2 78"]
+
+
+def test_a_reload_waits_for_its_outcome_as_root() -> None:
+    service = settings("reviewsd.service", "Service")
+    assert service["Type"] == ["notify"]
+    assert service["ExecReload"] == ["+/usr/bin/reviewsctl reload --wait"]
+
+
+def test_the_keys_may_be_missing() -> None:
+    """A credential without a path is looked up; with an absolute one it would be required."""
+    assert settings("reviewsd.service", "Service")["LoadCredential"] == [
+        "reviewsd.hub-secret-key",
+        "reviewsd.mcp-session-key",
+    ]
+
+
+def test_the_service_listens_on_the_sockets_that_systemd_opens() -> None:
+    """The shipped configuration and the shipped units work together as they are."""
+    service = settings("reviewsd.service", "Service")
+    assignments = [word for line in service["Environment"] for word in shlex.split(line)]
+    environ = dict(word.split("=", 1) for word in assignments)
+    config, _ = load(ROOT / "config/reviewsd.yaml", environ)
+    (name,) = settings("reviewsd.socket", "Socket")["FileDescriptorName"]
+    assert (f"systemd:name={name}",) == config.listen
+    assert service["Sockets"] == ["reviewsd.socket reviewsd-admin.socket"]
+
+
+def test_the_service_reads_and_keeps_its_files_where_the_configuration_says() -> None:
+    service = settings("reviewsd.service", "Service")
+    config, _ = load(ROOT / "config/reviewsd.yaml", {})
+    assert service["ExecStart"] == ["/usr/bin/reviewsd --config /etc/reviewsd/reviewsd.yaml"]
+    assert service["ConfigurationDirectory"] == ["reviewsd"]
+    assert [config.state_dir] == [Path("/var/lib") / name for name in service["StateDirectory"]]
+    assert [f"-{config.data_dir}"] == service["ReadOnlyPaths"]
+
+
+@pytest.mark.skipif(
+    shutil.which("systemd-sysusers") is None, reason="systemd-sysusers is not installed"
+)
+def test_sysusers_makes_the_group(tmp_path: Path) -> None:
+    (tmp_path / "etc").mkdir()
+    done = subprocess.run(
+        ["systemd-sysusers", f"--root={tmp_path}", UNITS / "reviewsd.sysusers.conf"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "etc/group").read_text().startswith("reviewsd-admin:")
