@@ -1,0 +1,188 @@
+"""The command ``reviewsd``: read the configuration, then run the daemon, or only check it.
+
+Exit codes (O7): 0 stopped as asked, 1 failed, 2 wrong command line, 78 wrong configuration, state,
+or data without a last good snapshot.
+"""
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from twisted.internet.posixbase import PosixReactorBase
+
+from reviewsd import config as configuration
+from reviewsd import logs
+from reviewsd.app import program_version, serve
+from reviewsd.config import ConfigError
+from reviewsd.demo import demo
+from reviewsd.domain.findings import DataError
+from reviewsd.domain.loading import load
+from reviewsd.formats import paths, sources
+from reviewsd.settings import Config
+from reviewsd.state import EX_CONFIG, StartError
+
+_PRIVATE = 0o077  # umask: what this daemon writes is nobody else's business
+
+
+def main() -> None:
+    """Entry point of the command."""
+    sys.exit(run(sys.argv[1:], os.environ))
+
+
+def run(arguments: list[str], environ: Mapping[str, str]) -> int:
+    """Do what the command line says; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    os.umask(_PRIVATE)
+    with ExitStack() as stack:
+        path = stack.enter_context(demo()) if options.demo else options.config
+        try:
+            config, warnings = configuration.load(path, environ)
+        except ConfigError as error:
+            return _fail(error.lines, EX_CONFIG)
+        for warning in warnings:
+            _say(f"warning: {warning}")
+        if options.check:
+            return check(config)
+        logs.start(
+            options.log_format, journal=logs.is_journal(environ, sys.stdout), stream=sys.stdout
+        )
+        return run_daemon(config, environ, _demo_guide(config) if options.demo else lambda: None)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="reviewsd",
+        description="Serve one business's verified reviews as public read-only JSON and feeds.",
+        epilog="Without --config: $REVIEWSD_CONFIG, /etc/reviewsd/reviewsd.yaml, ./reviewsd.yaml. "
+        "Every key can be overridden: REVIEWSD_CACHE__MAX_AGE=10. "
+        "Operate a running daemon with reviewsctl.",
+    )
+    parser.add_argument("--version", action="version", version=f"reviewsd {program_version()}")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="the configuration, YAML")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "--check",
+        action="store_true",
+        help="check configuration and data, then exit: 0 when all is well, 78 otherwise",
+    )
+    what.add_argument(
+        "--demo",
+        action="store_true",
+        help="serve a sample business on http://127.0.0.1:8080 with temporary state",
+    )
+    parser.add_argument(
+        "--log-format",
+        choices=("text", "json"),
+        default="text",
+        help="one line for people, or one JSON object for machines (default: text)",
+    )
+    return parser
+
+
+def check(config: Config) -> int:
+    """Validate the data as the daemon would; the configuration has been already."""
+    try:
+        found = sources.read(config.data_dir, config.data.max_bytes)
+        dataset = load(found.reviews, found.insights)
+    except DataError as error:
+        return _fail(error.lines(), EX_CONFIG)
+    except sources.Unsettled:
+        return _fail(["the data files are being written; try again"], EX_CONFIG)
+    print(
+        f"configuration and data are valid: {len(dataset.records):,} reviews, "
+        f"insights {'none' if dataset.insights is None else 'yes'}"
+    )
+    return 0
+
+
+def run_daemon(config: Config, environ: Mapping[str, str], announce: Callable[[], None]) -> int:
+    """Run the reactor until SIGTERM or SIGINT; returns the exit code."""
+    from twisted.internet import reactor  # noqa: PLC0415  importing it installs it
+    from twisted.internet.defer import CancelledError, Deferred  # noqa: PLC0415
+    from twisted.logger import Logger  # noqa: PLC0415
+    from twisted.python.failure import Failure  # noqa: PLC0415
+
+    unix = cast("PosixReactorBase", reactor)
+    running: Deferred[None] = Deferred()
+    ended: Deferred[None] = Deferred()
+    code, stopping = 0, False
+
+    def failed(failure: Failure) -> None:
+        nonlocal code
+        match failure.value:
+            case CancelledError() if stopping:
+                pass
+            case StartError(code=wanted):
+                code = _fail(str(failure.value).splitlines(), wanted)
+            case _:
+                code = 1
+                Logger().failure("the daemon failed", failure)
+
+    def finish(_: object) -> None:
+        ended.callback(None)
+        if not stopping:
+            reactor.stop()
+
+    def begin() -> None:
+        nonlocal running
+        running = Deferred.fromCoroutine(serve(unix, config, environ, announce))
+        running.addErrback(failed)
+        running.addCallback(finish)
+
+    def shut_down() -> Deferred[None]:
+        nonlocal stopping
+        stopping = True
+        for each in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(each, signal.SIG_DFL)  # a second one ends it at once (O4)
+        running.cancel()
+        return ended
+
+    reactor.callWhenRunning(begin)
+    reactor.addSystemEventTrigger("before", "shutdown", shut_down)
+    reactor.run()
+    return code
+
+
+def _demo_guide(config: Config) -> Callable[[], None]:
+    base = config.base_url
+
+    def announce() -> None:
+        print(
+            f"""
+  A sample business is being served. Open, or curl:
+    {base}{paths.REVIEWS}
+    {base}{paths.INSIGHTS}
+    {base}{paths.JSON_FEED}
+    {base}{paths.ATOM_FEED}
+    {base}{paths.SEARCH}?query=boiler&min_rating=4
+    {base}{paths.SINCE}2026-01-01
+    {base}{paths.OPENAPI}
+
+  Edit {config.data_dir}/reviews.json and see the change served in two seconds.
+  In another terminal:  reviewsctl --socket {config.admin_socket} status
+  Ctrl-C stops it and removes everything.
+""",
+            flush=True,
+        )
+
+    return announce
+
+
+def _fail(lines: "list[str] | tuple[str, ...]", code: int) -> int:
+    for line in lines:
+        _say(line)
+    return code
+
+
+def _say(line: str) -> None:
+    print(f"reviewsd: {line}" if not line.startswith(" ") else line, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Floor 4: HTTP. One class for each listening socket."""

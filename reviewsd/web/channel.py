@@ -1,0 +1,188 @@
+"""Between the socket and Klein: connections that are counted, bounded and ended in order.
+
+Twisted's channel closes in silence what it will not read, and lets a GET bring any body along. Here
+what is refused is answered first, with the same JSON problems as everywhere (S2, contract 2), and a
+stopping daemon lets every answer that is under way be finished (O4). Deadlines, strict parsing and
+the fast lane come here too; Klein need not know.
+"""
+
+import re
+from collections.abc import Callable
+from http import HTTPStatus
+
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
+from twisted.internet.protocol import connectionDone
+from twisted.python.failure import Failure
+from twisted.web.http import HTTPChannel
+from twisted.web.http import Request as HTTPRequest
+from twisted.web.resource import IResource
+from twisted.web.server import Request, Site
+
+IDLE_SECONDS = 60
+"""A connection that says nothing for so long is closed."""
+
+DRAIN_SECONDS = 20
+"""What answers under way may take to end when the daemon stops; systemd waits longer."""
+
+FRESH_SECONDS = 1
+"""What a connection that has asked for nothing yet may take to do so when the daemon stops (O4)."""
+
+ASTERISK = b"/*"
+"""The path that stands for the whole server, ``OPTIONS *``: Twisted would answer that by itself."""
+
+_BODILESS = frozenset({b"GET", b"HEAD"})
+
+_IGNORED_BODY = 65_536
+"""Bytes; a smaller body is read past, so that a POST is answered for what it is, a larger refused."""
+
+_LENGTH_DIGITS = 16  # of a Content-Length (S3); Twisted fails on more than 4,300
+
+_SCHEME_AND_AUTHORITY = re.compile(rb"https?://[^/?]*", re.IGNORECASE)
+
+
+class Channel(HTTPChannel):
+    """One connection of the public site."""
+
+    site: "PublicServer"
+    _fresh = True
+    _refused = False
+
+    def connectionMade(self) -> None:
+        self.site.channels.add(self)
+        super().connectionMade()
+
+    def connectionLost(self, reason: Failure = connectionDone) -> None:
+        super().connectionLost(reason)
+        self.site.lost(self)
+
+    def dataReceived(self, data: bytes) -> None:
+        if not self._refused:  # what follows a refused request is not a request
+            super().dataReceived(data)
+
+    def lineLengthExceeded(self, _line: bytes) -> None:
+        if self._HTTPChannel__first_line:  # type: ignore[attr-defined]  # pinned by a test
+            self._refuse(HTTPStatus.REQUEST_URI_TOO_LONG, "The request line is too long.")
+        else:
+            too_large = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+            self._refuse(too_large, "A header field is too long.")
+
+    def _respondToBadRequestAndDisconnect(self) -> None:
+        size, count = self._receivedHeaderSize, self._receivedHeaderCount
+        if size > self.totalHeadersSize or count > self.maxHeaders:
+            too_large = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+            self._refuse(too_large, "The header fields are too many, or too large together.")
+        else:
+            self._refuse(HTTPStatus.BAD_REQUEST, "The request is not well-formed HTTP.")
+
+    def _maybeChooseTransferDecoder(self, header: bytes, data: bytes) -> bool:
+        if header == b"Content-Length" and len(data) > _LENGTH_DIGITS:
+            return bool(self._failChooseTransferDecoder())
+        return bool(super()._maybeChooseTransferDecoder(header, data))
+
+    def allHeadersReceived(self) -> None:
+        self._fresh = False
+        allowed = 0 if self._command in _BODILESS else _IGNORED_BODY
+        # length: 0 without a body, None with chunks
+        if self.length is None or self.length > allowed:
+            too_large = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+            self._refuse(too_large, "A read takes no request body.")
+            return  # before Twisted asks a client that waits for leave to send it
+        self._path = _origin_form(self._path)
+        super().allHeadersReceived()
+
+    def checkPersistence(self, request: Request, version: bytes) -> bool:
+        if self.site.draining:
+            request.responseHeaders.setRawHeaders(b"Connection", [b"close"])
+            return False
+        return bool(super().checkPersistence(request, version))
+
+    def drain(self) -> None:
+        """Close now, or after the answer under way, or when no first request comes."""
+        if self.requests:
+            self.persistent = False
+            self.requests[0].responseHeaders.setRawHeaders(b"Connection", [b"close"])
+        elif self._fresh:
+            self.setTimeout(FRESH_SECONDS)
+        else:
+            self.loseConnection()
+
+    def _refuse(self, status: HTTPStatus, detail: str) -> None:
+        """Answer and close; for what never becomes a request."""
+        if self._refused:
+            return
+        self._refused = True
+        answer = self.site.refusal(status, detail)
+        if getattr(self, "_command", None) == b"HEAD":
+            head, end, _ = answer.partition(b"\r\n\r\n")
+            answer = head + end
+        self.write(answer)
+        self.loseConnection()
+
+
+def _origin_form(target: bytes) -> bytes:
+    """The path and query of a request target (RFC 9112 3.2)."""
+    if target.startswith(b"/"):
+        return target
+    if target == b"*":
+        return ASTERISK
+    authority = _SCHEME_AND_AUTHORITY.match(target)
+    if authority is None:
+        return target
+    rest = target[authority.end() :]
+    return rest if rest.startswith(b"/") else b"/" + rest
+
+
+class PublicServer(Site):
+    """The factory of the public connections.
+
+    Args:
+        resource: What answers requests.
+        refusal: Makes the whole response to what is not even a request.
+        clock: For the deadline of the drain.
+    """
+
+    # Without the proxy object that Twisted puts around a channel for HTTP/2
+    protocol = Channel  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        resource: IResource,
+        refusal: Callable[[HTTPStatus, str], bytes],
+        clock: IReactorTime,
+    ) -> None:
+        super().__init__(
+            resource, parsePOSTFormSubmission=False, timeout=IDLE_SECONDS, reactor=clock
+        )
+        self.refusal = refusal
+        self.channels: set[Channel] = set()
+        self.draining = False
+        self._clock = clock
+        self._drained: Deferred[None] | None = None
+
+    def log(self, request: HTTPRequest) -> None:
+        """No access log: formatting it would take a tenth of a cheap request's time."""
+
+    def lost(self, channel: Channel) -> None:
+        """Forget a connection that has ended."""
+        self.channels.discard(channel)
+        if self._drained is not None and not self.channels:
+            drained, self._drained = self._drained, None
+            drained.callback(None)
+
+    async def drain(self) -> None:
+        """Let answers under way end, close all connections; returns when none is left."""
+        self.draining = True
+        for channel in tuple(self.channels):
+            channel.drain()
+        if not self.channels:
+            return
+        self._drained = Deferred()
+        deadline = self._clock.callLater(DRAIN_SECONDS, self._abort)
+        await self._drained
+        if deadline.active():
+            deadline.cancel()
+
+    def _abort(self) -> None:
+        for channel in tuple(self.channels):
+            channel.forceAbortClient()

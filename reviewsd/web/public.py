@@ -1,0 +1,219 @@
+"""The public site: every read of the specification (seed 4, contract 2 and 3).
+
+    GET -> PublicRoot (is it a path, is it a method?) -> Klein -> PublicSite -> Replies
+
+A route looks up what was rendered at publication, or joins slices of it; it encodes no JSON. It
+reads ``snapshots.current`` once, so an answer never mixes two states of the data.
+"""
+
+import hashlib
+import re
+import time
+from base64 import urlsafe_b64encode
+from collections.abc import Generator
+from dataclasses import replace
+from typing import TypeVar
+from urllib.parse import unquote_to_bytes
+
+from klein import Klein
+from twisted.internet.interfaces import IReactorTime
+from twisted.internet.task import deferLater
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+from twisted.web.resource import IResource, Resource
+from twisted.web.server import NOT_DONE_YET, Request
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
+
+from reviewsd.domain.parameters import InvalidParametersError, read_date, read_query
+from reviewsd.formats import documents, paths
+from reviewsd.formats.representation import Representation
+from reviewsd.stores.snapshots import SnapshotError, Snapshots
+from reviewsd.web.channel import ASTERISK
+from reviewsd.web.replies import Body, Replies
+
+METHODS = frozenset(b"GET HEAD OPTIONS POST PUT PATCH DELETE TRACE QUERY CONNECT".split())
+"""The known ones; others are 501, these 405 where they are not allowed (S7)."""
+
+STEP_SECONDS = 0.002
+"""A search works for so long before the reactor may do something else."""
+
+JSON = b"application/json"
+
+T = TypeVar("T")
+
+
+class PublicSite:
+    """Klein's routes over the current snapshot.
+
+    Args:
+        snapshots: Where the data is.
+        replies: How answers leave.
+        clock: To search in steps.
+    """
+
+    _app = Klein()
+    _log = Logger()
+
+    def __init__(self, snapshots: Snapshots, replies: Replies, clock: IReactorTime) -> None:
+        self._snapshots = snapshots
+        self._replies = replies
+        self._clock = clock
+
+    def resource(self) -> IResource:
+        """The root resource of the site."""
+        return PublicRoot(self._app.resource(), self._replies)
+
+    @_app.route(paths.REVIEWS, methods=["GET"])
+    @_app.route(paths.INSIGHTS, methods=["GET"])
+    @_app.route(paths.JSON_FEED, methods=["GET"])
+    @_app.route(paths.ATOM_FEED, methods=["GET"])
+    @_app.route(paths.OPENAPI, methods=["GET"])
+    def document(self, request: Request) -> Body:
+        """A resource rendered at publication."""
+        path = unquote_to_bytes(request.path).decode()
+        resource = self._snapshots.current.documents.get(path)
+        if resource is None:
+            detail = (
+                f"No insights are published for this business; {paths.REVIEWS} has the reviews."
+            )
+            return self._replies.problem(request, 404, detail)
+        return self._replies.rendered(request, resource, self._replies.link(path))
+
+    @_app.route(paths.SEARCH, methods=["GET"])
+    async def search(self, request: Request) -> bytes:
+        """The reviews that match all filters, a page of them."""
+        _, _, given = request.uri.partition(b"?")
+        query = read_query(given)
+        snapshot = self._snapshots.current
+        hits = await in_steps(snapshot.search(query), self._clock)
+        following = snapshot.cursor(hits)
+        records = [snapshot.record(position) for position in hits.positions]
+        body = documents.search_result(
+            hits.matched, records, None if following is None else following.encode()
+        )
+        after = None
+        if following is not None:
+            after = f"{paths.SEARCH}?{replace(query, cursor=following).canonical()}"
+        found = Representation(
+            parts=(body,), media_type=JSON, etag=_tag(snapshot.revision, query.canonical())
+        )
+        answer = self._replies.data(request, found, self._replies.link(following=after))
+        return answer if isinstance(answer, bytes) else await answer
+
+    @_app.route(f"{paths.SINCE}<date>", methods=["GET"])
+    def since(self, request: Request, date: str) -> Body:
+        """All reviews dated on or after a day."""
+        day = read_date(date)
+        snapshot = self._snapshots.current
+        count, records = snapshot.since(day)
+        dataset = snapshot.documents[paths.REVIEWS].identity
+        found = Representation(
+            parts=documents.since_result(day, count, records),
+            media_type=JSON,
+            etag=_tag(snapshot.revision, f"since {day}"),
+            last_modified=dataset.last_modified,
+        )
+        return self._replies.data(request, found, self._replies.link())
+
+    @_app.route(paths.HEALTH, methods=["GET"])
+    def health(self, request: Request) -> Body:
+        """The reactor answers."""
+        return self._replies.unstored(request, b'{"status":"ok"}')
+
+    @_app.handle_errors(Exception)  # type: ignore[arg-type]  # Klein declares IRequest
+    def problem(self, request: Request, failure: Failure) -> Body:
+        """Every error of a route, as the status it means."""
+        replies = self._replies
+        match failure.value:
+            case InvalidParametersError(issues=issues):
+                return replies.invalid(request, issues)
+            case MethodNotAllowed(valid_methods=methods) if request.method == b"OPTIONS":
+                return replies.options(request, sorted({*(methods or ()), "OPTIONS"}))
+            case MethodNotAllowed(valid_methods=methods):
+                allow = ", ".join(sorted({*(methods or ()), "OPTIONS"}))
+                detail = f"This resource is read-only; it allows {allow}."
+                return replies.problem(request, 405, detail, ((b"Allow", allow.encode()),))
+            case HTTPException():
+                return replies.not_found(request)
+            case SnapshotError():
+                extra = ((b"Retry-After", b"5"),)
+                return replies.problem(request, 503, "No data has been published yet.", extra)
+        self._log.failure("answering {path} failed", failure, path=request.path)
+        return replies.problem(request, 500, "The service failed; its log says why.")
+
+
+class PublicRoot(Resource):
+    """Turns away what is no path or no method, before Klein would answer it in HTML (F18, S8).
+
+    Args:
+        routes: Klein's resource.
+        replies: How answers leave.
+    """
+
+    isLeaf = True
+
+    def __init__(self, routes: IResource, replies: Replies) -> None:
+        super().__init__()
+        self._routes = routes
+        self._replies = replies
+
+    def render(self, request: Request) -> int:
+        """Answer, or let Klein answer."""
+        answer = self._refused(request)
+        if answer is None:
+            # Klein looks at it, and fails on one that is no name; here nothing depends on it
+            request.requestHeaders.setRawHeaders(b"Host", [b"localhost"])
+            return int(self._routes.render(request))
+        assert isinstance(answer, bytes)  # noqa: S101  an error is short
+        request.write(answer)
+        request.finish()
+        return NOT_DONE_YET
+
+    def _refused(self, request: Request) -> Body | None:
+        if request.method not in METHODS:
+            detail = "The method is not known here; reads are GET and HEAD."
+            return self._replies.problem(request, 501, detail)
+        path = request.path
+        if path == ASTERISK and request.method == b"OPTIONS":
+            return self._replies.options(request, ("GET", "HEAD", "OPTIONS"))
+        if request.method == b"CONNECT" or not path.startswith(b"/"):
+            return self._replies.problem(request, 400, "The target must be a path; this is no proxy.")
+        if b"%" in path and not _well_escaped(path):
+            detail = "The path has a broken percent-escape, or is not UTF-8."
+            return self._replies.problem(request, 400, detail)
+        if _NOT_EXACT.search(path) is not None:
+            return self._replies.not_found(request)
+        return None
+
+
+_BROKEN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+_NOT_EXACT = re.compile(rb"//|%2[fF]|/(\.|%2[eE]){1,2}(/|\Z)")
+
+
+def _well_escaped(path: bytes) -> bool:
+    if _BROKEN_ESCAPE.search(path) is not None:
+        return False
+    try:
+        unquote_to_bytes(path).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _tag(revision: str, question: str) -> bytes:
+    """The entity tag of a computed answer: it depends on the data and the question alone."""
+    digest = hashlib.sha256(f"{revision} {question}".encode()).digest()
+    return b'"%s"' % urlsafe_b64encode(digest)[:22]
+
+
+async def in_steps(steps: Generator[None, None, T], clock: IReactorTime) -> T:
+    """Run a generator to its end without keeping the reactor from other work for long."""
+    pause = time.perf_counter() + STEP_SECONDS
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+        if time.perf_counter() > pause:
+            await deferLater(clock, 0)
+            pause = time.perf_counter() + STEP_SECONDS

@@ -1,0 +1,254 @@
+"""A real reviewsd process on loopback, for tests at the door."""
+
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+DEMO = Path(__file__).parents[2] / "reviewsd" / "demo"
+CLI = Path(__file__).parents[2] / "cli"
+BASE_URL = "https://reviews.example.com"
+START_SECONDS = 30
+LAST_WORDS_SECONDS = 0.05  # a datagram on its way when the process ended
+
+
+def until(true: Callable[[], object], what: str, seconds: float = START_SECONDS) -> float:
+    """Wait for something to come true; returns how many seconds that took."""
+    began = time.monotonic()
+    while not true():
+        if time.monotonic() - began > seconds:
+            raise AssertionError(f"not within {seconds} s: {what}")
+        time.sleep(0.01)
+    return time.monotonic() - began
+
+
+class Manager:
+    """systemd's end of the notification socket; ``heard`` has the datagrams in their order."""
+
+    def __init__(self, address: Path) -> None:
+        self.heard: list[str] = []
+        self.address = address
+        address.unlink(missing_ok=True)
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.bind(str(address))
+        self._socket.settimeout(LAST_WORDS_SECONDS)
+        self._closing = False
+        self._thread = threading.Thread(target=self._listen, daemon=True)
+        self._thread.start()
+
+    def _listen(self) -> None:
+        with self._socket:
+            while True:
+                try:
+                    self.heard.append(self._socket.recv(4096).decode())
+                except TimeoutError:
+                    if self._closing:
+                        return
+
+    def close(self) -> None:
+        """Hear what is still on its way, and no more."""
+        self._closing = True
+        self._thread.join()
+
+
+class Daemon:
+    """Starts on entering and is stopped on leaving; ports and paths are its own.
+
+    Args:
+        directory: Gets ``reviewsd.yaml``, ``data`` (the demo's, unless it is there already) and
+            ``state``.
+        settings: Further lines of the configuration.
+        arguments: Further arguments of the command.
+        environ: Further environment.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        settings: str = "",
+        arguments: tuple[str, ...] = (),
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        self.directory = directory
+        self.data = directory / "data"
+        self.state = directory / "state"
+        self.socket = directory / "admin.sock"
+        self.log = directory / "log"
+        self.config = directory / "reviewsd.yaml"
+        self._arguments = arguments
+        self._environ = dict(environ or {})
+        self.process: subprocess.Popen[bytes] | None = None
+        self.manager: Manager | None = None
+        self.port = 0
+        if not self.data.exists():
+            self.data.mkdir()
+            for name in ("reviews.json", "insights.json"):
+                shutil.copyfile(DEMO / name, self.data / name)
+        listen = "" if "listen:" in settings else 'listen: ["tcp:0:interface=127.0.0.1"]\n'
+        self.config.write_text(
+            f"base_url: {BASE_URL}\ndata_dir: data\nstate_dir: state\nadmin_socket: admin.sock\n"
+            f"{listen}{settings}"
+        )
+
+    @property
+    def command(self) -> list[str]:
+        """The command line."""
+        return [sys.executable, "-m", "reviewsd", "--config", str(self.config), *self._arguments]
+
+    @property
+    def heard(self) -> list[str]:
+        """What the manager has heard from the latest process."""
+        assert self.manager is not None
+        return self.manager.heard
+
+    def launch(self, before: Sequence[str] = ()) -> None:
+        """Start, and wait for nothing.
+
+        Args:
+            before: A command that executes the one after it.
+        """
+        self.close()
+        self.manager = Manager(self.directory / "notify.sock")
+        environ = {**os.environ, "NOTIFY_SOCKET": str(self.manager.address), **self._environ}
+        command = [*before, *self.command]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environ)
+
+    def wait_ready(self) -> None:
+        """Wait until systemd would hear READY=1."""
+        process = self.process
+        assert process is not None
+        until(lambda: "READY=1" in self.heard or process.poll() is not None, "READY=1")
+        if "READY=1" not in self.heard:
+            raise AssertionError(f"reviewsd did not start:\n{self.log.read_text()}")
+        self.port = int(self.status()["listen"][0].rpartition(":")[2])
+
+    def start(self) -> None:
+        """Start, and wait until systemd would hear READY=1."""
+        self.launch()
+        self.wait_ready()
+
+    def close(self) -> None:
+        """End the process, should it still run, and hear no more of it."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait(10)
+        if self.manager is not None:
+            self.manager.close()
+
+    def stop(self, sign: int = signal.SIGTERM) -> int:
+        """Send a signal and wait; returns the exit code."""
+        assert self.process is not None
+        self.process.send_signal(sign)
+        return self.ended()
+
+    def ended(self) -> int:
+        """Wait for the end; returns the exit code."""
+        assert self.process is not None
+        assert self.manager is not None
+        code = self.process.wait(40)
+        self.manager.close()
+        return code
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def request(
+        self, method: str, path: str, headers: Mapping[str, str] | None = None, body: bytes = b""
+    ) -> "Answer":
+        """One request on a connection of its own."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        try:
+            connection.putrequest(method, path, skip_accept_encoding=True)
+            for name, value in (headers or {}).items():
+                connection.putheader(name, value)
+            if body:
+                connection.putheader("Content-Length", str(len(body)))
+            connection.endheaders(body or None)
+            response = connection.getresponse()
+            return Answer(response.status, response.headers, response.read())
+        finally:
+            connection.close()
+
+    def get(self, path: str, headers: Mapping[str, str] | None = None) -> "Answer":
+        """GET a path."""
+        return self.request("GET", path, headers)
+
+    def raw(self, data: bytes, *, seconds: float = 5) -> bytes:
+        """Send bytes as they are; everything that comes back until the connection is closed."""
+        received = b""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=seconds) as connection:
+            connection.sendall(data)
+            while True:
+                try:
+                    piece = connection.recv(65_536)
+                except (TimeoutError, ConnectionResetError):
+                    return received
+                if not piece:
+                    return received
+                received += piece
+
+    def admin(self, method: str, path: str, headers: Mapping[str, str] | None = None) -> "Answer":
+        """One request on the admin socket."""
+        connection = http.client.HTTPConnection("reviewsd", timeout=60)
+        connection.sock = socket.socket(socket.AF_UNIX)
+        connection.sock.connect(str(self.socket))
+        try:
+            connection.request(method, path, headers=dict(headers or {}))
+            response = connection.getresponse()
+            return Answer(response.status, response.headers, response.read())
+        finally:
+            connection.close()
+
+    def status(self) -> Any:  # noqa: ANN401  JSON
+        """The daemon's own account."""
+        return self.admin("GET", "/v1/status").json()
+
+    def reload(self) -> Any:  # noqa: ANN401  JSON
+        """Reload, and its result line."""
+        return json.loads(self.admin("POST", "/v1/reload").body.splitlines()[-1])
+
+    def ctl(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        """Run the real reviewsctl against it."""
+        return reviewsctl("--socket", str(self.socket), *arguments)
+
+
+def reviewsctl(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    """Run the real reviewsctl."""
+    command = [sys.executable, "-c", "from reviewsctl.main import main; main()", *arguments]
+    environ = {**os.environ, "PYTHONPATH": str(CLI)}
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=60, check=False, env=environ
+    )
+
+
+class Answer:
+    """A response read whole."""
+
+    def __init__(self, status: int, headers: http.client.HTTPMessage, body: bytes) -> None:
+        self.status = status
+        self.headers = headers
+        self.body = body
+
+    def json(self) -> Any:  # noqa: ANN401  JSON
+        """The body decoded."""
+        return json.loads(self.body)

@@ -1,0 +1,564 @@
+"""Every read at the door of a real daemon: headers, methods, shapes, order, search (contract 2, 3).
+
+The header snapshots are whole: a header that comes or goes is a change of the contract.
+"""
+
+import datetime
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import pytest
+
+from tests.support.daemon import BASE_URL, DEMO, Answer, Daemon
+
+SEARCH = "/api/reviews/search"
+SINCE = "/api/reviews/since/2026-01-01"
+FIXED = {
+    "/reviews.json": "application/json",
+    "/insights.json": "application/json",
+    "/api/feed.json": "application/json",
+    "/feed.xml": "application/atom+xml; charset=utf-8",
+    "/.well-known/openapi.json": "application/json",
+}
+COMPUTED = {
+    SEARCH: "application/json",
+    f"{SEARCH}?limit=2": "application/json",
+    SINCE: "application/json",
+}
+READS = FIXED | COMPUTED
+TOPICS = {"/reviews.json", "/api/feed.json", "/feed.xml"}
+HEALTH = "/healthz"
+
+ALLOW = "GET, HEAD, OPTIONS"
+TAG = re.compile(r'"[A-Za-z0-9_-]{22}(-gzip)?"')
+
+ON_EVERY_ANSWER = {
+    "Server": "reviewsd",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": "ETag, Last-Modified, Link, Retry-After",
+    "Strict-Transport-Security": "max-age=31536000",
+}
+ON_DATA = ON_EVERY_ANSWER | {
+    "Cache-Control": "public, max-age=60, stale-while-revalidate=300, stale-if-error=86400",
+    "Accept-Ranges": "none",
+}
+ON_ERRORS = ON_EVERY_ANSWER | {
+    "Cache-Control": "no-store",
+    "Vary": "Accept",
+    "Content-Type": "application/json",
+}
+SERVICE_DESC = f'<{BASE_URL}/.well-known/openapi.json>; rel="service-desc"'
+
+DATA: dict[str, Any] = json.loads((DEMO / "reviews.json").read_bytes())
+INSIGHTS: dict[str, Any] = json.loads((DEMO / "insights.json").read_bytes())
+NEWEST_FIRST = [
+    review["id"]
+    for review in sorted(DATA["reviews"], key=lambda each: (each["date"], each["id"]), reverse=True)
+]
+BY_ID = {review["id"]: review for review in DATA["reviews"]}
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    with Daemon(tmp_path_factory.mktemp("daemon")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    """Without insights, behind a base_url that is not https, with other cache settings."""
+    directory = tmp_path_factory.mktemp("bare")
+    (directory / "data").mkdir()
+    (directory / "data" / "reviews.json").write_bytes((DEMO / "reviews.json").read_bytes())
+    environ = {"REVIEWSD_BASE_URL": "http://reviews.internal.example:8080"}
+    settings = "cache: {max_age: 5, stale_while_revalidate: 6, stale_if_error: 7}\n"
+    with Daemon(directory, settings, environ=environ) as running:
+        yield running
+
+
+def constant(answer: Answer) -> dict[str, str]:
+    """All headers but those that differ from start to start."""
+    varying = {"Date", "ETag", "Last-Modified", "Content-Length", "Link"}
+    assert len(answer.headers) == len(set(answer.headers)), "a header came twice"
+    return {name: value for name, value in answer.headers.items() if name not in varying}
+
+
+def ids(answer: Answer) -> list[str]:
+    assert 200 == answer.status
+    return [review["id"] for review in answer.json()["reviews"]]
+
+
+def searched(daemon: Daemon, **parameters: object) -> list[str]:
+    """The ids of all matches, up to the greatest limit."""
+    answer = daemon.get(f"{SEARCH}?{urlencode({'limit': 100, **parameters})}")
+    found = answer.json()
+    assert found["matched"] >= found["returned"] == len(found["reviews"])
+    return ids(answer)
+
+
+def those(keep: Any) -> list[str]:  # noqa: ANN401  a predicate over a JSON object
+    """The ids of the demo's reviews that a predicate keeps, in the order of the service."""
+    return [each for each in NEWEST_FIRST if keep(BY_ID[each])]
+
+
+def moment(answer: Answer, header: str) -> datetime.datetime:
+    return parsedate_to_datetime(answer.headers[header])
+
+
+# Headers ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", READS)
+def test_a_read_has_just_these_headers(daemon: Daemon, path: str) -> None:
+    answer = daemon.get(path)
+
+    expected = ON_DATA | {"Content-Type": READS[path]}
+    if path in FIXED:
+        expected |= {"Vary": "Accept-Encoding"}
+    dated = {"Last-Modified"} if not path.startswith(SEARCH) else set()
+    assert 200 == answer.status
+    assert expected == constant(answer)
+    assert {"Date", "ETag", "Content-Length", "Link", *dated, *expected} == set(answer.headers)
+    assert str(len(answer.body)) == answer.headers["Content-Length"]
+    assert TAG.fullmatch(answer.headers["ETag"])
+
+
+@pytest.mark.parametrize("path", FIXED)
+def test_a_fixed_document_comes_gzipped_with_a_tag_of_its_own(daemon: Daemon, path: str) -> None:
+    plain = daemon.get(path)
+    packed = daemon.get(path, {"Accept-Encoding": "gzip, br"})
+
+    assert constant(plain) | {"Content-Encoding": "gzip"} == constant(packed)
+    assert plain.body == gzip.decompress(packed.body)
+    assert len(packed.body) < len(plain.body) / 2
+    assert plain.headers["ETag"][:-1] + '-gzip"' == packed.headers["ETag"]
+    for same in ("Last-Modified", "Link"):
+        assert plain.headers[same] == packed.headers[same]
+
+
+@pytest.mark.parametrize("path", COMPUTED)
+def test_a_computed_answer_is_the_same_whatever_codings_are_accepted(
+    daemon: Daemon, path: str
+) -> None:
+    plain, asked = daemon.get(path), daemon.get(path, {"Accept-Encoding": "gzip"})
+
+    assert (plain.body, plain.headers["ETag"]) == (asked.body, asked.headers["ETag"])
+    assert "Content-Encoding" not in asked.headers
+
+
+def test_health_is_never_stored(daemon: Daemon) -> None:
+    answer = daemon.get(HEALTH)
+
+    kept = {"Cache-Control": "no-store", "Content-Type": "application/json"}
+    assert (200, {"status": "ok"}) == (answer.status, answer.json())
+    assert ON_EVERY_ANSWER | kept == constant(answer)
+    assert {"Date", "Content-Length", *ON_EVERY_ANSWER, *kept} == set(answer.headers)
+
+
+@pytest.mark.parametrize("path", [*READS, HEALTH, "/nope", f"{SEARCH}?limit=x"])
+@pytest.mark.parametrize("accepted", ["identity", "gzip"])
+def test_head_has_the_headers_of_get_and_no_body(daemon: Daemon, path: str, accepted: str) -> None:
+    accept = {"Accept-Encoding": accepted}
+    get, head = daemon.get(path, accept), daemon.request("HEAD", path, accept)
+
+    assert get.status == head.status
+    assert without_date(get) == without_date(head)
+    assert b"" == head.body
+
+
+def without_date(answer: Answer) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in answer.headers.items() if name != "Date"]
+
+
+@pytest.mark.parametrize("path", [*READS, HEALTH])
+def test_options_answers_a_preflight(daemon: Daemon, path: str) -> None:
+    asked = {
+        "Origin": "https://app.example",
+        "Access-Control-Request-Method": "GET",
+        "Access-Control-Request-Headers": "if-none-match, authorization, x-custom",
+    }
+    answer = daemon.request("OPTIONS", path, asked)
+
+    preflight = {
+        "Allow": ALLOW,
+        "Access-Control-Allow-Methods": ALLOW,
+        "Access-Control-Allow-Headers": "*, Authorization, If-None-Match, If-Modified-Since",
+        "Access-Control-Max-Age": "86400",
+    }
+    assert (204, b"") == (answer.status, answer.body)
+    assert ON_EVERY_ANSWER | preflight == constant(answer)
+    assert {"Date", *ON_EVERY_ANSWER, *preflight} == set(answer.headers)
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "TRACE", "QUERY"])
+@pytest.mark.parametrize("path", [*READS, HEALTH])
+def test_another_known_method_is_405_with_what_is_allowed(
+    daemon: Daemon, path: str, method: str
+) -> None:
+    answer = daemon.request(method, path)
+
+    assert (405, 405) == (answer.status, answer.json()["status"])
+    assert ON_ERRORS | {"Allow": ALLOW} == constant(answer)
+
+
+@pytest.mark.parametrize("method", ["FOO", "get", "Get", "PROPFIND", "M-SEARCH"])
+@pytest.mark.parametrize("path", ["/reviews.json", SEARCH, "/nope"])
+def test_an_unknown_method_is_501(daemon: Daemon, path: str, method: str) -> None:
+    answer = daemon.request(method, path)
+
+    assert (501, 501) == (answer.status, answer.json()["status"])
+    assert ON_ERRORS == constant(answer)
+
+
+@pytest.mark.parametrize("path", [*READS, HEALTH])
+def test_a_method_that_no_read_has_is_404_where_there_is_nothing(daemon: Daemon, path: str) -> None:
+    bare_path = path.partition("?")[0]
+    assert 404 == daemon.request("POST", f"{bare_path}/").status
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/nope", 404), ("/%zz", 400), (f"{SEARCH}?limit=x", 400), ("/api/reviews/since/x", 400)],
+)
+def test_an_error_has_just_these_headers(daemon: Daemon, path: str, status: int) -> None:
+    answer = daemon.get(path)
+
+    assert status == answer.status
+    assert ON_ERRORS == constant(answer)
+    assert {"Date", "Content-Length", *ON_ERRORS} == set(answer.headers)
+
+
+@pytest.mark.parametrize("path", READS)
+def test_links_name_the_description_and_on_topics_hub_and_self(daemon: Daemon, path: str) -> None:
+    links = daemon.get(path).headers["Link"].split(", ")
+
+    hub = f'<{BASE_URL}/api/websub/hub>; rel="hub"'
+    expected = [SERVICE_DESC]
+    if path in TOPICS:
+        expected += [hub, f'<{BASE_URL}{path}>; rel="self"']
+    assert expected == [link for link in links if 'rel="next"' not in link]
+
+
+@pytest.mark.parametrize("path", [*FIXED, SINCE])
+def test_what_was_changed_last_is_said_and_is_over(daemon: Daemon, path: str) -> None:
+    answer = daemon.get(path)
+
+    changed = moment(answer, "Last-Modified")
+    assert datetime.timedelta(0) <= moment(answer, "Date") - changed < datetime.timedelta(minutes=5)
+
+
+def test_no_url_comes_from_the_request(daemon: Daemon) -> None:
+    claims = {
+        "Host": "evil.example",
+        "X-Forwarded-Host": "evil.example",
+        "X-Forwarded-Proto": "gopher",
+        "Forwarded": "host=evil.example",
+        "X-Original-URL": "/healthz",
+    }
+    for path in (*READS, "/nope", f"{SEARCH}?limit=x"):
+        connection = daemon.raw(
+            f"GET {path} HTTP/1.1\r\n".encode()
+            + b"".join(f"{name}: {value}\r\n".encode() for name, value in claims.items())
+            + b"Connection: close\r\n\r\n"
+        )
+        assert b"evil" not in connection
+        assert daemon.get(path).body == connection.partition(b"\r\n\r\n")[2]
+
+
+@pytest.mark.parametrize("path", [*READS, HEALTH, "/nope"])
+def test_credentials_are_ignored_and_no_cookie_is_set(daemon: Daemon, path: str) -> None:
+    plain = daemon.get(path)
+    credentials = {"Authorization": "Bearer x", "Cookie": "session=1; TWISTED_SESSION=2"}
+    asked = daemon.get(path, credentials)
+
+    assert plain.status == asked.status
+    assert plain.body == asked.body
+    assert without_date(plain) == without_date(asked)
+    assert not {"Set-Cookie", "WWW-Authenticate"} & set(asked.headers)
+
+
+def test_caching_and_hsts_follow_the_configuration(bare: Daemon) -> None:
+    answer = bare.get("/reviews.json")
+
+    control = "public, max-age=5, stale-while-revalidate=6, stale-if-error=7"
+    assert control == answer.headers["Cache-Control"]
+    assert "Strict-Transport-Security" not in answer.headers
+    assert (
+        "<http://reviews.internal.example:8080/feed.xml>" in bare.get("/feed.xml").headers["Link"]
+    )
+
+
+# Documents ----------------------------------------------------------------------------------------
+
+
+def test_reviews_json_has_the_business_its_rating_and_all_reviews_newest_first(
+    daemon: Daemon,
+) -> None:
+    answer = daemon.get("/reviews.json")
+    document = answer.json()
+
+    assert ["business", "aggregate_rating", "updated_at", "reviews"] == list(document)
+    assert DATA["business"].items() <= document["business"].items()
+    assert NEWEST_FIRST == ids(answer)
+    stars = [review["rating"] for review in DATA["reviews"]]
+    rating = document["aggregate_rating"]
+    assert len(stars) == rating["review_count"]
+    assert round(sum(stars) / len(stars), 2) == rating["rating_value"]
+    assert {str(n): stars.count(n) for n in range(1, 6)} == rating["distribution"]
+    latest = max(review["date"] for review in DATA["reviews"])
+    assert "updated_at" not in DATA
+    assert f"{latest}T12:00:00Z" == document["updated_at"]
+    for review in document["reviews"]:
+        assert BY_ID[review["id"]].items() <= review.items()
+
+
+def test_insights_json_is_what_the_operator_wrote(daemon: Daemon) -> None:
+    assert INSIGHTS == daemon.get("/insights.json").json()
+
+
+def test_both_feeds_have_the_fifty_newest(daemon: Daemon) -> None:
+    feed = daemon.get("/api/feed.json").json()
+    atom = daemon.get("/feed.xml").body.decode()
+
+    assert "https://jsonfeed.org/version/1.1" == feed["version"]
+    assert f"{BASE_URL}/api/feed.json" == feed["feed_url"]
+    assert 50 == len(feed["items"]) == atom.count("<entry>")
+    assert NEWEST_FIRST[:50] == [item["id"].rpartition(":")[2].rpartition("/")[2] for item in feed["items"]]  # fmt: skip
+    places = [atom.index(each) for each in NEWEST_FIRST[:50]]
+    assert sorted(places) == places
+
+
+def test_the_json_feed_is_application_json_whatever_accept_says(daemon: Daemon) -> None:
+    answer = daemon.get("/api/feed.json", {"Accept": "application/feed+json, text/html"})
+
+    assert "application/json" == answer.headers["Content-Type"]
+
+
+def test_the_description_is_openapi_3_1_0_of_version_1_0_0(daemon: Daemon) -> None:
+    document = daemon.get("/.well-known/openapi.json").json()
+
+    assert ("3.1.0", "1.0.0") == (document["openapi"], document["info"]["version"])
+    assert BASE_URL == document["servers"][0]["url"]
+
+
+# Search -------------------------------------------------------------------------------------------
+
+
+def test_a_search_without_parameters_is_the_newest_twenty(daemon: Daemon) -> None:
+    answer = daemon.get(SEARCH)
+    found = answer.json()
+
+    assert ["matched", "returned", "reviews", "next_cursor"] == list(found)
+    assert (len(NEWEST_FIRST), 20) == (found["matched"], found["returned"])
+    assert NEWEST_FIRST[:20] == ids(answer)
+    whole = {review["id"]: review for review in daemon.get("/reviews.json").json()["reviews"]}
+    assert [whole[each] for each in NEWEST_FIRST[:20]] == found["reviews"]
+
+
+@pytest.mark.parametrize("limit", [1, 7, 50, 100])
+@pytest.mark.parametrize("filters", ["", "min_rating=4&since=2024-01-01", "query=THE"])
+def test_following_next_gives_every_match_once(daemon: Daemon, limit: int, filters: str) -> None:
+    everything = searched(daemon, **dict(each.split("=") for each in filters.split("&") if each))
+    matched = daemon.get(f"{SEARCH}?{filters}").json()["matched"]
+    path: str | None = f"{SEARCH}?{filters}&limit={limit}"
+    seen: list[str] = []
+    while path is not None:
+        answer = daemon.get(path)
+        page = answer.json()
+        seen += ids(answer)
+        assert matched == page["matched"]
+        following = re.search(r'<([^>]*)>; rel="next"', answer.headers["Link"])
+        assert (following is None) == (page["next_cursor"] is None)
+        assert limit == page["returned"] or following is None
+        path = None
+        if following is not None:
+            assert f"cursor={page['next_cursor']}" in following[1]
+            path = following[1].removeprefix(BASE_URL)
+    assert matched == len(seen) == len(set(seen))
+    assert everything == seen[:100]
+
+
+@pytest.mark.parametrize("rating", [1, 2, 3, 4, 5])
+def test_rating_is_exact_and_min_rating_inclusive(daemon: Daemon, rating: int) -> None:
+    exact = those(lambda review: review["rating"] == rating)[:100]
+    least = those(lambda review: review["rating"] >= rating)[:100]
+
+    assert exact == searched(daemon, rating=rating) == searched(daemon, rating=f"{rating}.0")
+    assert least == searched(daemon, min_rating=rating)
+    assert least == searched(daemon, min_rating=rating - 0.5 if rating > 1 else 1)
+
+
+@pytest.mark.parametrize(
+    ("since", "until"), [("2025-01-01", "2025-12-31"), ("2026-11-05", "2026-11-10")]
+)
+def test_dates_are_inclusive(daemon: Daemon, since: str, until: str) -> None:
+    expected = those(lambda review: since <= review["date"] <= until)
+
+    assert expected[:100] == searched(daemon, since=since, until=until)
+
+
+@pytest.mark.parametrize("text", ["boiler", "BOILER", "the", "Zoë", "ZOË", "no such words", "."])
+def test_query_finds_its_text_in_texts_whatever_the_case(daemon: Daemon, text: str) -> None:
+    expected = those(lambda review: text.casefold() in (review["text"] or "").casefold())
+
+    assert expected[:100] == searched(daemon, query=text)
+
+
+def test_query_looks_at_texts_alone(daemon: Daemon) -> None:
+    assert [] == searched(daemon, query="google.example")
+    assert [] == searched(daemon, query='"rating"')
+
+
+def mentioning(kind: str, entity: str) -> list[str]:
+    """The reviews whose analysis names an entity."""
+    named = {key for key, found in INSIGHTS["per_review"].items() if entity in found.get(kind, ())}
+    (row,) = (each for each in INSIGHTS["entities"][kind] if each["id"] == entity)
+    return those(lambda review: review["id"] in named | set(row.get("review_ids", ())))
+
+
+@pytest.mark.parametrize(
+    "name", ["zoe-marchand", "Zoë Marchand", "ZOË MARCHAND", "zoë marchand", "ZOE-MARCHAND"]
+)
+def test_a_technician_is_found_by_name_id_or_label_whatever_the_case(
+    daemon: Daemon, name: str
+) -> None:
+    expected = mentioning("technicians", "zoe-marchand")
+
+    assert expected
+    assert expected == searched(daemon, mentions_technician=name)
+
+
+@pytest.mark.parametrize("name", ["boiler-repair", "Boiler repair", "BOILER REPAIR"])
+def test_a_service_is_found_by_id_or_label_whatever_the_case(daemon: Daemon, name: str) -> None:
+    expected = mentioning("services", "boiler-repair")
+
+    assert expected
+    assert expected == searched(daemon, mentions_service=name)
+
+
+@pytest.mark.parametrize("name", ["Zoë", "Marchand", "zoe", "nobody", "zoe-marchan", "*", "%"])
+def test_a_name_that_nobody_has_matches_nothing(daemon: Daemon, name: str) -> None:
+    for parameter in ("mentions_technician", "mentions_service"):
+        found = daemon.get(f"{SEARCH}?{parameter}={quote(name)}")
+        assert {"matched": 0, "returned": 0, "reviews": [], "next_cursor": None} == found.json()
+        assert 200 == found.status
+
+
+def test_filters_are_anded(daemon: Daemon) -> None:
+    mentioned = set(mentioning("technicians", "ben-okafor"))
+    expected = those(
+        lambda review: (
+            review["id"] in mentioned
+            and review["rating"] >= 5
+            and review["date"] >= "2025-01-01"
+            and "ben" in (review["text"] or "").casefold()
+        )
+    )
+
+    assert 0 < len(expected) < len(mentioned)
+    assert expected == searched(
+        daemon, mentions_technician="Ben Okafor", min_rating=5, since="2025-01-01", query="BEN"
+    )
+
+
+def test_since_after_until_matches_nothing(daemon: Daemon) -> None:
+    answer = daemon.get(f"{SEARCH}?since=2026-01-02&until=2026-01-01")
+
+    assert (200, 0) == (answer.status, answer.json()["matched"])
+
+
+def test_equal_searches_have_equal_tags_and_others_do_not(daemon: Daemon) -> None:
+    """Else a cache would give a page of one search for another."""
+
+    def tag(query: str) -> str:
+        return str(daemon.get(f"{SEARCH}?{query}").headers["ETag"])
+
+    assert 1 == len({tag(same) for same in ("limit=20", "", "utm_source=x", "query=&limit=20.0")})
+    queries = ["", "limit=19", "rating=5", "min_rating=5", "min_rating=4.5", "query=5"]
+    queries += ["since=2026-01-01", "until=2026-01-01", "mentions_technician=5"]
+    queries += ["mentions_service=5", "query=A", "query=a%26rating%3D5", "query=a&rating=5"]
+    assert len(queries) == len({tag(query) for query in queries})
+
+
+# Since --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("date", ["0001-01-01", "2024-02-29", "2026-01-01", "2026-11-10"])
+def test_since_has_every_review_from_that_day_on(daemon: Daemon, date: str) -> None:
+    answer = daemon.get(f"/api/reviews/since/{date}")
+    found = answer.json()
+
+    expected = those(lambda review: review["date"] >= date)
+    assert ["since", "matched", "returned", "reviews"] == list(found)
+    assert (date, len(expected), len(expected)) == (
+        found["since"],
+        found["matched"],
+        found["returned"],
+    )
+    assert expected == ids(answer)
+
+
+@pytest.mark.parametrize("date", ["2026-11-11", "9999-12-31"])
+def test_since_a_day_to_come_is_empty(daemon: Daemon, date: str) -> None:
+    answer = daemon.get(f"/api/reviews/since/{date}")
+
+    assert 200 == answer.status
+    assert {"since": date, "matched": 0, "returned": 0, "reviews": []} == answer.json()
+
+
+# Without insights ---------------------------------------------------------------------------------
+
+
+def test_without_insights_their_address_is_404_and_says_why(bare: Daemon) -> None:
+    answer = bare.get("/insights.json")
+
+    assert 404 == answer.status
+    assert {"type", "title", "status", "detail"} == answer.json().keys()
+    assert "No insights are published" in answer.json()["detail"]
+    assert 204 == bare.request("OPTIONS", "/insights.json").status
+    assert 405 == bare.request("POST", "/insights.json").status
+
+
+@pytest.mark.parametrize(
+    "filters", ["mentions_technician=Zo%C3%AB+Marchand", "mentions_service=boiler-repair"]
+)
+def test_without_insights_the_mention_filters_match_nothing(bare: Daemon, filters: str) -> None:
+    assert 0 == bare.get(f"{SEARCH}?{filters}").json()["matched"]
+
+
+def test_without_insights_all_else_works(bare: Daemon) -> None:
+    assert [200] * 6 == [bare.get(path).status for path in READS if path not in {"/insights.json", SEARCH}]  # fmt: skip
+    assert NEWEST_FIRST[:20] == ids(bare.get(SEARCH))
+
+
+# Across a restart ---------------------------------------------------------------------------------
+
+
+def test_a_restart_changes_neither_tags_nor_dates(tmp_path: Path) -> None:
+    """When bytes first appeared is kept in the state (contract 2): here made a day older."""
+    day = 86_400
+    with Daemon(tmp_path) as daemon:
+        before = [daemon.get(path) for path in READS]
+        assert 0 == daemon.stop()
+        seen = daemon.state / "snapshots" / "current" / "seen.json"
+        kept = json.loads(seen.read_bytes())
+        kept["first_seen"] = {path: at - day for path, at in kept["first_seen"].items()}
+        seen.write_text(json.dumps(kept))
+        daemon.start()
+        after = [daemon.get(path) for path in READS]
+    assert [each.headers["ETag"] for each in before] == [each.headers["ETag"] for each in after]
+    dated = [n for n, path in enumerate(READS) if not path.startswith(SEARCH)]
+    assert [day] * 6 == [
+        (moment(before[n], "Last-Modified") - moment(after[n], "Last-Modified")).total_seconds()
+        for n in dated
+    ]
