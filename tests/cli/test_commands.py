@@ -1,0 +1,594 @@
+"""The real reviewsctl, as a process, against a scripted admin socket (interfaces.md 1.1-1.4)."""
+
+import dataclasses
+import json
+import os
+import pty
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.support.admin_fake import (
+    HEADERS,
+    AdminFake,
+    Scripted,
+    admin_fake,
+    document,
+    events,
+    problem,
+)
+
+CLI = Path(__file__).parents[2] / "cli"
+# As the console script starts it, and with Ctrl-C on, which a background job would have off.
+CONSOLE_SCRIPT = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    "from reviewsctl.main import main; main()"
+)
+COMMANDS = ["status", "ping", "version", "reload"]
+NEVER_IMPORTED_BY_HELP = ("rich", "http.client", "msgspec", "pydantic", "importlib.metadata")
+
+STATUS = {
+    "api": 1,
+    "version": "0.1.0",
+    "pid": 123,
+    "started_at": "2026-11-21T07:00:00Z",
+    "uptime_seconds": 12.5,
+    "base_url": "https://reviews.example.com",
+    "listen": ["tcp:127.0.0.1:8080"],
+    "snapshot": {
+        "revision": "3f2a9c0d1e4b",
+        "published_at": "2026-11-21T07:00:00Z",
+        "review_count": 120,
+        "updated_at": "2026-11-20T12:00:00Z",
+        "insights": True,
+    },
+    "data": {
+        "dir": "/srv/reviews",
+        "state": "ok",
+        "last_reload": {"at": "2026-11-21T07:00:00Z", "outcome": "published", "seconds": 0.42},
+        "failing_since": None,
+        "problems": [],
+    },
+}
+PROBLEMS = [f"reviews.json: $.reviews[{n}].rating: expected 1..5, got 7{' ' * 80}." for n in (1, 2)]
+DEGRADED = {
+    **STATUS,
+    "data": {
+        "dir": "/srv/reviews",
+        "state": "degraded",
+        "last_reload": {"at": "2026-11-21T08:00:00Z", "outcome": "refused", "seconds": 0.42},
+        "failing_since": "2026-11-21T08:00:00Z",
+        "problems": PROBLEMS,
+    },
+}
+PONG = {"pong": True, "version": "0.1.0"}
+
+
+def result(outcome: str, problems: list[str] | None = None) -> dict[str, object]:
+    return {
+        "type": "result",
+        "outcome": outcome,
+        "revision": "3f2a9c0d1e4b",
+        "review_count": 120,
+        "seconds": 0.42,
+        "problems": problems or [],
+    }
+
+
+def progress(done: int, stage: str = "validating") -> dict[str, object]:
+    return {"type": "progress", "stage": stage, "done": done, "total": 1000}
+
+
+SCRIPT: Mapping[str, Scripted] = {
+    "GET /v1/status": document(STATUS),
+    "GET /v1/ping": document(PONG),
+    "POST /v1/reload": events(result("published")),
+    "POST /v1/reload?wait=false": document({"type": "accepted"}, status=202),
+}
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """An environment in which reviewsd 0.1.0 is what is installed, whatever really is."""
+    metadata = tmp_path / "site" / "reviewsd-0.1.0.dist-info" / "METADATA"
+    metadata.parent.mkdir(parents=True)
+    metadata.write_text("Metadata-Version: 2.4\nName: reviewsd\nVersion: 0.1.0\n")
+    return {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": f"{metadata.parents[1]}:{CLI}",
+        "PYTHONWARNINGS": "error",
+        "REVIEWSD_ADMIN_SOCKET": str(tmp_path / "admin.sock"),
+    }
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[AdminFake]:
+    with admin_fake(tmp_path / "admin.sock", SCRIPT) as fake:
+        yield fake
+
+
+def reviewsctl(
+    environment: Mapping[str, str], *arguments: str, before: tuple[str, ...] = ()
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*before, sys.executable, "-m", "reviewsctl.main", *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def scripted(daemon: AdminFake, **answers: Scripted) -> None:
+    """Replaces answers: ``status=``, ``ping=``, ``reload=``."""
+    targets = {name: f"{'POST' if name == 'reload' else 'GET'} /v1/{name}" for name in answers}
+    daemon.script = {**SCRIPT, **{targets[name]: answer for name, answer in answers.items()}}
+
+
+# Exit codes: interfaces.md 1.4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["status"], 0),
+        (["status", "--json"], 0),
+        (["ping"], 0),
+        (["version"], 0),
+        (["reload"], 0),
+        (["reload", "--wait"], 0),
+        (["reload", "--no-wait"], 0),
+        (["--help"], 0),
+        ([], 2),
+        (["statsu"], 2),
+        (["status", "--yaml"], 2),
+        (["status", "extra"], 2),
+    ],
+)
+def test_exit_codes_with_a_healthy_daemon(
+    environment: dict[str, str], daemon: AdminFake, arguments: list[str], code: int
+) -> None:
+    assert code == reviewsctl(environment, *arguments).returncode
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (events(result("published")), 0),
+        (events(result("unchanged")), 0),
+        (events(result("refused", PROBLEMS)), 1),
+        (events(result("failed")), 1),
+        (events(progress(1), cut=True), 1),
+        (problem(403, "Forbidden", "This socket is for reading."), 1),
+        (problem(404, "Not Found", "No such job."), 4),
+        (problem(503, "Stopping", "The daemon is stopping."), 1),
+        (document({"type": "result"}), 1),
+    ],
+    ids=["published", "unchanged", "refused", "failed", "cut", "403", "404", "503", "nonsense"],
+)
+@pytest.mark.parametrize("option", ["--wait", "--quiet", "--json"])
+def test_exit_codes_of_a_reload(
+    environment: dict[str, str], daemon: AdminFake, answer: Scripted, code: int, option: str
+) -> None:
+    scripted(daemon, reload=answer)
+    run = reviewsctl(environment, "reload", option)
+
+    assert code == run.returncode
+    assert (code != 0) == bool(run.stderr)  # an error is never silent, not even a quiet one's
+
+
+@pytest.mark.parametrize("command", ["status", "ping", "reload"])
+def test_a_daemon_that_is_not_running_is_exit_code_3_and_its_remedy(
+    environment: dict[str, str], command: str
+) -> None:
+    run = reviewsctl(environment, command)
+
+    assert run.returncode == 3
+    assert run.stdout == ""
+    assert run.stderr == (
+        "Error: reviewsd is not reachable: it is not running: "
+        f"there is no {environment['REVIEWSD_ADMIN_SOCKET']}\n"
+        "Start it: sudo systemctl start reviewsd (or name its socket with --socket)\n"
+    )
+
+
+def test_a_stale_socket_is_exit_code_3(environment: dict[str, str]) -> None:
+    with socket.socket(socket.AF_UNIX) as stale:
+        stale.bind(environment["REVIEWSD_ADMIN_SOCKET"])
+    run = reviewsctl(environment, "status")
+
+    assert run.returncode == 3
+    assert "nobody listens on" in run.stderr
+
+
+def test_no_permission_is_exit_code_3_and_names_the_group(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    daemon.path.chmod(0)
+    as_root = os.geteuid() == 0  # root passes every mode, unless it gives up the capability
+    if as_root and shutil.which("setpriv") is None:
+        pytest.skip("run by root without setpriv")
+    drop = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")
+    run = reviewsctl(environment, "status", before=drop if as_root else ())
+
+    assert run.returncode == 3
+    assert f"no permission to use {daemon.path}" in run.stderr
+    assert "reviewsd-admin" in run.stderr
+
+
+# status
+
+
+def test_status_tells_what_is_served(environment: dict[str, str], daemon: AdminFake) -> None:
+    run = reviewsctl(environment, "status")
+
+    assert run.stderr == ""
+    assert run.stdout.startswith("state      ok\nserving    120 reviews and insights, published ")
+    assert "\x1b" not in run.stdout
+
+
+def test_a_degraded_status_is_an_answer(environment: dict[str, str], daemon: AdminFake) -> None:
+    scripted(daemon, status=document(DEGRADED))
+    run = reviewsctl(environment, "status")
+
+    assert run.returncode == 0
+    assert "serving data of 2026-11-21 07:00:00 UTC; last reload failed: refused" in run.stdout
+    for line in PROBLEMS:
+        assert f"           {line}\n" in run.stdout  # in a pipe a line stays whole
+
+
+def test_json_is_the_daemons_own_on_one_line(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    newer = {**STATUS, "new": ["member", 1.0, "Jörg"]}
+    scripted(daemon, status=document(newer))
+    run = reviewsctl(environment, "status", "--json")
+
+    assert run.stdout == json.dumps(newer, separators=(",", ":"), ensure_ascii=False) + "\n"
+    assert run.stderr == ""
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_control_characters_of_the_daemon_do_not_reach_the_terminal(
+    environment: dict[str, str], daemon: AdminFake, options: list[str]
+) -> None:
+    hostile = {**STATUS, "base_url": "https://\x1b[2J\x9b2J\x07.example.com"}
+    scripted(daemon, status=document(hostile))
+    run = reviewsctl(environment, "status", *options)
+
+    assert "https://\\u001b[2J\\u009b2J\\u0007.example.com" in run.stdout
+    assert not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in run.stdout.replace("\n", ""))
+
+
+def test_an_error_of_the_daemon_is_told_without_its_control_characters(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    scripted(daemon, status=problem(500, "Oh\x1b[31m", "dear\nme"))
+
+    assert reviewsctl(environment, "status").stderr == "Error: Oh\\u001b[31m: dear\\u000ame\n"
+
+
+@pytest.mark.parametrize("command", ["status", "ping", "reload"])
+def test_errors_under_json_are_json_on_stderr(environment: dict[str, str], command: str) -> None:
+    run = reviewsctl(environment, command, "--json")
+
+    assert run.returncode == 3
+    assert run.stdout == ""
+    assert json.loads(run.stderr) == {
+        "error": {
+            "title": "reviewsd is not reachable",
+            "detail": f"it is not running: there is no {environment['REVIEWSD_ADMIN_SOCKET']}",
+            "remedy": "Start it: sudo systemctl start reviewsd (or name its socket with --socket)",
+        }
+    }
+
+
+def test_a_problem_under_json_keeps_its_status(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    scripted(daemon, ping=problem(403, "Forbidden", "Not with an Origin."))
+
+    assert json.loads(reviewsctl(environment, "ping", "--json").stderr) == {
+        "error": {"title": "Forbidden", "status": 403, "detail": "Not with an Origin."}
+    }
+
+
+# ping, version
+
+
+def test_ping_says_pong(environment: dict[str, str], daemon: AdminFake) -> None:
+    assert reviewsctl(environment, "ping").stdout == "pong\n"
+    assert reviewsctl(environment, "ping", "--json").stdout == '{"pong":true,"version":"0.1.0"}\n'
+
+
+def test_version_names_tool_daemon_and_what_they_stand_on(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    lines = reviewsctl(environment, "version").stdout.splitlines()
+    names = [line.split()[0] for line in lines]
+
+    assert names == ["reviewsctl", "reviewsd", "python", "twisted"]
+    assert lines[:2] == ["reviewsctl  0.1.0", "reviewsd    0.1.0"]
+    assert json.loads(reviewsctl(environment, "version", "--json").stdout) == {
+        line.split()[0]: line.split()[1] for line in lines
+    }
+
+
+def test_version_works_without_a_daemon(environment: dict[str, str]) -> None:
+    run = reviewsctl(environment, "version")
+
+    assert run.returncode == 0
+    assert "reviewsd    no answer: it is not running: there is no " in run.stdout
+    assert json.loads(reviewsctl(environment, "version", "--json").stdout)["reviewsd"] is None
+
+
+def test_a_daemon_of_another_version_is_warned_about(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    """After an upgrade the old daemon runs on until it is restarted."""
+    scripted(daemon, ping=document(PONG, Reviewsd_Version="0.0.9"))
+    plain, as_json = reviewsctl(environment, "ping"), reviewsctl(environment, "ping", "--json")
+
+    assert (plain.returncode, plain.stdout) == (0, "pong\n")
+    assert plain.stderr == (
+        "Warning: versions differ: reviewsctl is 0.1.0 but the running reviewsd is 0.0.9: "
+        "after an upgrade, restart the daemon (sudo systemctl restart reviewsd)\n"
+    )
+    assert json.loads(as_json.stderr)["warning"]["title"] == "versions differ"
+
+
+# reload
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [
+        ("published", "published: revision 3f2a9c0d1e4b with 120 reviews, 0.42 s\n"),
+        (
+            "unchanged",
+            "unchanged: revision 3f2a9c0d1e4b with 120 reviews goes on serving, 0.42 s\n",
+        ),
+    ],
+)
+def test_a_reload_that_applied_says_which_revision_serves(
+    environment: dict[str, str], daemon: AdminFake, outcome: str, said: str
+) -> None:
+    scripted(daemon, reload=events(result(outcome)))
+    run = reviewsctl(environment, "reload")
+
+    assert (run.stdout, run.stderr) == (said, "")
+
+
+def test_a_refused_reload_says_every_problem_and_what_keeps_serving(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    scripted(daemon, reload=events(result("refused", PROBLEMS)))
+    run = reviewsctl(environment, "reload")
+
+    assert run.stdout == ""
+    assert run.stderr.splitlines() == [
+        "Error: reload refused: the new data has problems; the last good data keeps serving",
+        *(f"  {line}" for line in PROBLEMS),
+        "Correct the data: the daemon notices, or run reviewsctl reload again.",
+    ]
+
+
+def test_in_a_pipe_progress_is_one_line_per_10_percent(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    done = [progress(n) for n in range(0, 1001, 5)]
+    scripted(daemon, reload=events(*done, progress(1000, "writing"), result("published")))
+    run = reviewsctl(environment, "reload")
+
+    assert run.stderr.splitlines() == [
+        *(f"validating {n} % ({n * 10:,} of 1,000)" for n in range(10, 101, 10)),
+        "writing 100 % (1,000 of 1,000)",
+    ]
+
+
+def test_quiet_says_nothing_when_it_worked(environment: dict[str, str], daemon: AdminFake) -> None:
+    another = {**HEADERS, "Reviewsd-Version": "0.0.9"}
+    done = events(progress(500), result("published"))
+    scripted(daemon, reload=dataclasses.replace(done, headers=another))
+    for option in ("-q", "--quiet"):
+        run = reviewsctl(environment, "reload", option)
+        assert (run.stdout, run.stderr) == ("", "")
+
+
+def test_json_of_a_reload_is_the_daemons_events_and_its_refusal_an_error(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    said = [progress(500), result("refused", PROBLEMS)]
+    scripted(daemon, reload=events(*said))
+    run = reviewsctl(environment, "reload", "--json")
+
+    assert said == [json.loads(line) for line in run.stdout.splitlines()]
+    assert json.loads(run.stderr) == {"error": {"title": "reload refused", "problems": PROBLEMS}}
+
+
+def test_no_wait_asks_and_says_where_the_outcome_will_be(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    run = reviewsctl(environment, "reload", "--no-wait")
+    as_json = reviewsctl(environment, "reload", "--no-wait", "--json")
+
+    assert run.stdout == "asked for; how it ends: reviewsctl status\n"
+    assert as_json.stdout == '{"type":"accepted"}\n'
+    assert reviewsctl(environment, "reload", "--no-wait", "-q").stdout == ""
+    assert {"/v1/reload?wait=false"} == {asked.target for asked in daemon.asked}
+
+
+def test_ctrl_c_detaches_from_a_reload_and_says_so(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    over = threading.Event()
+    scripted(daemon, reload=events(progress(500), over, result("published")))
+    with subprocess.Popen(
+        [sys.executable, "-c", CONSOLE_SCRIPT, "reload"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as run:
+        assert run.stderr is not None
+        assert run.stderr.readline() == "validating 50 % (500 of 1,000)\n"
+        run.send_signal(signal.SIGINT)
+        stdout, stderr = run.communicate(timeout=60)
+    over.set()
+
+    assert run.returncode == 130
+    assert stdout == ""
+    assert stderr == (
+        "Error: detached: the daemon goes on with the reload; how it ends: reviewsctl status\n"
+    )
+
+
+# Terminals
+
+
+def on_a_terminal(environment: Mapping[str, str], *arguments: str) -> str:
+    """What a terminal gets to see."""
+    master, slave = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-c", CONSOLE_SCRIPT, *arguments],
+        env={"TERM": "xterm-256color", "COLUMNS": "80", **environment},
+        stdin=subprocess.DEVNULL,
+        stdout=slave,
+        stderr=slave,
+    ) as run:
+        os.close(slave)
+        seen = bytearray()
+        try:
+            while chunk := os.read(master, 65536):
+                seen += chunk
+        except OSError:  # EIO: the last writer has closed the terminal
+            pass
+        finally:
+            os.close(master)
+    assert run.returncode == 0
+    return seen.decode()
+
+
+def test_a_terminal_gets_a_bar_and_colours(environment: dict[str, str], daemon: AdminFake) -> None:
+    scripted(daemon, reload=events(progress(250), progress(1000), result("published")))
+    seen = on_a_terminal(environment, "reload")
+
+    assert "validating" in seen
+    assert "1000/1000" in seen
+    assert "\x1b[32mpublished\x1b[0m: revision" in seen
+
+
+def test_no_color_gives_plain_text(environment: dict[str, str], daemon: AdminFake) -> None:
+    assert "\x1b[32mok" in on_a_terminal(environment, "status")
+    assert "\x1b" not in on_a_terminal({**environment, "NO_COLOR": "1"}, "status")
+
+
+def test_a_dumb_terminal_gets_lines(environment: dict[str, str], daemon: AdminFake) -> None:
+    scripted(daemon, reload=events(progress(1000), result("published")))
+    seen = on_a_terminal({**environment, "TERM": "dumb"}, "reload")
+
+    assert "validating 100 % (1,000 of 1,000)\r\n" in seen
+
+
+def test_a_reader_who_leaves_gets_no_traceback(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    for arguments in (["status"], ["status", "--json"], ["ping"], ["reload"]):
+        run = subprocess.run(
+            [sys.executable, "-c", CONSOLE_SCRIPT, *arguments],
+            env=environment,
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert (run.returncode, run.stderr) == (1, ""), arguments
+    os.close(writing)
+
+
+def test_what_a_terminal_cannot_encode_is_escaped(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    scripted(daemon, status=document({**STATUS, "base_url": "https://łuk.example"}))
+    run = reviewsctl({**environment, "PYTHONIOENCODING": "latin-1"}, "status")
+
+    assert "https://\\u0142uk.example" in run.stdout
+
+
+# Help and options
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_teaches_with_a_paragraph_and_an_example(
+    environment: dict[str, str], command: str
+) -> None:
+    text = reviewsctl(environment, command, "--help").stdout
+    summary, paragraph = text.split("\n\n")[1:3]
+
+    assert summary.endswith(".")
+    assert paragraph.count("\n") >= 1
+    assert f"Examples:\n    reviewsctl {command}" in text
+
+
+def test_the_root_help_lists_every_command_whole_and_the_exit_codes(
+    environment: dict[str, str],
+) -> None:
+    text = reviewsctl(environment, "--help").stdout
+    commands = text.split("Commands:\n")[1].split("\n\n")[0]
+
+    assert [line.split()[0] for line in commands.splitlines()] == COMMANDS
+    assert "..." not in commands
+    for code in ("0", "1", "2", "3", "4", "5", "130"):
+        assert f"\n    {code} " in text
+
+
+def test_an_unknown_command_suggests_the_nearest(environment: dict[str, str]) -> None:
+    assert "No such command 'statsu'. Did you mean 'status'?" in (
+        reviewsctl(environment, "statsu").stderr
+    )
+
+
+def test_the_socket_option_goes_before_the_environment(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    elsewhere = {**environment, "REVIEWSD_ADMIN_SOCKET": "/nowhere"}
+
+    assert "there is no /nowhere" in reviewsctl(elsewhere, "ping").stderr
+    assert reviewsctl(elsewhere, "--socket", str(daemon.path), "ping").stdout == "pong\n"
+
+
+def test_without_option_and_environment_it_is_the_packaged_socket(
+    environment: dict[str, str],
+) -> None:
+    del environment["REVIEWSD_ADMIN_SOCKET"]
+
+    assert "default: /run/reviewsd/admin.sock" in " ".join(
+        reviewsctl(environment, "--help").stdout.split()
+    )
+
+
+def test_help_starts_fast(environment: dict[str, str]) -> None:
+    """Completion starts reviewsctl at each Tab: what only some commands need is not imported."""
+    run = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", CONSOLE_SCRIPT, "--help"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    imported = {line.rpartition("|")[2].strip() for line in run.stderr.splitlines()}
+
+    assert "typer" in imported
+    assert imported.isdisjoint(NEVER_IMPORTED_BY_HELP)
