@@ -5,24 +5,23 @@ Sources: contract 2; security-and-operations.md S2, S7 to S12, S15.
 
 from dataclasses import dataclass
 
-from reviewsd.formats import examples
+import msgspec
+
+from reviewsd.domain.parameters import Issue
+from reviewsd.formats import examples, problems
+from reviewsd.formats.problems import Problem
 from reviewsd.formats.schemas import Json, reference
 
 JSON, PROBLEM_JSON = "application/json", "application/problem+json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Refusal:
     """An answer to a request that is not granted."""
 
-    status: int
     description: str
-    kind: str
-    """Fragment of the problem type's address (interfaces.md 4)."""
-    title: str
-    detail: str
-    """Of the example."""
-    issues: tuple[Json, ...] = ()
+    problem: Problem
+    issues: tuple[Issue, ...] = ()
 
 
 INVALID_PARAMETERS = "InvalidParameters"
@@ -34,48 +33,23 @@ CONTENT_TOO_LARGE = "ContentTooLarge"
 
 REFUSALS = {
     INVALID_PARAMETERS: Refusal(
-        status=400,
-        description="Parameters are invalid; `issues` names every one of them",
-        kind="invalid-query",
-        title="Invalid parameters",
-        detail=f"{len(examples.ISSUES)} parameters are invalid",
-        issues=examples.ISSUES,
+        "Parameters are invalid; `issues` names every one of them",
+        problems.invalid_parameters(examples.ISSUES),
+        examples.ISSUES,
     ),
     NOT_FOUND: Refusal(
-        status=404,
-        description="There is nothing at this address: more than one path segment was sent",
-        kind="not-found",
-        title="Not found",
-        detail="There is nothing at this address",
+        "There is nothing at this address: more than one path segment was sent",
+        problems.NOT_FOUND,
     ),
-    NOT_PUBLISHED: Refusal(
-        status=404,
-        description="The business publishes no insights",
-        kind="not-published",
-        title="Not published",
-        detail="No insights are published here",
-    ),
+    NOT_PUBLISHED: Refusal("The business publishes no insights", problems.NOT_PUBLISHED),
     NOT_ACCEPTABLE: Refusal(
-        status=406,
-        description="`Accept-Encoding` forbids every coding there is, `identity` included",
-        kind="not-acceptable",
-        title="Not acceptable",
-        detail="Available codings: identity, gzip",
+        "`Accept-Encoding` forbids every coding there is, `identity` included",
+        problems.NOT_ACCEPTABLE,
     ),
     PRECONDITION_FAILED: Refusal(
-        status=412,
-        description="`If-Match` or `If-Unmodified-Since` does not hold",
-        kind="precondition-failed",
-        title="Precondition failed",
-        detail="The entity tag has changed",
+        "`If-Match` or `If-Unmodified-Since` does not hold", problems.PRECONDITION_FAILED
     ),
-    CONTENT_TOO_LARGE: Refusal(
-        status=413,
-        description="The request has a body",
-        kind="content-too-large",
-        title="Content too large",
-        detail="This address takes no request body",
-    ),
+    CONTENT_TOO_LARGE: Refusal("The request has a body", problems.CONTENT_TOO_LARGE),
 }
 
 _HEADERS: dict[str, Json] = {
@@ -198,19 +172,12 @@ def unkept(description: str, content: Json) -> Json:
 
 def refused(*names: str) -> Json:
     """The responses of refusals, by status."""
-    return {str(REFUSALS[name].status): _component("responses", name) for name in names}
+    return {str(REFUSALS[name].problem.status): _component("responses", name) for name in names}
 
 
 def _refused(base_url: str, refusal: Refusal) -> Json:
-    problem: Json = {
-        "type": f"{base_url}/developers/errors#{refusal.kind}",
-        "title": refusal.title,
-        "status": refusal.status,
-        "detail": refusal.detail,
-    }
-    if refusal.issues:
-        problem["issues"] = refusal.issues
-    media = {"schema": reference("Problem"), "example": problem}
+    example = msgspec.json.decode(problems.render(base_url, refusal.problem, refusal.issues))
+    media = {"schema": reference("Problem"), "example": example}
     return {
         "description": refusal.description,
         "headers": _NO_STORE | _headers((_CORS,)),

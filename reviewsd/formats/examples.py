@@ -10,7 +10,7 @@ from typing import cast
 import msgspec
 
 from reviewsd.domain.loading import InsightsFile, load
-from reviewsd.domain.parameters import Cursor
+from reviewsd.domain.parameters import Cursor, InvalidParametersError, Issue, read_query
 from reviewsd.domain.reviews import Review
 from reviewsd.formats import atom, documents, json_feed
 from reviewsd.formats.feed import Entry, Feed, Label
@@ -48,23 +48,17 @@ _INSIGHTS = b"""{
 "summary": "Customers praise quick repairs.", "pull_quote": "Fixed in an hour."
 }"""
 
+
+def _issues(query: bytes) -> tuple[Issue, ...]:
+    try:
+        read_query(query)
+    except InvalidParametersError as invalid:
+        return invalid.issues
+    return ()
+
+
 INVALID_SEARCH = b"rating=7&limit=500"
-ISSUES: tuple[Json, ...] = (
-    {
-        "code": "too_big",
-        "path": ["rating"],
-        "message": "rating must be at most 5, got 7",
-        "maximum": 5,
-        "inclusive": True,
-    },
-    {
-        "code": "too_big",
-        "path": ["limit"],
-        "message": "limit must be at most 100, got 500",
-        "maximum": 100,
-        "inclusive": True,
-    },
-)
+ISSUES = _issues(INVALID_SEARCH)
 """What that search is answered."""
 
 

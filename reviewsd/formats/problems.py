@@ -1,38 +1,32 @@
 """The one shape of errors: RFC 9457 members, and ``issues`` on validation errors (contract 2).
 
-Every status the service answers with is described here, so an error never has a text of its own
-making and never repeats what a client sent, but for the values in ``issues``.
+Every error the service answers with stands here once, for those who answer and for the OpenAPI
+document. An error never repeats what a client sent, but for the values in ``issues``.
 """
 
 from collections.abc import Sequence
-from http import HTTPStatus
+from dataclasses import dataclass, replace
 
 import msgspec
 
 from reviewsd.domain.parameters import Issue
 from reviewsd.formats import paths
 
-_KINDS = {
-    400: "bad-request",
-    403: "forbidden",
-    404: "not-found",
-    405: "method-not-allowed",
-    406: "not-acceptable",
-    412: "precondition-failed",
-    413: "content-too-large",
-    414: "uri-too-long",
-    421: "misdirected-request",
-    429: "too-many-requests",
-    431: "header-fields-too-large",
-    500: "internal",
-    501: "not-implemented",
-    503: "unavailable",
-}
-"""The fragment of ``type`` for each status; clients may switch on it."""
 
-INVALID_QUERY = "invalid-query"
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One kind of error."""
 
-KNOWN_PATHS = ", ".join(
+    status: int
+    kind: str
+    """Fragment of the problem type's address; clients may switch on it."""
+    title: str
+    """The reason phrase of RFC 9110, where the kind says no more than the status."""
+    detail: str
+    """What happened, for the person who reads it."""
+
+
+_MAIN = ", ".join(
     (
         paths.REVIEWS,
         paths.INSIGHTS,
@@ -44,31 +38,77 @@ KNOWN_PATHS = ", ".join(
     )
 )
 
+NOT_HTTP = Problem(400, "bad-request", "Bad Request", "The request is not well-formed HTTP.")
+NOT_A_PATH = replace(NOT_HTTP, detail="The target must be a path; this is no proxy.")
+BAD_ESCAPE = replace(NOT_HTTP, detail="The path has a broken percent-escape, or is not UTF-8.")
+INVALID_PARAMETERS = Problem(400, "invalid-query", "Invalid Parameters", "1 parameter is invalid.")
+FORBIDDEN = Problem(403, "forbidden", "Forbidden", "Browsers are not served here.")
+FOREIGN_HOST = replace(FORBIDDEN, detail="The Host of the admin socket is reviewsd.")
+NOT_FOUND = Problem(
+    404, "not-found", "Not Found", f"There is nothing at this address. The main ones: {_MAIN}."
+)
+NO_OPERATION = replace(NOT_FOUND, detail="This daemon has no such operation.")
+NOT_PUBLISHED = Problem(
+    404,
+    "not-published",
+    "Not Published",
+    f"No insights are published for this business; {paths.REVIEWS} has the reviews.",
+)
+NOT_ALLOWED = Problem(
+    405, "method-not-allowed", "Method Not Allowed", "See Allow for the methods of this resource."
+)
+NOT_ACCEPTABLE = Problem(
+    406,
+    "not-acceptable",
+    "Not Acceptable",
+    "This resource is available as gzip or identity, and both were refused.",
+)
+PRECONDITION_FAILED = Problem(
+    412,
+    "precondition-failed",
+    "Precondition Failed",
+    "The resource is not the one that was asked for.",
+)
+CONTENT_TOO_LARGE = Problem(
+    413, "content-too-large", "Content Too Large", "A read takes no request body."
+)
+URI_TOO_LONG = Problem(414, "uri-too-long", "URI Too Long", "The request line is too long.")
+FIELD_TOO_LARGE = Problem(
+    431,
+    "header-fields-too-large",
+    "Request Header Fields Too Large",
+    "A header field is too long.",
+)
+FIELDS_TOO_LARGE = replace(
+    FIELD_TOO_LARGE, detail="The header fields are too many, or too large together."
+)
+INTERNAL = Problem(500, "internal", "Internal Server Error", "The daemon failed; its log says why.")
+NOT_IMPLEMENTED = Problem(
+    501, "not-implemented", "Not Implemented", "The method is not known; reads are GET and HEAD."
+)
+UNAVAILABLE = Problem(503, "unavailable", "Service Unavailable", "No data has been published yet.")
 
-def render(
-    base_url: str, status: int, detail: str, issues: Sequence[Issue] = (), kind: str | None = None
-) -> bytes:
+
+def render(base_url: str, problem: Problem, issues: Sequence[Issue] = ()) -> bytes:
     """A problem as JSON.
 
     Args:
         base_url: Origin under which the errors are documented.
-        status: The HTTP status.
-        detail: What happened, for the person who reads it.
+        problem: What happened.
         issues: What is wrong with the parameters, for 400.
-        kind: The fragment of ``type`` where it is not the usual one of the status.
     """
-    problem: dict[str, object] = {
-        "type": f"{base_url}/developers/errors#{kind or _KINDS[status]}",
-        "title": HTTPStatus(status).phrase,
-        "status": status,
-        "detail": detail,
+    members: dict[str, object] = {
+        "type": f"{base_url}/developers/errors#{problem.kind}",
+        "title": problem.title,
+        "status": problem.status,
+        "detail": problem.detail,
     }
     if issues:
-        problem["issues"] = [issue.as_json() for issue in issues]
-    return msgspec.json.encode(problem)
+        members["issues"] = [issue.as_json() for issue in issues]
+    return msgspec.json.encode(members)
 
 
-def invalid_query(base_url: str, issues: Sequence[Issue]) -> bytes:
-    """The 400 that names everything wrong with the parameters."""
+def invalid_parameters(issues: Sequence[Issue]) -> Problem:
+    """The problem that counts the issues."""
     count = "1 parameter is" if len(issues) == 1 else f"{len(issues)} parameters are"
-    return render(base_url, 400, f"{count} invalid.", issues, INVALID_QUERY)
+    return replace(INVALID_PARAMETERS, detail=f"{count} invalid.")

@@ -23,6 +23,7 @@ from twisted.web.server import Request, Site
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from reviewsd.formats import problems
+from reviewsd.formats.problems import Problem
 from reviewsd.formats.publication import Step
 from reviewsd.stores.publisher import Publisher, Report
 from reviewsd.stores.snapshots import Snapshots
@@ -32,7 +33,6 @@ API = 1
 
 HOST = b"reviewsd"
 
-NOTHING = "This daemon has no such operation."
 
 _PLAIN = re.compile(rb"[a-z0-9/-]*")  # what our paths are made of
 _JSON = b"application/json"
@@ -137,11 +137,11 @@ class AdminSite:
             case MethodNotAllowed(valid_methods=methods):
                 allow = ", ".join(sorted(methods or ()))
                 request.setHeader(b"Allow", allow.encode())
-                return self._problem(request, 405, f"This resource allows {allow}.")
+                return self._problem(request, problems.NOT_ALLOWED)
             case HTTPException():
-                return self._problem(request, 404, NOTHING)
+                return self._problem(request, problems.NO_OPERATION)
         self._log.failure("answering {path} failed", failure, path=request.path)
-        return self._problem(request, 500, "The daemon failed; its log says why.")
+        return self._problem(request, problems.INTERNAL)
 
     def _audit(self, request: Request, change: str) -> None:
         pid, uid, gid = _peer(request)
@@ -153,9 +153,9 @@ class AdminSite:
             gid=gid,
         )
 
-    def _problem(self, request: Request, status: int, detail: str) -> bytes:
-        body = problems.render("", status, detail)
-        self._head(request, status, _PROBLEM)
+    def _problem(self, request: Request, problem: Problem) -> bytes:
+        body = problems.render("", problem)
+        self._head(request, problem.status, _PROBLEM)
         request.setHeader(b"Content-Length", b"%d" % len(body))
         return body
 
@@ -183,7 +183,7 @@ class _Root(Resource):
 
     isLeaf = True
 
-    def __init__(self, routes: IResource, problem: Callable[[Request, int, str], bytes]) -> None:
+    def __init__(self, routes: IResource, problem: Callable[[Request, Problem], bytes]) -> None:
         super().__init__()
         self._routes = routes
         self._problem = problem
@@ -193,11 +193,11 @@ class _Root(Resource):
         headers = request.requestHeaders
         names = {name.lower() for name, _ in headers.getAllRawHeaders()}
         if b"origin" in names or any(name.startswith(b"sec-fetch-") for name in names):
-            return self._problem(request, 403, "Browsers are not served here.")
+            return self._problem(request, problems.FORBIDDEN)
         if headers.getRawHeaders(b"host") != [HOST]:
-            return self._problem(request, 403, "The Host of the admin socket is reviewsd.")
+            return self._problem(request, problems.FOREIGN_HOST)
         if _PLAIN.fullmatch(request.path) is None:
-            return self._problem(request, 404, NOTHING)
+            return self._problem(request, problems.NO_OPERATION)
         return int(self._routes.render(request))
 
 

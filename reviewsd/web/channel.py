@@ -8,7 +8,6 @@ the fast lane come here too; Klein need not know.
 
 import re
 from collections.abc import Callable
-from http import HTTPStatus
 
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
@@ -18,6 +17,9 @@ from twisted.web.http import HTTPChannel
 from twisted.web.http import Request as HTTPRequest
 from twisted.web.resource import IResource
 from twisted.web.server import Request, Site
+
+from reviewsd.formats import problems
+from reviewsd.formats.problems import Problem
 
 IDLE_SECONDS = 60
 """A connection that says nothing for so long is closed."""
@@ -62,18 +64,16 @@ class Channel(HTTPChannel):
 
     def lineLengthExceeded(self, _line: bytes) -> None:
         if self._HTTPChannel__first_line:  # type: ignore[attr-defined]  # pinned by a test
-            self._refuse(HTTPStatus.REQUEST_URI_TOO_LONG, "The request line is too long.")
+            self._refuse(problems.URI_TOO_LONG)
         else:
-            too_large = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
-            self._refuse(too_large, "A header field is too long.")
+            self._refuse(problems.FIELD_TOO_LARGE)
 
     def _respondToBadRequestAndDisconnect(self) -> None:
         size, count = self._receivedHeaderSize, self._receivedHeaderCount
         if size > self.totalHeadersSize or count > self.maxHeaders:
-            too_large = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
-            self._refuse(too_large, "The header fields are too many, or too large together.")
+            self._refuse(problems.FIELDS_TOO_LARGE)
         else:
-            self._refuse(HTTPStatus.BAD_REQUEST, "The request is not well-formed HTTP.")
+            self._refuse(problems.NOT_HTTP)
 
     def _maybeChooseTransferDecoder(self, header: bytes, data: bytes) -> bool:
         if header == b"Content-Length" and len(data) > _LENGTH_DIGITS:
@@ -85,11 +85,18 @@ class Channel(HTTPChannel):
         allowed = 0 if self._command in _BODILESS else _IGNORED_BODY
         # length: 0 without a body, None with chunks
         if self.length is None or self.length > allowed:
-            too_large = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-            self._refuse(too_large, "A read takes no request body.")
+            self._refuse(problems.CONTENT_TOO_LARGE)
             return  # before Twisted asks a client that waits for leave to send it
-        self._path = _origin_form(self._path)
+        path = _origin_form(self._path)
+        if path is None or self._command == b"CONNECT":
+            self._refuse(problems.NOT_A_PATH)
+            return
+        self._path = path
         super().allHeadersReceived()
+
+    def allContentReceived(self) -> None:
+        if not self._refused:
+            super().allContentReceived()
 
     def checkPersistence(self, request: Request, version: bytes) -> bool:
         if self.site.draining:
@@ -107,12 +114,12 @@ class Channel(HTTPChannel):
         else:
             self.loseConnection()
 
-    def _refuse(self, status: HTTPStatus, detail: str) -> None:
+    def _refuse(self, problem: Problem) -> None:
         """Answer and close; for what never becomes a request."""
         if self._refused:
             return
         self._refused = True
-        answer = self.site.refusal(status, detail)
+        answer = self.site.refusal(problem)
         if getattr(self, "_command", None) == b"HEAD":
             head, end, _ = answer.partition(b"\r\n\r\n")
             answer = head + end
@@ -120,15 +127,17 @@ class Channel(HTTPChannel):
         self.loseConnection()
 
 
-def _origin_form(target: bytes) -> bytes:
-    """The path and query of a request target (RFC 9112 3.2)."""
+def _origin_form(target: bytes) -> bytes | None:
+    """The path and query of a request target, None where it has none (RFC 9112 3.2)."""
+    if not target.isascii():  # Twisted means to refuse that, but lets 0x80 to 0xb0 pass
+        return None
     if target.startswith(b"/"):
         return target
     if target == b"*":
         return ASTERISK
     authority = _SCHEME_AND_AUTHORITY.match(target)
     if authority is None:
-        return target
+        return None
     rest = target[authority.end() :]
     return rest if rest.startswith(b"/") else b"/" + rest
 
@@ -148,7 +157,7 @@ class PublicServer(Site):
     def __init__(
         self,
         resource: IResource,
-        refusal: Callable[[HTTPStatus, str], bytes],
+        refusal: Callable[[Problem], bytes],
         clock: IReactorTime,
     ) -> None:
         super().__init__(

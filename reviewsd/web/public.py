@@ -25,13 +25,13 @@ from twisted.web.server import NOT_DONE_YET, Request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from reviewsd.domain.parameters import InvalidParametersError, read_date, read_query
-from reviewsd.formats import documents, paths
+from reviewsd.formats import documents, paths, problems
 from reviewsd.formats.representation import Representation
 from reviewsd.stores.snapshots import SnapshotError, Snapshots
 from reviewsd.web.channel import ASTERISK
 from reviewsd.web.replies import Body, Replies
 
-METHODS = frozenset(b"GET HEAD OPTIONS POST PUT PATCH DELETE TRACE QUERY CONNECT".split())
+METHODS = frozenset(b"GET HEAD OPTIONS POST PUT PATCH DELETE TRACE QUERY".split())
 """The known ones; others are 501, these 405 where they are not allowed (S7)."""
 
 STEP_SECONDS = 0.002
@@ -73,10 +73,7 @@ class PublicSite:
         path = unquote_to_bytes(request.path).decode()
         resource = self._snapshots.current.documents.get(path)
         if resource is None:
-            detail = (
-                f"No insights are published for this business; {paths.REVIEWS} has the reviews."
-            )
-            return self._replies.problem(request, 404, detail)
+            return self._replies.problem(request, problems.NOT_PUBLISHED)
         return self._replies.rendered(request, resource, self._replies.link(path))
 
     @_app.route(paths.SEARCH, methods=["GET"])
@@ -131,15 +128,15 @@ class PublicSite:
                 return replies.options(request, sorted({*(methods or ()), "OPTIONS"}))
             case MethodNotAllowed(valid_methods=methods):
                 allow = ", ".join(sorted({*(methods or ()), "OPTIONS"}))
-                detail = f"This resource is read-only; it allows {allow}."
-                return replies.problem(request, 405, detail, ((b"Allow", allow.encode()),))
+                extra = ((b"Allow", allow.encode()),)
+                return replies.problem(request, problems.NOT_ALLOWED, extra)
             case HTTPException():
-                return replies.not_found(request)
+                return replies.problem(request, problems.NOT_FOUND)
             case SnapshotError():
                 extra = ((b"Retry-After", b"5"),)
-                return replies.problem(request, 503, "No data has been published yet.", extra)
+                return replies.problem(request, problems.UNAVAILABLE, extra)
         self._log.failure("answering {path} failed", failure, path=request.path)
-        return replies.problem(request, 500, "The service failed; its log says why.")
+        return replies.problem(request, problems.INTERNAL)
 
 
 class PublicRoot(Resource):
@@ -161,7 +158,7 @@ class PublicRoot(Resource):
         """Answer, or let Klein answer."""
         answer = self._refused(request)
         if answer is None:
-            # Klein looks at it, and fails on one that is no name; here nothing depends on it
+            # Klein fails on a Host that is no name, and nothing here depends on the Host
             request.requestHeaders.setRawHeaders(b"Host", [b"localhost"])
             return int(self._routes.render(request))
         assert isinstance(answer, bytes)  # noqa: S101  an error is short
@@ -171,18 +168,14 @@ class PublicRoot(Resource):
 
     def _refused(self, request: Request) -> Body | None:
         if request.method not in METHODS:
-            detail = "The method is not known here; reads are GET and HEAD."
-            return self._replies.problem(request, 501, detail)
+            return self._replies.problem(request, problems.NOT_IMPLEMENTED)
         path = request.path
         if path == ASTERISK and request.method == b"OPTIONS":
             return self._replies.options(request, ("GET", "HEAD", "OPTIONS"))
-        if request.method == b"CONNECT" or not path.startswith(b"/"):
-            return self._replies.problem(request, 400, "The target must be a path; this is no proxy.")
         if b"%" in path and not _well_escaped(path):
-            detail = "The path has a broken percent-escape, or is not UTF-8."
-            return self._replies.problem(request, 400, detail)
+            return self._replies.problem(request, problems.BAD_ESCAPE)
         if _NOT_EXACT.search(path) is not None:
-            return self._replies.not_found(request)
+            return self._replies.problem(request, problems.NOT_FOUND)
         return None
 
 

@@ -7,7 +7,6 @@ makes that the one way that also type-checks.
 
 import time
 from collections.abc import Callable, Sequence
-from http import HTTPStatus
 
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IPullProducer
@@ -20,6 +19,7 @@ from zope.interface import implementer
 from reviewsd.domain.parameters import Issue
 from reviewsd.domain.preconditions import Conditions, Outcome, evaluate, http_date
 from reviewsd.formats import paths, problems
+from reviewsd.formats.problems import Problem
 from reviewsd.formats.representation import Buffer, Rendered, Representation
 
 Body = bytes | Deferred[bytes]
@@ -97,8 +97,8 @@ class Replies:
         """Answer with the coding that the client prefers (S10)."""
         chosen = _negotiated(request, resource)
         if chosen is None:
-            detail = "This resource is available as gzip or identity, and both were refused."
-            return self.problem(request, 406, detail, ((b"Vary", b"Accept, Accept-Encoding"),))
+            extra = ((b"Vary", b"Accept, Accept-Encoding"),)
+            return self.problem(request, problems.NOT_ACCEPTABLE, extra)
         varies = () if resource.gzip is None else ((b"Vary", b"Accept-Encoding"),)
         return self.data(request, chosen, link, varies)
 
@@ -119,7 +119,7 @@ class Replies:
             now=now,
         )
         if outcome is Outcome.PRECONDITION_FAILED:
-            return self.problem(request, 412, "The resource is not the one that was asked for.")
+            return self.problem(request, problems.PRECONDITION_FAILED)
         headers = [*self._data, (b"ETag", chosen.etag), (b"Link", link), *extra]
         if chosen.last_modified is not None:
             headers.append((b"Last-Modified", http_date(chosen.last_modified)))
@@ -141,34 +141,21 @@ class Replies:
 
     def invalid(self, request: Request, issues: Sequence[Issue]) -> Body:
         """Answer that parameters are wrong, and which."""
-        return self._error(request, 400, problems.invalid_query(self._base_url, issues))
+        return self.problem(request, problems.invalid_parameters(issues), issues=issues)
 
     def problem(
         self,
         request: Request,
-        status: int,
-        detail: str,
+        problem: Problem,
         extra: Sequence[tuple[bytes, bytes]] = (),
+        issues: Sequence[Issue] = (),
     ) -> Body:
-        """Answer with an error (``formats.problems``)."""
-        return self._error(request, status, problems.render(self._base_url, status, detail), extra)
-
-    def not_found(self, request: Request) -> Body:
-        """Answer that there is nothing, and where there is something."""
-        detail = f"There is nothing at this address. The main ones: {problems.KNOWN_PATHS}."
-        return self.problem(request, 404, detail)
-
-    def _error(
-        self,
-        request: Request,
-        status: int,
-        body: bytes,
-        extra: Sequence[tuple[bytes, bytes]] = (),
-    ) -> Body:
+        """Answer with an error."""
         accept = b", ".join(request.requestHeaders.getRawHeaders(b"Accept", []))
         media_type = _problem_type(accept.decode("latin-1"))
         headers = [*self._errors, *extra, (b"Content-Type", media_type)]
-        return _reply(request, status, headers, body)
+        body = problems.render(self._base_url, problem, issues)
+        return _reply(request, problem.status, headers, body)
 
     def options(self, request: Request, methods: Sequence[str]) -> Body:
         """Answer what may be asked, also to a browser's preflight."""
@@ -181,9 +168,9 @@ class Replies:
         ]
         return _reply(request, 204, headers)
 
-    def refusal(self, status: HTTPStatus, detail: str) -> bytes:
+    def refusal(self, problem: Problem) -> bytes:
         """A whole response to what never became a request; the connection closes after it."""
-        body = problems.render(self._base_url, status, detail)
+        body = problems.render(self._base_url, problem)
         headers = [
             *self._errors,
             (b"Date", http_date(int(self._now()))),
@@ -191,7 +178,7 @@ class Replies:
             (b"Content-Length", b"%d" % len(body)),
             (b"Connection", b"close"),
         ]
-        head = [b"HTTP/1.1 %d %s" % (status, status.phrase.encode())]
+        head = [b"HTTP/1.1 %d %s" % (problem.status, problem.title.encode())]
         head += (b"%s: %s" % header for header in headers)
         return b"\r\n".join((*head, b"", body))
 

@@ -156,6 +156,7 @@ NINES = "9" * 5000  # more digits than Python makes an integer of
         ("$.aspects[1]", '{"id": null, "name": null}', "needs one of id, label, name"),
         ("$.aspects[1].mention_count", "-1", "expected 0 or more, got -1"),
         ("$.entities.technicians[0]", "{}", "needs one of id, label, name"),
+        ("$.topics[0]", "{}", "needs one of id, label, name"),
         ("$.entities.technicians[0].average_rating", "0", "expected 1..5, got 0"),
         ("$.temporal.monthly[0].month", '"2025-13"', 'expected YYYY-MM, got "2025-13"'),
         ("$.temporal.monthly[0].month", GONE, "missing"),
@@ -233,7 +234,7 @@ def test_an_id_is_128_printable_characters_at_most(value: str, shown: str) -> No
 
 @pytest.mark.parametrize("day", ["2025-03-14", "2020-01-01"])
 def test_a_duplicate_id_names_the_first(day: str) -> None:
-    reviews = [*REVIEWS["reviews"], REVIEWS["reviews"][0] | {"date": day}]
+    reviews = [*REVIEWS["reviews"], REVIEWS["reviews"][0] | {"date": day, "author": "Al"}]
     lines = refused(encoded(REVIEWS | {"reviews": reviews}))
     assert [finding("$.reviews[2].id", "duplicate of $.reviews[0].id", "r0")] == lines
 
@@ -295,8 +296,11 @@ def test_a_dataset_holds_what_was_given() -> None:
     insights = dataset.insights
     assert insights is not None
     assert insights.members.keys() == INSIGHTS.keys()
-    assert insights.mentions == {"r1": Mentions(("sam",), ())}
-    assert (insights.analysed, insights.typed.model) == (2, "lexicon-1")
+    assert insights.mentions == {
+        "r1": Mentions(("sam",), ()),
+        "r3": Mentions((), ("ac-repair",)),
+    }
+    assert (insights.analysed, insights.typed.model) == (3, "lexicon-1")
     assert insights.typed.per_review == {}
 
 

@@ -99,6 +99,7 @@ def test_a_character_may_lie_across_a_step(offset: int, character: str) -> None:
         ("$.extra", '1, "business": {"name": "A"}', "$", None, "business"),
         ("$.extra", '[], "extra": 1', "$", None, "extra"),
         ("$.extra", '12, "extra": 1', "$", None, "extra"),
+        ("$.extra", '[1,2], "extra": 10', "$", None, "extra"),
         ("$.extra", '1, "{}": 1, "{}": {}', "$", None, "{}"),
         ("$.extra", '{"y": [{"a": 1, "b": 2, "a": 3}]}', "$.extra", None, "a"),
         ("$.business.x", '1, "name": "B"', "$.business", None, "name"),

@@ -223,7 +223,18 @@ FILLED_IN = {
         ({}, {}),
         ({"per_review": {"r1": {}, "r0": {"score": 1}}}, {"review_count": 2}),
         ({"generated_at": None, "summary": None}, {}),
-        ({"pull_quote": "Good.", "summary": "Good.", "z": 1, "Ä": [{"b": 1, "a": 2}]}, {}),
+        (
+            {
+                "pull_quote": "Q",
+                "summary": "S",
+                "z": 1,
+                "y": 2,
+                "a": 3,
+                "b": 4,
+                "Ä": [{"b": 1, "a": 2}],
+            },
+            {},
+        ),
         (
             {"review_count": 7, "date_range": {}, "entities": {"services": ["b", {"label": "a"}]}},
             {},

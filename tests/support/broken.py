@@ -15,7 +15,7 @@ from reviewsd.domain.loading import load
 Document = dict[str, Any]
 
 REVIEWS: Document = json.loads("""{
-  "business": {"name": "Acme", "language": "en", "address": {"city": "Dover"},
+  "business": {"id": "acme", "name": "Acme", "language": "en", "address": {"city": "Dover"},
     "service_areas": ["NH"], "social_urls": ["https://social.example/acme"],
     "geo": {"latitude": 43.07, "longitude": -70.76}, "logo_url": null,
     "hours": [{"day": "monday", "opens": "08:00", "closes": "24:00"}]},
@@ -33,8 +33,9 @@ INSIGHTS: Document = json.loads("""{
   "overall_sentiment": {"score": 0.5, "positive_pct": 100},
   "aspects": ["Punctuality", {"id": "pricing", "mention_count": 1, "positive_pct": 100}],
   "entities": {"technicians": [{"name": "Sam", "average_rating": 4.5}], "services": []},
-  "topics": [], "temporal": {"monthly": [{"month": "2025-03"}], "trend": "stable"},
+  "topics": ["Boilers"], "temporal": {"monthly": [{"month": "2025-03"}], "trend": "stable"},
   "per_review": {"r1": {"sentiment": "positive", "technicians": ["sam"], "services": []},
+                 "r3": {"technicians": [], "services": ["ac-repair"]},
                  "r 2": {"score": -1, "aspects": ["pricing", {"id": "x", "phrase": null}]}},
   "faq": [{"question": "How fast?", "answer": "Very."}]}""")
 

@@ -525,6 +525,9 @@ def test_without_insights_their_address_is_404_and_says_why(bare: Daemon) -> Non
     assert 404 == answer.status
     assert {"type", "title", "status", "detail"} == answer.json().keys()
     assert "No insights are published" in answer.json()["detail"]
+    documented = bare.get("/.well-known/openapi.json").json()["components"]["responses"]
+    example = documented["NotPublished"]["content"]["application/json"]["example"]
+    assert example["type"] == answer.json()["type"]
     assert 204 == bare.request("OPTIONS", "/insights.json").status
     assert 405 == bare.request("POST", "/insights.json").status
 

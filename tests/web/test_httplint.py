@@ -1,0 +1,135 @@
+"""Every answer of every read under httplint, the checker behind REDbot (S20).
+
+What it warns of and we want is listed in ``ACCEPTED`` with the reason; what it finds good or merely
+worth knowing is not looked at.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+
+import pytest
+from httplint import HttpRequestLinter, HttpResponseLinter, levels
+
+from tests.support.daemon import BASE_URL, Daemon
+
+ACCEPTED = {
+    # S11: clients may send an Authorization that we ignore, and without it no shared cache would
+    # keep their answers (RFC 9111 3.5)
+    "STORE_PUBLIC_UNNECESSARY",
+    # the hosts under that of base_url are not ours to promise https for
+    "HSTS_NO_SUBDOMAINS",
+}
+
+PATHS = [
+    "/reviews.json",
+    "/insights.json",
+    "/api/feed.json",
+    "/feed.xml",
+    "/api/reviews/search",
+    "/api/reviews/search?limit=3&min_rating=4",
+    "/api/reviews/since/2025-01-01",
+    "/api/reviews/since/2999-01-01",
+    "/.well-known/openapi.json",
+    "/healthz",
+]
+
+REQUESTS: list[tuple[str, Mapping[str, str], int]] = [
+    ("GET", {}, 200),
+    ("GET", {"Accept-Encoding": "gzip"}, 200),
+    ("HEAD", {}, 200),
+    ("HEAD", {"Accept-Encoding": "gzip"}, 200),
+    ("GET", {"If-None-Match": "*"}, 304),
+    ("GET", {"If-None-Match": "*", "Accept-Encoding": "gzip"}, 304),
+    ("HEAD", {"If-None-Match": "*"}, 304),
+    ("OPTIONS", {"Origin": "https://app.example", "Access-Control-Request-Method": "GET"}, 204),
+    ("POST", {}, 405),
+    ("GET", {"Accept-Encoding": "*;q=0"}, 406),
+    ("GET", {"If-Match": '"x"'}, 412),
+]
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    with Daemon(tmp_path_factory.mktemp("daemon")) as running:
+        yield running
+
+
+def ask(
+    daemon: Daemon, method: str, path: str, headers: Mapping[str, str]
+) -> tuple[HttpRequestLinter, bytes]:
+    """The request as the checker sees it, and the bytes of its answer."""
+    sent = {"Host": "reviews.example.com", "User-Agent": "test", "Connection": "close", **headers}
+    request = HttpRequestLinter()
+    request.process_request_topline(method.encode(), f"{BASE_URL}{path}".encode(), b"1.1")
+    request.process_headers([(name.encode(), value.encode()) for name, value in sent.items()])
+    request.finish_content(complete=True)
+    lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in sent.items())]
+    return request, daemon.raw("\r\n".join([*lines, "", ""]).encode())
+
+
+def status_of(answer: bytes) -> int:
+    return int(answer.split(b" ", 2)[1])
+
+
+def complaints(request: HttpRequestLinter, answer: bytes) -> set[str]:
+    """The names of what the checker finds questionable or wrong."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    first, *lines = head.split(b"\r\n")
+    version, status, phrase = first.split(b" ", 2)
+    response = HttpResponseLinter(start_time=time.time())
+    response.request = request
+    response.base_uri = request.uri or ""
+    response.is_head_response = request.method == "HEAD"
+    response.process_response_topline(version.removeprefix(b"HTTP/"), status, phrase)
+    fields = (line.partition(b": ") for line in lines)
+    response.process_headers([(name, value) for name, _, value in fields])
+    response.feed_content(body)
+    response.finish_content(complete=True)
+    notes = [note for each in response.notes for note in (each, *each.subnotes)]
+    return {type(note).__name__ for note in notes if note.level in {levels.WARN, levels.BAD}}
+
+
+@pytest.mark.parametrize(("method", "headers", "status"), REQUESTS)
+@pytest.mark.parametrize("path", PATHS)
+def test_an_answer_is_what_http_wants(
+    daemon: Daemon, path: str, method: str, headers: Mapping[str, str], status: int
+) -> None:
+    request, answer = ask(daemon, method, path, headers)
+
+    # health is not conditional, computed answers have one coding
+    other = {304, 412} if path == "/healthz" else set()
+    if path == "/healthz" or path.startswith("/api/reviews"):
+        other |= {406}
+    assert (200 if status in other else status) == status_of(answer)
+    assert complaints(request, answer) <= ACCEPTED
+
+
+@pytest.mark.parametrize("path", ["/nope", "/%zz", "/api/reviews/search?limit=x", "//"])
+def test_an_error_is_what_http_wants(daemon: Daemon, path: str) -> None:
+    request, answer = ask(daemon, "GET", path, {})
+
+    assert 400 <= status_of(answer) < 500
+    # a 400 is a complaint in itself
+    assert complaints(request, answer) <= ACCEPTED | {"STATUS_BAD_REQUEST"}
+
+
+def test_each_accepted_complaint_is_still_made(daemon: Daemon) -> None:
+    assert ACCEPTED == complaints(*ask(daemon, "GET", "/feed.xml", {}))
+
+
+@pytest.mark.parametrize(
+    ("right", "planted"),
+    [
+        (b"Content-Length: ", b"Content-Length: 1"),
+        (b"Last-Modified: ", b"Last-Modified: yesterday, "),
+        (b'ETag: "', b"ETag: "),
+        (b"Content-Type: application/json", b"Content-Type: json"),
+        (b"max-age=60", b"max-age=sixty"),
+        (b"\r\nDate: ", b"\r\nX-Date: "),
+    ],
+)
+def test_the_checker_finds_planted_faults(daemon: Daemon, right: bytes, planted: bytes) -> None:
+    request, answer = ask(daemon, "GET", "/api/feed.json", {})
+    assert right in answer
+
+    assert complaints(request, answer.replace(right, planted, 1)) - ACCEPTED
