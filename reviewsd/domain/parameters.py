@@ -367,5 +367,8 @@ def _range(parameter: Parameter) -> str:
 
 
 def _shown(text: str) -> str:
-    short = text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}... ({len(text)} characters)"
-    return f'"{short}"' if text == "" or not text.isascii() or not short.isalnum() else short
+    """A value as a message repeats it: short, and in quotes unless it is a number or a word."""
+    if len(text) > _MAX_SHOWN:
+        return f'"{text[:_MAX_SHOWN]}... ({len(text)} characters)"'
+    plain = _NUMBER.fullmatch(text) is not None or (text.isascii() and text.isalnum())
+    return text if plain else f'"{text}"'
