@@ -90,11 +90,12 @@ async def _start(
     notifier: Notifier,
 ) -> None:
     """Build everything, from the lock to READY=1; what must be ended goes onto the stack."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the start reads the files anyway
     stack.callback(os.close, lock_state(config.state_dir))
     for key in unused(config):
         _log.warn("{key} is set, but has no effect in this version", key=key)
 
-    snapshots = Snapshots(config.state_dir / "snapshots")
+    snapshots = Snapshots(config.state_dir / "snapshots", partial(reactor.callInThread, list.clear))
     snapshots.refresh()
     publisher = Publisher(
         _order(config),

@@ -61,7 +61,11 @@ class _Child(ProcessProtocol):
     def outReceived(self, data: bytes) -> None:
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
-            told = _line.decode(line)
+            try:
+                told = _line.decode(line)
+            except ValueError:  # a library that prints
+                self.errReceived(line + b"\n")
+                continue
             if isinstance(told, Step):
                 self._progress(told)
             else:

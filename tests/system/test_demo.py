@@ -1,0 +1,173 @@
+"""``reviewsd --demo``: the first minute with the program (contract 6)."""
+
+import json
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from tests.support.daemon import reviewsctl, until
+
+PATHS = [
+    "/reviews.json",
+    "/insights.json",
+    "/api/feed.json",
+    "/feed.xml",
+    "/api/reviews/search?query=boiler&min_rating=4",
+    "/api/reviews/since/2026-01-01",
+    "/.well-known/openapi.json",
+]
+
+
+class Demo:
+    """A demo with its own place for temporary files, and what it has printed."""
+
+    def __init__(self, place: Path) -> None:
+        self.temporary = place / "tmp"
+        self.temporary.mkdir()
+        self._printed = place / "printed"
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        self.base_url = f"http://127.0.0.1:{port}"
+        with self._printed.open("wb") as printed:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "reviewsd", "--demo"],
+                stdout=printed,
+                stderr=printed,
+                cwd=place,
+                env={
+                    **os.environ,
+                    "TMPDIR": str(self.temporary),
+                    "REVIEWSD_LISTEN": f'["tcp:{port}:interface=127.0.0.1"]',
+                    "REVIEWSD_BASE_URL": self.base_url,
+                },
+            )
+        until(lambda: "Ctrl-C" in self.printed or self.process.poll() is not None, "the guide")
+
+    @property
+    def printed(self) -> str:
+        return self._printed.read_text()
+
+    def ctl(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        """The reviewsctl command that it prints, with other words at its end."""
+        shown = re.search(r"reviewsctl (--socket .*) status\n", self.printed)
+        assert shown is not None
+        return reviewsctl(*shlex.split(shown[1]), *arguments)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    demo = Demo(tmp_path_factory.mktemp("demo"))
+    yield demo
+    demo.process.kill()
+    demo.process.wait(10)
+
+
+def test_every_address_that_it_prints_answers(demo: Demo) -> None:
+    urls = re.findall(r"http://\S+", demo.printed)
+    assert [demo.base_url + path for path in PATHS] == urls
+    for url in urls:
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            assert 200 == answer.status
+            assert answer.read(1)
+
+
+def test_the_search_that_it_prints_finds_something(demo: Demo) -> None:
+    for path in PATHS[4:6]:
+        with urllib.request.urlopen(demo.base_url + path, timeout=10) as answer:
+            assert json.load(answer)["matched"] > 0
+
+
+def test_the_file_that_it_prints_can_be_edited(demo: Demo) -> None:
+    """\"... and see the change served in two seconds.\""""
+    shown = re.search(r"Edit (\S+/reviews\.json)", demo.printed)
+    assert shown is not None
+    file = Path(shown[1])
+    file.write_text(file.read_text().replace('"rating": 5', '"rating": 4', 1))
+
+    def tag() -> str:
+        with urllib.request.urlopen(f"{demo.base_url}/reviews.json", timeout=10) as answer:
+            return str(answer.headers["ETag"])
+
+    before = tag()
+    until(lambda: tag() != before, "the edited reviews")
+
+
+def test_reviewsctl_status(demo: Demo) -> None:
+    done = demo.ctl("status")
+    assert (0, "") == (done.returncode, done.stderr)
+    assert f"daemon     reviewsd {version('reviewsd')}, pid {demo.process.pid}, up" in done.stdout
+    assert demo.base_url in done.stdout
+    assert "122 reviews and insights" in done.stdout
+    shown = json.loads(demo.ctl("status", "--json").stdout)
+    assert demo.process.pid == shown["pid"]
+    assert "ok" == shown["data"]["state"]
+    assert [f"tcp:{demo.base_url.removeprefix('http://')}"] == shown["listen"]
+
+
+def test_reviewsctl_reload(demo: Demo) -> None:
+    demo.ctl("reload", "--quiet")
+    done = demo.ctl("reload")
+    assert (0, "") == (done.returncode, done.stderr)
+    assert re.fullmatch(
+        r"unchanged: revision [0-9a-f]{16} with 122 reviews goes on serving, \d\.\d\d s\n",
+        done.stdout,
+    )
+    done = demo.ctl("reload", "--json")
+    assert (0, "") == (done.returncode, done.stderr)
+    assert ("result", "unchanged") == (
+        (result := json.loads(done.stdout.splitlines()[-1]))["type"],
+        result["outcome"],
+    )
+    assert (0, "asked for; how it ends: reviewsctl status\n") == (
+        (later := demo.ctl("reload", "--no-wait")).returncode,
+        later.stdout,
+    )
+
+
+def test_reviewsctl_ping_and_version(demo: Demo) -> None:
+    assert (0, "pong\n") == ((done := demo.ctl("ping")).returncode, done.stdout)
+    own = version("reviewsd")
+    assert {"pong": True, "version": own} == json.loads(demo.ctl("ping", "--json").stdout)
+    assert f"reviewsd    {own}\n" in demo.ctl("version").stdout
+    shown = json.loads(demo.ctl("version", "--json").stdout)
+    assert (own, own) == (shown["reviewsctl"], shown["reviewsd"])
+
+
+def test_ctrl_c_removes_everything(tmp_path: Path) -> None:
+    demo = Demo(tmp_path)
+    assert {"reviewsd-demo"} == {each.name[:13] for each in demo.temporary.iterdir()}
+    demo.process.send_signal(signal.SIGINT)
+    assert 0 == demo.process.wait(20)
+    assert [] == list(demo.temporary.iterdir())
+    assert "Traceback" not in demo.printed
+    done = demo.ctl("status")
+    assert 3 == done.returncode
+    assert done.stderr.startswith("Error: reviewsd is not reachable: it is not running")
+
+
+def test_a_taken_port_is_said_and_removes_everything(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        endpoint = f"tcp:{taken.getsockname()[1]}:interface=127.0.0.1"
+        done = subprocess.run(
+            [sys.executable, "-m", "reviewsd", "--demo"],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+            env={**os.environ, "TMPDIR": str(tmp_path), "REVIEWSD_LISTEN": f'["{endpoint}"]'},
+        )
+    assert 1 == done.returncode
+    assert f"reviewsd: cannot listen on {endpoint}: [Errno 98] Address already in use\n" == (
+        done.stderr
+    )
+    assert [] == list(tmp_path.iterdir())

@@ -1,0 +1,406 @@
+"""New data in every way that it comes and fails to come, at the door of a real daemon (R1-R7)."""
+
+import gzip
+import hashlib
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import threading
+import time
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from email.utils import parsedate_to_datetime
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.support.daemon import DEMO, Answer, Daemon, until
+from tests.support.generate import write_data
+
+WITHIN = 3.0  # seconds in which a change has to be served; contract 1
+ONLY_ASKED = "data: {poll_interval: 60}\n"  # the watcher keeps out of it
+
+REVIEWS = (DEMO / "reviews.json").read_bytes()
+BROKEN = REVIEWS.replace(b'"rating": 5', b'"rating": 7', 1)
+FINDING = r"reviews.json: $.reviews["
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[Daemon]:
+    with Daemon(tmp_path) as daemon:
+        yield daemon
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("many")
+    write_data(place, reviews=3_000)
+    return place
+
+
+def named(name: str) -> bytes:
+    """The sample reviews of another business."""
+    document = json.loads(REVIEWS)
+    document["business"]["name"] = name
+    return json.dumps(document).encode()
+
+
+def name_in(daemon: Daemon) -> object:
+    return daemon.get("/reviews.json").json()["business"]["name"]
+
+
+def another(daemon: Daemon, before: Answer) -> bool:
+    return daemon.get("/reviews.json").headers["ETag"] != before.headers["ETag"]
+
+
+def data_state(daemon: Daemon) -> object:
+    return daemon.status()["data"]["state"]
+
+
+def warnings(daemon: Daemon) -> list[str]:
+    return [line for line in daemon.log.read_text().splitlines() if " info " not in line]
+
+
+# -- ways to replace files; the watcher's own tests have ten
+
+
+def rename_over(data: Path, content: bytes) -> None:
+    (data / ".aside").write_bytes(content)
+    (data / ".aside").rename(data / "reviews.json")
+
+
+def rewrite_in_place(data: Path, content: bytes) -> None:
+    (data / "reviews.json").write_bytes(content)
+
+
+def swap_the_link(data: Path, content: bytes) -> None:
+    """As Kubernetes does it with a ConfigMap; the first time the directory becomes a link."""
+    new = data.with_name(f"data-{hashlib.sha256(content).hexdigest()[:8]}")
+    shutil.copytree(data, new)
+    (new / "reviews.json").write_bytes(content)
+    link = data.with_name("link")
+    link.symlink_to(new)
+    if not data.is_symlink():
+        data.rename(data.with_name("data-first"))
+    link.rename(data)
+
+
+def create_again(data: Path, content: bytes) -> None:
+    insights = (data / "insights.json").read_bytes()
+    shutil.rmtree(data)
+    data.mkdir()
+    (data / "insights.json").write_bytes(insights)
+    (data / "reviews.json").write_bytes(content)
+
+
+@pytest.mark.parametrize("replace", [rename_over, rewrite_in_place, swap_the_link, create_again])
+def test_a_change_is_served_within_three_seconds(
+    daemon: Daemon, replace: Callable[[Path, bytes], None]
+) -> None:
+    """Thrice at most: where tests run, other programs may keep the processors busy."""
+    for attempt in range(3):
+        before = daemon.get("/reviews.json")
+        replace(daemon.data, named(f"Edited {attempt}"))
+        seconds = until(partial(another, daemon, before), "another ETag")
+        assert f"Edited {attempt}" == name_in(daemon)
+        assert [] == warnings(daemon)
+        if seconds < WITHIN:
+            return
+    raise AssertionError(f"took {seconds} s")
+
+
+# -- same bytes
+
+
+def touch(file: Path) -> None:
+    os.utime(file)
+
+
+def write_again(file: Path) -> None:
+    file.write_bytes(file.read_bytes())
+
+
+@pytest.mark.parametrize("disturb", [touch, write_again])
+def test_the_same_bytes_change_nothing(daemon: Daemon, disturb: Callable[[Path], None]) -> None:
+    """No push, no cache miss: ETag, Last-Modified and revision stay."""
+    before, snapshot = daemon.get("/reviews.json"), daemon.status()["snapshot"]
+    until(lambda: time.time() > _seconds(before.headers["Last-Modified"]) + 1, "another second")
+    disturb(daemon.data / "reviews.json")
+    until(lambda: daemon.status()["data"]["last_reload"]["outcome"] == "unchanged", "a reload")
+    after = daemon.get("/reviews.json")
+    for name in ("ETag", "Last-Modified"):
+        assert before.headers[name] == after.headers[name]
+    assert snapshot == daemon.status()["snapshot"]
+    assert 1 == len(daemon.log.read_text().splitlines())
+
+
+def _seconds(http_date: str) -> float:
+    return parsedate_to_datetime(http_date).timestamp()
+
+
+# -- data that cannot be published
+
+
+def test_broken_data_leaves_the_old_in_service_and_says_so_everywhere(daemon: Daemon) -> None:
+    """R3, R6, and then R4: through a restart, until it is mended."""
+    before = daemon.get("/reviews.json")
+    rename_over(daemon.data, BROKEN)
+    until(lambda: data_state(daemon) == "degraded", "degraded")
+
+    def check_old_in_service() -> None:
+        now = daemon.get("/reviews.json")
+        assert (200, before.body) == (now.status, now.body)
+        for name in ("ETag", "Last-Modified"):
+            assert before.headers[name] == now.headers[name]
+        assert 200 == daemon.get("/healthz").status
+        shown = daemon.ctl("status")
+        assert (0, "") == (shown.returncode, shown.stderr)
+        assert "state      degraded" in shown.stdout
+        assert FINDING in shown.stdout
+        refused = daemon.ctl("reload")
+        assert (1, "") == (refused.returncode, refused.stdout)
+        assert "\nError: reload refused: the new data has problems; the last" in refused.stderr
+        assert FINDING in refused.stderr
+        data = daemon.status()["data"]
+        assert "refused" == data["last_reload"]["outcome"]
+        assert data["failing_since"] is not None
+        assert data["problems"][0].startswith(FINDING)
+
+    check_old_in_service()
+    assert "refused" == daemon.reload()["outcome"]
+    (warning,) = warnings(daemon)  # one for all these reloads
+    assert " warn  data refused; the last good data keeps serving: reviews.json: " in warning
+
+    assert 0 == daemon.stop()
+    daemon.start()
+    assert "degraded" == data_state(daemon)
+    check_old_in_service()
+    assert 2 == len(warnings(daemon))  # one for each process
+
+    rename_over(daemon.data, named("Mended"))
+    until(lambda: data_state(daemon) == "ok", "mended")
+    assert "Mended" == name_in(daemon)
+    assert [] == daemon.status()["data"]["problems"]
+    assert daemon.status()["data"]["failing_since"] is None
+
+
+def test_another_fault_is_another_warning(daemon: Daemon) -> None:
+    """R6: one per distinct error"""
+    for content in (BROKEN, b"[]", BROKEN):
+        rename_over(daemon.data, content)
+        assert ["refused", "refused"] == [daemon.reload()["outcome"] for _ in range(2)]
+    assert 3 == len(warnings(daemon))
+
+
+def test_data_put_back_as_it_was_is_good_again(daemon: Daemon) -> None:
+    """Its signature is that of the snapshot: nothing is read, and nothing is degraded."""
+    file = daemon.data / "reviews.json"
+    file.rename(daemon.data / "kept")
+    assert "refused" == daemon.reload()["outcome"]
+    (daemon.data / "kept").rename(file)
+    assert "unchanged" == daemon.reload()["outcome"]
+    assert "ok" == data_state(daemon)
+
+
+def test_a_file_that_is_being_written_is_never_taken(daemon: Daemon) -> None:
+    """R2: neither served nor complained about before it is complete."""
+    before = daemon.get("/reviews.json").headers["ETag"]
+    content = named("Slowly written")
+    step = len(content) // 6 + 1
+    with (daemon.data / "reviews.json").open("wb", buffering=0) as file:
+        for begin in range(0, len(content), step):
+            file.write(content[begin : begin + step])
+            assert before == daemon.get("/reviews.json").headers["ETag"]
+            time.sleep(0.4)  # a slow writer; it is quiet for less than 3 x 250 ms
+    until(lambda: daemon.get("/reviews.json").headers["ETag"] != before, "another ETag")
+    assert "Slowly written" == name_in(daemon)
+    assert [] == warnings(daemon)
+
+
+def test_insights_come_and_go(daemon: Daemon) -> None:
+    """Contract 1: everything else works without them."""
+    file = daemon.data / "insights.json"
+    before = daemon.get("/insights.json").body
+    file.rename(daemon.data / "kept")
+    until(lambda: daemon.get("/insights.json").status == 404, "no insights")
+    problem = daemon.get("/insights.json").json()
+    assert {"type", "title", "status", "detail"} == set(problem)
+    assert "published" in problem["detail"]
+    assert 200 == daemon.get("/reviews.json").status
+    (daemon.data / "kept").rename(file)
+    until(lambda: daemon.get("/insights.json").status == 200, "insights")
+    assert before == daemon.get("/insights.json").body
+
+
+# -- restarts
+
+
+def test_a_restart_without_a_change_publishes_nothing_and_is_quick(daemon: Daemon) -> None:
+    before = daemon.get("/reviews.json")
+    snapshot = daemon.status()["snapshot"]
+    seconds = []
+    for _ in range(3):
+        assert 0 == daemon.stop()
+        began = time.monotonic()
+        daemon.start()
+        seconds.append(time.monotonic() - began)
+        assert "unchanged" == daemon.status()["data"]["last_reload"]["outcome"]
+    after = daemon.get("/reviews.json")
+    for name in ("ETag", "Last-Modified"):
+        assert before.headers[name] == after.headers[name]
+    assert snapshot == daemon.status()["snapshot"]
+    assert 1 == daemon.log.read_text().count("published")
+    assert min(seconds) < 1
+
+
+def test_another_base_url_means_other_links_and_nothing_else(daemon: Daemon) -> None:
+    """Bytes that stay keep their Last-Modified, also through a publication of the others."""
+    feed, dataset = daemon.get("/api/feed.json"), daemon.get("/reviews.json")
+    until(lambda: time.time() > _seconds(dataset.headers["Last-Modified"]) + 1, "another second")
+    daemon.stop()
+    text = daemon.config.read_text()
+    daemon.config.write_text(text.replace("reviews.example.com", "new.example.com"))
+    daemon.start()
+    now = daemon.get("/api/feed.json")
+    assert feed.headers["ETag"] != now.headers["ETag"]
+    assert feed.headers["Last-Modified"] != now.headers["Last-Modified"]
+    assert "https://new.example.com/api/feed.json" == now.json()["feed_url"]
+    assert "<https://new.example.com/" in now.headers["Link"] or "</" in now.headers["Link"]
+    again = daemon.get("/reviews.json")
+    for name in ("ETag", "Last-Modified"):
+        assert dataset.headers[name] == again.headers[name]
+
+
+@pytest.mark.parametrize("snapshot", [False, True])
+def test_killed_while_it_publishes_it_serves_after_the_next_start(
+    tmp_path: Path, many: Path, *, snapshot: bool
+) -> None:
+    """R4: whether there was something to serve before or not."""
+    daemon = Daemon(tmp_path)
+    if snapshot:
+        daemon.start()
+        assert 0 == daemon.stop()
+    shutil.copytree(many, daemon.data, dirs_exist_ok=True)
+    daemon.launch()
+    until(lambda: [*daemon.state.glob("snapshots/.*")], "a publication that writes")
+    assert -signal.SIGKILL == daemon.stop(signal.SIGKILL)
+    with daemon:
+        until(lambda: daemon.status()["snapshot"]["review_count"] == 3_000, "the new data")
+        assert 3_000 == len(daemon.get("/reviews.json").json()["reviews"])
+        assert [] == warnings(daemon)
+
+
+def test_a_damaged_snapshot_is_made_again(daemon: Daemon) -> None:
+    """The data are good: no reason not to start."""
+    before = daemon.get("/reviews.json")
+    daemon.stop()
+    (file,) = daemon.state.glob("snapshots/current/reviews.json")
+    os.truncate(file, 100)
+    daemon.start()
+    after = daemon.get("/reviews.json")
+    assert before.body == after.body
+    assert before.headers["ETag"] == after.headers["ETag"]
+    (warning,) = warnings(daemon)
+    assert "reviews.json has 100 bytes, not " in warning
+
+
+# -- readers and reloads at the same time
+
+
+def test_readers_never_see_a_mix(daemon: Daemon, many: Path) -> None:
+    """R3: every body is the one of its entity tag, during reloads too."""
+    (daemon.data / "insights.json").unlink()
+    document = json.loads((many / "reviews.json").read_bytes())
+    del document["reviews"][1_000:]
+    finished = threading.Event()
+
+    def read(coding: str) -> set[str]:
+        tags = set()
+        connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=20)
+        while not finished.wait(0.02):  # the publication needs a processor too
+            connection.request("GET", "/reviews.json", headers={"Accept-Encoding": coding})
+            answer = connection.getresponse()
+            body = answer.read()
+            assert 200 == answer.status
+            assert int(answer.headers["Content-Length"]) == len(body)
+            if answer.headers["Content-Encoding"] == "gzip":
+                body = gzip.decompress(body)
+            tag = answer.headers["ETag"].strip('"').removesuffix("-gzip")
+            assert urlsafe_b64encode(hashlib.sha256(body).digest())[:22].decode() == tag
+            tags.add(tag)
+        connection.close()
+        return tags
+
+    with ThreadPoolExecutor() as pool:
+        readers = [pool.submit(read, coding) for coding in ("identity", "gzip")]
+        try:
+            for round_ in range(5):
+                document["business"]["name"] = f"Round {round_}"
+                rename_over(daemon.data, json.dumps(document).encode())
+                assert daemon.reload()["outcome"] in {"published", "unchanged"}
+                assert f"Round {round_}" == name_in(daemon)
+        finally:
+            finished.set()
+        for reader in readers:
+            assert len(reader.result()) >= 5
+
+
+def test_requests_for_a_reload_join(tmp_path: Path) -> None:
+    """R7: five at once all hear how it went, and it is published once."""
+    with Daemon(tmp_path, ONLY_ASKED) as daemon:
+        rename_over(daemon.data, named("Joined"))
+        with ThreadPoolExecutor(5) as pool:
+            results = [each.result() for each in [pool.submit(daemon.reload) for _ in range(5)]]
+        assert {"published", "unchanged"} >= {each["outcome"] for each in results}
+        assert "published" in {each["outcome"] for each in results}
+        assert {"result"} == {each["type"] for each in results}
+        assert {daemon.status()["snapshot"]["revision"]} == {each["revision"] for each in results}
+        assert "Joined" == name_in(daemon)
+        assert 2 == daemon.log.read_text().count(" published ")
+
+
+@pytest.mark.parametrize("after", [b"HTTP/1.1 200", b""])
+def test_a_client_that_leaves_does_not_stop_the_reload(
+    tmp_path: Path, many: Path, after: bytes
+) -> None:
+    """A3: whether it has heard of a first step or not."""
+    with Daemon(tmp_path, ONLY_ASKED) as daemon:
+        shutil.copytree(many, daemon.data, dirs_exist_ok=True)
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(daemon.socket))
+            client.sendall(b"POST /v1/reload HTTP/1.1\r\nHost: reviewsd\r\n\r\n")
+            assert after == client.recv(len(after))
+        until(lambda: daemon.status()["snapshot"]["review_count"] == 3_000, "the new data")
+        assert [] == warnings(daemon)
+
+
+def test_a_reload_can_be_asked_for_without_waiting(tmp_path: Path) -> None:
+    with Daemon(tmp_path, ONLY_ASKED) as daemon:
+        rename_over(daemon.data, named("Later"))
+        asked = daemon.admin("POST", "/v1/reload?wait=false")
+        assert (202, {"type": "accepted"}) == (asked.status, asked.json())
+        until(lambda: name_in(daemon) == "Later", "the new data")
+
+
+def test_a_publication_that_is_killed_is_a_failure_not_the_end(tmp_path: Path, many: Path) -> None:
+    """The kernel may kill it for its memory; the next one may succeed."""
+    with Daemon(tmp_path, ONLY_ASKED) as daemon:
+        assert daemon.process is not None
+        shutil.copytree(many, daemon.data, dirs_exist_ok=True)
+        with ThreadPoolExecutor(1) as pool:
+            result = pool.submit(daemon.reload)
+            children = Path(f"/proc/{daemon.process.pid}/task/{daemon.process.pid}/children")
+            until(children.read_text, "a publication")
+            os.kill(int(children.read_text()), signal.SIGKILL)
+            assert "failed" == result.result()["outcome"]
+        (problem,) = daemon.status()["data"]["problems"]
+        assert problem.startswith("publishing failed: ")
+        assert "SIGKILL" in problem or "signal 9" in problem
+        assert 200 == daemon.get("/reviews.json").status
+        assert "published" == daemon.reload()["outcome"]
+        assert "ok" == data_state(daemon)

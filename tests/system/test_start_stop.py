@@ -1,0 +1,502 @@
+"""The daemon as systemd and a shell meet it: how it starts, what it says, how it ends (O1-O7, O12)."""
+
+import fcntl
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from tests.support.daemon import Daemon, until
+from tests.support.generate import write_data
+
+COMMAND = [sys.executable, "-m", "reviewsd"]
+PUBLICATION = b"reviewsd.formats.publication"
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[Daemon]:
+    daemon = Daemon(tmp_path)
+    yield daemon
+    daemon.close()
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments], capture_output=True, text=True, timeout=30, check=False
+    )
+
+
+def publishing(daemon: Daemon) -> list[int]:
+    """The publishing processes that the daemon has started."""
+    assert daemon.process is not None
+    pid = daemon.process.pid
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in children if PUBLICATION in command_of(int(child))]
+
+
+def command_of(pid: int) -> bytes:
+    """Empty when there is no such process, or it only waits to be reaped."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
+
+
+def hold_publication(daemon: Daemon) -> int:
+    """Wait for a publishing process, and stop it in the middle of its work."""
+    until(lambda: publishing(daemon), "a publication")
+    (child,) = publishing(daemon)
+    os.kill(child, signal.SIGSTOP)
+    return child
+
+
+def edit(daemon: Daemon, **business: str) -> None:
+    """Change the data without waiting for anything."""
+    file = daemon.data / "reviews.json"
+    document = json.loads(file.read_text())
+    document["business"] |= {"name": "Edited", **business}
+    edited = file.with_name("edited")
+    edited.write_text(json.dumps(document))
+    edited.rename(file)
+
+
+def check_tidy(daemon: Daemon) -> None:
+    """Nothing is left in the state directory but what the documentation names."""
+    assert {"lock", "snapshots"} == {each.name for each in daemon.state.iterdir()}
+    current = (daemon.state / "snapshots" / "current").readlink()
+    assert {"current", str(current)} == {
+        each.name for each in (daemon.state / "snapshots").iterdir()
+    }
+
+
+def answers(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+# -- what systemd hears
+
+
+def test_ready_comes_after_the_first_publication_and_when_all_listeners_answer(
+    daemon: Daemon,
+) -> None:
+    """O1: a long start asks for time and says what it does."""
+    write_data(daemon.data, reviews=3_000)
+    daemon.start()
+    assert 200 == daemon.get("/healthz").status
+    before = daemon.heard[: daemon.heard.index("READY=1")]
+    assert "EXTEND_TIMEOUT_USEC=30000000" in before
+    assert any(re.fullmatch(r"STATUS=\w+ [\d,]+ of [\d,]+", each) for each in before)
+    assert {"STATUS", "EXTEND_TIMEOUT_USEC"} == {each.partition("=")[0] for each in before}
+    until(lambda: daemon.heard[-1].startswith("STATUS=Serving 3,000 reviews, data of 20"), "status")
+
+
+def test_a_reload_by_signal_is_bracketed_for_notify_reload(daemon: Daemon) -> None:
+    """O2: ready again only after the reload, whose status comes before."""
+    daemon.start()
+    assert daemon.process is not None
+    edit(daemon)
+    begin = len(daemon.heard)
+    daemon.process.send_signal(signal.SIGHUP)
+    until(lambda: "READY=1" in daemon.heard[begin:], "READY=1 after SIGHUP")
+    reloading, *between, ready = daemon.heard[begin:]
+    assert re.fullmatch(r"RELOADING=1\nMONOTONIC_USEC=\d+", reloading)
+    assert ["STATUS"] == [each.partition("=")[0] for each in between]
+    assert "READY=1" == ready
+    assert "published" == daemon.status()["data"]["last_reload"]["outcome"]
+
+
+def test_a_refused_reload_shows_in_the_status_of_the_unit(daemon: Daemon) -> None:
+    """R6"""
+    daemon.start()
+    (daemon.data / "reviews.json").write_text("{")
+    daemon.reload()
+    until(lambda: "last reload refused: reviews.json" in daemon.heard[-1], "STATUS with the reason")
+    assert daemon.heard[-1].startswith("STATUS=Serving 122 reviews, data of 2026-")
+
+
+def test_a_stop_is_announced(daemon: Daemon) -> None:
+    daemon.start()
+    daemon.stop()
+    assert "STOPPING=1" == daemon.heard[-1]
+
+
+def test_the_watchdog_hears_a_sign_of_life_three_times_per_interval(tmp_path: Path) -> None:
+    """O3"""
+    with Daemon(tmp_path, environ={"WATCHDOG_USEC": "300000"}) as daemon:
+        until(lambda: daemon.heard.count("WATCHDOG=1") >= 3, "WATCHDOG=1")
+
+
+def test_somebody_elses_watchdog_hears_nothing(tmp_path: Path) -> None:
+    """sd_watchdog_enabled(3)"""
+    environ = {"WATCHDOG_USEC": "30000", "WATCHDOG_PID": "1"}
+    with Daemon(tmp_path, environ=environ) as daemon:
+        daemon.stop()
+        assert "WATCHDOG=1" not in daemon.heard
+
+
+def test_a_restart_does_not_wait_long_for_new_data(daemon: Daemon) -> None:
+    """A million reviews take half a minute; meanwhile the last good ones are served."""
+    daemon.start()
+    before = daemon.get("/reviews.json").body
+    daemon.stop()
+    edit(daemon)
+    daemon.launch()
+    child = hold_publication(daemon)
+    daemon.wait_ready()
+    assert before == daemon.get("/reviews.json").body
+    data = daemon.status()["data"]
+    assert ("ok", None) == (data["state"], data["last_reload"])
+    os.kill(child, signal.SIGCONT)
+    until(lambda: daemon.get("/reviews.json").body != before, "the new data")
+    assert "Edited" == daemon.get("/reviews.json").json()["business"]["name"]
+
+
+# -- exit codes of starts that fail
+
+
+def no_data(daemon: Daemon) -> None:
+    shutil.rmtree(daemon.data)
+
+
+def broken_data(daemon: Daemon) -> None:
+    file = daemon.data / "reviews.json"
+    file.write_text(file.read_text().replace('"rating": 5', '"rating": 7', 1))
+
+
+def bad_config(daemon: Daemon) -> None:
+    with daemon.config.open("a") as config:
+        config.write("cache: {max_age: never}\n")
+
+
+def no_config(daemon: Daemon) -> None:
+    daemon.config.unlink()
+
+
+def a_file_for_the_state(daemon: Daemon) -> None:
+    daemon.state.write_text("")
+
+
+def a_file_for_the_socket(daemon: Daemon) -> None:
+    daemon.socket.write_text("")
+
+
+def no_way_to_the_socket(daemon: Daemon) -> None:
+    (daemon.directory / "file").write_text("")
+    text = daemon.config.read_text()
+    daemon.config.write_text(text.replace("admin.sock", "file/admin.sock"))
+
+
+@pytest.mark.parametrize(
+    ("prepare", "code", "said"),
+    [
+        (bad_config, 78, r"^reviewsd: \S+/reviewsd\.yaml:6:18: cache\.max_age: expected .*"),
+        (no_config, 78, r"^reviewsd: \S+/reviewsd\.yaml: cannot be read: No such file"),
+        (no_data, 78, r"^reviewsd: there is no data to serve:\n.*reviews\.json: cannot read: No"),
+        (broken_data, 78, r"^reviewsd: .*\n.*reviews\.json: \$\.reviews\[\d+\]\.rating \(id \S+\)"),
+        (a_file_for_the_state, 78, r"^reviewsd: state_dir \S+ cannot be used: File exists"),
+        (a_file_for_the_socket, 1, r"^reviewsd: admin_socket \S+ exists and is no socket"),
+        (no_way_to_the_socket, 1, r"^reviewsd: admin_socket \S+: Not a directory"),
+    ],
+)
+def test_a_start_that_cannot_succeed_says_why(
+    daemon: Daemon, prepare: Callable[[Daemon], None], code: int, said: str
+) -> None:
+    """O7: 78 where starting again cannot help."""
+    prepare(daemon)
+    daemon.launch()
+    assert code == daemon.ended()
+    log = daemon.log.read_text()
+    assert re.search(said, log, re.MULTILINE)
+    assert "Traceback" not in log
+    assert "READY=1" not in daemon.heard
+
+
+def test_a_taken_port_ends_it_before_it_is_ready(tmp_path: Path) -> None:
+    """O1: not as a daemon that serves nothing"""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        endpoint = f"tcp:{taken.getsockname()[1]}:interface=127.0.0.1"
+        daemon = Daemon(tmp_path, f'listen: ["{endpoint}"]\n')
+        daemon.launch()
+        assert 1 == daemon.ended()
+    reason = f"reviewsd: cannot listen on {endpoint}: [Errno 98] Address already in use\n"
+    assert daemon.log.read_text().endswith(reason)
+    assert "READY=1" not in daemon.heard
+    check_tidy(daemon)
+
+
+def test_a_state_directory_has_one_daemon(daemon: Daemon) -> None:
+    """D7: the second one names the first and does it no harm."""
+    daemon.start()
+    assert daemon.process is not None
+    second = run("--config", str(daemon.config))
+    assert 78 == second.returncode
+    reason = f"is used by another reviewsd, pid {daemon.process.pid}\n"
+    assert f"reviewsd: state_dir {daemon.state} {reason}" == second.stderr
+    assert 200 == daemon.get("/reviews.json").status
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory away")
+def test_a_state_directory_of_somebody_else_is_refused(daemon: Daemon) -> None:
+    """O12"""
+    daemon.state.mkdir()
+    os.chown(daemon.state, 12345, 12345)
+    refused = run("--config", str(daemon.config))
+    assert 78 == refused.returncode
+    assert "belongs to uid 12345, not to this daemon's uid 0" in refused.stderr
+    assert [] == list(daemon.state.iterdir())
+
+
+def test_an_admin_socket_has_one_daemon(daemon: Daemon, tmp_path: Path) -> None:
+    """A4"""
+    daemon.start()
+    (tmp_path / "other").mkdir()
+    other = Daemon(tmp_path / "other", environ={"REVIEWSD_ADMIN_SOCKET": str(daemon.socket)})
+    other.launch()
+    assert 1 == other.ended()
+    reason = f"reviewsd: admin_socket {daemon.socket}: another daemon answers there\n"
+    assert other.log.read_text().endswith(reason)
+    assert daemon.process is not None
+    assert daemon.process.pid == daemon.status()["pid"]
+
+
+def test_a_socket_left_by_a_killed_daemon_is_no_hindrance(daemon: Daemon) -> None:
+    """A4, D7: neither is its lock."""
+    daemon.start()
+    assert -signal.SIGKILL == daemon.stop(signal.SIGKILL)
+    assert daemon.socket.is_socket()
+    daemon.start()
+    assert 0 == daemon.stop()
+
+
+# -- modes
+
+
+def test_the_state_is_private_and_the_socket_is_for_the_group(daemon: Daemon) -> None:
+    """O12, A1"""
+    daemon.state.mkdir()
+    daemon.state.chmod(0o777)
+    daemon.start()
+    assert 0o700 == stat.S_IMODE(daemon.state.stat().st_mode)
+    assert 0o660 == stat.S_IMODE(daemon.socket.stat().st_mode)
+    for each in daemon.state.rglob("*"):
+        assert each.is_symlink() or stat.S_IMODE(each.stat().st_mode) & 0o077 == 0
+
+
+def test_the_group_can_get_to_a_socket_in_a_directory_that_the_daemon_made(tmp_path: Path) -> None:
+    """A1"""
+    place = tmp_path / "run" / "reviewsd"
+    daemon = Daemon(tmp_path, environ={"REVIEWSD_ADMIN_SOCKET": str(place / "admin.sock")})
+    daemon.socket = place / "admin.sock"
+    with daemon:
+        assert 0o755 == stat.S_IMODE(place.stat().st_mode)
+
+
+# -- the end
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+def test_it_stops_as_asked_and_leaves_nothing(daemon: Daemon, sign: signal.Signals) -> None:
+    daemon.start()
+    assert 0 == daemon.stop(sign)
+    assert not answers(daemon.port)
+    assert not daemon.socket.exists()
+    check_tidy(daemon)
+    log = daemon.log.read_text().splitlines()
+    assert 1 == len(log), log
+
+
+def test_a_socket_file_that_is_gone_does_not_disturb_the_stop(daemon: Daemon) -> None:
+    """A clean-up of /run may have taken it."""
+    daemon.start()
+    daemon.socket.unlink()
+    assert 0 == daemon.stop()
+    assert "Traceback" not in daemon.log.read_text()
+
+
+def test_a_second_signal_ends_it_at_once(daemon: Daemon) -> None:
+    """O4: even while an answer waits for a slow client, whose buffers it fills."""
+    edit(daemon, description="x" * 20_000_000)
+    daemon.start()
+    assert daemon.process is not None
+    with closing(socket.socket()) as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect(("127.0.0.1", daemon.port))
+        client.sendall(b"GET /reviews.json HTTP/1.1\r\nHost: a\r\n\r\n")
+        client.recv(1)
+        daemon.process.terminate()
+        until(lambda: "STOPPING=1" in daemon.heard, "STOPPING=1")
+        until(lambda: not answers(daemon.port), "no more connections")
+        assert daemon.process.poll() is None
+        daemon.process.terminate()
+        assert -signal.SIGTERM == daemon.process.wait(2)
+
+
+def test_stopped_during_the_first_publication_it_ends_at_once(daemon: Daemon) -> None:
+    """Not after all the reviews of a large business have been read."""
+    daemon.launch()
+    child = hold_publication(daemon)
+    assert 0 == daemon.stop()
+    assert b"" == command_of(child)
+    assert "READY=1" not in daemon.heard
+    assert "STOPPING=1" == daemon.heard[-1]
+    assert "" == daemon.log.read_text()
+    assert [] == list((daemon.state).glob("snapshots/*"))
+
+
+def test_stopped_during_a_publication_it_takes_the_process_along(daemon: Daemon) -> None:
+    daemon.start()
+    write_data(daemon.data, reviews=3_000)
+    until(lambda: [*daemon.state.glob("snapshots/.*")], "a publication that writes")
+    (child,) = publishing(daemon)
+    os.kill(child, signal.SIGSTOP)
+    assert 0 == daemon.stop()
+    assert b"" == command_of(child)
+    assert "Traceback" not in daemon.log.read_text()
+    daemon.start()
+    until(lambda: 3_000 == daemon.status()["snapshot"]["review_count"], "the new data")
+    check_tidy(daemon)
+
+
+def test_a_publication_does_not_outlive_a_killed_daemon_for_long(daemon: Daemon) -> None:
+    """And meanwhile it holds neither port nor lock (D7): the next daemon can start."""
+    daemon.start()
+    edit(daemon)
+    child = hold_publication(daemon)
+    daemon.stop(signal.SIGKILL)
+    assert not answers(daemon.port)
+    with (daemon.state / "lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    assert command_of(child) != b""
+    os.kill(child, signal.SIGCONT)
+    until(lambda: command_of(child) == b"", "the end of the publication", 10)
+    daemon.start()
+    assert "Edited" == daemon.get("/reviews.json").json()["business"]["name"]
+    assert 0 == daemon.stop()
+    check_tidy(daemon)
+
+
+# -- command line
+
+
+def test_check_of_good_data(daemon: Daemon) -> None:
+    done = run("--check", "--config", str(daemon.config))
+    assert (0, "") == (done.returncode, done.stderr)
+    assert "configuration and data are valid: 122 reviews, insights yes\n" == done.stdout
+    assert not daemon.state.exists()
+
+
+@pytest.mark.parametrize(
+    ("prepare", "said"),
+    [
+        (bad_config, r"reviewsd: \S+/reviewsd\.yaml:6:18: cache\.max_age: "),
+        (broken_data, r"reviewsd: reviews\.json: \$\.reviews\[\d+\]\.rating \(id \S+\): expected"),
+        (no_data, r"reviewsd: reviews\.json: cannot read: No such file or directory"),
+    ],
+)
+def test_check_of_what_is_wrong(
+    daemon: Daemon, prepare: Callable[[Daemon], None], said: str
+) -> None:
+    prepare(daemon)
+    done = run("--check", "--config", str(daemon.config))
+    assert (78, "") == (done.returncode, done.stdout)
+    assert re.match(said, done.stderr)
+
+
+def test_check_needs_no_state_and_disturbs_no_daemon(daemon: Daemon) -> None:
+    daemon.start()
+    assert 0 == run("--check", "--config", str(daemon.config)).returncode
+    assert 200 == daemon.get("/reviews.json").status
+
+
+def test_version_and_help() -> None:
+    assert f"reviewsd {version('reviewsd')}\n" == run("--version").stdout
+    shown = run("--help")
+    assert 0 == shown.returncode
+    for word in ("--config FILE", "--check", "--demo", "$REVIEWSD_CONFIG", "reviewsctl"):
+        assert word in shown.stdout
+
+
+@pytest.mark.parametrize("arguments", [["--nope"], ["serve"], ["--check", "--demo"], ["--config"]])
+def test_a_wrong_command_line_is_2(arguments: list[str]) -> None:
+    done = run(*arguments)
+    assert 2 == done.returncode
+    assert done.stderr.startswith("usage: reviewsd")
+
+
+# -- sockets handed over by systemd
+
+HAND_OVER = """
+import os, socket, sys
+names, places, *command = sys.argv[1:]
+listening = []
+for place in places.split(","):
+    if place.startswith("/"):
+        listening.append(socket.socket(socket.AF_UNIX))
+        listening[-1].bind(place)
+    else:
+        listening.append(socket.create_server((place, 0)))
+    listening[-1].listen()
+aside = [os.dup2(each.fileno(), 100 + number) for number, each in enumerate(listening)]
+for number, descriptor in enumerate(aside):
+    os.dup2(descriptor, 3 + number)
+os.closerange(3 + len(aside), 200)
+os.environ.update(
+    LISTEN_FDS=str(len(aside)), LISTEN_PID=str(os.getpid()), LISTEN_FDNAMES=names
+)
+os.execv(command[0], command)
+"""
+"""What systemd does for a service with sockets: descriptors from 3 up, and their names."""
+
+
+def handed_over(names: str, *places: str | Path) -> list[str]:
+    return [sys.executable, "-c", HAND_OVER, names, ",".join(map(str, places))]
+
+
+def test_sockets_of_systemd_are_served_and_stay(tmp_path: Path) -> None:
+    """O5, O14: what the socket units made is theirs, and survives the service."""
+    daemon = Daemon(tmp_path, 'listen: ["systemd:name=http"]\n')
+    daemon.launch(handed_over("http:admin", "127.0.0.1", daemon.socket))
+    daemon.wait_ready()
+    inode = daemon.socket.stat().st_ino
+    assert 200 == daemon.get("/reviews.json").status
+    assert 0 == daemon.stop()
+    assert inode == daemon.socket.stat().st_ino
+    assert "Traceback" not in daemon.log.read_text()
+
+
+def test_a_socket_that_systemd_did_not_hand_over_is_named(tmp_path: Path) -> None:
+    """The operator has enabled the service and forgotten the socket."""
+    daemon = Daemon(tmp_path, 'listen: ["systemd:name=http"]\n')
+    daemon.launch(handed_over("https", "127.0.0.1"))
+    assert 1 == daemon.ended()
+    said = "listen: systemd:name=http: no socket of this name was handed over by systemd"
+    assert f"reviewsd: {said} (got: https); start reviewsd.socket" in daemon.log.read_text()
+    assert "READY=1" not in daemon.heard
+
+
+def test_a_hangup_during_the_start_is_no_end_and_no_ready(daemon: Daemon) -> None:
+    """Left alone, SIGHUP would kill a daemon that is still publishing its first data."""
+    daemon.launch()
+    child = hold_publication(daemon)
+    assert daemon.process is not None
+    daemon.process.send_signal(signal.SIGHUP)
+    os.kill(child, signal.SIGCONT)
+    daemon.wait_ready()
+
+    assert 200 == daemon.get("/healthz").status
+    assert "RELOADING=1" not in "".join(daemon.heard)
