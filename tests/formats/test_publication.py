@@ -12,7 +12,15 @@ import pytest
 
 from reviewsd.formats import folder, publication, sources
 from reviewsd.formats.folder import Seen
-from reviewsd.formats.publication import Outcome, Published, Refused, Step, Unchanged, publish
+from reviewsd.formats.publication import (
+    Outcome,
+    Published,
+    Refused,
+    Step,
+    Unchanged,
+    open_manifest,
+    publish,
+)
 from tests.support.columns import SETTINGS, review
 from tests.support.publishing import NOW, House, run
 
@@ -64,10 +72,12 @@ def test_the_same_content_changes_nothing_but_what_the_files_look_like(
     published = house.publish()
     assert isinstance(published, Published)
     before, folder_before = house.seen(), house.current.stat()
+    seen_before = (house.current / folder.SEEN).stat()
     change(house)
     assert Unchanged(published.revision) == house.publish(LATER)
     house.check_tidy()
     assert folder_before.st_ino == house.current.stat().st_ino
+    assert seen_before.st_ino != (house.current / folder.SEEN).stat().st_ino  # nobody reads half
     assert before.signature != sources.signature(house.data)
     renewed = msgspec.structs.replace(before, signature=sources.signature(house.data))
     assert renewed == house.seen()
@@ -147,6 +157,7 @@ def test_a_snapshot_of_another_layout_is_replaced(house: House) -> None:
     published = house.publish()
     manifest = (house.current / folder.MANIFEST).read_bytes()
     (house.current / folder.MANIFEST).write_bytes(manifest.replace(b'"layout":1', b'"layout":0'))
+    assert open_manifest(house.current) is None
     assert published == house.publish(LATER)
     house.check_tidy()
 
