@@ -1,8 +1,9 @@
 """Datasets as JSON documents: what is given is served as given, what is missing is filled in.
 
 Known members come first, in the order of their struct, absent ones with their default; unknown
-members follow, sorted by name. White space goes, numbers keep their spelling. So the same content
-gives the same bytes, however its author ordered it (data-model.md 1 and 2, contract 1).
+members follow, sorted by name. White space goes, numbers keep their spelling. So the same reviews give
+the same bytes, however their author ordered the members. The insights are served as given below
+their top level (data-model.md 1 and 2, contract 1).
 """
 
 import datetime
