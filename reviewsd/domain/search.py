@@ -43,7 +43,7 @@ ALL_STARS = range(1, 6)
 STARS = bytes(range(0xF8, 0xFE))
 """By rating, the byte before the separator: one that UTF-8 never contains either."""
 
-_LOOKED_UP = 4_096  # positions whose texts are looked at between two yields
+_LOOKED_UP = 2_048  # positions whose texts are looked at between two yields
 
 _WINDOW = 2_048  # positions listed at once
 
@@ -277,13 +277,15 @@ def _scan(columns: Columns, filters: _Filters, page: _Page, span: range) -> Iter
     """The matches of a text found by looking through all of them."""
     begin, size = span.start, _FIRST_BLOCK
     while begin < span.stop:
-        block = range(begin, min(begin + size, span.stop))
+        border = page.start if begin < page.start else span.stop
+        block = range(begin, min(begin + size, border))
         if filters.only_stars and (page.full or block.stop <= page.start):
             page.counted += _count_texts(columns, filters, block)
             yield []
         else:
             yield _find_texts(columns, filters, block)
-        begin, size = block.stop, min(2 * size, BLOCK)
+        begin = block.stop
+        size = _FIRST_BLOCK if begin == page.start else min(2 * size, BLOCK)
 
 
 def _count_texts(columns: Columns, filters: _Filters, span: range) -> int:

@@ -1,0 +1,1 @@
+"""Run by hand, never by pytest; the README says how."""

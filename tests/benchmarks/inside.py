@@ -1,0 +1,317 @@
+"""What only the process itself can see: opening, searching and swapping snapshots.
+
+    python -m tests.benchmarks.inside DATA STATE > result.json
+
+It runs the daemon's own objects under the real reactor, with the real publishing process, and says
+what it found as JSON. ``sizes`` starts one for each size.
+"""
+
+import argparse
+import contextlib
+import gc
+import os
+import shutil
+import sys
+import time
+from collections.abc import Generator
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import cast
+
+import msgspec
+from twisted.internet import reactor as installed
+from twisted.internet.defer import Deferred
+from twisted.internet.posixbase import PosixReactorBase
+from twisted.internet.task import deferLater
+from twisted.internet.threads import deferToThread
+
+from reviewsd.domain.parameters import SearchQuery
+from reviewsd.domain.search import Hits
+from reviewsd.formats import folder
+from reviewsd.formats.compiling import Settings
+from reviewsd.formats.publication import Order
+from reviewsd.formats.sources import signature
+from reviewsd.stores import child
+from reviewsd.stores.publisher import Publisher
+from reviewsd.stores.snapshots import Snapshot, Snapshots
+from reviewsd.web.public import PublicSite, in_steps
+from reviewsd.web.replies import Replies
+from tests.benchmarks.classes import classes
+
+SETTINGS = Settings(base_url="https://reviews.example", authority="reviews.example", year=2025)
+MAX_BYTES = 1 << 31
+_TICK = 0.001  # seconds between two ticks
+_URGENT = -15  # nice value of what is measured, where we may: neighbours wait then
+_USUAL = os.nice(0)
+_DISPOSED = 0.3  # seconds after a reload, when the old snapshot is gone
+_SPAWNED = 0.1  # seconds until the child runs, with our own nice value and 10 more
+_LEAST, _MOST, _CLASS_SECONDS = 20, 400, 1.5  # samples of a class, and when it is enough
+
+
+class Class(msgspec.Struct):
+    """One class of queries; milliseconds."""
+
+    name: str
+    samples: int
+    cold: tuple[float, float, float]
+    """p50, p99, max of searches whose matches must be counted."""
+    cpu: float
+    """p99 of the same in CPU time: what other processes cannot disturb."""
+    warm: float
+    """p99 where the number of matches is known."""
+    step: float
+    """The longest time that the reactor had to wait, wall clock."""
+    step_cpu: float
+    worst: str
+
+
+class Reload(msgspec.Struct):
+    """One reload of changed data; milliseconds between two ticks of one millisecond."""
+
+    outcome: str
+    seconds: float
+    idle: float
+    """The longest gap in as long a time without a reload: the neighbours' part."""
+    longest: float
+    """The longest gap of it all."""
+    swap: float
+    """The longest gap from the swap until the old snapshot is gone."""
+    refresh: float
+    """``Snapshots.refresh`` alone."""
+
+
+class Result(msgspec.Struct):
+    """All of it."""
+
+    reviews: int
+    opening: list[float]
+    first_touch: float
+    """The longest step of the first scan of a snapshot that nobody has read from, ms."""
+    classes: list[Class]
+    reloads: list[Reload]
+
+
+def order(data: Path, state: Path) -> Order:
+    """What to publish."""
+    return Order(
+        data_dir=str(data),
+        snapshots=str(state / "snapshots"),
+        settings=SETTINGS,
+        max_bytes=MAX_BYTES,
+    )
+
+
+def change(data: Path, revision: int) -> None:
+    """Replace ``reviews.json`` by one in which every byte has moved: the business is renamed."""
+    source, aside = data / "reviews.json", data / ".reviews.json.part"
+    with source.open("rb") as old, aside.open("wb") as new:
+        head = old.read(1_000)
+        start = head.index(b'"name":"') + 8
+        stop = head.index(b'"', start)
+        new.write(head[:start] + b"Acme, edition %d" % revision + head[stop:])
+        shutil.copyfileobj(old, new, 1 << 20)
+    aside.replace(source)
+
+
+class Ticker:
+    """Ticks each millisecond and keeps the moments."""
+
+    def __init__(self, clock: PosixReactorBase) -> None:
+        self._clock = clock
+        self._times: list[float] = []
+        self._next = clock.callLater(_TICK, self._tick)
+
+    def _tick(self) -> None:
+        self._times.append(time.perf_counter())
+        self._next = self._clock.callLater(_TICK, self._tick)
+
+    def longest(self, begin: float, end: float) -> float:
+        """The longest gap of those that touch a time, ms."""
+        times = self._times
+        gaps = pairwise(times)
+        return 1e3 * max((b - a for a, b in gaps if b >= begin and a <= end), default=0.0)
+
+    def stop(self) -> None:
+        self._next.cancel()
+
+
+class TimedSnapshots(Snapshots):
+    """Knows when it last looked."""
+
+    began = ended = 0.0
+
+    def refresh(self) -> None:
+        self.began = time.perf_counter()
+        super().refresh()
+        self.ended = time.perf_counter()
+
+
+class Timed:
+    """Runs a search in steps and measures each of them."""
+
+    def __init__(self, steps: Generator[None, None, Hits]) -> None:
+        self._steps = steps
+        self.longest = self.longest_cpu = 0.0
+
+    def run(self) -> Generator[None, None, Hits]:
+        while True:
+            wall, cpu = time.perf_counter(), time.thread_time()
+            try:
+                next(self._steps)
+            except StopIteration as end:
+                self._note(wall, cpu)
+                return cast("Hits", end.value)
+            self._note(wall, cpu)
+            yield
+
+    def _note(self, wall: float, cpu: float) -> None:
+        self.longest_cpu = max(self.longest_cpu, time.thread_time() - cpu)
+        self.longest = max(self.longest, time.perf_counter() - wall)
+
+
+def hurry(nice: int) -> None:
+    """Set this thread's nice value; children made before keep theirs."""
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, nice)
+
+
+async def measure(clock: PosixReactorBase, data: Path, state: Path, reloads: int) -> Result:
+    """Everything, one after the other."""
+    snapshots = TimedSnapshots(state / "snapshots", partial(clock.callInThread, list.clear))
+    publisher = Publisher(
+        order(data, state),
+        "benchmark",
+        snapshots,
+        partial(deferToThread, signature, data),
+        partial(child.run, clock),
+    )
+    await publisher.reload()
+    PublicSite(snapshots, Replies(SETTINGS.base_url, "public"), clock).resource()
+    link = state / "snapshots" / folder.CURRENT
+    opening = []
+    for _ in range(20):
+        begin = time.perf_counter()
+        Snapshot(link.resolve())
+        opening.append(1e3 * (time.perf_counter() - begin))
+    gc.collect()
+    gc.freeze()
+    hurry(_URGENT)
+    first = Timed(Snapshot(link.resolve()).search(SearchQuery(query="zzzzqq")))
+    await in_steps(first.run(), clock)
+    found = [
+        await _class(clock, snapshots.current, name, queries)
+        for name, queries in classes(snapshots.current).items()
+    ]
+    hurry(_USUAL)
+    return Result(
+        reviews=snapshots.current.columns.count,
+        opening=opening,
+        first_touch=1e3 * first.longest,
+        classes=found,
+        reloads=[
+            await _reload(clock, publisher, snapshots, data, number) for number in range(reloads)
+        ],
+    )
+
+
+async def _class(
+    clock: PosixReactorBase, snapshot: Snapshot, name: str, queries: list[SearchQuery]
+) -> Class:
+    cold: list[float] = []
+    cpus: list[float] = []
+    warm: list[float] = []
+    longest = longest_cpu = worst = 0.0
+    slowest = ""
+    end = time.perf_counter() + _CLASS_SECONDS
+    while len(cold) < _MOST and (len(cold) < _LEAST or time.perf_counter() < end):
+        query = queries[len(cold) % len(queries)]
+        snapshot._counts.clear()
+        timed = Timed(snapshot.search(query))
+        begin, cpu = time.perf_counter(), time.thread_time()
+        await in_steps(timed.run(), clock)
+        cpus.append(1e3 * (time.thread_time() - cpu))
+        cold.append(1e3 * (time.perf_counter() - begin))
+        longest, longest_cpu = max(longest, timed.longest), max(longest_cpu, timed.longest_cpu)
+        if cpus[-1] > worst:
+            worst, slowest = cpus[-1], query.canonical()
+        begin = time.perf_counter()
+        await in_steps(snapshot.search(query), clock)
+        warm.append(1e3 * (time.perf_counter() - begin))
+    return Class(
+        name=name,
+        samples=len(cold),
+        cold=(percentile(cold, 50), percentile(cold, 99), max(cold)),
+        cpu=percentile(cpus, 99),
+        warm=percentile(warm, 99),
+        step=1e3 * longest,
+        step_cpu=1e3 * longest_cpu,
+        worst=slowest,
+    )
+
+
+async def _reload(
+    clock: PosixReactorBase,
+    publisher: Publisher,
+    snapshots: TimedSnapshots,
+    data: Path,
+    number: int,
+) -> Reload:
+    await deferToThread(change, data, number)
+    await in_steps(snapshots.current.search(SearchQuery(query="zzzzqq")), clock)
+    ticker = Ticker(clock)
+    await deferLater(clock, 0.01)
+    begin = time.perf_counter()
+    reloading = publisher.reload()
+    clock.callLater(_SPAWNED, hurry, _URGENT)
+    report = await reloading
+    end = time.perf_counter()
+    await deferLater(clock, max(1, min(end - begin, 10)))
+    gone = end + _DISPOSED
+    idle = ticker.longest(gone, time.perf_counter())
+    ticker.stop()
+    hurry(_USUAL)
+    return Reload(
+        outcome=report.outcome,
+        seconds=end - begin,
+        idle=idle,
+        longest=ticker.longest(begin, gone),
+        swap=ticker.longest(snapshots.began, gone),
+        refresh=1e3 * (snapshots.ended - snapshots.began),
+    )
+
+
+def percentile(values: list[float], share: float) -> float:
+    """The smallest value that so many per cent do not exceed."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, -int(-len(ordered) * share // 100) - 1)]
+
+
+def main() -> None:
+    """Measure, and print the result as JSON."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.inside")
+    parser.add_argument("data", type=Path)
+    parser.add_argument("state", type=Path)
+    parser.add_argument("--reloads", type=int, default=3)
+    arguments = parser.parse_args()
+    clock = cast("PosixReactorBase", installed)
+
+    def finish(result: object) -> None:
+        if isinstance(result, Result):
+            sys.stdout.buffer.write(msgspec.json.encode(result))
+        else:
+            sys.stderr.write(f"{result}\n")
+        clock.stop()
+
+    def begin() -> None:
+        running = Deferred.fromCoroutine(
+            measure(clock, arguments.data, arguments.state, arguments.reloads)
+        )
+        running.addBoth(finish)
+
+    clock.callWhenRunning(begin)
+    clock.run()
+
+
+if __name__ == "__main__":
+    main()

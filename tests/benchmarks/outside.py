@@ -1,0 +1,245 @@
+"""What a client and the machine see of a real daemon: start, memory, and latency at a reload.
+
+python -m tests.benchmarks.outside DATA DIRECTORY > result.json
+"""
+
+import argparse
+import http.client
+import json
+import os
+import shutil
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from pathlib import Path
+from statistics import median
+
+import msgspec
+
+from reviewsd.formats import folder
+from reviewsd.formats.publication import Job, Line, Step
+from reviewsd.stores.snapshots import Snapshot
+from tests.benchmarks import inside
+from tests.benchmarks.classes import distinct
+from tests.support import publishing
+from tests.support.daemon import Daemon, until
+
+_SEARCHES = 2_000
+_RATE = 200  # requests a second
+_PATIENCE = 900  # seconds
+
+
+class Compiling(msgspec.Struct):
+    """The publishing process."""
+
+    seconds: float
+    cpu_seconds: float
+    peak_mb: float
+    """Peak RSS."""
+
+
+class Health(msgspec.Struct):
+    """/healthz at 200 requests a second while changed data are published; milliseconds."""
+
+    seconds: float
+    requests: int
+    p50: float
+    p99: float
+    longest: float
+    idle_longest: float
+    """The longest in as long a time (10 s at most) before it."""
+
+
+class Result(msgspec.Struct):
+    """All of it; memory is RssAnon, MB."""
+
+    compiling: list[Compiling]
+    start_empty: float
+    """Seconds to READY where nothing was published."""
+    start_unchanged: list[float]
+    """Seconds to READY with an unchanged snapshot."""
+    memory_start: float
+    memory_searched: float
+    memory_reloaded: list[float]
+    mapped: float
+    """RssFile after the searches, MB: shared, and given back under pressure."""
+    search_ms: float
+    """Median of the distinct searches at the door."""
+    health: list[Health]
+
+
+class Patient(Daemon):
+    """Waits for as long as a million reviews take."""
+
+    def wait_ready(self) -> None:
+        process = self.process
+        assert process is not None
+        until(lambda: "READY=1" in self.heard or process.poll() is not None, "READY=1", _PATIENCE)
+        super().wait_ready()
+
+
+def compile_once(data: Path, state: Path) -> Compiling:
+    """Publish in a process as the daemon starts it."""
+    job = Job(order=inside.order(data, state), version="benchmark", now=time.time())
+    begin = time.perf_counter()
+    process = publishing.start()
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(msgspec.json.encode(job))
+    process.stdin.close()
+    last: Line | None = None
+    for line in process.stdout:
+        last = msgspec.json.decode(line, type=Line)
+    _, _, usage = os.wait4(process.pid, 0)
+    process.returncode = 0
+    assert last is not None
+    assert not isinstance(last, Step)
+    return Compiling(
+        seconds=time.perf_counter() - begin,
+        cpu_seconds=usage.ru_utime + usage.ru_stime,
+        peak_mb=usage.ru_maxrss / 1024,
+    )
+
+
+def memory(pid: int, kind: str = "RssAnon") -> float:
+    """MB of one kind, as the kernel counts them."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    line = next(line for line in status.splitlines() if line.startswith(kind))
+    return int(line.split()[1]) / 1024
+
+
+def ready(running: Daemon) -> float:
+    """Seconds from the command to READY=1."""
+    begin = time.perf_counter()
+    running.start()
+    return time.perf_counter() - begin
+
+
+def search(running: Daemon) -> list[float]:
+    """2,000 searches, none like another, over one connection; milliseconds."""
+    snapshot = Snapshot((running.state / "snapshots" / folder.CURRENT).resolve())
+    connection = http.client.HTTPConnection("127.0.0.1", running.port)
+    times = []
+    for query in islice(distinct(snapshot), _SEARCHES):
+        begin = time.perf_counter()
+        connection.request("GET", f"/api/reviews/search?{query.canonical()}")
+        response = connection.getresponse()
+        response.read()
+        assert response.status == 200, query
+        times.append(1e3 * (time.perf_counter() - begin))
+    connection.close()
+    return times
+
+
+def ping(port: int, stop: threading.Event) -> list[float]:
+    """/healthz at a steady rate; each is counted from the time at which it was due."""
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    times = []
+    due = time.perf_counter()
+    while not stop.is_set():
+        if (wait := due - time.perf_counter()) > 0:
+            time.sleep(wait)
+        connection.request("GET", "/healthz")
+        connection.getresponse().read()
+        times.append(1e3 * (time.perf_counter() - due))
+        due += 1 / _RATE
+    connection.close()
+    return times
+
+
+def health(running: Daemon, number: int) -> Health:
+    """The latency while a changed data set is published."""
+    inside.change(running.data, number)
+    begin = time.perf_counter()
+    during = _pinged(running.port, lambda: _reload(running))
+    seconds = time.perf_counter() - begin
+    idle = _pinged(running.port, lambda: time.sleep(min(seconds, 10)))
+    return Health(
+        seconds=seconds,
+        requests=len(during),
+        p50=median(during),
+        p99=inside.percentile(during, 99),
+        longest=max(during),
+        idle_longest=max(idle),
+    )
+
+
+def _pinged(port: int, action: Callable[[], None]) -> list[float]:
+    """The latencies meanwhile."""
+    stop = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        pinging = pool.submit(ping, port, stop)
+        try:
+            action()
+        finally:
+            stop.set()
+        return pinging.result()
+
+
+def _reload(running: Daemon) -> None:
+    """Reload; the watcher may have had it published already."""
+    connection = http.client.HTTPConnection("reviewsd", timeout=600)
+    connection.sock = socket.socket(socket.AF_UNIX)
+    connection.sock.connect(str(running.socket))
+    connection.request("POST", "/v1/reload")
+    last = json.loads(connection.getresponse().read().splitlines()[-1])
+    assert last.get("outcome") in {"published", "unchanged"}, last
+    connection.close()
+
+
+def measure(data: Path, directory: Path, times: int) -> Result:
+    """Everything, one after the other."""
+    directory.mkdir(parents=True)
+    compiling = []
+    for number in range(times):
+        compiling.append(compile_once(data, directory / f"compiled-{number}"))
+        shutil.rmtree(directory / f"compiled-{number}")
+    shutil.copytree(data, directory / "data")
+    running = Patient(directory)
+    start_empty = ready(running)
+    running.stop()
+    start_unchanged = []
+    for _ in range(3):
+        start_unchanged.append(ready(running))
+        running.stop()
+    with running:
+        assert running.process is not None
+        pid = running.process.pid
+        memory_start = memory(pid)
+        searched = search(running)
+        memory_searched, mapped = memory(pid), memory(pid, "RssFile")
+        healths, reloaded = [], []
+        for number in range(times):
+            healths.append(health(running, number))
+            reloaded.append(memory(pid))
+        running.stop()
+    return Result(
+        compiling=compiling,
+        start_empty=start_empty,
+        start_unchanged=start_unchanged,
+        memory_start=memory_start,
+        memory_searched=memory_searched,
+        memory_reloaded=reloaded,
+        mapped=mapped,
+        search_ms=median(searched),
+        health=healths,
+    )
+
+
+def main() -> None:
+    """Measure, and print the result as JSON."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.outside")
+    parser.add_argument("data", type=Path)
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--times", type=int, default=3)
+    arguments = parser.parse_args()
+    result = measure(arguments.data, arguments.directory, arguments.times)
+    sys.stdout.buffer.write(msgspec.json.encode(result))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""What one would write instead: the reads in Starlette, plain but tuned. Runs in a venv of its own.
+
+Everything is prepared at the start: records as bytes, casefolded texts, columns for the filters,
+documents with their entity tags. It has no conditional headers but ``If-None-Match`` on the
+dataset, no error bodies, no CORS, no reloads.
+
+    uvicorn --app-dir tests/benchmarks peer:app      with PEER_DATA naming what search_peer wrote
+"""
+
+import base64
+import os
+from bisect import bisect_left, bisect_right
+from pathlib import Path
+
+import orjson  # type: ignore[import-not-found,unused-ignore]  # only in the peer's venv
+from starlette.applications import (  # type: ignore[import-not-found,unused-ignore]
+    Starlette,
+)
+from starlette.requests import Request  # type: ignore[import-not-found,unused-ignore]
+from starlette.responses import Response  # type: ignore[import-not-found,unused-ignore]
+from starlette.routing import Route  # type: ignore[import-not-found,unused-ignore]
+
+_PLACE = Path(os.environ["PEER_DATA"])
+_REVIEWS = (_PLACE / "reviews.json").read_bytes()
+_FEED = (_PLACE / "feed.json").read_bytes()
+_TAG = '"peer"'
+_JSON = "application/json"
+
+_rows = orjson.loads(_REVIEWS)["reviews"]  # newest first
+_RECORDS = [orjson.dumps(row) for row in _rows]
+_TEXTS = [(row["text"] or "").casefold() for row in _rows]
+_RATINGS = [row["rating"] for row in _rows]
+_DATES = [row["date"] for row in reversed(_rows)]
+_KEYS = [(row["date"], row["id"]) for row in reversed(_rows)]
+_COUNT = len(_rows)
+_MENTIONS = {
+    field: {key: sorted(places) for key, places in found.items()}
+    for field, found in orjson.loads((_PLACE / "mentions.json").read_bytes()).items()
+}
+del _rows
+
+
+async def search(request: Request) -> Response:
+    """As GET /api/reviews/search."""
+    given = request.query_params
+    first = _COUNT - bisect_right(_DATES, given["until"]) if "until" in given else 0
+    last = _COUNT - bisect_left(_DATES, given["since"]) if "since" in given else _COUNT
+    found: list[int] | range = range(first, last)
+    for name, field in (("mentions_technician", "t"), ("mentions_service", "s")):
+        if name in given:
+            places = _MENTIONS[field].get(given[name].strip().casefold(), [])
+            places = places[bisect_left(places, first) : bisect_left(places, last)]
+            if not isinstance(found, range):
+                known = set(found)
+                places = [place for place in places if place in known]
+            found = places
+    if "rating" in given:
+        rating = int(given["rating"])
+        found = [place for place in found if _RATINGS[place] == rating]
+    if "min_rating" in given:
+        least = float(given["min_rating"])
+        found = [place for place in found if _RATINGS[place] >= least]
+    if "query" in given:
+        needle, texts = given["query"].casefold(), _TEXTS
+        found = [place for place in found if needle in texts[place]]
+    start = 0
+    if "cursor" in given:
+        plain = base64.urlsafe_b64decode(given["cursor"] + "==").decode()
+        day, _, review_id = plain.partition("/")
+        start = bisect_left(found, _COUNT - bisect_left(_KEYS, (day, review_id)))
+    limit = int(given.get("limit", 20))
+    page = found[start : start + limit]
+    cursor = None
+    if start + limit < len(found):
+        key = "/".join(_KEYS[_COUNT - 1 - page[-1]])
+        cursor = base64.urlsafe_b64encode(key.encode()).rstrip(b"=").decode()
+    head = b'{"matched":%d,"returned":%d,"reviews":[' % (len(found), len(page))
+    body = b",".join([_RECORDS[place] for place in page])
+    tail = b'],"next_cursor":' + orjson.dumps(cursor) + b"}"
+    return Response(head + body + tail, media_type=_JSON)
+
+
+async def since(request: Request) -> Response:
+    """As GET /api/reviews/since/{date}."""
+    day = request.path_params["date"]
+    count = _COUNT - bisect_left(_DATES, day)
+    head = b'{"since":"%s","matched":%d,"returned":%d,"reviews":['
+    body = b",".join(_RECORDS[:count])
+    return Response(b"".join((head % (day.encode(), count, count), body, b"]}")), media_type=_JSON)
+
+
+async def reviews(request: Request) -> Response:
+    """As GET /reviews.json."""
+    if request.headers.get("if-none-match") == _TAG:
+        return Response(status_code=304, headers={"etag": _TAG})
+    return Response(_REVIEWS, media_type=_JSON, headers={"etag": _TAG})
+
+
+async def feed(_: Request) -> Response:
+    """As GET /api/feed.json."""
+    return Response(_FEED, media_type=_JSON, headers={"etag": _TAG})
+
+
+app = Starlette(
+    routes=[
+        Route("/api/reviews/search", search),
+        Route("/api/reviews/since/{date}", since),
+        Route("/reviews.json", reviews),
+        Route("/api/feed.json", feed),
+    ]
+)
