@@ -181,6 +181,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="directory for results; those there are taken")
     arguments = parser.parse_args()
     keep = arguments.keep or Path(tempfile.mkdtemp(prefix="reviewsd-results-"))
+    keep.mkdir(parents=True, exist_ok=True)
     found = {}
     for size in map(int, arguments.sizes.split(",")):
         found[size] = measure(data_set(arguments.data, size), keep, _TIMES.get(size, 1))
