@@ -5,13 +5,12 @@ Lenient where operators write by hand: in lists of aspects, entities and topics 
 given; ``named`` derives the missing names for look-ups, feeds and agents.
 """
 
-import datetime
 import unicodedata
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, structs
 
-from reviewsd.domain.reviews import Count, Date, Text
+from reviewsd.domain.reviews import Count, Date, Text, Timestamp
 
 Percent = Annotated[float, Meta(ge=0, le=100)]
 Score = Annotated[float, Meta(ge=-1, le=1)]
@@ -20,6 +19,10 @@ Sentiment = Literal["positive", "neutral", "negative"]
 Month = Annotated[
     str, Meta(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])(?![\s\S])", extra={"expected": "YYYY-MM"})
 ]
+
+
+OPTIONAL = frozenset({"summary", "pull_quote"})
+"""Members of the file that are left out where it leaves them out; the others are filled in."""
 
 
 class DateRange(Struct, frozen=True, kw_only=True):
@@ -115,7 +118,7 @@ class Insights(Struct, frozen=True, kw_only=True):
     """The whole file, in the order in which its members are served."""
 
     version: int = 1
-    generated_at: Annotated[datetime.datetime, Meta(tz=True)] | None = None
+    generated_at: Timestamp | None = None
     model: str = "unknown"
     review_count: Count | None = None
     date_range: DateRange = DateRange()

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 import msgspec
 from msgspec import Raw, Struct
 
-from reviewsd.domain.insights import Insights
+from reviewsd.domain.insights import OPTIONAL, Insights
 from reviewsd.domain.loading import Dataset, InsightsFile
 from reviewsd.domain.reviews import AggregateRating, Business, OwnerReply, Review
 from reviewsd.formats.feed import noon
@@ -166,7 +166,7 @@ def insights(file: InsightsFile, dataset: Dataset) -> typing.Iterator[bytes]:
         "review_count": _encode(file.analysed),
     }
     known = {name: default for name, _, default in _fields(Insights)}
-    names = [name for name in known if name in file.members or name not in _OPTIONAL_INSIGHTS]
+    names = [name for name in known if name in file.members or name not in OPTIONAL]
     yield b"{"
     for index, name in enumerate([*names, *sorted(file.members.keys() - known.keys())]):
         yield b"," * (index > 0) + _encode(name) + b":"
@@ -185,9 +185,6 @@ def since_result(date: datetime.date, count: int, records: Buffer) -> tuple[Buff
     """All reviews since a date, as parts: they are a prefix of those in ``/reviews.json``."""
     head = b'{"since":"%s","matched":%d,"returned":%d,"reviews":['
     return head % (date.isoformat().encode(), count, count), records, b"]}"
-
-
-_OPTIONAL_INSIGHTS = frozenset({"summary", "pull_quote"})
 
 
 def _compact(raw: Raw) -> bytes:

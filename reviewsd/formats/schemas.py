@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from reviewsd.domain.insights import Insights
+from reviewsd.domain.insights import OPTIONAL, Insights
 from reviewsd.domain.parameters import Kind, Parameter
 from reviewsd.domain.reviews import AggregateRating, Business, Count, Date, Review, Timestamp
 from reviewsd.formats.json_feed import JsonFeed
@@ -119,7 +119,6 @@ _CLIENT_NAMES = {
 }
 """Names that say enough in their module, but not in a client made from this document."""
 
-_OPTIONAL_INSIGHTS = {"summary", "pull_quote"}  # data-model.md 2: left out where the file does
 
 _MAYBE_NULL_RATING = "rating_value"  # null without reviews; all else is computed where missing
 
@@ -136,7 +135,7 @@ def components() -> dict[str, Json]:
             for member, schema in _members(schemas[name]).items()
         }
     insights = schemas["Insights"]
-    insights["required"] = [name for name in _members(insights) if name not in _OPTIONAL_INSIGHTS]
+    insights["required"] = [name for name in _members(insights) if name not in OPTIONAL]
     return dict(sorted((_client_name(name), schema) for name, schema in schemas.items()))
 
 
