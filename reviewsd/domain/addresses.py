@@ -1,0 +1,245 @@
+"""Which addresses may be dialled (E5, E8, E9), and to which network an address belongs.
+
+The table is our own. ``ipaddress.is_global`` calls NAT64 of the metadata address, 6to4 of loopback
+and all of multicast global, and its answers change between Python's minor versions (F2).
+
+IPv4 is refused where the IANA registries say so. IPv6 is refused unless it is global unicast, and
+then where it carries IPv4 inside (6to4, Teredo) or is set apart: a range nobody thought of is shut.
+An IPv4-mapped address, and one behind a configured NAT64 prefix, is judged as the IPv4 address it
+leads to.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from ipaddress import (
+    AddressValueError,
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    collapse_addresses,
+)
+
+from reviewsd.domain.callback import needs_opening
+
+_REFUSED_IPV4 = {
+    "0.0.0.0/8": "this-network",
+    "10.0.0.0/8": "private",
+    "100.64.0.0/10": "cgnat",
+    "127.0.0.0/8": "loopback",
+    "169.254.0.0/16": "link-local",
+    "172.16.0.0/12": "private",
+    "192.0.0.0/24": "ietf-protocol",
+    "192.0.2.0/24": "documentation",
+    "192.31.196.0/24": "as112",
+    "192.52.193.0/24": "amt",
+    "192.88.99.0/24": "6to4-relay",
+    "192.168.0.0/16": "private",
+    "192.175.48.0/24": "as112",
+    "198.18.0.0/15": "benchmark",
+    "198.51.100.0/24": "documentation",
+    "203.0.113.0/24": "documentation",
+    "224.0.0.0/4": "multicast",
+    "240.0.0.0/4": "reserved",
+    "168.63.129.16/32": "cloud-metadata",
+}
+_REFUSED_IPV6 = {
+    "::/3": "not-global-unicast",
+    "2001::/23": "ietf-protocol",
+    "2001:db8::/32": "documentation",
+    "2002::/16": "6to4",
+    "2620:4f:8000::/48": "as112",
+    "3fff::/20": "documentation",
+    "4000::/2": "not-global-unicast",
+    "8000::/1": "not-global-unicast",
+}
+
+_NAT64_LENGTHS = (32, 40, 48, 56, 64, 96)  # RFC 6052 2.2
+
+
+class AddressRefusedError(Exception):
+    """A name must not be dialled, because of an address it resolves to.
+
+    Attributes:
+        address: The one, as the resolver gave it.
+        reason: Why it is refused, short.
+    """
+
+    def __init__(self, address: str, reason: str) -> None:
+        self.address = address
+        self.reason = reason
+        super().__init__(f"{address} is refused: {reason}")
+
+
+class Addresses:
+    """Judges addresses.
+
+    Args:
+        networks: Opened beside the public ones (``hub.callbacks.allow_networks``).
+        nat64_prefixes: Of this host's translators (``hub.callbacks.nat64_prefixes``).
+
+    Raises:
+        ValueError: A NAT64 prefix has a length other than RFC 6052's.
+    """
+
+    def __init__(
+        self,
+        networks: Sequence[IPv4Network | IPv6Network] = (),
+        nat64_prefixes: Sequence[IPv6Network] = (),
+    ) -> None:
+        for prefix in nat64_prefixes:
+            if prefix.prefixlen not in _NAT64_LENGTHS:
+                lengths = ", ".join(f"/{length}" for length in _NAT64_LENGTHS)
+                raise ValueError(f"the NAT64 prefix {prefix} has none of the lengths {lengths}")
+        self._nat64_prefixes = tuple(nat64_prefixes)
+        self._opened_ipv4 = _Ranges(
+            (network, "opened")
+            for network in collapse_addresses(n for n in networks if isinstance(n, IPv4Network))
+        )
+        self._opened_ipv6 = _Ranges(
+            (network, "opened")
+            for network in collapse_addresses(n for n in networks if isinstance(n, IPv6Network))
+        )
+        self._blocked: Sequence[IPv4Network | IPv6Network] = ()
+
+    def block(self, networks: Sequence[IPv4Network | IPv6Network]) -> None:
+        """Refuse these networks, opened or not, and no others that were blocked before (H7)."""
+        self._blocked = networks
+
+    def refusal(self, address: str) -> str | None:
+        """Why the address must not be dialled (E8); None if it may: it is public, or opened (E9).
+
+        Args:
+            address: In text, as a resolver or a socket gives it.
+        """
+        if "%" in address:
+            return "zone-id"
+        try:
+            judged = self._judged(address)
+        except AddressValueError:
+            return "not-an-address"
+        if self._is_blocked(judged):
+            return "blocked"
+        if self._is_opened(judged):
+            return None
+        return (_IPV4 if isinstance(judged, IPv4Address) else _IPV6).at(int(judged))
+
+    def opened(self, address: str) -> bool:
+        """Whether the address lies in an opened network (E9)."""
+        try:
+            judged = self._judged(address)
+        except AddressValueError:
+            return False
+        return "%" not in address and self._is_opened(judged) and not self._is_blocked(judged)
+
+    def chosen(self, host: str, answers: Sequence[str]) -> Sequence[str]:
+        """Those of a name's addresses that may be dialled, in the order given (E5, E9).
+
+        For most names that is all or none: one address that is refused gives the name away. Local
+        names, such as ``localhost``, may answer what they like, but only opened addresses are
+        dialled.
+
+        Args:
+            host: ``Callback.host``.
+            answers: All that the resolver has found, perhaps nothing.
+
+        Raises:
+            AddressRefusedError: The host must not be dialled.
+        """
+        if needs_opening(host):
+            opened = [address for address in answers if self.opened(address)]
+            if answers and not opened:
+                raise AddressRefusedError(answers[0], self.refusal(answers[0]) or "not-opened")
+            return opened
+        for address in answers:
+            reason = self.refusal(address)
+            if reason is not None:
+                raise AddressRefusedError(address, reason)
+        return answers
+
+    def _is_opened(self, address: IPv4Address | IPv6Address) -> bool:
+        opened = self._opened_ipv4 if isinstance(address, IPv4Address) else self._opened_ipv6
+        return opened.at(int(address)) is not None
+
+    def _is_blocked(self, address: IPv4Address | IPv6Address) -> bool:
+        return any(
+            network.version == address.version and address in network for network in self._blocked
+        )
+
+    def _judged(self, text: str) -> IPv4Address | IPv6Address:
+        """The address a packet to this one reaches in the end, as far as we are told."""
+        address = plain_address(text)
+        if isinstance(address, IPv6Address):
+            for prefix in self._nat64_prefixes:
+                if address in prefix:
+                    return _behind_nat64(address, prefix.prefixlen)
+        return address
+
+
+def plain_address(text: str) -> IPv4Address | IPv6Address:
+    """The address in a text; an IPv4-mapped one as IPv4.
+
+    Raises:
+        AddressValueError: It is none (a ValueError).
+    """
+    if ":" not in text:
+        return IPv4Address(text)
+    address = IPv6Address(text)
+    return address.ipv4_mapped or address
+
+
+def network_of(address: str) -> str:
+    """The address network of a callback's address: the /24 of an IPv4 address, the /48 of another.
+
+    Raises:
+        AddressValueError: It is no address.
+    """
+    return _network(address, 24, 48)
+
+
+def client_network(address: str) -> str:
+    """The client network of a client's address: the /32 of an IPv4 address, the /64 of another.
+
+    What is no address, such as ``clients.LOCAL``, is a network of its own.
+    """
+    try:
+        return _network(address, 32, 64)
+    except AddressValueError:
+        return address
+
+
+def _network(text: str, ipv4_length: int, ipv6_length: int) -> str:
+    address = plain_address(text)
+    if isinstance(address, IPv4Address):
+        return str(IPv4Network((int(address), ipv4_length), strict=False))
+    return str(IPv6Network((int(address), ipv6_length), strict=False))  # int: without the zone
+
+
+def _behind_nat64(address: IPv6Address, length: int) -> IPv4Address:
+    """The IPv4 address in an IPv6 one, behind a prefix of that many bits (RFC 6052 2.2)."""
+    octets = address.packed
+    if length < _NAT64_LENGTHS[-1]:
+        octets = octets[:8] + octets[9:]  # the ninth octet is skipped
+    start = length // 8
+    return IPv4Address(octets[start : start + 4])
+
+
+class _Ranges:
+    """Disjoint networks of one IP version, each with a word; a look-up is a bisection."""
+
+    def __init__(self, networks: Iterable[tuple[IPv4Network | IPv6Network, str]]) -> None:
+        ranges = sorted(
+            (int(n.network_address), int(n.broadcast_address), word) for n, word in networks
+        )
+        self._firsts = [first for first, _, _ in ranges]
+        self._lasts = [last for _, last, _ in ranges]
+        self._words = [word for _, _, word in ranges]
+
+    def at(self, address: int) -> str | None:
+        """The word of the network that the address lies in."""
+        index = bisect_right(self._firsts, address) - 1
+        return self._words[index] if index >= 0 and address <= self._lasts[index] else None
+
+
+_IPV4 = _Ranges((IPv4Network(network), reason) for network, reason in _REFUSED_IPV4.items())
+_IPV6 = _Ranges((IPv6Network(network), reason) for network, reason in _REFUSED_IPV6.items())

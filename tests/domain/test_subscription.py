@@ -1,0 +1,422 @@
+"""The life of a subscription: seed 3 row by row, every state with every event, and what never is."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewsd.domain.subscription import (
+    MAX_FAILURES,
+    UNREACHABLE_WAIT,
+    Active,
+    Asked,
+    Confirmed,
+    Delivered,
+    Event,
+    Failed,
+    Gone,
+    Intent,
+    Mode,
+    NotConfirmed,
+    Passed,
+    Pushed,
+    Removed,
+    Subscription,
+    Unreachable,
+    step,
+)
+
+NOW = 1_760_000_000_000
+SECOND = 1000
+
+ACTIVE = Active(
+    secret=b"sealed",
+    lease_seconds=1000,
+    lease_expires_at=NOW + 500 * SECOND,
+    delivered_version=7,
+    created_at=NOW - 500 * SECOND,
+    verified_at=NOW - 500 * SECOND,
+)
+JOIN = Intent(
+    mode=Mode.SUBSCRIBE,
+    topic_given="feed.xml",
+    secret=b"new",
+    lease_seconds=300,
+    challenge="c",
+    topic_version=9,
+    requester="192.0.2.7/32",
+    requested_at=NOW - 5 * SECOND,
+    expires_at=NOW + 595 * SECOND,
+    next_attempt_at=NOW - 5 * SECOND,
+)
+LEAVE = replace(JOIN, mode=Mode.UNSUBSCRIBE, secret=None)
+NEWER = replace(JOIN, challenge="d")
+NEWER_LEAVE = replace(LEAVE, challenge="d")
+JOINED = Active(
+    secret=b"new",
+    lease_seconds=300,
+    lease_expires_at=NOW + 300 * SECOND,
+    delivered_version=9,
+    created_at=NOW,
+    verified_at=NOW,
+)
+RENEWED = replace(JOINED, delivered_version=7, created_at=ACTIVE.created_at)
+TWICE = replace(ACTIVE, failures=2, next_attempt_at=NOW)
+RETRIED = replace(JOIN, attempts=1, next_attempt_at=NOW + UNREACHABLE_WAIT)
+WAITS = (60 * SECOND, 1800 * SECOND)
+
+NONE = None
+PENDING = Subscription(None, JOIN)
+VERIFIED = Subscription(ACTIVE, None)
+RENEWING = Subscription(ACTIVE, JOIN)
+LEAVING = Subscription(ACTIVE, LEAVE)
+
+State = Subscription | None
+
+
+# Seed 3 -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "event", "after"),
+    [
+        pytest.param(
+            NONE, Asked(JOIN), PENDING, id="none, POST with mode=subscribe: pending verification"
+        ),
+        pytest.param(
+            PENDING,
+            Confirmed(),
+            Subscription(JOINED, None),
+            id="pending verification, 2xx and the challenge: active",
+        ),
+        pytest.param(
+            PENDING, NotConfirmed(), NONE, id="pending verification, anything else: none (rejected)"
+        ),
+        pytest.param(
+            VERIFIED,
+            Delivered(8),
+            Subscription(replace(ACTIVE, delivered_version=8), None),
+            id="active, topic content changes: active",
+        ),
+        pytest.param(
+            Subscription(TWICE, None),
+            Failed(WAITS),
+            NONE,
+            id="active, 3 consecutive delivery failures: none",
+        ),
+        pytest.param(
+            Subscription(replace(ACTIVE, lease_expires_at=NOW), None),
+            Passed(),
+            NONE,
+            id="active, the lease expires without re-subscription: none",
+        ),
+        pytest.param(
+            VERIFIED,
+            Asked(LEAVE),
+            LEAVING,
+            id="active, POST with mode=unsubscribe: removal pending",
+        ),
+        pytest.param(LEAVING, Confirmed(), NONE, id="removal pending, challenge confirmed: none"),
+    ],
+)
+def test_seed_3(before: State, event: Event, after: State) -> None:
+    """The row on a plain HTTP callback is the form's: it never gets here."""
+    assert after == step(before, event, NOW)
+
+
+# Every state with every event ---------------------------------------------------------------------
+
+FAILED = Subscription(replace(ACTIVE, failures=1, next_attempt_at=NOW + WAITS[0]), None)
+SENT = replace(ACTIVE, delivered_version=8)
+PUSHED = replace(ACTIVE, delivered_version=0)
+
+MATRIX: dict[str, list[tuple[Event, State]]] = {
+    "none": [
+        (Asked(NEWER), Subscription(None, NEWER)),
+        (Asked(NEWER_LEAVE), None),
+        (Confirmed(), None),
+        (NotConfirmed(), None),
+        (Unreachable(), None),
+        (Delivered(8), None),
+        (Failed(WAITS), None),
+        (Gone(), None),
+        (Passed(), None),
+        (Pushed(), None),
+        (Removed(), None),
+    ],
+    "pending verification": [
+        (Asked(NEWER), Subscription(None, NEWER)),
+        (Asked(NEWER_LEAVE), PENDING),
+        (Confirmed(), Subscription(JOINED, None)),
+        (NotConfirmed(), None),
+        (Unreachable(), Subscription(None, RETRIED)),
+        (Delivered(8), PENDING),
+        (Failed(WAITS), PENDING),
+        (Gone(), PENDING),
+        (Passed(), PENDING),
+        (Pushed(), PENDING),
+        (Removed(), None),
+    ],
+    "active": [
+        (Asked(NEWER), Subscription(ACTIVE, NEWER)),
+        (Asked(NEWER_LEAVE), Subscription(ACTIVE, NEWER_LEAVE)),
+        (Confirmed(), VERIFIED),
+        (NotConfirmed(), VERIFIED),
+        (Unreachable(), VERIFIED),
+        (Delivered(8), Subscription(SENT, None)),
+        (Failed(WAITS), FAILED),
+        (Gone(), None),
+        (Passed(), VERIFIED),
+        (Pushed(), Subscription(PUSHED, None)),
+        (Removed(), None),
+    ],
+    "active (renewing)": [
+        (Asked(NEWER), Subscription(ACTIVE, NEWER)),
+        (Asked(NEWER_LEAVE), Subscription(ACTIVE, NEWER_LEAVE)),
+        (Confirmed(), Subscription(RENEWED, None)),
+        (NotConfirmed(), VERIFIED),
+        (Unreachable(), Subscription(ACTIVE, RETRIED)),
+        (Delivered(8), Subscription(SENT, JOIN)),
+        (Failed(WAITS), Subscription(FAILED.active, JOIN)),
+        (Gone(), PENDING),
+        (Passed(), RENEWING),
+        (Pushed(), Subscription(PUSHED, JOIN)),
+        (Removed(), None),
+    ],
+    "removal pending": [
+        (Asked(NEWER), Subscription(ACTIVE, NEWER)),
+        (Asked(NEWER_LEAVE), Subscription(ACTIVE, NEWER_LEAVE)),
+        (Confirmed(), None),
+        (NotConfirmed(), VERIFIED),
+        (
+            Unreachable(),
+            Subscription(ACTIVE, replace(RETRIED, mode=Mode.UNSUBSCRIBE, secret=None)),
+        ),
+        (Delivered(8), Subscription(SENT, LEAVE)),
+        (Failed(WAITS), Subscription(FAILED.active, LEAVE)),
+        (Gone(), None),
+        (Passed(), LEAVING),
+        (Pushed(), Subscription(PUSHED, LEAVE)),
+        (Removed(), None),
+    ],
+}
+STATES: dict[str, State] = {
+    "none": NONE,
+    "pending verification": PENDING,
+    "active": VERIFIED,
+    "active (renewing)": RENEWING,
+    "removal pending": LEAVING,
+}
+
+
+@pytest.mark.parametrize(
+    ("state", "event", "after"),
+    [
+        pytest.param(state, event, after, id=f"{state}-{number}-{type(event).__name__}")
+        for state, row in MATRIX.items()
+        for number, (event, after) in enumerate(row)
+    ],
+)
+def test_every_state_with_every_event(state: str, event: Event, after: State) -> None:
+    assert after == step(STATES[state], event, NOW)
+
+
+def test_the_matrix_is_whole() -> None:
+    kinds = set(Event.__args__)
+
+    assert set(STATES) == set(MATRIX)
+    assert all(kinds == {type(event) for event, _ in row} for row in MATRIX.values())
+
+
+@pytest.mark.parametrize("state", [name for name in STATES if name != "none"])
+def test_a_state_is_named_as_the_operator_sees_it(state: str) -> None:
+    subscription = STATES[state]
+    assert subscription is not None
+    assert state == subscription.label
+
+
+# Single rules -------------------------------------------------------------------------------------
+
+
+def test_no_answer_to_the_second_verification_either_drops_the_intent() -> None:
+    """H4."""
+    assert NONE == step(Subscription(None, RETRIED), Unreachable(), NOW)
+    assert VERIFIED == step(Subscription(ACTIVE, RETRIED), Unreachable(), NOW)
+
+
+def test_the_second_failure_waits_longer() -> None:
+    """H14."""
+    once = replace(ACTIVE, failures=1)
+
+    assert Subscription(replace(TWICE, next_attempt_at=NOW + WAITS[1]), None) == step(
+        Subscription(once, None), Failed(WAITS), NOW
+    )
+
+
+def test_a_success_forgives_failures_and_waits() -> None:
+    """H14."""
+    assert Subscription(SENT, None) == step(Subscription(TWICE, None), Delivered(8), NOW)
+
+
+def test_a_renewal_forgives_failures_too() -> None:
+    assert Subscription(RENEWED, None) == step(Subscription(TWICE, JOIN), Confirmed(), NOW)
+
+
+def test_a_lease_ends_in_its_last_millisecond_and_not_before() -> None:
+    last = Subscription(replace(ACTIVE, lease_expires_at=NOW + 1), None)
+
+    assert last == step(last, Passed(), NOW)
+    assert NONE == step(last, Passed(), NOW + 1)
+
+
+def test_a_request_lapses_alone() -> None:
+    lasting = replace(ACTIVE, lease_expires_at=JOIN.expires_at + 1)
+    assert Subscription(lasting, None) == step(
+        Subscription(lasting, JOIN), Passed(), JOIN.expires_at
+    )
+
+
+def test_who_renews_while_the_lease_ends_is_pending() -> None:
+    assert PENDING == step(RENEWING, Passed(), ACTIVE.lease_expires_at)
+
+
+def test_who_leaves_while_the_lease_ends_is_gone() -> None:
+    assert NONE == step(LEAVING, Passed(), ACTIVE.lease_expires_at)
+
+
+# What never is ------------------------------------------------------------------------------------
+
+times = st.integers(0, 5000).map(lambda second: NOW + second * SECOND)
+sealed = st.none() | st.binary(max_size=4)
+leases = st.integers(300, 4000)
+versions = st.integers(0, 9)
+
+
+@st.composite
+def intents(draw: st.DrawFn) -> Intent:
+    asked_at = draw(times)
+    return Intent(
+        mode=draw(st.sampled_from(Mode)),
+        topic_given="feed.xml",
+        secret=draw(sealed),
+        lease_seconds=draw(leases),
+        challenge=draw(st.sampled_from("abc")),
+        topic_version=draw(versions),
+        requester="192.0.2.7/32",
+        requested_at=asked_at,
+        expires_at=asked_at + 600 * SECOND,
+        next_attempt_at=asked_at,
+    )
+
+
+events = st.one_of(
+    st.builds(Asked, intents()),
+    st.builds(Delivered, versions),
+    st.sampled_from(
+        [
+            Confirmed(),
+            NotConfirmed(),
+            Unreachable(),
+            Failed(WAITS),
+            Gone(),
+            Passed(),
+            Pushed(),
+            Removed(),
+        ]
+    ),
+)
+histories = st.lists(st.tuples(events, st.integers(0, 100)), max_size=40)
+
+
+def lived(history: list[tuple[Event, int]]) -> list[tuple[State, Event, int, State]]:
+    """Each step of a history: before, event, when, after."""
+    steps: list[tuple[State, Event, int, State]] = []
+    state: State = None
+    now = NOW
+    for event, seconds in history:
+        now += seconds * SECOND
+        after = step(state, event, now)
+        steps.append((state, event, now, after))
+        state = after
+    return steps
+
+
+@given(histories)
+def test_there_is_something_to_know_of_or_nothing_at_all(
+    history: list[tuple[Event, int]],
+) -> None:
+    for _, _, _, after in lived(history):
+        assert after is None or after.active is not None or after.intent is not None
+
+
+@given(histories)
+def test_nobody_waits_to_end_what_is_not_there(history: list[tuple[Event, int]]) -> None:
+    for _, _, _, after in lived(history):
+        if after is not None and after.active is None:
+            assert after.intent is not None
+            assert after.intent.mode is Mode.SUBSCRIBE
+
+
+@given(histories)
+def test_failures_are_never_more_than_two(history: list[tuple[Event, int]]) -> None:
+    for _, _, _, after in lived(history):
+        if after is not None and after.active is not None:
+            assert 0 <= after.active.failures < MAX_FAILURES
+
+
+@given(histories)
+def test_a_failed_verification_leaves_the_active_fact_as_it_was(
+    history: list[tuple[Event, int]],
+) -> None:
+    """I8, H13."""
+    for before, event, _, after in lived(history):
+        if isinstance(event, Asked | NotConfirmed | Unreachable):
+            assert (before and before.active) == (after and after.active)
+
+
+@given(histories)
+def test_active_begins_with_a_confirmation_only(history: list[tuple[Event, int]]) -> None:
+    """I2."""
+    for before, event, _, after in lived(history):
+        if (before is None or before.active is None) and after is not None and after.active:
+            assert isinstance(event, Confirmed)
+            assert before is not None
+            assert before.intent is not None
+
+
+@given(histories)
+def test_active_ends_for_the_known_reasons_only(history: list[tuple[Event, int]]) -> None:
+    """I7."""
+    for before, event, now, after in lived(history):
+        if before is None or before.active is None or (after is not None and after.active):
+            continue
+        match event:
+            case Failed():
+                assert before.active.failures == MAX_FAILURES - 1
+            case Confirmed():
+                assert before.intent is not None
+                assert before.intent.mode is Mode.UNSUBSCRIBE
+            case Passed():
+                assert before.active.lease_expires_at <= now
+            case _:
+                assert isinstance(event, Gone | Removed)
+
+
+@given(histories)
+def test_a_lease_is_as_long_as_the_callback_was_told(history: list[tuple[Event, int]]) -> None:
+    """H18: from the confirmation."""
+    for before, event, now, after in lived(history):
+        if isinstance(event, Confirmed) and after is not None and before != after:
+            assert before is not None
+            assert before.intent is not None
+            assert after.active is not None
+            lease = before.intent.lease_seconds
+            assert lease == after.active.lease_seconds
+            assert now + lease * SECOND == after.active.lease_expires_at
+            assert before.intent.secret == after.active.secret
+
+
+def test_what_is_no_event_is_a_bug() -> None:
+    with pytest.raises(AssertionError):
+        step(VERIFIED, "asked", NOW)  # type: ignore[arg-type]
