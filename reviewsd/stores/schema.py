@@ -1,0 +1,101 @@
+"""The tables of the state store, as the migrations that have led to them.
+
+Migrations go forward only (D11). What a release has shipped is never edited: a change of the tables
+is one more entry at the end, and runs in one transaction with the new version number.
+
+The tables hold state, no queue: rows grow with subscribers, never with changes (I5). Times are integer
+milliseconds UTC; contents are never here, only their sha256.
+"""
+
+Migration = tuple[str, ...]
+"""The statements that lead from one version of the schema to the next, in order."""
+
+MIGRATIONS: tuple[Migration, ...] = (
+    (
+        # Facts about this store: hub_paused.
+        "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
+        # ``version`` is one more at each change of the bytes and never used twice.
+        """
+        CREATE TABLE topic (
+            id INTEGER PRIMARY KEY,
+            path TEXT NOT NULL UNIQUE
+                CHECK (path IN ('/feed.xml', '/api/feed.json', '/reviews.json')),
+            version BIGINT NOT NULL DEFAULT 0,
+            sha256 TEXT NOT NULL,
+            data_revision BIGINT NOT NULL,
+            changed_at BIGINT NOT NULL
+        )
+        """,
+        # Verified subscriptions only. The last success and failure outlive each other.
+        """
+        CREATE TABLE subscription (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            topic_id INTEGER NOT NULL REFERENCES topic (id),
+            callback TEXT NOT NULL,
+            callback_host TEXT NOT NULL,
+            secret_sealed BLOB,
+            lease_seconds INTEGER NOT NULL,
+            lease_expires_at BIGINT NOT NULL,
+            delivered_version BIGINT NOT NULL,
+            consecutive_failures INTEGER NOT NULL DEFAULT 0
+                CHECK (consecutive_failures BETWEEN 0 AND 2),
+            next_attempt_at BIGINT NOT NULL DEFAULT 0,
+            claim_token TEXT,
+            claim_until BIGINT,
+            created_at BIGINT NOT NULL,
+            verified_at BIGINT NOT NULL,
+            last_attempt_at BIGINT,
+            last_status INTEGER,
+            last_error TEXT,
+            last_success_at BIGINT,
+            last_failure_at BIGINT,
+            last_failure TEXT,
+            UNIQUE (topic_id, callback),
+            CHECK ((claim_token IS NULL) = (claim_until IS NULL))
+        )
+        """,
+        "CREATE INDEX subscription_due ON subscription (next_attempt_at)",
+        "CREATE INDEX subscription_lease ON subscription (lease_expires_at)",
+        "CREATE INDEX subscription_host ON subscription (callback_host)",
+        # Intents, one for each (topic, callback): a newer request replaces the older one.
+        # ``topic_given`` is echoed verbatim (H17). ``topic_version_at_request`` becomes the
+        # delivered version of a new row, so that a change during verification is not lost.
+        """
+        CREATE TABLE verification (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            topic_id INTEGER NOT NULL REFERENCES topic (id),
+            topic_given TEXT NOT NULL,
+            callback TEXT NOT NULL,
+            callback_host TEXT NOT NULL,
+            mode TEXT NOT NULL CHECK (mode IN ('subscribe', 'unsubscribe')),
+            secret_sealed BLOB,
+            lease_seconds INTEGER NOT NULL,
+            challenge TEXT NOT NULL,
+            topic_version_at_request BIGINT NOT NULL,
+            requester TEXT NOT NULL,
+            requested_at BIGINT NOT NULL,
+            expires_at BIGINT NOT NULL,
+            attempts INTEGER NOT NULL DEFAULT 0,
+            next_attempt_at BIGINT NOT NULL,
+            claim_token TEXT,
+            claim_until BIGINT,
+            UNIQUE (topic_id, callback)
+        )
+        """,
+        # What the operator refuses: a host or a network (H7).
+        "CREATE TABLE block (value TEXT PRIMARY KEY, note TEXT, created_at BIGINT NOT NULL)",
+        # How the last 10,000 subscriptions ended.
+        """
+        CREATE TABLE ended (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            callback TEXT,
+            topic TEXT,
+            reason TEXT,
+            at BIGINT
+        )
+        """,
+        # MCP sessions ended before their time (S18).
+        "CREATE TABLE mcp_ended (id_hash BLOB PRIMARY KEY, expires_at BIGINT NOT NULL)",
+    ),
+)
+"""The entry at index n leads from version n to n + 1; an empty database has version 0."""

@@ -1,0 +1,94 @@
+"""The hub's rows to test with: the three topics, and the shortest ways to everything else."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from reviewsd.domain.subscription import (
+    Confirmed,
+    Intent,
+    Mode,
+)
+from reviewsd.stores import deliveries, intents, topics
+from reviewsd.stores.database import Cursor
+from reviewsd.stores.deliveries import DeliveryClaim, Ended, Outcome
+from reviewsd.stores.intents import Asking, Caps, Due, IntentClaim, Verified
+from reviewsd.stores.rows import Pair
+from tests.support.hub import CALLBACK, FEED, JSON_FEED, REVIEWS, START, connect, transact
+
+T = TypeVar("T")
+
+HOST = "subscriber.example.org"
+PAIR = Pair(1, CALLBACK, HOST)
+OLD = {FEED: "f1", JSON_FEED: "j1", REVIEWS: "r1"}
+NEW = {FEED: "f2", JSON_FEED: "j1", REVIEWS: "r1"}
+CLAIM = 90_000
+CAPS = Caps(active=100, active_per_host=100, pending=100, pending_per_client=100)
+ASKED = Intent(
+    mode=Mode.SUBSCRIBE,
+    topic_given="feed.xml",
+    secret=b"sealed",
+    lease_seconds=1000,
+    challenge="c",
+    topic_version=0,
+    requester="192.0.2.7/32",
+    requested_at=START,
+    expires_at=START + 600_000,
+    next_attempt_at=START,
+)
+WAITS = (60_000, 1_800_000)
+
+
+class Rows:
+    """A store with the three topics at version 1."""
+
+    def __init__(self) -> None:
+        self.connection = connect()
+        self.run(lambda cursor: topics.bump(cursor, OLD, START, START))
+
+    def run(self, work: Callable[[Cursor], T]) -> T:
+        return transact(self.connection, work)
+
+    def sql(self, query: str) -> list[tuple[Any, ...]]:
+        return self.connection.execute(query).fetchall()
+
+    def ask(self, number: int = 0, **change: Any) -> Asking:  # noqa: ANN401
+        host = f"s{number}.example.org" if number else HOST
+        callback = (f"https://{host}/cb" if number else CALLBACK, host)
+        asked = replace(ASKED, **{"challenge": f"c{number}", **change})
+        return self.run(
+            lambda cursor: intents.ask(cursor, FEED, callback, asked, CAPS, backing_off=False)
+        )
+
+    def verifiable(self, now: int = START, without: tuple[str, ...] = ()) -> list[Due]:
+        return list(self.run(lambda cursor: intents.due(cursor, now, 100, without))[0])
+
+    def verify(
+        self, now: int = START, results: tuple[Verified, ...] = (), token: str = "t"
+    ) -> list[IntentClaim]:
+        wanted = self.verifiable(now)
+        return self.run(
+            lambda cursor: intents.turn(cursor, results, wanted, token, now, now + CLAIM)
+        )
+
+    def subscribe(self, count: int = 1) -> None:
+        for number in range(count):
+            self.ask(number)
+        done = tuple(Verified(claim, Confirmed()) for claim in self.verify())
+        self.verify(results=done)
+
+    def owed(
+        self, now: int = START, contents: dict[str, str] = NEW, without: tuple[str, ...] = ()
+    ) -> list[Due]:
+        return list(self.run(lambda cursor: deliveries.due(cursor, contents, now, 100, without))[0])
+
+    def deliver(
+        self, now: int = START, results: tuple[Outcome, ...] = (), token: str = "t"
+    ) -> tuple[list[DeliveryClaim], list[Ended]]:
+        wanted = self.owed(now)
+        return self.run(
+            lambda cursor: deliveries.turn(cursor, results, wanted, NEW, token, now, now + CLAIM)
+        )
+
+    def bump(self) -> None:
+        self.run(lambda cursor: topics.bump(cursor, NEW, START, START))

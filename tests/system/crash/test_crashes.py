@@ -1,0 +1,273 @@
+"""Nothing that was acknowledged is lost: by kill -9, by power loss, by errors of the disk (D1, D9, D10).
+
+``pytest -s`` shows how many points and states were tried.
+"""
+
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+import pytest_twisted  # type: ignore[import-untyped] # has no stubs
+
+from reviewsd.stores.database import Cursor, StoreError
+from tests.support.stores import blocking, opened, rows
+from tests.system.crash.replay import Files, Kept, Loss, losses
+from tests.system.crash.tracing import CALLS, Call, Note, Writers, notes, obstacle, writers
+from tests.system.crash.writer import LOG, STORE, digest
+
+FAULTS = (
+    *(("pwrite64", "EIO", 23), ("pwrite64", "ENOSPC", 29), ("fdatasync", "EIO", 3)),
+    *(("ftruncate", "EIO", 1), ("fsync", "EIO", 1), ("unlink", "EIO", 1)),
+    *(("openat", "EIO", 1), ("openat", "ENOSPC", 1)),
+)
+"""Calls that fail, how, and in which steps they are tried."""
+
+KILL_STEPS = {"pwrite64": 4}
+
+LOST = "lost what was acknowledged"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Path]:
+    """In memory, where there is such a place: the disk is what is made up here."""
+    memory = Path("/dev/shm")
+    with TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as place:
+        yield Path(place)
+
+
+@pytest.fixture(scope="module")
+def workshop() -> Iterator[Writers]:
+    if reason := obstacle():
+        pytest.skip(reason)
+    with writers() as workshop:
+        yield workshop
+
+
+@contextmanager
+def fresh(place: Path) -> Iterator[Path]:
+    """An empty directory for one try."""
+    with TemporaryDirectory(dir=place) as one:
+        yield Path(one)
+
+
+def unhurt(
+    workshop: Writers, place: Path, traced: int = 0, *, weak: bool = False
+) -> tuple[list[Call], list[str]]:
+    """What a writer does when nothing happens to it, and the digests after each transaction."""
+    with fresh(place) as one:
+        calls = workshop.trace(one, traced=traced, weak=weak)
+        said = {each.acknowledged: each.said for each in notes(one)}
+    return calls, [said[index] for index in range(len(said))]
+
+
+def count(calls: Sequence[Call]) -> Counter[str]:
+    """How often each call is made in the traced life: by its first thread that makes any."""
+    calls = [call for call in calls if call.name in CALLS and call.file != LOG]
+    return Counter(call.name for call in calls if call.thread == calls[0].thread)
+
+
+def acknowledged(said: Sequence[Note]) -> int:
+    """How many transactions were; -1 when the store was not even open."""
+    return max((each.acknowledged for each in said if each.acknowledged is not None), default=-1)
+
+
+def lay_out(files: Files, directory: Path) -> Path:
+    """Put files into an empty directory; returns the store."""
+    directory.mkdir()
+    for name, content in files.items():
+        (directory / name).write_bytes(content)
+    return directory / Path(STORE).name
+
+
+async def verdict(store: Path, acknowledged: int, digests: Sequence[str]) -> str:
+    """What is wrong with a store after a crash; "" when nothing is."""
+    try:
+        async with opened(store) as database:
+            whole = await rows(database, "PRAGMA integrity_check")
+            found = await database.run(digest)
+    except StoreError as error:
+        return f"cannot be opened: {error}"
+    if whole != [("ok",)]:
+        return f"is damaged: {whole}"
+    fits = [index for index, expected in enumerate(digests) if found == expected]
+    if not fits:
+        return "holds half a transaction"
+    if fits[-1] < acknowledged:
+        return LOST
+    return "" if fits[0] <= acknowledged + 1 else "holds what was never begun"
+
+
+async def verdicts(
+    found: Iterable[Loss], place: Path, digests: Sequence[str]
+) -> tuple[int, Counter[str]]:
+    """Judge all that power losses have left: how many, and what is wrong with how many."""
+    wrong: Counter[str] = Counter()
+    states = 0
+    with fresh(place) as one:
+        for loss in found:
+            states += 1
+            store = lay_out(loss.files, one / "state")
+            wrong[await verdict(store, loss.acknowledged, digests)] += 1
+            shutil.rmtree(store.parent)
+    del wrong[""]
+    return states, wrong
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_killed_at_any_call_it_has_what_was_acknowledged(
+    workshop: Writers, place: Path
+) -> None:
+    points, wrong = 0, Counter[str]()
+    for life in (0, 1):
+        calls, digests = unhurt(workshop, place, life)
+        for name, times in count(calls).items():
+            for number in range(1, times + 1, KILL_STEPS.get(name, 1)):
+                with fresh(place) as one:
+                    assert workshop.hurt(one, f"{name}:signal=KILL:when={number}", life)
+                    points += 1
+                    wrong[await verdict(one / STORE, acknowledged(notes(one)), digests)] += 1
+    del wrong[""]
+    print(f"kill -9: {points} points, violations: {dict(wrong)}")  # noqa: T201 - the totals
+    assert points > 100
+    assert {} == wrong
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_power_loss_at_any_call_leaves_what_was_acknowledged(
+    workshop: Writers, place: Path
+) -> None:
+    calls, digests = unhurt(workshop, place)
+    states, wrong = await verdicts(losses(calls, tuple(Kept)), place, digests)
+    print(f"power loss: {len(calls)} points, {states} states, violations: {dict(wrong)}")  # noqa: T201
+    assert states > 300
+    assert {} == wrong
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_the_test_bites(workshop: Writers, place: Path) -> None:
+    """With less than ``synchronous=FULL`` acknowledged transactions are lost, and it shows."""
+    calls, digests = unhurt(workshop, place, weak=True)
+    states, wrong = await verdicts(losses(calls, tuple(Kept)), place, digests)
+    print(f"power loss with NORMAL: {states} states, violations: {dict(wrong)}")  # noqa: T201
+    assert wrong[LOST] > 20
+
+
+def injections(times: Mapping[str, int]) -> Iterator[str]:
+    """Errors for strace to inject: of one call, and of that and the three after it."""
+    for name, error, steps in FAULTS:
+        for number in range(1, times[name] + 1, steps):
+            for last in (number, number + 3):
+                yield f"{name}:error={error}:when={number}..{last}"
+
+
+def agree(said: Iterable[Note], digests: Sequence[str]) -> bool:
+    """Whether every transaction has led where it leads undisturbed."""
+    return all(
+        each.said == digests[each.acknowledged] for each in said if each.acknowledged is not None
+    )
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_after_an_error_of_any_call_it_recovers_by_itself(
+    workshop: Writers, place: Path
+) -> None:
+    """And neither loses nor repeats a transaction (D9)."""
+    points, felt, wrong = 0, 0, Counter[str]()
+    for life in (0, 1):
+        calls, digests = unhurt(workshop, place, life)
+        for injection in injections(count(calls)):
+            with fresh(place) as one:
+                assert workshop.hurt(one, injection, life)
+                points += 1
+                said = notes(one)
+                felt += any(each.acknowledged is None for each in said)
+                done = acknowledged(said)
+                wrong["did not recover"] += done != len(digests) - 1
+                wrong["went astray"] += not agree(said, digests)
+                wrong[await verdict(one / STORE, done, digests)] += 1
+    wrong = +wrong
+    del wrong[""]
+    print(f"errors: {points} points, {felt} felt, violations: {dict(wrong)}")  # noqa: T201
+    assert felt > 50
+    assert {} == wrong
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_after_a_failed_sync_nothing_is_built_on_what_may_be_missing(
+    workshop: Writers, place: Path
+) -> None:
+    """D10: what the failed fdatasync should have written never gets to the disk by itself."""
+    calls, digests = unhurt(workshop, place)
+    points, states, wrong = 0, 0, Counter[str]()
+    for number in range(1, count(calls)["fdatasync"] + 1, 4):
+        for last in (number, number + 1):  # the sync of a commit, or that of closing after it too
+            with fresh(place) as one:
+                fault = f"inject=fdatasync:error=EIO:when={number}..{last}"
+                hurt = workshop.trace(one, "-e", fault)
+            more, found = await verdicts(losses(hurt, (Kept.NOTHING,)), place, digests)
+            points, states, wrong = points + 1, states + more, wrong + found
+    print(f"failed sync: {points} points, {states} states, violations: {dict(wrong)}")  # noqa: T201
+    assert states > 300
+    assert {} == wrong
+
+
+@contextmanager
+def small_disk(place: Path) -> Iterator[Path]:
+    """A file system of 1 MB."""
+    mount, umount = shutil.which("mount"), shutil.which("umount")
+    if mount is None or umount is None:
+        pytest.skip("there is no mount command")
+    disk = place / "disk"
+    disk.mkdir()
+    command = [mount, "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"a file system cannot be mounted: {done.stderr.strip()}")
+    try:
+        yield disk
+    finally:
+        subprocess.run([umount, str(disk)], check=True)
+
+
+def fill(disk: Path) -> Path:
+    """Use up all its room; returns the file that does."""
+    filler = disk / "filler"
+    with filler.open("wb", buffering=0) as file:
+        for size in (4096, 1):
+            try:
+                while True:
+                    file.write(bytes(size))
+            except OSError:
+                continue
+    return filler
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_full_disk_is_told_and_forgotten_when_there_is_room_again(place: Path) -> None:
+    """D9. No process is restarted."""
+    values = [f"{number:04}.com" for number in range(2000)]
+
+    def held(cursor: Cursor) -> list[str]:
+        cursor.execute("SELECT value FROM block ORDER BY value")
+        return [value for (value,) in cursor.fetchall()]
+
+    with small_disk(place) as disk:
+        async with opened(disk / "state.db") as database:
+            await database.run(blocking(*values[:1000]))
+            filler = fill(disk)
+            for _ in range(3):
+                with pytest.raises(StoreError, match="database or disk is full"):
+                    await database.run(blocking(*values[1000:]))
+                assert not database.healthy
+            filler.unlink()
+            assert values[:1000] == await database.run(held)
+            assert database.healthy
+            await database.run(blocking(*values[1000:]))
+        async with opened(disk / "state.db") as database:
+            assert values == await database.run(held)
+            assert [("ok",)] == await rows(database, "PRAGMA integrity_check")

@@ -1,0 +1,168 @@
+"""Writers under strace: what they ask of the kernel, and what the kernel does to them."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.system.crash.writer import GO, LOG, STORE
+
+ROOT = Path(__file__).parents[3]
+STRACE = shutil.which("strace")
+
+CALLS = ("openat", "pwrite64", "fdatasync", "fsync", "ftruncate", "unlink")
+"""All that SQLite and we do to change files; the shared-memory index is not used."""
+
+_TRACED = (*CALLS, "write", "rename", "fallocate", "pwritev", "mmap")
+"""With those that would be news: the model of the disk would have to learn them."""
+
+_LINE = re.compile(
+    r'(?P<thread>\d+) +(?P<name>\w+)\((?:AT_FDCWD<[^>]*>, )?(?:\d+<(?P<open>[^>]*)>)?(?:"(?P<path>[^"]*)")?'
+    r'(?:, "(?P<data>[^"]*)")?(?:, )?(?P<rest>[^)"]*)\) += (?P<result>-?\d+|\?)'
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A system call on a file of the store, its directory, or the log."""
+
+    thread: int
+    name: str
+    file: str
+    """Its name; "" for the directory."""
+    data: bytes
+    rest: str
+    """The arguments after the data, as strace writes them."""
+    failed: bool
+
+    @property
+    def number(self) -> int:
+        """The last argument: where a write begins, or what a file is cut to."""
+        return int(self.rest.rpartition(", ")[2])
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A line of the log."""
+
+    acknowledged: int | None
+    """How many transactions; None when the store failed."""
+    said: str
+    """The digest of the rows, or why it failed."""
+
+
+class Writers:
+    """Where writers come from."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def trace(self, place: Path, *options: str, traced: int = 0, weak: bool = False) -> list[Call]:
+        """Run a writer in an empty place, with all that it writes noted."""
+        text = self._run(
+            place,
+            *("-xx", "-s", "1000000", "-e", f"trace={','.join(_TRACED)}"),
+            *_paths([*_files(place), place / LOG]),
+            *options,
+            traced=traced,
+            weak=weak,
+        )
+        return [_call(line, place) for line in text.splitlines() if "+++" not in line]
+
+    def hurt(self, place: Path, injection: str, traced: int = 0) -> bool:
+        """Run a writer in an empty place with something done to its calls; whether it was.
+
+        Args:
+            place: The empty place.
+            injection: As strace wants it; ``when`` counts the calls of the traced life.
+            traced: The life.
+        """
+        call, _, _ = injection.partition(":")
+        options = ["-e", f"trace={call}", "-e", f"inject={injection}", *_paths(_files(place))]
+        text = self._run(place, *options, traced=traced, weak=False)
+        return "INJECTED" in text or "killed by SIGKILL" in text
+
+    def _run(self, place: Path, *options: str, traced: int, weak: bool) -> str:
+        """Run a writer until it ends; returns strace's output."""
+        (place / STORE).parent.mkdir()
+        assert STRACE is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{place} {traced} {'weak' if weak else 'full'}\n")
+        self._process.stdin.flush()
+        child = self._process.stdout.readline().strip()
+        output = place / "strace"
+        command = [STRACE, "-f", "-y", "-o", str(output), *options, "-p", child]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as strace:
+            assert strace.stderr is not None
+            assert "attached" in strace.stderr.readline()  # the writer stands still now
+            (place / GO).touch()
+            strace.stderr.read()
+        return output.read_text()
+
+
+def obstacle() -> str:
+    """Why nothing can be traced here; "" when it can."""
+    if STRACE is None:
+        return "strace is not installed"
+    done = subprocess.run(
+        [STRACE, "-o", os.devnull, "true"], capture_output=True, text=True, check=False
+    )
+    return f"strace may not trace here: {done.stderr.strip()}" if done.returncode else ""
+
+
+@contextmanager
+def writers() -> Iterator[Writers]:
+    """Have writers at hand."""
+    command = [sys.executable, "-m", "tests.system.crash.writer"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+    ) as process:
+        yield Writers(process)
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def notes(place: Path) -> list[Note]:
+    """What a writer has noted."""
+    return [note(line) for line in (place / LOG).read_text().splitlines()]
+
+
+def note(line: str) -> Note:
+    """A line of the log."""
+    first, _, rest = line.partition(" ")
+    return Note(None, rest) if first == "!" else Note(int(first), rest)
+
+
+def _files(place: Path) -> list[Path]:
+    store = place / STORE
+    beside = [store.with_name(store.name + suffix) for suffix in ("-wal", "-journal", "-shm")]
+    return [store.parent, store, *beside]
+
+
+def _paths(paths: Sequence[Path]) -> list[str]:
+    return [word for path in paths for word in ("-P", str(path))]
+
+
+def _call(line: str, place: Path) -> Call:
+    found = _LINE.match(line)
+    if found is None:
+        raise ValueError(f"what does strace say here? {line[:300]}")
+    path = Path(_bytes(found["open"] or found["path"]).decode().removesuffix(" (deleted)"))
+    return Call(
+        thread=int(found["thread"]),
+        name=found["name"],
+        file="" if path == (place / STORE).parent else path.name,
+        data=_bytes(found["data"] or ""),
+        rest=found["rest"],
+        failed=found["result"] in {"-1", "?"},
+    )
+
+
+def _bytes(text: str) -> bytes:
+    return bytes.fromhex(text.replace("\\x", ""))

@@ -1,0 +1,254 @@
+"""The process that the crash tests let die: the hub's own transactions on our own Database.
+
+Everything in it is determined, times and tokens too: after n transactions the store always holds the
+same, and a digest of its rows tells after how many a crash has left it.
+
+Python and Twisted take longer to start than all the rest takes to run, so one process imports them and
+forks a writer for each line that it reads: ``PLACE TRACED full|weak``.
+
+In ``PLACE/log`` it notes what a subscriber would be told: ``3 DIGEST`` once transaction 3 is
+acknowledged, ``! 3 REASON`` when the store has failed it.
+"""
+
+import hashlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NoReturn
+
+import twisted.internet.epollreactor  # noqa: F401 - the forked reactors are made of it
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorFromThreads
+from twisted.internet.task import react
+
+from reviewsd.domain.subscription import (
+    Confirmed,
+    Delivered,
+    Failed,
+    Gone,
+    Intent,
+    Mode,
+    Unreachable,
+)
+from reviewsd.formats.paths import TOPICS
+from reviewsd.stores import deliveries, intents, upkeep
+from reviewsd.stores.database import Cursor, Database, StoreError
+from reviewsd.stores.topics import bump
+
+STORE = "state/state.db"
+LOG = "log"
+GO = "go"
+
+ROUNDS = 7
+CHECKPOINT_PAGES = 40
+"""Small, so that the log is moved into the database and begun again a few times."""
+
+_START = 1_700_000_000_000
+_LEASE = 864_000
+_TRIES = 100
+
+Step = Callable[[Cursor], object]
+
+
+class Hub:
+    """The life of a hub in short."""
+
+    def __init__(self) -> None:
+        self.now = _START
+        self._version = 0
+        self._verifying: list[intents.IntentClaim] = []
+        self._delivering: list[deliveries.DeliveryClaim] = []
+
+    def steps(self) -> Iterator[Step]:
+        """Its transactions, in order."""
+        yield upkeep.void_claims
+        for number in range(ROUNDS):
+            yield partial(self._change, number)
+            yield partial(self._ask, number, Mode.SUBSCRIBE)
+            if number >= 4:
+                yield partial(self._ask, number - 4, Mode.UNSUBSCRIBE)
+            yield partial(self._turn_verifications, f"v{number}")
+            yield partial(self._turn_verifications, None)
+            yield partial(self._turn_deliveries, f"d{number}")
+            yield partial(self._turn_deliveries, None)
+            yield self._sweep
+
+    def _contents(self) -> dict[str, str]:
+        return {path: f"{path} {self._version}" for path in TOPICS}
+
+    def _change(self, number: int, cursor: Cursor) -> None:
+        self._version = number
+        bump(cursor, self._contents(), self.now, self.now)
+
+    def _ask(self, number: int, mode: Mode, cursor: Cursor) -> None:
+        asked = Intent(
+            mode=mode,
+            topic_given=TOPICS[number % 3],
+            secret=b"sealed %d" % number,
+            lease_seconds=_LEASE,
+            challenge=f"{mode} {number}",
+            topic_version=0,
+            requester="192.0.2.1",
+            requested_at=self.now,
+            expires_at=self.now + 600_000,
+            next_attempt_at=self.now,
+        )
+        caps = intents.Caps(active=100, active_per_host=100, pending=100, pending_per_client=100)
+        callback = (f"https://subscriber.com/{number}?{'x' * 500}", "subscriber.com")
+        intents.ask(cursor, TOPICS[number % 3], callback, asked, caps, backing_off=False)
+
+    def _sweep(self, cursor: Cursor) -> None:
+        upkeep.sweep(cursor, self.now)
+
+    def _turn_verifications(self, token: str | None, cursor: Cursor) -> None:
+        """Claim what is due; without a token, write what came of the claimed."""
+        if token is not None:
+            wanted, _ = intents.due(cursor, self.now, 10, ())
+            until = self.now + 90_000
+            self._verifying = intents.turn(cursor, (), wanted, token, self.now, until)
+            return
+        results = [
+            intents.Verified(claim, Unreachable() if claim.id % 5 == 4 else Confirmed())
+            for claim in self._verifying
+        ]
+        intents.turn(cursor, results, (), "", self.now, 0)
+
+    def _turn_deliveries(self, token: str | None, cursor: Cursor) -> None:
+        contents = self._contents()
+        if token is not None:
+            wanted, _ = deliveries.due(cursor, contents, self.now, 10, ())
+            until = self.now + 90_000
+            self._delivering, _ = deliveries.turn(
+                cursor, (), wanted, contents, token, self.now, until
+            )
+            return
+        results = [_outcome(claim) for claim in self._delivering]
+        deliveries.turn(cursor, results, (), contents, "", self.now, 0)
+
+
+def _outcome(claim: deliveries.DeliveryClaim) -> deliveries.Outcome:
+    if claim.id == 3:
+        return deliveries.Outcome(claim=claim, event=Failed((0, 0)), status=500, error="500")
+    if claim.id == 5:
+        return deliveries.Outcome(claim=claim, event=Gone(), status=410, error="410")
+    return deliveries.Outcome(claim=claim, event=Delivered(claim.version), status=204)
+
+
+def digest(cursor: Cursor) -> str:
+    """Of all rows of all tables."""
+    tables = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
+    found = hashlib.sha256()
+    for (table,) in cursor.execute(tables).fetchall():
+        rows = cursor.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()
+        found.update(repr((table, rows)).encode())
+    return found.hexdigest()[:16]
+
+
+class Log:
+    """What a writer notes."""
+
+    def __init__(self, place: Path) -> None:
+        self._file = os.open(place / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+    def acknowledged(self, transactions: int, found: str) -> None:
+        """So many are done, and this is the digest."""
+        os.write(self._file, f"{transactions} {found}\n".encode())
+
+    def failed(self, transactions: int, error: StoreError) -> None:
+        """So many were done before the one that failed."""
+        os.write(self._file, f"! {transactions} {error}\n".encode())
+
+
+async def write(reactor: IReactorFromThreads, place: Path, traced: int, *, weak: bool) -> None:
+    """Run the transactions in two lives, each with its own Database that is closed in the end.
+
+    Args:
+        reactor: The reactor.
+        place: A directory.
+        traced: The life that strace is to see: 0, or 1. Its counters are those of one thread.
+        weak: Do with less than synchronous=FULL.
+    """
+    hub, log = Hub(), Log(place)
+    steps = list(enumerate(hub.steps()))
+    half = len(steps) // 2
+    for life, part in enumerate((steps[:half], steps[half:])):
+        if life == traced:
+            _wait_for_strace(place)
+        database = Database(place / STORE, reactor)
+        try:
+            await database.open()
+        except StoreError as error:
+            log.failed(part[0][0], error)
+        await _live(database, hub, part, log, weak=weak)
+        await database.close()
+
+
+async def _live(
+    database: Database, hub: Hub, steps: Sequence[tuple[int, Step]], log: Log, *, weak: bool
+) -> None:
+    """Run transactions one after the other; go on when the store fails, as the hub does."""
+
+    def prepare(cursor: Cursor) -> str:
+        cursor.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+        if weak:
+            cursor.execute("PRAGMA synchronous = NORMAL")
+        return digest(cursor)
+
+    def apply(step: Step, before: str, cursor: Cursor) -> str:
+        """A step, unless it turns out that the commit which failed has come to be."""
+        if digest(cursor) == before:
+            step(cursor)
+        return digest(cursor)
+
+    before = await _patiently(database, steps[0][0], prepare, log)
+    log.acknowledged(steps[0][0], before)
+    for index, step in steps:
+        hub.now = _START + index * 1000
+        before = await _patiently(database, index, partial(apply, step, before), log)
+        log.acknowledged(index + 1, before)
+
+
+async def _patiently(
+    database: Database, index: int, work: Callable[[Cursor], str], log: Log
+) -> str:
+    for _ in range(_TRIES):
+        try:
+            return await database.run(work)
+        except StoreError as error:
+            log.failed(index, error)
+    raise StoreError("it never came back")
+
+
+def _wait_for_strace(place: Path) -> None:
+    """Say the process id, and wait until somebody makes the file that stands for "go on"."""
+    print(os.getpid(), flush=True)  # noqa: T201 - the answer
+    while not (place / GO).exists():
+        time.sleep(0.001)
+
+
+def _run(place: str, traced: str, weak: str) -> NoReturn:
+    try:
+        react(
+            lambda reactor: Deferred.fromCoroutine(
+                write(reactor, Path(place), int(traced), weak=weak == "weak")
+            )
+        )
+    except SystemExit as end:
+        os._exit(0 if end.code in {None, 0} else 1)
+    os._exit(1)
+
+
+def main() -> None:
+    """Fork a writer for each line; it says its process id when it waits for strace."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them but strace
+    for line in sys.stdin:
+        if os.fork() == 0:
+            _run(*line.split())
+
+
+if __name__ == "__main__":
+    main()
