@@ -1,0 +1,1 @@
+"""The WebSub hub: requests, callbacks, verification and distribution."""

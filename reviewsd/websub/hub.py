@@ -1,0 +1,217 @@
+"""The hub: hears of new snapshots, and keeps verifications and deliveries going.
+
+    a new Snapshot wakes it -> it compares each topic's digest with the stored one (H10)
+    a new version wakes the deliveries -> they compare each subscription's version with the topic's
+
+So nothing is lost that nobody saw: at the start every loop is woken once, and a change made while
+the daemon was down is a difference like any other (D2). A store that does not work delays all of it
+and stops nothing else (D9).
+"""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from twisted.internet.defer import Deferred
+from twisted.internet.task import deferLater
+from twisted.logger import Logger
+
+from reviewsd.stores import topics, upkeep
+from reviewsd.stores.database import Cursor, StoreError
+from reviewsd.stores.deliveries import Outcome
+from reviewsd.stores.intents import IntentClaim, Verified
+from reviewsd.stores.snapshots import Snapshot
+from reviewsd.stores.topics import Topic
+from reviewsd.tasks import TaskSet, every
+from reviewsd.websub.distribution import Delivery, Distribution, contents
+from reviewsd.websub.orders import Orders
+from reviewsd.websub.rounds import SHARED_PAUSE, STORE_PAUSE, Rounds
+from reviewsd.websub.world import Store, World
+
+SWEEP_SECONDS = 60.0
+"""Between two looks for leases and requests that are over (W13)."""
+
+DRAIN_SECONDS = 20.0
+"""What deliveries under way may take to end when the daemon stops (O4)."""
+
+
+class Hub:
+    """The hub's own loop.
+
+    Args:
+        world: Time and chance.
+        database: What is remembered.
+        orders: Of the operator.
+        distribution: Told what to send.
+        verifying: The verifications under way.
+        delivering: The deliveries under way.
+        base_url: Origin of the topics.
+        min_interval: Seconds between two versions of a topic (H9).
+        shared: Whether other nodes use the store too: then their claims stand (they lapse), only
+            newer data counts (D8), and their operators' orders are followed.
+    """
+
+    _log = Logger()
+
+    def __init__(  # noqa: PLR0913 - all that the hub is made of meets here
+        self,
+        *,
+        world: World,
+        database: Store,
+        orders: Orders,
+        distribution: Distribution,
+        verifying: Rounds[IntentClaim, Verified],
+        delivering: Rounds[Delivery, Outcome],
+        base_url: str,
+        min_interval: float,
+        shared: bool = False,
+    ) -> None:
+        self._world = world
+        self._database = database
+        self._orders = orders
+        self._distribution = distribution
+        self._verifying = verifying
+        self._delivering = delivering
+        self._base_url = base_url
+        self._min_interval = min_interval
+        self._shared = shared
+        self.announced: Deferred[None] = Deferred()
+        """Called when the topics of the first snapshot have their versions."""
+        self._newest: Snapshot | None = None
+        self._signal: Deferred[None] | None = None
+        self._tasks = TaskSet()
+
+    def topics_changed(self, snapshot: Snapshot) -> None:
+        """There is a new snapshot."""
+        self._newest = snapshot
+        if self._signal is not None and not self._signal.called:
+            self._signal.callback(None)
+
+    def start(self) -> None:
+        """Begin; what is due already is done at once."""
+        self._tasks.start("hub", self._run())
+
+    async def stop(self) -> None:
+        """Let deliveries under way end, for a while, and stop."""
+        await self._tasks.stop()
+        await self._verifying.stop(0)
+        await self._delivering.stop(DRAIN_SECONDS)
+
+    async def pause(self) -> None:
+        """Send nothing to anybody until ``resume``, also after a restart (H7)."""
+        await self._orders.pause()
+        self._verifying.hold()
+        self._delivering.hold()
+
+    async def resume(self) -> None:
+        """End the pause."""
+        await self._orders.resume()
+        self._verifying.release()
+        self._delivering.release()
+
+    async def _run(self) -> None:
+        if not self._shared:
+            await self._insist(partial(self._database.run, upkeep.void_claims))
+        await self._insist(self._orders.load)
+        if self._orders.paused:
+            self._verifying.hold()
+            self._delivering.hold()
+        self._verifying.start()
+        self._delivering.start()
+        self._tasks.start("sweep", every(self._world.clock, SWEEP_SECONDS, self._sweep))
+        if self._shared:
+            self._tasks.start("orders", every(self._world.clock, SHARED_PAUSE, self._follow))
+        while True:
+            while self._newest is None:
+                self._signal = Deferred()
+                await self._signal
+            await self._insist(self._announce)
+
+    async def _announce(self) -> None:
+        """Give the topics of the newest snapshot their versions, not sooner than they may (H9)."""
+        known = await self._database.run(topics.topics)
+        wait = self._wait(known)
+        if wait > 0:
+            await deferLater(self._world.clock, wait)
+        snapshot = self._newest
+        if snapshot is None:
+            return
+        current = contents(snapshot, self._base_url)
+        digests = {path: content.sha256 for path, content in current.items()}
+        after = await self._database.run(
+            partial(
+                topics.bump,
+                digests=digests,
+                data_revision=_revision(snapshot),
+                now=self._world.now(),
+                newer_only=self._shared,
+            )
+        )
+        if self._newest is snapshot:
+            self._newest = None
+        if not self.announced.called:
+            self.announced.callback(None)
+        self._distribution.take(current)
+        self._delivering.wake()
+        changed = [
+            f"{path} version {topic.version}"
+            for path, topic in after.items()
+            if path not in known or known[path].version != topic.version
+        ]
+        if changed:
+            self._log.info("to be delivered: {changed}", changed=", ".join(changed))
+        others = [path for path, digest in digests.items() if after[path].sha256 != digest]
+        if others:
+            self._log.warn(
+                "another node has other data, as new or newer: nothing is sent of {others} until"
+                " this node has the same, or newer",
+                others=", ".join(others),
+            )
+
+    def _wait(self, known: dict[str, Topic]) -> float:
+        """Seconds until the topics may change again; a clock that jumped makes it no longer."""
+        if not known:
+            return 0
+        since = (self._world.now() - max(topic.changed_at for topic in known.values())) / 1000
+        return min(max(self._min_interval - since, 0), self._min_interval)
+
+    async def _sweep(self) -> None:
+        def sweep(cursor: Cursor) -> int:
+            return upkeep.sweep(cursor, self._world.now())
+
+        try:
+            while await self._database.run(sweep) == upkeep.SWEEP:
+                pass
+        except StoreError as error:
+            self._log.warn("hub: {error}", error=str(error))
+
+    async def _follow(self) -> None:
+        """Do what the operator has ordered at another node (H7)."""
+        paused = self._orders.paused
+        try:
+            await self._orders.load()
+        except StoreError:
+            return  # the attempts say so
+        if self._orders.paused and not paused:
+            self._verifying.hold()
+            self._delivering.hold()
+        elif paused and not self._orders.paused:
+            self._verifying.release()
+            self._delivering.release()
+
+    async def _insist(self, action: Callable[[], Awaitable[object]]) -> None:
+        """Do something with the store until it works."""
+        while True:
+            try:
+                await action()
+            except StoreError as error:
+                self._log.warn("hub: {error}", error=str(error))
+                await deferLater(self._world.clock, STORE_PAUSE)
+            else:
+                return
+
+
+def _revision(snapshot: Snapshot) -> int:
+    """When the newest source file was modified, milliseconds since 1970 UTC (D8)."""
+    signature = snapshot.seen.signature
+    files = [file for file in (signature.reviews, signature.insights) if file is not None]
+    return max((file.mtime_ns // 1_000_000 for file in files), default=0)

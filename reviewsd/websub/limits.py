@@ -1,0 +1,192 @@
+"""What keeps the open hub from being a weapon: how often, how many at once, and for how long not.
+
+Sources: H1 to H3. Everything is in memory and bounded: the keys come from strangers, so the least
+recently used are forgotten. That is safe because a key that was forgotten is only one that may
+begin anew. Times are monotonic seconds, given by the caller.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from reviewsd.domain.addresses import network_of
+
+CAPACITY = 100_000
+"""Keys that are remembered; S14 has the same."""
+
+STRIKES = 20
+"""Failed verifications of one host in a row, after which it is left in peace; H3."""
+
+FIRST_BACKOFF, LONGEST_BACKOFF = 60, 86_400
+"""Seconds; the first is doubled by every failure that follows it; H3."""
+
+_MINUTE = 60.0
+_ROUNDING = 1e-3  # seconds; sums of floats miss the exact moment by less
+
+V = TypeVar("V")
+
+
+class _Recent(Generic[V]):
+    """A mapping that forgets the least recently used key when it is full."""
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._kept: OrderedDict[str, V] = OrderedDict()
+
+    def get(self, key: str) -> V | None:
+        value = self._kept.get(key)
+        if value is not None:
+            self._kept.move_to_end(key)
+        return value
+
+    def set(self, key: str, value: V) -> None:
+        self._kept[key] = value
+        self._kept.move_to_end(key)
+        if len(self._kept) > self._capacity:
+            self._kept.popitem(last=False)
+
+    def drop(self, key: str) -> None:
+        self._kept.pop(key, None)
+
+
+class TokenBuckets:
+    """So many a minute for each key, all of them at once if need be (H1, H2).
+
+    One number a key: the moment when its bucket will be full again (GCRA).
+
+    Args:
+        per_minute: Tokens that a key gains in a minute, and may have at most.
+        capacity: Keys that are remembered.
+    """
+
+    def __init__(self, per_minute: int, capacity: int = CAPACITY) -> None:
+        self._interval = _MINUTE / per_minute
+        self._full: _Recent[float] = _Recent(capacity)
+
+    def take(self, key: str, now: float) -> float:
+        """Take a token.
+
+        Returns:
+            0.0 if there was one, else the seconds until there is; then none was taken.
+        """
+        full = max(self._full.get(key) or 0.0, now) + self._interval
+        wait = full - now - _MINUTE
+        if wait > _ROUNDING:
+            return wait
+        self._full.set(key, full)
+        return 0.0
+
+
+class Crowd:
+    """So many at once for each key (H2, H8); remembers no more keys than are in it.
+
+    Args:
+        limit: How many of one key may be inside.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._inside: dict[str, int] = {}
+
+    def full(self, key: str) -> bool:
+        """Whether no more may enter."""
+        return self._inside.get(key, 0) >= self._limit
+
+    def enter(self, key: str) -> bool:
+        """Enter if there is room; who did must leave."""
+        if self.full(key):
+            return False
+        self._inside[key] = self._inside.get(key, 0) + 1
+        return True
+
+    def leave(self, key: str) -> None:
+        """Make room for another.
+
+        Raises:
+            KeyError: None of this key is inside.
+        """
+        self._inside[key] -= 1
+        if not self._inside[key]:
+            del self._inside[key]
+
+
+class Neighbours:
+    """How many attempts a callback host and its address network may have under way (H2, H8).
+
+    Which network a host is in is known after the first attempt. It only saves the later ones from
+    meeting a crowd: what counts is the address that is dialled, and the ``Crowd`` there.
+
+    Args:
+        per_host: For a host.
+        per_address: For an address network.
+    """
+
+    def __init__(self, per_host: int, per_address: int) -> None:
+        self._per_host = per_host
+        self._per_address = per_address
+        self._networks: _Recent[str] = _Recent(CAPACITY)
+        self._addresses: _Recent[str] = _Recent(CAPACITY)
+
+    def learn(self, host: str, address: str | None) -> None:
+        """An attempt at the host has led to this address."""
+        if address is not None and self._addresses.get(host) != address:
+            self._addresses.set(host, address)
+            self._networks.set(host, network_of(address))
+
+    def keys(self, host: str) -> tuple[str, ...]:
+        """What an attempt at the host counts for: the host and, if known, its network."""
+        network = self._networks.get(host)
+        return (host,) if network is None else (host, network)
+
+    def room(self, key: str) -> int:
+        """How many attempts that count for this may be under way."""
+        return self._per_address if "/" in key else self._per_host
+
+
+@dataclass(frozen=True, slots=True)
+class _Struck:
+    """A host that has failed."""
+
+    failures: int
+    """In a row; those that a back-off overtook are not counted."""
+    until: float
+    """The end of its back-off; in the past where it has none."""
+
+
+class Backoffs:
+    """Hosts that are left in peace because their verifications keep failing (H3).
+
+    After 20 failures in a row a host is asked nothing for a minute. From then on it is verified one
+    at a time, and every failure doubles the wait, until one succeeds.
+
+    Args:
+        capacity: Hosts that are remembered.
+    """
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self._struck: _Recent[_Struck] = _Recent(capacity)
+
+    def failed(self, host: str, now: float) -> None:
+        """A verification of the host has failed."""
+        struck = self._struck.get(host) or _Struck(0, now)
+        if struck.until > now:
+            return  # under way when the back-off began: no answer to what the host was asked since
+        failures = struck.failures + 1
+        until = now
+        if failures >= STRIKES:
+            until += min(FIRST_BACKOFF * 2 ** (failures - STRIKES), LONGEST_BACKOFF)
+        self._struck.set(host, _Struck(failures, until))
+
+    def succeeded(self, host: str) -> None:
+        """A verification of the host has succeeded: all is forgiven."""
+        self._struck.drop(host)
+
+    def wait(self, host: str, now: float) -> float:
+        """Seconds that the host must still be left in peace; 0.0 for none."""
+        struck = self._struck.get(host)
+        return 0.0 if struck is None else max(struck.until - now, 0.0)
+
+    def one_at_a_time(self, host: str) -> bool:
+        """Whether no second verification of the host may begin while one is under way."""
+        struck = self._struck.get(host)
+        return struck is not None and struck.failures >= STRIKES

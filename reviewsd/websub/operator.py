@@ -1,0 +1,270 @@
+"""The hub's side of ``reviewsctl subs``, ``push`` and ``hub`` (H7, interfaces.md 1.1)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from twisted.internet.defer import Deferred
+from twisted.logger import Logger
+
+from reviewsd.domain.listing import Block, HubState, Listing, PushResult, PushStep, TopicState
+from reviewsd.domain.subscription import Delivered
+from reviewsd.stores import listing
+from reviewsd.stores.database import StoreError
+from reviewsd.stores.deliveries import Ended, Outcome
+from reviewsd.websub.denials import Denials
+from reviewsd.websub.distribution import Delivery, Distribution
+from reviewsd.websub.hub import Hub
+from reviewsd.websub.orders import Orders
+from reviewsd.websub.rounds import Rounds
+from reviewsd.websub.world import Store, World
+
+SILENCE = 2.0
+"""Seconds without an outcome, after which a push looks who is left at all."""
+
+
+class _Push:
+    """A push under way: who is still to have an attempt."""
+
+    def __init__(
+        self, ids: Sequence[int], since: int, progress: Callable[[PushStep], None]
+    ) -> None:
+        self.total = len(ids)
+        self.since = since
+        self.waiting = set(ids)
+        self.delivered = self.failed = self.removed = 0
+        self.ended: Deferred[None] = Deferred()
+        self._progress = progress
+
+    def settled(self, results: Sequence[Outcome], ended: Sequence[Ended]) -> None:
+        gone = {id(end.pair) for end in ended}
+        told = len(self.waiting)
+        for result in results:
+            if result.event is None or result.claim.id not in self.waiting:
+                continue
+            self.waiting.remove(result.claim.id)
+            if isinstance(result.event, Delivered):
+                self.delivered += 1
+            elif id(result.claim.pair) in gone:
+                self.removed += 1
+            else:
+                self.failed += 1
+        if len(self.waiting) != told:
+            self.tell()
+
+    def look(self, attempted: Mapping[int, bool | None]) -> None:
+        """Wait no more for those who are gone, or whose attempt was another node's."""
+        for each in sorted(self.waiting):
+            if each not in attempted:
+                self.removed += 1
+            elif attempted[each] is None:
+                continue
+            elif attempted[each]:
+                self.delivered += 1
+            else:
+                self.failed += 1
+            self.waiting.remove(each)
+        self.tell()
+
+    def tell(self) -> None:
+        done = self.total - len(self.waiting)
+        self._progress(PushStep(done=done, total=self.total, failed=self.failed + self.removed))
+        if not self.waiting and not self.ended.called:
+            self.ended.callback(None)
+
+
+class Operator:
+    """What the operator may see and do.
+
+    Args:
+        world: Time and chance.
+        database: What the hub remembers.
+        orders: What the operator has ordered.
+        hub: Is paused and resumed.
+        denials: Tell subscribers that they were removed.
+        distribution: Tells outcomes.
+        delivering: The deliveries under way.
+        opened_networks: ``hub.callbacks.allow_networks``.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        *,
+        world: World,
+        database: Store,
+        orders: Orders,
+        hub: Hub,
+        denials: Denials,
+        distribution: Distribution,
+        delivering: Rounds[Delivery, Outcome],
+        opened_networks: tuple[str, ...],
+    ) -> None:
+        self._world = world
+        self._database = database
+        self._orders = orders
+        self._hub = hub
+        self._denials = denials
+        self._delivering = delivering
+        self._opened_networks = opened_networks
+        self._counts: tuple[int, int, int, float | None] = (0, 0, 0, None)
+        self._pushes: set[_Push] = set()
+        distribution.observe(self._settled)
+
+    async def listing(
+        self,
+        topic: str | None,
+        state: str | None,
+        callback: str | None,
+        after: str | None,
+        limit: int,
+    ) -> Sequence[Listing]:
+        """A page of subscriptions and pending requests; a state is looked for page by page."""
+        found: list[Listing] = []
+        while len(found) < limit:
+            page = await self._database.run(
+                partial(listing.page, topic=topic, callback=callback, after=after, limit=limit)
+            )
+            found += [each for each in page if state is None or each.state == state]
+            if len(page) < limit:
+                break
+            after = page[-1].id
+        return found[:limit]
+
+    async def one(self, identifier: str) -> Listing | None:
+        """The subscription or request with this id."""
+        if not listing.is_id(identifier):
+            return None
+        return await self._database.run(partial(listing.one, name=identifier))
+
+    async def remove(self, identifier: str, reason: str) -> bool:
+        """Remove a subscription or request and tell its callback; whether there was one."""
+        if not listing.is_id(identifier):
+            return False
+        removed = await self._database.run(
+            partial(listing.remove, name=identifier, reason=reason, now=self._world.now())
+        )
+        if removed is None:
+            return False
+        pair, topic, active = removed
+        if active and not self._orders.paused:
+            self._denials.send(pair, topic, reason or "removed by the operator of the hub")
+        return True
+
+    async def push(
+        self,
+        ids: Sequence[str] | None,
+        topic: str | None,
+        progress: Callable[[PushStep], None],
+    ) -> PushResult:
+        """Deliver the current content again; ends when each has had one attempt or is gone.
+
+        Args:
+            ids: To these; None for all.
+            topic: Of this path; None for all three.
+            progress: Told of each step.
+        """
+        now = self._world.now()
+        push = _Push(await self._forget(ids, topic, now), now, progress)
+        self._pushes.add(push)
+        self._delivering.wake()
+        try:
+            push.tell()
+            while push.waiting:
+                await self._some_outcomes(push)
+        finally:
+            self._pushes.discard(push)
+        return PushResult(
+            total=push.total,
+            delivered=push.delivered,
+            failed=push.failed,
+            removed=push.removed,
+        )
+
+    async def push_later(self, ids: Sequence[str] | None, topic: str | None) -> None:
+        """Deliver the current content again, while nobody waits for it."""
+        await self._forget(ids, topic, self._world.now())
+        self._delivering.wake()
+
+    async def _forget(self, ids: Sequence[str] | None, topic: str | None, now: int) -> list[int]:
+        known = None if ids is None else [each for each in ids if listing.is_id(each)]
+        return await self._database.run(partial(listing.push, names=known, topic=topic, now=now))
+
+    async def _some_outcomes(self, push: _Push) -> None:
+        """Wait until the push has ended, or for a while; then see who is left."""
+        left = len(push.waiting)
+        timer = self._world.clock.callLater(SILENCE, push.ended.callback, None)
+        try:
+            await push.ended
+        finally:
+            if timer.active():
+                timer.cancel()
+        push.ended = Deferred()
+        if len(push.waiting) == left and not self._orders.paused:
+            try:
+                attempted = await self._database.run(
+                    partial(listing.attempted, ids=tuple(push.waiting), since=push.since)
+                )
+            except StoreError as error:  # the next silence asks again
+                self._log.warn("push: {error}", error=str(error))
+            else:
+                push.look(attempted)
+
+    def _settled(self, results: Sequence[Outcome], ended: Sequence[Ended]) -> None:
+        for push in tuple(self._pushes):
+            push.settled(results, ended)
+
+    async def topics(self) -> Sequence[TopicState]:
+        """The topics, and how far their subscribers are."""
+        return await self._database.run(partial(listing.topic_states, now=self._world.now()))
+
+    async def state(self) -> HubState:
+        """How the hub is; while the store fails, with the last counts known."""
+        store = "ok"
+        try:
+            self._counts = await self._database.run(partial(listing.counts, now=self._world.now()))
+        except StoreError as error:
+            store = str(error)
+        active, pending, behind, oldest = self._counts
+        return HubState(
+            paused=self._orders.paused,
+            active=active,
+            pending=pending,
+            due=behind,
+            in_flight=self._delivering.underway,
+            oldest_due_at=oldest,
+            blocks=len(self._orders.blocks),
+            opened_networks=self._opened_networks,
+            store=store,
+        )
+
+    async def pause(self) -> None:
+        """Send nothing to anybody until ``resume``."""
+        await self._hub.pause()
+
+    async def resume(self) -> None:
+        """End the pause."""
+        await self._hub.resume()
+
+    async def blocks(self) -> Sequence[Block]:
+        """All blocks."""
+        return [
+            Block(value=block.value, note=block.note, created_at=block.created_at / 1000)
+            for block in self._orders.blocks
+        ]
+
+    async def block(self, value: str, note: str, dry_run: bool) -> int:  # noqa: FBT001 - a seam
+        """Block a host or network; how many subscriptions and requests that removes.
+
+        Raises:
+            ValueError: It is neither.
+        """
+        return await self._orders.block(value, note, dry_run=dry_run)
+
+    async def unblock(self, value: str) -> bool:
+        """Take a block back; whether there was one.
+
+        Raises:
+            ValueError: It is neither a host nor a network.
+        """
+        return await self._orders.unblock(value)

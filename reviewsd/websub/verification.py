@@ -1,0 +1,152 @@
+"""Verification of intent: one GET that the callback must echo (seed 4.8, WebSub 5.3, H2 to H4, H12)."""
+
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from hmac import compare_digest
+from urllib.parse import urlencode
+
+from twisted.logger import Logger
+
+from reviewsd.domain.addresses import Addresses
+from reviewsd.domain.callback import rebuilt
+from reviewsd.domain.subscription import Confirmed, Intent, Mode, NotConfirmed, Unreachable
+from reviewsd.stores import intents
+from reviewsd.stores.intents import Due, IntentClaim, Verified
+from reviewsd.websub.limits import Backoffs, Neighbours
+from reviewsd.websub.outcomes import Answered, Crowded, Unanswered
+from reviewsd.websub.rounds import POSTPONED
+from reviewsd.websub.world import Reach, Store, World
+
+CLAIM = 90_000
+"""Milliseconds for which an attempt is claimed; longer than any attempt takes (D5)."""
+
+
+class Verification:
+    """Attempts to have Intents confirmed.
+
+    Args:
+        database: Where they are.
+        reach: The way to callbacks.
+        world: Time and chance.
+        addresses: Tells which are third parties.
+        backoffs: Hosts that are left in peace; told of every outcome.
+        neighbours: How many may be under way at a host.
+        confirmed: Called after a confirmation is in the store.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        *,
+        database: Store,
+        reach: Reach,
+        world: World,
+        addresses: Addresses,
+        backoffs: Backoffs,
+        neighbours: Neighbours,
+        confirmed: Callable[[], None],
+    ) -> None:
+        self._database = database
+        self._reach = reach
+        self._world = world
+        self._addresses = addresses
+        self._backoffs = backoffs
+        self._neighbours = neighbours
+        self._confirmed = confirmed
+
+    def keys(self, host: str) -> Collection[str]:
+        """See ``Attempts``."""
+        return self._neighbours.keys(host)
+
+    def room(self, key: str, due: Due) -> int:
+        """See ``Attempts``; a host that keeps failing has none, or one (H3)."""
+        if not due.active and self._backoffs.wait(key, self._world.clock.seconds()) > 0:
+            return 0
+        alone = not due.active and self._backoffs.one_at_a_time(key)
+        return 1 if alone else self._neighbours.room(key)
+
+    async def look(
+        self, limit: int, without: Collection[str]
+    ) -> tuple[Sequence[Due], float | None]:
+        """See ``Attempts``."""
+        now = self._world.now()
+        found, following = await self._database.run(
+            partial(intents.due, now=now, limit=limit, without=without)
+        )
+        return found, None if following is None else (following - now) / 1000
+
+    async def turn(
+        self, results: Sequence[Verified], wanted: Sequence[Due]
+    ) -> Sequence[IntentClaim]:
+        """See ``Attempts``."""
+        now = self._world.now()
+        claims = await self._database.run(
+            partial(
+                intents.turn,
+                results=results,
+                wanted=wanted,
+                token=self._world.token(),
+                now=now,
+                claim_until=now + CLAIM,
+            )
+        )
+        if any(isinstance(result.event, Confirmed) for result in results):
+            self._confirmed()
+        return claims
+
+    async def attempt(self, claim: IntentClaim) -> Verified:
+        """See ``Attempts``."""
+        callback = rebuilt(claim.pair.callback).adding(_question(claim.intent))
+        answer = await self._reach.ask(callback)
+        match answer:
+            case Crowded(address=address):
+                self._neighbours.learn(claim.host, address)
+                return Verified(claim, None, POSTPONED)
+            case Answered(status=status, body=body):
+                right = compare_digest(body, claim.intent.challenge.encode())
+                confirmed = 200 <= status < 300 and right  # noqa: PLR2004 - RFC 9110 15.3
+                event: Confirmed | NotConfirmed | Unreachable
+                event = Confirmed() if confirmed else NotConfirmed()
+                said = "confirmed" if confirmed else f"answered {status}"
+                if not right and 200 <= status < 300:  # noqa: PLR2004
+                    said += " without the challenge"
+            case Unanswered(reason=reason):
+                event, said = Unreachable(), reason
+        self._neighbours.learn(claim.host, answer.address)
+        self._note(claim, event, answer.address)
+        self._log.info(
+            "{mode} at {host}: {said}",
+            mode=claim.intent.mode.value,
+            host=claim.host,
+            said=said,
+        )
+        return Verified(claim, event)
+
+    def put_back(self, claim: IntentClaim) -> Verified:
+        """See ``Attempts``."""
+        return Verified(claim, None)
+
+    def _note(
+        self,
+        claim: IntentClaim,
+        event: Confirmed | NotConfirmed | Unreachable,
+        address: str | None,
+    ) -> None:
+        """Tell the back-offs, but of no failure that hurts no third party (H3)."""
+        if isinstance(event, Confirmed):
+            self._backoffs.succeeded(claim.host)
+        elif not claim.active and not (address and self._addresses.opened(address)):
+            self._backoffs.failed(claim.host, self._world.clock.seconds())
+
+
+def _question(intent: Intent) -> str:
+    """The parameters of the verification (WebSub 5.3)."""
+    parameters = {
+        "hub.mode": intent.mode.value,
+        "hub.topic": intent.topic_given,
+        "hub.challenge": intent.challenge,
+    }
+    if intent.mode is Mode.SUBSCRIBE:
+        parameters["hub.lease_seconds"] = str(intent.lease_seconds)
+    return urlencode(parameters)

@@ -1,0 +1,107 @@
+"""A certificate authority to test with: made in milliseconds, trusted by nobody else."""
+
+import ssl
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from ipaddress import ip_address
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A certificate and its key."""
+
+    certificate: x509.Certificate
+    key: ec.EllipticCurvePrivateKey
+
+    @property
+    def pem(self) -> bytes:
+        return self.certificate.public_bytes(serialization.Encoding.PEM)
+
+    @property
+    def key_pem(self) -> bytes:
+        return self.key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+
+    def write(self, path: Path) -> Path:
+        """The certificate alone, as ``ca_file`` wants it."""
+        path.write_bytes(self.pem)
+        return path
+
+    def write_with_key(self, path: Path) -> Path:
+        """Both, as ``ssl.SSLContext.load_cert_chain`` wants them."""
+        path.write_bytes(self.key_pem + self.pem)
+        return path
+
+
+class Authority:
+    """Issues certificates."""
+
+    def __init__(self, name: str = "Tests") -> None:
+        self.identity = _signed(name, None, ca=True)
+
+    def issue(self, *names: str, expired: bool = False) -> Identity:
+        """A server's identity for host names and addresses."""
+        return _signed("server", self.identity, names=names, expired=expired)
+
+
+@cache
+def authority() -> Authority:
+    """The one that clients of the tests trust."""
+    return Authority()
+
+
+def self_signed(*names: str) -> Identity:
+    """What everybody can make."""
+    return _signed("self", None, names=names)
+
+
+def client_context() -> ssl.SSLContext:
+    """For a test's own client to a server of these."""
+    return ssl.create_default_context(cadata=authority().identity.pem.decode())
+
+
+def _signed(
+    name: str,
+    issuer: Identity | None,
+    *,
+    names: tuple[str, ...] = (),
+    ca: bool = False,
+    expired: bool = False,
+) -> Identity:
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.now(UTC)
+    end = now - DAY if expired else now + DAY
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer.certificate.subject if issuer else subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - 2 * DAY)
+        .not_valid_after(end)
+        .add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
+    )
+    if names:
+        subjects = x509.SubjectAlternativeName([_general_name(each) for each in names])
+        builder = builder.add_extension(subjects, critical=False)
+    return Identity(builder.sign(issuer.key if issuer else key, hashes.SHA256()), key)
+
+
+def _general_name(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)

@@ -1,0 +1,70 @@
+"""A subscriber of ``tests.support.callbacks`` in a process of its own.
+
+There its memory and CPU are not those of who measures. It remembers no requests.
+"""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import cast
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from cryptography.x509 import load_pem_x509_certificate
+from OpenSSL import SSL
+from twisted.internet import reactor
+from twisted.internet.interfaces import IReactorCore
+
+from tests.support.authority import Identity, authority
+from tests.support.callbacks import NAMES, Received, Server
+
+
+class Kind(Enum):
+    """What it is below HTTP."""
+
+    USUAL = "usual"
+    OLD = "TLS 1.1 only"
+    MUTE = "mute"
+
+
+class Sink(Server):
+    """Takes everything and remembers nothing."""
+
+    def came_in(self, request: Received) -> None:
+        """Forget it."""
+
+
+@contextmanager
+def sink(
+    directory: Path, identity: Identity | None = None, kind: Kind = Kind.USUAL
+) -> Iterator[int]:
+    """A process that listens on the port given; it is ended at the end."""
+    identity = identity or authority().issue(*NAMES)
+    pem = identity.write_with_key(directory / "sink.pem")
+    command = [sys.executable, "-m", __name__, str(pem), kind.value]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield int(process.stdout.readline())
+        finally:
+            process.kill()
+
+
+def main(pem: bytes, kind: Kind) -> None:
+    key = cast("EllipticCurvePrivateKey", serialization.load_pem_private_key(pem, None))
+    server = Sink(
+        Identity(load_pem_x509_certificate(pem), key),
+        tls_version=SSL.TLS1_1_VERSION if kind is Kind.OLD else None,
+        mute=kind is Kind.MUTE,
+    )
+    server.listen()
+    sys.stdout.write(f"{server.port}\n")
+    sys.stdout.flush()
+    cast("IReactorCore", reactor).run()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]).read_bytes(), Kind(sys.argv[2]))

@@ -1,0 +1,509 @@
+"""Subscribers to test with: a TLS server that records every byte and behaves as told.
+
+How it answers is said by the callback's path, whose first segment names a mode of ``MODES``
+(``/drip``, ``/status/503``, ``/slow/0.2/anything``); every other path is a good subscriber's, which
+confirms verifications and accepts deliveries. What is wrong below HTTP is said by ``Server``'s
+arguments.
+"""
+
+import gzip
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, cast
+from urllib.parse import parse_qs
+
+from OpenSSL import SSL
+from twisted.internet import reactor
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import (
+    IDelayedCall,
+    IListeningPort,
+    IOpenSSLContextFactory,
+    IPullProducer,
+    IReactorTCP,
+    IReactorTime,
+)
+from twisted.internet.protocol import Protocol, ServerFactory, connectionDone
+from twisted.internet.tcp import Server as Transport
+from twisted.protocols.tls import TLSMemoryBIOFactory
+from twisted.python.failure import Failure
+from zope.interface import implementer
+
+from tests.support.authority import Identity, authority
+
+HOST = "127.0.0.1"
+NAMES = ("localhost", "*.localhost.example", HOST, "::1")
+
+tcp = cast("IReactorTCP", reactor)
+clock = cast("IReactorTime", reactor)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A request, as it came over the wire."""
+
+    head: bytes
+    """With the empty line at its end."""
+    body: bytes
+
+    @property
+    def method(self) -> str:
+        return self.head.partition(b" ")[0].decode()
+
+    @property
+    def target(self) -> str:
+        return self.head.split(b" ", 2)[1].decode()
+
+    @property
+    def fields(self) -> list[tuple[str, str]]:
+        """In their order, names as they were spelt."""
+        lines = self.head.decode("latin-1").split("\r\n")[1:-2]
+        return [(name, value) for name, _, value in (line.partition(": ") for line in lines)]
+
+    def field(self, name: str) -> str | None:
+        return next((value for key, value in self.fields if key.lower() == name.lower()), None)
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """Of the query; the last one counts."""
+        query = self.target.partition("?")[2]
+        return {key: values[-1] for key, values in parse_qs(query).items()}
+
+
+@implementer(IOpenSSLContextFactory)
+class _Contexts:
+    """One context for all connections, so that sessions can be resumed."""
+
+    def __init__(self, identity: Identity, max_version: int | None) -> None:
+        self._context = SSL.Context(SSL.TLS_SERVER_METHOD)
+        if max_version is not None:
+            self._context.set_min_proto_version(max_version)
+            self._context.set_max_proto_version(max_version)
+            self._context.set_cipher_list(b"ALL:@SECLEVEL=0")
+        self._context.use_certificate(identity.certificate)
+        self._context.use_privatekey(identity.key)
+        self._context.set_session_id(b"callbacks")
+
+    def getContext(self) -> SSL.Context:
+        return self._context
+
+
+class Server:
+    """Somebody's callbacks.
+
+    Attributes:
+        received: All requests, in the order in which they were complete.
+        connections: How many there were.
+        open: Those that are open now.
+        bytes_received: Of requests, complete or not.
+        confirms: Whether it confirms verifications.
+
+    Args:
+        identity: What it shows; by default a good one for ``NAMES``.
+        tls_version: The one that it speaks, by default any.
+        mute: Accepts connections and says nothing, not even TLS.
+    """
+
+    def __init__(
+        self,
+        identity: Identity | None = None,
+        *,
+        tls_version: int | None = None,
+        mute: bool = False,
+    ) -> None:
+        self.received: list[Received] = []
+        self.connections = 0
+        self.open: set[Conversation] = set()
+        self.bytes_received = 0
+        self.confirms = True
+        self._mute = mute
+        self._contexts = _Contexts(identity or authority().issue(*NAMES), tls_version)
+        self._port: IListeningPort | None = None
+        self._waiting: list[tuple[int, Deferred[None]]] = []
+        self._emptied: Deferred[None] | None = None
+
+    @property
+    def port(self) -> int:
+        assert self._port is not None
+        return int(self._port.getHost().port)  # type: ignore[attr-defined]
+
+    def url(self, path: str = "/", host: str = HOST) -> str:
+        return f"https://{host}:{self.port}{path}"
+
+    def listen(self, interface: str = HOST, port: int = 0) -> None:
+        factory: Any = _Conversations(self)
+        if not self._mute:
+            factory = TLSMemoryBIOFactory(self._contexts, isClient=False, wrappedFactory=factory)
+            factory.noisy = False
+        self._port = tcp.listenTCP(port, factory, backlog=512, interface=interface)
+
+    async def until_received(self, count: int) -> None:
+        """Returns when so many requests have come in."""
+        if len(self.received) < count:
+            waiting: Deferred[None] = Deferred()
+            self._waiting.append((count, waiting))
+            await waiting
+
+    async def until_left(self) -> None:
+        """Returns when no connection is open."""
+        if self.open:
+            self._emptied = Deferred()
+            await self._emptied
+
+    async def stop(self) -> None:
+        if self._port is not None:
+            await cast("Deferred[None]", self._port.stopListening())
+        for conversation in tuple(self.open):
+            conversation.hang_up()
+        await self.until_left()
+
+    def go_on(self) -> None:
+        """Read again where a mode has paused."""
+        for conversation in self.open:
+            conversation.transport.resumeProducing()
+
+    def came_in(self, request: Received) -> None:
+        self.received.append(request)
+        due = [each for each in self._waiting if each[0] <= len(self.received)]
+        for each in due:
+            self._waiting.remove(each)
+            each[1].callback(None)
+
+    def left(self, conversation: "Conversation") -> None:
+        self.open.discard(conversation)
+        if self._emptied is not None and not self.open:
+            emptied, self._emptied = self._emptied, None
+            emptied.callback(None)
+
+
+class Conversation(Protocol):
+    """One connection, seen from the server."""
+
+    transport: Transport
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+
+    def connectionMade(self) -> None:
+        self.server.connections += 1
+        self.server.open.add(self)
+        self.later: list[IDelayedCall] = []
+        self.served = 0
+        self.listens = True
+        self._buffer = bytearray()
+
+    def dataReceived(self, data: bytes) -> None:
+        self.server.bytes_received += len(data)
+        if self.listens:
+            self._buffer += data
+            self._answer()
+
+    def _answer(self) -> None:
+        while True:
+            end = self._buffer.find(b"\r\n\r\n") + 4
+            if end < 4:
+                return
+            head = bytes(self._buffer[:end])
+            length = _content_length(head)
+            if len(self._buffer) < end + length and _mode(head)[0] not in _EARLY:
+                return
+            body = bytes(self._buffer[end : end + length])
+            del self._buffer[: end + length]
+            request = Received(head, body)
+            self.server.came_in(request)
+            name, arguments = _mode(head)
+            MODES.get(name, good)(self, request, *arguments)
+
+    def connectionLost(self, _reason: Failure = connectionDone) -> None:
+        for each in self.later:
+            if each.active():
+                each.cancel()
+        self.server.left(self)
+
+    def reply(
+        self, status: int = 200, body: bytes = b"", *fields: bytes, length: bool = True
+    ) -> None:
+        """One whole answer in one write."""
+        lines = [b"HTTP/1.1 %d Whatever" % status, *fields]
+        if length and status != 204:
+            lines.append(b"Content-Length: %d" % len(body))
+        self.transport.write(b"\r\n".join(lines) + b"\r\n\r\n" + body)
+
+    def wait(self, seconds: float, call: Callable[[], None]) -> None:
+        """Call it later, if the client is still there."""
+        self.later.append(clock.callLater(seconds, call))
+
+    def hang_up(self) -> None:
+        self.transport.abortConnection()
+
+
+class _Conversations(ServerFactory[Conversation]):
+    noisy = False
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    def buildProtocol(self, _addr: object) -> Conversation:
+        return Conversation(self._server)
+
+
+@implementer(IPullProducer)
+class _Endless:
+    """Says the same thing as long as somebody listens."""
+
+    def __init__(self, conversation: Conversation, piece: bytes) -> None:
+        self._conversation = conversation
+        self._piece = piece * (65_536 // len(piece) + 1)
+        conversation.transport.registerProducer(self, streaming=False)
+
+    def resumeProducing(self) -> None:
+        self._conversation.transport.write(self._piece)
+
+    def stopProducing(self) -> None:
+        pass
+
+
+def _content_length(head: bytes) -> int:
+    for line in head.split(b"\r\n"):
+        if line.lower().startswith(b"content-length:"):
+            return int(line[15:])
+    return 0
+
+
+def _mode(head: bytes) -> tuple[str, list[str]]:
+    """The mode a target names, and its arguments."""
+    path = head.split(b" ", 2)[1].partition(b"?")[0].decode()
+    name, *arguments = path.strip("/").split("/")
+    return name, arguments
+
+
+# What a callback can be -----------------------------------------------------------------------------
+
+
+def good(to: Conversation, request: Received, *_: str) -> None:
+    """Confirms verifications, accepts deliveries."""
+    challenge = request.parameters.get("hub.challenge", "").encode()
+    if request.method == "GET" and not to.server.confirms:
+        to.reply(404, b"no such subscription")
+    else:
+        to.reply(200, challenge if request.method == "GET" else b"")
+
+
+def status(to: Conversation, request: Received, code: str, *rest: str) -> None:
+    """``/status/503/120``: a status, perhaps with Retry-After; 3xx lead to ``/hit``."""
+    fields = [b"Retry-After: " + rest[0].encode()] if rest else []
+    if code.startswith("3"):
+        fields.append(b"Location: " + to.server.url("/hit").encode())
+    to.reply(int(code), request.parameters.get("hub.challenge", "").encode(), *fields)
+
+
+def slow(to: Conversation, request: Received, seconds: str, *_: str) -> None:
+    """``/slow/0.5``: a good one that takes its time."""
+    to.wait(float(seconds), lambda: good(to, request))
+
+
+def chunked(to: Conversation, request: Received, *_: str) -> None:
+    challenge = request.parameters.get("hub.challenge", "").encode()
+    chunks = b"".join(b"1;x=y\r\n%c\r\n" % each for each in challenge)
+    to.transport.write(
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\nA: b\r\n\r\n"
+    )
+
+
+def until_closed(to: Conversation, request: Received, *_: str) -> None:
+    challenge = request.parameters.get("hub.challenge", "").encode()
+    to.transport.write(b"HTTP/1.0 200 OK\r\n\r\n" + challenge)
+    to.transport.loseConnection()
+
+
+def cookie(to: Conversation, request: Received, *_: str) -> None:
+    challenge = request.parameters.get("hub.challenge", "").encode()
+    to.reply(200, challenge, b"Set-Cookie: a=b; Domain=localhost; Path=/", b"Set-Cookie: c=d")
+
+
+def closing(to: Conversation, _request: Received, *_: str) -> None:
+    """Accepts, and wants no more on this connection."""
+    to.reply(200, b"", b"Connection: close")
+
+
+def forgetful(to: Conversation, request: Received, *_: str) -> None:
+    """Accepts, promises to stay, and leaves."""
+    good(to, request)
+    to.transport.loseConnection()
+
+
+def wordy(to: Conversation, _request: Received, *_: str) -> None:
+    """Accepts, and says in a second write what nobody wants to know."""
+    to.transport.write(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n")
+    to.wait(0.01, lambda: to.transport.write(b"thank you :)"))
+
+
+def wordier(to: Conversation, request: Received, *_: str) -> None:
+    """A good one that writes byte by byte."""
+    challenge = request.parameters.get("hub.challenge", "").encode()
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(challenge), challenge)
+    for each in answer:
+        to.transport.write(bytes([each]))
+
+
+def worsening(to: Conversation, request: Received, then: str, *_: str) -> None:
+    """``/worsening/reset``: good at first, and from the second request on as named."""
+    to.served += 1
+    (good if to.served == 1 else MODES[then])(to, request)
+
+
+def long(to: Conversation, _request: Received, length: str, *_: str) -> None:
+    """``/long/1025``: that many bytes."""
+    to.reply(200, b"x" * int(length))
+
+
+def early(to: Conversation, _request: Received, code: str, *_: str) -> None:
+    """``/early/413``: answers at the head, and pauses until told to go on."""
+    to.listens = False
+    to.transport.pauseProducing()
+    to.reply(int(code))
+
+
+def broken(to: Conversation, _request: Received, *_: str) -> None:
+    to.transport.write(b"SSH-2.0-OpenSSH_9.6\r\n\r\n")
+
+
+def interim(to: Conversation, request: Received, *_: str) -> None:
+    """A polite one with hints before its answer."""
+    to.transport.write(b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" * 3)
+    good(to, request)
+
+
+def reset(to: Conversation, _request: Received, *_: str) -> None:
+    to.hang_up()
+
+
+def leave(to: Conversation, _request: Received, *_: str) -> None:
+    """Closes in order, without an answer."""
+    to.transport.loseConnection()
+
+
+def garbage(to: Conversation, _request: Received, *_: str) -> None:
+    """Breaks TLS."""
+    to.transport.transport.write(b"HTTP/1.1 200 OK\r\n\r\n")  # type: ignore[attr-defined]
+
+
+def silence(_to: Conversation, _request: Received, *_: str) -> None:
+    """Reads, and says nothing."""
+
+
+def drip(to: Conversation, _request: Received, *_: str) -> None:
+    """Something every 10 ms, and never an answer."""
+
+    def more() -> None:
+        to.transport.write(b"x")
+        to.wait(0.01, more)
+
+    to.transport.write(b"HTTP/1.1 200 OK\r\nX-Drip: ")
+    more()
+
+
+def headers(to: Conversation, _request: Received, *_: str) -> None:
+    to.transport.write(b"HTTP/1.1 200 OK\r\n")
+    _Endless(to, b"X-Header: value\r\n")
+
+
+def long_header(to: Conversation, _request: Received, *_: str) -> None:
+    to.transport.write(b"HTTP/1.1 200 OK\r\nX-Header: ")
+    _Endless(to, b"x")
+
+
+def fold(to: Conversation, _request: Received, *_: str) -> None:
+    to.transport.write(b"HTTP/1.1 200 OK\r\nX-Header: a\r\n")
+    _Endless(to, b" folded\r\n")
+
+
+def interims(to: Conversation, _request: Received, *_: str) -> None:
+    _Endless(to, b"HTTP/1.1 103 Early Hints\r\n\r\n")
+
+
+def body(to: Conversation, _request: Received, *_: str) -> None:
+    to.transport.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+    _Endless(to, b"x")
+
+
+def chunks(to: Conversation, _request: Received, *_: str) -> None:
+    to.transport.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    _Endless(to, b"1\r\nx\r\n")
+
+
+def trailers(to: Conversation, _request: Received, *_: str) -> None:
+    to.transport.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n")
+    _Endless(to, b"X-Trailer: value\r\n")
+
+
+def gzip_bomb(to: Conversation, _request: Received, *_: str) -> None:
+    to.reply(200, _bomb(), b"Content-Encoding: gzip")
+
+
+def gzip_silence(to: Conversation, _request: Received, *_: str) -> None:
+    to.transport.write(
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 10000\r\n\r\n"
+    )
+
+
+def deaf(to: Conversation, request: Received, *_: str) -> None:
+    """Answers, and from then on reads nothing, not even a farewell."""
+    good(to, request)
+    to.transport.pauseProducing()
+
+
+def _bomb() -> bytes:
+    return gzip.compress(bytes(1 << 20)) * 64  # members, 67 MB in all
+
+
+Mode = Callable[..., None]
+MODES: dict[str, Mode] = {
+    each.__name__.replace("_", "-"): each
+    for each in (
+        *(
+            status,
+            slow,
+            chunked,
+            until_closed,
+            cookie,
+            closing,
+            forgetful,
+            wordy,
+            wordier,
+            worsening,
+            long,
+            early,
+        ),
+        *(
+            broken,
+            interim,
+            reset,
+            leave,
+            garbage,
+            silence,
+            drip,
+            headers,
+            long_header,
+            fold,
+            interims,
+            body,
+        ),
+        *(chunks, trailers, gzip_bomb, gzip_silence, deaf),
+    )
+}
+_EARLY = ("early",)
+
+
+@asynccontextmanager
+async def serving(
+    identity: Identity | None = None, *, tls_version: int | None = None, mute: bool = False
+) -> AsyncIterator[Server]:
+    """A Server on a port of its own, stopped at the end with all its connections."""
+    server = Server(identity, tls_version=tls_version, mute=mute)
+    server.listen()
+    try:
+        yield server
+    finally:
+        await server.stop()

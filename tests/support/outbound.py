@@ -1,0 +1,114 @@
+"""The hub's way out, built to reach the subscribers of ``tests.support.callbacks``."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any, cast
+
+from twisted.internet import reactor as installed
+from twisted.internet.address import IPv4Address, IPv6Address
+from twisted.internet.interfaces import (
+    IAddress,
+    IHostnameResolver,
+    IHostResolution,
+    IResolutionReceiver,
+)
+from zope.interface import implementer
+
+from reviewsd.domain.addresses import Addresses
+from reviewsd.domain.callback import Callback, rebuilt
+from reviewsd.websub.client import CallbackClient
+from reviewsd.websub.dialling import Dialler
+from reviewsd.websub.outbound import Limits, Outbound
+from reviewsd.websub.outcomes import Push
+from reviewsd.websub.resolving import Resolver
+from reviewsd.websub.tls import Tls
+
+reactor = cast("Any", installed)
+
+USER_AGENT = b"reviewsd/0 (+https://reviews.example/; WebSub hub)"
+LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
+LOCALHOST = {"localhost": ["127.0.0.1"]}
+
+
+@implementer(IHostnameResolver)
+class Names:
+    """Knows the names that it is told, and counts who asks."""
+
+    def __init__(self, known: Mapping[str, Sequence[str]] = LOCALHOST) -> None:
+        self.known = dict(known)
+        self.asked: Counter[str] = Counter()
+
+    def resolveHostName(
+        self,
+        receiver: IResolutionReceiver,
+        host: str,
+        port: int = 0,
+        _types: Sequence[type[IAddress]] | None = None,
+        _semantics: str = "TCP",
+    ) -> IHostResolution:
+        self.asked[host] += 1
+        for each in self.known.get(host, ()):
+            address = IPv6Address if ":" in each else IPv4Address
+            receiver.addressResolved(address("TCP", each, port))
+        receiver.resolutionComplete()
+        return cast("IHostResolution", None)
+
+
+class Turnstile:
+    """An Admission with a limit, which knows what the most was."""
+
+    def __init__(self, limit: int = 1_000_000) -> None:
+        self.limit = limit
+        self.inside: Counter[str] = Counter()
+        self.most = 0
+
+    def enter(self, key: str) -> bool:
+        if self.inside[key] >= self.limit:
+            return False
+        self.inside[key] += 1
+        self.most = max(self.most, self.inside[key])
+        return True
+
+    def leave(self, key: str) -> None:
+        self.inside[key] -= 1
+        assert self.inside[key] >= 0
+
+
+def callback(url: str) -> Callback:
+    """As subscribed, without the policy."""
+    return rebuilt(url)
+
+
+def push(body: bytes = b"{}", signature: bytes | None = None) -> Push:
+    """A delivery of something."""
+    headers = b"Content-Type: application/json\r\nContent-Length: %d\r\n" % len(body)
+    return Push(headers, (body,), signature)
+
+
+@asynccontextmanager
+async def calling(
+    ca_file: Path,
+    *,
+    names: IHostnameResolver | None = None,
+    networks: Sequence[Any] = LOOPBACK,
+    own_listeners: set[tuple[str, int]] | None = None,
+    dns_seconds: float = 5.0,
+    limits: Limits | None = None,
+) -> AsyncIterator[CallbackClient]:
+    """A client that trusts ``ca_file`` and may call this host; afterwards nothing of it is left."""
+    addresses = Addresses(networks)
+    outbound = Outbound(
+        reactor,
+        Resolver(reactor, names or Names(), addresses, dns_seconds),
+        Dialler(reactor, addresses, set() if own_listeners is None else own_listeners),
+        Tls(reactor, ca_file),
+        limits or Limits(),
+    )
+    client = CallbackClient(reactor, outbound, USER_AGENT)
+    try:
+        yield client
+    finally:
+        await client.close()
