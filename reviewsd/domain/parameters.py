@@ -250,6 +250,21 @@ def read_date(text: str) -> datetime.date:
         raise InvalidParametersError((_not_a_date(SINCE_DATE, text).issue,)) from None
 
 
+def read_value(parameter: Parameter, text: str) -> object:
+    """Read one value as the query string of a search would have it.
+
+    Returns:
+        The value in its parameter's kind; None for an empty text, which filters nothing.
+
+    Raises:
+        InvalidParametersError: With one issue.
+    """
+    try:
+        return _read(parameter, text)
+    except _IssueError as error:
+        raise InvalidParametersError((error.issue,)) from None
+
+
 class _IssueError(Exception):
     def __init__(self, parameter: Parameter, code: str, rule: str, **details: object) -> None:
         self.issue = Issue(
@@ -288,8 +303,6 @@ def _read_given(parameter: Parameter, given: Mapping[str, list[bytes]]) -> objec
         text = unquote_to_bytes(values[0]).decode()
     except UnicodeDecodeError:
         raise _IssueError(parameter, "invalid_format", "must be UTF-8", format="utf-8") from None
-    if text == "" and parameter.kind is Kind.TEXT:
-        return None
     return _read(parameter, text)
 
 
@@ -309,6 +322,8 @@ def _read(parameter: Parameter, text: str) -> object:
                 rule = "must be the next_cursor of an earlier answer; leave it out to start again"
                 raise _IssueError(parameter, "invalid_format", rule, format="cursor") from None
         case Kind.TEXT:  # pragma: no branch - there is no further kind
+            if text == "":
+                return None
             if parameter.maximum is not None and len(text) > parameter.maximum:
                 raise _IssueError(
                     parameter,
@@ -327,7 +342,7 @@ def _read_number(parameter: Parameter, text: str) -> int | float:
         raise _IssueError(
             parameter,
             "invalid_type",
-            f"must be {wanted} {_range(parameter)}, got {_shown(text)}",
+            f"must be {wanted} {bounds(parameter)}, got {shown(text)}",
             expected=parameter.kind.value,
         )
     value = float(text)  # int() would refuse more than 4,300 digits
@@ -335,7 +350,7 @@ def _read_number(parameter: Parameter, text: str) -> int | float:
         raise _IssueError(
             parameter,
             "too_big",
-            f"must be at most {parameter.maximum}, got {_shown(text)}",
+            f"must be at most {parameter.maximum}, got {shown(text)}",
             maximum=parameter.maximum,
             inclusive=True,
         )
@@ -343,7 +358,7 @@ def _read_number(parameter: Parameter, text: str) -> int | float:
         raise _IssueError(
             parameter,
             "too_small",
-            f"must be at least {parameter.minimum}, got {_shown(text)}",
+            f"must be at least {parameter.minimum}, got {shown(text)}",
             minimum=parameter.minimum,
             inclusive=True,
         )
@@ -351,7 +366,7 @@ def _read_number(parameter: Parameter, text: str) -> int | float:
 
 
 def _not_a_date(parameter: Parameter, text: str) -> _IssueError:
-    rule = f"must be a date as YYYY-MM-DD, got {_shown(text)}"
+    rule = f"must be a date as YYYY-MM-DD, got {shown(text)}"
     return _IssueError(parameter, "invalid_format", rule, format="date")
 
 
@@ -362,11 +377,12 @@ def _read_date(text: str) -> datetime.date:
     return datetime.date.fromisoformat(text)
 
 
-def _range(parameter: Parameter) -> str:
+def bounds(parameter: Parameter) -> str:
+    """What numbers are allowed, in words."""
     return f"from {parameter.minimum} to {parameter.maximum}"
 
 
-def _shown(text: str) -> str:
+def shown(text: str) -> str:
     """A value as a message repeats it: short, and in quotes unless it is a number or a word."""
     if len(text) > _MAX_SHOWN:
         return f'"{text[:_MAX_SHOWN]}... ({len(text)} characters)"'

@@ -106,7 +106,7 @@ def fault(text: bytes | Raw, depth: int = 0) -> str | None:
         depth: How deeply it is nested in its document: 1 for a member of the document's object.
     """
     text = bytes(text)
-    if _too_deep(text, depth):
+    if too_deep(text, depth):
         return _TOO_DEEP
     try:
         # numbers stay text: Python refuses an integer of more than 4,300 digits
@@ -127,7 +127,7 @@ def _twice(name: str) -> str:
     return f"member {show(name)} twice"
 
 
-def _too_deep(text: bytes, depth: int) -> bool:
+def too_deep(text: bytes, depth: int = 0) -> bool:
     """Whether arrays and objects are nested too deeply; brackets within strings do not count."""
     if text.count(b"{") + text.count(b"[") + depth <= MAX_DEPTH:
         return False

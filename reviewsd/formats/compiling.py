@@ -4,7 +4,9 @@ Deterministic: no clock, no environment; the same dataset and settings give the 
 """
 
 import array
+import re
 import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +24,16 @@ from reviewsd.domain.loading import (
 )
 from reviewsd.domain.reviews import Review
 from reviewsd.domain.search import mention_key
-from reviewsd.formats import atom, documents, folder, frequent, json_feed, openapi, paths
+from reviewsd.formats import (
+    atom,
+    documents,
+    folder,
+    fragments,
+    frequent,
+    json_feed,
+    openapi,
+    paths,
+)
 from reviewsd.formats.columns import ColumnsWriter, mention_positions
 from reviewsd.formats.feed import MAX_ENTRIES, Entry, Feed, Label
 from reviewsd.formats.folder import Document, File, Manifest, Writer
@@ -50,13 +61,17 @@ def compile_folder(
     dataset: Dataset, settings: Settings, target: Path, progress: Progress
 ) -> Manifest:
     """Write the documents and columns of a dataset into an empty folder."""
-    files = {}
     rendered = {(paths.REVIEWS, JSON): REVIEWS_FILE}
     # The insights come first: what they take must not come on top of what the columns take.
+    files, shelves = fragments.write(dataset, target)
+    files[folder.IDS] = _write_ids(dataset.records, target)
+    mentions: dict[tuple[str, str], set[int]] = {}
     if dataset.insights is not None:
-        files[INSIGHTS_FILE] = _write_insights(dataset.insights, dataset, target)
+        places = {record.id: position for position, record in enumerate(dataset.records)}
+        files |= _write_insights(dataset.insights, dataset, places, target)
         rendered[paths.INSIGHTS, JSON] = INSIGHTS_FILE
-    mentions = _mentioned(dataset)
+        mentions = mention_positions(dataset.insights, places)
+        del places
     columns = ColumnsWriter(target, frequent.frequent_pieces(_sample(dataset.records)))
     files |= _write_reviews(dataset, columns, target, progress)
     files |= columns.close(mentions)
@@ -89,6 +104,7 @@ def compile_folder(
             for (path, media_type), file in rendered.items()
         ),
         files=files | {f"{file}{folder.GZIP}": each for file, each in compressed.items()},
+        shelves=shelves,
     )
 
 
@@ -118,19 +134,41 @@ def _write_reviews(
     }
 
 
-def _write_insights(insights: InsightsFile, dataset: Dataset, target: Path) -> File:
+def _write_ids(records: list[Record], target: Path) -> File:
+    """The positions in the order of the casefolded ids; equal ones newest first."""
+    order = sorted(range(len(records)), key=lambda position: records[position].id.casefold())
+    return folder.write(target, folder.IDS, array.array("I", order).tobytes())
+
+
+def _write_insights(
+    insights: InsightsFile, dataset: Dataset, places: Mapping[str, int], target: Path
+) -> dict[str, File]:
+    """``insights.json``, and where in it the entry of each review stands."""
     writer = Writer(target, INSIGHTS_FILE)
-    for part in documents.insights(insights, dataset):
+    spans = array.array("Q", bytes(16 * len(places)))
+    for name, part in documents.insights_parts(insights, dataset):
+        if name == "per_review":
+            for review_id, begin, end in _spans(part, writer.size):
+                if (position := places.get(review_id)) is not None:
+                    spans[2 * position], spans[2 * position + 1] = begin, end
         writer.write(part)
-    return writer.close()
+    return {
+        INSIGHTS_FILE: writer.close(),
+        folder.INSIGHT_SPANS: folder.write(target, folder.INSIGHT_SPANS, spans.tobytes()),
+    }
 
 
-def _mentioned(dataset: Dataset) -> dict[tuple[str, str], set[int]]:
-    """Which reviews mention whom and what."""
-    if dataset.insights is None:
-        return {}
-    places = {record.id: position for position, record in enumerate(dataset.records)}
-    return mention_positions(dataset.insights, places)
+def _spans(members: bytes, start: int) -> Iterator[tuple[str, int, int]]:
+    """Name, begin and end of each value of a compact object that begins at ``start``."""
+    end = 0
+    for name, value in msgspec.json.decode(members, type=dict[str, msgspec.Raw]).items():
+        match = _NAME.match(members, end + 1)
+        assert match is not None  # noqa: S101  a valid object is compact between its values
+        begin, end = match.end(), match.end() + len(value)
+        yield name, start + begin, start + end
+
+
+_NAME = re.compile(rb'"(?:[^"\\]|\\.)*":')
 
 
 def _sample(records: list[Record]) -> list[str]:

@@ -161,18 +161,35 @@ def insights(file: InsightsFile, dataset: Dataset) -> typing.Iterator[bytes]:
     Yields:
         The document in parts: ``per_review`` may have hundreds of megabytes.
     """
-    computed = {
-        "generated_at": _encode(updated_at(dataset)),
-        "review_count": _encode(file.analysed),
-    }
-    known = {name: default for name, _, default in _fields(Insights)}
-    names = [name for name in known if name in file.members or name not in OPTIONAL]
-    yield b"{"
-    for index, name in enumerate([*names, *sorted(file.members.keys() - known.keys())]):
-        yield b"," * (index > 0) + _encode(name) + b":"
-        given = file.members.get(name)
-        yield computed.get(name, known[name]) if given is None else _compact(given)
-    yield b"}"
+    return (part for _, part in insights_parts(file, dataset))
+
+
+def insights_parts(
+    file: InsightsFile, dataset: Dataset
+) -> typing.Iterator[tuple[str | None, bytes]]:
+    """``/insights.json`` in parts: each member's value with its name, what is between with None."""
+    names = [name for name in _INSIGHTS_NAMES if name in file.members or name not in OPTIONAL]
+    yield None, b"{"
+    for index, name in enumerate([*names, *sorted(file.members.keys() - set(_INSIGHTS_NAMES))]):
+        yield None, b"," * (index > 0) + _encode(name) + b":"
+        yield name, insights_member(file, dataset, name)
+    yield None, b"}"
+
+
+def insights_member(file: InsightsFile, dataset: Dataset, name: str) -> bytes:
+    """The value of one top-level member: as given but for white space, or else filled in."""
+    given = file.members.get(name)
+    if given is not None:
+        return _compact(given)
+    match name:
+        case "generated_at":
+            return _encode(updated_at(dataset))
+        case "review_count":
+            return _encode(file.analysed)
+    return {known: default for known, _, default in _fields(Insights)}[name]
+
+
+_INSIGHTS_NAMES = Insights.__struct_fields__
 
 
 def search_result(matched: int, records: typing.Sequence[Buffer], next_cursor: str | None) -> bytes:

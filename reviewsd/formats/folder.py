@@ -3,7 +3,8 @@
     manifest.json      what is here: documents, counts, size and digest of every file
     seen.json          when it was made and from what: the only file that a clock has a part in
     reviews.json ...   the documents, byte for byte as they are served, and their gzip forms
-    *.column           flat arrays of native integers, and texts, for ``domain.search``
+    *.column           flat arrays of native integers, and texts, for ``domain.search``; what agents
+                       are answered with (``formats.shelves``)
 
 The manifest is a function of the data, ``base_url`` and the program; its digest is the folder's
 name. The arrays are in this machine's byte order: a snapshot is rebuilt, never carried elsewhere.
@@ -18,7 +19,7 @@ from msgspec import Struct
 
 from reviewsd.formats.sources import Signature
 
-LAYOUT = 1
+LAYOUT = 2
 """Raised when an older program could not read the folder, or a newer one not this."""
 
 GZIP = ".gz"
@@ -36,6 +37,15 @@ DAYS, RECORDS, TEXTS, TEXT_OFFSETS = (
     "text_offsets.column",
 )
 SET_KEYS, SET_TABLE, SETS = "set_keys.column", "set_table.column", "sets.column"
+
+FRAGMENTS, FRAGMENT_OFFSETS = "fragments.column", "fragment_offsets.column"
+
+IDS = "ids.column"
+"""The positions of all reviews in the order of their casefolded ids."""
+
+INSIGHT_SPANS = "insight_spans.column"
+"""By position: where in ``insights.json`` the review's entry of ``per_review`` begins and ends; equal
+where it has none. Only with insights."""
 
 SET_FIELDS = 5
 """Numbers in a row of the set table: begin and end of the key, begin of the set, its size, whether
@@ -75,6 +85,8 @@ class Manifest(Struct, frozen=True, kw_only=True):
     insights: bool
     documents: tuple[Document, ...]
     files: dict[str, File]
+    shelves: dict[str, tuple[int, int]]
+    """By name: the first row and the one after the last (``formats.shelves``)."""
 
 
 class Seen(Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ import datetime
 import mmap
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,13 +17,24 @@ import msgspec
 import stringzilla
 from twisted.logger import Logger
 
+from reviewsd.domain.loading import INSIGHTS_FILE
 from reviewsd.domain.parameters import Cursor, SearchQuery
-from reviewsd.domain.search import Columns, Dense, Hits, PositionSet, Sparse, date_range, search
+from reviewsd.domain.search import (
+    Columns,
+    Dense,
+    Hits,
+    PositionSet,
+    Sparse,
+    date_range,
+    mention_key,
+    search,
+)
 from reviewsd.formats import folder, paths
 from reviewsd.formats.columns import set_key
 from reviewsd.formats.folder import Document, Manifest, Seen
 from reviewsd.formats.publication import open_manifest, open_seen
 from reviewsd.formats.representation import Buffer, Rendered, Representation
+from reviewsd.formats.shelves import Shelves
 
 _COUNTS = 4_096
 """Numbers of matches remembered for each snapshot, so that later pages need no counting."""
@@ -79,10 +90,51 @@ class Snapshot:
             positions=self._sets.find,
         )
         self._counts: OrderedDict[str, int] = OrderedDict()
+        self.shelves = Shelves(
+            manifest.shelves,
+            files[folder.FRAGMENTS],
+            files[folder.FRAGMENT_OFFSETS].cast("Q"),
+        )
+        self._ids = files[folder.IDS].cast("I")
+        self._insights, self._insight_spans = memoryview(b""), memoryview(b"").cast("Q")
+        if manifest.insights:
+            self._insights = files[INSIGHTS_FILE]
+            self._insight_spans = files[folder.INSIGHT_SPANS].cast("Q")
 
     def record(self, position: int) -> "memoryview[int]":
         """One review as it is served; position 0 is the newest."""
         return memoryview(self._body)[self._begins[position] : self._begins[position + 1] - 1]
+
+    def insight(self, position: int) -> "memoryview[int] | None":
+        """What the insights say of one review, as in ``/insights.json``; None where they do not."""
+        if not self._insight_spans:
+            return None
+        begin, end = self._insight_spans[2 * position : 2 * position + 2]
+        return self._insights[begin:end] if begin < end else None
+
+    def id_at(self, position: int) -> str:
+        """The id of one review."""
+        return self.columns.id_at(position)
+
+    def position(self, review_id: str) -> int | None:
+        """Where the review of an id is, upper and lower case alike unless there are both."""
+        wanted, found = mention_key(review_id), None
+        for place in range(self._place(wanted), len(self._ids)):
+            position = self._ids[place]
+            there = self.id_at(position)
+            if there.casefold() != wanted:
+                break
+            if found is None or there == review_id.strip():
+                found = position
+        return found
+
+    def neighbours(self, review_id: str) -> Sequence[int]:
+        """The positions of the reviews between whose ids an id would stand."""
+        place = self._place(mention_key(review_id))
+        return self._ids[max(0, place - 1) : place + 1]
+
+    def _place(self, key: str) -> int:
+        return bisect_left(self._ids, key, key=lambda position: self.id_at(position).casefold())
 
     def since(self, date: datetime.date) -> tuple[int, "memoryview[int]"]:
         """How many reviews are dated on or after a day, and all of them joined by commas."""

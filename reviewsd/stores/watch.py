@@ -47,7 +47,7 @@ class Watcher:
 
     _log = Logger()
 
-    def __init__(  # noqa: PLR0913 - three collaborators, and three settings by keyword
+    def __init__(
         self,
         clock: IReactorTime,
         look: Callable[[], Awaitable[Signature]],

@@ -35,8 +35,9 @@ from reviewsd.formats.sources import signature
 from reviewsd.stores import child
 from reviewsd.stores.publisher import Publisher
 from reviewsd.stores.snapshots import Snapshot, Snapshots
-from reviewsd.web.public import PublicSite, in_steps
+from reviewsd.web.public import PublicSite
 from reviewsd.web.replies import Replies
+from reviewsd.web.steps import in_steps
 from tests.benchmarks.classes import classes
 
 SETTINGS = Settings(base_url="https://reviews.example", authority="reviews.example", year=2025)

@@ -68,7 +68,7 @@ MENTIONS: list[tuple[str, str, list[str | Entity], list[str], str]] = [
     [row[1:] for row in MENTIONS],
     ids=[row[0] for row in MENTIONS],
 )
-def test_who_is_mentioned(  # noqa: PLR0913, PLR0917  a row of the table
+def test_who_is_mentioned(
     kind: str,
     field: str,
     asked: str,

@@ -27,6 +27,10 @@ from tests.support.generate import write_data
 ROOT = Path(__file__).parents[2]
 COLUMNS = {
     folder.DAYS,
+    folder.FRAGMENTS,
+    folder.FRAGMENT_OFFSETS,
+    folder.IDS,
+    folder.INSIGHT_SPANS,
     folder.RECORDS,
     folder.SETS,
     folder.SET_KEYS,

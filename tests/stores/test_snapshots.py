@@ -144,6 +144,44 @@ def test_counts_are_remembered_for_all_pages_of_a_search(house: House) -> None:
     assert {"query=boiler&limit=1": 2} == dict(snapshot._counts)
 
 
+def test_reviews_are_found_by_id(house: House) -> None:
+    house.write(*map(review, ("b", "Ba", "bA", "BA", "c")))
+    house.publish()
+    snapshot = opened(house).current
+    for review_id in ("b", "Ba", "bA", "BA", "c"):
+        position = snapshot.position(f" {review_id}")
+        assert position is not None
+        assert review_id == record(snapshot, position) == snapshot.id_at(position)
+    position = snapshot.position("ba")
+    assert position is not None
+    assert "bA" == snapshot.id_at(position)  # the newest of those that it may be
+    assert [None] * 4 == [snapshot.position(other) for other in ("", "a", "bb", "\U0010ffff")]
+
+
+@pytest.mark.parametrize(
+    ("review_id", "expected"), [("a", {"a"}), ("A0", {"a", "b"}), ("", {"a"}), ("z", {"c"})]
+)
+def test_an_unknown_id_has_neighbours(house: House, review_id: str, expected: set[str]) -> None:
+    house.publish()
+    snapshot = opened(house).current
+    assert expected == {snapshot.id_at(position) for position in snapshot.neighbours(review_id)}
+
+
+def test_an_insight_is_a_slice_of_the_insights(house: House) -> None:
+    """Names are found as they are written, with escapes and blanks."""
+    house.publish()
+    assert [None] * 3 == [opened(house).current.insight(position) for position in range(3)]
+    given = """{ "model": "x", "per_review" : { "gone": {}, "\\u0061" : { "score" : 0.50 },
+        "quo\\"te\\\\": {}, "c": {"x": "}\\"{"}, "": {} }, "version": 1 }"""
+    (house.data / "insights.json").write_text(given)
+    house.publish()
+    snapshot = opened(house).current
+    found = [snapshot.insight(position) for position in range(3)]  # b, c, a
+    assert [None, b'{"x":"}\\"{"}', b'{"score":0.50}'] == [
+        each if each is None else bytes(each) for each in found
+    ]
+
+
 def test_the_memory_for_counts_is_bounded(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Strangers choose the searches."""
     monkeypatch.setattr(module, "_COUNTS", 10)
