@@ -1,0 +1,177 @@
+"""The arguments of a tool, read as language models write them (mcp.md 5.3).
+
+Values are read by the table that reads the query string of a search; beyond that, numbers may be
+strings, null is no argument, and every problem is told at once, each with what would be right.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+
+import msgspec
+from msgspec import Raw
+
+from reviewsd.domain.parameters import (
+    InvalidParametersError,
+    Kind,
+    Parameter,
+    bounds,
+    read_value,
+    shown,
+)
+
+MAX_PROBLEMS = 10
+"""Told of one call; the rest is counted."""
+
+_MAX_SHOWN = 40  # characters of an offending value
+
+_MEANT = {
+    "stars": ("rating",),
+    "star_rating": ("rating",),
+    "score": ("rating",),
+    "minimum_rating": ("min_rating",),
+    "min_stars": ("min_rating",),
+    "from": ("since", "date"),
+    "after": ("since", "date"),
+    "start": ("since", "date"),
+    "start_date": ("since", "date"),
+    "since": ("since", "date"),
+    "date": ("since",),
+    "to": ("until",),
+    "before": ("until",),
+    "end": ("until",),
+    "end_date": ("until",),
+    "q": ("query",),
+    "text": ("query",),
+    "search": ("query",),
+    "keyword": ("query",),
+    "keywords": ("query",),
+    "technician": ("mentions_technician", "name"),
+    "service": ("mentions_service",),
+    "count": ("limit", "months"),
+    "top": ("limit",),
+    "max": ("limit",),
+    "max_results": ("limit",),
+    "page_size": ("limit",),
+    "page": ("cursor",),
+    "offset": ("cursor",),
+    "next_cursor": ("cursor",),
+    "topic": ("aspect",),
+    "review_id": ("id",),
+}
+"""By what is often written instead: the argument that is meant, where the tool has it."""
+
+
+class ArgumentsError(Exception):
+    """The arguments of a call are wrong; the message tells the agent all that is."""
+
+
+def read(
+    tool: str, parameters: Sequence[Parameter], required: Sequence[str], arguments: bytes
+) -> dict[str, object]:
+    """Read the arguments of a call.
+
+    Args:
+        tool: Its name, for the message.
+        parameters: All it knows.
+        required: The names of those it cannot do without.
+        arguments: A JSON object, strict.
+
+    Returns:
+        The values by name, in the kinds of their parameters; absent ones left out.
+
+    Raises:
+        ArgumentsError: Something is wrong.
+    """
+    given = _members.decode(arguments)
+    values: dict[str, object] = {}
+    problems: list[str] = []
+    for parameter in parameters:
+        try:
+            value = _value(parameter, given.pop(parameter.name, _NULL))
+        except _ProblemError as problem:
+            problems.append(str(problem))
+            continue
+        if value is not None:
+            values[parameter.name] = value
+        elif parameter.name in required:
+            problems.append(f"{parameter.name} is missing: {parameter.description}".rstrip("."))
+    if given or problems:
+        names = [parameter.name for parameter in parameters]
+        problems += _unknown(list(given), names, alone=len(names) == 1 and not values)
+        raise ArgumentsError(f"{tool}: {'; '.join(problems)}.")
+    return values
+
+
+class _ProblemError(Exception):
+    """What is wrong with one argument, as it is told."""
+
+
+_NULL = Raw(b"null")
+
+
+def _value(parameter: Parameter, raw: Raw) -> object:
+    """One value; None where it is as good as absent."""
+    token = bytes(raw)
+    if token == b"null":
+        return None
+    spelled = token.startswith(b'"')
+    text = _string.decode(token) if spelled else token.decode()
+    if parameter.kind is Kind.TEXT and not spelled:
+        raise _ProblemError(f"{parameter.name} must be a string, got {_short(text)}")
+    try:
+        return read_value(parameter, text if spelled else _plain(text))
+    except InvalidParametersError as error:
+        if parameter.kind not in {Kind.INTEGER, Kind.NUMBER}:
+            raise _ProblemError(str(error)) from None
+    wanted = "an integer" if parameter.kind is Kind.INTEGER else "a number"
+    got = shown(text) if spelled else _short(text)
+    raise _ProblemError(f"{parameter.name} must be {wanted} {bounds(parameter)}, got {got}")
+
+
+def _plain(token: str) -> str:
+    """A number of JSON as a query string spells it: 5e0 and 5.0 are the integer 5."""
+    try:
+        number = float(token)
+    except ValueError:  # it is none
+        return token
+    return f"{number:.0f}" if number.is_integer() else token
+
+
+def _short(token: str) -> str:
+    return token if len(token) <= _MAX_SHOWN else f"{token[:_MAX_SHOWN]}..."
+
+
+def _unknown(given: Sequence[str], known: Sequence[str], *, alone: bool) -> Iterator[str]:
+    """What is told of arguments that the tool does not have.
+
+    Args:
+        given: Their names.
+        known: The names of those that it has.
+        alone: There is only one of these, and it has no value yet.
+    """
+    allowed = f"known: {', '.join(known)}" if known else "it takes none"
+    for index, name in enumerate(given[:MAX_PROBLEMS]):
+        meant = known[0] if alone else _meant(name, known)
+        hints = [f"did you mean {quoted(meant)}?"] if meant is not None else []
+        hints += [allowed] if index == 0 else []
+        yield f"{quoted(name)} is not an argument" + (f" ({' '.join(hints)})" if hints else "")
+    if len(given) > MAX_PROBLEMS:
+        yield f"and {len(given) - MAX_PROBLEMS} more are not arguments"
+
+
+def _meant(name: str, known: Sequence[str]) -> str | None:
+    """The known argument that is most likely meant."""
+    plain = re.sub(r"[^a-z]+", "_", _CAMEL.sub("_", name[:_MAX_SHOWN]).lower())
+    near = (*_MEANT.get(plain, ()), *get_close_matches(plain, known, n=1))
+    return next((each for each in near if each in known), None)
+
+
+def quoted(name: str) -> str:
+    """A name as a message repeats it: in quotes, and short."""
+    return f'"{_short(name)}"'
+
+
+_members = msgspec.json.Decoder(dict[str, Raw])
+_string = msgspec.json.Decoder(str)
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")

@@ -1,0 +1,98 @@
+"""How the server introduces itself: to initialize and to server/discover (mcp.md 4).
+
+It changes with the data only, so it is rendered once for each snapshot.
+"""
+
+import datetime
+from dataclasses import dataclass
+
+import msgspec
+
+from reviewsd.mcp.profile import head
+from reviewsd.mcp.revisions import Revision
+from reviewsd.stores.snapshots import Snapshot
+
+MAX_INSTRUCTIONS = 600  # characters; mcp.md 4
+MAX_NAME = 120  # characters of the business' name, which may have 200
+
+CAPABILITIES = b'{"tools":{},"resources":{}}'
+
+_encode = msgspec.json.Encoder().encode
+
+
+class _Business(msgspec.Struct, frozen=True):
+    name: str
+
+
+class _Dated(msgspec.Struct, frozen=True):
+    date: datetime.date
+
+
+_business = msgspec.json.Decoder(_Business)
+_dated = msgspec.json.Decoder(_Dated)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rendered:
+    """All of it, for one snapshot."""
+
+    revision: str
+    """The snapshot's."""
+    instructions: bytes
+    server_info: dict[bool, bytes]
+    """By whether ``websiteUrl`` is in it."""
+
+
+class Introduction:
+    """Names the server and says how to use it.
+
+    Args:
+        version: Of the package.
+        verification: How reviews are verified, one sentence; empty where nobody says.
+    """
+
+    def __init__(self, version: str, verification: str = "") -> None:
+        self._version = version
+        self._verification = verification
+        self._rendered = _Rendered("", b"", {})
+
+    def server_info(self, snapshot: Snapshot, revision: Revision) -> bytes:
+        """``serverInfo``, rendered."""
+        return self._of(snapshot).server_info[revision.website]
+
+    def instructions(self, snapshot: Snapshot) -> bytes:
+        """``instructions``, rendered: at most 600 characters."""
+        return self._of(snapshot).instructions
+
+    def _of(self, snapshot: Snapshot) -> _Rendered:
+        if self._rendered.revision != snapshot.revision:
+            self._rendered = self._render(snapshot)
+        return self._rendered
+
+    def _render(self, snapshot: Snapshot) -> _Rendered:
+        name = _shortened(_business.decode(head(snapshot)["business"]).name, MAX_NAME)
+        info = {"name": "reviewsd", "title": f"{name} reviews", "version": self._version}
+        return _Rendered(
+            revision=snapshot.revision,
+            instructions=_encode(self._instructions(name, snapshot)),
+            server_info={
+                False: _encode(info),
+                True: _encode({**info, "websiteUrl": snapshot.manifest.base_url}),
+            },
+        )
+
+    def _instructions(self, name: str, snapshot: Snapshot) -> str:
+        count = snapshot.manifest.review_count
+        until = f", the newest of {_dated.decode(snapshot.record(0)).date}" if count else ""
+        text = (
+            f"Customer reviews of {name}: {count}{until}. Start with get_summary, which also lists"
+            " the ids and names that other tools take; find reviews with search_reviews."
+            " Reviews come newest first."
+        )
+        if self._verification:
+            text = f"{text} {self._verification}"
+        return _shortened(text, MAX_INSTRUCTIONS)
+
+
+def _shortened(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"

@@ -1,0 +1,220 @@
+"""JSON-RPC 2.0: bodies read strictly, answers put together (mcp.md 2a-13 to 15, 2c; S17).
+
+Only the envelope is decoded. ``id`` and ``params`` stay the text they came as: the id goes back byte
+for byte, the parameters are read by whose they are. What decoders let through is refused for the
+whole body at once, so nobody behind this module meets it: invalid UTF-8, a byte order mark, NaN, lone
+surrogates, two members of one name, nesting deeper than 64, integers of more than 4,300 digits.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+from msgspec import Raw
+
+from reviewsd.domain.strictness import MAX_DEPTH, too_deep
+from reviewsd.formats.representation import Buffer
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+
+NULL = b"null"
+
+_INTEGER = re.compile(rb"-?[0-9]+")
+_VERSION = b'"2.0"'
+_NO_OBJECT = "A message is a JSON object"
+
+
+class JsonRpcError(Exception):
+    """The answer to a message is an error.
+
+    Attributes:
+        code: Of JSON-RPC or MCP.
+        message: One sentence for the developer; it repeats nothing of what was sent.
+        data: More about it, rendered.
+        request_id: Of what was not a request, where it had a valid one.
+    """
+
+    def __init__(
+        self, code: int, message: str, data: bytes | None = None, request_id: bytes = NULL
+    ) -> None:
+        self.code = code
+        self.message = message
+        self.data = data
+        self.request_id = request_id
+        super().__init__(f"{code} {message}")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A message that wants an answer."""
+
+    id: bytes
+    """A JSON string or integer, as it was given."""
+    method: str
+    params: bytes
+    """Any JSON value, most often an object; ``{}`` where there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """A message that wants none."""
+
+    method: str
+    params: bytes
+    """As those of a Request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """The answer to a request; nobody here asks anything."""
+
+
+Message = Request | Notification | Response
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What came in one array, for ``read_member``: there may be far too many of them."""
+
+    members: Sequence[Raw]
+
+
+class _Envelope(msgspec.Struct, frozen=True):
+    """Members are raw: one of a wrong type must not hide the id."""
+
+    jsonrpc: Raw = Raw()
+    id: Raw = Raw()
+    method: Raw = Raw()
+    params: Raw = Raw()
+    result: Raw = Raw()
+    error: Raw = Raw()
+
+
+_envelope = msgspec.json.Decoder(_Envelope)
+_items = msgspec.json.Decoder(list[Raw])
+_text = msgspec.json.Decoder(str)
+_encode = msgspec.json.Encoder().encode
+
+
+def read_body(body: bytes) -> Message | Batch:
+    """What was posted.
+
+    Raises:
+        JsonRpcError: -32700, it is not JSON or not strictly so; -32600, it is JSON, but neither a
+            message nor an array.
+    """
+    check_strict(body)
+    try:
+        return _message(_envelope.decode(body))
+    except msgspec.ValidationError:  # not an object
+        pass
+    try:
+        return Batch(_items.decode(body))
+    except msgspec.ValidationError:
+        raise JsonRpcError(INVALID_REQUEST, _NO_OBJECT) from None
+
+
+def read_member(member: Raw) -> Message:
+    """One of a batch.
+
+    Raises:
+        JsonRpcError: -32600, always without an id (JSON-RPC 6).
+    """
+    try:
+        return _message(_envelope.decode(member))
+    except msgspec.ValidationError:
+        raise JsonRpcError(INVALID_REQUEST, _NO_OBJECT) from None
+    except JsonRpcError as error:
+        raise JsonRpcError(error.code, error.message) from None
+
+
+def check_strict(body: bytes) -> None:
+    """Pass JSON that means the same to every decoder.
+
+    Raises:
+        JsonRpcError: -32700.
+    """
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        raise JsonRpcError(PARSE_ERROR, "The body is not UTF-8") from None
+    if too_deep(body):
+        raise JsonRpcError(PARSE_ERROR, f"The body is nested deeper than {MAX_DEPTH}")
+    try:
+        msgspec.json.decode(body, type=Raw)  # refuses NaN and lone surrogates, where json does not
+        _strict.decode(text)
+    except (msgspec.DecodeError, ValueError) as error:
+        reason = str(error) if isinstance(error, _TwiceError) else "The body is not valid JSON"
+        raise JsonRpcError(PARSE_ERROR, reason) from None
+
+
+class _TwiceError(ValueError):
+    """An object has two members of one name."""
+
+
+def _unlike(pairs: list[tuple[str, object]]) -> None:
+    if len({name for name, _ in pairs}) != len(pairs):
+        raise _TwiceError("An object in the body has two members of one name")
+
+
+# Python's own limit on integers stays in force: more than 4,300 digits are a ValueError
+_strict = json.JSONDecoder(object_pairs_hook=_unlike)
+
+
+def _message(envelope: _Envelope) -> Message:
+    given = bytes(envelope.id)
+    identified = given.startswith(b'"') or _INTEGER.fullmatch(given) is not None
+    method = _string(envelope.method)
+    if bytes(envelope.jsonrpc) != _VERSION and _string(envelope.jsonrpc) != "2.0":
+        fault = '"jsonrpc" must be "2.0"'
+    elif method is not None and (identified or not given):
+        params = bytes(envelope.params)
+        if params in {b"", NULL}:
+            params = b"{}"
+        return Request(given, method, params) if given else Notification(method, params)
+    elif method is not None:
+        fault = '"id" must be a string or an integer'
+    elif bytes(envelope.method):
+        fault = '"method" must be a string'
+    elif bytes(envelope.result) or bytes(envelope.error):
+        return Response()
+    else:
+        fault = 'A message has a "method", a "result" or an "error"'
+    raise JsonRpcError(INVALID_REQUEST, fault, request_id=given if identified else NULL)
+
+
+def _string(raw: Raw) -> str | None:
+    """The string that a member is; None for another value and where it is absent."""
+    return _text.decode(raw) if bytes(raw).startswith(b'"') else None
+
+
+def result(request_id: bytes, payload: Sequence[Buffer]) -> tuple[Buffer, ...]:
+    """The answer to a request, in parts.
+
+    Args:
+        request_id: As it was given.
+        payload: The result, rendered, in parts.
+    """
+    return (b'{"jsonrpc":"2.0","id":%b,"result":' % request_id, *payload, b"}")
+
+
+def failure(error: JsonRpcError, request_id: bytes | None = None) -> bytes:
+    """The answer that is an error.
+
+    Args:
+        error: What is wrong.
+        request_id: Of the request that failed.
+    """
+    data = b"" if error.data is None else b',"data":' + error.data
+    return b'{"jsonrpc":"2.0","id":%b,"error":{"code":%d,"message":%b%b}}' % (
+        request_id or error.request_id,
+        error.code,
+        _encode(error.message),
+        data,
+    )

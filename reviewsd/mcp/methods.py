@@ -1,0 +1,156 @@
+"""The methods that are served, in both eras (mcp.md 4; 2a-16 to 23, 2b-3, 4, 7, 11).
+
+A result is a rendered object in parts. In the stateless era the same object gets a few more members
+at its front.
+"""
+
+from collections.abc import Generator
+
+import msgspec
+
+from reviewsd.formats.representation import Buffer
+from reviewsd.mcp.introduction import CAPABILITIES, Introduction
+from reviewsd.mcp.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, JsonRpcError
+from reviewsd.mcp.params import Params
+from reviewsd.mcp.resources import (
+    TEMPLATES,
+    ResourceNotFoundError,
+    Resources,
+    ResourceTooLargeError,
+)
+from reviewsd.mcp.revisions import STATELESS, Revision
+from reviewsd.mcp.toolbox import Toolbox
+from reviewsd.mcp.tools import LISTING, TOOLS
+from reviewsd.stores.snapshots import Snapshot
+
+Payload = tuple[Buffer, ...]
+
+LIST_TTL = 3_600_000  # ms that a client may keep a list or what was discovered; mcp.md 2b-4
+READ_TTL = 60_000  # ms, a resource
+
+SUPPORTED = b'["%b"]' % STATELESS.name.encode()
+"""What is told to clients of the stateless era (2b-9)."""
+
+_TOOL_NAMES = frozenset(tool.name for tool in TOOLS)
+_PING = (b"{}",)
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Methods:
+    """Answers requests.
+
+    Args:
+        toolbox: Calls tools.
+        resources: Lists and reads resources.
+        introduction: Names the server.
+    """
+
+    def __init__(self, toolbox: Toolbox, resources: Resources, introduction: Introduction) -> None:
+        self._toolbox = toolbox
+        self._resources = resources
+        self._introduction = introduction
+
+    def initialize(self, revision: Revision, snapshot: Snapshot) -> Payload:
+        """The answer to initialize, when this revision was agreed on."""
+        return (
+            b'{"protocolVersion":"%b","capabilities":%b,"serverInfo":%b,"instructions":%b}'
+            % (
+                revision.name.encode(),
+                CAPABILITIES,
+                self._introduction.server_info(snapshot, revision),
+                self._introduction.instructions(snapshot),
+            ),
+        )
+
+    def handshake(
+        self, method: str, params: Params, revision: Revision, snapshot: Snapshot
+    ) -> Generator[None, None, Payload]:
+        """The result of a request in a session, in steps.
+
+        Raises:
+            JsonRpcError: -32601, -32602, -32002.
+        """
+        if method == "ping":
+            return _PING
+        return (yield from self._shared(method, params, revision, snapshot))
+
+    def stateless(
+        self, method: str, params: Params, snapshot: Snapshot
+    ) -> Generator[None, None, Payload]:
+        """The result of a request that stands alone, in steps.
+
+        Raises:
+            JsonRpcError: -32601, -32602.
+        """
+        if method == "server/discover":
+            found = self._discovered(snapshot)
+        else:
+            found = yield from self._shared(method, params, STATELESS, snapshot)
+        info = self._introduction.server_info(snapshot, STATELESS)
+        front = b'{"resultType":"complete",%b"_meta":{"io.modelcontextprotocol/serverInfo":%b},'
+        first, *rest = found
+        return (front % (_freshness(method), info), memoryview(first)[1:], *rest)
+
+    def _discovered(self, snapshot: Snapshot) -> Payload:
+        return (
+            b'{"supportedVersions":%b,"capabilities":%b,"instructions":%b}'
+            % (SUPPORTED, CAPABILITIES, self._introduction.instructions(snapshot)),
+        )
+
+    def _shared(
+        self, method: str, params: Params, revision: Revision, snapshot: Snapshot
+    ) -> Generator[None, None, Payload]:
+        """What both eras have."""
+        match method:
+            case "tools/call":
+                params.check()
+                return (yield from self._call(params, snapshot))
+            case "tools/list":
+                params.check_cursor()
+                return (LISTING,)
+            case "resources/list":
+                params.check_cursor()
+                return (self._resources.listing(snapshot),)
+            case "resources/templates/list":
+                params.check_cursor()
+                return (TEMPLATES,)
+            case "resources/read":
+                params.check()
+                return self._read(params, revision, snapshot)
+        raise JsonRpcError(METHOD_NOT_FOUND, "Method not found")
+
+    def _call(self, params: Params, snapshot: Snapshot) -> Generator[None, None, Payload]:
+        name = params.name
+        if name is None:
+            raise JsonRpcError(INVALID_PARAMS, '"name" must be a string, the name of a tool')
+        if name not in _TOOL_NAMES:
+            raise JsonRpcError(INVALID_PARAMS, "Unknown tool; tools/list has the known ones")
+        answer = yield from self._toolbox.call(name, params.arguments, snapshot)
+        content = (b'{"content":[{"type":"text","text":', answer.text, b"}]")
+        if answer.structured is None:
+            return (*content, b',"isError":%b}' % (b"true" if answer.is_error else b"false"))
+        return (*content, b',"structuredContent":', *answer.structured, b',"isError":false}')
+
+    def _read(self, params: Params, revision: Revision, snapshot: Snapshot) -> Payload:
+        uri = params.uri
+        if uri is None:
+            raise JsonRpcError(INVALID_PARAMS, '"uri" must be a string, the uri of a resource')
+        try:
+            return self._resources.read(uri, snapshot)
+        except ResourceNotFoundError:
+            raise JsonRpcError(
+                revision.resource_not_found,
+                "Unknown resource; resources/list has the known ones",
+                b'{"uri":%b}' % _encode(uri),
+            ) from None
+        except ResourceTooLargeError as error:
+            raise JsonRpcError(INVALID_PARAMS, str(error)) from None
+
+
+def _freshness(method: str) -> bytes:
+    """How long, and for whom, a result may be kept (CA); a tool's answer says nothing of it."""
+    if method == "tools/call":
+        return b""
+    milliseconds = READ_TTL if method == "resources/read" else LIST_TTL
+    return b'"ttlMs":%d,"cacheScope":"public",' % milliseconds

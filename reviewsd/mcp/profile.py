@@ -1,0 +1,15 @@
+"""Who the business is, for what a server says of itself (mcp.md 4)."""
+
+import msgspec
+
+from reviewsd.formats import fragments
+from reviewsd.stores.snapshots import Snapshot
+
+
+def head(snapshot: Snapshot) -> dict[str, msgspec.Raw]:
+    """``business``, ``aggregate_rating`` and ``review_count`` (the reviews in the data set)."""
+    (row,) = snapshot.shelves.rows(fragments.BUSINESS)
+    return _members.decode(snapshot.shelves.fragment(row))
+
+
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw])

@@ -1,0 +1,54 @@
+"""Calls of tools: arguments and a snapshot become an answer (mcp.md 5.3 to 5.5)."""
+
+from collections.abc import Callable, Generator
+from functools import partial
+
+from reviewsd.formats import fragments
+from reviewsd.mcp import arguments, insight_tools, review_tools
+from reviewsd.mcp.answers import ANSWER_BUDGET, DEFAULT_BUDGET, Call, Steps, ToolAnswer, refused
+from reviewsd.mcp.tools import TOOLS
+from reviewsd.stores.snapshots import Snapshot
+
+_CALLED: dict[str, Callable[[Call], Steps]] = {
+    "get_business": review_tools.get_business,
+    "search_reviews": review_tools.search_reviews,
+    "get_aspect_sentiment": partial(insight_tools.get_entity, "aspect", fragments.ASPECTS),
+    "get_technician": partial(insight_tools.get_entity, "technician", fragments.TECHNICIANS),
+    "get_service": partial(insight_tools.get_entity, "service", fragments.SERVICES),
+    "get_topics": insight_tools.get_topics,
+    "get_sentiment_trend": insight_tools.get_sentiment_trend,
+    "get_faq": insight_tools.get_faq,
+    "get_summary": insight_tools.get_summary,
+    "get_review": review_tools.get_review,
+    "get_reviews_since": review_tools.get_reviews_since,
+}
+_TOOLS = {tool.name: (tool, _CALLED[tool.name]) for tool in TOOLS}
+
+
+class Toolbox:
+    """All tools.
+
+    Args:
+        answer_budget: Characters that the text of a list is not to pass (``mcp.answer_budget``).
+    """
+
+    def __init__(self, answer_budget: int = ANSWER_BUDGET) -> None:
+        self._budget = answer_budget
+
+    def call(
+        self, name: str, given: bytes, snapshot: Snapshot
+    ) -> Generator[None, None, ToolAnswer]:
+        """Call a tool, in steps.
+
+        Args:
+            name: Of one of the tools.
+            given: The arguments, a strict JSON object.
+            snapshot: The data.
+        """
+        tool, work = _TOOLS[name]
+        try:
+            values = arguments.read(name, tool.parameters, tool.required, given)
+        except arguments.ArgumentsError as error:
+            return refused(str(error))
+        budget = self._budget if "limit" in values else min(self._budget, DEFAULT_BUDGET)
+        return (yield from work(Call(tool=name, values=values, snapshot=snapshot, budget=budget)))

@@ -1,0 +1,309 @@
+"""The tools: what each is for, what it takes and what it answers (mcp.md 5.1, 5.2, 5.5).
+
+Definitions speak of "this business": they are the same bytes until the software changes.
+"""
+
+from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec import Struct
+
+from reviewsd.domain.parameters import (
+    QUERY_MAX_LENGTH,
+    SEARCH_PARAMETERS,
+    SINCE_DATE,
+    Kind,
+    Parameter,
+    bounds,
+)
+from reviewsd.formats.fragments import Aspect, Offer, Technician
+from reviewsd.formats.schemas import Json, of_parameter
+from reviewsd.mcp import outputs
+
+_LIMIT, _CURSOR = (each for each in SEARCH_PARAMETERS if each.name in {"limit", "cursor"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """One tool."""
+
+    name: str
+    title: str
+    description: str
+    answer: type[Struct]
+    parameters: tuple[Parameter, ...] = ()
+    required: tuple[str, ...] = ()
+    """Names of the parameters that it cannot do without."""
+
+    def definition(self) -> Json:
+        """The tool as ``tools/list`` has it."""
+        inputs: Json = {
+            "type": "object",
+            "properties": {
+                each.name: _property(each, required=each.name in self.required)
+                for each in self.parameters
+            },
+            "additionalProperties": False,
+        }
+        if self.required:
+            inputs["required"] = self.required
+        return {
+            "name": self.name,
+            "title": self.title,
+            "description": self.description,
+            "inputSchema": inputs,
+            "outputSchema": outputs.schema_of(self.answer),
+            "annotations": {
+                "title": self.title,
+                "readOnlyHint": True,
+                "destructiveHint": False,
+                "idempotentHint": True,
+                "openWorldHint": False,
+            },
+        }
+
+
+def _property(parameter: Parameter, *, required: bool) -> Json:
+    """The schema of an argument: the keywords that every client knows, the rest in words."""
+    schema = of_parameter(parameter)
+    schema.pop("maxLength", None)
+    if parameter.kind is Kind.DATE:
+        schema.pop("pattern")  # not every client can look ahead
+    if required and parameter.kind is Kind.TEXT:
+        schema["minLength"] = 1
+    match parameter.kind:
+        case Kind.INTEGER | Kind.NUMBER:
+            rule = f"; {parameter.kind.value} {bounds(parameter)}"
+        case Kind.DATE:
+            rule = "; YYYY-MM-DD"
+        case _:
+            longest = parameter.maximum
+            rule = "" if longest is None else f"; at most {longest} characters"
+    example = msgspec.json.encode(parameter.example).decode()
+    schema["description"] = f"{parameter.description.rstrip('.')}{rule}, e.g. {example}"
+    return schema
+
+
+GET_BUSINESS = Tool(
+    name="get_business",
+    title="Business profile",
+    description=(
+        "Returns this business's profile (name, category, address, phone, opening hours, service "
+        "areas, links), its aggregate rating with the distribution of stars, and the number of "
+        "reviews. Use it for contact data or the overall rating; use get_summary for what "
+        "reviewers say and search_reviews for their words. It takes no arguments and always "
+        "answers; what the business does not publish is null or empty."
+    ),
+    answer=outputs.Profile,
+)
+
+SEARCH_REVIEWS = Tool(
+    name="search_reviews",
+    title="Search reviews",
+    description=(
+        "Returns the reviews that match all given filters, with full text, stars, date, source and "
+        "the owner's reply, and how many match in all. Use it for quotations or evidence; use "
+        "get_review for a known id and get_technician, get_service or get_aspect_sentiment for "
+        "figures. Newest first, 20 unless limit says otherwise; pass next_cursor as cursor for "
+        "the next page. Without filters it lists all reviews; without a match it answers matched "
+        "0 and an empty list."
+    ),
+    answer=outputs.Found,
+    parameters=SEARCH_PARAMETERS,
+)
+
+GET_ASPECT_SENTIMENT = Tool(
+    name="get_aspect_sentiment",
+    title="Aspect sentiment",
+    description=(
+        "Returns how reviewers feel about one aspect of the work, such as punctuality or pricing: "
+        "positive, neutral and negative mentions, a score from -1 to 1, frequent phrases and ids "
+        "of example reviews. Use it when a quality is asked about; use get_service for a service, "
+        "get_summary for the list of aspects, search_reviews for texts. An unknown aspect gives "
+        "an error that lists the known ids."
+    ),
+    answer=Aspect,
+    parameters=(
+        Parameter(
+            name="aspect",
+            kind=Kind.TEXT,
+            description="Id or label of the aspect, upper and lower case alike.",
+            example="punctuality",
+        ),
+    ),
+    required=("aspect",),
+)
+
+GET_TECHNICIAN = Tool(
+    name="get_technician",
+    title="Technician summary",
+    description=(
+        "Returns what reviewers say about one named technician: number of mentions, positive, "
+        "neutral and negative counts, average rating, frequent phrases and ids of example "
+        "reviews. Use it when a person is named; use search_reviews with mentions_technician for "
+        "the full texts, get_summary for the list of names. An unknown name gives an error that "
+        "lists the known ones."
+    ),
+    answer=Technician,
+    parameters=(
+        Parameter(
+            name="name",
+            kind=Kind.TEXT,
+            description="Name or id of the technician, upper and lower case alike.",
+            example="Sam",
+        ),
+    ),
+    required=("name",),
+)
+
+GET_SERVICE = Tool(
+    name="get_service",
+    title="Service summary",
+    description=(
+        "Returns what reviewers say about one service that the business offers: number of "
+        "mentions, positive, neutral and negative counts, average rating, frequent phrases and "
+        "ids of example reviews. Use it when a kind of job is asked about; use "
+        "search_reviews with mentions_service for the full texts, get_summary for the list of "
+        "services. An unknown service gives an error that lists the known ids."
+    ),
+    answer=Offer,
+    parameters=(
+        Parameter(
+            name="service",
+            kind=Kind.TEXT,
+            description="Id or label of the service, upper and lower case alike.",
+            example="boiler-repair",
+        ),
+    ),
+    required=("service",),
+)
+
+GET_TOPICS = Tool(
+    name="get_topics",
+    title="Topics",
+    description=(
+        "Returns the topics that reviewers write about, most mentioned first, each with mentions, "
+        "share of positive ones, score, frequent phrases and ids of example reviews. Use it to "
+        "learn what matters to customers; use get_aspect_sentiment for qualities such as pricing "
+        "and get_summary for a short overview. It takes no arguments; without topics the list is "
+        "empty."
+    ),
+    answer=outputs.Topics,
+)
+
+GET_SENTIMENT_TREND = Tool(
+    name="get_sentiment_trend",
+    title="Sentiment trend",
+    description=(
+        "Returns how sentiment moves: improving, stable or declining, and for each month the "
+        "number of reviews, average rating, score and share of positive ones. Use it for "
+        "questions about change over time; use get_summary for the sentiment of all reviews and "
+        "search_reviews with since and until for a period's texts. The newest months, 24 by "
+        "default, oldest first; months without data are left out."
+    ),
+    answer=outputs.Trend,
+    parameters=(
+        Parameter(
+            name="months",
+            kind=Kind.INTEGER,
+            minimum=1,
+            maximum=120,
+            default=24,
+            description="How many of the newest months to return.",
+            example=12,
+        ),
+    ),
+)
+
+GET_FAQ = Tool(
+    name="get_faq",
+    title="Questions and answers",
+    description=(
+        "Returns questions that customers ask, with answers drawn from the reviews and ids of "
+        "example reviews. Use it first for practical questions such as prices, waiting times or "
+        "guarantees; use search_reviews with the same query where it has no answer. With query "
+        "only entries that contain it, in the published order; without a match it answers matched "
+        "0 and an empty list."
+    ),
+    answer=outputs.Faq,
+    parameters=(
+        Parameter(
+            name="query",
+            kind=Kind.TEXT,
+            maximum=QUERY_MAX_LENGTH,
+            description="Substring of the question or answer, upper and lower case alike.",
+            example="emergency",
+        ),
+    ),
+)
+
+GET_SUMMARY = Tool(
+    name="get_summary",
+    title="Overview",
+    description=(
+        "Returns the overview of what reviewers say: a summary in prose, a quotation, overall "
+        "sentiment, the period covered, and up to 20 each of the most mentioned aspects, "
+        "technicians, services, problems, service areas and topics. Start here, and use its ids "
+        "with get_aspect_sentiment, get_technician and get_service; use search_reviews for texts. "
+        "It takes no arguments; lists are empty where nothing is known."
+    ),
+    answer=outputs.Summary,
+)
+
+GET_REVIEW = Tool(
+    name="get_review",
+    title="One review",
+    description=(
+        "Returns one review by its id, with the owner's reply, and what the analysis found in it: "
+        "sentiment, aspects with phrases, and who and what it mentions (null where it was not "
+        "analysed). Use it to read the example_review_ids of other tools or to cite a review; use "
+        "search_reviews to find reviews. An unknown id gives an error that names the nearest one."
+    ),
+    answer=outputs.OneReview,
+    parameters=(
+        Parameter(
+            name="id",
+            kind=Kind.TEXT,
+            description="Id of the review.",
+            example="01J9ZK3V5Q8R2N7M4T6W1X0YAB",
+        ),
+    ),
+    required=("id",),
+)
+
+GET_REVIEWS_SINCE = Tool(
+    name="get_reviews_since",
+    title="Reviews since a date",
+    description=(
+        "Returns the reviews dated on or after a day, and how many there are. Use it to catch up "
+        "with what is new; use search_reviews to filter by text, stars, person or service as "
+        "well, and get_sentiment_trend for monthly figures. Newest first, 20 unless limit says "
+        "otherwise; pass next_cursor as cursor for the next page. With no review since then it "
+        "answers matched 0 and an empty list."
+    ),
+    answer=outputs.FoundSince,
+    parameters=(
+        replace(SINCE_DATE, description="The first day, inclusive."),
+        _LIMIT,
+        _CURSOR,
+    ),
+    required=("date",),
+)
+
+TOOLS = (
+    GET_BUSINESS,
+    SEARCH_REVIEWS,
+    GET_ASPECT_SENTIMENT,
+    GET_TECHNICIAN,
+    GET_SERVICE,
+    GET_TOPICS,
+    GET_SENTIMENT_TREND,
+    GET_FAQ,
+    GET_SUMMARY,
+    GET_REVIEW,
+    GET_REVIEWS_SINCE,
+)
+"""All of them, in the order in which they are listed (mcp.md 5.5)."""
+
+LISTING = msgspec.json.encode({"tools": [tool.definition() for tool in TOOLS]})
+"""The result of ``tools/list``."""

@@ -1,0 +1,105 @@
+"""Batches: served where a session of 2025-03-26 sends them, refused elsewhere (mcp.md 2a-15)."""
+
+from typing import Any
+
+import pytest
+
+from reviewsd.mcp.server import Posted
+from tests.support.mcp import Bench, Reply, notification, request
+
+RESPONSE = {"jsonrpc": "2.0", "id": 1, "result": {}}
+
+
+@pytest.fixture
+def session(bench: Bench) -> bytes:
+    return bench.session("2025-03-26")
+
+
+def answers(found: Reply) -> list[Any]:
+    assert 200 == found.status, found.body
+    listed: list[Any] = found.json
+    return listed
+
+
+def test_2a_15_every_request_of_a_batch_is_answered(bench: Bench, session: bytes) -> None:
+    found = bench.send(
+        [
+            request("ping", "a"),
+            notification("notifications/initialized"),
+            request("tools/call", 2, name="search_reviews", arguments={"limit": 1}),
+            RESPONSE,
+            request("nonsense", 3),
+            request("tools/call", 4),
+        ],
+        sessions=[session],
+    )
+    by_id = {each["id"]: each for each in answers(found)}
+    assert ["a", 2, 3, 4] == list(by_id)
+    assert {} == by_id["a"]["result"]
+    assert 1 == by_id[2]["result"]["structuredContent"]["returned"]
+    assert [-32601, -32602] == [by_id[each]["error"]["code"] for each in (3, 4)]
+
+
+def test_2a_15_one_message_may_be_a_batch(bench: Bench, session: bytes) -> None:
+    expected = [{"jsonrpc": "2.0", "id": 1, "result": {}}]
+    assert expected == answers(bench.send([request("ping")], sessions=[session]))
+
+
+def test_2a_15_invalid_members_are_answered_one_by_one_without_id(
+    bench: Bench, session: bytes
+) -> None:
+    invalid = [1, None, "a", [], [request("ping")], {}, request("ping", None), {"id": 4}]
+    found = answers(bench.send([*invalid, request("ping", 7)], sessions=[session]))
+    assert [None] * len(invalid) + [7] == [each["id"] for each in found]
+    assert {-32600} == {each["error"]["code"] for each in found[:-1]}
+
+
+@pytest.mark.parametrize("batch", [[notification("a")], [RESPONSE], [notification("a"), RESPONSE]])
+def test_2a_15_what_wants_no_answer_gets_a_bare_202(
+    bench: Bench, session: bytes, batch: object
+) -> None:
+    assert Reply(202, b"", {}) == bench.send(batch, sessions=[session])
+
+
+def test_2a_15_an_empty_array_is_refused(bench: Bench, session: bytes) -> None:
+    found = bench.send([], sessions=[session])
+    assert (400, -32600, None) == (found.status, found.code, found.json["id"])
+
+
+def test_2a_15_initialize_must_not_be_in_one(bench: Bench, session: bytes) -> None:
+    begin = request("initialize", 1, protocolVersion="2025-03-26")
+    found = bench.send([begin, request("ping", 2)], sessions=[session])
+    first, second = answers(found)
+    assert (-32600, 1) == (first["error"]["code"], first["id"])
+    assert {} == second["result"]
+    assert {} == found.headers
+    assert 400 == bench.send([begin]).status
+
+
+def test_2a_15_a_batch_has_at_most_50_messages(bench: Bench, session: bytes) -> None:
+    batch = [request("ping", number) for number in range(50)]
+    assert list(range(50)) == [
+        each["id"] for each in answers(bench.send(batch, sessions=[session]))
+    ]
+    found = bench.send([*batch, notification("a")], sessions=[session])
+    assert (400, -32600) == (found.status, found.code)
+
+
+@pytest.mark.parametrize("version", ["2025-06-18", "2025-11-25"])
+@pytest.mark.parametrize("batch", [[], [request("ping")], [notification("a")]])
+def test_2a_15_later_revisions_have_none(bench: Bench, version: str, batch: object) -> None:
+    found = bench.send(batch, sessions=[bench.session(version)])
+    assert (400, -32600, None) == (found.status, found.code, found.json["id"])
+
+
+def test_a_part_that_is_not_strict_spoils_it_all(bench: Bench, session: bytes) -> None:
+    body = b'[{"jsonrpc":"2.0","id":1,"method":"ping"},{"a":1,"a":2}]'
+    found = bench.send(body, sessions=[session])
+    assert (400, -32700) == (found.status, found.code)
+
+
+def test_other_work_goes_on_between_its_messages(bench: Bench, session: bytes) -> None:
+    """A step is a chance for the reactor."""
+    body = b"[" + b",".join([b'{"jsonrpc":"2.0","id":1,"method":"ping"}'] * 50) + b"]"
+    steps = bench.server.post(Posted(body=body, sessions=[session]), bench.snapshot, bench.now)
+    assert 50 <= sum(1 for _ in steps)

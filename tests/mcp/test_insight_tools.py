@@ -1,0 +1,321 @@
+"""The tools about the insights: derived names, order, bounds, look-ups (mcp.md 5.4, 5.5)."""
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+
+from reviewsd.domain.findings import DataError
+from reviewsd.domain.loading import load
+from reviewsd.formats.fragments import MAX_FRAGMENT
+from reviewsd.mcp.toolbox import Toolbox
+from tests.support.broken import INSIGHTS, Document, nearly
+from tests.support.columns import review
+from tests.support.daemon import DEMO
+from tests.support.publishing import House
+from tests.support.tools import Data, Tools, demo_snapshot, published
+
+GIVEN = json.loads((DEMO / "insights.json").read_bytes())
+HOSTILE = "\"\\\n\t\x01\x7f\u2028\ud7ff\ufffe🎉</script>}],\u202e'`${}%s%d"
+ENTITIES = {
+    "get_aspect_sentiment": ("aspect", GIVEN["aspects"]),
+    "get_technician": ("name", GIVEN["entities"]["technicians"]),
+    "get_service": ("service", GIVEN["entities"]["services"]),
+}
+LISTS = ("aspects", "technicians", "services", "problems", "service_areas", "topics")
+ALL: dict[str, dict[str, object]] = {
+    "get_aspect_sentiment": {"aspect": "a"},
+    "get_technician": {"name": "a"},
+    "get_service": {"service": "a"},
+    "get_topics": {},
+    "get_sentiment_trend": {},
+    "get_faq": {},
+    "get_summary": {},
+}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+    return Tools(demo_snapshot(House(tmp_path_factory.mktemp("demo"))))
+
+
+def told(place: Path, insights: object) -> Tools:
+    """One review and what is said of it."""
+    house = House(place)
+    house.write(review("a"), insights=insights)
+    return Tools(published(house))
+
+
+def mentioned(entities: list[Data]) -> list[Data]:
+    return sorted(entities, key=lambda each: -each["mention_count"])
+
+
+# -- aspects, technicians, services
+
+
+@pytest.mark.parametrize("name", ENTITIES)
+def test_an_entity_is_found_by_id_and_label(demo: Tools, name: str) -> None:
+    argument, entities = ENTITIES[name]
+    for each in entities:
+        for spelled in (each["id"], each["label"], f" {each['label'].upper()} "):
+            found = demo.data(name, {argument: spelled})
+            given = {key: value for key, value in each.items() if key != "review_ids"}
+            assert given.items() <= found.items()
+            assert "review_ids" not in found
+
+
+@pytest.mark.parametrize("written", ["Réparation A/C", {"label": "Réparation A/C"}])
+def test_what_is_left_out_is_derived(tmp_path: Path, written: object) -> None:
+    found = told(tmp_path, {"entities": {"technicians": [written]}})
+    expected = {
+        "id": "reparation-a-c",
+        "name": "Réparation A/C",
+        "label": "Réparation A/C",
+        "mention_count": 0,
+        "positive_count": 0,
+        "neutral_count": 0,
+        "negative_count": 0,
+        "positive_pct": 0.0,
+        "score": 0.0,
+        "average_rating": None,
+        "top_phrases": [],
+        "example_review_ids": [],
+    }
+    assert expected == found.data("get_technician", {"name": "REPARATION-a-c"})
+    assert list(expected) == list(found.data("get_technician", {"name": "réparation a/c"}))
+
+
+def test_an_id_comes_before_a_label(tmp_path: Path) -> None:
+    """And among equals what is mentioned more often."""
+    aspects = [
+        {"id": "x", "label": "Speed", "mention_count": 9},
+        {"id": "speed", "label": "Haste", "mention_count": 1},
+        {"id": "y", "label": "haste", "mention_count": 5},
+    ]
+    found = told(tmp_path, {"aspects": aspects})
+    ids = {
+        name: found.data("get_aspect_sentiment", {"aspect": name})["id"]
+        for name in ("Speed", "HASTE", "x")
+    }
+    assert {"Speed": "speed", "HASTE": "y", "x": "x"} == ids
+
+
+def test_an_unknown_name_lists_the_known_ones(demo: Tools) -> None:
+    known = ", ".join(each["id"] for each in mentioned(GIVEN["entities"]["technicians"]))
+    assert (
+        'get_technician: no technician is called "Ben"; the nearest is "ben-okafor" (Ben Okafor). '
+        f"Known ids: {known}."
+    ) == demo.error("get_technician", {"name": "Ben"})
+    assert (f'get_technician: no technician is called "Zzz". Known ids: {known}.') == demo.error(
+        "get_technician", {"name": "Zzz"}
+    )
+    assert demo.error("get_aspect_sentiment", {"aspect": "pricng"}).startswith(
+        'get_aspect_sentiment: no aspect is called "pricng"; the nearest is "pricing" (Pricing). '
+    )
+
+
+def test_of_many_the_most_mentioned_are_listed(tmp_path: Path) -> None:
+    services = [{"id": f"s{n:02}", "mention_count": n} for n in range(35)]
+    found = told(tmp_path, {"entities": {"services": services}})
+    known = ", ".join(f"s{n:02}" for n in range(34, 14, -1))
+    assert (
+        f'get_service: no service is called "zzz". Known ids: the 20 most mentioned of 35: {known}.'
+    ) == found.error("get_service", {"service": "zzz"})
+
+
+def test_hostile_names_are_names(tmp_path: Path) -> None:
+    technicians = [HOSTILE, "\x00", "a\x005", "a", {"id": "\uffff", "label": "\U0010ffff"}]
+    found = told(tmp_path, {"entities": {"technicians": technicians}})
+    for name in (HOSTILE, "\x00", "a\x005", "a", "\U0010ffff"):
+        assert name == found.data("get_technician", {"name": name})["label"]
+    assert len(found.error("get_technician", {"name": HOSTILE * 1_000})) < 1_000
+
+
+# -- lists
+
+
+def test_topics_are_those_mentioned_most_first(demo: Tools) -> None:
+    found = demo.data("get_topics")
+    assert len(GIVEN["topics"]) == found["returned"]
+    assert mentioned(GIVEN["topics"]) == found["topics"]
+
+
+@pytest.mark.parametrize(("arguments", "months"), [({}, 24), ({"months": "3"}, 3)])
+def test_the_trend_has_the_newest_months(
+    demo: Tools, arguments: dict[str, object], months: int
+) -> None:
+    newest = GIVEN["temporal"]["monthly"][-months:]
+    assert {
+        "trend": GIVEN["temporal"]["trend"],
+        "returned": months,
+        "monthly": newest,
+    } == demo.data("get_sentiment_trend", arguments)
+
+
+def test_months_are_oldest_first_however_they_are_written(tmp_path: Path) -> None:
+    monthly = [{"month": month} for month in ("2025-02", "2024-12", "2025-01")]
+    found = told(tmp_path, {"temporal": {"monthly": monthly}})
+    months = found.data("get_sentiment_trend", {"months": 2})["monthly"]
+    assert ["2025-01", "2025-02"] == [each["month"] for each in months]
+    assert 120 >= len(found.data("get_sentiment_trend", {"months": 120})["monthly"])
+
+
+@pytest.mark.parametrize("query", ["", "NIGHT", "the", "?", "zzz", '"', "Straße"])
+def test_the_faq_is_searched_in_questions_and_answers(demo: Tools, query: str) -> None:
+    expected = [
+        each
+        for each in GIVEN["faq"]
+        if any(query.casefold() in each[part].casefold() for part in ("question", "answer"))
+    ]
+    assert {
+        "matched": len(expected),
+        "returned": len(expected),
+        "faq": expected,
+    } == demo.data("get_faq", {"query": query})
+
+
+def test_no_text_is_found_across_question_and_answer(tmp_path: Path) -> None:
+    found = told(tmp_path, {"faq": [{"question": "ab", "answer": "cd"}]})
+    assert [1, 0, 1] == [
+        found.data("get_faq", {"query": query})["matched"] for query in ("AB", "bc", "d")
+    ]
+
+
+def test_a_long_faq_is_cut_to_the_budget(tmp_path: Path) -> None:
+    faq = [{"question": f"{n}?", "answer": "ж" * 1_000} for n in range(500)]
+    found = told(tmp_path, {"faq": faq})
+    answer = found.data("get_faq")
+    assert 500 == answer["matched"]
+    assert 34 <= answer["returned"] <= 37
+    assert faq[0].items() <= answer["faq"][0].items()
+    assert found.size("get_faq") <= 38_000
+
+
+# -- the overview
+
+
+def test_the_summary_names_what_the_other_tools_know(demo: Tools) -> None:
+    found = demo.data("get_summary")
+    for name in ("summary", "pull_quote", "review_count", "date_range", "generated_at", "model"):
+        assert GIVEN[name] == found[name]
+    assert GIVEN["overall_sentiment"] == found["overall_sentiment"]
+    given = GIVEN["entities"] | {"aspects": GIVEN["aspects"], "topics": GIVEN["topics"]}
+    for name in LISTS:
+        spelled = "name" if name == "technicians" else "label"
+        assert [
+            {key: each[key] for key in ("id", spelled, "mention_count", "positive_pct")}
+            for each in mentioned(given[name])[:20]
+        ] == found[name]
+    for tool, argument, name in (
+        ("get_aspect_sentiment", "aspect", "aspects"),
+        ("get_technician", "name", "technicians"),
+        ("get_service", "service", "services"),
+    ):
+        for each in found[name]:
+            assert each["id"] == demo.data(tool, {argument: each["id"]})["id"]
+
+
+def test_empty_insights_are_insights(tmp_path: Path) -> None:
+    found = told(tmp_path, {"review_count": None})
+    assert {"returned": 0, "topics": []} == found.data("get_topics")
+    assert {"matched": 0, "returned": 0, "faq": []} == found.data("get_faq")
+    assert {"trend": "stable", "returned": 0, "monthly": []} == found.data("get_sentiment_trend")
+    summary = found.data("get_summary")
+    assert (None, None, 0) == tuple(
+        summary[name] for name in ("summary", "pull_quote", "review_count")
+    )
+    assert not any(summary[name] for name in LISTS)
+    assert ("get_service: the insights name no service; use search_reviews.") == found.error(
+        "get_service", {"service": "x"}
+    )
+
+
+def test_without_insights_the_agent_is_sent_to_search(tmp_path: Path) -> None:
+    found = Tools(demo_snapshot(House(tmp_path), insights=False))
+    for name, arguments in ALL.items():
+        assert ("No insights are published for this business; use search_reviews.") == found.error(
+            name, arguments
+        )
+    assert found.data("get_business")["review_count"]
+    newest = found.data("search_reviews", {"limit": 1})["reviews"][0]
+    assert {"review": newest, "insight": None} == found.data("get_review", {"id": newest["id"]})
+
+
+# -- sizes
+
+
+def huge(entity_id: str) -> Document:
+    return {
+        "id": entity_id,
+        "label": "A",
+        "mention_count": 7,
+        "top_phrases": ["ж" * 900] * 20,
+        "example_review_ids": ["01J9ZK3V5Q8R2N7M4T6W1X0YAB"] * 1_000,
+        "review_ids": ["01J9ZK3V5Q8R2N7M4T6W1X0YAB"] * 1_000,
+        "embedding": "x" * MAX_FRAGMENT,
+    }
+
+
+def test_what_is_too_large_is_made_smaller(tmp_path: Path) -> None:
+    """No answer may fill the context of a model: lists end early, unknown members go."""
+    many = [huge(f"a{n}") for n in range(25)]
+    prose = {"summary": "x" * 100_000, "pull_quote": "y" * 100_000, "model": "z" * 100_000}
+    months = [{"month": f"2025-{n:02}", "more": "x" * 9_000} for n in range(1, 13)]
+    insights = {
+        "aspects": many,
+        "entities": dict.fromkeys(LISTS[1:5], many),
+        "topics": many,
+        "temporal": {"monthly": months},
+        **prose,
+    }
+    found = told(tmp_path, insights)
+    for name, arguments in ALL.items():
+        given = dict.fromkeys(arguments, "a3")
+        assert found.size(name, given) <= 38_000
+    one = found.data("get_technician", {"name": "a3"})
+    assert len(one["example_review_ids"]) >= 5
+    assert "embedding" not in one
+    assert len(json.dumps(one, ensure_ascii=False).encode()) < MAX_FRAGMENT
+    summary = found.data("get_summary")
+    assert summary["summary"].endswith("x…")
+    assert 20 == len(summary["topics"])
+    newest = found.data("get_sentiment_trend")["monthly"]
+    assert ["2025-09", "2025-10", "2025-11", "2025-12"] == [each["month"] for each in newest]
+
+
+def test_a_list_has_at_least_one_entry(tmp_path: Path) -> None:
+    found = told(tmp_path, {"topics": ["a" * 500, "b"], "faq": INSIGHTS["faq"]})
+    small = Tools(found.snapshot, Toolbox(500))
+    assert 1 == small.data("get_topics")["returned"]
+    assert 1 == small.data("get_faq")["returned"]
+
+
+def test_a_name_of_any_length_is_answered(tmp_path: Path) -> None:
+    """Only lists and unknown members can be shortened."""
+    found = told(tmp_path, {"aspects": [{"id": "a", "label": "x" * 40_000, "top_phrases": ["y"]}]})
+    assert [] == found.data("get_aspect_sentiment", {"aspect": "a"})["top_phrases"]
+    assert [] == found.data("get_summary")["aspects"]
+
+
+def test_unknown_members_are_served(tmp_path: Path) -> None:
+    topics = [{"label": "A", "colour": "\u00eb", "size": 1.10}]
+    found = told(tmp_path, {"topics": topics, "faq": [{"question": "?", "answer": "!", "x": 1}]})
+    (topic,) = found.data("get_topics")["topics"]
+    assert topics[0].items() <= topic.items()
+    assert 1 == found.data("get_faq")["faq"][0]["x"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(insights=nearly(INSIGHTS))
+def test_whatever_is_published_is_answered(insights: Document) -> None:
+    """Each answer is checked against its schema."""
+    with suppress(DataError):
+        reviews = json.dumps({"business": {"name": "A"}, "reviews": [review("a")]}).encode()
+        load(reviews, json.dumps(insights).encode())
+        with TemporaryDirectory() as place:
+            found = told(Path(place), insights)
+            for name, arguments in ALL.items():
+                found.answer(name, json.dumps(arguments).encode())

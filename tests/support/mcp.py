@@ -1,0 +1,142 @@
+"""An McpServer without HTTP, and the messages that clients of both eras send."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from reviewsd.mcp.introduction import Introduction
+from reviewsd.mcp.methods import Methods
+from reviewsd.mcp.params import CLIENT_CAPABILITIES, PROTOCOL_VERSION
+from reviewsd.mcp.resources import MAX_RESOURCE, Resources
+from reviewsd.mcp.server import Answer, McpServer, Posted
+from reviewsd.mcp.sessions import Session, Sessions
+from reviewsd.mcp.toolbox import Toolbox
+from reviewsd.stores.snapshots import Snapshot
+from tests.support.columns import review
+from tests.support.publishing import House
+
+NOW = 1_760_000_000.0
+LIFETIME = 30 * 86_400
+SECRET = bytes(range(32))
+LATEST = "2025-11-25"
+MODERN = "2026-07-28"
+
+TECHNICIAN = {"name": "Sam", "mention_count": 1, "positive_pct": 100, "review_ids": ["b"]}
+INSIGHTS = {"entities": {"technicians": [TECHNICIAN]}}
+
+
+def publish(house: House) -> Snapshot:
+    """Three reviews, of which one mentions Sam."""
+    house.write(
+        review("a", date="2025-01-01", rating=3, text="Slow."),
+        review("b", date="2025-02-01", text='Sam fixed the "boiler".'),
+        review("c", date="2025-03-01", text="Great boiler. 🎉"),
+        insights=INSIGHTS,
+    )
+    house.publish()
+    return Snapshot(house.current.resolve())
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a client gets."""
+
+    status: int
+    body: bytes
+    headers: dict[str, str]
+
+    @property
+    def json(self) -> Any:  # noqa: ANN401  JSON
+        return json.loads(self.body)
+
+    @property
+    def session(self) -> bytes:
+        return self.headers["Mcp-Session-Id"].encode()
+
+    @property
+    def code(self) -> int:
+        """Of the error."""
+        found: int = self.json["error"]["code"]
+        return found
+
+
+def reply(answer: Answer) -> Reply:
+    headers = {name.decode(): value.decode() for name, value in answer.headers}
+    return Reply(answer.status, b"".join(bytes(part) for part in answer.body), headers)
+
+
+def request(method: str, request_id: object = 1, **params: object) -> dict[str, object]:
+    return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
+
+
+def notification(method: str, **params: object) -> dict[str, object]:
+    return {"jsonrpc": "2.0", "method": method, "params": params}
+
+
+def modern(method: str, request_id: object = 1, **params: object) -> dict[str, object]:
+    """A request of the stateless era."""
+    meta = {PROTOCOL_VERSION: MODERN, CLIENT_CAPABILITIES: {}}
+    return request(method, request_id, **{"_meta": meta} | params)
+
+
+class Bench:
+    """A server, a snapshot and a clock."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        secrets: Sequence[bytes] = (SECRET,),
+        max_resource: int = MAX_RESOURCE,
+    ) -> None:
+        self.snapshot = snapshot
+        self.now = NOW
+        self.ended: set[bytes] = set()
+        numbers = count(1)
+        self.server = McpServer(
+            Sessions(secrets, self.ended.__contains__, LIFETIME),
+            Methods(
+                Toolbox(),
+                Resources(max_resource),
+                Introduction("1.2.3", "All are from customers."),
+            ),
+            lambda size: next(numbers).to_bytes(size, "big"),
+        )
+
+    def send(self, message: object, **fields: Sequence[bytes]) -> Reply:
+        """POST a message, or bytes as they are."""
+        body = message if isinstance(message, bytes) else json.dumps(message).encode()
+        steps = self.server.post(Posted(body=body, **fields), self.snapshot, self.now)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                return reply(end.value)
+
+    def initialize(self, version: str = "2025-06-18", **fields: Sequence[bytes]) -> Reply:
+        client = {"name": "test", "version": "1"}
+        message = request("initialize", protocolVersion=version, capabilities={}, clientInfo=client)
+        return self.send(message, **fields)
+
+    def session(self, version: str = "2025-06-18") -> bytes:
+        return self.initialize(version).session
+
+    def ask(self, session: bytes, method: str, **params: object) -> Reply:
+        """Send a request in a session."""
+        return self.send(request(method, **params), sessions=[session])
+
+    def ask_modern(self, method: str, /, *names: bytes, **params: object) -> Reply:
+        """Send a request of the stateless era; ``names`` are the values of ``Mcp-Name``."""
+        return self.send(modern(method, **params), **mirrors(method, names))
+
+    def delete(self, *sessions: bytes, versions: Sequence[bytes] = ()) -> Reply | Session:
+        found = self.server.delete(Posted(sessions=sessions, versions=versions), self.now)
+        return found if isinstance(found, Session) else reply(found)
+
+
+def mirrors(
+    method: str, names: Sequence[bytes] = (), version: str = MODERN
+) -> dict[str, Sequence[bytes]]:
+    """The header fields of a request of the stateless era."""
+    return {"versions": [version.encode()], "methods": [method.encode()], "names": names}
