@@ -14,7 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
+    from twisted.internet.interfaces import IReactorFromThreads
     from twisted.internet.posixbase import PosixReactorBase
+
+from twisted.internet.task import Clock
 
 from reviewsd import config as configuration
 from reviewsd import logs
@@ -26,6 +29,9 @@ from reviewsd.domain.loading import load
 from reviewsd.formats import paths, sources
 from reviewsd.settings import Config
 from reviewsd.state import EX_CONFIG, StartError
+from reviewsd.stores.secrets import Secrets
+from reviewsd.websub.tls import Tls
+from reviewsd.wiring import state_store
 
 _PRIVATE = 0o077  # umask: what this daemon writes is nobody else's business
 
@@ -86,7 +92,17 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def check(config: Config) -> int:
-    """Validate the data as the daemon would; the configuration has been already."""
+    """Validate the files that the configuration names as the daemon would; itself it has been."""
+    ca_file = config.hub.callbacks.ca_file
+    if ca_file is not None:
+        try:
+            Tls(Clock(), Path(ca_file))
+        except ValueError as error:
+            return _fail([f"hub.callbacks.ca_file: {error}"], EX_CONFIG)
+    try:
+        state_store(cast("IReactorFromThreads", Clock()), config, Secrets(()))  # is not opened
+    except StartError as error:
+        return _fail([str(error)], EX_CONFIG)
     try:
         found = sources.read(config.data_dir, config.data.max_bytes)
         dataset = load(found.reviews, found.insights)
@@ -108,6 +124,8 @@ def run_daemon(config: Config, environ: Mapping[str, str], announce: Callable[[]
     from twisted.logger import Logger  # noqa: PLC0415
     from twisted.python.failure import Failure  # noqa: PLC0415
 
+    # Read by the system's resolver: a name that nobody answers for must not hold a thread for 20 s
+    os.environ.setdefault("RES_OPTIONS", "timeout:2 attempts:1")  # E6
     unix = cast("PosixReactorBase", reactor)
     running: Deferred[None] = Deferred()
     ended: Deferred[None] = Deferred()

@@ -8,10 +8,11 @@ import gc
 import os
 import signal
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from importlib.metadata import version
+from typing import Any
 
 from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.defer import CancelledError, Deferred, DeferredList
@@ -24,6 +25,7 @@ from twisted.internet.threads import deferToThread
 from twisted.logger import Logger
 from twisted.web.server import Site
 
+from reviewsd import policies
 from reviewsd.formats.compiling import Settings
 from reviewsd.formats.publication import Order, Step
 from reviewsd.formats.sources import signature
@@ -38,11 +40,17 @@ from reviewsd.stores.watch import Watcher
 from reviewsd.tasks import TaskSet, every
 from reviewsd.web.admin import AdminSite
 from reviewsd.web.channel import PublicServer
+from reviewsd.web.hub import HubRoute
 from reviewsd.web.public import PublicSite
 from reviewsd.web.replies import Replies
+from reviewsd.wiring import build_hub
+from reviewsd.wiring_mcp import build_mcp
 
 FIRST_WAIT = 5.0
 """Seconds that the start waits for fresh data while older data could be served."""
+
+HUB_WAIT = 2.0
+"""Seconds that the start waits for the hub."""
 
 _EXTENSION = 30.0  # seconds; what systemd is asked to wait more at each step of a long start
 
@@ -107,23 +115,35 @@ async def _start(
     stack.push_async_callback(publisher.stop)
     await _first_publication(reactor, publisher, snapshots, notifier)
 
+    parts = await build_hub(stack, reactor, config, environ)
     replies = Replies(config.base_url, _cache_control(config))
+    asked = TaskSet()
+    route = HubRoute(parts.reception, replies, asked, policies.trusted(config))
+    mcp = await build_mcp(stack, reactor, config, environ, snapshots, parts, replies, asked)
     public = PublicServer(
-        PublicSite(snapshots, replies, reactor).resource(), replies.refusal, reactor
+        PublicSite(snapshots, replies, reactor, route, mcp).resource(),
+        replies.refusal,
+        reactor,
+        config.server.max_body.mcp,
     )
     descriptors = inherited()
     ports = []
-    stack.push_async_callback(public.drain)
+    stack.push_async_callback(asked.stop)
+    stack.push_async_callback(_together, public.drain, parts.hub.stop)
     for endpoint in config.listen:
         wanted = listen_string(endpoint, descriptors)
-        ports.append(_address(await _listen(stack, reactor, wanted, public)))
+        port = await _listen(stack, reactor, wanted, public)
+        ports.append(_address(port))
+        host = port.getHost()
+        if isinstance(host, IPv4Address | IPv6Address):
+            parts.avoid(host.host, host.port)
     about = {
         "version": program_version(),
         "base_url": config.base_url,
         "listen": ports,
         "data_dir": str(config.data_dir),
     }
-    admin = AdminSite(snapshots, publisher, about, time.time)
+    admin = AdminSite(snapshots, publisher, parts.operator, about, time.time)
     await _listen(stack, reactor, _admin_endpoint(config, descriptors), admin.site())
 
     tasks = TaskSet()
@@ -140,6 +160,10 @@ async def _start(
         poll_interval=config.data.poll_interval,
         settle_interval=config.data.settle,
     )
+    parts.hub.start()
+    snapshots.observe(parts.hub.topics_changed)
+    # It takes requests only then; but if its store does not work, reads go on without it (D9)
+    await DeferredList([parts.hub.announced, deferLater(reactor, HUB_WAIT)], fireOnOneCallback=True)
     watcher.start()
     stack.push_async_callback(watcher.stop)
     _reload_on_hangup(reactor, publisher, notifier)
@@ -258,6 +282,13 @@ def _state(snapshots: Snapshots, report: Report) -> str:
     if report.good:
         return serving
     return f"{serving}; last reload {report.outcome}: {report.problems[0]}"
+
+
+async def _together(*actions: Callable[[], Coroutine[Deferred[Any], Any, None]]) -> None:
+    """Do what takes its time at the same time: systemd waits for 45 s in all (O4)."""
+    await DeferredList(
+        [Deferred.fromCoroutine(action()) for action in actions], fireOnOneErrback=True
+    )
 
 
 def _async(action: Callable[[], None]) -> Callable[[], Awaitable[None]]:

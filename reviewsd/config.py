@@ -34,13 +34,18 @@ _EXAMPLES = {
     "$.listen": "listen: [tcp:8080:interface=127.0.0.1]",
     "$.metrics.listen": "listen: tcp:9090:interface=127.0.0.1",
     "$.data.max_shrink": "max_shrink: 50%",
+    "$.hub.callbacks.ports": 'ports: ["443", "1024-65535"]',
 }
 
 _RULES: Mapping[str, Callable[[str], object]] = {
     "base_url": grammar.origin,
     "listen[]": grammar.endpoint,
+    "server.allowed_hosts[]": grammar.host_or_any,
+    "server.trusted_proxies[]": grammar.network,
     "hub.store": grammar.store,
     "hub.callbacks.allow_networks[]": grammar.network,
+    "hub.callbacks.ports[]": grammar.ports,
+    "hub.callbacks.nat64_prefixes[]": grammar.nat64_prefix,
     "mcp.allowed_origins[]": grammar.origin_or_any,
     "metrics.listen": grammar.endpoint,
 }
@@ -228,6 +233,8 @@ def _check_together(tree: object, overrides: Mapping[str, str]) -> Iterator[tupl
     """What the type of one key cannot say."""
     if _at(tree, "listen") == []:
         yield "$.listen", "expected at least one endpoint"
+    if _at(tree, "hub.callbacks.ports") == []:
+        yield "$.hub.callbacks.ports", "expected at least one port"
     delays = _at(tree, "hub.delivery.retry_delays")
     if isinstance(delays, list) and len(delays) != 2:  # noqa: PLR2004 - seed 3: the third ends it
         yield "$.hub.delivery.retry_delays", f"expected 2 delays, got {len(delays)}"

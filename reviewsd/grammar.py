@@ -1,20 +1,22 @@
-"""The strings of a configuration that have a grammar: origins, endpoints, networks.
+"""The strings of a configuration that have a grammar: origins, endpoints, networks, ports.
 
 Each function takes what the operator wrote and raises ``ValueError`` with a reason to print, in
 the form of ``domain.findings``: what was expected, what was found, the likely remedy.
 """
 
-import ipaddress
 import re
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_network
 
 from twisted.internet.endpoints import serverFromString
 from twisted.internet.interfaces import IStreamServerEndpointStringParser
 from twisted.plugin import getPlugins
 
+from reviewsd.domain.addresses import Addresses
+from reviewsd.domain.callback import HTTPS_PORT, MAX_PORT
 from reviewsd.domain.findings import nearest, show
 
-_MAX_PORT = 65535
-_DEFAULT_PORTS = {"http": 80, "https": 443}
+_DEFAULT_PORTS = {"http": 80, "https": HTTPS_PORT}
+_PRIVILEGED = 1024  # ports below are other services', such as 22 and 25; E3
 
 # RFC 3986 appendix B, and the hosts that work in a URL without any encoding
 _URL = re.compile(
@@ -28,7 +30,17 @@ _ENDPOINT = 'expected an endpoint such as "tcp:8080:interface=127.0.0.1" or "sys
 _BUILT_IN = {"tcp", "unix", "ssl"}
 _CHECKED_BY_TWISTED = ("tcp", "tcp6", "unix")  # ssl would read its files, others are plugins
 _TCP = re.compile(r"tcp6?:(port=)?(?P<port>[0-9]{1,5})(:.*)?", re.ASCII)
+_PORTS = re.compile(r"(?P<low>[1-9][0-9]{0,4})(-(?P<high>[1-9][0-9]{0,4}))?")
 _FAMILIES = ("INET", "INET6", "UNIX")
+
+
+# PostgreSQL 15, 34.1.1.2. Stricter than libpq, which takes a password that should have been encoded
+# for a host or a port, and tells it in its errors.
+_HOST = r"([a-z0-9._%-]*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?"
+_DATABASE = re.compile(
+    rf"postgresql://([^\s:/?#@]+(:[^\s:/?#@]*)?@)?{_HOST}(,{_HOST})*/[^\s:/?#@]+(\?[^\s#]*)?",
+    re.ASCII | re.IGNORECASE,
+)
 
 
 def origin(text: str) -> str:
@@ -56,8 +68,8 @@ def origin(text: str) -> str:
     if authority["port"] is None:
         return f"{scheme}://{authority['host']}"
     port = int(authority["port"])
-    if not 0 < port <= _MAX_PORT:
-        raise ValueError(f"expected a port of 1..{_MAX_PORT}, got {port}")
+    if not 0 < port <= MAX_PORT:
+        raise ValueError(f"expected a port of 1..{MAX_PORT}, got {port}")
     suffix = "" if port == _DEFAULT_PORTS[scheme] else f":{port}"
     return f"{scheme}://{authority['host']}{suffix}"
 
@@ -66,11 +78,26 @@ def _is_host(text: str) -> bool:
     """Whether brackets hold an IPv6 address and dots separate labels."""
     if text.startswith("["):
         try:
-            ipaddress.IPv6Address(text[1:-1])
+            IPv6Address(text[1:-1])
         except ValueError:
             return False
         return True
     return ".." not in text
+
+
+def host_or_any(text: str) -> str:
+    """A host as the Host header names it, without a port, in lower case; or ``*`` for all.
+
+    Returns:
+        Such as ``reviews.example.com`` or ``[2001:db8::1]``.
+    """
+    if text == "*":
+        return text
+    parts = _AUTHORITY.fullmatch(text.lower())
+    if parts is None or parts["port"] is not None or not _is_host(parts["host"]):
+        hint = "; leave the port out" if parts is not None and parts["port"] else ""
+        raise ValueError(f'expected a host such as "reviews.internal", got {show(text)}{hint}')
+    return parts["host"]
 
 
 def origin_or_any(text: str) -> str:
@@ -90,8 +117,8 @@ def endpoint(text: str) -> str:
         _inherited(text, rest)
     elif kind in _CHECKED_BY_TWISTED:
         port = _TCP.fullmatch(inner)
-        if kind != "unix" and (port is None or int(port["port"]) > _MAX_PORT):
-            raise ValueError(f"expected a port of 0..{_MAX_PORT} after {kind}:, got {show(text)}")
+        if kind != "unix" and (port is None or int(port["port"]) > MAX_PORT):
+            raise ValueError(f"expected a port of 0..{MAX_PORT} after {kind}:, got {show(text)}")
         try:
             serverFromString(object(), inner)
         except (TypeError, ValueError, RuntimeError) as refusal:  # whatever its parsers trip over
@@ -115,22 +142,59 @@ def _inherited(text: str, rest: str) -> None:
 
 
 def store(text: str) -> str:
-    """Where the hub keeps its subscriptions. The text may hold a password: it is not shown."""
-    if text == "sqlite" or text.startswith("postgresql://"):
-        return text
-    raise ValueError('expected "sqlite" or an address that starts with "postgresql://"')
+    """Where the hub keeps its subscriptions. What is refused may hold a password: it is not shown."""
+    if text != "sqlite" and _DATABASE.fullmatch(text) is None:
+        raise ValueError('expected "sqlite" or a URL such as "postgresql://host/database"')
+    return text
 
 
-def network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
+def network(text: str) -> IPv4Network | IPv6Network:
     """An IP network in CIDR form; a single address is a network of one."""
     try:
-        return ipaddress.ip_network(text)
+        return ip_network(text)
     except ValueError:
         pass
     try:
-        meant = ipaddress.ip_network(text, strict=False)
+        meant = ip_network(text, strict=False)
     except ValueError:
         hint = ""
     else:
         hint = f'; did you mean "{meant}"?'
     raise ValueError(f'expected a network such as "10.0.0.0/8", got {show(text)}{hint}')
+
+
+def nat64_prefix(text: str) -> IPv6Network:
+    """The prefix of a NAT64 translator, with one of RFC 6052's lengths."""
+    try:
+        prefix = IPv6Network(text)
+    except ValueError:
+        expected = 'expected an IPv6 network such as "64:ff9b::/96"'
+        raise ValueError(f"{expected}, got {show(text)}") from None
+    Addresses(nat64_prefixes=[prefix])  # refuses other lengths
+    return prefix
+
+
+def ports(text: str) -> tuple[int, int]:
+    """A port, or a range of ports, that callbacks may have (E3).
+
+    Returns:
+        The lowest and the highest.
+    """
+    given = _PORTS.fullmatch(text)
+    if given is None:
+        raise ValueError(
+            f'expected a port such as "443" or ports such as "1024-65535", got {show(text)}'
+        )
+    low, high = int(given["low"]), int(given["high"] or given["low"])
+    if max(low, high) > MAX_PORT:
+        raise ValueError(f"expected ports up to {MAX_PORT}, got {show(text)}")
+    if min(low, high) < _PRIVILEGED and not low == high == HTTPS_PORT:
+        raise ValueError(
+            f"expected {HTTPS_PORT} or ports from {_PRIVILEGED} on, since those below belong to"
+            f" other services, got {show(text)}"
+        )
+    if low > high:
+        raise ValueError(
+            f'expected the lower port first, got {show(text)}; did you mean "{high}-{low}"?'
+        )
+    return low, high

@@ -4,19 +4,22 @@
 are seconds, sizes bytes. ``config.load`` makes a Config from a file; ``extra["expected"]`` is how
 its findings name a rule.
 
-``hub``, ``mcp``, ``metrics`` and ``workers`` are checked in full, but nothing reads them yet.
+``metrics`` and ``workers`` are checked in full, but nothing reads them yet.
 """
 
 from collections.abc import Iterator
 from operator import attrgetter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta, Struct
 
 _END = r"(?![\s\S])"  # "$" alone would match before a final newline
+
+SQLITE = "sqlite"
+"""``hub.store``: a file in the state directory."""
 
 Text = Annotated[str, Meta(min_length=1)]
 Age = Annotated[int, Meta(ge=0, le=31_536_000)]
@@ -83,45 +86,93 @@ class Deliveries(_Section, frozen=True, kw_only=True):
     jitter: Annotated[float, Meta(ge=0, le=1)] = 0.2
     timeout: Timeout = 30.0
     concurrency: Annotated[int, Meta(ge=1, le=1024)] = 64
+    per_host: Annotated[int, Meta(ge=1, le=1024)] = 16
+    per_address: Annotated[int, Meta(ge=1, le=1024)] = 16
+    """Of one address network, IPv4 /24 or IPv6 /48 (H8)."""
 
 
 class Verification(_Section, frozen=True, kw_only=True):
     """The GET that confirms a subscription."""
 
     timeout: Timeout = 15.0
+    per_host: Annotated[int, Meta(ge=1, le=1024)] = 8
+    per_address: Annotated[int, Meta(ge=1, le=1024)] = 16
 
 
 class Limits(_Section, frozen=True, kw_only=True):
     """What an open hub takes on (H1-H8)."""
 
     requests_per_minute: Annotated[int, Meta(ge=1, le=1_000_000)] = 120
+    """Of one client network (H1)."""
+    requests_per_minute_and_host: Annotated[int, Meta(ge=1, le=1_000_000)] = 120
+    """With callbacks at one host (H2)."""
     active_per_host: Annotated[int, Meta(ge=1, le=10_000_000)] = 100
     active: Annotated[int, Meta(ge=1, le=10_000_000)] = 10_000
+    pending: Annotated[int, Meta(ge=1, le=10_000_000)] = 2_000
+    pending_per_client: Annotated[int, Meta(ge=1, le=10_000_000)] = 240
+    pending_time: Annotated[int, Meta(ge=1, le=86_400)] = 600
 
 
 class Callbacks(_Section, frozen=True, kw_only=True):
-    """Which callbacks are reached beside public ones (E9, E10)."""
+    """Which callbacks are reached, and how much each may cost (E3, E7 to E10, E12)."""
 
     allow_networks: tuple[str, ...] = ()
     ca_file: Text | None = None
+    ports: tuple[str, ...] = ("443", "1024-65535")
+    nat64_prefixes: tuple[str, ...] = ()
+    dns_timeout: Timeout = 5.0
+    connect_timeout: Timeout = 10.0
+    byte_budget: Annotated[int, Meta(ge=16_384, le=2**24)] = 131_072
+    """Received below TLS in one exchange."""
+    max_lifetime: Annotated[float, Meta(ge=0.1, le=85)] = 45.0
+    """Of a connection; below the 90 s for which a delivery is claimed (D5)."""
 
 
 class Hub(_Section, frozen=True, kw_only=True):
     """The WebSub hub."""
 
-    store: str = "sqlite"
+    store: str = SQLITE
+    """Or ``postgresql://...``, which other nodes may share."""
+    min_interval: Annotated[float, Meta(ge=0, le=3600)] = 5.0
+    """Between two versions of a topic (H9)."""
+    signature_method: Literal["sha256", "sha384", "sha512"] = "sha256"
     lease: Lease = Lease()
     delivery: Deliveries = Deliveries()
     verification: Verification = Verification()
     limits: Limits = Limits()
     callbacks: Callbacks = Callbacks()
 
+    @property
+    def shared(self) -> bool:
+        """Whether other nodes may use the store too."""
+        return self.store != SQLITE
+
+
+class MaxBody(_Section, frozen=True, kw_only=True):
+    """The greatest request body, counted while it arrives."""
+
+    mcp: Annotated[int, Meta(ge=1024, le=2**24)] = 65_536
+
+
+class Server(_Section, frozen=True, kw_only=True):
+    """The public listeners."""
+
+    allowed_hosts: tuple[str, ...] = ()
+    """By which names a listener on loopback may be asked too (mcp.md 7)."""
+    trusted_proxies: tuple[str, ...] = ("127.0.0.0/8", "::1/128")
+    """Who may say by X-Forwarded-For where a request comes from (S6)."""
+    max_body: MaxBody = MaxBody()
+
 
 class Mcp(_Section, frozen=True, kw_only=True):
-    """The MCP endpoint."""
+    """The MCP endpoint (mcp.md)."""
 
     allowed_origins: tuple[str, ...] = ()
     session_key_file: Text | None = None
+    session_lifetime: Annotated[int, Meta(ge=1, le=31_536_000)] = 2_592_000
+    answer_budget: Annotated[int, Meta(ge=4_000, le=10_000_000)] = 80_000
+    """Characters of a tool's text (mcp.md 5.4)."""
+    max_resource: Annotated[int, Meta(ge=1024, le=2**30)] = 2**20
 
 
 class Metrics(_Section, frozen=True, kw_only=True):
@@ -142,6 +193,7 @@ class Config(_Section, frozen=True, kw_only=True):
     data: Data = Data()
     cache: Cache = Cache()
     feeds: Feeds = Feeds()
+    server: Server = Server()
     hub: Hub = Hub()
     mcp: Mcp = Mcp()
     metrics: Metrics = Metrics()
@@ -155,7 +207,7 @@ class Config(_Section, frozen=True, kw_only=True):
 def unused(config: Config) -> list[str]:
     """The keys set to something else than their default that nothing reads yet, dotted."""
     default = Config(base_url=config.base_url, data_dir=config.data_dir)
-    sections = ("workers", "hub", "mcp", "metrics")
+    sections = ("workers", "metrics")
     return [
         key
         for key in keys(Config)

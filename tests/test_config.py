@@ -15,6 +15,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewsd import policies
 from reviewsd.config import ConfigError, find, load
 from reviewsd.settings import Config, keys, unused
 
@@ -162,6 +163,12 @@ NUMBERS = [
     ("workers: true", "3:10: workers: expected integer, got boolean true"),
     ("cache: {max_age: -1}", "3:18: cache.max_age: expected 0..31536000, got -1"),
     ("data: {poll_interval: 0}", "3:23: data.poll_interval: expected 0.05..3600, got 0"),
+    ("mcp: {session_lifetime: 0}", "3:25: mcp.session_lifetime: expected 1..31536000, got 0"),
+    ("mcp: {answer_budget: 10}", "3:22: mcp.answer_budget: expected 4000..10000000, got 10"),
+    (
+        "server: {max_body: {mcp: 1}}",
+        "3:26: server.max_body.mcp: expected 1024..16777216, got 1",
+    ),
     ("data: {settle: .nan}", '3:16: data.settle: expected number, got string ".nan"'),
     ("data: {settle: 1e999}", '3:16: data.settle: expected number, got string "1e999"'),
     ("feeds: {year: 25}", "3:15: feeds.year: expected 1985..9999, got 25"),
@@ -217,7 +224,15 @@ STRINGS = [
     ),
     (
         "hub: {store: mysql}",
-        '3:14: hub.store: expected "sqlite" or an address that starts with "postgresql://"',
+        ('3:14: hub.store: expected "sqlite" or a URL such as "postgresql://host/database"'),
+    ),
+    (
+        "hub: {store: 'postgresql://host'}",
+        ('3:14: hub.store: expected "sqlite" or a URL such as "postgresql://host/database"'),
+    ),
+    (
+        "hub: {signature_method: sha1}",
+        '3:25: hub.signature_method: expected one of "sha256", "sha384", "sha512", got "sha1"',
     ),
     (
         "hub: {callbacks: {allow_networks: [10.0.0.1/8]}}",
@@ -234,6 +249,27 @@ STRINGS = [
         ),
     ),
     (
+        "server: {trusted_proxies: [10.1.0.0/8]}",
+        (
+            "3:28: server.trusted_proxies[0]:"
+            ' expected a network such as "10.0.0.0/8", got "10.1.0.0/8"; did you mean "10.0.0.0/8"?'
+        ),
+    ),
+    (
+        "server: {allowed_hosts: [a.example, 'a.example:8080']}",
+        (
+            '3:37: server.allowed_hosts[1]: expected a host such as "reviews.internal",'
+            ' got "a.example:8080"; leave the port out'
+        ),
+    ),
+    (
+        "server: {allowed_hosts: ['https://a.example']}",
+        (
+            '3:26: server.allowed_hosts[0]: expected a host such as "reviews.internal",'
+            ' got "https://a.example"'
+        ),
+    ),
+    (
         "mcp: {allowed_origins: ['*', 'https://a.example/x']}",
         (
             "3:30: mcp.allowed_origins[1]: must not have a path: all addresses start at the origin,"
@@ -241,6 +277,80 @@ STRINGS = [
         ),
     ),
 ]
+
+_PORTS = 'expected a port such as "443" or ports such as "1024-65535"'
+_OTHERS = "expected 443 or ports from 1024 on, since those below belong to other services"
+
+# What is written in the list, and the finding at its place.
+PORTS = [
+    (
+        "443",
+        'expected string, got integer 443; for example: ports: ["443", "1024-65535"]',
+    ),
+    ("'22'", f'{_OTHERS}, got "22"'),
+    ("1023-2000", f'{_OTHERS}, got "1023-2000"'),
+    ("443-444", f'{_OTHERS}, got "443-444"'),
+    ("90-80", f'{_OTHERS}, got "90-80"'),
+    ("'65536'", 'expected ports up to 65535, got "65536"'),
+    ("1024-99999", 'expected ports up to 65535, got "1024-99999"'),
+    (
+        "9000-8000",
+        'expected the lower port first, got "9000-8000"; did you mean "8000-9000"?',
+    ),
+    ("https", f'{_PORTS}, got "https"'),
+    ("'0'", f'{_PORTS}, got "0"'),
+    ("'0443'", f'{_PORTS}, got "0443"'),
+    ("'-443'", f'{_PORTS}, got "-443"'),
+    ("1024-", f'{_PORTS}, got "1024-"'),
+    ("1024 - 2000", f'{_PORTS}, got "1024 - 2000"'),
+    ("'١٠٢٤'", f'{_PORTS}, got "١٠٢٤"'),
+    ("100000", 'expected string, got integer 100000; for example: ports: ["443", "1024-65535"]'),
+]
+
+_PREFIX = 'expected an IPv6 network such as "64:ff9b::/96"'
+_LENGTHS = "has none of the lengths /32, /40, /48, /56, /64, /96"
+
+PREFIXES = [
+    ("10.0.0.0/8", f'{_PREFIX}, got "10.0.0.0/8"'),
+    ("'64:ff9b::1/96'", f'{_PREFIX}, got "64:ff9b::1/96"'),
+    ("nat64", f'{_PREFIX}, got "nat64"'),
+    ("'64:ff9b::/95'", f"the NAT64 prefix 64:ff9b::/95 {_LENGTHS}"),
+    ("'64:ff9b::'", f"the NAT64 prefix 64:ff9b::/128 {_LENGTHS}"),
+]
+
+CALLBACKS = [
+    ("hub: {callbacks: {ports: []}}", "3:26: hub.callbacks.ports: expected at least one port"),
+    *(
+        (
+            f"hub:\n  callbacks:\n    ports:\n    - {written}",
+            f"6:7: hub.callbacks.ports[0]: {reason}",
+        )
+        for written, reason in PORTS
+    ),
+    *(
+        (
+            f"hub:\n  callbacks:\n    nat64_prefixes:\n    - {written}",
+            f"6:7: hub.callbacks.nat64_prefixes[0]: {reason}",
+        )
+        for written, reason in PREFIXES
+    ),
+]
+
+CLAIMS = [
+    (
+        "hub: {delivery: {timeout: 90}}",
+        "3:27: hub.delivery.timeout: expected 0.1..60, got 90",
+    ),
+    (
+        "hub: {verification: {timeout: 60.5}}",
+        "3:31: hub.verification.timeout: expected 0.1..60, got 60.5",
+    ),
+    (
+        "hub: {callbacks: {max_lifetime: 90}}",
+        "3:33: hub.callbacks.max_lifetime: expected 0.1..85, got 90",
+    ),
+]
+"""A delivery is claimed for 90 s: whatever takes longer could run twice (D5)."""
 
 _ENDPOINT = 'expected an endpoint such as "tcp:8080:interface=127.0.0.1" or "systemd:name=http"'
 
@@ -321,7 +431,10 @@ YAML = [
 ]
 
 
-@pytest.mark.parametrize(("text", "finding"), [*OBJECTS, *NUMBERS, *STRINGS, *ENDPOINTS, *YAML])
+@pytest.mark.parametrize(
+    ("text", "finding"),
+    [*OBJECTS, *NUMBERS, *STRINGS, *CALLBACKS, *CLAIMS, *ENDPOINTS, *YAML],
+)
 def test_a_fault_is_told_at_its_place(write: Write, text: str, finding: str) -> None:
     assert [f"FILE:{finding}"] == heads(refused(write(BASE + text)))
 
@@ -461,6 +574,29 @@ def test_a_huge_file_is_refused(write: Write) -> None:
     assert heads(refused(write("#" * 2**21))) == ["FILE:1:1: expected at most 1048576 characters"]
 
 
+@pytest.mark.parametrize(
+    "store",
+    [
+        "postgresql://db.example.com/reviews",
+        "postgresql://reviews:s3%2Fcret@[2001:db8::5]:5433/reviews?sslmode=verify-full",
+        "postgresql://a.example,b.example:5433/reviews?target_session_attrs=read-write",
+        "postgresql:///reviews?host=/run/postgresql",
+    ],
+)
+def test_the_hub_may_keep_its_state_in_postgresql(write: Write, store: str) -> None:
+    config, _ = load(write(BASE + f"hub: {{store: '{store}'}}"), {})
+    assert store == config.hub.store
+    assert config.hub.shared
+
+
+@pytest.mark.parametrize("password", ["s3/cret", "1/3", "1?3", "a@b", "a:b", "a b", "a#b"])
+def test_a_password_is_encoded(write: Write, password: str) -> None:
+    """libpq would take a part of it for a host, a port or a name, and tell it in its errors."""
+    text = BASE + f"hub: {{store: 'postgresql://me:{password}@db/x'}}"
+    (head,) = heads(refused(write(text)))
+    assert head.endswith('expected "sqlite" or a URL such as "postgresql://host/database"')
+
+
 def test_passwords_are_not_shown(write: Write) -> None:
     text = BASE + "hub: {store: 'mysql://me:s3cret@db/x'}\nstroe: postgresql://me:s3cret@db/x"
     lines = refused(write(text))
@@ -588,7 +724,7 @@ def test_every_key_has_a_variable(write: Write, key: str) -> None:
         (
             "HUB__STORE",
             "mysql://me:s3cret@db",
-            'hub.store: expected "sqlite" or an address that starts with "postgresql://"',
+            'hub.store: expected "sqlite" or a URL such as "postgresql://host/database"',
         ),
     ],
 )
@@ -612,10 +748,34 @@ def test_origins_of_browsers_may_be_named_or_all_allowed(write: Write) -> None:
     assert load(write(text), {})[0].mcp.allowed_origins == ("*", "https://app.example.com:8443")
 
 
+def test_a_listener_on_loopback_may_have_further_names(write: Write) -> None:
+    text = BASE + "server: {allowed_hosts: [reviews.internal, '[2001:db8::1]', Other, '*']}"
+    config, _ = load(write(text), {})
+    assert ("reviews.internal", "[2001:db8::1]", "other", "*") == policies.allowed_hosts(config)
+
+
 def test_networks_may_be_opened(write: Write) -> None:
     text = BASE + "hub: {callbacks: {allow_networks: [10.0.0.0/8, 'fd00::/8', 127.0.0.1]}}"
     networks = load(write(text), {})[0].hub.callbacks.allow_networks
     assert networks == ("10.0.0.0/8", "fd00::/8", "127.0.0.1")
+
+
+@pytest.mark.parametrize("ports", ["443", "8443", "443-443", "1024-65535", "1024-1024", "65535"])
+def test_ports_of_callbacks_are_443_and_those_without_privilege(write: Write, ports: str) -> None:
+    """Below sit SSH, SMTP and others, whom a request in disguise could confuse (E3)."""
+    text = BASE + f"hub: {{callbacks: {{ports: ['{ports}']}}}}"
+    assert (ports,) == load(write(text), {})[0].hub.callbacks.ports
+
+
+@pytest.mark.parametrize("length", [32, 40, 48, 56, 64, 96])
+def test_nat64_prefixes_have_the_lengths_of_rfc_6052(write: Write, length: int) -> None:
+    text = BASE + f"hub: {{callbacks: {{nat64_prefixes: ['2001:db8::/{length}']}}}}"
+    prefixes = load(write(text), {})[0].hub.callbacks.nat64_prefixes
+    assert (f"2001:db8::/{length}",) == prefixes
+
+
+def test_no_proxy_at_all_may_be_trusted(write: Write) -> None:
+    assert () == load(write(BASE + "server: {trusted_proxies: []}"), {})[0].server.trusted_proxies
 
 
 def test_a_broken_list_in_a_variable_is_refused(write: Write) -> None:
@@ -651,10 +811,10 @@ def test_faults_of_the_environment_follow_those_of_the_file(write: Write) -> Non
 def test_keys_nothing_reads_yet_are_named_when_set(write: Write) -> None:
     assert unused(load(write(BASE), {})[0]) == []
     text = BASE + (
-        "workers: 2\ncache: {max_age: 1}\nhub: {lease: {min: 1}, store: sqlite}\n"
-        "mcp: {allowed_origins: ['*']}\nmetrics: {listen: null}"
+        "workers: 2\ncache: {max_age: 1}\nhub: {lease: {min: 1}}\n"
+        "mcp: {allowed_origins: ['*']}\nmetrics: {listen: 'tcp:9090'}"
     )
-    assert unused(load(write(text), {})[0]) == ["workers", "hub.lease.min", "mcp.allowed_origins"]
+    assert unused(load(write(text), {})[0]) == ["workers", "metrics.listen"]
 
 
 # --- the shipped file
@@ -711,6 +871,9 @@ SCALARS = st.one_of(
             "https://a.example",
             "https://[::1]",
             "10.0.0.0/8",
+            "64:ff9b::/96",
+            "443",
+            "9000-8000",
         ]
     ),
     st.text(max_size=8).map(json.dumps),

@@ -118,6 +118,18 @@ def test_the_keys_may_be_missing() -> None:
     ]
 
 
+def test_the_kernel_refuses_what_no_callback_may_be() -> None:
+    """The last layer below the daemon's own checks; cloud metadata is link-local (E15)."""
+    service = settings("reviewsd.service", "Service")
+    assert service["IPAddressDeny"] == ["link-local multicast"]
+
+
+def test_names_of_attackers_hold_a_resolver_thread_shortly() -> None:
+    """``getaddrinfo`` cannot be cancelled: left alone it would try for 20 s (E6)."""
+    service = settings("reviewsd.service", "Service")
+    assert '"RES_OPTIONS=timeout:2 attempts:1"' in service["Environment"]
+
+
 def test_the_service_listens_on_the_sockets_that_systemd_opens() -> None:
     """The shipped configuration and the shipped units work together as they are."""
     service = settings("reviewsd.service", "Service")

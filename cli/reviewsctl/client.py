@@ -1,226 +1,41 @@
-"""The daemon as reviewsctl sees it: HTTP/1.1 and JSON over the admin socket.
+"""The daemon as reviewsctl sees it: the operations of the admin socket (interfaces.md 1.5).
 
-Implements the client's side of interfaces.md 1.5 and security-and-operations.md A2, A3: routes under
-``/v1``, ``Host: reviewsd``, errors as RFC 9457 problems, long work as NDJSON. Standard library and
-msgspec, no reactor, so that the tool starts fast. Members we do not know are ignored, so an older
-reviewsctl reads a newer daemon.
-
-Importing this costs about 25 ms (``http.client`` pulls in ``email`` and ``ssl``): ``main`` does it
-only in commands that talk to the daemon.
+Importing this costs about 25 ms (``transport``): it is done only in commands that talk to the
+daemon.
 """
 
-import contextlib
-import datetime
-import http.client
-import re
-import socket
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Generic, Literal, TypeVar
+from typing import TypeVar
+from urllib.parse import urlencode
 
-import msgspec
+from reviewsctl.errors import UnexpectedAnswer
+from reviewsctl.messages import (
+    Blocked,
+    Blocks,
+    Event,
+    Hub,
+    Page,
+    Ping,
+    Progress,
+    PushResult,
+    ReloadResult,
+    Status,
+    Subscription,
+)
+from reviewsctl.transport import Answer, Peer, Transport, decode
 
-API = 1
-"""The version of the admin API that this module speaks (header ``Reviewsd-Api``)."""
-
-ANSWER_SECONDS = 10.0  # status and ping are answered from memory
-SILENCE_SECONDS = 600.0  # between two lines of a reload; one stage over a million reviews is silent
-MAX_BODY = 16 * 1024 * 1024  # bytes of one answer
-MAX_LINE = 1024 * 1024  # bytes of one NDJSON line
+ANSWER_SECONDS = 10.0  # most is answered from memory, the rest by one query
+SILENCE_SECONDS = 600.0  # between two lines of a job; one stage over a million reviews is silent
+PAGE = 1000  # subscriptions asked for at once
 
 _T = TypeVar("_T")
-
-# C0, DEL, C1, and the characters that reorder or break lines of a terminal (UAX 9, Zl, Zp).
-_UNPRINTABLE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-
-
-def printable(text: str) -> str:
-    r"""Text that cannot steer a terminal: control characters appear as ``\u001b``.
-
-    In compact JSON such characters occur in strings only, where the same spelling is JSON's own
-    escape: the document keeps its meaning.
-    """
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-Instant = Annotated[datetime.datetime, msgspec.Meta(tz=True)]
-Outcome = Literal["published", "unchanged", "refused", "failed"]
-
-
-class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
-    """What is being served."""
-
-    revision: str
-    published_at: Instant
-    review_count: int
-    updated_at: Instant | None
-    """The date the data gives itself."""
-    insights: bool
-
-
-class LastReload(msgspec.Struct, frozen=True, kw_only=True):
-    """The newest attempt to load the data."""
-
-    at: Instant
-    outcome: Outcome
-    seconds: float
-
-
-class Data(msgspec.Struct, frozen=True, kw_only=True):
-    """The data directory and how its loading goes."""
-
-    dir: str
-    state: Literal["ok", "degraded"]
-    last_reload: LastReload | None
-    failing_since: Instant | None
-    problems: tuple[str, ...]
-    """One line each, in the form of data-model.md 5."""
-
-
-class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """``GET /v1/status``."""
-
-    version: str
-    pid: int
-    started_at: Instant
-    uptime_seconds: float
-    base_url: str
-    listen: tuple[str, ...]
-    snapshot: Snapshot
-    data: Data
-
-
-class Ping(msgspec.Struct, frozen=True, kw_only=True):
-    """``GET /v1/ping``."""
-
-    pong: bool
-    version: str
-
-
-class Progress(msgspec.Struct, frozen=True, kw_only=True):
-    """One step of a long job."""
-
-    stage: str
-    done: int
-    total: int
-
-
-class ReloadResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The last line of ``POST /v1/reload``."""
-
-    outcome: Outcome
-    revision: str
-    review_count: int
-    seconds: float
-    problems: tuple[str, ...] = ()
-
-
-class _Event(msgspec.Struct, frozen=True):
-    type: str
-
-
-class Problem(msgspec.Struct, frozen=True, kw_only=True):
-    """An RFC 9457 body; every member is optional there (3.1)."""
-
-    title: str = ""
-    detail: str = ""
-
-
-class DaemonError(Exception):
-    """Why there is no answer to work with.
-
-    Attributes:
-        title: What kind of failure.
-        detail: What happened.
-        remedy: What the operator can do, a sentence or empty.
-        status: The HTTP status of a refusal.
-        exit_code: interfaces.md 1.4.
-    """
-
-    exit_code = 1
-
-    def __init__(
-        self, title: str, detail: str, *, remedy: str = "", status: int | None = None
-    ) -> None:
-        self.title = printable(title)
-        self.detail = printable(detail)
-        super().__init__(f"{self.title}: {self.detail}" if detail else self.title)
-        self.remedy = remedy
-        self.status = status
-
-    def members(self) -> dict[str, object]:
-        """The error as a JSON object, without what is empty."""
-        names = ("title", "status", "detail", "remedy")
-        return {name: value for name in names if (value := getattr(self, name))}
-
-
-class Unreachable(DaemonError):  # noqa: N818  # named as the outcome it is
-    """Nobody answers on the socket, or we may not ask."""
-
-    exit_code = 3
-
-    def __init__(self, detail: str, remedy: str) -> None:
-        super().__init__("reviewsd is not reachable", detail, remedy=remedy)
-
-
-class Refused(DaemonError):  # noqa: N818  # the same
-    """The daemon answered with a problem (RFC 9457)."""
-
-    def __init__(self, problem: Problem, status: int) -> None:
-        super().__init__(problem.title or f"HTTP {status}", problem.detail, status=status)
-        if status == http.client.NOT_FOUND:
-            self.exit_code = 4
-
-
-class UnexpectedAnswer(DaemonError):  # noqa: N818  # the same
-    """Something answered, but not in the way of the admin API."""
-
-    def __init__(self, detail: str, remedy: str = "") -> None:
-        super().__init__("unexpected answer", detail, remedy=remedy)
-
-
-@dataclass(frozen=True, slots=True)
-class Peer:
-    """Who answered, by the headers of every answer (A3)."""
-
-    api: int
-    version: str
-
-
-def mismatch(own: str | None, peer: Peer) -> str | None:
-    """What to tell an operator whose reviewsctl and daemon are not of one version.
-
-    Args:
-        own: This program's version, or None when it runs from a tree that is not installed.
-        peer: The daemon's versions.
-    """
-    if peer.api != API:
-        return (
-            f"reviewsd {peer.version} speaks admin API {peer.api}, this reviewsctl speaks {API}: "
-            "use the reviewsctl installed with the daemon"
-        )
-    if own is not None and own != peer.version:
-        return (
-            f"reviewsctl is {own} but the running reviewsd is {peer.version}: "
-            "after an upgrade, restart the daemon (sudo systemctl restart reviewsd)"
-        )
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class Answer(Generic[_T]):
-    """One JSON document of the daemon."""
-
-    value: _T
-    text: str
-    """The document as it came, all members kept, on one line and safe to print."""
 
 
 class Client:
     """Asks one daemon; each request is a connection of its own.
+
+    What goes wrong is a DaemonError, in every method.
 
     Args:
         path: The admin socket.
@@ -237,22 +52,21 @@ class Client:
         silence_seconds: float = SILENCE_SECONDS,
         observe: Callable[[Peer], None] = lambda _peer: None,
     ) -> None:
-        self._path = path
+        self._transport = Transport(path, observe)
         self._answer_seconds = answer_seconds
         self._silence_seconds = silence_seconds
-        self._observe = observe
 
     def status(self) -> Answer[Status]:
         """What is served, since when, and how the data is."""
-        return _decode(self._whole("GET", "/v1/status"), Status)
+        return decode(self._ask("GET", "/v1/status"), Status)
 
     def ping(self) -> Answer[Ping]:
         """Whether the daemon answers."""
-        return _decode(self._whole("GET", "/v1/ping"), Ping)
+        return decode(self._ask("GET", "/v1/ping"), Ping)
 
     def reload_later(self) -> str:
         """Asks for a reload without waiting for it; returns the daemon's document."""
-        return _decode(self._whole("POST", "/v1/reload?wait=false"), _Event).text
+        return decode(self._ask("POST", "/v1/reload", wait="false"), Event).text
 
     def reload(self, step: Callable[[Answer[Progress]], None]) -> Answer[ReloadResult]:
         """Reloads the data and waits for the outcome.
@@ -262,135 +76,95 @@ class Client:
         Args:
             step: Called with each step, of which there may be none.
         """
-        with self._exchange("POST", "/v1/reload", self._silence_seconds) as response:
-            while True:
-                with self._faults(self._silence_seconds):
-                    line = response.readline(MAX_LINE)
-                if not line.endswith(b"\n"):
-                    raise UnexpectedAnswer(
-                        "the daemon broke off before the result of the reload",
-                        "How it ended: reviewsctl status",
-                    )
-                match _decode(line, _Event).value.type:
-                    case "progress":
-                        step(_decode(line, Progress))
-                    case "result":
-                        return _decode(line, ReloadResult)
-                    case _:  # an event of a newer daemon
-                        continue
+        return self._job("/v1/reload", ReloadResult, step, "How it ended: reviewsctl status")
+
+    def subscriptions(
+        self, *, topic: str = "", state: str = "", callback: str = ""
+    ) -> Iterator[list[Answer[Subscription]]]:
+        """The subscriptions, a page at a time; an empty filter lets all through."""
+        after: str | None = ""
+        while after is not None:
+            filters = {"topic": topic, "state": state, "callback": callback, "after": after}
+            page = decode(self._ask("GET", "/v1/subscriptions", limit=str(PAGE), **filters), Page)
+            yield [decode(bytes(each), Subscription) for each in page.value.subscriptions]
+            after = page.value.next
+
+    def subscription(self, identifier: str) -> Answer[Subscription]:
+        """One subscription, or a request for one that is not confirmed yet."""
+        return decode(self._ask("GET", f"/v1/subscriptions/{identifier}"), Subscription)
+
+    def remove(self, identifier: str, reason: str) -> None:
+        """Ends a subscription, or a request for one."""
+        self._ask("POST", f"/v1/subscriptions/{identifier}/remove", reason=reason)
+
+    def push_later(self, whom: Mapping[str, str | Sequence[str]]) -> str:
+        """Asks for a push without waiting for it; returns the daemon's document."""
+        target = _target("/v1/push", **whom, wait="false")
+        return decode(self._whole("POST", target), Event).text
+
+    def push(
+        self,
+        whom: Mapping[str, str | Sequence[str]],
+        step: Callable[[Answer[Progress]], None],
+    ) -> Answer[PushResult]:
+        """Delivers the current content now and waits until each has had its attempt.
+
+        Giving up the wait does not stop the daemon (A3).
+
+        Args:
+            whom: A ``topic``, or the ``id`` of subscriptions; everybody, if both are empty.
+            step: Called with each step, of which there may be none.
+        """
+        target = _target("/v1/push", **whom)
+        return self._job(target, PushResult, step, "How it ended: reviewsctl hub status")
+
+    def hub(self) -> Answer[Hub]:
+        """How the hub and its topics are."""
+        return decode(self._ask("GET", "/v1/hub"), Hub)
+
+    def pause(self) -> None:
+        """Has the hub send nothing until ``resume``."""
+        self._ask("POST", "/v1/hub/pause")
+
+    def resume(self) -> None:
+        """Has the hub send again."""
+        self._ask("POST", "/v1/hub/resume")
+
+    def blocks(self) -> Answer[Blocks]:
+        """What the hub has nothing to do with."""
+        return decode(self._ask("GET", "/v1/blocks"), Blocks)
+
+    def block(self, value: str, note: str, *, dry_run: bool) -> Answer[Blocked]:
+        """Ends all that a host or network has here, and refuses it from then on."""
+        flag = "true" if dry_run else ""
+        return decode(
+            self._ask("POST", "/v1/blocks", value=value, note=note, dry_run=flag), Blocked
+        )
+
+    def unblock(self, value: str) -> None:
+        """Lets a host or network in again."""
+        self._ask("DELETE", "/v1/blocks", value=value)
+
+    def _ask(self, method: str, path: str, **parameters: str) -> bytes:
+        return self._whole(method, _target(path, **parameters))
 
     def _whole(self, method: str, target: str) -> bytes:
-        seconds = self._answer_seconds
-        with self._exchange(method, target, seconds) as response, self._faults(seconds):
-            return _body(response)
+        return self._transport.whole(method, target, self._answer_seconds)
 
-    @contextlib.contextmanager
-    def _exchange(
-        self, method: str, target: str, seconds: float
-    ) -> Iterator[http.client.HTTPResponse]:
-        """One request; inside the block, the answer to it, which is a 2xx.
-
-        Raises:
-            DaemonError: In every other case.
-        """
-        with contextlib.closing(_UnixConnection(self._path, seconds)) as connection:
-            try:
-                connection.connect()
-            except OSError as fault:
-                raise _unreachable(self._path, fault) from fault
-            with self._faults(seconds):
-                connection.request(method, target, headers={"Accept": "application/json"})
-                response = connection.getresponse()
-                self._observe(_peer(response, self._path))
-                if not http.client.OK <= response.status < http.client.MULTIPLE_CHOICES:
-                    raise _refusal(response)
-            yield response
-
-    @contextlib.contextmanager
-    def _faults(self, seconds: float) -> Iterator[None]:
-        """Faults of the connection in the block, as DaemonErrors.
-
-        The block holds reads and writes of the connection and nothing else: an OSError of the
-        operator's terminal (a closed pipe) is not the daemon's fault.
-        """
-        try:
-            yield
-        except TimeoutError as fault:
-            raise Unreachable(
-                f"no answer on {self._path} within {seconds:g} s",
-                "See what it does: journalctl -u reviewsd",
-            ) from fault
-        except OSError as fault:  # RemoteDisconnected is one too
-            raise Unreachable(
-                f"it hung up ({fault.strerror or fault})",
-                "It may be restarting: systemctl status reviewsd",
-            ) from fault
-        except http.client.HTTPException as fault:
-            raise UnexpectedAnswer(f"not HTTP as it should be ({fault!r})") from fault
+    def _job(
+        self, target: str, kind: type[_T], step: Callable[[Answer[Progress]], None], remedy: str
+    ) -> Answer[_T]:
+        for line in self._transport.lines("POST", target, self._silence_seconds):
+            match decode(line, Event).value.type:
+                case "progress":
+                    step(decode(line, Progress))
+                case "result":
+                    return decode(line, kind)
+                case _:  # an event of a newer daemon
+                    continue
+        raise UnexpectedAnswer("the daemon broke off before the result", remedy)
 
 
-class _UnixConnection(http.client.HTTPConnection):
-    """HTTP over a UNIX socket. The host makes the Host header, which must be ``reviewsd`` (A2)."""
-
-    def __init__(self, path: Path, seconds: float) -> None:
-        super().__init__("reviewsd", timeout=seconds)
-        self._path = path
-        self._seconds = seconds
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(self._seconds)
-        self.sock.connect(str(self._path))
-
-
-def _unreachable(path: Path, fault: OSError) -> Unreachable:
-    start = "Start it: sudo systemctl start reviewsd (or name its socket with --socket)"
-    match fault:
-        case FileNotFoundError():
-            return Unreachable(f"it is not running: there is no {path}", start)
-        case ConnectionRefusedError():
-            return Unreachable(f"it is not running: nobody listens on {path}", start)
-        case PermissionError():
-            return Unreachable(
-                f"no permission to use {path}",
-                "Use sudo, or join the group reviewsd-admin "
-                "(sudo usermod -aG reviewsd-admin $USER) and log in again",
-            )
-        case _:
-            return Unreachable(f"cannot connect to {path}: {fault.strerror or fault}", start)
-
-
-def _peer(response: http.client.HTTPResponse, path: Path) -> Peer:
-    api = response.getheader("Reviewsd-Api", "")
-    if not (api.isascii() and api.isdigit()):
-        raise UnexpectedAnswer(
-            f"what answers on {path} is not reviewsd", "Name its admin socket with --socket"
-        )
-    return Peer(int(api), printable(response.getheader("Reviewsd-Version", "unknown")))
-
-
-def _refusal(response: http.client.HTTPResponse) -> DaemonError:
-    try:
-        problem = msgspec.json.decode(_body(response), type=Problem)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return UnexpectedAnswer(f"HTTP {response.status} {response.reason} without a reason")
-    return Refused(problem, response.status)
-
-
-def _body(response: http.client.HTTPResponse) -> bytes:
-    body = response.read(MAX_BODY + 1)
-    if len(body) > MAX_BODY:
-        raise UnexpectedAnswer(f"more than {MAX_BODY:,} bytes")
-    return body
-
-
-def _decode(document: bytes, kind: type[_T]) -> Answer[_T]:
-    try:
-        value = msgspec.json.decode(document, type=kind)
-        line = msgspec.json.format(document, indent=-1).decode()
-    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
-        raise UnexpectedAnswer(
-            f"this reviewsctl does not understand it ({fault})",
-            "Use the reviewsctl installed with the daemon",
-        ) from fault
-    return Answer(value, printable(line))
+def _target(path: str, **parameters: str | Sequence[str]) -> str:
+    given = {name: value for name, value in parameters.items() if value}
+    return f"{path}?{urlencode(given, doseq=True)}" if given else path

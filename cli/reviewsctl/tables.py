@@ -1,7 +1,7 @@
 """What the operator sees, as pure functions of a value and a time; printing is elsewhere.
 
 Every text of the daemon passes ``printable`` on its way in and none is read as rich markup, so data
-with a hostile review in it cannot steer the terminal. Times are UTC, as in the daemon's log.
+with a hostile review in it cannot steer the terminal.
 """
 
 import datetime
@@ -10,11 +10,10 @@ from collections.abc import Iterable
 from rich.table import Table
 from rich.text import Text
 
-from reviewsctl.client import Progress, ReloadResult, Status, printable
-
-_MINUTE = 60  # seconds
-_HOUR = 60 * _MINUTE
-_DAY = 24 * _HOUR
+from reviewsctl.listings import hub_state
+from reviewsctl.messages import HubState, ReloadResult, Status
+from reviewsctl.printing import printable
+from reviewsctl.times import ago, duration, moment, when
 
 
 def render_status(status: Status, now: datetime.datetime) -> Table:
@@ -31,10 +30,14 @@ def render_status(status: Status, now: datetime.datetime) -> Table:
         for line in data.problems:
             table.add_row("", Text(printable(line)))
     what = f"{_reviews(snapshot.review_count)}{' and insights' if snapshot.insights else ''}"
-    table.add_row("serving", Text(f"{what}, published {_when(snapshot.published_at, now)}"))
+    table.add_row("serving", Text(f"{what}, published {when(snapshot.published_at, now)}"))
     table.add_row("revision", Text(printable(snapshot.revision)))
     if snapshot.updated_at is not None:
-        table.add_row("updated", Text(f"{_moment(snapshot.updated_at)}, says the data"))
+        table.add_row("updated", Text(f"{moment(snapshot.updated_at)}, says the data"))
+    if status.hub is not None:
+        table.add_row("hub", _hub(status.hub))
+        if status.hub.paused or status.hub.store != "ok":
+            table.add_row("", hub_state(status.hub))
     table.add_row("data", Text(f"{printable(data.dir)}{_last_reload(status, now)}"))
     table.add_row("address", Text(printable(status.base_url)))
     table.add_row("listening", Text(printable(", ".join(status.listen))))
@@ -68,43 +71,16 @@ def render_reload(result: ReloadResult) -> Text:
     return Text.assemble(("Error: reload " + result.outcome, "bold red"), text)
 
 
-def progress_line(progress: Progress) -> str:
-    """One step of a job on a line of its own."""
-    return (
-        f"{printable(progress.stage)} {percent(progress)} % "
-        f"({progress.done:,} of {progress.total:,})"
-    )
-
-
-def percent(progress: Progress) -> int:
-    """How much of a stage is done, 0 to 100; a stage with nothing to do is done."""
-    if progress.total <= 0:
-        return 100
-    return max(0, min(100, progress.done * 100 // progress.total))
-
-
-def duration(seconds: float) -> str:
-    """A span in its two largest units: ``12 s``, ``5 min``, ``3 h 12 min``, ``2 d 4 h``."""
-    whole = max(0, int(seconds))
-    if whole < _MINUTE:
-        return f"{whole} s"
-    if whole < _HOUR:
-        return f"{whole // _MINUTE} min"
-    if whole < _DAY:
-        return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE} min"
-    return f"{whole // _DAY} d {whole % _DAY // _HOUR} h"
-
-
 def _degraded(status: Status, now: datetime.datetime) -> str:
     """interfaces.md 1.2: ``serving data of TIME; last reload failed: ...``."""
     data, reasons = status.data, []
     if data.last_reload is not None:
-        reasons.append(f"{data.last_reload.outcome} {_ago(data.last_reload.at, now)}")
+        reasons.append(f"{data.last_reload.outcome} {ago(data.last_reload.at, now)}")
     if data.failing_since is not None:
-        reasons.append(f"failing since {_when(data.failing_since, now)}")
+        reasons.append(f"failing since {when(data.failing_since, now)}")
     if not data.problems:
         reasons.append("see journalctl -u reviewsd")
-    serving = f"serving data of {_moment(status.snapshot.published_at)}"
+    serving = f"serving data of {moment(status.snapshot.published_at)}"
     return f"{serving}; last reload failed: {', '.join(reasons)}"
 
 
@@ -112,7 +88,12 @@ def _last_reload(status: Status, now: datetime.datetime) -> str:
     last = status.data.last_reload
     if last is None:
         return ""
-    return f", last reload {last.outcome} {_ago(last.at, now)} ({last.seconds:.2f} s)"
+    return f", last reload {last.outcome} {ago(last.at, now)} ({last.seconds:.2f} s)"
+
+
+def _hub(hub: HubState) -> str:
+    active = f"{hub.active:,} subscription{'' if hub.active == 1 else 's'}"
+    return f"{active}, {hub.pending:,} pending, {hub.due:,} due, {hub.in_flight:,} in flight"
 
 
 def _reviews(count: int) -> str:
@@ -121,15 +102,3 @@ def _reviews(count: int) -> str:
 
 def _block(lines: Iterable[str]) -> str:
     return "".join(f"  {printable(line)}\n" for line in lines)
-
-
-def _when(then: datetime.datetime, now: datetime.datetime) -> str:
-    return f"{_moment(then)} ({_ago(then, now)})"
-
-
-def _moment(then: datetime.datetime) -> str:
-    return then.astimezone(datetime.UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
-def _ago(then: datetime.datetime, now: datetime.datetime) -> str:
-    return f"{duration((now - then).total_seconds())} ago"

@@ -165,9 +165,15 @@ def read(description: str, content: Json, *refusals: str, dated: bool) -> Json:
     }
 
 
-def unkept(description: str, content: Json) -> Json:
-    """A response that no cache may keep."""
-    return {"description": description, "headers": _NO_STORE, "content": content}
+def unkept(description: str, content: Json, headers: Json | None = None) -> Json:
+    """A response that no cache may keep.
+
+    Args:
+        description: What is answered.
+        content: By media type.
+        headers: Further ones.
+    """
+    return {"description": description, "headers": _NO_STORE | (headers or {}), "content": content}
 
 
 def refused(*names: str) -> Json:

@@ -1,6 +1,6 @@
 """The OpenAPI 3.1.0 description of the service (seed 1 and 9, contract 3, interfaces.md 4).
 
-One row of ``_reads`` for each address; what all reads have in common is said once, in the
+One row of ``_reads`` for each address that is read; what all reads have in common is said once, in the
 components. Parameters, schemas and examples come from what validates, holds and renders the data.
 Deterministic like every document: neither a clock nor our own version is in it.
 """
@@ -12,10 +12,8 @@ import msgspec
 
 from reviewsd.domain.parameters import SEARCH_PARAMETERS, SINCE_DATE, Parameter
 from reviewsd.domain.reviews import Business
-from reviewsd.formats import answers, examples, paths, schemas
+from reviewsd.formats import answers, examples, openapi_hub, openapi_mcp, paths, schemas
 from reviewsd.formats.schemas import Json, reference
-
-_ATOM = "application/atom+xml"
 
 _DESCRIPTION = """\
 The verified customer reviews of one business, and what they say: read-only, over HTTP.
@@ -24,6 +22,8 @@ No account, key or SDK is needed; an `Authorization` header is ignored.
 - Every address that answers `GET` answers `HEAD` and `OPTIONS` too, from any origin (CORS).
 - Entity tags are strong. Send them back in `If-None-Match`: what has not changed is answered 304
   without a body.
+- The WebSub hub is no read: it is asked with `POST`, and answers in plain text, without CORS.
+- The MCP endpoint speaks JSON-RPC, its errors too; from web pages only where the operator allows it.
 - Lists are newest first: by date, then by id, both descending.
 - Parameters that are not named here are ignored; one that is named may be given once.
 - Objects may have members that are not named here: the business's own, and those of later versions.
@@ -36,6 +36,8 @@ _TAGS = {
     "reviews": "The reviews: all of them, those that match, those since a day.",
     "insights": "What the reviews say, worked out.",
     "feeds": "The newest reviews for feed readers.",
+    openapi_hub.TAG: "Being told of changes, by WebSub.",
+    openapi_mcp.TAG: "The reviews as tools for AI assistants, by the Model Context Protocol.",
     "service": "About the service itself.",
 }
 
@@ -105,6 +107,8 @@ def _paths(base_url: str) -> Json:
     """Every address with what it answers."""
     return {
         **{read.path: {"get": _operation(read)} for read in _reads(base_url)},
+        paths.HUB: openapi_hub.path_item(base_url),
+        paths.MCP: openapi_mcp.path_item(),
         paths.HEALTH: {"get": _health()},
     }
 
@@ -173,7 +177,7 @@ def _reads(base_url: str) -> tuple[_Read, ...]:
             tag="feeds",
             summary="Atom feed",
             description="The same 50 reviews as Atom (RFC 4287). A WebSub topic.",
-            media_type=_ATOM,
+            media_type=openapi_hub.ATOM,
             schema={"type": "string"},
             example=sample.atom_feed,
         ),

@@ -9,6 +9,7 @@ SINCE = "/api/reviews/since/"
 """Followed by the date."""
 OPENAPI = "/.well-known/openapi.json"
 HUB = "/api/websub/hub"
+MCP = "/mcp"
 HEALTH = "/healthz"
 
 TOPICS = (ATOM_FEED, JSON_FEED, REVIEWS)

@@ -1,7 +1,8 @@
 """The one shape of errors: RFC 9457 members, and ``issues`` on validation errors (contract 2).
 
 Every error the service answers with stands here once, for those who answer and for the OpenAPI
-document. An error never repeats what a client sent, but for the values in ``issues``.
+document; what may be wrong with a subscriber's form stands in ``websub/form.py``. An error never
+repeats what a client sent, but for the values in ``issues``.
 """
 
 from collections.abc import Sequence
@@ -24,7 +25,12 @@ class Problem:
     """The reason phrase of RFC 9110, where the kind says no more than the status."""
     detail: str
     """What happened, for the person who reads it."""
+    plain: bool = False
+    """Told as one line of plain text: at the hub, where nobody expects JSON (S15)."""
 
+
+HUB_MAX_BODY = 8192
+"""Bytes; a form with a callback of the greatest length, all of it escaped, has fewer (H16, S2)."""
 
 _MAIN = ", ".join(
     (
@@ -34,6 +40,8 @@ _MAIN = ", ".join(
         paths.ATOM_FEED,
         paths.SEARCH,
         f"{paths.SINCE}{{date}}",
+        paths.HUB,
+        paths.MCP,
         paths.OPENAPI,
     )
 )
@@ -72,6 +80,11 @@ PRECONDITION_FAILED = Problem(
 CONTENT_TOO_LARGE = Problem(
     413, "content-too-large", "Content Too Large", "A read takes no request body."
 )
+HUB_CONTENT_TOO_LARGE = replace(
+    CONTENT_TOO_LARGE,
+    detail=f"the body must have at most {HUB_MAX_BODY} bytes, and none with GET",
+    plain=True,
+)
 URI_TOO_LONG = Problem(414, "uri-too-long", "URI Too Long", "The request line is too long.")
 FIELD_TOO_LARGE = Problem(
     431,
@@ -84,7 +97,10 @@ FIELDS_TOO_LARGE = replace(
 )
 INTERNAL = Problem(500, "internal", "Internal Server Error", "The daemon failed; its log says why.")
 NOT_IMPLEMENTED = Problem(
-    501, "not-implemented", "Not Implemented", "The method is not known; reads are GET and HEAD."
+    501,
+    "not-implemented",
+    "Not Implemented",
+    "The method is not known; reads are GET and HEAD, the hub is asked with POST.",
 )
 UNAVAILABLE = Problem(503, "unavailable", "Service Unavailable", "No data has been published yet.")
 

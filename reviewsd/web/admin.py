@@ -6,38 +6,23 @@ Who may open the socket is decided by its file mode. A browser cannot: it would 
 
 import os
 import re
-import socket
-import struct
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from typing import cast
 
-import msgspec
 from klein import Klein
-from twisted.internet.defer import Deferred
-from twisted.internet.unix import Server
-from twisted.logger import Logger
 from twisted.python.failure import Failure
 from twisted.web.resource import IResource, Resource
 from twisted.web.server import Request, Site
-from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from reviewsd.formats import problems
-from reviewsd.formats.problems import Problem
-from reviewsd.formats.publication import Step
 from reviewsd.stores.publisher import Publisher, Report
 from reviewsd.stores.snapshots import Snapshots
-
-API = 1
-"""Version of this interface; raised when a client of the older one would misread it."""
+from reviewsd.web import admin_hub
+from reviewsd.web.admin_hub import HubRoutes, Operator
+from reviewsd.web.admin_replies import API, AdminReplies, line, moment, wire
 
 HOST = b"reviewsd"
 
-
 _PLAIN = re.compile(rb"[a-z0-9/-]*")  # what our paths are made of
-_JSON = b"application/json"
-_NDJSON = b"application/x-ndjson"
-_PROBLEM = b"application/problem+json"
 
 
 class AdminSite:
@@ -46,53 +31,56 @@ class AdminSite:
     Args:
         snapshots: What is served.
         publisher: Reloads the data.
+        operator: Looks after the hub.
         about: What does not change while the daemon runs: version, addresses.
         now: The time, POSIX seconds.
     """
 
     _app = Klein()
-    _log = Logger()
 
     def __init__(
         self,
         snapshots: Snapshots,
         publisher: Publisher,
+        operator: Operator,
         about: Mapping[str, object],
         now: Callable[[], float],
     ) -> None:
         self._snapshots = snapshots
         self._publisher = publisher
+        self._operator = operator
         self._about = about
         self._now = now
         self._started = now()
+        self._replies = AdminReplies(str(about["version"]))
 
     def site(self) -> Site:
         """The factory for the socket."""
-        return _Site(_Root(self._app.resource(), self._problem))
+        hub = HubRoutes(self._operator, self._replies, str(self._about["base_url"]))
+        return _Site(_Root(self._app.resource(), hub.resource(), self._replies))
 
     @_app.route("/v1/ping", methods=["GET"])
     def ping(self, request: Request) -> bytes:
         """Whether the daemon answers."""
-        return self._reply(request, 200, {"pong": True, "version": self._about["version"]})
+        return self._replies.value(request, {"pong": True, "version": self._about["version"]})
 
     @_app.route("/v1/status", methods=["GET"])
-    def status(self, request: Request) -> bytes:
-        """What is served since when, and how the last reload went."""
+    async def status(self, request: Request) -> bytes:
+        """What is served since when, how the last reload went, and how the hub is."""
         snapshot = self._snapshots.current
         last = self._publisher.last
         failing = self._publisher.failing_since
-        return self._reply(
+        return self._replies.value(
             request,
-            200,
             {
                 "api": API,
                 **self._about,
                 "pid": os.getpid(),
-                "started_at": _moment(self._started),
+                "started_at": moment(self._started),
                 "uptime_seconds": round(self._now() - self._started, 1),
                 "snapshot": {
                     "revision": snapshot.revision,
-                    "published_at": _moment(snapshot.seen.published_at),
+                    "published_at": moment(snapshot.seen.published_at),
                     "review_count": snapshot.manifest.review_count,
                     "updated_at": snapshot.manifest.updated_at,
                     "insights": snapshot.manifest.insights,
@@ -101,9 +89,10 @@ class AdminSite:
                     "dir": self._about["data_dir"],
                     "state": "ok" if failing is None else "degraded",
                     "last_reload": None if last is None else _report(last),
-                    "failing_since": None if failing is None else _moment(failing),
+                    "failing_since": None if failing is None else moment(failing),
                     "problems": [] if last is None else last.problems,
                 },
+                "hub": wire(await self._operator.state()),
             },
         )
 
@@ -114,12 +103,12 @@ class AdminSite:
         With ``?wait=false`` only that it was asked for. A client that leaves does not stop it.
         """
         force = request.args.get(b"force") == [b"true"]
-        self._audit(request, "reload")
+        self._replies.audit(request, "reload")
         if request.args.get(b"wait") == [b"false"]:
             self._publisher.reload(force=force)
-            return self._reply(request, 202, {"type": "accepted"})
-        self._head(request, 200, _NDJSON)
-        report = await self._publisher.reload(force=force, progress=_Steps(request).tell)
+            return self._replies.value(request, {"type": "accepted"}, 202)
+        lines = self._replies.lines(request)
+        report = await self._publisher.reload(force=force, progress=lines.tell)
         snapshot = None if self._snapshots.empty else self._snapshots.current
         result = {
             "type": "result",
@@ -128,65 +117,30 @@ class AdminSite:
             "review_count": None if snapshot is None else snapshot.manifest.review_count,
             "problems": report.problems,
         }
-        return msgspec.json.encode(result) + b"\n"
+        return line(result)
 
     @_app.handle_errors(Exception)  # type: ignore[arg-type]  # Klein declares IRequest
     def problem(self, request: Request, failure: Failure) -> bytes:
         """Every error of a route, as the status it means."""
-        match failure.value:
-            case MethodNotAllowed(valid_methods=methods):
-                allow = ", ".join(sorted(methods or ()))
-                request.setHeader(b"Allow", allow.encode())
-                return self._problem(request, problems.NOT_ALLOWED)
-            case HTTPException():
-                return self._problem(request, problems.NO_OPERATION)
-        self._log.failure("answering {path} failed", failure, path=request.path)
-        return self._problem(request, problems.INTERNAL)
-
-    def _audit(self, request: Request, change: str) -> None:
-        pid, uid, gid = _peer(request)
-        self._log.info(
-            "{change} asked for by pid {pid}, uid {uid}, gid {gid}",
-            change=change,
-            pid=pid,
-            uid=uid,
-            gid=gid,
-        )
-
-    def _problem(self, request: Request, problem: Problem) -> bytes:
-        body = problems.render("", problem)
-        self._head(request, problem.status, _PROBLEM)
-        request.setHeader(b"Content-Length", b"%d" % len(body))
-        return body
-
-    def _reply(self, request: Request, status: int, value: object) -> bytes:
-        body = msgspec.json.encode(value)
-        self._head(request, status, _JSON)
-        request.setHeader(b"Content-Length", b"%d" % len(body))
-        return body
-
-    def _head(self, request: Request, status: int, media_type: bytes) -> None:
-        request.setResponseCode(status)
-        request.setHeader(b"Content-Type", media_type)
-        request.setHeader(b"Cache-Control", b"no-store")
-        request.setHeader(b"Reviewsd-Api", b"%d" % API)
-        request.setHeader(b"Reviewsd-Version", str(self._about["version"]).encode())
+        return self._replies.failed(request, failure)
 
 
 class _Root(Resource):
     """Turns browsers away (A2), and paths that Klein would answer in HTML.
 
     Args:
-        routes: Klein's resource.
-        problem: Answers with an error.
+        routes: Klein's resource for the daemon.
+        hub: The one for the hub.
+        replies: Answers with errors.
     """
 
     isLeaf = True
 
-    def __init__(self, routes: IResource, problem: Callable[[Request, Problem], bytes]) -> None:
+    def __init__(self, routes: IResource, hub: IResource, replies: AdminReplies) -> None:
         super().__init__()
         self._routes = routes
-        self._problem = problem
+        self._hub = hub
+        self._problem = replies.problem
 
     def render(self, request: Request) -> bytes | int:
         """Answer, or let Klein answer."""
@@ -198,7 +152,8 @@ class _Root(Resource):
             return self._problem(request, problems.FOREIGN_HOST)
         if _PLAIN.fullmatch(request.path) is None:
             return self._problem(request, problems.NO_OPERATION)
-        return int(self._routes.render(request))
+        routes = self._hub if admin_hub.PATHS.fullmatch(request.path) else self._routes
+        return int(routes.render(request))
 
 
 class _Site(Site):
@@ -208,41 +163,9 @@ class _Site(Site):
         """No access log: changes have their audit line."""
 
 
-class _Steps:
-    """Writes progress to a client until it leaves."""
-
-    def __init__(self, request: Request) -> None:
-        self._request = request
-        self._open = True
-        ended: Deferred[None] = request.notifyFinish()
-        ended.addBoth(self._close)
-
-    def _close(self, _: object) -> None:
-        self._open = False
-
-    def tell(self, step: Step) -> None:
-        if self._open:
-            self._request.write(msgspec.json.encode(step) + b"\n")
-
-
 def _report(report: Report) -> dict[str, object]:
     return {
-        "at": _moment(report.at),
+        "at": moment(report.at),
         "outcome": report.outcome,
         "seconds": round(report.seconds, 3),
     }
-
-
-def _moment(seconds: float) -> str:
-    return datetime.fromtimestamp(int(seconds), UTC).isoformat().replace("+00:00", "Z")
-
-
-def _peer(request: Request) -> tuple[int, int, int]:
-    """Process, user and group at the other end of the socket."""
-    transport = cast("Server", request.channel.transport)
-    connection = transport.socket
-    credentials = connection.getsockopt(
-        socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")
-    )
-    pid, uid, gid = struct.unpack("3i", credentials)
-    return pid, uid, gid

@@ -1,16 +1,19 @@
 """Between the socket and Klein: connections that are counted, bounded and ended in order.
 
-Twisted's channel closes in silence what it will not read, and lets a GET bring any body along. Here
-what is refused is answered first, with the same JSON problems as everywhere (S2, contract 2), and a
-stopping daemon lets every answer that is under way be finished (O4). Deadlines, strict parsing and
-the fast lane come here too; Klein need not know.
+Twisted's channel closes in silence what it will not read, and lets a request bring any body along.
+Here what is refused is answered first, with the same problems as everywhere (S2, contract 2), a body
+is counted while it arrives, and a stopping daemon lets every answer that is under way be finished
+(O4). Deadlines, strict parsing and the fast lane come here too; Klein need not know.
 """
 
 import re
 from collections.abc import Callable
+from io import BytesIO
+from typing import cast
+from urllib.parse import unquote_to_bytes
 
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IReactorTime
+from twisted.internet.interfaces import IReactorTime, ITCPTransport
 from twisted.internet.protocol import connectionDone
 from twisted.python.failure import Failure
 from twisted.web.http import HTTPChannel
@@ -18,8 +21,8 @@ from twisted.web.http import Request as HTTPRequest
 from twisted.web.resource import IResource
 from twisted.web.server import Request, Site
 
-from reviewsd.formats import problems
-from reviewsd.formats.problems import Problem
+from reviewsd.formats import paths, problems
+from reviewsd.formats.problems import HUB_MAX_BODY, Problem
 
 IDLE_SECONDS = 60
 """A connection that says nothing for so long is closed."""
@@ -30,6 +33,9 @@ DRAIN_SECONDS = 20
 FRESH_SECONDS = 1
 """What a connection that has asked for nothing yet may take to do so when the daemon stops (O4)."""
 
+LINGER_SECONDS = 5
+"""How long a body that is too large is read past, so that its sender comes to read why."""
+
 ASTERISK = b"/*"
 """The path that stands for the whole server, ``OPTIONS *``: Twisted would answer that by itself."""
 
@@ -37,6 +43,9 @@ _BODILESS = frozenset({b"GET", b"HEAD"})
 
 _IGNORED_BODY = 65_536
 """Bytes; a smaller body is read past, so that a POST is answered for what it is, a larger refused."""
+
+_HUB = paths.HUB.encode()
+_MCP = paths.MCP.encode()
 
 _LENGTH_DIGITS = 16  # of a Content-Length (S3); Twisted fails on more than 4,300
 
@@ -49,6 +58,10 @@ class Channel(HTTPChannel):
     site: "PublicServer"
     _fresh = True
     _refused = False
+    _mcp = False  # whether the request is for the MCP endpoint
+    _lingers = False  # whether what still comes is read past at the end
+    _room = 0  # bytes of the body that may still come
+    _too_large = problems.CONTENT_TOO_LARGE  # what it is told that brings more
 
     def connectionMade(self) -> None:
         self.site.channels.add(self)
@@ -61,6 +74,10 @@ class Channel(HTTPChannel):
     def dataReceived(self, data: bytes) -> None:
         if not self._refused:  # what follows a refused request is not a request
             super().dataReceived(data)
+
+    def rawDataReceived(self, data: bytes) -> None:
+        if not self._refused:  # the rest of what came together with the head
+            super().rawDataReceived(data)
 
     def lineLengthExceeded(self, _line: bytes) -> None:
         if self._HTTPChannel__first_line:  # type: ignore[attr-defined]  # pinned by a test
@@ -82,17 +99,60 @@ class Channel(HTTPChannel):
 
     def allHeadersReceived(self) -> None:
         self._fresh = False
-        allowed = 0 if self._command in _BODILESS else _IGNORED_BODY
-        # length: 0 without a body, None with chunks
-        if self.length is None or self.length > allowed:
-            self._refuse(problems.CONTENT_TOO_LARGE)
-            return  # before Twisted asks a client that waits for leave to send it
         path = _origin_form(self._path)
         if path is None or self._command == b"CONNECT":
             self._refuse(problems.NOT_A_PATH)
             return
         self._path = path
-        super().allHeadersReceived()
+        if self.length == 0 or self._wants_body():
+            super().allHeadersReceived()
+        elif self._mcp:
+            self.requests[-1].requestHeaders.removeHeader(b"Expect")
+            super().allHeadersReceived()
+            self._truncate()
+        else:
+            self._refuse(self._too_large)  # before a client that waits for leave to send it has it
+
+    def _wants_body(self) -> bool:
+        """Whether the body that was announced may come; a length of None means chunks (S2)."""
+        path = unquote_to_bytes(self._path.partition(b"?")[0])
+        hub, self._mcp = path == _HUB, path == _MCP
+        self._too_large = problems.HUB_CONTENT_TOO_LARGE if hub else problems.CONTENT_TOO_LARGE
+        self._room = HUB_MAX_BODY if hub else _IGNORED_BODY
+        if self._mcp:
+            self._room = self.site.mcp_max_body
+        elif self._command in _BODILESS:
+            self._room = 0
+        if self.length is None:
+            return (hub or self._mcp) and self._room > 0  # counted as they come
+        return bool(self.length <= self._room)
+
+    def takes(self, size: int) -> bool:
+        """Whether the next bytes of a body are taken; if not, the request is refused.
+
+        Args:
+            size: How many there are.
+        """
+        self._room -= size
+        if self._room < 0 and not self._refused:
+            if self._mcp:
+                self._truncate()
+            else:
+                self._refuse(self._too_large)
+        return not self._refused
+
+    def _truncate(self) -> None:
+        """Have the request answered without the rest of its body; its route refuses it.
+
+        MCP has an order of refusals (mcp.md 2b-2), which only the route knows, and answers for the
+        pages of some origins only.
+        """
+        self._refused = self._lingers = True
+        self.persistent = False
+        request = self.requests[-1]
+        request.truncated = True
+        request.responseHeaders.setRawHeaders(b"Connection", [b"close"])
+        super().allContentReceived()
 
     def allContentReceived(self) -> None:
         if not self._refused:
@@ -124,7 +184,17 @@ class Channel(HTTPChannel):
             head, end, _ = answer.partition(b"\r\n\r\n")
             answer = head + end
         self.write(answer)
+        self._lingers = problem.status == problems.CONTENT_TOO_LARGE.status
         self.loseConnection()
+
+    def loseConnection(self) -> None:
+        if self._lingers:
+            # who is still sending would meet a reset connection before the answer
+            self._lingers = False
+            cast("ITCPTransport", self.transport).loseWriteConnection()
+            self.setTimeout(LINGER_SECONDS)
+        else:
+            super().loseConnection()
 
 
 def _origin_form(target: bytes) -> bytes | None:
@@ -142,6 +212,25 @@ def _origin_form(target: bytes) -> bytes | None:
     return rest if rest.startswith(b"/") else b"/" + rest
 
 
+class BoundedRequest(Request):
+    """A request whose body is counted by its channel, and held in memory."""
+
+    channel: Channel
+    truncated = False
+    """Whether there was more in the body than may be."""
+
+    def getRequestHostname(self) -> bytes:
+        # Klein asks, and fails on a Host that is no name; routes do not depend on it
+        return b"localhost"
+
+    def gotLength(self, _length: int | None) -> None:
+        self.content = BytesIO()  # Twisted writes what comes in chunks to a file
+
+    def handleContentChunk(self, data: bytes) -> None:
+        if self.channel.takes(len(data)):
+            super().handleContentChunk(data)
+
+
 class PublicServer(Site):
     """The factory of the public connections.
 
@@ -149,21 +238,25 @@ class PublicServer(Site):
         resource: What answers requests.
         refusal: Makes the whole response to what is not even a request.
         clock: For the deadline of the drain.
+        mcp_max_body: Bytes that a body for the MCP endpoint may have.
     """
 
     # Without the proxy object that Twisted puts around a channel for HTTP/2
     protocol = Channel  # type: ignore[assignment]
+    requestFactory = BoundedRequest
 
     def __init__(
         self,
         resource: IResource,
         refusal: Callable[[Problem], bytes],
         clock: IReactorTime,
+        mcp_max_body: int = 65_536,
     ) -> None:
         super().__init__(
             resource, parsePOSTFormSubmission=False, timeout=IDLE_SECONDS, reactor=clock
         )
         self.refusal = refusal
+        self.mcp_max_body = mcp_max_body
         self.channels: set[Channel] = set()
         self.draining = False
         self._clock = clock

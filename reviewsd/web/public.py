@@ -1,4 +1,4 @@
-"""The public site: every read of the specification (seed 4, contract 2 and 3).
+"""The public site: every read of the specification, the hub, and MCP (seed 4, contract 2 to 5).
 
     GET -> PublicRoot (is it a path, is it a method?) -> Klein -> PublicSite -> Replies
 
@@ -8,38 +8,32 @@ reads ``snapshots.current`` once, so an answer never mixes two states of the dat
 
 import hashlib
 import re
-import time
 from base64 import urlsafe_b64encode
-from collections.abc import Generator
 from dataclasses import replace
-from typing import TypeVar
 from urllib.parse import unquote_to_bytes
 
 from klein import Klein
 from twisted.internet.interfaces import IReactorTime
-from twisted.internet.task import deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 from twisted.web.resource import IResource, Resource
 from twisted.web.server import NOT_DONE_YET, Request
-from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from reviewsd.domain.parameters import InvalidParametersError, read_date, read_query
 from reviewsd.formats import documents, paths, problems
 from reviewsd.formats.representation import Representation
 from reviewsd.stores.snapshots import SnapshotError, Snapshots
 from reviewsd.web.channel import ASTERISK
+from reviewsd.web.hub import HubRoute
+from reviewsd.web.mcp import McpRoute
 from reviewsd.web.replies import Body, Replies
+from reviewsd.web.steps import in_steps
 
 METHODS = frozenset(b"GET HEAD OPTIONS POST PUT PATCH DELETE TRACE QUERY".split())
 """The known ones; others are 501, these 405 where they are not allowed (S7)."""
 
-STEP_SECONDS = 0.002
-"""A search works for so long before the reactor may do something else."""
-
 JSON = b"application/json"
-
-T = TypeVar("T")
 
 
 class PublicSite:
@@ -49,15 +43,26 @@ class PublicSite:
         snapshots: Where the data is.
         replies: How answers leave.
         clock: To search in steps.
+        hub: What answers at the hub's address; without it there is nothing.
+        mcp: The same for MCP.
     """
 
     _app = Klein()
     _log = Logger()
 
-    def __init__(self, snapshots: Snapshots, replies: Replies, clock: IReactorTime) -> None:
+    def __init__(
+        self,
+        snapshots: Snapshots,
+        replies: Replies,
+        clock: IReactorTime,
+        hub: HubRoute | None = None,
+        mcp: McpRoute | None = None,
+    ) -> None:
         self._snapshots = snapshots
         self._replies = replies
         self._clock = clock
+        self._hub = hub
+        self._mcp = mcp
 
     def resource(self) -> IResource:
         """The root resource of the site."""
@@ -112,6 +117,20 @@ class PublicSite:
         )
         return self._replies.data(request, found, self._replies.link())
 
+    @_app.route(paths.HUB)
+    async def hub(self, request: Request) -> bytes:
+        """All methods of the hub's address, which is no read."""
+        if self._hub is None:
+            raise NotFound
+        return await self._hub.answer(request)
+
+    @_app.route(paths.MCP)
+    async def mcp(self, request: Request) -> bytes:
+        """All methods of the MCP endpoint."""
+        if self._mcp is None:
+            raise NotFound
+        return await self._mcp.answer(request)
+
     @_app.route(paths.HEALTH, methods=["GET"])
     def health(self, request: Request) -> Body:
         """The reactor answers."""
@@ -158,8 +177,6 @@ class PublicRoot(Resource):
         """Answer, or let Klein answer."""
         answer = self._refused(request)
         if answer is None:
-            # Klein fails on a Host that is no name, and nothing here depends on the Host
-            request.requestHeaders.setRawHeaders(b"Host", [b"localhost"])
             return int(self._routes.render(request))
         assert isinstance(answer, bytes)  # noqa: S101  an error is short
         request.write(answer)
@@ -197,16 +214,3 @@ def _tag(revision: str, question: str) -> bytes:
     """The entity tag of a computed answer: it depends on the data and the question alone."""
     digest = hashlib.sha256(f"{revision} {question}".encode()).digest()
     return b'"%s"' % urlsafe_b64encode(digest)[:22]
-
-
-async def in_steps(steps: Generator[None, None, T], clock: IReactorTime) -> T:
-    """Run a generator to its end without keeping the reactor from other work for long."""
-    pause = time.perf_counter() + STEP_SECONDS
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
-        if time.perf_counter() > pause:
-            await deferLater(clock, 0)
-            pause = time.perf_counter() + STEP_SECONDS

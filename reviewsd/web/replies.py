@@ -63,7 +63,8 @@ class Replies:
         self._base_url = base_url
         self._now = now
         hsts = [(b"Strict-Transport-Security", b"max-age=31536000")]
-        self._always = _SECURITY + _CORS + (hsts if base_url.startswith("https:") else [])
+        self._secured = _SECURITY + (hsts if base_url.startswith("https:") else [])
+        self._always = self._secured + _CORS
         self._data = [
             *self._always,
             (b"Cache-Control", cache_control.encode()),
@@ -74,6 +75,8 @@ class Replies:
             (b"Cache-Control", b"no-store"),
             (b"Vary", b"Accept"),
         ]
+        self._unkept = [*self._secured, (b"Cache-Control", b"no-store")]
+        self._plain = [*self._unkept, (b"Content-Type", b"text/plain; charset=utf-8")]
         self._service_desc = f'<{base_url}{paths.OPENAPI}>; rel="service-desc"'
 
     def link(self, path: str | None = None, following: str | None = None) -> bytes:
@@ -157,24 +160,54 @@ class Replies:
         body = problems.render(self._base_url, problem, issues)
         return _reply(request, problem.status, headers, body)
 
-    def options(self, request: Request, methods: Sequence[str]) -> Body:
-        """Answer what may be asked, also to a browser's preflight."""
+    def options(self, request: Request, methods: Sequence[str], *, cors: bool = True) -> Body:
+        """Answer what may be asked, also to a browser's preflight, which fails without ``cors``."""
         allow = ", ".join(methods).encode()
-        headers = [
-            *self._always,
-            *_PREFLIGHT,
-            (b"Allow", allow),
-            (b"Access-Control-Allow-Methods", allow),
-        ]
+        headers = [*self._secured, (b"Allow", allow)]
+        if cors:
+            headers += [*_CORS, *_PREFLIGHT, (b"Access-Control-Allow-Methods", allow)]
         return _reply(request, 204, headers)
+
+    def plain(
+        self, request: Request, status: int, text: str, extra: Sequence[tuple[bytes, bytes]] = ()
+    ) -> Body:
+        """Answer with text that is true at this moment only, and not for other sites' scripts.
+
+        Args:
+            request: What is answered.
+            status: Of HTTP.
+            text: Lines, the last without its end.
+            extra: Further headers.
+        """
+        return _reply(request, status, [*self._plain, *extra], f"{text}\n".encode())
+
+    def unkept(
+        self,
+        request: Request,
+        status: int,
+        headers: Sequence[tuple[bytes, bytes]],
+        body: Sequence[Buffer] = (),
+    ) -> Body:
+        """Answer with what no cache may keep, and what the caller says about it.
+
+        Args:
+            request: What is answered.
+            status: Of HTTP.
+            headers: Further ones; the body's type too, where there is one.
+            body: The parts of it.
+        """
+        return _reply(request, status, [*self._unkept, *headers], *body)
 
     def refusal(self, problem: Problem) -> bytes:
         """A whole response to what never became a request; the connection closes after it."""
-        body = problems.render(self._base_url, problem)
+        if problem.plain:
+            body, headers = f"{problem.detail}\n".encode(), self._plain
+        else:
+            body = problems.render(self._base_url, problem)
+            headers = [*self._errors, (b"Content-Type", b"application/json")]
         headers = [
-            *self._errors,
+            *headers,
             (b"Date", http_date(int(self._now()))),
-            (b"Content-Type", b"application/json"),
             (b"Content-Length", b"%d" % len(body)),
             (b"Connection", b"close"),
         ]
@@ -186,7 +219,7 @@ class Replies:
 def _reply(
     request: Request, status: int, headers: Sequence[tuple[bytes, bytes]], *body: Buffer
 ) -> Body:
-    request.setResponseCode(status)
+    request.setResponseCode(status, _REASONS.get(status))
     # HTML is never correct here, but it is Twisted's default
     request.defaultContentType = None
     for name, value in headers:
@@ -200,6 +233,7 @@ def _reply(
 
 
 _BODILESS = frozenset({204, 304})
+_REASONS = {421: b"Misdirected Request"}  # phrases that Twisted does not know
 
 
 @implementer(IPullProducer)

@@ -11,8 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsctl import client
-from reviewsctl.client import Answer, Client, Peer, Progress
+from reviewsctl import errors, transport
+from reviewsctl.client import Client
+from reviewsctl.messages import Progress
+from reviewsctl.printing import printable
+from reviewsctl.transport import Answer, Peer
 from tests.support.admin_fake import HEADERS, Scripted, admin_fake, document, events, problem
 
 STATUS = {
@@ -119,7 +122,7 @@ def test_a_reload_without_a_result_is_an_unexpected_answer(tmp_path: Path, *, cu
     script = {"POST /v1/reload": events(progress(1), cut=cut)}
     with (
         admin_fake(tmp_path / "s", script) as daemon,
-        pytest.raises(client.UnexpectedAnswer, match="broke off"),
+        pytest.raises(errors.UnexpectedAnswer, match="broke off"),
     ):
         Client(daemon.path).reload(ignore)
 
@@ -144,7 +147,7 @@ def test_a_problem_is_a_refusal_with_its_reason(
     tmp_path: Path, status: int, exit_code: int
 ) -> None:
     script = {"GET /v1/ping": problem(status, "No", "Because.")}
-    with admin_fake(tmp_path / "s", script) as daemon, pytest.raises(client.Refused) as caught:
+    with admin_fake(tmp_path / "s", script) as daemon, pytest.raises(errors.Refused) as caught:
         Client(daemon.path).ping()
 
     assert {"title": "No", "status": status, "detail": "Because."} == caught.value.members()
@@ -166,13 +169,13 @@ def raw(body: bytes, headers: Mapping[str, str] = HEADERS, status: int = 200) ->
         (raw(b'{"pong":true,"version":"0.1.0"}', {}), "is not reviewsd"),
         (raw(b"{}", {"Reviewsd-Api": "x"}), "is not reviewsd"),
         (raw(b"{}", {"Reviewsd-Api": "²"}), "is not reviewsd"),
-        (raw(b" " * (client.MAX_BODY + 1)), "more than 16,777,216 bytes"),
+        (raw(b" " * (transport.MAX_BODY + 1)), "more than 16,777,216 bytes"),
     ],
 )
 def test_another_answer_is_unexpected(tmp_path: Path, answer: Scripted, says: str) -> None:
     with (
         admin_fake(tmp_path / "s", {"GET /v1/ping": answer}) as daemon,
-        pytest.raises(client.UnexpectedAnswer, match=says) as caught,
+        pytest.raises(errors.UnexpectedAnswer, match=says) as caught,
     ):
         Client(daemon.path).ping()
 
@@ -180,17 +183,17 @@ def test_another_answer_is_unexpected(tmp_path: Path, answer: Scripted, says: st
 
 
 def test_a_line_without_end_is_not_read_for_ever(tmp_path: Path) -> None:
-    part = b" " * (client.MAX_LINE // 4)
+    part = b" " * (transport.MAX_LINE // 4)
     endless = Scripted(parts=(part,) * 5, headers=HEADERS)
     with (
         admin_fake(tmp_path / "s", {"POST /v1/reload": endless}) as daemon,
-        pytest.raises(client.UnexpectedAnswer),
+        pytest.raises(errors.UnexpectedAnswer),
     ):
         Client(daemon.path).reload(ignore)
 
 
 def test_no_socket_means_not_running(tmp_path: Path) -> None:
-    with pytest.raises(client.Unreachable, match="not running: there is no") as caught:
+    with pytest.raises(errors.Unreachable, match="not running: there is no") as caught:
         Client(tmp_path / "none").ping()
 
     assert caught.value.exit_code == 3
@@ -201,7 +204,7 @@ def test_no_socket_means_not_running(tmp_path: Path) -> None:
 def test_a_stale_socket_means_not_running(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as stale:
         stale.bind(str(tmp_path / "s"))
-    with pytest.raises(client.Unreachable, match="not running: nobody listens on") as caught:
+    with pytest.raises(errors.Unreachable, match="not running: nobody listens on") as caught:
         Client(tmp_path / "s").ping()
 
     assert "sudo systemctl start reviewsd" in caught.value.remedy
@@ -210,7 +213,7 @@ def test_a_stale_socket_means_not_running(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["x" * 200, "file/s"], ids=["too long", "below a file"])
 def test_an_impossible_path_cannot_be_connected_to(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(client.Unreachable, match="cannot connect to"):
+    with pytest.raises(errors.Unreachable, match="cannot connect to"):
         Client(tmp_path / name).ping()
 
 
@@ -218,7 +221,7 @@ def test_a_silent_daemon_is_not_waited_for_for_ever(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as mute:  # listens, never accepts
         mute.bind(str(tmp_path / "s"))
         mute.listen()
-        with pytest.raises(client.Unreachable, match=r"no answer on .* within 0.05 s"):
+        with pytest.raises(errors.Unreachable, match=r"no answer on .* within 0.05 s"):
             Client(tmp_path / "s", answer_seconds=0.05).ping()
 
 
@@ -226,18 +229,18 @@ def test_a_reload_that_falls_silent_is_not_waited_for_for_ever(tmp_path: Path) -
     never = threading.Event()
     script = {"POST /v1/reload": events(progress(1), never, RESULT)}
     with admin_fake(tmp_path / "s", script) as daemon:
-        with pytest.raises(client.Unreachable, match=r"within 0\.2 s"):
+        with pytest.raises(errors.Unreachable, match=r"within 0\.2 s"):
             Client(daemon.path, silence_seconds=0.2).reload(ignore)
         never.set()
 
 
 @pytest.mark.parametrize(
     ("spoken", "error"),
-    [(b"", client.Unreachable), (b"220 mail.example.com ESMTP\r\n", client.UnexpectedAnswer)],
+    [(b"", errors.Unreachable), (b"220 mail.example.com ESMTP\r\n", errors.UnexpectedAnswer)],
     ids=["hangs up", "another protocol"],
 )
 def test_who_does_not_speak_http_is_no_daemon(
-    tmp_path: Path, spoken: bytes, error: type[client.DaemonError]
+    tmp_path: Path, spoken: bytes, error: type[errors.DaemonError]
 ) -> None:
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(tmp_path / "s"))
@@ -260,7 +263,7 @@ def test_who_answers_is_told_even_when_the_answer_is_refused(tmp_path: Path) -> 
     """A3: a mismatch of versions explains the refusal, so it must be known."""
     seen: list[Peer] = []
     script = {"GET /v1/ping": document({}, status=400, Reviewsd_Version="9.9\x9b")}
-    with admin_fake(tmp_path / "s", script) as daemon, pytest.raises(client.Refused):
+    with admin_fake(tmp_path / "s", script) as daemon, pytest.raises(errors.Refused):
         Client(daemon.path, observe=seen.append).ping()
 
     assert [Peer(1, "9.9\\u009b")] == seen
@@ -277,7 +280,7 @@ def test_who_answers_is_told_even_when_the_answer_is_refused(tmp_path: Path) -> 
     ],
 )
 def test_a_mismatch_of_versions_is_explained(own: str | None, peer: Peer, says: str | None) -> None:
-    warning = client.mismatch(own, peer)
+    warning = transport.mismatch(own, peer)
 
     assert warning is None if says is None else says in (warning or "")
 
@@ -293,7 +296,7 @@ def test_a_mismatch_of_versions_is_explained(own: str | None, peer: Peer, says: 
     ],
 )
 def test_control_characters_are_shown_not_sent(text: str, shown: str) -> None:
-    assert shown == client.printable(text)
+    assert shown == printable(text)
 
 
 @given(
@@ -303,7 +306,7 @@ def test_control_characters_are_shown_not_sent(text: str, shown: str) -> None:
     )
 )
 def test_a_printable_document_keeps_its_meaning(value: object) -> None:
-    text = client.printable(json.dumps(value, ensure_ascii=False))
+    text = printable(json.dumps(value, ensure_ascii=False))
 
     assert value == json.loads(text)
     assert not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in text)

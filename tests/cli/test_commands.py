@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import os
-import pty
 import shutil
 import signal
 import socket
@@ -24,14 +23,14 @@ from tests.support.admin_fake import (
     events,
     problem,
 )
+from tests.support.commands import CONSOLE_SCRIPT, on_a_terminal, reviewsctl
 
-CLI = Path(__file__).parents[2] / "cli"
-# As the console script starts it, and with Ctrl-C on, which a background job would have off.
-CONSOLE_SCRIPT = (
-    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
-    "from reviewsctl.main import main; main()"
-)
-COMMANDS = ["status", "ping", "version", "reload"]
+COMMANDS = ["status", "ping", "version", "reload", "push", "subs", "hub"]
+PAGES = [
+    *COMMANDS,
+    *(f"subs {name}" for name in ("list", "show", "remove", "push")),
+    *(f"hub {name}" for name in ("status", "pause", "resume", "block", "unblock", "blocks")),
+]
 NEVER_IMPORTED_BY_HELP = ("rich", "http.client", "msgspec", "pydantic", "importlib.metadata")
 
 STATUS = {
@@ -95,36 +94,9 @@ SCRIPT: Mapping[str, Scripted] = {
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    """An environment in which reviewsd 0.1.0 is what is installed, whatever really is."""
-    metadata = tmp_path / "site" / "reviewsd-0.1.0.dist-info" / "METADATA"
-    metadata.parent.mkdir(parents=True)
-    metadata.write_text("Metadata-Version: 2.4\nName: reviewsd\nVersion: 0.1.0\n")
-    return {
-        "PATH": os.environ["PATH"],
-        "PYTHONPATH": f"{metadata.parents[1]}:{CLI}",
-        "PYTHONWARNINGS": "error",
-        "REVIEWSD_ADMIN_SOCKET": str(tmp_path / "admin.sock"),
-    }
-
-
-@pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[AdminFake]:
     with admin_fake(tmp_path / "admin.sock", SCRIPT) as fake:
         yield fake
-
-
-def reviewsctl(
-    environment: Mapping[str, str], *arguments: str, before: tuple[str, ...] = ()
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*before, sys.executable, "-m", "reviewsctl.main", *arguments],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
 
 
 def scripted(daemon: AdminFake, **answers: Scripted) -> None:
@@ -454,29 +426,6 @@ def test_ctrl_c_detaches_from_a_reload_and_says_so(
 # Terminals
 
 
-def on_a_terminal(environment: Mapping[str, str], *arguments: str) -> str:
-    """What a terminal gets to see."""
-    master, slave = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-c", CONSOLE_SCRIPT, *arguments],
-        env={"TERM": "xterm-256color", "COLUMNS": "80", **environment},
-        stdin=subprocess.DEVNULL,
-        stdout=slave,
-        stderr=slave,
-    ) as run:
-        os.close(slave)
-        seen = bytearray()
-        try:
-            while chunk := os.read(master, 65536):
-                seen += chunk
-        except OSError:  # EIO: the last writer has closed the terminal
-            pass
-        finally:
-            os.close(master)
-    assert run.returncode == 0
-    return seen.decode()
-
-
 def test_a_terminal_gets_a_bar_and_colours(environment: dict[str, str], daemon: AdminFake) -> None:
     scripted(daemon, reload=events(progress(250), progress(1000), result("published")))
     seen = on_a_terminal(environment, "reload")
@@ -529,11 +478,11 @@ def test_what_a_terminal_cannot_encode_is_escaped(
 # Help and options
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", PAGES)
 def test_help_teaches_with_a_paragraph_and_an_example(
     environment: dict[str, str], command: str
 ) -> None:
-    text = reviewsctl(environment, command, "--help").stdout
+    text = reviewsctl(environment, *command.split(), "--help").stdout
     summary, paragraph = text.split("\n\n")[1:3]
 
     assert summary.endswith(".")

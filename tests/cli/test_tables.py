@@ -1,13 +1,15 @@
 """What reviewsctl shows, as text of a terminal 80 columns wide."""
 
 import datetime
+from collections.abc import Mapping
 
 import msgspec
 import pytest
 from rich.console import Console, RenderableType
 
-from reviewsctl import tables
-from reviewsctl.client import Data, LastReload, Progress, ReloadResult, Snapshot, Status
+from reviewsctl import progress, tables, times
+from reviewsctl.messages import Data, HubState, LastReload, Progress, ReloadResult, Snapshot, Status
+from tests.support.hub_answers import STATE
 
 STARTED = datetime.datetime(2026, 11, 21, 7, 0, 0, tzinfo=datetime.UTC)
 
@@ -109,6 +111,27 @@ def test_what_the_data_does_not_have_is_not_shown() -> None:
     assert "updated" not in shown
 
 
+@pytest.mark.parametrize(
+    ("changes", "shown"),
+    [
+        ({}, "hub        1,204 subscriptions, 3 pending, 12 due, 4 in flight\ndata"),
+        ({"active": 1}, "hub        1 subscription, 3 pending"),
+        (
+            {"paused": True},
+            "4 in flight\n           paused; go on with: reviewsctl hub resume\ndata",
+        ),
+        (
+            {"store": "disk full"},
+            "4 in flight\n           the state store cannot be used: disk full; it is tried again\n",
+        ),
+    ],
+)
+def test_a_status_has_a_line_for_the_hub(changes: Mapping[str, object], shown: str) -> None:
+    hub = msgspec.convert({**STATE, **changes}, HubState)
+
+    assert shown in text(tables.render_status(msgspec.structs.replace(OK, hub=hub), NOW))
+
+
 def test_times_are_utc_whatever_zone_they_come_in() -> None:
     bergen = datetime.timezone(datetime.timedelta(hours=1))
     snapshot = msgspec.structs.replace(OK.snapshot, published_at=STARTED.astimezone(bergen))
@@ -138,7 +161,7 @@ def test_no_text_of_the_daemon_steers_the_terminal(hostile: str) -> None:
         text(tables.render_status(status, NOW)),
         text(tables.render_reload(result)),
         text(tables.render_reload(published)),
-        tables.progress_line(Progress(stage=hostile, done=1, total=2)),
+        progress.progress_line(Progress(stage=hostile, done=1, total=2)),
     ]
 
     assert [part.count("\\u") for part in shown] == [6, 1, 1, 1]
@@ -214,7 +237,7 @@ def test_a_reload_tells_its_outcome(outcome: str, shown: str) -> None:
     ],
 )
 def test_a_duration_has_its_two_largest_units(seconds: float, shown: str) -> None:
-    assert shown == tables.duration(seconds)
+    assert shown == times.duration(seconds)
 
 
 @pytest.mark.parametrize(
@@ -222,10 +245,27 @@ def test_a_duration_has_its_two_largest_units(seconds: float, shown: str) -> Non
     [(0, 10, 0), (1, 3, 33), (10, 10, 100), (11, 10, 100), (0, 0, 100)],
 )
 def test_progress_stays_within_0_and_100_percent(done: int, total: int, percent: int) -> None:
-    assert percent == tables.percent(Progress(stage="reading", done=done, total=total))
+    assert percent == progress.percent(Progress(stage="reading", done=done, total=total))
 
 
 def test_a_step_is_one_line() -> None:
     step = Progress(stage="validating", done=412_000, total=1_000_000)
 
-    assert tables.progress_line(step) == "validating 41 % (412,000 of 1,000,000)"
+    assert progress.progress_line(step) == "validating 41 % (412,000 of 1,000,000)"
+
+
+@pytest.mark.parametrize(
+    ("failed", "speed", "line", "beside"),
+    [
+        (None, None, "pushing 40 % (4,000 of 10,000)", "6,000 left"),
+        (0, 512.4, "pushing 40 % (4,000 of 10,000)", "0 failed, 6,000 left, 512/s"),
+        (7, 0.0, "pushing 40 % (4,000 of 10,000, 7 failed)", "7 failed, 6,000 left"),
+    ],
+)
+def test_a_step_of_a_job_whose_parts_can_fail_counts_them(
+    failed: int | None, speed: float | None, line: str, beside: str
+) -> None:
+    step = Progress(stage="pushing", done=4000, total=10_000, failed=failed)
+
+    assert progress.progress_line(step) == line
+    assert progress.tally(step, speed) == beside

@@ -93,6 +93,9 @@ class _Answering(http.server.BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self._answer()
 
+    def do_DELETE(self) -> None:
+        self._answer()
+
     def _answer(self) -> None:
         self.close_connection = True
         self.server.asked.append(Asked(self.command, self.path, dict(self.headers)))

@@ -1,13 +1,12 @@
 """The operator's site, through a real socket of its own (A1-A3)."""
 
-import http.client
 import json
 import os
 import socket
 import tempfile
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import cast
 
 import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
@@ -15,28 +14,22 @@ from twisted.internet import reactor
 from twisted.internet.defer import Deferred, maybeDeferred, succeed
 from twisted.internet.interfaces import IReactorUNIX
 from twisted.internet.threads import deferToThread
-from twisted.logger import LogEvent, capturedLogs, formatEvent
+from twisted.logger import capturedLogs
 
 from reviewsd.formats.publication import Job, Outcome, Step, publish
 from reviewsd.formats.sources import signature
 from reviewsd.stores.child import Progress
 from reviewsd.stores.publisher import Publisher
 from reviewsd.stores.snapshots import Snapshots
-from reviewsd.web.admin import API, AdminSite
+from reviewsd.web.admin import AdminSite
+from reviewsd.web.admin_replies import API
+from tests.support.admin_socket import Answer, ask, check_headers, check_problem, told
 from tests.support.columns import review
+from tests.support.operator import MemoryOperator
 from tests.support.publishing import House
 
 ABOUT = {"version": "9.8.7", "base_url": "https://a.example", "listen": ["x"], "data_dir": "/d"}
 STARTED = 1_760_000_000.0
-
-
-class Answer(NamedTuple):
-    status: int
-    headers: http.client.HTTPMessage
-    body: bytes
-
-    def json(self) -> Any:  # noqa: ANN401  JSON
-        return json.loads(self.body)
 
 
 class Office:
@@ -57,7 +50,10 @@ class Office:
             self.run,
         )
         self.path = place / "admin.sock"
-        site = AdminSite(self.snapshots, self.publisher, ABOUT, lambda: self.time).site()
+        self.operator = MemoryOperator()
+        site = AdminSite(
+            self.snapshots, self.publisher, self.operator, ABOUT, lambda: self.time
+        ).site()
         self.port = cast("IReactorUNIX", reactor).listenUNIX(
             str(self.path),
             site,  # type: ignore[arg-type]  # declared before factories were generic
@@ -69,24 +65,7 @@ class Office:
         return publish(job, lambda stage, done, total: progress(Step(stage, done, total)))
 
     async def ask(self, method: str, path: str, headers: Mapping[str, str] | None = None) -> Answer:
-        """One request as reviewsctl makes it; ``Host`` can be replaced, or left out with ''."""
-        answer: Answer = await deferToThread(self._ask, method, path, headers or {})
-        return answer
-
-    def _ask(self, method: str, path: str, headers: Mapping[str, str]) -> Answer:
-        connection = http.client.HTTPConnection("reviewsd", timeout=10)
-        connection.sock = socket.socket(socket.AF_UNIX)
-        try:
-            connection.sock.connect(str(self.path))
-            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
-            for name, value in {"Host": "reviewsd", **headers}.items():
-                for each in filter(None, value.split("|")):
-                    connection.putheader(name, each)
-            connection.endheaders()
-            response = connection.getresponse()
-            return Answer(response.status, response.headers, response.read())
-        finally:
-            connection.close()
+        return await ask(self.path, method, path, headers)
 
 
 @pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
@@ -95,31 +74,6 @@ async def office() -> AsyncIterator[Office]:
         office = Office(Path(name))
         yield office
         await maybeDeferred(office.port.stopListening)
-
-
-def told(events: Sequence[LogEvent]) -> list[str]:
-    """What the log says, without Twisted's own talk."""
-    return [
-        formatEvent(event)
-        for event in events
-        if event.get("log_namespace", "").startswith("reviewsd.") or event.get("isError")
-    ]
-
-
-def check_problem(answer: Answer, status: int) -> None:
-    assert status == answer.status
-    assert "application/problem+json" == answer.headers["Content-Type"]
-    problem = answer.json()
-    assert {"type", "title", "status", "detail"} == set(problem)
-    assert status == problem["status"]
-    check_headers(answer)
-
-
-def check_headers(answer: Answer) -> None:
-    """A3: every answer says who speaks."""
-    assert str(API) == answer.headers["Reviewsd-Api"]
-    assert "9.8.7" == answer.headers["Reviewsd-Version"]
-    assert "no-store" == answer.headers["Cache-Control"]
 
 
 # -- who is turned away
@@ -222,6 +176,7 @@ async def test_status_of_good_data(office: Office) -> None:
     data = status["data"]
     assert ("ok", None, []) == (data["state"], data["failing_since"], data["problems"])
     assert "published" == data["last_reload"]["outcome"]
+    assert office.operator.now.active == status["hub"]["active"]
     assert [] == told(events)  # reading leaves no audit line
 
 

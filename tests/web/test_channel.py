@@ -25,6 +25,7 @@ from reviewsd.web.channel import (
     DRAIN_SECONDS,
     FRESH_SECONDS,
     IDLE_SECONDS,
+    LINGER_SECONDS,
     Channel,
     PublicServer,
 )
@@ -190,12 +191,19 @@ def test_a_lost_connection_is_forgotten(door: Door) -> None:
 # Refusals -----------------------------------------------------------------------------------------
 
 
+class HalfClosable(StringTransport):
+    """Can end its writing half, like TCP."""
+
+    def loseWriteConnection(self) -> None:
+        self.loseConnection()
+
+
 def refused(*pieces: bytes) -> bytes:
     """What comes back on a connection whose transport closes as slowly as a real one."""
     door = Door()
     channel = door.server.buildProtocol(None)
     assert channel is not None
-    transport = StringTransport()
+    transport = HalfClosable()
     channel.makeConnection(transport)
     for piece in pieces:
         channel.dataReceived(piece)
@@ -234,6 +242,45 @@ def test_a_refusal_is_one_whole_response_and_the_last(
     assert 1 == data.count(b"HTTP/1.1 ")
     assert b"\r\n\r\n" == end
     assert (b"" if pieces[0].startswith(b"HEAD") else text[:40]) == body[:40]
+
+
+class Lingering(StringTransportWithDisconnection):
+    """Reads on after its writing half has ended, like TCP."""
+
+    def loseWriteConnection(self) -> None:
+        self.write(b"(end)")
+
+
+def linger(door: Door) -> tuple[Channel, Lingering]:
+    """A connection with a body that is too large, and more of it to come."""
+    channel, transport = door.server.buildProtocol(None), Lingering()
+    assert isinstance(channel, Channel)
+    transport.protocol = channel
+    channel.makeConnection(transport)
+    channel.dataReceived(b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 9999999\r\n\r\n")
+    return channel, transport
+
+
+def test_who_sends_too_large_a_body_is_answered_and_read_past(door: Door) -> None:
+    """A closed connection would be reset by what still comes, perhaps before the answer is read."""
+    channel, transport = linger(door)
+    for _ in range(10):
+        channel.dataReceived(ASK)
+
+    assert transport.value().startswith(b"HTTP/1.1 413 ")
+    assert transport.value().endswith(b"}(end)")
+    assert transport.connected
+    assert 1 == transport.value().count(b"HTTP/1.1")
+
+
+def test_who_goes_on_sending_is_cut_off(door: Door) -> None:
+    channel, transport = linger(door)
+    for _ in range(LINGER_SECONDS):
+        assert transport.connected
+        channel.dataReceived(ASK)
+        door.clock.advance(1)
+
+    assert not transport.connected
 
 
 def test_a_body_that_no_read_wants_is_read_past_when_it_is_small(door: Door) -> None:
@@ -348,7 +395,7 @@ METHODS = st.sampled_from([b"GET", b"HEAD", b"OPTIONS", b"POST", b"get", b"CONNE
 PATHS = st.sampled_from(
     [
         *(b"/reviews.json", b"/feed.xml", b"/api/reviews/search", b"/api/reviews/since/", b"*"),
-        *(b"http://a/", b"//", b"/%", b"/%2e", b"a:1", b"", b"/healthz"),
+        *(b"http://a/", b"//", b"/%", b"/%2e", b"a:1", b"", b"/healthz", b"/mcp"),
     ]
 )
 TEXT = st.one_of(st.binary(max_size=12), st.sampled_from([b"2025-01-01", b"?limit=", b"&rating=9"]))
@@ -387,8 +434,8 @@ REQUESTS = st.builds(
 def test_whatever_is_sent_the_answers_are_whole_and_ours(
     site: PublicSite, requests: list[bytes], cut: int
 ) -> None:
-    server = PublicServer(site.resource(), REPLIES.refusal, Clock())
-    channel, transport = server.buildProtocol(None), StringTransport()
+    server = PublicServer(site.resource(), REPLIES.refusal, Clock(), mcp_max_body=2)
+    channel, transport = server.buildProtocol(None), HalfClosable()
     assert channel is not None
     data = b"".join(requests)
     with capturedLogs() as events:

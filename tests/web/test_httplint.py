@@ -104,6 +104,30 @@ def test_an_answer_is_what_http_wants(
     assert complaints(request, answer) <= ACCEPTED
 
 
+@pytest.mark.parametrize(
+    ("method", "status"),
+    [("GET", 200), ("HEAD", 200), ("OPTIONS", 204), ("POST", 415), ("PUT", 405)],
+)
+def test_an_answer_of_the_hub_is_what_http_wants(daemon: Daemon, method: str, status: int) -> None:
+    request, answer = ask(daemon, method, "/api/websub/hub", {})
+
+    assert status == status_of(answer)
+    assert complaints(request, answer) <= ACCEPTED
+
+
+@pytest.mark.parametrize(
+    ("method", "status"),
+    [("GET", 405), ("HEAD", 405), ("OPTIONS", 204), ("POST", 415), ("DELETE", 400)],
+)
+def test_an_answer_of_mcp_is_what_http_wants(daemon: Daemon, method: str, status: int) -> None:
+    origin = {"Origin": BASE_URL, "Access-Control-Request-Method": "POST"}
+    request, answer = ask(daemon, method, "/mcp", origin if method == "OPTIONS" else {})
+
+    assert status == status_of(answer)
+    # a 400 is a complaint in itself
+    assert complaints(request, answer) <= ACCEPTED | {"STATUS_BAD_REQUEST"}
+
+
 @pytest.mark.parametrize("path", ["/nope", "/%zz", "/api/reviews/search?limit=x", "//"])
 def test_an_error_is_what_http_wants(daemon: Daemon, path: str) -> None:
     request, answer = ask(daemon, "GET", path, {})

@@ -1,0 +1,129 @@
+"""The hub's address: what subscribers POST, carried to the hub and back as plain text (contract 5).
+
+The hub commits what it is asked before it answers. Klein cancels a route when its client leaves, and
+that must stop neither the commit nor what follows from it: so the hub's work is a task of its own,
+and the route only waits for it. It is no read: answers have no CORS headers (S12).
+"""
+
+from collections.abc import Sequence
+from ipaddress import IPv4Network, IPv6Network
+from typing import Protocol
+
+from twisted.internet.address import IPv4Address, IPv6Address
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.logger import Logger
+from twisted.web.server import Request
+
+from reviewsd.domain.addresses import client_network
+from reviewsd.domain.clients import client_address
+from reviewsd.stores.database import StoreError
+from reviewsd.tasks import TaskSet
+from reviewsd.web.replies import Body, Replies
+from reviewsd.websub.form import HubAnswer
+
+METHODS = ("GET", "HEAD", "OPTIONS", "POST")
+
+UNSTORED = HubAnswer(
+    status=503,
+    text="the hub cannot store requests at the moment; please try again later",
+    retry_after=60,
+)
+FAILED = HubAnswer(status=500, text="the hub failed; its log says why")
+
+
+class Hub(Protocol):
+    """Who answers subscribers."""
+
+    @property
+    def help_text(self) -> str:
+        """How to subscribe: lines, the last without its end."""
+
+    async def receive(self, body: bytes, content_type: bytes | None, client: str) -> HubAnswer:
+        """Answer a request; what it asks for is on disk before a 202.
+
+        Args:
+            body: The form, as received.
+            content_type: None where the field is absent, or came twice.
+            client: The client network (H1).
+
+        Raises:
+            StoreError: It cannot be on disk.
+        """
+
+
+class HubRoute:
+    """What Klein routes the hub's address to.
+
+    Args:
+        hub: Who answers.
+        replies: How answers leave.
+        tasks: Owns the hub's work; to be stopped when no request is under way any more.
+        trusted: ``server.trusted_proxies`` (S6).
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        hub: Hub,
+        replies: Replies,
+        tasks: TaskSet,
+        trusted: Sequence[IPv4Network | IPv6Network] = (),
+    ) -> None:
+        self._hub = hub
+        self._replies = replies
+        self._tasks = tasks
+        self._trusted = trusted
+
+    async def answer(self, request: Request) -> bytes:
+        """Answer a request of any known method (W24)."""
+        answer = await self._answer(request)
+        return answer if isinstance(answer, bytes) else await answer
+
+    async def _answer(self, request: Request) -> Body:
+        match request.method:
+            case b"POST":
+                given: Deferred[HubAnswer] = Deferred()
+                self._tasks.start("answer a hub request", self._ask(request, given))
+                return self._reply(request, await given)
+            case b"GET" | b"HEAD":
+                return self._reply(request, HubAnswer(status=200, text=self._hub.help_text))
+            case b"OPTIONS":
+                return self._replies.options(request, METHODS, cors=False)
+        text = "this is asked with POST; GET explains how"
+        return self._replies.plain(request, 405, text, [(b"Allow", ", ".join(METHODS).encode())])
+
+    async def _ask(self, request: Request, given: Deferred[HubAnswer]) -> None:
+        """Let the hub answer, in its own time; the answer may find nobody left waiting."""
+        # read before anything is awaited: a request whose client has left is empty
+        body = request.content.read()  # type: ignore[union-attr]  # None before the headers only
+        types = request.requestHeaders.getRawHeaders(b"Content-Type", [])
+        client = self._client(request)
+        try:
+            answer = await self._hub.receive(body, types[0] if len(types) == 1 else None, client)
+        except CancelledError:
+            raise
+        except StoreError as error:
+            self._log.warn("a request to the hub was not stored: {error}", error=error)
+            answer = UNSTORED
+        except Exception:  # noqa: BLE001 - logged with its traceback; whoever waits must be told
+            self._log.failure("answering a request to the hub failed")
+            answer = FAILED
+        given.callback(answer)  # of no effect where the route was cancelled
+
+    def _client(self, request: Request) -> str:
+        """The client network, which the hub counts by."""
+        peer = request.getClientAddress()
+        forwarded = request.requestHeaders.getRawHeaders(b"X-Forwarded-For", [])
+        address = client_address(
+            peer.host if isinstance(peer, IPv4Address | IPv6Address) else None,
+            [line.decode("latin-1") for line in forwarded],
+            self._trusted,
+        )
+        return client_network(address)
+
+    def _reply(self, request: Request, answer: HubAnswer) -> Body:
+        extra = []
+        if answer.retry_after is not None:
+            extra.append((b"Retry-After", b"%d" % answer.retry_after))
+        return self._replies.plain(request, answer.status, answer.text, extra)

@@ -1,0 +1,278 @@
+"""The MCP endpoint's door: HTTP in front of ``reviewsd.mcp`` (mcp.md 2, 7; contract 4).
+
+What concerns HTTP is judged here, in the order of mcp.md 2b-2: whose page asks and by which name, the
+method, the media types, the size. What passes is carried to the server, which knows the protocol and
+no HTTP, and its answer back. Every refusal is a JSON-RPC error object, since clients read nothing
+else; every answer has the CORS headers of the page that asks, since it sees nothing without them.
+"""
+
+import re
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import ip_address
+from typing import Protocol
+
+from twisted.internet.address import IPv4Address, IPv6Address
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+from twisted.web.server import Request
+
+from reviewsd.mcp.jsonrpc import INTERNAL_ERROR, JsonRpcError, failure
+from reviewsd.mcp.server import ALLOW, ENDED, NO_ROOM, NOT_ALLOWED, Answer, Posted, refusal
+from reviewsd.mcp.sessions import Session
+from reviewsd.stores.database import StoreError
+from reviewsd.stores.snapshots import Snapshot, SnapshotError, Snapshots
+from reviewsd.tasks import TaskSet
+from reviewsd.web.origins import Hosts, Origins
+from reviewsd.web.replies import Replies
+from reviewsd.web.steps import in_steps
+
+Headers = tuple[tuple[bytes, bytes], ...]
+
+_FIELDS = (
+    b"Content-Type, Accept, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name,"
+    b" Last-Event-ID"
+)
+_PREFLIGHT: Headers = (
+    ALLOW,
+    (b"Access-Control-Allow-Methods", ALLOW[1]),
+    (b"Access-Control-Allow-Headers", _FIELDS),
+    (b"Access-Control-Max-Age", b"86400"),
+)
+_EXPOSED = (b"Access-Control-Expose-Headers", b"Mcp-Session-Id, Retry-After")
+_VARY = (b"Vary", b"Origin")
+_TYPE = (b"Content-Type", b"application/json")
+
+_MAX_TOLD = 100
+"""Names of foreign pages and hosts that the log is told of, each once: anybody can invent more."""
+
+
+FOREIGN_ORIGIN = refusal(
+    403, "Pages of this origin may not ask; the operator can allow them by mcp.allowed_origins"
+)
+FOREIGN_HOST = refusal(
+    421, "Nothing is served by this host name; the operator can allow it by server.allowed_hosts"
+)
+WRONG_TYPE = refusal(415, "Content-Type must be application/json")
+NOT_ACCEPTED = refusal(406, "Answers are application/json, which Accept excludes")
+UNAVAILABLE = refusal(503, "No data has been published yet", ((b"Retry-After", b"5"),))
+FAILED = Answer(500, (failure(JsonRpcError(INTERNAL_ERROR, "Internal error")),))
+UNSTORED = refusal(503, "The session cannot be ended at the moment", ((b"Retry-After", b"60"),))
+
+
+class Server(Protocol):
+    """Who knows the protocol: ``reviewsd.mcp.server.McpServer``."""
+
+    def post(self, posted: Posted, snapshot: Snapshot, now: float) -> Generator[None, None, Answer]:
+        """Answer what was posted, in steps; ``now`` is POSIX seconds."""
+
+    def delete(self, posted: Posted, now: float, /) -> Session | Answer:
+        """The session that a DELETE ends, or why there is none."""
+
+    def fault(self, posted: Posted, /) -> Answer:
+        """The answer when answering a POST failed."""
+
+
+class Ended(Protocol):
+    """Where ended sessions are kept: ``stores.ended.EndedSessions``."""
+
+    async def end(self, digest: bytes, expires: int) -> bool:
+        """End a session for good; False where there are too many.
+
+        Raises:
+            StoreError: It cannot be kept.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """Whom the operator lets in, and with how much."""
+
+    origins: Origins
+    hosts: Hosts
+    max_body: int
+    """Bytes; counted by the channel."""
+
+
+class McpRoute:
+    """What Klein routes the MCP endpoint to.
+
+    Args:
+        server: Who answers.
+        snapshots: Where the data is.
+        ended: Keeps what DELETE ends.
+        rules: Who is let in.
+        replies: How answers leave.
+        clock: To search in steps.
+        tasks: Owns what goes on without the client; to be stopped when no request is under way.
+        now: The time, POSIX seconds.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        server: Server,
+        snapshots: Snapshots,
+        ended: Ended,
+        rules: Rules,
+        replies: Replies,
+        clock: IReactorTime,
+        tasks: TaskSet,
+        now: Callable[[], float],
+    ) -> None:
+        self._server = server
+        self._snapshots = snapshots
+        self._ended = ended
+        self._rules = rules
+        self._too_large = refusal(
+            413, f"The body must have at most {rules.max_body} bytes (server.max_body.mcp)"
+        )
+        self._replies = replies
+        self._clock = clock
+        self._tasks = tasks
+        self._now = now
+        self._told: set[str] = set()
+
+    async def answer(self, request: Request) -> bytes:
+        """Answer a request of any known method."""
+        cors, answer = self._admit(request)
+        if answer is None:
+            answer = await self._serve(request)
+        typed = (_TYPE,) if answer.body else ()
+        headers = (*cors, *typed, *answer.headers)
+        body = self._replies.unkept(request, answer.status, headers, answer.body)
+        return body if isinstance(body, bytes) else await body
+
+    def _admit(self, request: Request) -> tuple[Headers, Answer | None]:
+        """Headers for the page that asks, and a refusal if it may not (mcp.md 7)."""
+        loopback = _on_loopback(request)
+        cors: Headers = (_VARY,)
+        origins = request.requestHeaders.getRawHeaders(b"Origin")
+        if origins is not None:
+            allowed = self._rules.origins.allowed(origins, loopback=loopback)
+            if allowed is None:
+                self._tell("a page of", origins, "mcp.allowed_origins")
+                return cors, FOREIGN_ORIGIN
+            cors = ((b"Access-Control-Allow-Origin", allowed), _EXPOSED, _VARY)
+        hosts = request.requestHeaders.getRawHeaders(b"Host", [])
+        if loopback and not self._rules.hosts.allow(hosts):
+            self._tell("who asks for", hosts, "server.allowed_hosts")
+            return cors, FOREIGN_HOST
+        return cors, None
+
+    def _tell(self, who: str, given: Sequence[bytes], setting: str) -> None:
+        text = b", ".join(given)[:200].decode("ascii", "backslashreplace")
+        if text not in self._told and len(self._told) < _MAX_TOLD:
+            self._told.add(text)
+            sentence = "MCP was refused to {who} {given}; {setting} can allow that"
+            self._log.warn(sentence, who=who, given=text, setting=setting)
+
+    async def _serve(self, request: Request) -> Answer:
+        """Answer whom the rules admit."""
+        match request.method:
+            case b"OPTIONS":
+                return Answer(204, headers=_PREFLIGHT)
+            case b"POST":
+                headers = request.requestHeaders
+                if not _is_json(headers.getRawHeaders(b"Content-Type", [])):
+                    return WRONG_TYPE
+                if not _accepts_json(b",".join(headers.getRawHeaders(b"Accept", []))):
+                    return NOT_ACCEPTED
+                if request.truncated:  # type: ignore[attr-defined]  # a channel.BoundedRequest has it
+                    return self._too_large
+                return await self._post(_posted(request))
+            case b"DELETE":
+                return await self._delete(_posted(request))
+        return NOT_ALLOWED
+
+    async def _post(self, posted: Posted) -> Answer:
+        try:
+            steps = self._server.post(posted, self._snapshots.current, self._now())
+            return await in_steps(steps, self._clock)
+        except CancelledError:
+            raise
+        except SnapshotError:
+            return UNAVAILABLE
+        except Exception:  # noqa: BLE001 - logged with its traceback; a client reads JSON-RPC only
+            self._log.failure("answering an MCP message failed")
+            return self._server.fault(posted)
+
+    async def _delete(self, posted: Posted) -> Answer:
+        ending = self._server.delete(posted, self._now())
+        if isinstance(ending, Answer):
+            return ending
+        given: Deferred[Answer] = Deferred()
+        self._tasks.start("end an MCP session", self._end(ending, given))
+        return await given
+
+    async def _end(self, session: Session, given: Deferred[Answer]) -> None:
+        """End a session, in a task of its own: a client that leaves stops nothing."""
+        try:
+            ended = await self._ended.end(session.digest, session.expires)
+            answer = ENDED if ended else NO_ROOM
+        except CancelledError:
+            raise
+        except StoreError as error:
+            self._log.warn("an MCP session was not ended: {error}", error=str(error))
+            answer = UNSTORED
+        except Exception:  # noqa: BLE001 - logged with its traceback; whoever waits must be told
+            self._log.failure("ending an MCP session failed")
+            answer = FAILED
+        given.callback(answer)  # of no effect where the route was cancelled
+
+
+def _posted(request: Request) -> Posted:
+    lines = request.requestHeaders.getRawHeaders
+    return Posted(
+        body=request.content.read(),  # type: ignore[union-attr]  # None before the headers only
+        sessions=lines(b"Mcp-Session-Id", []),
+        versions=lines(b"MCP-Protocol-Version", []),
+        methods=lines(b"Mcp-Method", []),
+        names=lines(b"Mcp-Name", []),
+    )
+
+
+def _on_loopback(request: Request) -> bool:
+    """Whether only this machine can have sent it."""
+    host = request.getHost()
+    return isinstance(host, IPv4Address | IPv6Address) and _is_loopback(host.host)
+
+
+@lru_cache(maxsize=64)
+def _is_loopback(address: str) -> bool:
+    return ip_address(address).is_loopback
+
+
+def _is_json(given: Sequence[bytes]) -> bool:
+    """Whether a Content-Type is JSON's, whatever its parameters (mcp.md 2a-25)."""
+    if len(given) != 1:
+        return False
+    return given[0].partition(b";")[0].strip(b" \t").lower() == b"application/json"
+
+
+_QUALITY = re.compile(rb"[01](\.[0-9]*)?")
+_RANGES = (b"application/json", b"application/*", b"*/*")
+"""That include JSON; the first that is named counts (RFC 9110 12.5.1)."""
+
+
+@lru_cache(maxsize=64)
+def _accepts_json(accept: bytes) -> bool:
+    """Whether an Accept header leaves JSON in; nothing said is everything accepted."""
+    qualities: dict[bytes, float] = {}
+    for part in accept.lower().split(b","):
+        media_range, *parameters = (piece.strip(b" \t") for piece in part.split(b";"))
+        if media_range:
+            quality = min(map(_quality, parameters), default=1.0)
+            qualities[media_range] = max(quality, qualities.get(media_range, 0.0))
+    if not qualities:
+        return True
+    return next((qualities[name] > 0 for name in _RANGES if name in qualities), False)
+
+
+def _quality(parameter: bytes) -> float:
+    """The weight that a parameter of a media range gives it; all others give none."""
+    name, _, value = parameter.partition(b"=")
+    return float(value) if name == b"q" and _QUALITY.fullmatch(value) else 1.0

@@ -1,0 +1,109 @@
+"""Which web pages may ask, and by which name (mcp.md 7; MCP 2025-11-25 transports, security warning).
+
+A page anywhere can make a browser send requests to this machine or its network. The browser says
+whose page it is (Origin), and where it believes to be asking (Host): with DNS rebinding a foreign
+name, which is why a listener on loopback looks at both. Origins are compared as a whole, never by a
+part of their text.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+_HOST = r"(?P<host>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:(?P<port>[0-9]{1,5}))?"
+_ORIGIN = re.compile(rf"(?P<scheme>https?)://{_HOST}", re.ASCII | re.IGNORECASE)
+_AUTHORITY = re.compile(_HOST, re.ASCII | re.IGNORECASE)
+
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
+
+ANY = "*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """A web origin (RFC 6454 4)."""
+
+    scheme: str
+    host: str
+    """In lower case; an IPv6 address has its brackets."""
+    port: int
+
+
+def read_origin(text: str) -> Origin | None:
+    """The origin that a page or an operator names; None where it is none, such as ``null``."""
+    parts = _ORIGIN.fullmatch(text)
+    if parts is None:
+        return None
+    scheme = parts["scheme"].lower()
+    port = _DEFAULT_PORTS[scheme] if parts["port"] is None else int(parts["port"])
+    return Origin(scheme=scheme, host=parts["host"].lower(), port=port)
+
+
+class Origins:
+    """Whose pages may ask.
+
+    Args:
+        base_url: Its origin may.
+        allowed: These may too (``mcp.allowed_origins``); ``*`` is all there are.
+    """
+
+    def __init__(self, base_url: str, allowed: Sequence[str] = ()) -> None:
+        self._all = ANY in allowed
+        named = (base_url, *(text for text in allowed if text != ANY))
+        self._allowed = frozenset(map(read_origin, named)) - {None}
+
+    def allowed(self, given: Sequence[bytes], *, loopback: bool) -> bytes | None:
+        """What ``Access-Control-Allow-Origin`` says; None where the page may not ask.
+
+        Args:
+            given: The Origin header, at least one line of it.
+            loopback: Whether only this machine can ask: then its own pages may, at any port.
+        """
+        if self._all:
+            return ANY.encode()
+        if len(given) != 1:
+            return None
+        origin = read_origin(given[0].decode("latin-1"))
+        if origin is None or not (
+            origin in self._allowed or (loopback and _is_loopback(origin.host))
+        ):
+            return None
+        return given[0]
+
+
+class Hosts:
+    """By which names a listener on loopback may be asked.
+
+    Args:
+        base_url: Its host may.
+        allowed: These may too (``server.allowed_hosts``), without ports; ``*`` is all there are.
+    """
+
+    def __init__(self, base_url: str, allowed: Iterable[str] = ()) -> None:
+        host = _AUTHORITY.fullmatch(urlsplit(base_url).netloc)
+        named = () if host is None else (host["host"],)
+        self._allowed = frozenset(name.lower() for name in (*named, *allowed))
+
+    def allow(self, given: Sequence[bytes]) -> bool:
+        """Whether the Host header is one of them; without one, no browser asks."""
+        if not given or ANY in self._allowed:
+            return True
+        parts = _AUTHORITY.fullmatch(given[0].decode("latin-1"))
+        if len(given) != 1 or parts is None:
+            return False
+        host = parts["host"].lower()
+        return host in self._allowed or _is_loopback(host)
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether a host means this machine, whatever a resolver says."""
+    if host in _LOOPBACK:
+        return True
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,22 @@
+"""What every test of a command needs."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.support.commands import CLI
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """An environment in which reviewsd 0.1.0 is what is installed, whatever really is."""
+    metadata = tmp_path / "site" / "reviewsd-0.1.0.dist-info" / "METADATA"
+    metadata.parent.mkdir(parents=True)
+    metadata.write_text("Metadata-Version: 2.4\nName: reviewsd\nVersion: 0.1.0\n")
+    return {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": f"{metadata.parents[1]}:{CLI}",
+        "PYTHONWARNINGS": "error",
+        "REVIEWSD_ADMIN_SOCKET": str(tmp_path / "admin.sock"),
+    }

@@ -1,0 +1,109 @@
+"""``reviewsctl hub``, as a process, against a scripted admin socket (H7)."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.support.admin_fake import AdminFake, Scripted, admin_fake, document, problem
+from tests.support.commands import reviewsctl
+from tests.support.hub_answers import HUB
+
+BLOCK = {"value": "203.0.113.0/24", "note": "floods us", "created_at": "2026-11-21T06:00:00Z"}
+BLOCKED = {"value": "x.example", "dry_run": False, "removed": 3}
+SCRIPT: Mapping[str, Scripted] = {
+    "GET /v1/hub": document(HUB),
+    "POST /v1/hub/pause": document({"paused": True}),
+    "POST /v1/hub/resume": document({"paused": False}),
+    "GET /v1/blocks": document({"blocks": [BLOCK]}),
+    "POST /v1/blocks?value=x.example": document(BLOCKED),
+    "POST /v1/blocks?value=x.example&dry_run=true": document({**BLOCKED, "dry_run": True}),
+    "POST /v1/blocks?value=X.example.&note=It+floods": document(BLOCKED),
+    "POST /v1/blocks?value=1.2.3": problem(400, "Invalid Parameters", "value: expected a host."),
+    "DELETE /v1/blocks?value=x.example": document({}),
+    "DELETE /v1/blocks?value=y.example": problem(
+        404, "Not Blocked", "What is blocked: reviewsctl hub blocks"
+    ),
+}
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[AdminFake]:
+    with admin_fake(tmp_path / "admin.sock", SCRIPT) as fake:
+        yield fake
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        ("hub status", 0, "hub        ok\nactive     1,204\n"),
+        ("hub status", 0, "\n\ntopic      version  subscriptions  due  changed\n/feed.xml "),
+        ("hub pause", 0, "paused; go on with: reviewsctl hub resume\n"),
+        ("hub resume", 0, "resumed; how it goes: reviewsctl hub status\n"),
+        ("hub blocks", 0, "203.0.113.0/24  2026-11-21 06:00:00 UTC  floods us\n"),
+        ("hub block x.example", 0, "undo with: reviewsctl hub unblock x.example\n"),
+        (
+            "hub block x.example --dry-run",
+            0,
+            "would block x.example and remove 3 subscriptions or requests\n",
+        ),
+        ("hub block 1.2.3", 1, "Error: Invalid Parameters: value: expected a host.\n"),
+        ("hub unblock x.example", 0, "unblocked x.example\n"),
+        ("hub unblock y.example", 4, "What is blocked: reviewsctl hub blocks"),
+        ("hub", 2, "reviewsctl hub status"),
+        ("hub block", 2, "Missing argument"),
+        ("hub blck x.example", 2, "Did you mean 'block'"),
+        ("hub pause extra", 2, "unexpected extra argument"),
+    ],
+)
+def test_a_command_says_what_it_has_done_or_what_to_do(
+    environment: dict[str, str], daemon: AdminFake, arguments: str, code: int, says: str
+) -> None:
+    run = reviewsctl(environment, *arguments.split())
+
+    assert code == run.returncode
+    assert says in (run.stdout if code == 0 else run.stdout + run.stderr)
+    assert (code == 0) == (run.stderr == "" and "Usage" not in run.stdout)
+
+
+def test_a_note_is_passed_on(environment: dict[str, str], daemon: AdminFake) -> None:
+    run = reviewsctl(environment, "hub", "block", "X.example.", "--note", "It floods")
+
+    assert run.stdout.startswith("blocked x.example, ")  # in its normal form
+    assert daemon.asked[-1].target == "/v1/blocks?value=X.example.&note=It+floods"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["status", "pause", "resume", "blocks", "block x.example", "unblock x.example"],
+)
+def test_a_daemon_that_is_not_running_is_exit_code_3_and_its_remedy(
+    environment: dict[str, str], arguments: str
+) -> None:
+    run = reviewsctl(environment, "hub", *arguments.split())
+
+    assert (3, "") == (run.returncode, run.stdout)
+    assert "Start it: sudo systemctl start reviewsd" in run.stderr
+
+
+@pytest.mark.parametrize(("command", "value"), [("status", HUB), ("blocks", {"blocks": [BLOCK]})])
+def test_json_is_the_daemons_own(
+    environment: dict[str, str], daemon: AdminFake, command: str, value: Mapping[str, object]
+) -> None:
+    run = reviewsctl(environment, "hub", command, "--json")
+
+    assert value == json.loads(run.stdout)
+    assert 1 == run.stdout.count("\n")
+
+
+def test_without_the_store_the_state_is_still_told(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    broken = {**HUB, "store": "the disk is full", "topics": []}
+    daemon.script = {"GET /v1/hub": document(broken)}
+    run = reviewsctl(environment, "hub", "status")
+
+    assert 0 == run.returncode
+    assert "the state store cannot be used: the disk is full" in run.stdout
+    assert "topic" not in run.stdout

@@ -1,0 +1,394 @@
+"""``reviewsctl subs`` and ``push``, as processes, against a scripted admin socket (H7)."""
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from tests.support.admin_fake import AdminFake, Scripted, admin_fake, document, events, problem
+from tests.support.commands import CONSOLE_SCRIPT, on_a_terminal, reviewsctl
+from tests.support.hub_answers import PENDING, SUBSCRIPTION, page
+
+CALLBACK = str(SUBSCRIPTION["callback"])
+LIST = "GET /v1/subscriptions?limit=1000"
+OF_CALLBACK = f"{LIST}&callback={quote(CALLBACK, safe='')}"
+OTHER = {**SUBSCRIPTION, "id": "13", "topic": "/reviews.json"}
+NO_TOPIC = problem(404, "No Such Topic", "The topics are /feed.xml, /api/feed.json, /reviews.json.")
+
+
+def step(done: int, failed: int = 0, total: int = 1000) -> Mapping[str, object]:
+    members = {"stage": "pushing", "done": done, "total": total, "failed": failed}
+    return {"type": "progress", **members}
+
+
+def result(delivered: int = 1000, failed: int = 0, removed: int = 0) -> Mapping[str, object]:
+    total = delivered + failed + removed
+    members = {"total": total, "delivered": delivered, "failed": failed, "removed": removed}
+    return {"type": "result", **members}
+
+
+ACCEPTED = document({"type": "accepted"}, status=202)
+SCRIPT: Mapping[str, Scripted] = {
+    LIST: document(page(SUBSCRIPTION, PENDING)),
+    OF_CALLBACK: document(page(SUBSCRIPTION, OTHER)),
+    f"{LIST}&callback=https%3A%2F%2Fnobody.example.com%2F": document(page()),
+    "GET /v1/subscriptions/12": document(SUBSCRIPTION),
+    "POST /v1/subscriptions/12/remove": document({"id": "12", "removed": True}),
+    "POST /v1/subscriptions/13/remove": document({"id": "13", "removed": True}),
+    "POST /v1/push": events(step(500), result()),
+    "POST /v1/push?topic=%2Ffeed.xml": events(result()),
+    "POST /v1/push?topic=%2Ffeed": NO_TOPIC,
+    "POST /v1/push?id=12": events(result(1)),
+    "POST /v1/push?id=12&id=13": events(result(2)),
+    "POST /v1/push?id=p7": problem(409, "Not Verified", "Not confirmed yet."),
+    "POST /v1/push?wait=false": ACCEPTED,
+}
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[AdminFake]:
+    with admin_fake(tmp_path / "admin.sock", SCRIPT) as fake:
+        yield fake
+
+
+def changed(daemon: AdminFake, **answers: Scripted) -> None:
+    """Replaces answers, ``push=`` and so on."""
+    daemon.script = {**SCRIPT, **{f"POST /v1/{name}": each for name, each in answers.items()}}
+
+
+def asked(daemon: AdminFake) -> list[str]:
+    return [f"{each.method} {each.target}" for each in daemon.asked]
+
+
+# Exit codes: interfaces.md 1.4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ("subs list", 0),
+        ("subs list --json", 0),
+        ("subs list --state dead", 2),
+        ("subs list extra", 2),
+        ("subs", 2),
+        ("subs lst", 2),
+        ("subs show", 2),
+        ("subs show 12", 0),
+        (f"subs show {CALLBACK}", 0),
+        ("subs show 99", 4),
+        ("subs show https://nobody.example.com/", 4),
+        ("subs show x12", 2),
+        ("subs remove 12", 0),
+        ("subs remove 99", 4),
+        ("subs remove 12 --dry-run", 0),
+        ("subs push 12", 0),
+        ("subs push 99", 4),
+        ("subs push p7", 1),
+        ("push", 0),
+        ("push /feed.xml", 0),
+        ("push /feed", 4),
+        ("push --no-wait", 0),
+        ("push --wat", 2),
+    ],
+)
+def test_exit_codes(
+    environment: dict[str, str], daemon: AdminFake, arguments: str, code: int
+) -> None:
+    run = reviewsctl(environment, *arguments.split())
+
+    assert code == run.returncode
+    assert code == 0 or run.stderr or arguments == "subs"  # which shows its help
+
+
+@pytest.mark.parametrize(
+    "arguments", ["subs list", "subs show 12", "subs remove 12", "subs push 12", "push"]
+)
+def test_a_daemon_that_is_not_running_is_exit_code_3_and_its_remedy(
+    environment: dict[str, str], arguments: str
+) -> None:
+    run = reviewsctl(environment, *arguments.split())
+
+    assert (3, "") == (run.returncode, run.stdout)
+    assert "Start it: sudo systemctl start reviewsd" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("subs show x12", "reviewsctl subs list"),
+        ("subs show https://nobody.example.com/", "Those there are: reviewsctl subs list"),
+        ("push /feed", "/feed.xml, /api/feed.json, /reviews.json"),
+        ("subs list --state activ", "'pending', 'active', 'renewing', 'removal'"),
+        ("subs remve 12", "Did you mean 'remove'?"),
+    ],
+)
+def test_an_error_names_what_there_is(
+    environment: dict[str, str], daemon: AdminFake, arguments: str, says: str
+) -> None:
+    assert says in " ".join(reviewsctl(environment, *arguments.split()).stderr.split())
+
+
+# list, show
+
+
+def test_a_list_is_a_table(environment: dict[str, str], daemon: AdminFake) -> None:
+    heading, active, pending = reviewsctl(environment, "subs", "list").stdout.splitlines()
+
+    assert heading.split() == [
+        "id",
+        "topic",
+        "callback",
+        "state",
+        "lease",
+        "left",
+        "version",
+        "last",
+        "outcome",
+    ]
+    assert active.split()[:4] == ["12", "/feed.xml", CALLBACK, "active"]
+    assert pending.split()[:5] == [
+        "p7",
+        "/feed.xml",
+        str(PENDING["callback"]),
+        "pending",
+        "verification",
+    ]
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_list_of_10_000_is_fetched_page_by_page(
+    environment: dict[str, str], daemon: AdminFake, options: list[str]
+) -> None:
+    pages = {}
+    for first in range(0, 10_000, 1000):
+        last = first + 999
+        target = LIST if first == 0 else f"{LIST}&after={first - 1}"
+        found = [{**SUBSCRIPTION, "id": str(each)} for each in range(first, last + 1)]
+        pages[target] = document(page(*found, after=str(last) if last < 9999 else None))
+    daemon.script = pages
+    lines = reviewsctl(environment, "subs", "list", *options).stdout.splitlines()
+
+    ids = [json.loads(line)["id"] if options else line.split()[0] for line in lines]
+    assert ([] if options else ["id"]) + [str(each) for each in range(10_000)] == ids
+    assert list(pages) == asked(daemon)
+
+
+def test_a_list_is_filtered_by_the_daemon(environment: dict[str, str], daemon: AdminFake) -> None:
+    target = f"{LIST}&topic=https%3A%2F%2Fa.example%2Ffeed.xml&state=active+%28renewing%29"
+    daemon.script = {target: document(page())}
+    options = ("--topic", "https://a.example/feed.xml", "--state", "renewing")
+    run = reviewsctl(environment, "subs", "list", *options)
+
+    assert (0, [target]) == (run.returncode, asked(daemon))
+    assert run.stdout.split()[:2] == ["id", "topic"]  # the heading alone
+
+
+def test_json_of_a_list_is_a_line_for_each_with_all_that_the_daemon_says(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    newer = {**SUBSCRIPTION, "weather": "rain", "callback": "https://x.example/\x1b[2J"}
+    daemon.script = {LIST: document(page(newer, PENDING))}
+    run = reviewsctl(environment, "subs", "list", "--json")
+
+    assert [newer, PENDING] == [json.loads(line) for line in run.stdout.splitlines()]
+    assert "\x1b" not in run.stdout
+
+
+def test_what_a_callback_is_called_cannot_steer_the_terminal(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    hostile = {**SUBSCRIPTION, "callback": "https://x.example/\x1b[2J\u202e\x07"}
+    daemon.script = {**SCRIPT, LIST: document(page(hostile))}
+    daemon.script["GET /v1/subscriptions/12"] = document(hostile)
+    for command in ("list", "show 12", "remove 12"):
+        run = reviewsctl(environment, "subs", *command.split())
+        assert run.returncode == 0
+        assert "https://x.example/\\u001b[2J\\u202e\\u0007" in run.stdout
+
+
+def test_a_callback_shows_all_its_subscriptions(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    first, second = reviewsctl(environment, "subs", "show", CALLBACK).stdout.split("\n\n")
+    as_json = reviewsctl(environment, "subs", "show", CALLBACK, "--json")
+
+    assert ("12", "13") == (first.split()[1], second.split()[1])
+    assert [SUBSCRIPTION, OTHER] == [json.loads(line) for line in as_json.stdout.splitlines()]
+
+
+# remove
+
+
+def test_a_callback_removes_all_its_subscriptions(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    run = reviewsctl(environment, "subs", "remove", CALLBACK)
+
+    assert run.stdout == (
+        f"removed 12: /feed.xml for {CALLBACK}\nremoved 13: /reviews.json for {CALLBACK}\n"
+    )
+    assert asked(daemon) == [
+        OF_CALLBACK,
+        "POST /v1/subscriptions/12/remove",
+        "POST /v1/subscriptions/13/remove",
+    ]
+
+
+def test_a_dry_run_removes_nothing(environment: dict[str, str], daemon: AdminFake) -> None:
+    run = reviewsctl(environment, "subs", "remove", "12", "--dry-run")
+
+    assert run.stdout == f"would remove 12: /feed.xml for {CALLBACK}\n"
+    assert asked(daemon) == ["GET /v1/subscriptions/12"]
+
+
+def test_a_reason_is_passed_on(environment: dict[str, str], daemon: AdminFake) -> None:
+    target = "POST /v1/subscriptions/12/remove?reason=It+loops+%26+floods"
+    daemon.script = {**SCRIPT, target: document({})}
+    run = reviewsctl(environment, "subs", "remove", "12", "--reason", "It loops & floods")
+
+    assert (0, target) == (run.returncode, asked(daemon)[-1])
+
+
+# push
+
+
+def test_a_push_tells_its_outcome_and_on_stderr_its_steps(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    """Outside a terminal a line per 10 %."""
+    said = [step(each, failed=each // 250) for each in range(0, 1001, 25)]
+    changed(daemon, push=events(*said, result(996, failed=3, removed=1)))
+    run = reviewsctl(environment, "push")
+
+    lines = run.stderr.splitlines()
+    assert "pushing 10 % (100 of 1,000)" == lines[0]
+    assert "pushing 100 % (1,000 of 1,000, 4 failed)" == lines[9]
+    assert "Error: push incomplete: 996 of 1,000 delivered, 3 failed" in lines[10]
+    assert (1, "", 12) == (run.returncode, run.stdout, len(lines))
+
+
+def test_a_push_that_reached_all_is_data(environment: dict[str, str], daemon: AdminFake) -> None:
+    run = reviewsctl(environment, "push")
+
+    assert (0, "pushed: 1,000 of 1,000 delivered\n") == (run.returncode, run.stdout)
+
+
+def test_a_push_to_nobody_is_fine(environment: dict[str, str], daemon: AdminFake) -> None:
+    changed(daemon, push=events(result(0)))
+
+    assert (
+        reviewsctl(environment, "push").stdout
+        == "nothing to push: there are no active subscriptions\n"
+    )
+
+
+@pytest.mark.parametrize("outcome", [result(), result(999, failed=1)])
+def test_a_quiet_push_prints_errors_only(
+    environment: dict[str, str], daemon: AdminFake, outcome: Mapping[str, object]
+) -> None:
+    changed(daemon, push=events(step(500), outcome))
+    run = reviewsctl(environment, "push", "-q")
+
+    assert run.stdout == ""
+    assert (run.returncode == 1) == run.stderr.startswith("Error: push incomplete")
+    assert "pushing" not in run.stderr
+
+
+def test_json_of_a_push_is_the_daemons_events(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    said = [step(500, 1), result(999, failed=1)]
+    changed(daemon, push=events(*said))
+    run = reviewsctl(environment, "push", "--json")
+
+    assert said == [json.loads(line) for line in run.stdout.splitlines()]
+    assert 1 == run.returncode
+
+
+def test_a_push_goes_where_it_is_told(environment: dict[str, str], daemon: AdminFake) -> None:
+    for arguments in ("push", "push /feed.xml", "subs push 12", f"subs push {CALLBACK}"):
+        assert 0 == reviewsctl(environment, *arguments.split()).returncode
+
+    assert asked(daemon) == [
+        "POST /v1/push",
+        "POST /v1/push?topic=%2Ffeed.xml",
+        "POST /v1/push?id=12",
+        OF_CALLBACK,
+        "POST /v1/push?id=12&id=13",
+    ]
+
+
+def test_a_push_to_a_callback_leaves_out_what_is_not_confirmed(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    daemon.script = {**SCRIPT, OF_CALLBACK: document(page(SUBSCRIPTION, PENDING))}
+    assert 0 == reviewsctl(environment, "subs", "push", CALLBACK).returncode
+    daemon.script = {**SCRIPT, OF_CALLBACK: document(page(PENDING))}
+    refused = reviewsctl(environment, "subs", "push", CALLBACK)
+
+    assert (1, "Error: Not Verified: Not confirmed yet.\n") == (refused.returncode, refused.stderr)
+
+
+def test_no_wait_asks_and_says_where_it_can_be_seen(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    run = reviewsctl(environment, "push", "--no-wait")
+
+    assert run.stdout == "asked for; how it goes: reviewsctl hub status\n"
+    assert reviewsctl(environment, "push", "--no-wait", "--json").stdout == '{"type":"accepted"}\n'
+    assert reviewsctl(environment, "push", "--no-wait", "-q").stdout == ""
+
+
+@pytest.mark.parametrize("option", [[], ["--json"]])
+def test_ctrl_c_detaches_from_a_push_and_says_so(
+    environment: dict[str, str], daemon: AdminFake, option: list[str]
+) -> None:
+    over = threading.Event()
+    changed(daemon, push=events(step(500), over, result()))
+    with subprocess.Popen(
+        [sys.executable, "-c", CONSOLE_SCRIPT, "push", *option],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as run:
+        assert run.stdout is not None
+        assert run.stderr is not None
+        assert "500" in (run.stdout if option else run.stderr).readline()
+        run.send_signal(signal.SIGINT)
+        _, stderr = run.communicate(timeout=60)
+    over.set()
+
+    assert run.returncode == 130
+    detail = "the daemon goes on with the push; how it ends: reviewsctl hub status"
+    if option:
+        assert {"error": {"title": "detached", "detail": detail}} == json.loads(stderr)
+    else:
+        assert stderr == f"Error: detached: {detail}\n"
+
+
+def test_a_push_that_breaks_off_says_where_to_look(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    changed(daemon, push=events(step(500), cut=True))
+    run = reviewsctl(environment, "push", "-q")
+
+    assert run.returncode == 1
+    assert "broke off before the result" in run.stderr
+    assert "How it ended: reviewsctl hub status" in run.stderr
+
+
+def test_a_terminal_gets_a_bar_that_counts(environment: dict[str, str], daemon: AdminFake) -> None:
+    changed(daemon, push=events(step(250, 3), step(1000, 3), result()))
+    seen = on_a_terminal({**environment, "COLUMNS": "120"}, "push")
+
+    assert "pushing" in seen
+    assert "1000/1000" in seen
+    assert "3 failed, 0 left" in seen
+    assert "\x1b[32mpushed\x1b[0m: 1,000 of 1,000 delivered" in seen

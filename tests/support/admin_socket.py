@@ -1,0 +1,73 @@
+"""Requests to a real admin socket in this process, and what holds for every answer (A3)."""
+
+import http.client
+import json
+import socket
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from twisted.internet.threads import deferToThread
+from twisted.logger import LogEvent, formatEvent
+
+from reviewsd.web.admin_replies import API
+
+VERSION = "9.8.7"
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: http.client.HTTPMessage
+    body: bytes
+
+    def json(self) -> Any:  # noqa: ANN401  JSON
+        return json.loads(self.body)
+
+
+async def ask(
+    socket_path: Path, method: str, target: str, headers: Mapping[str, str] | None = None
+) -> Answer:
+    """One request as reviewsctl makes it; ``Host`` can be replaced, or left out with ''."""
+    answer: Answer = await deferToThread(_ask, socket_path, method, target, headers or {})
+    return answer
+
+
+def _ask(socket_path: Path, method: str, target: str, headers: Mapping[str, str]) -> Answer:
+    connection = http.client.HTTPConnection("reviewsd", timeout=10)
+    connection.sock = socket.socket(socket.AF_UNIX)
+    try:
+        connection.sock.connect(str(socket_path))
+        connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
+        for name, value in {"Host": "reviewsd", **headers}.items():
+            for each in filter(None, value.split("|")):
+                connection.putheader(name, each)
+        connection.endheaders()
+        response = connection.getresponse()
+        return Answer(response.status, response.headers, response.read())
+    finally:
+        connection.close()
+
+
+def told(events: Sequence[LogEvent]) -> list[str]:
+    """What the log says, without Twisted's own talk."""
+    return [
+        formatEvent(event)
+        for event in events
+        if event.get("log_namespace", "").startswith("reviewsd.") or event.get("isError")
+    ]
+
+
+def check_problem(answer: Answer, status: int) -> None:
+    assert status == answer.status
+    assert "application/problem+json" == answer.headers["Content-Type"]
+    problem = answer.json()
+    assert {"type", "title", "status", "detail"} == set(problem)
+    assert status == problem["status"]
+    check_headers(answer)
+
+
+def check_headers(answer: Answer) -> None:
+    """A3: every answer says who speaks."""
+    assert str(API) == answer.headers["Reviewsd-Api"]
+    assert VERSION == answer.headers["Reviewsd-Version"]
+    assert "no-store" == answer.headers["Cache-Control"]

@@ -1,0 +1,83 @@
+"""The official SDK's client, as a program of its own: it brings asyncio and pydantic along.
+
+    python -m tests.support.mcp_sdk URL MODE
+
+It connects, uses everything that is offered, and writes what it saw as one line of JSON. Whoever
+sends it a line then makes it ask once more in the same session.
+"""
+
+import json
+import sys
+from typing import Any
+
+import anyio
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+from mcp_types import CallToolResult, TextContent, TextResourceContents
+
+
+async def call(client: Client, tool: str, /, **arguments: object) -> Any:  # noqa: ANN401  JSON
+    """A call that succeeds; the SDK itself validates what is structured by the tool's schema."""
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result
+    assert json.loads(text(result)) == result.structured_content
+    return result.structured_content
+
+
+def text(result: CallToolResult) -> str:
+    (content,) = result.content
+    assert isinstance(content, TextContent)
+    return content.text
+
+
+async def everything(client: Client) -> dict[str, object]:
+    tools = [tool.name for tool in (await client.list_tools()).tools]
+    summary = await call(client, "get_summary")
+    found = await call(client, "search_reviews", min_rating="4", limit=2, query=None)
+    following = await call(client, "search_reviews", min_rating=4, cursor=found["next_cursor"])
+    first = found["reviews"][0]
+    arguments: dict[str, dict[str, object]] = {
+        "get_aspect_sentiment": {"aspect": summary["aspects"][0]["id"]},
+        "get_technician": {"name": summary["technicians"][0]["name"].upper()},
+        "get_service": {"service": summary["services"][0]["id"]},
+        "get_review": {"id": first["id"]},
+        "get_reviews_since": {"date": first["date"]},
+    }
+    for tool in tools:
+        await call(client, tool, **arguments.get(tool, {}))
+    resources = (await client.list_resources()).resources
+    read = {}
+    for resource in resources:
+        (content,) = (await client.read_resource(resource.uri)).contents
+        assert isinstance(content, TextResourceContents)
+        read[str(resource.uri)] = content.text
+    wrong = await client.call_tool("search_reviews", {"rating": 9, "stars": 1})
+    assert wrong.is_error
+    try:
+        await client.call_tool("no_such_tool", {})
+    except MCPError as error:
+        unknown = error.error.code
+    return {
+        "protocol": client.protocol_version,
+        "server": client.server_info.name if client.server_info else None,
+        "instructions": client.instructions,
+        "tools": tools,
+        "found": found["reviews"],
+        "following": following["reviews"],
+        "read": read,
+        "templates": len((await client.list_resource_templates()).resource_templates),
+        "wrong": text(wrong),
+        "unknown": unknown,
+    }
+
+
+async def main(url: str, mode: str) -> None:
+    async with Client(url, mode=mode) as client:
+        print(json.dumps(await everything(client)), flush=True)  # noqa: T201  it is a program
+        if await anyio.to_thread.run_sync(sys.stdin.readline):
+            business = await call(client, "get_business")
+            print(json.dumps(business), flush=True)  # noqa: T201  as before
+
+
+if __name__ == "__main__":
+    anyio.run(main, sys.argv[1], sys.argv[2])

@@ -1,0 +1,177 @@
+"""The hub as the operator's routes see it, in memory."""
+
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+from twisted.internet.defer import Deferred, succeed
+
+from reviewsd.domain.listing import (
+    Block,
+    HubState,
+    Listing,
+    PendingIntent,
+    PushResult,
+    PushStep,
+    TopicState,
+)
+
+AT = 1_760_000_000.0
+"""2025-10-09T08:53:20Z"""
+
+ACTIVE = Listing(
+    id="12",
+    topic="/feed.xml",
+    callback="https://subscriber.example.com/cb?secret=1",
+    host="subscriber.example.com",
+    state="active",
+    created_at=AT,
+    verified_at=AT + 1.5,
+    lease_seconds=864_000,
+    lease_expires_at=AT + 864_001.5,
+    signed=True,
+    delivered_version=11,
+    topic_version=12,
+    consecutive_failures=1,
+    next_attempt_at=AT + 120,
+    in_flight=False,
+    last_attempt_at=AT + 60,
+    last_status=503,
+    last_error="HTTP 503",
+    last_success_at=AT + 10,
+    last_failure_at=AT + 60,
+    last_failure="HTTP 503",
+    pending=None,
+)
+PENDING = replace(
+    ACTIVE,
+    id="p7",
+    callback="https://new.example.com/",
+    host="new.example.com",
+    state="pending verification",
+    verified_at=None,
+    lease_expires_at=None,
+    delivered_version=None,
+    consecutive_failures=0,
+    next_attempt_at=None,
+    last_attempt_at=None,
+    last_status=None,
+    last_error=None,
+    last_success_at=None,
+    last_failure_at=None,
+    last_failure=None,
+    pending=PendingIntent(
+        mode="subscribe",
+        requested_at=AT,
+        expires_at=AT + 600,
+        attempts=1,
+        next_attempt_at=AT + 30,
+        requester="192.0.2.7/32",
+        lease_seconds=864_000,
+    ),
+)
+QUIET = HubState(
+    paused=False,
+    active=1,
+    pending=1,
+    due=1,
+    in_flight=0,
+    oldest_due_at=AT,
+    blocks=0,
+    opened_networks=("127.0.0.0/8",),
+    store="ok",
+)
+
+
+class MemoryOperator:
+    """An Operator whose store is lists; ``fault`` is raised by everything that would touch it."""
+
+    def __init__(self) -> None:
+        self.now = QUIET
+        self.fault: Exception | None = None
+        self.gate: Deferred[None] = succeed(None)
+        """Holds changes up."""
+        self.subscriptions = [ACTIVE, PENDING]
+        self.blocked: list[Block] = []
+        self.done: list[tuple[object, ...]] = []
+        """What was changed, in order."""
+
+    async def listing(
+        self,
+        topic: str | None,
+        state: str | None,
+        callback: str | None,
+        after: str | None,
+        limit: int,
+    ) -> Sequence[Listing]:
+        self._check()
+        ids = [each.id for each in self.subscriptions]
+        start = 0 if after is None else ids.index(after) + 1
+        wanted = (("topic", topic), ("state", state), ("callback", callback))
+        return [
+            each
+            for each in self.subscriptions[start:]
+            if all(value in {None, getattr(each, name)} for name, value in wanted)
+        ][:limit]
+
+    async def one(self, identifier: str, /) -> Listing | None:
+        self._check()
+        return next((each for each in self.subscriptions if each.id == identifier), None)
+
+    async def remove(self, identifier: str, reason: str, /) -> bool:
+        await self._change("remove", identifier, reason)
+        found = await self.one(identifier)
+        if found is None:
+            return False
+        self.subscriptions.remove(found)
+        return True
+
+    async def push(
+        self, ids: Sequence[str] | None, topic: str | None, progress: Callable[[PushStep], None]
+    ) -> PushResult:
+        progress(PushStep(done=0, total=2, failed=0))
+        await self._change("push", ids, topic)
+        progress(PushStep(done=2, total=2, failed=1))
+        return PushResult(total=2, delivered=1, failed=1, removed=0)
+
+    async def push_later(self, ids: Sequence[str] | None, topic: str | None) -> None:
+        await self._change("push later", ids, topic)
+
+    async def topics(self) -> Sequence[TopicState]:
+        self._check()
+        return [
+            TopicState(
+                path="/feed.xml", version=12, sha256="ab", changed_at=AT, subscriptions=1, due=1
+            )
+        ]
+
+    async def state(self) -> HubState:
+        return self.now
+
+    async def pause(self) -> None:
+        await self._change("pause")
+
+    async def resume(self) -> None:
+        await self._change("resume")
+
+    async def blocks(self) -> Sequence[Block]:
+        self._check()
+        return self.blocked
+
+    async def block(self, value: str, note: str, dry_run: bool, /) -> int:  # noqa: FBT001  a seam
+        await self._change("block", value, note, dry_run)
+        if not dry_run:
+            self.blocked.append(Block(value=value, note=note, created_at=AT))
+        return 3
+
+    async def unblock(self, value: str, /) -> bool:
+        await self._change("unblock", value)
+        return value in {block.value for block in self.blocked}
+
+    async def _change(self, *what: object) -> None:
+        await self.gate
+        self._check()
+        self.done.append(what)
+
+    def _check(self) -> None:
+        if self.fault is not None:
+            raise self.fault
