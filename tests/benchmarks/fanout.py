@@ -1,0 +1,110 @@
+"""The hub's fan-out over TLS beside a peer's: ``python -m tests.benchmarks.fanout [--rounds 3]``.
+
+A change of ``/feed.xml`` (50 kB) goes to 1,000 and 10,000 verified subscribers, who answer at once or
+after 50 ms, on kept connections or a new one each. The daemon is the real one, its subscriptions are
+written into its store before it starts. The peer is a durable fan-out with aiohttp and uvloop
+(``fanout_peer``), with the same store, content and limits. Both have core 0, in turn; the subscribers
+(``fanout_sink``) have core 1.
+
+Instant subscribers live at 8 addresses, so that the 16 at once that a host is granted are not what
+is measured; those who take 50 ms at 100. All addresses are of different /24 networks.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from tests.benchmarks.fanout_runs import Bench, Case, Run
+
+CASES = tuple(
+    Case(subscribers=subscribers, delay=delay, close=close)
+    for subscribers in (1_000, 10_000)
+    for delay in (0.0, 0.05)
+    for close in (False, True)
+)
+CROWDED = tuple(
+    Case(subscribers=10_000, delay=0.05, close=close, concurrency=256) for close in (False, True)
+)
+AIMS = {False: 0.2, True: 0.8}
+"""CPU milliseconds of a delivery, by whether it needs a new connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One round of a case."""
+
+    ours: Run
+    theirs: Run
+
+
+def figures(case: Case, pairs: Sequence[Pair]) -> str:
+    """A row of the table."""
+    ours, theirs = ([getattr(pair, side) for pair in pairs] for side in ("ours", "theirs"))
+
+    def middle(runs: Sequence[Run], name: str) -> float:
+        return float(median(getattr(run, name) for run in runs))
+
+    rate = median(pair.ours.rate / pair.theirs.rate for pair in pairs)
+    cpu = median(pair.theirs.cpu / pair.ours.cpu for pair in pairs)
+    health = sorted(each for run in ours for each in run.health)
+    p50, p99 = (health[int(len(health) * part)] for part in (0.5, 0.99))
+    cells = (
+        f"{case.subscribers:,}",
+        case.name,
+        f"{middle(ours, 'rate'):,.0f}",
+        f"{middle(theirs, 'rate'):,.0f}",
+        f"{rate:.2f}",
+        f"{middle(ours, 'seconds'):.2f}",
+        f"{middle(theirs, 'seconds'):.2f}",
+        f"{middle(ours, 'cpu'):.3f}",
+        f"{AIMS[case.close]}",
+        f"{middle(theirs, 'cpu'):.3f}",
+        f"{cpu:.2f}",
+        f"{p50:.1f} / {p99:.1f} / {health[-1]:.1f}",
+        f"{middle(ours, 'gap'):.1f} ({middle(ours, 'busy'):.1f})",
+        f"{middle(ours, 'handshakes'):,.0f} ({middle(ours, 'resumed'):,.0f})",
+        f"{middle(theirs, 'handshakes'):,.0f}",
+    )
+    return "| " + " | ".join(cells) + " |"
+
+
+HEADINGS = (
+    *("subscribers", "answers, connections", "deliveries/s", "aiohttp", "ratio"),
+    *("last after s", "aiohttp", "CPU ms each", "aim", "aiohttp", "times less"),
+    *("/healthz p50 / p99 / max ms", "longest gap ms (own CPU)", "handshakes (resumed)", "aiohttp"),
+)
+
+
+def main() -> None:
+    """Measure all cases and print the table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.fanout")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--subscribers", default="1000,10000")
+    parser.add_argument("--venv", type=Path, default=Path("/tmp/w/peer"))
+    parser.add_argument("--profile", type=Path, help="profile the daemon in each case, into there")
+    arguments = parser.parse_args()
+    sizes = set(map(int, arguments.subscribers.split(",")))
+    cases = [case for case in CASES + CROWDED if case.subscribers in sizes]
+    os.sched_setaffinity(0, {1})
+    sys.stdout.write(f"| {' | '.join(HEADINGS)} |\n|{' --- |' * len(HEADINGS)}\n")
+    with tempfile.TemporaryDirectory(prefix="reviewsd-fanout-") as name:
+        bench = Bench(Path(name), arguments.venv)
+        for case in cases:
+            if arguments.profile:
+                bench.ours(case, arguments.profile)
+                continue
+            pairs = []
+            for _ in range(arguments.rounds):
+                pairs.append(Pair(bench.ours(case), bench.theirs(case)))
+                sys.stderr.write(f"{case.subscribers} {case.name}: {pairs[-1]}\n")
+            sys.stdout.write(figures(case, pairs) + "\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,363 @@
+"""One fan-out at a time, measured from outside: the daemon's and the peer's (see ``fanout``)."""
+
+import contextlib
+import hashlib
+import json
+import mmap
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from reviewsd.domain.subscription import Active, Subscription
+from reviewsd.formats import paths
+from reviewsd.stores.rows import Pair, save
+from reviewsd.stores.topics import topics
+from reviewsd.wiring import DATABASE
+from tests.benchmarks.fanout_sink import SEEDED, Counts, share
+from tests.support.authority import authority
+from tests.support.daemon import Daemon, until
+
+SPREAD = {False: 8, True: 100}
+"""Addresses of the subscribers, by whether they take their time."""
+FEED_BYTES = 50_000
+OURS, SINKS = "0", "1"  # cores
+
+_SETTINGS = """\
+data:
+  poll_interval: 3600
+hub:
+  min_interval: 0
+  delivery:
+    concurrency: {concurrency}
+  callbacks:
+    allow_networks: ["127.0.0.0/8"]
+    ca_file: {ca}
+"""
+_FILLING = "They came on time, explained what they were doing, and left the place clean. "
+_DAY = 86_400_000  # milliseconds
+_EACH = 0.02  # seconds between two questions to /healthz
+_BEFORE = 0.01  # seconds before the first delivery came in, when the hub had begun with it
+_STORED = 0.3  # seconds after the last delivery, when its result is in the store
+_LIMIT = 180.0  # seconds of one fan-out
+_HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What is measured."""
+
+    subscribers: int
+    delay: float
+    """Seconds until a subscriber answers."""
+    close: bool
+    """Whether each delivery needs a new connection."""
+    concurrency: int = 64
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        answers = f"{self.delay * 1000:.0f} ms" if self.delay else "instant"
+        crowded = f", {self.concurrency} at once" if self.concurrency != 64 else ""
+        return f"{answers}, {'new' if self.close else 'kept'}{crowded}"
+
+    def callback(self, number: int, port: int) -> tuple[str, str]:
+        """A subscriber's URL and its host."""
+        host = f"127.0.{number % SPREAD[self.delay > 0] + 1}.1"
+        return f"https://{host}:{port}{SEEDED}{number}", host
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One fan-out; milliseconds unless the name says otherwise."""
+
+    began: float
+    """On the monotonic clock, seconds."""
+    seconds: float
+    """From then until the last delivery had come in."""
+    rate: float
+    """Deliveries a second."""
+    cpu: float
+    """Of the process, for each delivery."""
+    sink_cpu: float
+    """Of the subscribers, for each delivery."""
+    handshakes: int
+    resumed: int
+    health: tuple[float, ...] = ()
+    gap: float = 0
+    """The longest time for which the reactor did nothing else; less than 2 is not noted."""
+    busy: float = 0
+    """The same, of this thread's own CPU time: what neighbours cannot disturb."""
+
+
+class Bench:
+    """Makes runs, each with processes of its own.
+
+    Args:
+        directory: For all that is written.
+        venv: Has aiohttp and uvloop.
+    """
+
+    def __init__(self, directory: Path, venv: Path) -> None:
+        self._directory = directory
+        self._python = venv / "bin" / "python"
+        self._runs = 0
+        self._ca = authority().identity.write(directory / "ca.pem")
+        self._certificates = directory / "certificates"
+        self._certificates.mkdir()
+        for number in range(1, max(SPREAD.values()) + 1):
+            host = f"127.0.{number}.1"
+            authority().issue(host).write_with_key(self._certificates / f"{host}.pem")
+        self._template = directory / "template"
+        self._publish()
+
+    def ours(self, case: Case, profile: Path | None = None) -> Run:
+        """The daemon's fan-out; with a directory, its profile goes there."""
+        with self._sink(case) as (port, counts, sink):
+            directory = self._seeded(case, port)
+            gaps = directory / "gaps"
+            options = []
+            if profile is not None:
+                profile.mkdir(parents=True, exist_ok=True)
+                name = f"{case.subscribers} {case.name}".replace(", ", "-").replace(" ", "-")
+                options = ["--profile", str(profile / name)]
+            daemon = _Watched(directory, self._settings(case), gaps, options)
+            with contextlib.closing(daemon):
+                daemon.launch(before=("taskset", "-c", OURS))
+                daemon.wait_ready()
+                assert daemon.process is not None
+                _change(daemon.data)
+                with (
+                    ThreadPoolExecutor(1) as reloading,
+                    socket.create_connection(("127.0.0.1", daemon.port)) as asking,
+                ):
+                    reload = reloading.submit(daemon.reload)
+                    health = _Health(asking)
+                    run = _watch(case, daemon.process.pid, sink, counts, health, None)
+                    assert reload.result()["outcome"] == "published"
+                body = daemon.get(paths.ATOM_FEED).body
+                assert hashlib.sha256(body).digest() == Counts.read(counts).digest
+                assert daemon.stop() == 0
+            _check(directory, case)
+            within = [
+                (late, busy)
+                for at, late, busy in _late(gaps)
+                if run.began <= at <= run.began + run.seconds + _STORED
+            ]
+            shutil.rmtree(directory)
+            return replace(
+                run,
+                health=health.between(run.began, run.began + run.seconds),
+                gap=max((late for late, _ in within), default=0.0),
+                busy=max((busy for _, busy in within), default=0.0),
+            )
+
+    def theirs(self, case: Case) -> Run:
+        """The peer's fan-out."""
+        with self._sink(case) as (port, counts, sink):
+            directory = self._seeded(case, port)
+            body = directory / "body"
+            body.write_bytes(b"x" * FEED_BYTES)
+            database = directory / "state" / DATABASE
+            with closing(sqlite3.connect(database)) as connection, connection:
+                connection.execute(
+                    "UPDATE topic SET version = version + 1 WHERE path = ?", (paths.ATOM_FEED,)
+                )
+            program = Path(__file__).with_name("fanout_peer.py")
+            command = ["taskset", "-c", OURS, str(self._python), str(program)]
+            command += [str(database), str(body), str(self._ca), str(case.concurrency)]
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            try:
+                assert process.stdin is not None
+                assert process.stdout is not None
+                assert process.stdout.readline() == b"ready\n"
+
+                def begin() -> None:
+                    assert process.stdin is not None
+                    process.stdin.write(b"\n")
+                    process.stdin.flush()
+
+                run = _watch(case, process.pid, sink, counts, None, begin)
+            finally:
+                process.kill()
+                process.communicate()
+            _check(directory, case)
+            shutil.rmtree(directory)
+            return run
+
+    def _settings(self, case: Case) -> str:
+        return _SETTINGS.format(concurrency=case.concurrency, ca=self._ca)
+
+    def _publish(self) -> None:
+        """Make data whose Atom feed has the size, and have the topics' first versions stored."""
+        self._template.mkdir()
+        with Daemon(self._template) as daemon:
+            size = len(daemon.get(paths.ATOM_FEED).body)
+            known = json.loads((daemon.data / "reviews.json").read_bytes())
+            newest = max(known["reviews"], key=lambda review: review["date"] or "")
+            newest["text"] = f"{newest['text']} " + _FILLING * (
+                (FEED_BYTES - size) // len(_FILLING)
+            )
+            (daemon.data / "reviews.json").write_text(json.dumps(known))
+            daemon.reload()
+            size = len(daemon.get(paths.ATOM_FEED).body)
+            assert abs(size - FEED_BYTES) < 1_000, size
+            until(lambda: "/feed.xml version 2" in daemon.log.read_text(), "version 2")
+            daemon.stop()
+
+    def _seeded(self, case: Case, port: int) -> Path:
+        """A copy of the daemon's directory with verified subscriptions that have everything."""
+        self._runs += 1
+        directory = self._directory / f"run-{self._runs}"
+        shutil.copytree(self._template, directory, ignore=shutil.ignore_patterns("*.sock"))
+        now = time.time_ns() // 1_000_000
+        with closing(sqlite3.connect(directory / "state" / DATABASE)) as connection, connection:
+            cursor = connection.cursor()
+            topic = topics(cursor)[paths.ATOM_FEED]
+            active = Active(
+                secret=None,
+                lease_seconds=_DAY // 1000,
+                lease_expires_at=now + _DAY,
+                delivered_version=topic.version,
+                created_at=now,
+                verified_at=now,
+            )
+            for number in range(case.subscribers):
+                pair = Pair(topic.id, *case.callback(number, port))
+                save(cursor, pair, None, Subscription(active, None))
+        return directory
+
+    @contextmanager
+    def _sink(self, case: Case) -> Iterator[tuple[int, mmap.mmap, int]]:
+        """Its port, what it counts, and its process id."""
+        path = self._directory / "counts"
+        path.unlink(missing_ok=True)
+        with share(path) as shared:
+            command = ["taskset", "-c", SINKS, sys.executable, "-m", "tests.benchmarks.fanout_sink"]
+            command += [str(self._certificates), str(path), "--delay", str(case.delay)]
+            command += ["--close"] * case.close
+            with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+                try:
+                    assert process.stdout is not None
+                    yield int(process.stdout.readline()), shared, process.pid
+                finally:
+                    process.kill()
+
+
+class _Watched(Daemon):
+    """The daemon with a ticker in it."""
+
+    def __init__(self, directory: Path, settings: str, gaps: Path, options: list[str]) -> None:
+        super().__init__(directory, settings)
+        self._before = [str(gaps), *options, "--"]
+
+    @property
+    def command(self) -> list[str]:
+        """The command line."""
+        program = [sys.executable, "-m", "tests.benchmarks.fanout_daemon", *self._before]
+        return [*program, "--config", str(self.config)]
+
+
+class _Health:
+    """Asks /healthz, so many milliseconds after the last answer."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._due = 0.0
+        self._answers: list[tuple[float, float]] = []
+
+    def ask(self) -> None:
+        """Ask if it is time to, and wait for the answer."""
+        asked = time.monotonic()
+        if asked < self._due:
+            return
+        self._connection.sendall(_HEALTH)
+        assert self._connection.recv(4096).startswith(b"HTTP/1.1 200")
+        answered = time.monotonic()
+        self._answers.append((asked, 1e3 * (answered - asked)))
+        self._due = answered + _EACH
+
+    def between(self, began: float, ended: float) -> tuple[float, ...]:
+        """The latencies of the questions of that time."""
+        return tuple(ms for asked, ms in self._answers if began <= asked <= ended)
+
+
+def _watch(
+    case: Case,
+    pid: int,
+    sink: int,
+    counts: mmap.mmap,
+    health: _Health | None,
+    begin: Callable[[], None] | None,
+) -> Run:
+    """Watch a fan-out from before it begins until everything is in the store."""
+    sinks = _cpu(sink)
+    samples = [(time.monotonic(), _cpu(pid))]
+    deadline = samples[0][0] + _LIMIT
+    if begin is not None:
+        begin()
+    while (seen := Counts.read(counts)).deliveries < case.subscribers:
+        if not seen.deliveries:
+            samples.append((time.monotonic(), _cpu(pid)))
+        if health is not None:
+            health.ask()
+        time.sleep(0.001 if not seen.deliveries else 0.005)
+        assert time.monotonic() < deadline, seen
+    time.sleep(_STORED)
+    seen = Counts.read(counts)
+    assert seen.deliveries == seen.distinct == case.subscribers, seen
+    if begin is None:
+        began, cpu = next(
+            sample for sample in reversed(samples) if sample[0] < seen.first - _BEFORE
+        )
+    else:
+        began, cpu = samples[0]
+    seconds = seen.last - began
+    return Run(
+        began=began,
+        seconds=seconds,
+        rate=case.subscribers / seconds,
+        cpu=1e3 * (_cpu(pid) - cpu) / case.subscribers,
+        sink_cpu=1e3 * (_cpu(sink) - sinks) / case.subscribers,
+        handshakes=seen.handshakes,
+        resumed=seen.resumed,
+    )
+
+
+def _late(gaps: Path) -> Iterator[tuple[float, float, float]]:
+    """When the ticker was late, by how much, and how much of that we were busy ourselves."""
+    for line in gaps.read_text().splitlines():
+        at, late, busy = map(float, line.split())
+        yield at, late, busy
+
+
+def _cpu(pid: int) -> float:
+    """Seconds of CPU that a process has used, all threads, user and system."""
+    return time.clock_gettime((~pid << 3) | 2)  # clock_getcpuclockid(3)
+
+
+def _change(data: Path) -> None:
+    """Change the newest review."""
+    known = json.loads((data / "reviews.json").read_bytes())
+    newest = max(known["reviews"], key=lambda review: review["date"] or "")
+    newest["text"] = f"Changed. {newest['text']}"
+    changed = data / "changed"
+    changed.write_text(json.dumps(known))
+    changed.replace(data / "reviews.json")
+
+
+def _check(directory: Path, case: Case) -> None:
+    """Every delivery is in the store."""
+    with closing(sqlite3.connect(directory / "state" / DATABASE)) as connection:
+        (served,) = connection.execute(
+            "SELECT COUNT(*) FROM subscription WHERE last_status = 200 AND claim_token IS NULL"
+            " AND delivered_version = (SELECT version FROM topic WHERE id = topic_id)"
+        ).fetchone()
+    assert served == case.subscribers, served

@@ -1,0 +1,308 @@
+"""All the subscribers of the fan-out benchmark, in a process of their own.
+
+    python -m tests.benchmarks.fanout_sink CERTIFICATES SHARED [--delay 0.05] [--close]
+
+One port on all of 127.0.0.0/8, TLS 1.3 with session tickets, HTTP/1.1, a certificate for each
+address: one for a hundred would be long to read. It has to need less CPU than
+who delivers, so there is no event loop's protocol stack: OpenSSL reads and writes the sockets
+itself, and epoll says which. The port is printed; what has come is counted in SHARED (``Counts``),
+where ``fanout`` reads it without a question.
+"""
+
+import argparse
+import contextlib
+import hashlib
+import mmap
+import re
+import socket
+import ssl
+import struct
+import sys
+import time
+from collections import deque
+from dataclasses import dataclass
+from pathlib import Path
+from select import EPOLLIN, EPOLLOUT, epoll
+from typing import Self
+from urllib.parse import parse_qs
+
+SEEDED = "/s/"
+"""What the path of each subscriber's callback begins with; a number follows."""
+
+_BACKLOG = 4096
+_MOST = 1 << 20  # numbers of subscribers
+_HASHED = 97  # each so manieth body is hashed
+_READ = 1 << 16  # bytes; OpenSSL gives one record at once, at most 16 kB
+_LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
+_WAIT = 0.5  # seconds of epoll's, at most
+
+Layout = struct.Struct("<QQQQQQdd32s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """What has come in."""
+
+    deliveries: int = 0
+    distinct: int = 0
+    """Subscribers that have had at least one."""
+    handshakes: int = 0
+    resumed: int = 0
+    """Of these."""
+    other: int = 0
+    """Requests that were no deliveries."""
+    hashed: int = 0
+    """Bodies whose digest was taken; all had the same, or the sink would have ended."""
+    first: float = 0
+    """Of the deliveries, when the request was there: ``time.monotonic``, the same in each process."""
+    last: float = 0
+    digest: bytes = bytes(32)
+    """sha256 of the bodies."""
+
+    @classmethod
+    def read(cls, shared: mmap.mmap) -> Self:
+        """What the sink has counted so far."""
+        names = cls.__slots__
+        return cls(**dict(zip(names, Layout.unpack_from(shared), strict=True)))
+
+
+def share(path: Path) -> mmap.mmap:
+    """The memory in which the sink counts; the file is made if there is none."""
+    with path.open("a+b") as file:
+        file.truncate(mmap.PAGESIZE)
+        return mmap.mmap(file.fileno(), mmap.PAGESIZE)
+
+
+class _Subscriber:
+    """One connection."""
+
+    __slots__ = ("answer", "begun", "end", "number", "received", "shaken", "socket")
+
+    def __init__(self, connected: ssl.SSLSocket) -> None:
+        self.socket = connected
+        self.shaken = False
+        self.begin()
+
+    def begin(self) -> None:
+        """Expect another request."""
+        self.received = bytearray()
+        self.end = 0  # of the request within ``received``, once it is known
+        self.answer = b""
+
+
+class Sink:
+    """Takes everything and counts it.
+
+    Args:
+        certificates: Directory of PEM files with their keys, ``127.0.0.1.pem`` for that address.
+        shared: Where it counts.
+        delay: Seconds until each answer.
+        close: Whether each answer ends its connection.
+    """
+
+    def __init__(self, certificates: Path, shared: mmap.mmap, delay: float, close: bool) -> None:  # noqa: FBT001
+        self._certificates = certificates
+        self._contexts: dict[str, ssl.SSLContext] = {}
+        self._shared = shared
+        self._delay = delay
+        self._close = close
+        self._listener = socket.create_server(("0.0.0.0", 0), backlog=_BACKLOG)
+        self._listener.setblocking(False)  # noqa: FBT003
+        self._epoll = epoll()
+        self._epoll.register(self._listener, EPOLLIN)
+        self._open: dict[int, _Subscriber] = {}
+        self._closing: dict[int, socket.socket] = {}
+        self._waiting: deque[tuple[float, _Subscriber]] = deque()
+        self._buffer = memoryview(bytearray(_READ))
+        self._seen = bytearray(_MOST)
+        self._deliveries = self._distinct = self._handshakes = self._resumed = 0
+        self._other = self._hashed = 0
+        self._first = self._last = 0.0
+        self._digest = bytes(32)
+        connection = b"Connection: close\r\n" if close else b""
+        self._taken = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n%b\r\n" % connection
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self._listener.getsockname()[1])
+
+    def run(self) -> None:
+        """Serve until killed."""
+        while True:
+            wait = self._waiting[0][0] - time.monotonic() if self._waiting else _WAIT
+            for descriptor, _ in self._epoll.poll(max(wait, 0)):
+                subscriber = self._open.get(descriptor)
+                if subscriber is not None:
+                    self._guarded(subscriber)
+                elif descriptor in self._closing:
+                    self._end(descriptor)
+                else:
+                    self._accept()
+            now = time.monotonic()
+            while self._waiting and self._waiting[0][0] <= now:
+                self._answer(self._waiting.popleft()[1])
+            self._publish()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                raw, _ = self._listener.accept()
+            except BlockingIOError:
+                return
+            raw.setblocking(False)  # noqa: FBT003
+            raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connected = self._context(raw.getsockname()[0]).wrap_socket(
+                raw, server_side=True, do_handshake_on_connect=False
+            )
+            self._open[connected.fileno()] = _Subscriber(connected)
+            self._epoll.register(connected, EPOLLIN)
+
+    def _context(self, address: str) -> ssl.SSLContext:
+        context = self._contexts.get(address)
+        if context is None:
+            context = self._contexts[address] = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.minimum_version = ssl.TLSVersion.TLSv1_3
+            context.load_cert_chain(self._certificates / f"{address}.pem")
+        return context
+
+    def _guarded(self, subscriber: _Subscriber) -> None:
+        """Go on with a connection; one that breaks is closed."""
+        connected = subscriber.socket
+        try:
+            if not subscriber.shaken and not self._shake(subscriber):
+                return
+            self._read(subscriber)
+        except ssl.SSLWantReadError:
+            pass
+        except (ssl.SSLError, OSError):
+            self._drop(connected)
+
+    def _shake(self, subscriber: _Subscriber) -> bool:
+        try:
+            subscriber.socket.do_handshake()
+        except ssl.SSLWantWriteError:
+            self._epoll.modify(subscriber.socket, EPOLLIN | EPOLLOUT)
+            return False
+        subscriber.shaken = True
+        self._handshakes += 1
+        self._resumed += bool(subscriber.socket.session_reused)
+        return True
+
+    def _read(self, subscriber: _Subscriber) -> None:
+        """Read to the end of a request; raises SSLWantReadError where it is not there yet."""
+        received = subscriber.received
+        if subscriber.answer:  # on its way; there is nothing but the end to come
+            self._drop(subscriber.socket)
+            return
+        while not subscriber.end or len(received) < subscriber.end:
+            size = subscriber.socket.recv_into(self._buffer)
+            if not size:
+                self._drop(subscriber.socket)
+                return
+            received += self._buffer[:size]
+            if not subscriber.end and (head := received.find(b"\r\n\r\n")) >= 0:
+                length = _LENGTH.search(received, 0, head)
+                subscriber.end = head + 4 + (int(length[1]) if length else 0)
+        self._take(subscriber)
+
+    def _take(self, subscriber: _Subscriber) -> None:
+        received = subscriber.received
+        method, target, _ = bytes(received[: received.index(b"\r\n")]).split(b" ")
+        if method == b"POST":
+            subscriber.answer = self._taken
+            self._count(int(target.rpartition(b"/")[2]), subscriber)
+        else:
+            challenge = parse_qs(target.partition(b"?")[2])[b"hub.challenge"][0]
+            subscriber.answer = self._taken.replace(b": 0", b": %d" % len(challenge)) + challenge
+            self._other += 1
+        if self._delay:
+            self._waiting.append((time.monotonic() + self._delay, subscriber))
+        else:
+            self._answer(subscriber)
+
+    def _count(self, number: int, subscriber: _Subscriber) -> None:
+        now = time.monotonic()
+        self._first = self._first or now
+        self._last = now
+        if self._deliveries % _HASHED == 0:
+            body = memoryview(subscriber.received)
+            start = subscriber.received.index(b"\r\n\r\n") + 4
+            digest = hashlib.sha256(body[start : subscriber.end]).digest()
+            body.release()
+            assert self._hashed == 0 or digest == self._digest, "bodies differ"
+            self._digest = digest
+            self._hashed += 1
+        self._deliveries += 1
+        self._distinct += not self._seen[number]
+        self._seen[number] = 1
+
+    def _answer(self, subscriber: _Subscriber) -> None:
+        answer = subscriber.answer
+        subscriber.begin()
+        connected = subscriber.socket
+        try:
+            connected.send(answer)
+            if not self._close:
+                return
+            with contextlib.suppress(ssl.SSLWantReadError):
+                connected.unwrap()  # the farewell goes out; the peer's is not waited for
+            descriptor = connected.fileno()
+            connected.shutdown(socket.SHUT_WR)
+        except (ssl.SSLError, OSError):
+            self._drop(connected)
+            return
+        del self._open[descriptor]
+        self._closing[descriptor] = connected
+
+    def _end(self, descriptor: int) -> None:
+        """The peer has closed, too; to close before it would send a reset."""
+        connected = self._closing[descriptor]
+        try:
+            while connected.recv(_READ):
+                pass
+        except BlockingIOError:
+            return
+        except OSError:
+            pass
+        self._epoll.unregister(descriptor)
+        del self._closing[descriptor]
+        connected.close()
+
+    def _drop(self, connected: ssl.SSLSocket) -> None:
+        if self._open.pop(connected.fileno(), None) is not None:
+            self._epoll.unregister(connected)
+            connected.close()
+
+    def _publish(self) -> None:
+        Layout.pack_into(
+            self._shared,
+            0,
+            self._deliveries,
+            self._distinct,
+            self._handshakes,
+            self._resumed,
+            self._other,
+            self._hashed,
+            self._first,
+            self._last,
+            self._digest,
+        )
+
+
+def main() -> None:
+    """Serve until killed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.fanout_sink")
+    parser.add_argument("certificates", type=Path)
+    parser.add_argument("shared", type=Path)
+    parser.add_argument("--delay", type=float, default=0)
+    parser.add_argument("--close", action="store_true")
+    arguments = parser.parse_args()
+    sink = Sink(arguments.certificates, share(arguments.shared), arguments.delay, arguments.close)
+    sys.stdout.write(f"{sink.port}\n")
+    sys.stdout.flush()
+    sink.run()
+
+
+if __name__ == "__main__":
+    main()

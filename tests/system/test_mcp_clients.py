@@ -1,0 +1,269 @@
+"""MCP with what users run, and sessions over everything that happens to a daemon (mcp.md 3, 6, 10).
+
+The Inspector and the conformance suite need Node: ``tests/conformance/mcp.sh``.
+"""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.daemon import BASE_URL, Answer, Daemon, until
+from tests.support.postgres import Server, needed
+from tests.test_house import ROOT
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+PING = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+KEY = "11" * 32
+OTHER_KEY = "22" * 32
+
+
+def post(daemon: Daemon, message: object, session: str | None = None) -> Answer:
+    headers = {"Content-Type": "application/json"}
+    if session is not None:
+        headers["Mcp-Session-Id"] = session
+    return daemon.request("POST", "/mcp", headers, json.dumps(message).encode())
+
+
+def opened(daemon: Daemon) -> str:
+    """The id of a new session."""
+    answer = post(daemon, INITIALIZE)
+    assert 200 == answer.status
+    return str(answer.headers["Mcp-Session-Id"])
+
+
+def alive(daemon: Daemon, session: str) -> int:
+    return post(daemon, PING, session).status
+
+
+def end(daemon: Daemon, session: str) -> int:
+    return daemon.request("DELETE", "/mcp", {"Mcp-Session-Id": session}).status
+
+
+# The official SDK -------------------------------------------------------------------------------
+
+
+class Sdk:
+    """The SDK's client at work."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+
+    def heard(self) -> Any:  # noqa: ANN401  JSON
+        """The next that it has seen."""
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        assert line, self._process.stderr.read() if self._process.stderr else ""
+        return json.loads(line)
+
+    def ask_again(self) -> Any:  # noqa: ANN401  JSON
+        assert self._process.stdin is not None
+        self._process.stdin.write("again\n")
+        self._process.stdin.flush()
+        return self.heard()
+
+
+@contextmanager
+def sdk(daemon: Daemon, mode: str) -> Iterator[Sdk]:
+    command = [sys.executable, "-m", "tests.support.mcp_sdk"]
+    with subprocess.Popen(
+        [*command, f"http://127.0.0.1:{daemon.port}/mcp", mode],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONWARNINGS": "default"},
+    ) as process:
+        try:
+            yield Sdk(process)
+            _, complaints = process.communicate(timeout=20)
+            assert (0, "") == (process.returncode, complaints)
+        finally:
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    with Daemon(tmp_path_factory.mktemp("daemon")) as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    ("mode", "protocol"),
+    [("legacy", "2025-11-25"), ("auto", "2026-07-28"), ("2026-07-28", "2026-07-28")],
+)
+def test_the_sdks_client_can_use_everything(daemon: Daemon, mode: str, protocol: str) -> None:
+    """Both eras, every tool against its schemas, every resource."""
+    with sdk(daemon, mode) as client:
+        saw = client.heard()
+
+    assert protocol == saw["protocol"]
+    introduced = mode != "2026-07-28"  # then the client asks for nothing but what it needs
+    assert ("reviewsd" if introduced else None) == saw["server"]
+    assert introduced == ("search_reviews" in (saw["instructions"] or ""))
+    assert 11 == len(saw["tools"])
+    assert ["get_business", "search_reviews"] == saw["tools"][:2]
+    assert saw["read"] == {
+        f"{BASE_URL}{path}": daemon.get(path).body.decode()
+        for path in ("/api/feed.json", "/feed.xml", "/insights.json", "/reviews.json")
+    }
+    assert 0 == saw["templates"]
+    assert -32602 == saw["unknown"]
+    assert '"stars" is not an argument' in saw["wrong"]
+    search = daemon.get("/api/reviews/search?min_rating=4&limit=22").json()["reviews"]
+    assert search == saw["found"] + saw["following"]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_the_sdks_client_does_not_notice_a_restart(tmp_path: Path, mode: str) -> None:
+    """python-sdk#3556: a client takes a lost session as final."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    listen = f'listen: ["tcp:{port}:interface=127.0.0.1"]\n'
+    with Daemon(tmp_path, listen) as daemon, sdk(daemon, mode) as client:
+        client.heard()
+        daemon.stop(signal.SIGKILL)
+        daemon.start()
+        business = client.ask_again()["business"]
+
+    assert "Harbor Heating & Plumbing" == business["name"]
+
+
+# Sessions ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGKILL])
+def test_sessions_survive_the_daemon(tmp_path: Path, sign: signal.Signals) -> None:
+    """And what was ended stays ended (S18)."""
+    with Daemon(tmp_path) as daemon:
+        kept, ended = opened(daemon), opened(daemon)
+        assert (204, 404) == (end(daemon, ended), end(daemon, ended))
+        before = (alive(daemon, kept), alive(daemon, ended))
+        daemon.stop(sign)
+        daemon.start()
+        after = (alive(daemon, kept), alive(daemon, ended))
+
+        assert (200, 404) == before == after
+        assert 404 == end(daemon, ended)
+
+
+def test_a_session_is_known_to_all_who_share_the_key(tmp_path: Path) -> None:
+    """fastmcp#482: behind a load balancer every request may meet another node."""
+    key_file = tmp_path / "key"
+    key_file.write_text(f"# of all nodes\n{KEY}\n")
+    sharing = f"mcp: {{session_key_file: {key_file}}}\n"
+    with (
+        Daemon(_place(tmp_path, "a"), sharing) as first,
+        Daemon(_place(tmp_path, "b"), sharing) as second,
+        Daemon(_place(tmp_path, "c")) as stranger,
+    ):
+        session = opened(first)
+        assert [200, 200, 404] == [alive(node, session) for node in (first, second, stranger)]
+        assert not (first.state / "mcp.key").exists()
+        assert 0o600 == (stranger.state / "mcp.key").stat().st_mode & 0o777
+
+
+def test_a_new_key_becomes_the_first_line(tmp_path: Path) -> None:
+    """Sessions of the old key go on while it is below, and no longer."""
+    key_file = tmp_path / "key"
+    key_file.write_text(KEY)
+    with Daemon(tmp_path, f"mcp: {{session_key_file: {key_file}}}\n") as daemon:
+        old = opened(daemon)
+        key_file.write_text(f"{OTHER_KEY}\n{KEY}\n")
+        daemon.stop()
+        daemon.start()
+        new = opened(daemon)
+        assert [200, 200] == [alive(daemon, session) for session in (old, new)]
+        key_file.write_text(OTHER_KEY)
+        daemon.stop()
+        daemon.start()
+        assert [404, 200] == [alive(daemon, session) for session in (old, new)]
+
+
+def test_a_credential_comes_before_a_setting(tmp_path: Path) -> None:
+    (tmp_path / "reviewsd.mcp-session-key").write_text(KEY)
+    key_file = tmp_path / "key"
+    key_file.write_text(KEY)
+    credentials = {"CREDENTIALS_DIRECTORY": str(tmp_path)}
+    absent = "mcp: {session_key_file: absent}\n"
+    with (
+        Daemon(_place(tmp_path, "a"), absent, environ=credentials) as first,
+        Daemon(_place(tmp_path, "b"), f"mcp: {{session_key_file: {key_file}}}\n") as second,
+    ):
+        assert 200 == alive(second, opened(first))
+
+
+@pytest.mark.parametrize(("content", "reason"), [(None, "cannot be used"), ("x", "base64")])
+def test_a_key_file_that_is_none_ends_the_start(
+    tmp_path: Path, content: str | None, reason: str
+) -> None:
+    """A key of the daemon's own instead would make nodes refuse each other's sessions."""
+    if content is not None:
+        (tmp_path / "key").write_text(content)
+    daemon = Daemon(tmp_path, "mcp: {session_key_file: key}\n")
+    daemon.launch()
+    try:
+        assert 78 == daemon.ended()
+    finally:
+        daemon.close()
+    assert reason in daemon.log.read_text()
+
+
+def test_a_session_ends_by_itself(tmp_path: Path) -> None:
+    with Daemon(tmp_path, "mcp: {session_lifetime: 2}\n") as daemon:
+        session = opened(daemon)
+        assert 200 == alive(daemon, session)
+        until(lambda: alive(daemon, session) == 404, "the end of the session", 10)
+
+
+@needed
+def test_nodes_that_share_a_store_hear_of_each_others_ends(tmp_path: Path) -> None:
+    """Within 2 s; and at once after a start (mcp.md 6)."""
+    with Server() as server:
+        url = server.database()
+        key_file = tmp_path / "key"
+        key_file.write_text(KEY)
+        environ: Mapping[str, str] = {
+            "REVIEWSD_HUB__STORE": url,
+            "REVIEWSD_MCP__SESSION_KEY_FILE": str(key_file),
+        }
+        places = [_place(tmp_path, name) for name in "ab"]
+        for place in places:
+            (place / "state").mkdir(mode=0o700)
+            (place / "state" / "secret.key").write_text(f"{KEY}\n")
+        with (
+            Daemon(places[0], environ=environ) as first,
+            Daemon(places[1], environ=environ) as second,
+        ):
+            session, other = opened(first), opened(second)
+            assert [200, 200] == [alive(second, session), alive(first, other)]
+            assert 204 == end(first, session)
+            assert until(lambda: alive(second, session) == 404, "the end to be heard of") < 2
+            assert 200 == alive(second, other)
+            second.stop(signal.SIGKILL)
+            second.start()
+            assert 404 == alive(second, session)
+
+
+def _place(directory: Path, name: str) -> Path:
+    place = directory / name
+    place.mkdir()
+    return place
