@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 from twisted.logger import Logger
 
-from reviewsd.domain.callback import rebuilt
+from reviewsd.domain.callback import stored
 from reviewsd.stores.rows import Pair
 from reviewsd.tasks import TaskSet
 from reviewsd.websub.outcomes import Answered
@@ -52,7 +52,7 @@ class Denials:
             "hub.topic": self._base_url + topic,
             "hub.reason": reason,
         }
-        callback = rebuilt(pair.callback).adding(urlencode(parameters))
+        callback = stored(pair.callback).adding(urlencode(parameters))
         try:
             answer = await self._reach.ask(callback)
         finally:

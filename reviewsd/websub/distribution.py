@@ -14,7 +14,7 @@ from functools import partial
 from twisted.logger import Logger
 
 from reviewsd.domain import retry
-from reviewsd.domain.callback import rebuilt
+from reviewsd.domain.callback import stored
 from reviewsd.domain.subscription import Delivered, Failed, Gone
 from reviewsd.formats import paths
 from reviewsd.formats.representation import Buffer
@@ -200,7 +200,7 @@ class Distribution:
             return self._failed(delivery, None, "its secret was sealed with a key that is gone")
         content = claim.content
         push = Push(headers=content.headers, body=content.body, signature=signature)
-        answer = await self._reach.deliver(rebuilt(delivery.pair.callback), push)
+        answer = await self._reach.deliver(stored(delivery.pair.callback), push)
         self._neighbours.learn(claim.host, answer.address)
         if isinstance(answer, Crowded):
             return Outcome(claim=delivery, event=None, postponed=POSTPONED)

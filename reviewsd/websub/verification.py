@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from twisted.logger import Logger
 
 from reviewsd.domain.addresses import Addresses
-from reviewsd.domain.callback import rebuilt
+from reviewsd.domain.callback import stored
 from reviewsd.domain.subscription import Confirmed, Intent, Mode, NotConfirmed, Unreachable
 from reviewsd.stores import intents
 from reviewsd.stores.intents import Due, IntentClaim, Verified
@@ -97,7 +97,7 @@ class Verification:
 
     async def attempt(self, claim: IntentClaim) -> Verified:
         """See ``Attempts``."""
-        callback = rebuilt(claim.pair.callback).adding(_question(claim.intent))
+        callback = stored(claim.pair.callback).adding(_question(claim.intent))
         answer = await self._reach.ask(callback)
         match answer:
             case Crowded(address=address):

@@ -24,6 +24,7 @@ from reviewsd.domain.callback import (
     needs_opening,
     parse_callback,
     rebuilt,
+    stored,
 )
 
 VECTORS = json.loads((Path(__file__).parent.parent / "vectors/callbacks.json").read_text())
@@ -461,7 +462,14 @@ def test_everybody_reads_an_accepted_callback_alike(url: str, policy: CallbackPo
     assert callback.url.endswith(callback.target)
 
     assert callback == rebuilt(callback.url) == parse_callback(callback.url, policy)
+    assert callback == stored(callback.url)
     assert url.lower().removeprefix("https://").endswith(callback.target.lstrip("/").lower())
+
+
+@pytest.mark.parametrize("url", ["", "http://a.org/", "https://a.org", "https://a.org/ ", "x"])
+def test_what_looks_like_no_stored_url_is_none(url: str) -> None:
+    with pytest.raises(ValueError, match="not a stored callback"):
+        stored(url)
 
 
 @given(TEXTS)
