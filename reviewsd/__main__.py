@@ -181,6 +181,9 @@ def _demo_guide(config: Config) -> Callable[[], None]:
     {base}{paths.SEARCH}?query=boiler&min_rating=4
     {base}{paths.SINCE}2026-01-01
     {base}{paths.OPENAPI}
+    {base}{paths.HUB}
+
+  Give it to an AI agent:  claude mcp add --transport http reviews {base}{paths.MCP}
 
   Edit {config.data_dir}/reviews.json and see the change served in two seconds.
   In another terminal:  reviewsctl --socket {config.admin_socket} status

@@ -41,7 +41,7 @@ ALLOW = (b"Allow", b"POST, DELETE, OPTIONS")
 SESSION_ID = b"Mcp-Session-Id"
 
 _HANDSHAKE_VERSIONS = frozenset(revision.name.encode() for revision in HANDSHAKE)
-_NOT_OURS = frozenset((429, 503))
+_NOT_OURS = frozenset((429, 500, 503))
 """Statuses that are no fault of the request."""
 
 
@@ -85,7 +85,11 @@ def refusal(status: int, message: str, headers: tuple[tuple[bytes, bytes], ...] 
 ACCEPTED = Answer(202)
 ENDED = Answer(204)
 NOT_ALLOWED = refusal(405, "Use POST to send messages, DELETE to end a session", (ALLOW,))
-NO_ROOM = refusal(405, "No more sessions can be ended; this one ends when it expires", (ALLOW,))
+NO_ROOM = refusal(
+    405,
+    "No more sessions can be ended; this one ends when it expires",
+    ((b"Allow", b"POST, OPTIONS"),),
+)
 
 
 class _Refused(Exception):  # noqa: N818  it is an answer

@@ -25,6 +25,7 @@ PATHS = [
     "/api/reviews/search?query=boiler&min_rating=4",
     "/api/reviews/since/2026-01-01",
     "/.well-known/openapi.json",
+    "/api/websub/hub",
 ]
 
 
@@ -74,11 +75,30 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
 
 def test_every_address_that_it_prints_answers(demo: Demo) -> None:
     urls = re.findall(r"http://\S+", demo.printed)
-    assert [demo.base_url + path for path in PATHS] == urls
-    for url in urls:
+    assert [demo.base_url + path for path in (*PATHS, "/mcp")] == urls
+    for url in urls[:-1]:
         with urllib.request.urlopen(url, timeout=10) as answer:
             assert 200 == answer.status
             assert answer.read(1)
+
+
+def test_the_address_for_agents_answers_them(demo: Demo) -> None:
+    (agents,) = re.findall(r"claude mcp add --transport http reviews (http://\S+)", demo.printed)
+    message = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "t", "version": "1"},
+        },
+    }
+    request = urllib.request.Request(
+        agents, json.dumps(message).encode(), {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        assert "2025-06-18" == json.load(answer)["result"]["protocolVersion"]
 
 
 def test_the_search_that_it_prints_finds_something(demo: Demo) -> None:
