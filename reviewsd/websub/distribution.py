@@ -7,6 +7,7 @@ one, and nobody is sent what he has (contract.md 5, H9, H10).
 
 import hashlib
 import hmac
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -185,6 +186,7 @@ class Distribution:
             )
         )
         if results:
+            self._tell(results)
             for observer in self._observers:
                 observer(results, ended)
         return [Delivery(claim, current[claim.topic]) for claim in claims]
@@ -228,6 +230,21 @@ class Distribution:
         large = sum(map(len, content.body)) > SIGNED_AT_ONCE
         digest = await self._world.in_thread(sign) if large else sign()
         return f"{self._method}={digest}".encode()
+
+    def _tell(self, results: Sequence[Outcome]) -> None:
+        """One line for those who were sent the same; who failed has one of his own."""
+        served = Counter(
+            (result.claim.topic, result.event.version)
+            for result in results
+            if isinstance(result.event, Delivered)
+        )
+        for (topic, version), count in served.items():
+            self._log.info(
+                "delivered {topic} version {version} to {count}",
+                topic=topic,
+                version=version,
+                count="1 subscriber" if count == 1 else f"{count} subscribers",
+            )
 
     def _failed(
         self, claim: DeliveryClaim, status: int | None, error: str, retry_after: bytes | None = None

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
+from twisted.logger import capturedLogs, formatEvent
 
 from reviewsd.settings import Deliveries, Limits
 from reviewsd.settings import Hub as Settings
@@ -173,6 +174,19 @@ def test_each_change_is_sent_once() -> None:
         assert [content(FEED, text) for text in ("second", "third", "fourth")] == (
             life.callbacks.bodies()
         )
+
+
+def test_the_log_has_one_line_for_those_who_were_sent_the_same() -> None:
+    with capturedLogs() as events, living(GENEROUS) as life:
+        subscribe(life, "a.example.org", 3)
+        subscribe(life, "b.example.org", 1)
+        life.time.go(10.0)
+        life.publish("second")
+        life.time.go(10.0)
+    lines = [formatEvent(event) for event in events]
+    assert [f"delivered {FEED} version 2 to 4 subscribers"] == [
+        line for line in lines if line.startswith("delivered")
+    ]
 
 
 def test_only_topics_that_have_changed_are_sent() -> None:
