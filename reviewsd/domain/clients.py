@@ -57,6 +57,11 @@ def client_address(
     return client
 
 
+def is_trusted(peer: str | None, trusted: Sequence[IPv4Network | IPv6Network]) -> bool:
+    """Whether what the peer says of others is believed; the arguments are ``client_address``'s."""
+    return peer is None or _is_trusted(plain_address(peer), trusted)
+
+
 _HOP = re.compile(r"\[(?P<bracketed>[^\[\]]*)\](:[0-9]{1,5})?|(?P<quad>[0-9.]+):[0-9]{1,5}")
 
 

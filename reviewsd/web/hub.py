@@ -15,7 +15,7 @@ from twisted.logger import Logger
 from twisted.web.server import Request
 
 from reviewsd.domain.addresses import client_network
-from reviewsd.domain.clients import client_address
+from reviewsd.domain.clients import client_address, is_trusted
 from reviewsd.stores.database import StoreError
 from reviewsd.tasks import TaskSet
 from reviewsd.web.replies import Body, Replies
@@ -74,6 +74,7 @@ class HubRoute:
         self._replies = replies
         self._tasks = tasks
         self._trusted = trusted
+        self._told = False
 
     async def answer(self, request: Request) -> bytes:
         """Answer a request of any known method (W24)."""
@@ -114,13 +115,16 @@ class HubRoute:
     def _client(self, request: Request) -> str:
         """The client network, which the hub counts by."""
         peer = request.getClientAddress()
+        host = peer.host if isinstance(peer, IPv4Address | IPv6Address) else None
         forwarded = request.requestHeaders.getRawHeaders(b"X-Forwarded-For", [])
-        address = client_address(
-            peer.host if isinstance(peer, IPv4Address | IPv6Address) else None,
-            [line.decode("latin-1") for line in forwarded],
-            self._trusted,
-        )
-        return client_network(address)
+        if forwarded and not self._told and not is_trusted(host, self._trusted):
+            self._told = True  # once: anybody can send it
+            self._log.warn(
+                "X-Forwarded-For from {host} is ignored; server.trusted_proxies can name a proxy",
+                host=host,
+            )
+        lines = [line.decode("latin-1") for line in forwarded]
+        return client_network(client_address(host, lines, self._trusted))
 
     def _reply(self, request: Request, answer: HubAnswer) -> Body:
         extra = []

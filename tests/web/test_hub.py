@@ -513,6 +513,25 @@ def test_over_a_unix_socket_there_is_no_peer_to_name(tmp_path: Path) -> None:
     assert [Received(b"", None, "local")] == hub.received
 
 
+def test_a_forwarded_header_from_a_stranger_is_ignored_and_told_once(tmp_path: Path) -> None:
+    """S6."""
+    hub = FormHub()
+    route = HubRoute(hub, REPLIES, TaskSet())
+    site = PublicSite(Snapshots(tmp_path), REPLIES, Clock(), route)
+    server = PublicServer(site.resource(), REPLIES.refusal, Clock())
+    ask = f"POST {PATH} HTTP/1.0\r\nX-Forwarded-For: 198.51.100.9\r\n\r\n".encode()
+    with capturedLogs() as events:
+        for _ in range(2):
+            channel = server.buildProtocol(None)
+            assert isinstance(channel, Channel)
+            channel.makeConnection(StringTransport(peerAddress=IPv4Address("TCP", "192.0.2.7", 1)))
+            channel.dataReceived(ask)
+
+    assert ["192.0.2.7/32"] * 2 == [each.client for each in hub.received]
+    (told,) = (each for each in events if each["log_namespace"].startswith("reviewsd.web"))
+    assert "192.0.2.7" == told["host"]
+
+
 # What goes wrong ----------------------------------------------------------------------------------
 
 
