@@ -3,8 +3,8 @@
 Verifications and deliveries have the same rhythm: look what is due, claim some of it, attempt, write
 what came of it. ``Rounds`` is that rhythm. It keeps no queue: what it has looked up is a hint, a claim
 is what counts, and whoever wakes it does not say why. Results and claims share a transaction, since
-each one is a sync of the disk; while it is written, the attempts go on. So that none of them waits for the disk,
-as many again are claimed ahead.
+each one is a sync of the disk; while it is written, the attempts go on, and as many again are claimed
+ahead, so that none of them waits for the disk.
 
 A host, and an address network, may have so many attempts under way and no more; what is due beyond
 that is passed over, and where it fills the look-up, the next one leaves such hosts out. So one host
@@ -35,7 +35,6 @@ MAX_PAUSE = 60.0
 
 SHARED_PAUSE = 1.0
 """The same where other nodes change what is due, and nobody tells."""
-
 
 POSTPONED = 1_000
 """Milliseconds for which an attempt is put back that found its address network full (H8)."""
