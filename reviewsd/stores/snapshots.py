@@ -89,7 +89,7 @@ class Snapshot:
             id_at=_id_at(self._body, self._begins),
             positions=self._sets.find,
         )
-        self._counts: OrderedDict[str, int] = OrderedDict()
+        self._counts: OrderedDict[SearchQuery, int] = OrderedDict()
         self.shelves = Shelves(
             manifest.shelves,
             files[folder.FRAGMENTS],
@@ -145,7 +145,7 @@ class Snapshot:
 
     def search(self, query: SearchQuery) -> Generator[None, None, Hits]:
         """Find one page, in steps (``domain.search``)."""
-        everything = replace(query, cursor=None, limit=1).canonical()
+        everything = replace(query, cursor=None, limit=1)
         hits = yield from search(self.columns, query, self._counts.get(everything))
         self._counts[everything] = hits.matched
         if len(self._counts) > _COUNTS:

@@ -7,22 +7,25 @@ is counted while it arrives, and a stopping daemon lets every answer that is und
 """
 
 import re
-from collections.abc import Callable
-from io import BytesIO
+from collections.abc import Callable, Iterable
 from typing import cast
 from urllib.parse import unquote_to_bytes
 
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IReactorTime, ITCPTransport
+from twisted.internet.interfaces import IAddress, IReactorTime, ITCPTransport, ITransport
 from twisted.internet.protocol import connectionDone
+from twisted.internet.tcp import Connection
 from twisted.python.failure import Failure
 from twisted.web.http import HTTPChannel
 from twisted.web.http import Request as HTTPRequest
+from twisted.web.http_headers import Headers
 from twisted.web.resource import IResource
 from twisted.web.server import Request, Site
 
 from reviewsd.formats import paths, problems
 from reviewsd.formats.problems import HUB_MAX_BODY, Problem
+from reviewsd.web.deadline import Deadline
+from reviewsd.web.request import BoundedRequest
 
 IDLE_SECONDS = 60
 """A connection that says nothing for so long is closed."""
@@ -39,6 +42,7 @@ LINGER_SECONDS = 5
 ASTERISK = b"/*"
 """The path that stands for the whole server, ``OPTIONS *``: Twisted would answer that by itself."""
 
+_ABOUT_BODIES = frozenset({b"Content-Length", b"Transfer-Encoding"})
 _BODILESS = frozenset({b"GET", b"HEAD"})
 
 _IGNORED_BODY = 65_536
@@ -62,14 +66,77 @@ class Channel(HTTPChannel):
     _lingers = False  # whether what still comes is read past at the end
     _room = 0  # bytes of the body that may still come
     _too_large = problems.CONTENT_TOO_LARGE  # what it is told that brings more
+    _head = b""  # of the answer, as long as there is nothing to send with it
 
     def connectionMade(self) -> None:
         self.site.channels.add(self)
+        self._here: IAddress = super().getHost()
+        self._there: IAddress = super().getPeer()
+        self._deadline = Deadline(self.site.reactor, self._overdue)
         super().connectionMade()
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         super().connectionLost(reason)
+        self._deadline.cancel()
         self.site.lost(self)
+
+    def getHost(self) -> IAddress:
+        return self._here  # each request asks, and the kernel would be asked
+
+    def getPeer(self) -> IAddress:
+        return self._there
+
+    def setTimeout(self, period: int | None) -> int | None:
+        before, self.timeOut = self.timeOut, period
+        self._deadline.move(period)
+        return before
+
+    def resetTimeout(self) -> None:
+        if self.timeOut is not None:
+            self._deadline.move(self.timeOut)
+
+    def _overdue(self) -> None:
+        self.timeOut = None  # what still comes puts nothing off
+        self.timeoutConnection()
+
+    def writeHeaders(self, version: bytes, code: bytes, reason: bytes, headers: Headers) -> None:
+        lines = [b"%b %b %b" % (version, code, reason)]
+        for name, values in headers.getAllRawHeaders():
+            lines += [b"%b: %b" % (name, value) for value in values]
+        head = b"\r\n".join(lines)
+        if head.count(b"\r") + head.count(b"\n") != 2 * (len(lines) - 1):  # a value has one, too
+            head = b"\r\n".join(b" ".join(line.splitlines()) for line in lines)
+        self._head = head + b"\r\n\r\n"  # goes out with the body
+
+    def write(self, data: bytes) -> None:
+        if self._head:
+            data, self._head = self._head + data, b""
+        cast("ITransport", self.transport).write(self._sent(data))
+
+    def writeSequence(self, iovec: Iterable[bytes]) -> None:
+        self.write(b"".join(iovec))
+
+    def _sent(self, data: bytes) -> bytes:
+        """What is left of some bytes once the kernel has taken what it can at once.
+
+        Twisted waits until the socket is writable, which it mostly is: two calls to epoll and one
+        more turn of the reactor for every answer.
+        """
+        transport = self.transport
+        if (
+            not isinstance(transport, Connection)
+            or not transport.connected
+            or transport.dataBuffer
+            or transport._tempDataBuffer  # noqa: SLF001  pinned by a test
+        ):
+            return data
+        sent = transport.writeSomeData(data)
+        return data[sent:] if isinstance(sent, int) else data  # an error will come again
+
+    def requestDone(self, request: Request) -> None:
+        if self._head:
+            self.write(b"")
+        super().requestDone(request)
 
     def dataReceived(self, data: bytes) -> None:
         if not self._refused:  # what follows a refused request is not a request
@@ -93,6 +160,8 @@ class Channel(HTTPChannel):
             self._refuse(problems.NOT_HTTP)
 
     def _maybeChooseTransferDecoder(self, header: bytes, data: bytes) -> bool:
+        if header not in _ABOUT_BODIES:
+            return True
         if header == b"Content-Length" and len(data) > _LENGTH_DIGITS:
             return bool(self._failChooseTransferDecoder())
         return bool(super()._maybeChooseTransferDecoder(header, data))
@@ -212,25 +281,6 @@ def _origin_form(target: bytes) -> bytes | None:
     return rest if rest.startswith(b"/") else b"/" + rest
 
 
-class BoundedRequest(Request):
-    """A request whose body is counted by its channel, and held in memory."""
-
-    channel: Channel
-    truncated = False
-    """Whether there was more in the body than may be."""
-
-    def getRequestHostname(self) -> bytes:
-        # Klein asks, and fails on a Host that is no name; routes do not depend on it
-        return b"localhost"
-
-    def gotLength(self, _length: int | None) -> None:
-        self.content = BytesIO()  # Twisted writes what comes in chunks to a file
-
-    def handleContentChunk(self, data: bytes) -> None:
-        if self.channel.takes(len(data)):
-            super().handleContentChunk(data)
-
-
 class PublicServer(Site):
     """The factory of the public connections.
 
@@ -243,7 +293,7 @@ class PublicServer(Site):
 
     # Without the proxy object that Twisted puts around a channel for HTTP/2
     protocol = Channel  # type: ignore[assignment]
-    requestFactory = BoundedRequest
+    requestFactory = BoundedRequest  # type: ignore[assignment]
 
     def __init__(
         self,

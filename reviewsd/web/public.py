@@ -1,6 +1,7 @@
 """The public site: every read of the specification, the hub, and MCP (seed 4, contract 2 to 5).
 
     GET -> PublicRoot (is it a path, is it a method?) -> Klein -> PublicSite -> Replies
+    POST /mcp -> PublicRoot -> McpRoute -> Replies
 
 A route looks up what was rendered at publication, or joins slices of it; it encodes no JSON. It
 reads ``snapshots.current`` once, so an answer never mixes two states of the data.
@@ -9,10 +10,12 @@ reads ``snapshots.current`` once, so an answer never mixes two states of the dat
 import hashlib
 import re
 from base64 import urlsafe_b64encode
+from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import unquote_to_bytes
 
 from klein import Klein
+from twisted.internet.defer import CancelledError
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
@@ -28,12 +31,14 @@ from reviewsd.web.channel import ASTERISK
 from reviewsd.web.hub import HubRoute
 from reviewsd.web.mcp import McpRoute
 from reviewsd.web.replies import Body, Replies
-from reviewsd.web.steps import in_steps
+from reviewsd.web.steps import in_steps, promptly
 
 METHODS = frozenset(b"GET HEAD OPTIONS POST PUT PATCH DELETE TRACE QUERY".split())
 """The known ones; others are 501, these 405 where they are not allowed (S7)."""
 
 JSON = b"application/json"
+
+_MCP = paths.MCP.encode()
 
 
 class PublicSite:
@@ -66,7 +71,7 @@ class PublicSite:
 
     def resource(self) -> IResource:
         """The root resource of the site."""
-        return PublicRoot(self._app.resource(), self._replies)
+        return PublicRoot(self._app.resource(), self._replies, self._mcp, self._problem)
 
     @_app.route(paths.REVIEWS, methods=["GET"])
     @_app.route(paths.INSIGHTS, methods=["GET"])
@@ -138,7 +143,11 @@ class PublicSite:
 
     @_app.handle_errors(Exception)  # type: ignore[arg-type]  # Klein declares IRequest
     def problem(self, request: Request, failure: Failure) -> Body:
-        """Every error of a route, as the status it means."""
+        """Every error of a route."""
+        return self._problem(request, failure)
+
+    def _problem(self, request: Request, failure: Failure) -> Body:
+        """An error as the status it means."""
         replies = self._replies
         match failure.value:
             case InvalidParametersError(issues=issues):
@@ -161,27 +170,61 @@ class PublicSite:
 class PublicRoot(Resource):
     """Turns away what is no path or no method, before Klein would answer it in HTML (F18, S8).
 
+    MCP is answered without Klein, whose way to a route costs more than most calls do; Klein has the
+    route all the same, for other spellings of its path.
+
     Args:
         routes: Klein's resource.
         replies: How answers leave.
+        mcp: What answers at the address of MCP.
+        problem: The answer to a route's error.
     """
 
     isLeaf = True
 
-    def __init__(self, routes: IResource, replies: Replies) -> None:
+    def __init__(
+        self,
+        routes: IResource,
+        replies: Replies,
+        mcp: McpRoute | None,
+        problem: Callable[[Request, Failure], Body],
+    ) -> None:
         super().__init__()
         self._routes = routes
         self._replies = replies
+        self._mcp = mcp
+        self._problem = problem
 
     def render(self, request: Request) -> int:
         """Answer, or let Klein answer."""
-        answer = self._refused(request)
-        if answer is None:
+        refused = self._refused(request)
+        if refused is not None:
+            assert isinstance(refused, bytes)  # noqa: S101  an error is short
+            _send(refused, request)
+        elif self._mcp is not None and request.path == _MCP:
+            self._carry(request, self._mcp)
+        else:
             return int(self._routes.render(request))
-        assert isinstance(answer, bytes)  # noqa: S101  an error is short
-        request.write(answer)
-        request.finish()
         return NOT_DONE_YET
+
+    def _carry(self, request: Request, route: McpRoute) -> None:
+        """Send what a route answers, once it does; a client that leaves cancels it."""
+        try:
+            answer: Body = promptly(route.answer(request))
+        except Exception:  # noqa: BLE001 - logged with its traceback; the client reads of a problem
+            answer = self._problem(request, Failure())
+        if isinstance(answer, bytes):
+            _send(answer, request)
+            return
+        request.notifyFinish().addErrback(lambda _: answer.cancel())
+        answer.addErrback(self._failed, request)
+        answer.addCallback(_send, request)
+
+    def _failed(self, failure: Failure, request: Request) -> Body:
+        if request.channel is not None:
+            return self._problem(request, failure)
+        failure.trap(CancelledError)
+        return b""
 
     def _refused(self, request: Request) -> Body | None:
         if request.method not in METHODS:
@@ -194,6 +237,12 @@ class PublicRoot(Resource):
         if _NOT_EXACT.search(path) is not None:
             return self._replies.problem(request, problems.NOT_FOUND)
         return None
+
+
+def _send(body: bytes, request: Request) -> None:
+    if request.channel is not None:  # None: the client has left
+        request.write(body)
+        request.finish()
 
 
 _BROKEN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")

@@ -4,13 +4,18 @@
 """
 
 from collections.abc import Iterator
+from typing import cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from twisted.internet.abstract import FileDescriptor
 from twisted.internet.defer import Deferred
 from twisted.internet.error import ConnectionDone, ConnectionLost
+from twisted.internet.interfaces import IReactorFDSet
+from twisted.internet.main import CONNECTION_LOST
 from twisted.internet.task import Clock
+from twisted.internet.tcp import Connection
 from twisted.internet.testing import StringTransport, StringTransportWithDisconnection
 from twisted.logger import capturedLogs
 from twisted.python.failure import Failure
@@ -129,6 +134,70 @@ def test_command_and_target_are_known_when_the_headers_are() -> None:
 
     assert (b"PUT", b"/x?y") == (channel._command, channel._path)
     channel.connectionLost(Failure(ConnectionDone()))
+
+
+def test_a_transport_can_be_asked_whether_bytes_wait_in_it() -> None:
+    assert (b"", []) == (Connection.dataBuffer, Taking(0)._tempDataBuffer)
+
+
+# Sending ------------------------------------------------------------------------------------------
+
+
+class Taking(Connection):
+    """A socket's transport, whose kernel takes so many bytes at once; None: the client has left."""
+
+    def __init__(self, size: int | None) -> None:
+        FileDescriptor.__init__(self, cast("IReactorFDSet", Clock()))
+        self.connected = 1
+        self.taken = b""
+        self._size = size
+
+    def writeSomeData(self, data: bytes | memoryview) -> int | ConnectionLost:
+        if self._size is None:
+            return CONNECTION_LOST
+        self.taken += data[: self._size]
+        return min(self._size, len(data))
+
+    def write(self, data: bytes) -> None:
+        if data:
+            self._tempDataBuffer.append(data)
+
+
+@pytest.mark.parametrize(
+    ("size", "taken", "queued"),
+    [(9, b"abcdef", []), (4, b"abcd", [b"ef"]), (0, b"", [b"abcdef"]), (None, b"", [b"abcdef"])],
+)
+def test_what_the_kernel_does_not_take_at_once_waits(
+    size: int | None, taken: bytes, queued: list[bytes]
+) -> None:
+    channel, _ = Door().connect()
+    transport = channel.transport = Taking(size)
+
+    channel.write(b"abcdef")
+
+    assert (taken, queued) == (transport.taken, transport._tempDataBuffer)
+
+
+def test_nothing_overtakes_what_waits() -> None:
+    channel, _ = Door().connect()
+    transport = channel.transport = Taking(1)
+
+    channel.write(b"abc")
+    channel.writeSequence((b"d", b"e"))
+
+    assert (b"a", [b"bc", b"de"]) == (transport.taken, transport._tempDataBuffer)
+
+
+@pytest.mark.parametrize("method", [b"GET", b"HEAD"])
+def test_an_answer_leaves_in_one_piece(door: Door, method: bytes) -> None:
+    channel, plain = door.connect()
+    transport = channel.transport = Taking(9_999)
+    channel.dataReceived(method + ASK[3:])
+
+    head, _, body = transport.taken.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert (b"/now" if method == b"GET" else b"") == body
+    channel.transport = plain
 
 
 # Persistence and idling ---------------------------------------------------------------------------

@@ -663,6 +663,32 @@ async def test_without_data_it_is_to_be_tried_again(tmp_path: Path) -> None:
     assert "5" == reply.headers["Retry-After"]
 
 
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_what_fails_before_the_server_is_asked_is_a_problem(
+    street: Street, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Hosts, "allow", lambda *_: 1 // 0)
+    with capturedLogs() as events:
+        reply = await street.ask()
+
+    assert (500, 500) == (reply.status, json.loads(reply.body)["status"])
+    assert ["answering {path} failed"] == [each["log_format"] for each in ours(events)]
+    assert b"ZeroDivision" not in reply.body
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_another_spelling_of_the_path_is_answered_alike(street: Street) -> None:
+    head = HEAD.replace(b"/mcp", b"/%6dcp") + b"Connection: close\r\nContent-Length: 40\r\n\r\n"
+    answers = [await street.say(each + BODY) for each in (head, head.replace(b"%6d", b"m"))]
+
+    assert answers[0].endswith(PONG)
+    assert _undated(answers[0]) == _undated(answers[1])
+
+
+def _undated(answer: bytes) -> list[bytes]:
+    return [line for line in answer.split(b"\r\n") if not line.startswith(b"Date: ")]
+
+
 def test_a_site_without_mcp_has_nothing_there(tmp_path: Path) -> None:
     site = PublicSite(Snapshots(tmp_path), REPLIES, Clock())
     channel = PublicServer(site.resource(), REPLIES.refusal, Clock()).buildProtocol(None)
