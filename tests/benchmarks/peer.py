@@ -10,6 +10,7 @@ dataset, no error bodies, no CORS, no reloads.
 import base64
 import os
 from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import orjson  # type: ignore[import-not-found,unused-ignore]  # only in the peer's venv
@@ -26,23 +27,21 @@ _FEED = (_PLACE / "feed.json").read_bytes()
 _TAG = '"peer"'
 _JSON = "application/json"
 
-_rows = orjson.loads(_REVIEWS)["reviews"]  # newest first
-_RECORDS = [orjson.dumps(row) for row in _rows]
-_TEXTS = [(row["text"] or "").casefold() for row in _rows]
-_RATINGS = [row["rating"] for row in _rows]
-_DATES = [row["date"] for row in reversed(_rows)]
-_KEYS = [(row["date"], row["id"]) for row in reversed(_rows)]
-_COUNT = len(_rows)
+ROWS = orjson.loads(_REVIEWS)["reviews"]  # newest first
+RECORDS = [orjson.dumps(row) for row in ROWS]
+_TEXTS = [(row["text"] or "").casefold() for row in ROWS]
+_RATINGS = [row["rating"] for row in ROWS]
+_DATES = [row["date"] for row in reversed(ROWS)]
+_KEYS = [(row["date"], row["id"]) for row in reversed(ROWS)]
+_COUNT = len(ROWS)
 _MENTIONS = {
     field: {key: sorted(places) for key, places in found.items()}
     for field, found in orjson.loads((_PLACE / "mentions.json").read_bytes()).items()
 }
-del _rows
 
 
-async def search(request: Request) -> Response:
-    """As GET /api/reviews/search."""
-    given = request.query_params
+def find(given: Mapping[str, str]) -> tuple[int, Sequence[int], str | None]:
+    """How many match, the places of a page of them, and the cursor of the next one."""
     first = _COUNT - bisect_right(_DATES, given["until"]) if "until" in given else 0
     last = _COUNT - bisect_left(_DATES, given["since"]) if "since" in given else _COUNT
     found: list[int] | range = range(first, last)
@@ -74,10 +73,19 @@ async def search(request: Request) -> Response:
     if start + limit < len(found):
         key = "/".join(_KEYS[_COUNT - 1 - page[-1]])
         cursor = base64.urlsafe_b64encode(key.encode()).rstrip(b"=").decode()
-    head = b'{"matched":%d,"returned":%d,"reviews":[' % (len(found), len(page))
-    body = b",".join([_RECORDS[place] for place in page])
-    tail = b'],"next_cursor":' + orjson.dumps(cursor) + b"}"
-    return Response(head + body + tail, media_type=_JSON)
+    return len(found), page, cursor
+
+
+def rendered(matched: int, page: Sequence[int], cursor: str | None) -> bytes:
+    """What was found, as JSON."""
+    head = b'{"matched":%d,"returned":%d,"reviews":[' % (matched, len(page))
+    body = b",".join([RECORDS[place] for place in page])
+    return b"".join((head, body, b'],"next_cursor":', orjson.dumps(cursor), b"}"))
+
+
+async def search(request: Request) -> Response:
+    """As GET /api/reviews/search."""
+    return Response(rendered(*find(request.query_params)), media_type=_JSON)
 
 
 async def since(request: Request) -> Response:
@@ -85,7 +93,7 @@ async def since(request: Request) -> Response:
     day = request.path_params["date"]
     count = _COUNT - bisect_left(_DATES, day)
     head = b'{"since":"%s","matched":%d,"returned":%d,"reviews":['
-    body = b",".join(_RECORDS[:count])
+    body = b",".join(RECORDS[:count])
     return Response(b"".join((head % (day.encode(), count, count), body, b"]}")), media_type=_JSON)
 
 

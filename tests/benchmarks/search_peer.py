@@ -55,7 +55,15 @@ class Connection:
 
     def ask(self, request: bytes) -> tuple[bytes, bytes]:
         """Head and body of the answer."""
+        self.send(request)
+        return self.receive()
+
+    def send(self, request: bytes) -> None:
+        """Ask, and do not wait for the answer."""
         self._socket.sendall(request)
+
+    def receive(self) -> tuple[bytes, bytes]:
+        """Head and body of an answer."""
         received = bytearray()
         while (end := received.find(b"\r\n\r\n")) < 0:
             received += self._socket.recv(1 << 20)
@@ -71,12 +79,13 @@ class Connection:
 
     def cpu(self, work: Work) -> float:
         """Microseconds of CPU for each request of a round."""
-        before = self._used()
+        before = self.used()
         for request in work:
             self.ask(request)
-        return (self._used() - before) / len(work) / 1e3
+        return (self.used() - before) / len(work) / 1e3
 
-    def _used(self) -> int:
+    def used(self) -> int:
+        """Nanoseconds of CPU that the process has used, user and system, in all its threads."""
         return sum(
             int((task / "schedstat").read_text().split()[0]) for task in self._tasks.iterdir()
         )

@@ -1,0 +1,262 @@
+"""CPU per MCP call beside the official SDK's server in the same run (``mcp_sdk``).
+
+    python -m tests.benchmarks.mcp_peer [--rounds 5] [--data DIR] [--venv /tmp/w/peer]
+
+16 kept connections, each with a session of its own and a request under way; every search differs and
+has 20 results. Rounds in turn; CPU is what the kernel accounts to the process. All answers to a search
+are compared by their ``matched`` and ``returned``, and each with its text.
+
+Half of the agents' searches are for a word of four letters or more that the texts have, half by other
+filters. The worst texts are those of ``classes``: one letter, the most frequent words.
+"""
+
+import argparse
+import datetime
+import os
+import random
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import fields, replace
+from itertools import count, islice
+from pathlib import Path
+from statistics import median
+
+import msgspec
+
+from reviewsd.domain.parameters import Cursor, SearchQuery
+from reviewsd.domain.search import Hits
+from reviewsd.formats import folder
+from reviewsd.stores.snapshots import Snapshot
+from tests.benchmarks.classes import classes, distinct, sample
+from tests.benchmarks.outside import Patient
+from tests.benchmarks.search_peer import Connection, Counts, prepare
+from tests.benchmarks.sizes import data_set
+
+CONNECTIONS = 16
+RESULTS = 20
+VERSION = "2025-06-18"
+KINDS = ("plain", "tuned")
+_CALLS = 1_600  # in a round
+
+
+class _Text(msgspec.Struct):
+    text: str
+
+
+class _Result(msgspec.Struct):
+    content: list[_Text]
+    structured: Counts = msgspec.field(name="structuredContent")
+
+
+class _Answer(msgspec.Struct):
+    result: _Result
+
+
+class Sessions:
+    """The connections to one server."""
+
+    def __init__(self, port: int, pid: int) -> None:
+        self._port = port
+        self._all = [(each := Connection(port, pid), self._open(each)) for _ in range(CONNECTIONS)]
+
+    def _open(self, connection: Connection) -> str:
+        """The id of a new session."""
+        client = {"name": "benchmark", "version": "1"}
+        params = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": client}
+        head, _ = connection.ask(self._post(message("initialize", 0, params)))
+        at = head.lower().index(b"\r\nmcp-session-id:") + 17
+        session = head[at:].split(b"\r\n", 1)[0].decode().strip()
+        initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        head, _ = connection.ask(self._post(initialized, session))
+        assert head.startswith(b"HTTP/1.1 202"), head
+        return session
+
+    def _post(self, body: object, session: str = "") -> bytes:
+        """A request as the SDK's client sends it."""
+        content = msgspec.json.encode(body)
+        kept = (f"mcp-session-id: {session}", f"mcp-protocol-version: {VERSION}") if session else ()
+        lines = (
+            "POST /mcp HTTP/1.1",
+            f"host: 127.0.0.1:{self._port}",
+            "accept: application/json, text/event-stream",
+            "accept-encoding: gzip, deflate",
+            "connection: keep-alive",
+            "user-agent: python-httpx/0.28.1",
+            *kept,
+            "content-type: application/json",
+            f"content-length: {len(content)}",
+        )
+        return "\r\n".join((*lines, "", "")).encode() + content
+
+    def ask(self, messages: Sequence[object]) -> list[bytes]:
+        """The bodies of the answers; one request is under way on each connection."""
+        bodies = []
+        for begin in range(0, len(messages), CONNECTIONS):
+            some = messages[begin : begin + CONNECTIONS]
+            for (connection, session), each in zip(self._all, some, strict=False):
+                connection.send(self._post(each, session))
+            for connection, _ in self._all[: len(some)]:
+                head, body = connection.receive()
+                assert head.startswith(b"HTTP/1.1 200"), head
+                bodies.append(body)
+        return bodies
+
+    def cpu(self, messages: Sequence[object]) -> float:
+        """Microseconds of CPU for each request."""
+        connection, _ = self._all[0]
+        before = connection.used()
+        self.ask(messages)
+        return (connection.used() - before) / len(messages) / 1e3
+
+
+def message(method: str, number: int, params: object) -> dict[str, object]:
+    """A request of JSON-RPC."""
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+
+
+def agents(snapshot: Snapshot) -> Iterator[SearchQuery]:
+    """What agents search for."""
+    rng = random.Random(1)
+    counts = Counter(word for text in sample(snapshot) for word in set(text.split()))
+    texts = [
+        SearchQuery(query=word)
+        for word, found in counts.items()
+        if word.isalpha() and len(word) > 3 and found >= 2 * RESULTS
+    ]
+    every = [query for queries in classes(snapshot).values() for query in queries]
+    others = [query for query in every if query.query is None]
+    oldest = -snapshot.columns.days[-1]
+    days = (-snapshot.columns.days[0] - oldest) // 2
+    while True:
+        since = datetime.date.fromordinal(oldest + rng.randrange(days))
+        yield replace(rng.choice(rng.choice((texts, others))), since=since)
+
+
+def calls(snapshot: Snapshot, queries: Iterator[SearchQuery]) -> Iterator[dict[str, object]]:
+    """Calls, none like another, that find at least 20 reviews; so many are what is answered."""
+    seen = set()
+    for number, each in enumerate(queries, 1):
+        query = replace(each, limit=RESULTS)
+        if query not in seen and len(_hits(snapshot, query).positions) == RESULTS:
+            seen.add(query)
+            params = {"name": "search_reviews", "arguments": _arguments(query)}
+            yield message("tools/call", number, params)
+
+
+def _hits(snapshot: Snapshot, query: SearchQuery) -> Hits:
+    steps = snapshot.search(query)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+
+
+def _arguments(query: SearchQuery) -> dict[str, object]:
+    values = {field.name: getattr(query, field.name) for field in fields(query)}
+    return {
+        name: value.encode() if isinstance(value, Cursor) else value
+        for name, value in values.items()
+        if value is not None and name != "limit"
+    }
+
+
+@contextmanager
+def sdk(venv: Path, place: Path, kind: str) -> Iterator[tuple[int, int]]:
+    """The SDK's server: its port and process id."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    program = str(Path(__file__).parent / "mcp_sdk.py")
+    command = [str(venv / "bin" / "python"), program, str(port), kind]
+    process = subprocess.Popen(command, env={**os.environ, "PEER_DATA": str(place)})
+    try:
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                break
+            except ConnectionRefusedError:
+                assert process.poll() is None
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+        yield port, process.pid
+    finally:
+        process.kill()
+        process.wait()
+
+
+def measure(data: Path, venv: Path, rounds: int) -> list[str]:
+    """The rows of the table."""
+    with ExitStack() as stack:
+        place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reviewsd-mcp-")))
+        (place / "d").mkdir()
+        shutil.copytree(data, place / "d" / "data")
+        running = stack.enter_context(Patient(place / "d"))
+        assert running.process is not None
+        current = (running.state / "snapshots" / folder.CURRENT).resolve()
+        snapshot = Snapshot(current)
+        prepare(snapshot, current, place / "peer")
+        theirs = [stack.enter_context(sdk(venv, place / "peer", kind)) for kind in KINDS]
+        ours = (running.port, running.process.pid)
+        servers = [Sessions(port, pid) for port, pid in (ours, *theirs)]
+        rows = []
+        for title, work in (
+            ("search_reviews, as agents search", calls(snapshot, agents(snapshot))),
+            ("search_reviews, worst texts", calls(snapshot, distinct(snapshot))),
+            ("ping", (message("ping", number, {}) for number in count(1))),
+        ):
+            if title != "ping":
+                agree(servers, list(islice(work, _CALLS)))
+            found = []
+            for _ in range(rounds):
+                some = list(islice(work, _CALLS))
+                found.append([server.cpu(some) for server in servers])
+            rows.append(row(title, found))
+        running.stop()
+    return rows
+
+
+def agree(servers: Sequence[Sessions], work: Sequence[object]) -> None:
+    """All must find the same."""
+    for request, *bodies in zip(work, *(server.ask(work) for server in servers), strict=True):
+        results = [msgspec.json.decode(body, type=_Answer).result for body in bodies]
+        counts = {(each.structured.matched, each.structured.returned) for each in results}
+        texts = [msgspec.json.decode(each.content[0].text, type=Counts) for each in results]
+        assert 1 == len(counts), (request, counts)
+        assert RESULTS == results[0].structured.returned
+        assert texts == [each.structured for each in results]
+
+
+def row(title: str, found: Sequence[Sequence[float]]) -> str:
+    """Medians of the rounds, and how many times less we need."""
+    cells = [title] + [f"{median(each[side] for each in found):,.0f}" for side in range(3)]
+    for side in (1, 2):
+        ratios = [each[side] / each[0] for each in found]
+        cells.append(f"{median(ratios):.1f} ({min(ratios):.1f}..{max(ratios):.1f})")
+    return f"| {' | '.join(cells)} |"
+
+
+def main() -> None:
+    """Measure and print the table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.mcp_peer")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--data", type=Path, default=Path("/tmp/w/data"))
+    parser.add_argument("--venv", type=Path, default=Path("/tmp/w/peer"))
+    arguments = parser.parse_args()
+    headings = ("", "reviewsd, us", *(f"SDK {kind}, us" for kind in KINDS))
+    headings += tuple(f"times less than {kind}" for kind in KINDS)
+    lines = [f"| {' | '.join(headings)} |", "|" + " --- |" * len(headings)]
+    lines += measure(data_set(arguments.data, 1_000), arguments.venv, arguments.rounds)
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
