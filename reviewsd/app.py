@@ -143,7 +143,7 @@ async def _start(
         "listen": ports,
         "data_dir": str(config.data_dir),
     }
-    admin = AdminSite(snapshots, publisher, parts.operator, about, time.time)
+    admin = AdminSite(snapshots, publisher, parts.operator, about, time.time, asked)
     await _listen(stack, reactor, _admin_endpoint(config, descriptors), admin.site())
 
     tasks = TaskSet()

@@ -6,7 +6,7 @@ everything has ended, not that it was asked to. After synapse's ``run_as_backgro
 """
 
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from typing import Any, TypeVar
 
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IReactorTime
@@ -15,6 +15,8 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 _log = Logger()
+
+T = TypeVar("T")
 
 
 class TaskSet:
@@ -43,6 +45,36 @@ class TaskSet:
         ended = running.addCallbacks(lambda _: None, self._failed, errbackKeywords={"name": name})
         self._running.add(ended)
         ended.addCallback(lambda _: self._running.discard(ended))
+
+    def outcome(self, name: str, coroutine: Coroutine[Deferred[Any], Any, T]) -> Deferred[T]:
+        """What comes of work that goes on when whoever waits for it is cancelled.
+
+        So a client that leaves, whose route Klein then cancels, stops nothing it has asked for. A
+        failure belongs to who waits; where nobody does any more, it is logged.
+
+        Args:
+            name: As for ``start``.
+            coroutine: The work.
+        """
+        waiting: Deferred[T] = Deferred()
+
+        async def work() -> None:
+            try:
+                result = await coroutine
+            except CancelledError:  # by ``stop``
+                raise
+            except Exception:
+                if waiting.called:
+                    raise
+                waiting.errback()
+            else:
+                waiting.callback(result)  # of no effect where it was cancelled
+
+        if self._stopped:
+            coroutine.close()
+        else:
+            self.start(name, work())
+        return waiting
 
     async def stop(self) -> None:
         """Cancel everything and wait until it has ended; its clean-up may take its time."""

@@ -4,6 +4,7 @@ import pytest
 from twisted.internet.defer import CancelledError, Deferred, succeed
 from twisted.internet.task import Clock
 from twisted.logger import LogEvent, capturedLogs, formatEvent
+from twisted.python.failure import Failure
 
 from reviewsd.tasks import TaskSet, every
 
@@ -181,3 +182,56 @@ def test_periodic_work_ends_with_its_owner(*, busy: bool) -> None:
         assert stop(tasks).called
     assert events == []
     assert clock.getDelayedCalls() == []
+
+
+def test_an_outcome_goes_to_who_waits_for_it() -> None:
+    tasks, gate, results = TaskSet(), Deferred[str](), list[str]()
+
+    async def work() -> str:
+        return await gate
+
+    tasks.outcome("answer", work()).addCallback(results.append)
+    assert [] == results
+    gate.callback("done")
+    assert ["done"] == results
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_who_waits_no_more_stops_nothing(*, fails: bool) -> None:
+    tasks, gate, done = TaskSet(), Deferred[None](), list[str]()
+
+    async def work() -> None:
+        await gate
+        done.append("done")
+        if fails:
+            raise ValueError("too late")
+
+    with capturedLogs() as events:
+        waiting = tasks.outcome("answer", work())
+        waiting.addErrback(lambda failure: failure.trap(CancelledError))
+        waiting.cancel()
+        gate.callback(None)
+    assert ["done"] == done
+    assert ["answer failed"] * fails == [formatEvent(event) for event in events]
+
+
+def test_a_failure_goes_to_who_waits_and_not_into_the_log() -> None:
+    async def work() -> None:
+        raise ValueError("no")
+
+    failures: list[Failure] = []
+    with capturedLogs() as events:
+        TaskSet().outcome("answer", work()).addErrback(failures.append)
+    assert [ValueError] == [failure.type for failure in failures]
+    assert [] == events
+
+
+def test_after_the_stop_nothing_is_begun_that_somebody_would_wait_for() -> None:
+    tasks, begun = TaskSet(), list[str]()
+
+    async def work() -> None:
+        begun.append("begun")
+
+    assert stop(tasks).called
+    assert not tasks.outcome("answer", work()).called
+    assert [] == begun

@@ -16,6 +16,7 @@ from twisted.web.server import Request, Site
 from reviewsd.formats import problems
 from reviewsd.stores.publisher import Publisher, Report
 from reviewsd.stores.snapshots import Snapshots
+from reviewsd.tasks import TaskSet
 from reviewsd.web import admin_hub
 from reviewsd.web.admin_hub import HubRoutes, Operator
 from reviewsd.web.admin_replies import API, AdminReplies, line, moment, wire
@@ -34,6 +35,7 @@ class AdminSite:
         operator: Looks after the hub.
         about: What does not change while the daemon runs: version, addresses.
         now: The time, POSIX seconds.
+        tasks: Owns what was ordered.
     """
 
     _app = Klein()
@@ -45,18 +47,21 @@ class AdminSite:
         operator: Operator,
         about: Mapping[str, object],
         now: Callable[[], float],
+        tasks: TaskSet,
     ) -> None:
         self._snapshots = snapshots
         self._publisher = publisher
         self._operator = operator
         self._about = about
         self._now = now
+        self._tasks = tasks
         self._started = now()
         self._replies = AdminReplies(str(about["version"]))
 
     def site(self) -> Site:
         """The factory for the socket."""
-        hub = HubRoutes(self._operator, self._replies, str(self._about["base_url"]))
+        base_url = str(self._about["base_url"])
+        hub = HubRoutes(self._operator, self._replies, base_url, self._tasks)
         return _Site(_Root(self._app.resource(), hub.resource(), self._replies))
 
     @_app.route("/v1/ping", methods=["GET"])

@@ -27,6 +27,7 @@ from reviewsd.domain.listing import (
 )
 from reviewsd.formats.paths import TOPICS
 from reviewsd.formats.problems import Problem
+from reviewsd.tasks import TaskSet
 from reviewsd.web.admin_parameters import (
     INVALID,
     MAX_REASON,
@@ -43,7 +44,6 @@ from reviewsd.web.admin_replies import (
     AdminReplies,
     Lines,
     ProblemError,
-    carried_out,
     line,
     wire,
 )
@@ -149,14 +149,18 @@ class HubRoutes:
         operator: Does what is asked.
         replies: Answers.
         base_url: Origin of the topics.
+        tasks: Owns what was ordered.
     """
 
     _app = Klein()
 
-    def __init__(self, operator: Operator, replies: AdminReplies, base_url: str) -> None:
+    def __init__(
+        self, operator: Operator, replies: AdminReplies, base_url: str, tasks: TaskSet
+    ) -> None:
         self._operator = operator
         self._replies = replies
         self._base_url = base_url
+        self._carried_out = partial(tasks.outcome, "what a client that has left asked for")
 
     def resource(self) -> IResource:
         """The routes, all below ``PATHS``."""
@@ -190,7 +194,7 @@ class HubRoutes:
         subscription = known(identifier)
         reason = text(request, "reason", MAX_REASON)
         self._replies.audit(request, f"removal of subscription {subscription}")
-        if not await carried_out(self._operator.remove(subscription, reason)):
+        if not await self._carried_out(self._operator.remove(subscription, reason)):
             raise ProblemError(NO_SUBSCRIPTION)
         return self._replies.value(request, {"id": subscription, "removed": True})
 
@@ -210,10 +214,10 @@ class HubRoutes:
         subscriptions = f"subscriptions {', '.join(ids)}" if ids else "every subscription"
         self._replies.audit(request, f"push to {topic or subscriptions}")
         if request.args.get(b"wait") == [b"false"]:
-            await carried_out(self._operator.push_later(ids, topic))
+            await self._carried_out(self._operator.push_later(ids, topic))
             return self._replies.value(request, {"type": "accepted"}, 202)
         tell = partial(_tell, self._replies.lines(request))
-        result = await carried_out(self._operator.push(ids, topic, tell))
+        result = await self._carried_out(self._operator.push(ids, topic, tell))
         return line({"type": "result", **asdict(result)})
 
     @_app.route("/v1/topics", methods=["GET"])
@@ -232,14 +236,14 @@ class HubRoutes:
     async def pause(self, request: Request) -> bytes:
         """Send nothing until it is resumed."""
         self._replies.audit(request, "pause of the hub")
-        await carried_out(self._operator.pause())
+        await self._carried_out(self._operator.pause())
         return self._replies.value(request, {"paused": True})
 
     @_app.route("/v1/hub/resume", methods=["POST"])
     async def resume(self, request: Request) -> bytes:
         """Send again."""
         self._replies.audit(request, "resumption of the hub")
-        await carried_out(self._operator.resume())
+        await self._carried_out(self._operator.resume())
         return self._replies.value(request, {"paused": False})
 
     @_app.route("/v1/blocks", methods=["GET"])
@@ -255,7 +259,7 @@ class HubRoutes:
         dry_run = request.args.get(b"dry_run") == [b"true"]
         if not dry_run:
             self._replies.audit(request, f"block of {value}")
-        removed = await carried_out(self._operator.block(value, note, dry_run))
+        removed = await self._carried_out(self._operator.block(value, note, dry_run))
         answer = {"value": value, "dry_run": dry_run, "removed": removed}
         return self._replies.value(request, answer)
 
@@ -264,7 +268,7 @@ class HubRoutes:
         """Let ``?value=`` in again."""
         value = host_or_network(request)
         self._replies.audit(request, f"end of the block of {value}")
-        if not await carried_out(self._operator.unblock(value)):
+        if not await self._carried_out(self._operator.unblock(value)):
             raise ProblemError(_NO_BLOCK)
         return self._replies.value(request, {"value": value, "blocked": False})
 

@@ -2,10 +2,9 @@
 
 import socket
 import struct
-from collections.abc import Coroutine
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
@@ -28,9 +27,6 @@ _JSON = b"application/json"
 _NDJSON = b"application/x-ndjson"
 _PROBLEM = b"application/problem+json"
 _STORE = Problem(503, "unavailable", "Service Unavailable", "")
-
-_T = TypeVar("_T")
-_log = Logger()
 
 
 class ProblemError(Exception):
@@ -152,23 +148,6 @@ def _member(name: str, value: Any) -> object:  # noqa: ANN401  any field
     if isinstance(value, Struct):
         return wire(value)
     return moment(value) if name.endswith("_at") and value is not None else value
-
-
-def carried_out(work: Coroutine[Deferred[Any], Any, _T]) -> Deferred[_T]:
-    """The outcome of work that goes on when the client leaves (A3).
-
-    Klein then cancels the route; this takes the cancellation and leaves the work alone.
-    """
-    outcome: Deferred[_T] = Deferred()
-
-    def failed(failure: Failure) -> None:
-        if outcome.called:
-            _log.failure("what a client that has left asked for failed", failure)
-        else:
-            outcome.errback(failure)
-
-    Deferred.fromCoroutine(work).addCallbacks(outcome.callback, failed)
-    return outcome
 
 
 def _peer(request: Request) -> tuple[int, int, int]:

@@ -10,7 +10,7 @@ from ipaddress import IPv4Network, IPv6Network
 from typing import Protocol
 
 from twisted.internet.address import IPv4Address, IPv6Address
-from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.defer import CancelledError
 from twisted.logger import Logger
 from twisted.web.server import Request
 
@@ -84,8 +84,7 @@ class HubRoute:
     async def _answer(self, request: Request) -> Body:
         match request.method:
             case b"POST":
-                given: Deferred[HubAnswer] = Deferred()
-                self._tasks.start("answer a hub request", self._ask(request, given))
+                given = self._tasks.outcome("answer a hub request", self._ask(request))
                 return self._reply(request, await given)
             case b"GET" | b"HEAD":
                 return self._reply(request, HubAnswer(status=200, text=self._hub.help_text))
@@ -94,23 +93,22 @@ class HubRoute:
         text = "this is asked with POST; GET explains how"
         return self._replies.plain(request, 405, text, [(b"Allow", ", ".join(METHODS).encode())])
 
-    async def _ask(self, request: Request, given: Deferred[HubAnswer]) -> None:
+    async def _ask(self, request: Request) -> HubAnswer:
         """Let the hub answer, in its own time; the answer may find nobody left waiting."""
         # read before anything is awaited: a request whose client has left is empty
         body = request.content.read()  # type: ignore[union-attr]  # None before the headers only
         types = request.requestHeaders.getRawHeaders(b"Content-Type", [])
         client = self._client(request)
         try:
-            answer = await self._hub.receive(body, types[0] if len(types) == 1 else None, client)
+            return await self._hub.receive(body, types[0] if len(types) == 1 else None, client)
         except CancelledError:
             raise
         except StoreError as error:
             self._log.warn("a request to the hub was not stored: {error}", error=error)
-            answer = UNSTORED
+            return UNSTORED
         except Exception:  # noqa: BLE001 - logged with its traceback; whoever waits must be told
             self._log.failure("answering a request to the hub failed")
-            answer = FAILED
-        given.callback(answer)  # of no effect where the route was cancelled
+            return FAILED
 
     def _client(self, request: Request) -> str:
         """The client network, which the hub counts by."""

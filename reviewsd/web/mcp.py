@@ -14,7 +14,7 @@ from ipaddress import ip_address
 from typing import Protocol
 
 from twisted.internet.address import IPv4Address, IPv6Address
-from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.defer import CancelledError
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.web.server import Request
@@ -204,24 +204,21 @@ class McpRoute:
         ending = self._server.delete(posted, self._now())
         if isinstance(ending, Answer):
             return ending
-        given: Deferred[Answer] = Deferred()
-        self._tasks.start("end an MCP session", self._end(ending, given))
-        return await given
+        return await self._tasks.outcome("end an MCP session", self._end(ending))
 
-    async def _end(self, session: Session, given: Deferred[Answer]) -> None:
+    async def _end(self, session: Session) -> Answer:
         """End a session, in a task of its own: a client that leaves stops nothing."""
         try:
             ended = await self._ended.end(session.digest, session.expires)
-            answer = ENDED if ended else NO_ROOM
         except CancelledError:
             raise
         except StoreError as error:
             self._log.warn("an MCP session was not ended: {error}", error=str(error))
-            answer = UNSTORED
+            return UNSTORED
         except Exception:  # noqa: BLE001 - logged with its traceback; whoever waits must be told
             self._log.failure("ending an MCP session failed")
-            answer = FAILED
-        given.callback(answer)  # of no effect where the route was cancelled
+            return FAILED
+        return ENDED if ended else NO_ROOM
 
 
 def _posted(request: Request) -> Posted:

@@ -21,6 +21,7 @@ from reviewsd.formats.sources import signature
 from reviewsd.stores.child import Progress
 from reviewsd.stores.publisher import Publisher
 from reviewsd.stores.snapshots import Snapshots
+from reviewsd.tasks import TaskSet
 from reviewsd.web.admin import AdminSite
 from reviewsd.web.admin_replies import API
 from tests.support.admin_socket import Answer, ask, check_headers, check_problem, told
@@ -52,7 +53,7 @@ class Office:
         self.path = place / "admin.sock"
         self.operator = MemoryOperator()
         site = AdminSite(
-            self.snapshots, self.publisher, self.operator, ABOUT, lambda: self.time
+            self.snapshots, self.publisher, self.operator, ABOUT, lambda: self.time, TaskSet()
         ).site()
         self.port = cast("IReactorUNIX", reactor).listenUNIX(
             str(self.path),

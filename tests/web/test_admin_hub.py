@@ -23,6 +23,7 @@ from reviewsd.stores.child import Progress
 from reviewsd.stores.database import StoreError
 from reviewsd.stores.publisher import Publisher
 from reviewsd.stores.snapshots import Snapshots
+from reviewsd.tasks import TaskSet
 from reviewsd.web.admin import AdminSite
 from tests.support.admin_socket import (
     VERSION,
@@ -53,7 +54,9 @@ class Desk:
             house.order, "1", snapshots, lambda: succeed(signature(house.data)), _publish
         )
         self.path = place / "admin.sock"
-        site = AdminSite(snapshots, self.publisher, self.operator, ABOUT, lambda: 0.0).site()
+        site = AdminSite(
+            snapshots, self.publisher, self.operator, ABOUT, lambda: 0.0, TaskSet()
+        ).site()
         self.port = cast("IReactorUNIX", reactor).listenUNIX(
             str(self.path),
             site,  # type: ignore[arg-type]  # declared before factories were generic
