@@ -26,16 +26,15 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from twisted.enterprise.adbapi import ConnectionPool
-from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorFromThreads
-from twisted.internet.threads import deferToThreadPool
 from twisted.logger import Logger
 
 from reviewsd.stores.durable import renew, sync
 from reviewsd.stores.schema import MIGRATIONS
+from reviewsd.stores.thread import StoreThread
 
 BUSY_SECONDS = 1.0
 """How long another program's lock is waited for: it blocks every transaction behind it."""
@@ -64,7 +63,6 @@ _WORLD = frozenset(
 
 Value = str | int | float | bytes | None
 Result = TypeVar("Result")
-Arguments = ParamSpec("Arguments")
 
 
 class StoreError(Exception):
@@ -112,7 +110,7 @@ class Database:
     def __init__(self, path: Path, reactor: IReactorFromThreads) -> None:
         self._path = path
         self._reactor = reactor
-        self._pool: ConnectionPool | None = None
+        self._thread: StoreThread | None = None
         self._healthy = False
         self._reported: str | None = None  # the reason that the log already knows
 
@@ -133,7 +131,7 @@ class Database:
             StoreError: The store does not work now. ``run`` may be called all the same, and tries
                 again.
         """
-        self._pool = ConnectionPool(
+        pool = ConnectionPool(
             "sqlite3",
             os.fspath(self._path),
             timeout=BUSY_SECONDS,
@@ -144,7 +142,8 @@ class Database:
             cp_openfun=self._prepare,
             cp_reactor=self._reactor,
         )
-        await self._in_thread(self._pool, self._connection)
+        self._thread = StoreThread(pool, self._reactor)
+        await self._thread.call(self._connection)
 
     async def run(self, work: Callable[[Cursor], Result]) -> Result:
         """Run a transaction: all that ``work`` does, or nothing of it.
@@ -160,9 +159,7 @@ class Database:
                 unknown.
             Exception: What ``work`` raised; rolled back.
         """
-        if self._pool is None:
-            raise StoreError("the store is not open")
-        return await self._in_thread(self._pool, self._transact, work)
+        return await self._opened().call(self._transact, work)
 
     async def backup(self, path: Path) -> None:
         """Copy the store as it is between two transactions (D12); the copy is 0600 and fsynced.
@@ -172,29 +169,19 @@ class Database:
             OSError: ``path`` cannot be made.
             StoreError: Copying failed, or the store cannot be used; nothing is left behind.
         """
-        if self._pool is None:
-            raise StoreError("the store is not open")
-        await self._in_thread(self._pool, self._copy, path)
+        await self._opened().call(self._copy, path)
 
     async def close(self) -> None:
         """End the transactions that were asked for, then the connection and the thread."""
-        pool, self._pool = self._pool, None
-        if pool is None:
-            return
-        # Behind all others in the only thread; closing the pool at once would block the reactor.
-        await self._in_thread(pool, self._disconnect)
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            await thread.close()
         self._healthy = False
-        pool.close()
 
-    def _in_thread(
-        self,
-        pool: ConnectionPool,
-        action: Callable[Concatenate[ConnectionPool, Arguments], Result],
-        *args: Arguments.args,
-        **kwargs: Arguments.kwargs,
-    ) -> Deferred[Result]:
-        """Call in the store's thread, behind all that was asked for before."""
-        return deferToThreadPool(self._reactor, pool.threadpool, action, pool, *args, **kwargs)
+    def _opened(self) -> StoreThread:
+        if self._thread is None:
+            raise StoreError("the store is not open")
+        return self._thread
 
     # All below runs in the store's thread.
 
@@ -256,10 +243,6 @@ class Database:
         except sqlite3.Error as error:
             path.unlink()
             raise StoreError(f"the backup failed: {error}") from error
-
-    def _disconnect(self, pool: ConnectionPool) -> None:
-        for connection in tuple(pool.connections.values()):
-            pool.disconnect(connection)
 
     def _works(self) -> None:
         if self._reported is not None:

@@ -25,14 +25,12 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from twisted.enterprise.adbapi import ConnectionPool
-from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorFromThreads
-from twisted.internet.threads import deferToThreadPool
 from twisted.logger import Logger
 
 from reviewsd.stores.database import (
@@ -44,6 +42,7 @@ from reviewsd.stores.database import (
 )
 from reviewsd.stores.schema import MIGRATIONS
 from reviewsd.stores.secrets import SealError, Secrets
+from reviewsd.stores.thread import StoreThread, disconnect
 
 LOCK = int.from_bytes(b"reviewsd")
 """The key of the advisory lock that each transaction holds; per database."""
@@ -81,7 +80,6 @@ _SEALED = b"reviewsd"
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 Result = TypeVar("Result")
-Arguments = ParamSpec("Arguments")
 
 
 class Postgres:
@@ -111,7 +109,7 @@ class Postgres:
         self._name = f"{given.get('dbname', '')} at {given.get('host', 'the local server')}"
         self._reactor = reactor
         self._secrets = secrets
-        self._pool: ConnectionPool | None = None
+        self._thread: StoreThread | None = None
         self._healthy = False
         self._failure: StoreError | None = None
         self._rest_until = 0.0
@@ -135,7 +133,7 @@ class Postgres:
             StoreError: The store does not work now. ``run`` may be called all the same, and tries
                 again.
         """
-        self._pool = ConnectionPool(
+        pool = ConnectionPool(
             "psycopg",
             **self._parameters,
             cp_min=1,
@@ -143,13 +141,12 @@ class Postgres:
             cp_openfun=self._prepare,
             cp_reactor=self._reactor,
         )
+        self._thread = StoreThread(pool, self._reactor)
         await self.run(lambda _: None)
 
     async def run(self, work: Callable[[Cursor], Result]) -> Result:
         """Run a transaction: all that ``work`` does, or nothing of it; see ``Database.run``."""
-        if self._pool is None:
-            raise StoreError("the store is not open")
-        return await self._in_thread(self._pool, self._transact, work)
+        return await self._opened().call(self._transact, work)
 
     async def backup(self, path: Path) -> None:
         """Not here: a backup of the whole database is the server's business (D12).
@@ -161,22 +158,15 @@ class Postgres:
 
     async def close(self) -> None:
         """End the transactions that were asked for, then the connection and the thread."""
-        pool, self._pool = self._pool, None
-        if pool is None:
-            return
-        await self._in_thread(pool, _disconnect)
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            await thread.close()
         self._healthy = False
-        pool.close()
 
-    def _in_thread(
-        self,
-        pool: ConnectionPool,
-        action: Callable[Concatenate[ConnectionPool, Arguments], Result],
-        *args: Arguments.args,
-        **kwargs: Arguments.kwargs,
-    ) -> Deferred[Result]:
-        """Call in the store's thread, behind all that was asked for before."""
-        return deferToThreadPool(self._reactor, pool.threadpool, action, pool, *args, **kwargs)
+    def _opened(self) -> StoreThread:
+        if self._thread is None:
+            raise StoreError("the store is not open")
+        return self._thread
 
     # All below runs in the store's thread.
 
@@ -194,7 +184,7 @@ class Postgres:
                         connection.rollback()
                     raise
         except (*_WORLD, StoreError) as error:
-            _disconnect(pool)
+            disconnect(pool)
             raise self._failed(error) from error
         self._works()
         return result
@@ -207,7 +197,7 @@ class Postgres:
             except psycopg.errors.LockNotAvailable:
                 raise
             except psycopg.OperationalError:  # lost since it was last used
-                _disconnect(pool)
+                disconnect(pool)
         return self._lock(pool.connect())
 
     def _lock(self, connection: Connection) -> Connection:
@@ -295,11 +285,6 @@ def _marked(sql: str) -> bytes:
 
 def _milliseconds() -> int:
     return time.monotonic_ns() // 1_000_000
-
-
-def _disconnect(pool: ConnectionPool) -> None:
-    for connection in tuple(pool.connections.values()):
-        pool.disconnect(connection)
 
 
 def _take_lock(connection: Connection) -> None:
