@@ -14,7 +14,6 @@ from reviewsd.domain.subscription import (
     Intent,
     Mode,
     NotConfirmed,
-    Subscription,
     Unreachable,
     step,
 )
@@ -82,7 +81,8 @@ def ask(
             return Asking.NOTHING_TO_END
         if backing_off:
             return Asking.BACKING_OFF
-        refused = _over(cursor, pair, asked, caps, before)
+        # one that is pending already counts as it did
+        refused = _over(cursor, pair, asked, caps) if before is None else None
         if refused is not None:
             return refused
     asked = replace(asked, topic_version=topic.version)
@@ -102,12 +102,8 @@ def _write_anyway(cursor: Cursor, asked: Intent) -> None:
     )
 
 
-def _over(
-    cursor: Cursor, pair: Pair, asked: Intent, caps: Caps, before: Subscription | None
-) -> Asking | None:
-    """The cap that a new pair would break; one that is pending already counts as it did."""
-    if before is not None:
-        return None
+def _over(cursor: Cursor, pair: Pair, asked: Intent, caps: Caps) -> Asking | None:
+    """The cap that a new pair would break."""
     new = (  # who renews is in the first count, or asks for an end
         "FROM verification v WHERE NOT EXISTS (SELECT 1 FROM subscription s"
         " WHERE s.topic_id = v.topic_id AND s.callback = v.callback)"

@@ -26,15 +26,13 @@ from zope.interface import implementer
 from reviewsd.domain.callback import Callback
 from reviewsd.websub import tls
 from reviewsd.websub.answers import AnswerReader, BrokenAnswerError, Head
-from reviewsd.websub.outcomes import Buffer
+from reviewsd.websub.outcomes import SUCCESS, Buffer
 from reviewsd.websub.tls import READ_SIZE, NotTrustedError, Tls
 from reviewsd.websub.turns import Turns
 
 PIECE = 262_144  # bytes written at once; a request that fits into it is written in one go
 MAX_UNREAD = 16_384  # bytes of an answer's body worth waiting for to keep the connection
 MAX_PROLOGUE = 32_768  # bytes received up to which the session is worth its memory
-
-_SUCCESS = range(200, 300)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -342,7 +340,7 @@ class Connection(Protocol):
         answer, outcome = self._answer, self._outcome
         if outcome is None or answer.head is None:
             return
-        if not self._sent and answer.head.status in _SUCCESS:
+        if not self._sent and answer.head.status in SUCCESS:
             return  # it counts once everything is sent
         if self._max_answer is not None and not (answer.complete or answer.overlong):
             return

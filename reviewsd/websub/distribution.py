@@ -209,7 +209,7 @@ class Distribution:
         match answer:
             case Unanswered(reason=reason):
                 return self._failed(delivery, None, reason)
-            case Answered(status=status) if 200 <= status < 300:  # noqa: PLR2004 - RFC 9110 15.3
+            case Answered(status=status) if answer.successful:
                 return Outcome(claim=delivery, event=Delivered(delivery.version), status=status)
             case Answered(status=status) if status == GONE:
                 return Outcome(claim=delivery, event=Gone(), status=status, error="answered 410")

@@ -9,6 +9,8 @@ from typing import Protocol
 
 Buffer = bytes | memoryview
 
+SUCCESS = range(200, 300)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
@@ -22,6 +24,11 @@ class Answered:
     empty when it came in a Content-Encoding. Of a delivery: never read, empty."""
     address: str
     """Who answered."""
+
+    @property
+    def successful(self) -> bool:
+        """A 2xx (RFC 9110 15.3)."""
+        return self.status in SUCCESS
 
 
 @dataclass(frozen=True, slots=True)

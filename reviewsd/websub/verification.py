@@ -105,11 +105,11 @@ class Verification:
                 return Verified(claim, None, POSTPONED)
             case Answered(status=status, body=body):
                 right = compare_digest(body, claim.intent.challenge.encode())
-                confirmed = 200 <= status < 300 and right  # noqa: PLR2004 - RFC 9110 15.3
+                confirmed = answer.successful and right
                 event: Confirmed | NotConfirmed | Unreachable
                 event = Confirmed() if confirmed else NotConfirmed()
                 said = "confirmed" if confirmed else f"answered {status}"
-                if not right and 200 <= status < 300:  # noqa: PLR2004
+                if answer.successful and not right:
                     said += " without the challenge"
             case Unanswered(reason=reason):
                 event, said = Unreachable(), reason
