@@ -1,0 +1,137 @@
+"""Counts of what happens, for whoever asks how much of it there was (security-and-operations.md O9).
+
+Everything is a number under a name and the values of its labels, in one string: a process sends its
+counts to another as a plain dict, and the counts of several processes are added up, number by number.
+What only grows has a name that ends in ``_total``, ``_bucket`` or ``_sum``, as Prometheus has it; every
+other name is of a level, such as open connections, which a process takes with it when it ends.
+
+There are no locks: what counts, counts in the reactor's thread.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Seconds; the upper ends of the buckets that durations are sorted into, but for the last one."""
+
+QUICK = BOUNDS[0]
+"""Seconds; what takes less is in the first bucket, which is not even counted."""
+
+Counts = Mapping[str, float]
+
+_GROWING = ("_total", "_bucket", "_sum")
+_BUCKETS = (*map(str, BOUNDS), "+Inf")
+
+
+def key(name: str, *labels: str) -> str:
+    """What a number is found under; the values of labels have no blanks."""
+    return " ".join((name, *labels))
+
+
+class Durations:
+    """How often something was done, and how long it took.
+
+    Whoever is in a hurry adds to ``count`` and ``seconds`` himself, and calls ``slow`` for what was not
+    quick.
+    """
+
+    __slots__ = ("_slow", "count", "seconds")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.seconds = 0.0
+        self._slow = [0] * (len(BOUNDS) + 1)
+
+    def add(self, seconds: float) -> None:
+        """It was done once more."""
+        self.count += 1
+        self.seconds += seconds
+        if seconds > QUICK:
+            self.slow(seconds)
+
+    def slow(self, seconds: float) -> None:
+        """It took longer than what is quick."""
+        self._slow[bisect_left(BOUNDS, seconds)] += 1
+
+    def counts(self, name: str, *labels: str) -> dict[str, float]:
+        """Under each bucket's bound the number of those that took at most so long; and the sum."""
+        counts = {key(f"{name}_sum", *labels): self.seconds}
+        within = self.count - sum(self._slow)
+        for bound, more in zip(_BUCKETS, self._slow, strict=True):
+            within += more
+            counts[key(f"{name}_bucket", *labels, bound)] = within
+        return counts
+
+
+class Tally:
+    """What one process counts."""
+
+    def __init__(self) -> None:
+        self._counts = Counter[str]()
+        self._durations: dict[str, Durations] = {}
+        self._sources: list[Callable[[], Counts]] = []
+
+    def count(self, name: str, *labels: str) -> None:
+        """Something happened once more.
+
+        Args:
+            name: Ends in ``_total``.
+            labels: Values from closed sets: never what a stranger says.
+        """
+        self._counts[key(name, *labels)] += 1
+
+    def measure(self, name: str, seconds: float) -> None:
+        """Something took so long."""
+        durations = self._durations.get(name)
+        if durations is None:
+            durations = self._durations[name] = Durations()
+        durations.add(seconds)
+
+    def include(self, source: Callable[[], Counts]) -> None:
+        """Have what others count in their own way told with the rest."""
+        self._sources.append(source)
+
+    def counts(self) -> dict[str, float]:
+        """All of it, as it is now."""
+        measured = [each.counts(name) for name, each in self._durations.items()]
+        return merged(self._counts, *measured, *(source() for source in self._sources))
+
+
+class Ledger:
+    """The counts of processes that come and go, of which no sum ever falls.
+
+    A sum that fell would look as if everything had begun anew, and what was counted before would be
+    counted again. So what is known last of a process stays when it ends, but for its levels.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, Counts] = {}
+        self._ended: Counts = {}
+
+    def note(self, pid: int, counts: Counts) -> None:
+        """A process has told its counts."""
+        self._known[pid] = counts
+
+    def end(self, pid: int) -> None:
+        """A process has ended."""
+        last = self._known.pop(pid, {})
+        grown = {name: number for name, number in last.items() if _grows(name)}
+        self._ended = merged(self._ended, grown)
+
+    def counts(self) -> dict[str, float]:
+        """The sums over all processes, with what each has told last."""
+        return merged(self._ended, *self._known.values())
+
+
+def merged(*snapshots: Counts) -> dict[str, float]:
+    """The sums of several counts."""
+    sums: dict[str, float] = {}
+    for snapshot in snapshots:
+        for name, number in snapshot.items():
+            sums[name] = sums.get(name, 0) + number
+    return sums
+
+
+def _grows(name: str) -> bool:
+    return name.partition(" ")[0].endswith(_GROWING)
