@@ -1,0 +1,1 @@
+"""Exports of review platforms become reviews.json (interfaces.md 2)."""

@@ -1,0 +1,59 @@
+"""Podium API, ``GET /v4/reviews`` (docs.podium.com): reviews of several sites in one list."""
+
+from reviewsctl.importing.format import Fields, Format, Head, Reader, Row, Rules, reply_of
+from reviewsctl.importing.review import Entry, Found, RowRefusedError
+from reviewsctl.importing.times import moment
+from reviewsctl.importing.values import address, members, stars, word, words
+
+
+def _recognises(head: Head) -> bool:
+    return head.shape == "json" and head.has("uid", "author", "review", "createdAt")
+
+
+def _reader(_head: Head, rules: Rules) -> Reader:
+    def read(row: Row) -> Entry:
+        fields = row.fields
+        review = members(fields.get("review"))
+        site = word(review.get("siteName"))
+        if site is None:
+            raise RowRefusedError("no review.siteName")
+        recommends = fields.get("isRecommendation", review.get("isRecommendation"))
+        if recommends is True:
+            rules.tally["recommendation"] += 1
+        answer = _answer(fields.get("responses"))
+        places = fields.get("locations")
+        place = members(places[0]) if isinstance(places, list) and places else {}
+        return rules.entry(
+            Found(
+                source=site.lower(),
+                key=word(review.get("siteReviewId")) or word(fields.get("uid")),
+                author=members(fields.get("author")).get("name"),
+                rating=stars(review.get("rating")),
+                created=moment(fields.get("createdAt")),
+                text=words(review.get("body")),
+                source_url=address(review.get("url")),
+                reply=reply_of(
+                    words(answer.get("body")), answer.get("createdAt") or answer.get("publishDate")
+                ),
+                place=rules.place(place.get("uid") or fields.get("locationUid")),
+            )
+        )
+
+    return read
+
+
+def _answer(responses: object) -> Fields:
+    """The first response that is still there."""
+    for response in map(members, responses if isinstance(responses, list) else []):
+        if response.get("isDeleted") is not True:
+            return response
+    return {}
+
+
+FORMAT = Format(
+    name="podium",
+    title="Podium API, reviews",
+    leaves="attributions to employees, all responses but the first",
+    recognises=_recognises,
+    reader=_reader,
+)

@@ -1,0 +1,90 @@
+"""A review as reviews.json has it (data-model.md 1.3), from the importer's side.
+
+It says again what ``reviewsd.domain.reviews`` says, which this package may not know; a test holds
+the two together. A member that an export does not carry is UNSET: it is not written, and a merge
+leaves what is there.
+"""
+
+import datetime
+from typing import Annotated
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+_END = r"(?![\s\S])"  # "$" alone would match before a final newline
+
+Text = Annotated[str, Meta(min_length=1)]
+Url = Annotated[str, Meta(pattern=r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s/?#]")]
+ReviewId = Annotated[str, Meta(pattern=r"^[!-~]{1,128}" + _END)]
+Rating = Annotated[int, Meta(ge=1, le=5)]
+
+
+class OwnerReply(msgspec.Struct, frozen=True, kw_only=True):
+    """The business's public answer to a review."""
+
+    text: str
+    date: datetime.date
+
+
+class Review(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One customer review."""
+
+    id: ReviewId
+    author: Text
+    author_avatar_url: Url | UnsetType | None = UNSET
+    rating: Rating
+    date: datetime.date
+    text: str | UnsetType | None = UNSET
+    source: Text
+    source_url: Url | UnsetType | None = UNSET
+    owner_reply: OwnerReply | UnsetType | None = UNSET
+    verified: bool
+
+
+Reply = tuple[str, datetime.datetime | None]
+"""An owner's answer, and when; None where the export does not say."""
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A review as an export has it, in our words."""
+
+    source: str
+    """The platform, lower case."""
+    key: str | None
+    """What identifies it there; None makes it a hash of what the row says."""
+    author: object
+    """The customer's public name, as the export has it."""
+    rating: int
+    created: datetime.datetime
+    """When it was written."""
+    text: str | None
+    """What was written, None for stars alone."""
+    avatar_url: str | UnsetType | None = UNSET
+    source_url: str | UnsetType | None = UNSET
+    reply: Reply | UnsetType | None = UNSET
+    """Without a time it gets the review's."""
+    edited: datetime.datetime | None = None
+    """When it was last changed, where one export may have two versions."""
+    place: str = ""
+    """As ``Rules.place`` returned it."""
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A review on its way into the file."""
+
+    key: str
+    """What two versions of it have in common."""
+    edited: int = 0
+    """Of two versions in one export the greater one counts; milliseconds."""
+    place: str = ""
+    """Which of several locations it belongs to, as the export names it."""
+    record: bytes
+    """The review, as JSON."""
+
+
+class RowRefusedError(Exception):
+    """A row that cannot become a review; its text says why, in one line."""
+
+
+class RowSkippedError(Exception):
+    """A row that is no review, by what the platform documents; its text is the reason counted."""

@@ -1,0 +1,120 @@
+"""The reviews of an export, on disk, each once: a million of them fit in little memory.
+
+A private SQLite database beside the file that is to be written. Its name is gone as soon as it is
+open, so nothing is left behind, whatever happens.
+"""
+
+import contextlib
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from reviewsctl.importing.review import Entry
+
+_BATCH = 1000  # entries between two statements
+_CACHE_KIB = 32 * 1024
+
+# Of two versions the one that was edited later counts: one review under two accounts.
+_ADD = """
+INSERT INTO entry (key, edited, place, record) VALUES (?, ?, ?, ?)
+ON CONFLICT (key) DO UPDATE
+SET edited = excluded.edited, place = excluded.place, record = excluded.record
+WHERE excluded.edited > entry.edited
+"""
+
+
+class Staged(NamedTuple):
+    """One entry as it lies here."""
+
+    number: int
+    """From 1, in the order of the export."""
+    record: bytes
+
+
+class Staging:
+    """The entries; made by ``staging``."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._batch: list[tuple[str, int, str, bytes]] = []
+        self.added = 0
+        """How many were added; some of them twice."""
+        connection.executescript(f"""
+            PRAGMA journal_mode = OFF;
+            PRAGMA synchronous = OFF;
+            PRAGMA locking_mode = EXCLUSIVE;
+            PRAGMA cache_size = -{_CACHE_KIB};
+            CREATE TABLE entry (
+                number INTEGER PRIMARY KEY,
+                key TEXT NOT NULL UNIQUE,
+                edited INTEGER NOT NULL,
+                place TEXT NOT NULL,
+                record BLOB NOT NULL
+            );
+        """)
+        connection.execute("BEGIN")
+
+    def add(self, entry: Entry) -> None:
+        """Takes one more."""
+        self.added += 1
+        self._batch.append((entry.key, entry.edited, entry.place, entry.record))
+        if len(self._batch) >= _BATCH:
+            self._flush()
+
+    def places(self) -> dict[str, int]:
+        """The locations, with the number of their entries."""
+        self._flush()
+        rows = self._connection.execute("SELECT place, count(*) FROM entry GROUP BY place")
+        return dict(rows.fetchall())
+
+    def keep(self, place: str) -> int:
+        """Forgets the entries of all other locations; returns how many that were."""
+        self._flush()
+        return self._connection.execute("DELETE FROM entry WHERE place <> ?", (place,)).rowcount
+
+    def count(self) -> int:
+        """How many there are, each once."""
+        self._flush()
+        (number,) = self._connection.execute("SELECT count(*) FROM entry").fetchone()
+        return int(number)
+
+    def largest(self) -> int:
+        """The greatest number; 0 when there are none."""
+        (number,) = self._connection.execute("SELECT max(number) FROM entry").fetchone()
+        return int(number or 0)
+
+    def find(self, key: str) -> Staged | None:
+        """The entry with this key."""
+        row = self._connection.execute(
+            "SELECT number, record FROM entry WHERE key = ?", (key,)
+        ).fetchone()
+        return None if row is None else Staged(*row)
+
+    def all(self) -> Iterator[Staged]:
+        """All of them, in the order of the export."""
+        for row in self._connection.execute("SELECT number, record FROM entry ORDER BY number"):
+            yield Staged(*row)
+
+    def _flush(self) -> None:
+        self._connection.executemany(_ADD, self._batch)
+        self._batch.clear()
+
+
+@contextlib.contextmanager
+def staging(folder: Path | None) -> Iterator[Staging]:
+    """An empty Staging for the block.
+
+    Args:
+        folder: Where it has room, or None for the system's temporary folder.
+    """
+    handle, name = tempfile.mkstemp(prefix=".reviews-import-", suffix=".sqlite", dir=folder)
+    os.close(handle)
+    with contextlib.closing(sqlite3.connect(name, isolation_level=None)) as connection:
+        try:
+            held = Staging(connection)  # the first statement opens the file
+        finally:
+            Path(name).unlink()
+        yield held

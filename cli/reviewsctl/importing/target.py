@@ -1,0 +1,68 @@
+"""Where reviews.json is: in the data directory of the daemon's configuration, or a named one."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from reviewsctl.importing.faults import ImportRefusedError, SayMoreError
+
+PLACES = (Path("/etc/reviewsd/reviewsd.yaml"), Path("reviewsd.yaml"))
+"""As the daemon looks for it (interfaces.md 1.3)."""
+
+FILE = "reviews.json"
+
+
+def reviews_file(data: Path | None, config: Path | None, environ: Mapping[str, str]) -> Path:
+    """The file to read or write, links followed.
+
+    Args:
+        data: What ``--data`` names.
+        config: What ``--config`` names.
+        environ: ``REVIEWSD_DATA_DIR`` and ``REVIEWSD_CONFIG``, as the daemon heeds them.
+
+    Raises:
+        SayMoreError: Nothing says where the data are.
+        ImportRefusedError: They are not where it is said.
+    """
+    folder = data if data is not None else _configured(config, environ)
+    if not folder.is_dir():
+        raise ImportRefusedError(
+            f"there is no directory {folder}",
+            f"Make it: mkdir -p {folder}    or name another one with --data DIR",
+        )
+    return (folder / FILE).resolve()
+
+
+def _configured(config: Path | None, environ: Mapping[str, str]) -> Path:
+    named = config or (Path(environ["REVIEWSD_CONFIG"]) if environ.get("REVIEWSD_CONFIG") else None)
+    found = named or next((each for each in PLACES if each.is_file()), None)
+    if override := environ.get("REVIEWSD_DATA_DIR"):
+        return (Path.cwd() if found is None else found.parent) / override
+    if found is None:
+        raise SayMoreError(
+            "where the reviews are to go is not known: there is no /etc/reviewsd/reviewsd.yaml and "
+            "no ./reviewsd.yaml",
+            "Name the data directory with --data DIR, or make a configuration: reviewsctl init",
+        )
+    return found.parent / _data_dir(found)
+
+
+def _data_dir(config: Path) -> str:
+    import yaml  # noqa: PLC0415  # 20 ms, needed only here
+
+    try:
+        settings = yaml.safe_load(config.read_bytes())
+    except OSError as fault:
+        raise ImportRefusedError(
+            f"cannot read {config}: {fault.strerror}",
+            "Name the data directory with --data DIR, or use sudo.",
+        ) from fault
+    except yaml.YAMLError as fault:
+        raise ImportRefusedError(
+            f"{config} is no YAML", f"See what is wrong: reviewsd --check --config {config}"
+        ) from fault
+    found = settings.get("data_dir") if isinstance(settings, dict) else None
+    if not isinstance(found, str) or not found:
+        raise ImportRefusedError(
+            f"{config} has no data_dir", f"See what is wrong: reviewsd --check --config {config}"
+        )
+    return found

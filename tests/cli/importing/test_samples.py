@@ -1,0 +1,454 @@
+"""Each format, read from files of exactly the published shapes, traps included (interfaces.md 2)."""
+
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.commands import CLI, reviewsctl
+from tests.support.sheets import spreadsheet
+
+SAMPLES = Path(__file__).parent / "samples"
+ENVIRONMENT = {"PYTHONPATH": str(CLI), "PYTHONWARNINGS": "error", "PATH": "/usr/bin:/bin"}
+
+
+class Imported:
+    """What one run of ``reviewsctl import --json`` made."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        folder.mkdir(exist_ok=True)
+        self.run = reviewsctl(ENVIRONMENT, "import", *arguments, "--data", str(folder), "--json")
+        assert self.run.returncode == 0, self.run.stderr
+        self.result: dict[str, Any] = json.loads(self.run.stdout)
+        self.file: dict[str, Any] = json.loads((folder / "reviews.json").read_bytes())
+        self.reviews: list[dict[str, Any]] = self.file["reviews"]
+
+    def by_author(self, author: str) -> dict[str, Any]:
+        (found,) = [each for each in self.reviews if each["author"] == author]
+        return found
+
+
+def sample(tmp_path: Path, name: str, *options: str) -> Imported:
+    return Imported(tmp_path / "data", str(SAMPLES / name), *options)
+
+
+def zipped(folder: Path, archive: Path) -> Path:
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        for path in sorted(folder.rglob("*")):
+            file.write(path, path.relative_to(folder))
+        file.writestr("Takeout/archive_browser.html", "<html></html>")
+    return archive
+
+
+EVERY = {
+    "takeout": ["takeout"],
+    "google-api": ["google_api.json", "--name", "Acme"],
+    "places": ["places.json"],
+    "outscraper": ["outscraper.csv"],
+    "apify": ["apify.json"],
+    "trustpilot": ["trustpilot.csv"],
+    "trustpilot-api": ["trustpilot_api.json"],
+    "podium": ["podium.json", "--name", "Acme"],
+    "yelp": ["yelp.json", "--name", "Acme"],
+    "csv": ["bom.csv", "--name", "Acme", "--unverified"],
+    "reviewsd": ["own.json"],
+}
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_format_is_recognised_the_daemon_accepts_it_and_again_it_changes_nothing(
+    tmp_path: Path, name: str
+) -> None:
+    file, *options = EVERY[name]
+    first = sample(tmp_path, file, *options)
+    config = tmp_path / "reviewsd.yaml"
+    config.write_text("base_url: https://a.example\ndata_dir: data\nstate_dir: state\n")
+    config.chmod(0o600)
+    check = subprocess.run(
+        [sys.executable, "-m", "reviewsd", "--check", "--config", str(config)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    before = (tmp_path / "data/reviews.json").stat()
+    again = sample(tmp_path, file, *options)
+
+    assert name == first.result["format"]
+    assert (0, "") == (check.returncode, check.stderr)
+    assert (0, 0, len(first.reviews)) == (
+        again.result["new"],
+        again.result["changed"],
+        again.result["unchanged"],
+    )
+    assert before == (tmp_path / "data/reviews.json").stat()
+
+
+# Google Takeout
+
+
+def test_takeout_merges_pages_and_accounts_and_names_the_business(tmp_path: Path) -> None:
+    done = sample(tmp_path, "takeout")
+
+    assert {"name": "Acme Plumbing"} == done.file["business"]
+    assert (7, 1, 1, 1) == tuple(
+        done.result[each] for each in ("new", "refused", "skipped", "twice")
+    )
+    assert [
+        {
+            "where": "Takeout/Google Business Profile/account-101/location-2001/reviews_001.json: "
+            "reviews[1]",
+            "reason": "no date",
+        }
+    ] == done.result["refusals"]
+    assert {
+        "id": "01JP97SC5V86FFBQ4DXQ38HSEK",
+        "author": "Jane Doe",
+        "rating": 5,
+        "date": "2025-03-14",
+        "text": "Sam fixed the boiler in an hour. Edited: still works.",
+        "source": "google",
+        "owner_reply": {"text": "Thank you, Jane!", "date": "2025-03-15"},
+        "verified": True,
+    } == done.by_author("Jane Doe")  # edited later under the other account
+
+
+def test_takeout_keeps_the_original_of_both_forms_of_translation(tmp_path: Path) -> None:
+    done = sample(tmp_path, "takeout")
+
+    assert "Muy bueno" == done.by_author("José Ñandú")["text"]
+    assert "Gracias" == done.by_author("José Ñandú")["owner_reply"]["text"]
+    assert "Ging so." == done.by_author("Jörg")["text"]
+    assert 'It said "(Translated by Google)" on the van.' == done.by_author("Quoter")["text"]
+
+
+def test_takeout_has_ratings_without_words_and_people_without_names(tmp_path: Path) -> None:
+    done = sample(tmp_path, "takeout")
+    nameless = [each for each in done.reviews if each["author"] == "A Google user"]
+
+    assert done.by_author("Max Power")["text"] is None
+    assert {"Never came.", None} == {each["text"] for each in nameless}
+    assert "Hidden" not in json.dumps(done.file)
+
+
+def test_takeout_is_read_as_zip_folder_location_and_single_page_alike(tmp_path: Path) -> None:
+    archive = zipped(SAMPLES / "takeout", tmp_path / "takeout.zip")
+    place = SAMPLES / "takeout/Takeout/Google Business Profile/account-101/location-2001"
+    whole = sample(tmp_path, "takeout")
+    zipped_ = Imported(tmp_path / "zip", str(archive))
+    location = Imported(tmp_path / "location", str(place))
+    page = Imported(tmp_path / "page", str(place / "reviews.json"), "--name", "Acme")
+
+    assert whole.file == zipped_.file
+    assert {each["id"] for each in whole.reviews} == {each["id"] for each in location.reviews}
+    assert "Acme Plumbing" == location.file["business"]["name"]
+    assert 3 == len(page.reviews)
+
+
+def test_the_day_is_that_of_the_business(tmp_path: Path) -> None:
+    utc = sample(tmp_path, "takeout")
+    there = Imported(tmp_path / "ny", str(SAMPLES / "takeout"), "--timezone", "America/New_York")
+
+    assert "2025-03-14" == utc.by_author("Jane Doe")["date"]
+    assert "2025-03-13" == there.by_author("Jane Doe")["date"]
+    assert utc.by_author("Jane Doe")["id"] == there.by_author("Jane Doe")["id"]
+
+
+def test_a_location_without_reviews_is_no_fault(tmp_path: Path) -> None:
+    place = tmp_path / "location-5"
+    place.mkdir()
+    (place / "data.json").write_text('{"title": "New place"}')
+    (place / "reviews.json").write_text("{}")
+    done = Imported(tmp_path / "data", str(place))
+
+    assert ({"name": "New place"}, []) == (done.file["business"], done.reviews)
+
+
+@pytest.mark.parametrize("cut", [100, 4000])
+def test_a_zip_that_is_cut_off_is_told(tmp_path: Path, cut: int) -> None:
+    whole = zipped(SAMPLES / "takeout", tmp_path / "whole.zip").read_bytes()
+    (tmp_path / "cut.zip").write_bytes(whole[:-cut] + (b"" if cut == 100 else bytes(cut)))
+    (tmp_path / "data").mkdir()
+    run = reviewsctl(
+        ENVIRONMENT, "import", str(tmp_path / "cut.zip"), "--data", str(tmp_path / "data")
+    )
+
+    assert 1 == run.returncode
+    assert "File is not a zip file" in run.stderr
+    assert not list((tmp_path / "data").iterdir())
+
+
+def test_a_member_that_is_damaged_leaves_everything_as_it_was(tmp_path: Path) -> None:
+    archive = zipped(SAMPLES / "takeout", tmp_path / "takeout.zip")
+    content = bytearray(archive.read_bytes())
+    at = content.index(b"reviews-Cj4ABC.json") + 60
+    content[at : at + 20] = bytes(20)
+    archive.write_bytes(content)
+    (tmp_path / "data").mkdir()
+    run = reviewsctl(ENVIRONMENT, "import", str(archive), "--data", str(tmp_path / "data"))
+
+    assert 1 == run.returncode
+    assert "is damaged" in run.stderr
+    assert "Traceback" not in run.stderr
+    assert not list((tmp_path / "data").iterdir())
+
+
+def test_several_locations_have_to_be_told_apart(tmp_path: Path) -> None:
+    export = str(SAMPLES / "two")
+    (tmp_path / "data").mkdir()
+    asked = reviewsctl(ENVIRONMENT, "import", export, "--data", str(tmp_path / "data"))
+    one = Imported(tmp_path / "one", export, "--location", "2002")
+    titled = Imported(tmp_path / "titled", export, "--location", "acme plumbing 1")
+    both = Imported(tmp_path / "both", export, "--location", "all", "--name", "Acme")
+
+    assert 2 == asked.returncode
+    assert "  2001  Acme Plumbing 1 (1 review)\n  2002  Acme Plumbing 2 (1 review)" in asked.stderr
+    assert "--location" in asked.stderr
+    assert not list((tmp_path / "data").iterdir())
+    assert ["At 2."] == [each["text"] for each in one.reviews]
+    assert "Acme Plumbing 2" == one.file["business"]["name"]
+    assert 1 == one.result["elsewhere"]
+    assert ["At 1."] == [each["text"] for each in titled.reviews]
+    assert 2 == len(both.reviews)
+
+
+@pytest.mark.parametrize("name", ["maps", "maps/Reviews.json"])
+def test_reviews_that_the_account_wrote_are_refused_with_an_explanation(
+    tmp_path: Path, name: str
+) -> None:
+    run = reviewsctl(ENVIRONMENT, "import", str(SAMPLES / name), "--data", str(tmp_path))
+
+    assert 1 == run.returncode
+    assert "that the Google account wrote about other places" in run.stderr
+    assert "Google Business Profile" in run.stderr
+    assert not list(tmp_path.iterdir())
+
+
+# The others
+
+
+def test_the_api_warns_of_further_pages(tmp_path: Path) -> None:
+    done = sample(tmp_path, "google_api.json", "--name", "Acme")
+
+    assert "the platform has 120 reviews (totalReviewCount), here are 1" in done.result["notes"][0]
+    assert "https://lh3.googleusercontent.com/x" == done.reviews[0]["author_avatar_url"]
+
+
+def test_places_gives_the_original_text_and_a_warning(tmp_path: Path) -> None:
+    done = sample(tmp_path, "places.json")
+
+    assert "Sehr gut" == done.by_author("Uwe B")["text"]
+    assert 5 == done.by_author("Star Only")["rating"]
+    assert "five reviews of a business at most" in done.result["notes"][0]
+    assert "Acme Plumbing" == done.file["business"]["name"]
+
+
+def test_outscraper_is_the_same_review_in_all_its_spellings(tmp_path: Path) -> None:
+    table = sample(tmp_path, "outscraper.csv")
+    nested = Imported(tmp_path / "json", str(SAMPLES / "outscraper.json"))
+    sheet = spreadsheet(SAMPLES / "outscraper.csv", tmp_path / "outscraper.xlsx")
+    third = Imported(tmp_path / "xlsx", str(sheet))
+    old = Imported(tmp_path / "old", str(SAMPLES / "outscraper_old.json"))
+
+    assert table.file == nested.file == third.file
+    assert "2025-03-14" == table.by_author("Jane Doe")["date"]  # MM/DD/YYYY
+    assert "2025-02-03" == table.by_author("Star Only")["date"]
+    assert {"text": "Thank you!", "date": "2025-03-15"} == table.by_author("Jane Doe")[
+        "owner_reply"
+    ]
+    assert 'Great, "fast" work.\nTwo lines.' == table.by_author("Jane Doe")["text"]
+    assert "row 4" == table.result["refusals"][0]["where"]
+    assert "Jane Doe" == old.reviews[0]["author"]  # autor_name
+
+
+def test_apify_takes_the_text_and_not_its_translation(tmp_path: Path) -> None:
+    done = sample(tmp_path, "apify.json")
+
+    assert "Sehr gut" == done.by_author("Uwe B")["text"]
+    assert {"text": "Danke!", "date": "2025-03-15"} == done.by_author("Uwe B")["owner_reply"]
+    assert done.by_author("Star Only")["text"] is None
+
+
+def test_apify_as_lines_is_the_same(tmp_path: Path) -> None:
+    items = json.loads((SAMPLES / "apify.json").read_bytes())
+    lines = tmp_path / "dataset.jsonl"
+    lines.write_text("".join(json.dumps(item) + "\n" for item in items))
+
+    assert sample(tmp_path, "apify.json").file == Imported(tmp_path / "lines", str(lines)).file
+
+
+def test_trustpilot_is_read_in_the_spellings_of_all_years_and_without_addresses(
+    tmp_path: Path,
+) -> None:
+    done = sample(tmp_path, "trustpilot.csv")
+    newer = Imported(tmp_path / "newer", str(SAMPLES / "trustpilot_newer.csv"))
+    api = Imported(tmp_path / "api", str(SAMPLES / "trustpilot_api.json"))
+
+    assert done.by_author("Jane Doe") == newer.reviews[0] == api.reviews[0]
+    assert "Great firm\n\nThey came at once." == newer.reviews[0]["text"]
+    assert "Title only" == done.by_author("A Trustpilot user")["text"]
+    assert "@" not in json.dumps(done.file) + json.dumps(api.file)
+
+
+def test_podium_names_the_site_and_says_what_recommendations_are(tmp_path: Path) -> None:
+    done = sample(tmp_path, "podium.json", "--name", "Acme")
+
+    assert ("google", 5) == tuple(done.by_author("Jane Doe")[each] for each in ("source", "rating"))
+    assert ("facebook", 1) == tuple(
+        done.by_author("Max Power")[each] for each in ("source", "rating")
+    )
+    assert "recommendations (Facebook): 1" in done.result["notes"][0]
+
+
+def test_yelp_is_in_pacific_time_and_no_archive(tmp_path: Path) -> None:
+    done = sample(tmp_path, "yelp.json", "--name", "Acme")
+
+    assert "2016-08-30" == done.reviews[0]["date"]  # 23:41 in San Francisco, by UTC the next day
+    assert "no archive" in done.result["notes"][0]
+    assert "here 1 of 3" in done.result["notes"][0]
+
+
+# Any table
+
+
+def test_a_windows_table_with_semicolons_is_guessed_and_shown(tmp_path: Path) -> None:
+    options = ["--name", "Acme", "--verified"]
+    done = sample(tmp_path, "cp1252_semicolons.csv", *options)
+    shown = reviewsctl(
+        ENVIRONMENT,
+        "import",
+        str(SAMPLES / "cp1252_semicolons.csv"),
+        *options,
+        *("--data", str(tmp_path / "data"), "--verbose"),
+    )
+
+    assert "Schnell und „gut“" == done.by_author("Jörg Müller")["text"]
+    assert "2025-03-14" == done.by_author("Jörg Müller")["date"]
+    assert all(each["verified"] for each in done.reviews)
+    assert shown.stdout.splitlines() == [
+        "cp1252_semicolons.csv: a table with columns of its own (cp1252, semicolons)",
+        (
+            "columns: rating = Stars, date = Posted, author = Customer Name, text = Review, "
+            "source = Source"
+        ),
+        "dates: %d.%m.%Y",
+        "not taken: Phone",
+        "imported 0 new, 0 changed, 2 unchanged, 2 refused",
+        "  row 4: no rating",
+        '  row 5: date "31.02.2025" is not "%d.%m.%Y"',
+        (
+            "note: without an id of their own: 2; theirs is made of source, author, date and text, "
+            "so one that is edited will come as a new review"
+        ),
+        f"{tmp_path}/data/reviews.json says all of it already; nothing was written",
+    ]
+
+
+def test_a_table_has_to_be_called_verified_or_not(tmp_path: Path) -> None:
+    run = reviewsctl(ENVIRONMENT, "import", str(SAMPLES / "bom.csv"), "--data", str(tmp_path))
+
+    assert 2 == run.returncode
+    assert "Say --verified if" in run.stderr
+
+
+def test_dates_that_can_be_read_in_two_ways_are_asked_about(tmp_path: Path) -> None:
+    options = ["--name", "Acme", "--unverified"]
+    run = reviewsctl(
+        ENVIRONMENT, "import", str(SAMPLES / "ambiguous.csv"), "--data", str(tmp_path), *options
+    )
+    done = sample(tmp_path, "ambiguous.csv", *options, "--date-format", "%d/%m/%Y")
+
+    assert 2 == run.returncode
+    assert "can be read in two ways, for example 03/04/2025" in run.stderr
+    assert '--date-format "%m/%d/%Y" or --date-format "%d/%m/%Y"' in run.stderr
+    assert "2025-04-03" == done.by_author("Jane")["date"]
+
+
+def test_columns_are_mapped_by_the_operator(tmp_path: Path) -> None:
+    table = tmp_path / "odd.csv"
+    table.write_text("Wertung,Wann,Wer\n5,2025-03-14,Jane\n")
+    options = ["--unverified", "--name", "Acme", "--source", "Website"]
+    missing = reviewsctl(ENVIRONMENT, "import", str(table), *options, "--data", str(tmp_path))
+    wrong = reviewsctl(
+        ENVIRONMENT,
+        "import",
+        str(table),
+        *options,
+        "--data",
+        str(tmp_path),
+        "--map",
+        "rating=Stars",
+    )
+    done = Imported(
+        tmp_path / "data",
+        *(str(table), *options),
+        *("--map", "rating=wertung", "--map", "date=Wann", "--map", "author=Wer"),
+    )
+
+    assert (2, 2) == (missing.returncode, wrong.returncode)
+    assert "no column looks like rating or date; there are: Wertung, Wann, Wer" in missing.stderr
+    assert 'there is no column "Stars"' in wrong.stderr
+    assert ("Jane", 5, "website") == tuple(
+        done.reviews[0][each] for each in ("author", "rating", "source")
+    )
+
+
+def test_what_is_no_link_does_not_become_one(tmp_path: Path) -> None:
+    done = sample(tmp_path, "bom.csv", "--unverified", "--name", "Acme")
+
+    assert done.by_author("Max")["source_url"] is None
+    assert "https://example.com/1" == done.by_author("Jane Doe")["source_url"]
+
+
+def test_what_is_not_recognised_is_described_with_what_it_would_take(tmp_path: Path) -> None:
+    run = reviewsctl(ENVIRONMENT, "import", str(SAMPLES / "unknown.json"), "--data", str(tmp_path))
+
+    assert 1 == run.returncode
+    assert 'JSON with the members "score", "when", "who"' in run.stderr
+    assert "takeout" in run.stderr
+    assert "--map rating=COLUMN" in run.stderr
+
+
+def test_a_wrong_from_says_what_it_is_not(tmp_path: Path) -> None:
+    export = str(SAMPLES / "apify.json")
+    not_it = reviewsctl(ENVIRONMENT, "import", export, "--from", "podium", "--data", str(tmp_path))
+    no_such = reviewsctl(ENVIRONMENT, "import", export, "--from", "nope", "--data", str(tmp_path))
+
+    assert (1, 2) == (not_it.returncode, no_such.returncode)
+    assert "this is not podium" in not_it.stderr
+    assert "There are: auto, google-api, takeout" in no_such.stderr
+
+
+def test_a_folder_of_two_kinds_is_not_guessed_about(tmp_path: Path) -> None:
+    both = tmp_path / "both"
+    both.mkdir()
+    for name in ("apify.json", "trustpilot.csv"):
+        shutil.copy(SAMPLES / name, both / name)
+    run = reviewsctl(ENVIRONMENT, "import", str(both), "--data", str(tmp_path))
+    one = Imported(tmp_path / "data", str(both), "--from", "trustpilot")
+
+    assert 2 == run.returncode
+    assert "several kinds of exports" in run.stderr
+    assert 2 == len(one.reviews)
+
+
+def test_names_are_shortened_on_request(tmp_path: Path) -> None:
+    done = sample(tmp_path, "takeout", "--names", "short")
+
+    assert {"Jane D.", "Max P.", "José Ñ.", "Jörg", "Quoter", "A Google user"} == {
+        each["author"] for each in done.reviews
+    }
+
+
+def test_our_own_keep_unknown_members_and_are_checked(tmp_path: Path) -> None:
+    done = sample(tmp_path, "own.json")
+
+    assert {"name": "Acme Plumbing", "x_since": 1990} == done.file["business"]
+    assert 1.5 == done.file["x_top"]
+    assert b'"x_mood":{"a":1.10}' in (tmp_path / "data/reviews.json").read_bytes()
+    assert 1 == done.result["refused"]

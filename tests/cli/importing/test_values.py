@@ -1,0 +1,126 @@
+"""What stands in exports as what stands in a review."""
+
+import contextlib
+import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewsctl.importing.review import RowRefusedError
+from reviewsctl.importing.times import PATTERNS, AmbiguousError, guessed, moment
+from reviewsctl.importing.values import (
+    address,
+    display_name,
+    original,
+    short_name,
+    stars,
+    word,
+    words,
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (5, 5),
+        (4.0, 4),
+        ("5", 5),
+        ("5.0", 5),
+        ("4,0", 4),
+        ("4/5", 4),
+        ("4 out of 5", 4),
+        ("3 stars", 3),
+        ("★★☆☆☆", 2),
+        ("FIVE", 5),
+        (" 1 ", 1),
+    ],
+)
+def test_stars_in_many_spellings(value: object, found: int) -> None:
+    assert found == stars(value)
+
+
+@pytest.mark.parametrize(
+    "value", [0, 6, 4.5, "4.5", "", None, True, "10", "8/10", "-1", [], "NaN", float("nan")]
+)
+def test_nothing_is_rounded_or_rescaled(value: object) -> None:
+    with pytest.raises(RowRefusedError):
+        stars(value)
+
+
+@given(st.text() | st.integers() | st.floats() | st.none() | st.lists(st.text()))
+def test_whatever_there_is_it_has_stars_or_a_reason(value: object) -> None:
+    with contextlib.suppress(RowRefusedError):
+        assert 1 <= stars(value) <= 5
+
+
+@given(st.text() | st.integers() | st.floats() | st.none() | st.lists(st.text()))
+def test_whatever_there_is_it_is_a_moment_or_has_a_reason(value: object) -> None:
+    with contextlib.suppress(RowRefusedError):
+        assert isinstance(moment(value), datetime.datetime)
+
+
+@given(st.text(min_size=1), st.text(min_size=1))
+def test_a_translation_is_taken_away_only_with_both_markers(one: str, other: str) -> None:
+    both = f"(Translated by Google) {one}\n\n(Original)\n{other}"
+    if "(Original)" not in one and other.strip():
+        assert other == original(both)
+    cut = f"(Translated by Google) {one}"
+    if "(Original)" not in one and "\n\n" not in one:
+        assert cut == original(cut)
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("2014-10-02T15:01:23.045123456Z", "2014-10-02T15:01:23.045123+00:00"),
+        ("2014-10-02T15:01:23+05:30", "2014-10-02T15:01:23+05:30"),
+        ("2014-10-02 15:01:23 UTC", "2014-10-02T15:01:23+00:00"),
+        ("2014-10-02", "2014-10-02T00:00:00"),
+        ("20141002", "2014-10-02T00:00:00"),
+        ("1700000000", "2023-11-14T22:13:20+00:00"),
+        (1700000000000, "2023-11-14T22:13:20+00:00"),
+        (45000.5, "2023-03-15T12:00:00"),
+    ],
+)
+def test_moments_in_many_spellings(value: object, found: str) -> None:
+    assert found == moment(value).isoformat()
+
+
+@given(
+    st.lists(st.datetimes(datetime.datetime(1990, 1, 13), datetime.datetime(2040, 1, 1)), min_size=1),  # noqa: DTZ001
+    st.sampled_from(PATTERNS),
+)  # fmt: skip
+def test_a_column_of_dates_is_read_as_it_was_written(
+    days: list[datetime.datetime], pattern: str
+) -> None:
+    """Unless month and day could change places in all of them: then nobody guesses."""
+    cells = [day.strftime(pattern) for day in days]
+    try:
+        reading, _ = guessed(cells)
+    except AmbiguousError:
+        assert all(day.day <= 12 for day in days)
+        return
+    assert [day.date() for day in days] == [reading(cell).date() for cell in cells]
+
+
+def test_names_are_shortened_and_are_no_addresses() -> None:
+    assert "Jane D." == short_name("Jane van der Doe")
+    assert "Jane D." == short_name(short_name("Jane Doe"))
+    assert "Jörg" == short_name("Jörg")
+    assert "A Google user" == short_name("A Google user")
+    assert display_name("jane.doe@example.com") is None
+    assert "Jane @home" == display_name(" Jane @home ")
+
+
+def test_only_web_addresses_are_links() -> None:
+    assert "HTTPS://example.com/a?b" == address(" HTTPS://example.com/a?b ")
+    for each in ("javascript:alert(1)", "//example.com", "https://", "https://a b", None, 5):
+        assert address(each) is None
+
+
+def test_texts_are_verbatim_and_blanks_are_none() -> None:
+    assert " a\n" == words(" a\n")
+    assert "a" == word(" a\n")
+    assert words("\n ") is None
+    assert "5" == words(5.0)
