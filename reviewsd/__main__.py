@@ -10,28 +10,30 @@ import signal
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from twisted.internet.interfaces import IReactorFromThreads
     from twisted.internet.posixbase import PosixReactorBase
 
-from twisted.internet.task import Clock
+import msgspec
+from twisted.logger import Logger
 
 from reviewsd import config as configuration
-from reviewsd import logs
+from reviewsd import inspection, logs, showing
 from reviewsd.app import program_version, serve
-from reviewsd.config import ConfigError
 from reviewsd.demo import demo
 from reviewsd.domain.findings import DataError
 from reviewsd.domain.loading import load
 from reviewsd.formats import paths, sources
+from reviewsd.refusal import ConfigError
+from reviewsd.reloading import Read
 from reviewsd.settings import Config
 from reviewsd.state import EX_CONFIG, StartError
-from reviewsd.stores.secrets import Secrets
-from reviewsd.websub.tls import Tls
-from reviewsd.wiring import state_store
+
+AS_ROOT = "running as root: it needs no rights at all, and the shipped systemd unit gives it none"
+"""Said once (O12)."""
 
 _PRIVATE = 0o077  # umask: what this daemon writes is nobody else's business
 
@@ -46,11 +48,19 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> int:
     options = _parser().parse_args(arguments)
     os.umask(_PRIVATE)
     with ExitStack() as stack:
+        if options.config_schema:
+            return _answer(showing.schema(), 0)
+        if options.check and options.json:
+            return check_for_programs(options.config, options.data, environ)
         path = stack.enter_context(demo()) if options.demo else options.config
         try:
-            config, warnings = configuration.load(path, environ)
+            file = configuration.find(path, environ).absolute()
+            loaded = configuration.examine(file, environ)
         except ConfigError as error:
             return _fail(error.lines, EX_CONFIG)
+        if options.show_config:
+            return _answer(showing.shown(loaded), 0)
+        config, warnings = loaded.config, loaded.warnings
         for warning in warnings:
             _say(f"warning: {warning}")
         if options.check:
@@ -58,7 +68,11 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> int:
         logs.start(
             options.log_format, journal=logs.is_journal(environ, sys.stdout), stream=sys.stdout
         )
-        return run_daemon(config, environ, _demo_guide(config) if options.demo else lambda: None)
+        if os.geteuid() == 0 and not options.demo:
+            Logger().warn(AS_ROOT)
+        guide = _demo_guide(config) if options.demo else lambda: None
+        read = partial(configuration.load, file, environ)
+        return run_daemon(config, environ, guide, read, options.log_format)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -88,28 +102,23 @@ def _parser() -> argparse.ArgumentParser:
         default="text",
         help="one line for people, or one JSON object for machines (default: text)",
     )
+    for hidden in ("--json", "--show-config", "--config-schema"):  # what reviewsctl asks
+        parser.add_argument(hidden, action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--data", type=Path, help=argparse.SUPPRESS)
     return parser
 
 
 def check(config: Config) -> int:
     """Validate the files that the configuration names as the daemon would; itself it has been."""
-    ca_file = config.hub.callbacks.ca_file
-    if ca_file is not None:
-        try:
-            Tls(Clock(), Path(ca_file))
-        except ValueError as error:
-            return _fail([f"hub.callbacks.ca_file: {error}"], EX_CONFIG)
-    try:
-        state_store(cast("IReactorFromThreads", Clock()), config, Secrets(()))  # is not opened
-    except StartError as error:
-        return _fail([str(error)], EX_CONFIG)
+    if (fault := inspection.files_fault(config)) is not None:
+        return _fail([fault], EX_CONFIG)
     try:
         found = sources.read(config.data_dir, config.data.max_bytes)
         dataset = load(found.reviews, found.insights)
     except DataError as error:
         return _fail(error.lines(), EX_CONFIG)
     except sources.Unsettled:
-        return _fail(["the data files are being written; try again"], EX_CONFIG)
+        return _fail([inspection.WRITTEN], EX_CONFIG)
     print(
         f"configuration and data are valid: {len(dataset.records):,} reviews, "
         f"insights {'none' if dataset.insights is None else 'yes'}"
@@ -117,11 +126,22 @@ def check(config: Config) -> int:
     return 0
 
 
-def run_daemon(config: Config, environ: Mapping[str, str], announce: Callable[[], None]) -> int:
+def check_for_programs(path: Path | None, data: Path | None, environ: Mapping[str, str]) -> int:
+    """Tell all there is to tell of configuration and data, as JSON lines."""
+    report = inspection.inspect(path, data, environ, _print_json)
+    return _answer(report, EX_CONFIG if report.problems else 0)
+
+
+def run_daemon(
+    config: Config,
+    environ: Mapping[str, str],
+    announce: Callable[[], None],
+    read: Read,
+    log_format: logs.Format,
+) -> int:
     """Run the reactor until SIGTERM or SIGINT; returns the exit code."""
     from twisted.internet import reactor  # noqa: PLC0415  importing it installs it
     from twisted.internet.defer import CancelledError, Deferred  # noqa: PLC0415
-    from twisted.logger import Logger  # noqa: PLC0415
     from twisted.python.failure import Failure  # noqa: PLC0415
 
     # Read by the system's resolver: a name that nobody answers for must not hold a thread for 20 s
@@ -149,7 +169,7 @@ def run_daemon(config: Config, environ: Mapping[str, str], announce: Callable[[]
 
     def begin() -> None:
         nonlocal running
-        running = Deferred.fromCoroutine(serve(unix, config, environ, announce))
+        running = Deferred.fromCoroutine(serve(unix, config, environ, announce, read, log_format))
         running.addErrback(failed)
         running.addCallback(finish)
 
@@ -193,6 +213,15 @@ def _demo_guide(config: Config) -> Callable[[], None]:
         )
 
     return announce
+
+
+def _answer(document: object, code: int) -> int:
+    _print_json(document)
+    return code
+
+
+def _print_json(document: object) -> None:
+    print(msgspec.json.encode(document).decode(), flush=True)
 
 
 def _fail(lines: "list[str] | tuple[str, ...]", code: int) -> int:

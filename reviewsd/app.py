@@ -6,9 +6,10 @@ ended. A failed listen is fatal before systemd hears READY=1 (security-and-opera
 
 import gc
 import os
+import re
 import signal
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from importlib.metadata import version
@@ -18,33 +19,50 @@ from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.defer import CancelledError, Deferred, DeferredList
 from twisted.internet.endpoints import serverFromString
 from twisted.internet.error import CannotListenError
-from twisted.internet.interfaces import IListeningPort
+from twisted.internet.interfaces import IListeningPort, IProtocolFactory
 from twisted.internet.posixbase import PosixReactorBase
 from twisted.internet.task import deferLater
+from twisted.internet.tcp import Port
 from twisted.internet.threads import deferToThread
 from twisted.logger import Logger
-from twisted.web.server import Site
 
 from reviewsd import policies
 from reviewsd.formats.compiling import Settings
 from reviewsd.formats.publication import Order, Step
 from reviewsd.formats.sources import signature
-from reviewsd.notify import Notifier, watchdog_interval
-from reviewsd.settings import Config, unused
-from reviewsd.sockets import ADMIN_NAME, free_path, inherited, listen_string, stop_listening
+from reviewsd.logs import Format
+from reviewsd.messages import Begin
+from reviewsd.metrics import CONTENT_TYPE, Metrics
+from reviewsd.notify import Notifier
+from reviewsd.reloading import Read, Reloading
+from reviewsd.settings import Config
+from reviewsd.sockets import inherited, listen_string, stop_listening
 from reviewsd.state import EX_CONFIG, StartError, lock_state
 from reviewsd.stores import child
 from reviewsd.stores.publisher import Publisher, Report
 from reviewsd.stores.snapshots import Snapshots
 from reviewsd.stores.watch import Watcher
-from reviewsd.tasks import TaskSet, every
+from reviewsd.tally import Tally
+from reviewsd.tasks import TaskSet
+from reviewsd.web.accepting import lean
 from reviewsd.web.admin import AdminSite
-from reviewsd.web.channel import PublicServer
+from reviewsd.web.admin_probes import ProbeRoutes
+from reviewsd.web.handover import Taker
 from reviewsd.web.hub import HubRoute
-from reviewsd.web.public import PublicSite
-from reviewsd.web.replies import Replies
-from reviewsd.wiring import build_hub
-from reviewsd.wiring_mcp import build_mcp
+from reviewsd.web.metrics import MetricsSite
+from reviewsd.web.readiness import Readiness
+from reviewsd.web.server import DRAIN_SECONDS, PublicServer
+from reviewsd.wiring import HubParts, build_hub
+from reviewsd.wiring_admin import (
+    admin_endpoint,
+    operator_routes,
+    reload_on_hangup,
+    start_digest,
+)
+from reviewsd.wiring_mcp import build_mcp, follow_ended
+from reviewsd.wiring_metrics import build_metrics, start_pulse, start_watchdog
+from reviewsd.wiring_public import build_public, build_replies
+from reviewsd.workers import Ways, Workers
 
 FIRST_WAIT = 5.0
 """Seconds that the start waits for fresh data while older data could be served."""
@@ -53,6 +71,8 @@ HUB_WAIT = 2.0
 """Seconds that the start waits for the hub."""
 
 _EXTENSION = 30.0  # seconds; what systemd is asked to wait more at each step of a long start
+
+_SHAREABLE = re.compile(r"(haproxy:)?(tcp|tcp6|systemd):")
 
 _log = Logger()
 
@@ -67,6 +87,8 @@ async def serve(
     config: Config,
     environ: Mapping[str, str],
     announce: Callable[[], None],
+    read: Read,
+    log_format: Format = "text",
 ) -> None:
     """Run until cancelled, which may be during the start; then everything is closed.
 
@@ -75,6 +97,8 @@ async def serve(
         config: What the operator wants.
         environ: For systemd's notifications and watchdog.
         announce: Called when all listeners are up.
+        read: Reads the configuration again.
+        log_format: What is logged by now, for processes that log too.
 
     Raises:
         StartError: Something that it needs cannot be had.
@@ -82,7 +106,7 @@ async def serve(
     notifier = Notifier(environ.get("NOTIFY_SOCKET"))
     async with AsyncExitStack() as stack:
         try:
-            await _start(stack, reactor, config, environ, notifier)
+            await _start(stack, reactor, config, environ, notifier, read, log_format)
             announce()
             await Deferred[None]()
         except CancelledError:
@@ -96,13 +120,15 @@ async def _start(
     config: Config,
     environ: Mapping[str, str],
     notifier: Notifier,
+    read: Read,
+    log_format: Format,
 ) -> None:
     """Build everything, from the lock to READY=1; what must be ended goes onto the stack."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the start reads the files anyway
     stack.callback(os.close, lock_state(config.state_dir))
-    for key in unused(config):
-        _log.warn("{key} is set, but has no effect in this version", key=key)
-
+    workers = Workers(reactor, config.workers if config.workers > 1 else 0)
+    stack.push_async_callback(workers.stop)
+    workers.prepare()
     snapshots = Snapshots(config.state_dir / "snapshots", partial(reactor.callInThread, list.clear))
     snapshots.refresh()
     publisher = Publisher(
@@ -113,69 +139,83 @@ async def _start(
         partial(child.run, reactor),
     )
     stack.push_async_callback(publisher.stop)
+    tally = Tally()
+    publisher.observe(lambda report: tally.count("data_reloads_total", report.outcome))
     await _first_publication(reactor, publisher, snapshots, notifier)
 
-    parts = await build_hub(stack, reactor, config, environ)
-    replies = Replies(config.base_url, _cache_control(config))
+    parts = await build_hub(stack, reactor, config, environ, tally)
+    pulse = start_pulse(stack, reactor, parts.store)
+    readiness = Readiness(snapshots, publisher, lambda: pulse.store_works)
+    replies = build_replies(config)
     asked = TaskSet()
     route = HubRoute(parts.reception, replies, asked, policies.trusted(config))
-    mcp = await build_mcp(stack, reactor, config, environ, snapshots, parts, replies, asked)
-    public = PublicServer(
-        PublicSite(snapshots, replies, reactor, route, mcp).resource(),
-        replies.refusal,
-        reactor,
-        config.server.max_body.mcp,
+    ended = await follow_ended(
+        stack, reactor, parts.store, parts.world.now, shared=config.hub.shared
     )
-    descriptors = inherited()
-    ports = []
+    tally.include(lambda: {"mcp_delete_refused_total": ended.refused})
+    mcp = build_mcp(reactor, config, environ, snapshots, ended, replies, asked, tally)
+    public = build_public(reactor, config, snapshots, replies, route, mcp, readiness=readiness)
+    tally.include(public.counts)
+    ended.observe(workers.end)
     stack.push_async_callback(asked.stop)
-    stack.push_async_callback(_together, public.drain, parts.hub.stop)
-    for endpoint in config.listen:
-        wanted = listen_string(endpoint, descriptors)
-        port = await _listen(stack, reactor, wanted, public)
-        ports.append(_address(port))
-        host = port.getHost()
-        if isinstance(host, IPv4Address | IPv6Address):
-            parts.avoid(host.host, host.port)
+    stack.push_async_callback(_together, partial(_drain, workers, public), parts.hub.stop)
+    ports = await _open(stack, reactor, config, public, parts.avoid)
     about = {
         "version": program_version(),
         "base_url": config.base_url,
-        "listen": ports,
+        "listen": [_address(port) for port in ports],
         "data_dir": str(config.data_dir),
     }
-    admin = AdminSite(snapshots, publisher, parts.operator, about, time.time, asked)
-    await _listen(stack, reactor, _admin_endpoint(config, descriptors), admin.site())
-
-    tasks = TaskSet()
-    stack.push_async_callback(tasks.stop)
-
-    def wake() -> None:
-        publisher.reload()
-
-    watcher = Watcher(
-        reactor,
-        partial(deferToThread, signature, config.data_dir),
-        wake,
-        seen=snapshots.current.seen.signature,
-        poll_interval=config.data.poll_interval,
-        settle_interval=config.data.settle,
+    watcher = _watcher(reactor, config, snapshots, publisher)
+    reloading = _reloading(config, read, publisher, watcher, parts)
+    admin = AdminSite(
+        snapshots,
+        publisher,
+        reloading,
+        parts.operator,
+        about,
+        time.time,
+        asked,
+        lambda: workers.lives,
     )
+    metrics = build_metrics(
+        reactor, snapshots, publisher, pulse, parts.operator.state, tally, workers.counts
+    )
+    probes = ProbeRoutes(readiness, metrics.text, CONTENT_TYPE, program_version())
+    more = operator_routes(stack, config, environ, parts.backups, program_version())
+    await _listen(stack, reactor, admin_endpoint(config, inherited()), admin.site(probes, more))
+    await _open_metrics(stack, reactor, config, metrics, parts.avoid)
+
+    await workers.start(
+        Ways(
+            listeners=[
+                (endpoint, port.fileno())  # type: ignore[attr-defined]  # all ports have one
+                for endpoint, port in zip(config.listen, ports, strict=True)
+            ],
+            begin=lambda: Begin(config=config, log_format=log_format, ended=dict(ended.known)),
+            take=Taker(reactor, public).take,
+            now=time.time,
+            patience=DRAIN_SECONDS + 2,
+        )
+    )
+    snapshots.observe(lambda _: workers.look())
+
     parts.hub.start()
     snapshots.observe(parts.hub.topics_changed)
     # It takes requests only then; but if its store does not work, reads go on without it (D9)
     await DeferredList([parts.hub.announced, deferLater(reactor, HUB_WAIT)], fireOnOneCallback=True)
     watcher.start()
     stack.push_async_callback(watcher.stop)
-    _reload_on_hangup(reactor, publisher, notifier)
-    pulse = watchdog_interval(environ, os.getpid())
-    if pulse is not None:
-        tasks.start("watchdog", every(reactor, pulse, _async(notifier.watchdog)))
+    start_digest(stack, reactor, tally, workers.counts, ended)
+    reload_on_hangup(reactor, reloading, notifier)
+    start_watchdog(stack, reactor, environ, pulse, notifier)
+    _tell_ready(snapshots, publisher, notifier)
+    stack.callback(readiness.stop)  # before all else that is on the stack
+    _keep_what_there_is()
 
-    publisher.observe(lambda report: notifier.status(_state(snapshots, report)))
-    notifier.ready()
-    if publisher.last is not None:
-        notifier.status(_state(snapshots, publisher.last))
-    # What the start has made stays: no collection need look at it again.
+
+def _keep_what_there_is() -> None:
+    """What the start has made stays: no collection need look at it again."""
     gc.collect()
     gc.freeze()
 
@@ -190,15 +230,6 @@ def _order(config: Config) -> Order:
         ),
         max_bytes=config.data.max_bytes,
         max_shrink=None if shrink is None else float(shrink.rstrip("%")) / 100,
-    )
-
-
-def _cache_control(config: Config) -> str:
-    cache = config.cache
-    return (
-        f"public, max-age={cache.max_age}, "
-        f"stale-while-revalidate={cache.stale_while_revalidate}, "
-        f"stale-if-error={cache.stale_if_error}"
     )
 
 
@@ -226,7 +257,7 @@ async def _first_publication(
 
 
 async def _listen(
-    stack: AsyncExitStack, reactor: PosixReactorBase, endpoint: str, site: Site
+    stack: AsyncExitStack, reactor: PosixReactorBase, endpoint: str, site: IProtocolFactory
 ) -> IListeningPort:
     try:
         port: IListeningPort = await serverFromString(reactor, endpoint).listen(site)
@@ -237,19 +268,52 @@ async def _listen(
     return port
 
 
-def _admin_endpoint(config: Config, descriptors: Mapping[str, int]) -> str:
-    if ADMIN_NAME in descriptors:
-        return f"systemd:domain=UNIX:name={ADMIN_NAME}"
-    path = config.admin_socket
-    try:
-        if not path.parent.exists():
-            path.parent.mkdir(parents=True)
-            path.parent.chmod(0o755)  # beyond the umask: the admin group must get to the socket
-    except OSError as error:
-        raise StartError(f"admin_socket {path}: {error.strerror}", 1) from error
-    free_path(path)
-    escaped = str(path).replace("\\", "\\\\").replace(":", "\\:")
-    return f"unix:{escaped}:mode=660:lockfile=0"
+async def _open(
+    stack: AsyncExitStack,
+    reactor: PosixReactorBase,
+    config: Config,
+    public: PublicServer,
+    avoid: Callable[[str, int], None],
+) -> list[IListeningPort]:
+    """Listen on all public endpoints; where there are workers, they take the connections.
+
+    Raises:
+        StartError: Workers cannot: TLS has its state here, and files of UNIX sockets their owner.
+    """
+    descriptors = inherited()
+    ports: list[IListeningPort] = []
+    for endpoint in config.listen:
+        port = await _listen(stack, reactor, listen_string(endpoint, descriptors), public)
+        if config.workers > 1:
+            if not (type(port) is Port and _SHAREABLE.match(endpoint)):
+                text = f"listen: {endpoint}: workers can share TCP only; or set workers: 1"
+                raise StartError(text, EX_CONFIG)
+            port.stopReading()
+        if type(port) is Port:
+            lean(port)
+        ports.append(port)
+        _tell_address(port, avoid)
+    return ports
+
+
+async def _open_metrics(
+    stack: AsyncExitStack,
+    reactor: PosixReactorBase,
+    config: Config,
+    metrics: Metrics,
+    avoid: Callable[[str, int], None],
+) -> None:
+    """Listen where ``metrics.listen`` wants it."""
+    if config.metrics.listen is not None:
+        site = MetricsSite(metrics.text, CONTENT_TYPE).site()
+        wanted = listen_string(config.metrics.listen, inherited())
+        _tell_address(await _listen(stack, reactor, wanted, site), avoid)
+
+
+def _tell_address(port: IListeningPort, avoid: Callable[[str, int], None]) -> None:
+    host = port.getHost()
+    if isinstance(host, IPv4Address | IPv6Address):
+        avoid(host.host, host.port)
 
 
 def _address(port: IListeningPort) -> str:
@@ -261,18 +325,39 @@ def _address(port: IListeningPort) -> str:
     return str(host)
 
 
-def _reload_on_hangup(reactor: PosixReactorBase, publisher: Publisher, notifier: Notifier) -> None:
-    """SIGHUP reloads, with the notifications that ``Type=notify-reload`` waits for (O2)."""
+def _watcher(
+    reactor: PosixReactorBase, config: Config, snapshots: Snapshots, publisher: Publisher
+) -> Watcher:
+    def wake() -> None:
+        publisher.reload()
 
-    async def reload() -> None:
-        notifier.reloading()
-        await publisher.reload()
-        notifier.ready()
+    return Watcher(
+        reactor,
+        partial(deferToThread, signature, config.data_dir),
+        wake,
+        seen=snapshots.current.seen.signature,
+        poll_interval=config.data.poll_interval,
+        settle_interval=config.data.settle,
+    )
 
-    def hangup(_signal: int, _frame: object) -> None:
-        reactor.callFromThread(Deferred.fromCoroutine, reload())
 
-    signal.signal(signal.SIGHUP, hangup)
+def _reloading(
+    config: Config, read: Read, publisher: Publisher, watcher: Watcher, parts: HubParts
+) -> Reloading:
+    def apply(new: Config) -> None:
+        watcher.pace(new.data.poll_interval, new.data.settle)
+        publisher.use(_order(new))
+        parts.use(new)
+
+    return Reloading(config, read, apply, publisher)
+
+
+def _tell_ready(snapshots: Snapshots, publisher: Publisher, notifier: Notifier) -> None:
+    """READY=1, and what is served, now and after each reload."""
+    publisher.observe(lambda report: notifier.status(_state(snapshots, report)))
+    notifier.ready()
+    if publisher.last is not None:
+        notifier.status(_state(snapshots, publisher.last))
 
 
 def _state(snapshots: Snapshots, report: Report) -> str:
@@ -284,15 +369,14 @@ def _state(snapshots: Snapshots, report: Report) -> str:
     return f"{serving}; last reload {report.outcome}: {report.problems[0]}"
 
 
+async def _drain(workers: Workers, public: PublicServer) -> None:
+    """Let what is under way end, and what workers give away until they have ended."""
+    await _together(workers.stop, public.drain)
+    await public.drain()
+
+
 async def _together(*actions: Callable[[], Coroutine[Deferred[Any], Any, None]]) -> None:
     """Do what takes its time at the same time: systemd waits for 45 s in all (O4)."""
     await DeferredList(
         [Deferred.fromCoroutine(action()) for action in actions], fireOnOneErrback=True
     )
-
-
-def _async(action: Callable[[], None]) -> Callable[[], Awaitable[None]]:
-    async def run() -> None:
-        action()
-
-    return run

@@ -10,12 +10,14 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from reviewsd import grammar, yamlfile
-from reviewsd.domain.findings import MAX_FINDINGS, explain, nearest
+from reviewsd.domain.findings import explain, nearest
+from reviewsd.refusal import ConfigError, Problem, of_file
 from reviewsd.settings import Config, Lease, Text, keys
 
 PLACES = (Path("/etc/reviewsd/reviewsd.yaml"), Path("reviewsd.yaml"))
@@ -55,16 +57,18 @@ _PATHS = ("data_dir", "state_dir", "admin_socket")
 _OPTIONAL_PATHS = ("hub.callbacks.ca_file", "mcp.session_key_file")
 
 
-class ConfigError(Exception):
-    """The configuration cannot be used.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A configuration, and where it is from."""
 
-    Attributes:
-        lines: What to print, ready and in order.
-    """
-
-    def __init__(self, lines: Sequence[str]) -> None:
-        self.lines = tuple(lines)
-        super().__init__("\n".join(lines))
+    config: Config
+    warnings: tuple[str, ...]
+    """To log."""
+    file: Path
+    marks: Mapping[str, yamlfile.Mark]
+    """The place of every value of the file, by JSON path (``$.hub.lease.min``)."""
+    variables: Mapping[str, str]
+    """The environment variables that took the place of values, by JSON path."""
 
 
 def find(path: Path | None, environ: Mapping[str, str], places: Sequence[Path] = PLACES) -> Path:
@@ -86,17 +90,22 @@ def find(path: Path | None, environ: Mapping[str, str], places: Sequence[Path] =
         if os.path.lexists(place):  # one that cannot be read is to be told, not passed over
             return place
     looked = ", ".join(str(place) for place in places)
-    raise ConfigError(
-        [
-            f"no configuration found: no --config, no ${_FILE_VARIABLE}, and none of {looked}",
-            "write one with base_url and data_dir, or try: reviewsd --demo",
-        ]
-    )
+    reason = f"no configuration found: no --config, no ${_FILE_VARIABLE}, and none of {looked}"
+    remedy = "write one: reviewsctl init; or try: reviewsd --demo"
+    raise ConfigError([Problem(file="", reason=reason, lines=(reason, remedy))])
 
 
 def load(
     path: Path | None, environ: Mapping[str, str], places: Sequence[Path] = PLACES
 ) -> tuple[Config, tuple[str, ...]]:
+    """The configuration, and warnings to log; arguments and errors are those of ``examine``."""
+    loaded = examine(path, environ, places)
+    return loaded.config, loaded.warnings
+
+
+def examine(
+    path: Path | None, environ: Mapping[str, str], places: Sequence[Path] = PLACES
+) -> Loaded:
     """Find, read and check the configuration.
 
     Args:
@@ -104,18 +113,15 @@ def load(
         environ: Environment; ``REVIEWSD_HUB__LEASE__DEFAULT=3600`` sets ``hub.lease.default``.
         places: Where to look when neither names a file.
 
-    Returns:
-        The configuration, and warnings to log.
-
     Raises:
-        ConfigError: With all faults of file and environment, at most ``MAX_FINDINGS``.
+        ConfigError: With all faults of file and environment.
     """
     file = find(path, environ, places)
     data, warnings = _read(file)
     document = yamlfile.read(data)
     tree = {} if document.value is None else document.value
     broken = set(document.broken)
-    overrides, blocks = _override(tree, environ, broken)
+    overrides, problems = _override(tree, environ, broken)
     faults = list(document.faults)
     for where, reason in [] if document.fatal else _check(tree, overrides, file.absolute().parent):
         if where in broken:
@@ -126,15 +132,19 @@ def load(
         if variable is None:
             faults.append(document.fault(where, reason, at_key=reason.startswith("unknown key")))
         else:
-            blocks.append([_environment_line(variable, where, reason)])
+            problems.append(_of_environment(variable, where, reason))
     faults.sort(key=lambda fault: fault.mark)
-    blocks[:0] = [document.render(str(file), fault) for fault in faults]
-    if blocks:
-        rest = len(blocks) - MAX_FINDINGS
-        more = [f"... and {rest} more"] if rest > 0 else []
-        raise ConfigError([line for block in blocks[:MAX_FINDINGS] for line in block] + more)
+    problems[:0] = [_of_file(document, str(file), fault) for fault in faults]
+    if problems:
+        raise ConfigError(problems)
     config = msgspec.convert(tree, Config)
-    return msgspec.structs.replace(config, base_url=grammar.origin(config.base_url)), warnings
+    return Loaded(
+        config=msgspec.structs.replace(config, base_url=grammar.origin(config.base_url)),
+        warnings=warnings,
+        file=file,
+        marks=document.values,
+        variables=overrides,
+    )
 
 
 def _read(file: Path) -> tuple[bytes, tuple[str, ...]]:
@@ -144,9 +154,10 @@ def _read(file: Path) -> tuple[bytes, tuple[str, ...]]:
             mode = os.fstat(stream.fileno()).st_mode
             data = stream.read(4 * yamlfile.MAX_CHARACTERS + 1)
     except OSError as error:
-        raise ConfigError([f"{file}: cannot be read: {error.strerror}"]) from error
+        raise ConfigError([of_file(str(file), f"cannot be read: {error.strerror}")]) from error
     if stat.S_ISREG(mode) and mode & stat.S_IWOTH:
-        raise ConfigError([f"{file}: refused, everybody may write it; run: chmod o-w {file}"])
+        reason = f"refused, everybody may write it; run: chmod o-w {file}"
+        raise ConfigError([of_file(str(file), reason)])
     if stat.S_ISREG(mode) and mode & stat.S_IWGRP:
         return data, (f"{file}: its group may write it; run: chmod g-w {file}",)
     return data, ()
@@ -154,7 +165,7 @@ def _read(file: Path) -> tuple[bytes, tuple[str, ...]]:
 
 def _override(
     tree: object, environ: Mapping[str, str], broken: set[str]
-) -> tuple[dict[str, str], list[list[str]]]:
+) -> tuple[dict[str, str], list[Problem]]:
     """Put the values of environment variables into the tree.
 
     Returns:
@@ -162,7 +173,7 @@ def _override(
         those that have no value are added to ``broken``.
     """
     overrides: dict[str, str] = {}
-    faults: list[list[str]] = []
+    faults: list[Problem] = []
     known = {_PREFIX + key.replace(".", "__").upper(): key for key in keys(Config)}
     for variable in sorted(environ):
         if not variable.startswith(_PREFIX) or variable == _FILE_VARIABLE:
@@ -172,12 +183,12 @@ def _override(
             # compared without the prefix, which all have in common
             tails = [other.removeprefix(_PREFIX) for other in known]
             hint = nearest(name.removeprefix(_PREFIX).upper(), tails).replace('"', f'"{_PREFIX}', 1)
-            faults.append([f"environment: {name}: unknown variable{hint}"])
+            faults.append(_of_environment(name, "", f"unknown variable{hint}"))
             continue
         document = yamlfile.read_value(environ[variable])
         path = f"$.{known[variable]}"
         for fault in document.faults:
-            faults.append([_environment_line(variable, path, fault.reason)])
+            faults.append(_of_environment(variable, path, fault.reason))
             broken.add(path)
         *sections, key = known[variable].split(".")
         section = tree
@@ -189,8 +200,21 @@ def _override(
     return overrides, faults
 
 
-def _environment_line(variable: str, path: str, reason: str) -> str:
-    return yamlfile.masked(f"environment: {variable}: {yamlfile.dotted(path)}: {reason}")
+def _of_environment(variable: str, path: str, reason: str) -> Problem:
+    said = yamlfile.masked(": ".join(filter(None, (yamlfile.dotted(path), reason))))
+    line = f"environment: {variable}: {said}"
+    return Problem(file="environment", path=variable, reason=said, lines=(line,))
+
+
+def _of_file(document: yamlfile.Document, file: str, fault: yamlfile.Fault) -> Problem:
+    return Problem(
+        file=file,
+        line=fault.mark.line,
+        column=fault.mark.column,
+        path=yamlfile.dotted(fault.path),
+        reason=yamlfile.masked(fault.reason),
+        lines=tuple(document.render(file, fault)),
+    )
 
 
 def _inside(path: str, outer: str) -> bool:

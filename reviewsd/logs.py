@@ -114,18 +114,28 @@ def _as_text(event: LogEvent) -> str:
 
 
 def _as_json(event: LogEvent) -> str:
+    return json.dumps(fields(event))  # ASCII: whatever the stream's encoding, and on one line
+
+
+def fields(event: LogEvent) -> dict[str, object]:
+    """An event as JSON has it: what every event has, then what is its own.
+
+    ``ts``, ``level`` and ``event``, the sentence; then its keywords, as far as they are plain. Those
+    that several events have are ``type`` (of what is an outcome, see ``events``), ``topic``,
+    ``version``, ``callback_host``, ``subscription_id``, ``client``, ``path`` and ``traceback``.
+    """
     moment = datetime.fromtimestamp(event["log_time"], UTC)
-    fields: dict[str, object] = {
+    found: dict[str, object] = {
         "ts": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "level": _level(event).name,
         "event": _message(event),
     }
     for name, value in event.items():
         if not name.startswith("log_") and name not in _LEGACY_FIELDS and _is_scalar(value):
-            fields.setdefault(name, value)
+            found.setdefault(name, value)
     if traceback := _traceback(event):
-        fields["traceback"] = traceback
-    return json.dumps(fields)  # ASCII: whatever the stream's encoding, and on one line
+        found["traceback"] = traceback
+    return found
 
 
 def _is_scalar(value: object) -> bool:

@@ -4,11 +4,10 @@
 are seconds, sizes bytes. ``config.load`` makes a Config from a file; ``extra["expected"]`` is how
 its findings name a rule.
 
-``metrics`` and ``workers`` are checked in full, but nothing reads them yet.
+``metrics`` is checked in full, but nothing reads it yet.
 """
 
 from collections.abc import Iterator
-from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -148,6 +147,10 @@ class Hub(_Section, frozen=True, kw_only=True):
         return self.store != SQLITE
 
 
+Patience = Annotated[float, Meta(ge=0.1, le=3600)]
+"""Of the service with a client."""
+
+
 class MaxBody(_Section, frozen=True, kw_only=True):
     """The greatest request body, counted while it arrives."""
 
@@ -162,6 +165,22 @@ class Server(_Section, frozen=True, kw_only=True):
     trusted_proxies: tuple[str, ...] = ("127.0.0.0/8", "::1/128")
     """Who may say by X-Forwarded-For where a request comes from (S6)."""
     max_body: MaxBody = MaxBody()
+    header_deadline: Patience = 10.0
+    """From a request's first byte to the end of its header (S1)."""
+    body_deadline: Patience = 20.0
+    """From there to the end of its body."""
+    idle: Patience = 60.0
+    """Between two requests of a connection."""
+    requests_per_connection: Annotated[int, Meta(ge=1, le=1_000_000_000)] = 1_000
+    max_connections: Annotated[int, Meta(ge=16, le=1_000_000)] = 4_096
+    per_client: Annotated[int, Meta(ge=1, le=1_000_000)] = 256
+    """Connections of one client network (S4)."""
+    min_drain_rate: Annotated[int, Meta(ge=0, le=2**30)] = 8_192
+    """Bytes a second that a client must take of an answer, over 10 s (S5)."""
+    fast_lane: bool = True
+    """Whether what can be is answered before Klein."""
+    readyz: bool = False
+    """Whether everybody may ask for ``/readyz`` (O10)."""
 
 
 class Mcp(_Section, frozen=True, kw_only=True):
@@ -202,22 +221,6 @@ class Config(_Section, frozen=True, kw_only=True):
     def authority(self) -> str:
         """The authority in the ids of feeds: as set, or the host of ``base_url``."""
         return self.feeds.authority or urlsplit(self.base_url).hostname or ""
-
-
-def unused(config: Config) -> list[str]:
-    """The keys set to something else than their default that nothing reads yet, dotted."""
-    default = Config(base_url=config.base_url, data_dir=config.data_dir)
-    sections = ("workers", "metrics")
-    return [
-        key
-        for key in keys(Config)
-        if key.split(".")[0] in sections and _differs(config, default, key)
-    ]
-
-
-def _differs(config: Config, default: Config, key: str) -> bool:
-    setting, standard = attrgetter(key)(config), attrgetter(key)(default)
-    return not isinstance(setting, Struct) and setting != standard
 
 
 def keys(kind: type[Struct], prefix: str = "") -> Iterator[str]:

@@ -2,8 +2,9 @@
 
 import random
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -19,11 +20,14 @@ from reviewsd import policies
 from reviewsd.domain.addresses import Addresses
 from reviewsd.settings import Config
 from reviewsd.state import EX_CONFIG, StartError
+from reviewsd.stores.backup import Backups, check_keys
 from reviewsd.stores.database import Database, NewerSchemaError, OtherKeysError, StoreError
 from reviewsd.stores.deliveries import Ended, Outcome
 from reviewsd.stores.intents import IntentClaim, Verified
 from reviewsd.stores.keys import KeyFileError
+from reviewsd.stores.metered import MeteredStore
 from reviewsd.stores.secrets import Secrets, load_keys
+from reviewsd.tally import Tally
 from reviewsd.websub.client import CallbackClient
 from reviewsd.websub.denials import Denials
 from reviewsd.websub.dialling import Dialler
@@ -72,11 +76,17 @@ class HubParts:
     """(address, port) of the service's own, which the hub never calls (E5)."""
     ports: set[int]
     """Of ``base_url`` and the listeners (E1)."""
+    backups: Backups | None = None
+    """None where the store is not ours to copy."""
 
     def avoid(self, address: str, port: int) -> None:
         """Call nobody back at a listener of our own."""
         self.listeners.add((address, port))
         self.ports.add(port)
+
+    def use(self, config: Config) -> None:
+        """Ask of requests what ``hub.lease`` and ``hub.limits`` say now."""
+        self.reception.use(_terms(config, self.ports), _gates(config, self.backoffs))
 
 
 async def build_hub(
@@ -84,6 +94,7 @@ async def build_hub(
     reactor: PosixReactorBase,
     config: Config,
     environ: Mapping[str, str],
+    tally: Tally,
 ) -> HubParts:
     """Build the hub, which the caller starts and stops; all below it goes onto the stack.
 
@@ -92,6 +103,7 @@ async def build_hub(
         reactor: What everything runs on.
         config: What the operator wants.
         environ: Names systemd's credentials.
+        tally: Counts what happens.
 
     Raises:
         StartError: Configuration or state cannot be used.
@@ -99,6 +111,8 @@ async def build_hub(
     secrets = _secrets(config, environ)
     database = state_store(reactor, config, secrets)
     await _open(database)
+    if isinstance(database, Database) and database.healthy:
+        await _check_keys(database, secrets)
     stack.push_async_callback(database.close)
     addresses = policies.addresses(config)
     listeners: set[tuple[str, int]] = set()
@@ -109,9 +123,13 @@ async def build_hub(
         token=partial(token_urlsafe, 32),
         chance=random.random,
         in_thread=deferToThread,
+        tally=tally,
     )
-    parts = assemble(config, world, database, client, addresses, secrets, listeners)
+    store = MeteredStore(database, reactor, tally)
+    parts = assemble(config, world, store, client, addresses, secrets, listeners)
     stack.push_async_callback(parts.denials.stop)
+    if isinstance(database, Database):
+        return replace(parts, backups=Backups(database, config.state_dir, deferToThread))
     return parts
 
 
@@ -174,22 +192,8 @@ def assemble(
         secrets=secrets,
         orders=orders,
         world=world,
-        terms=Terms(
-            rules=FormRules(
-                base_url=config.base_url,
-                callbacks=policies.callback_policy(config, ports),
-                lease_default=hub.lease.default,
-                lease_min=hub.lease.min,
-                lease_max=hub.lease.max,
-            ),
-            caps=policies.caps(config),
-            pending_time=hub.limits.pending_time,
-        ),
-        gates=Gates(
-            requests=TokenBuckets(hub.limits.requests_per_minute),
-            hosts=TokenBuckets(hub.limits.requests_per_minute_and_host),
-            backoffs=backoffs,
-        ),
+        terms=_terms(config, ports),
+        gates=_gates(config, backoffs),
         accepted=verifying.wake,
     )
     denials = Denials(asking, config.base_url)
@@ -232,6 +236,30 @@ def assemble(
     )
 
 
+def _terms(config: Config, ports: AbstractSet[int]) -> Terms:
+    lease = config.hub.lease
+    return Terms(
+        rules=FormRules(
+            base_url=config.base_url,
+            callbacks=policies.callback_policy(config, ports),
+            lease_default=lease.default,
+            lease_min=lease.min,
+            lease_max=lease.max,
+        ),
+        caps=policies.caps(config),
+        pending_time=config.hub.limits.pending_time,
+    )
+
+
+def _gates(config: Config, backoffs: Backoffs) -> Gates:
+    limits = config.hub.limits
+    return Gates(
+        requests=TokenBuckets(limits.requests_per_minute),
+        hosts=TokenBuckets(limits.requests_per_minute_and_host),
+        backoffs=backoffs,
+    )
+
+
 def _secrets(config: Config, environ: Mapping[str, str]) -> Secrets:
     given = environ.get("CREDENTIALS_DIRECTORY")
     try:
@@ -267,6 +295,16 @@ async def _open(database: "Database | Postgres") -> None:
     try:
         await database.open()
     except (NewerSchemaError, OtherKeysError) as error:
+        raise StartError(str(error), EX_CONFIG) from error
+    except StoreError as error:
+        _log.error("the hub waits for its store: {error}", error=str(error))
+
+
+async def _check_keys(database: Database, secrets: Secrets) -> None:
+    """A store that was put back without its keys must not lose subscriptions."""
+    try:
+        await database.run(partial(check_keys, secrets=secrets))
+    except OtherKeysError as error:
         raise StartError(str(error), EX_CONFIG) from error
     except StoreError as error:
         _log.error("the hub waits for its store: {error}", error=str(error))
@@ -317,10 +355,11 @@ def _client(
 def _tell_removed(denials: Denials, _results: Sequence[Outcome], ended: Sequence[Ended]) -> None:
     for end in ended:
         _log.warn(
-            "the subscription of {host} to {topic} was removed: {reason}",
-            host=end.pair.host,
+            "the subscription of {callback_host} to {topic} was removed: {reason}",
+            callback_host=end.pair.host,
             topic=end.topic,
             reason=end.reason,
+            type="drop",
         )
         if not end.gone:
             denials.send(end.pair, end.topic, end.reason)

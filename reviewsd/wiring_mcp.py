@@ -2,10 +2,11 @@
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from importlib.metadata import version
 from pathlib import Path
+from typing import Protocol
 
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
@@ -20,51 +21,78 @@ from reviewsd.mcp.toolbox import Toolbox
 from reviewsd.settings import Config
 from reviewsd.state import EX_CONFIG, StartError
 from reviewsd.stores.database import StoreError
-from reviewsd.stores.ended import EndedSessions
+from reviewsd.stores.ended import EndedSessions, Store
 from reviewsd.stores.keys import KeyFileError
 from reviewsd.stores.session_keys import load_session_keys
 from reviewsd.stores.snapshots import Snapshots
+from reviewsd.tally import Tally
 from reviewsd.tasks import TaskSet
-from reviewsd.web.mcp import McpRoute, Rules
+from reviewsd.web.mcp import Ended, McpRoute, Rules
 from reviewsd.web.origins import Hosts, Origins
 from reviewsd.web.replies import Replies
-from reviewsd.wiring import HubParts
 
 _log = Logger()
 
 
-async def build_mcp(
+class EndedHere(Ended, Protocol):
+    """Who ends sessions, and knows which have ended."""
+
+    def __contains__(self, digest: bytes, /) -> bool:
+        """Whether a session has ended."""
+
+
+async def follow_ended(
     stack: AsyncExitStack,
     clock: IReactorTime,
-    config: Config,
-    environ: Mapping[str, str],
-    snapshots: Snapshots,
-    hub: HubParts,
-    replies: Replies,
-    asked: TaskSet,
-) -> McpRoute:
-    """Build MCP; what must be stopped goes onto the stack.
+    store: Store,
+    now: Callable[[], int],
+    *,
+    shared: bool,
+) -> EndedSessions:
+    """Keep ended sessions in a store; what must be stopped goes onto the stack.
 
     Args:
         stack: Of the daemon.
         clock: What everything runs on.
-        config: What the operator wants.
-        environ: Names systemd's credentials.
-        snapshots: Where the data is.
-        hub: Whose store remembers ended sessions too.
-        replies: How answers leave.
-        asked: Owns what requests have begun.
-
-    Raises:
-        StartError: The key file cannot be used.
+        store: The hub's.
+        now: Its clock.
+        shared: Whether other nodes use it too.
     """
-    ended = EndedSessions(hub.store, clock, hub.world.now, shared=config.hub.shared)
+    ended = EndedSessions(store, clock, now, shared=shared)
     try:
         await ended.load()
     except StoreError as error:
         _log.error("ended MCP sessions are not known yet: {error}", error=str(error))
     ended.start()
     stack.push_async_callback(ended.stop)
+    return ended
+
+
+def build_mcp(
+    clock: IReactorTime,
+    config: Config,
+    environ: Mapping[str, str],
+    snapshots: Snapshots,
+    ended: EndedHere,
+    replies: Replies,
+    asked: TaskSet,
+    tally: Tally,
+) -> McpRoute:
+    """Build MCP.
+
+    Args:
+        clock: What everything runs on.
+        config: What the operator wants.
+        environ: Names systemd's credentials.
+        snapshots: Where the data is.
+        ended: Ends sessions.
+        replies: How answers leave.
+        asked: Owns what requests have begun.
+        tally: Counts calls of tools.
+
+    Raises:
+        StartError: The key file cannot be used.
+    """
     mcp = config.mcp
     server = McpServer(
         Sessions(_secrets(config, environ), ended.__contains__, mcp.session_lifetime),
@@ -72,6 +100,7 @@ async def build_mcp(
             Toolbox(mcp.answer_budget),
             Resources(mcp.max_resource),
             Introduction(version("reviewsd")),
+            tally,
         ),
         os.urandom,
     )

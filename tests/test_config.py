@@ -16,8 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd import policies
-from reviewsd.config import ConfigError, find, load
-from reviewsd.settings import Config, keys, unused
+from reviewsd.config import find, load
+from reviewsd.refusal import ConfigError
+from reviewsd.settings import Config, keys
 
 ROOT = Path(__file__).parent.parent
 SHIPPED = ROOT / "config" / "reviewsd.yaml"
@@ -625,7 +626,7 @@ def test_no_file_at_all_says_where_it_was_looked_for(tmp_path: Path) -> None:
         load(None, {}, (first, second))
     assert (
         f"no configuration found: no --config, no $REVIEWSD_CONFIG, and none of {first}, {second}",
-        "write one with base_url and data_dir, or try: reviewsd --demo",
+        "write one: reviewsctl init; or try: reviewsd --demo",
     ) == caught.value.lines
 
 
@@ -803,18 +804,6 @@ def test_faults_of_the_environment_follow_those_of_the_file(write: Write) -> Non
         "FILE:3:6: hub: expected object, got integer 5",
         "environment: REVIEWSD_WORKERS: workers: expected 1..64, got 0",
     ]
-
-
-# --- what is set in vain
-
-
-def test_keys_nothing_reads_yet_are_named_when_set(write: Write) -> None:
-    assert unused(load(write(BASE), {})[0]) == []
-    text = BASE + (
-        "workers: 2\ncache: {max_age: 1}\nhub: {lease: {min: 1}}\n"
-        "mcp: {allowed_origins: ['*']}\nmetrics: {listen: 'tcp:9090'}"
-    )
-    assert unused(load(write(text), {})[0]) == ["workers", "metrics.listen"]
 
 
 # --- the shipped file

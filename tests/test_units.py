@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from reviewsd.config import load
+from reviewsd.web.server import DRAIN_SECONDS
 
 ROOT = Path(__file__).parent.parent
 UNITS = ROOT / "systemd"
@@ -95,6 +96,31 @@ def test_the_admin_socket_is_for_its_group() -> None:
     assert (socket["SocketMode"], socket["SocketGroup"]) == (["0660"], ["reviewsd-admin"])
     lines = (UNITS / "reviewsd.sysusers.conf").read_text().splitlines()
     assert [line for line in lines if not line.startswith("#")] == ["g reviewsd-admin -"]
+
+
+def test_there_is_room_for_all_connections_and_workers() -> None:
+    """Each process has its own files; a worker forks from the nursery, and has a few threads."""
+    service = settings("reviewsd.service", "Service")
+    config, _ = load(ROOT / "config/reviewsd.yaml", {})
+    assert int(service["LimitNOFILE"][0]) >= 2 * config.server.max_connections
+    assert int(service["TasksMax"][0]) >= 64 * 4 + 64
+
+
+def test_the_socket_stays_when_the_service_ends() -> None:
+    """O14: systemd restarts the service behind it, and no client is refused."""
+    for name in ("reviewsd.socket", "reviewsd-admin.socket"):
+        assert ["sockets.target"] == settings(name, "Install")["WantedBy"]
+    assert ["reviewsd.socket reviewsd-admin.socket"] == settings("reviewsd.service", "Install")[
+        "Also"
+    ]
+
+
+def test_a_stuck_daemon_is_noticed_and_a_stopping_one_has_its_time() -> None:
+    """O3, O4"""
+    service = settings("reviewsd.service", "Service")
+    assert ["30"] == service["WatchdogSec"]
+    assert int(service["TimeoutStopSec"][0]) > DRAIN_SECONDS + 2
+    assert ["0077"] == service["UMask"]
 
 
 def test_a_hopeless_start_is_not_repeated() -> None:

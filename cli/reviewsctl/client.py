@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlencode
 
-from reviewsctl.errors import UnexpectedAnswer
+from reviewsctl.errors import UnexpectedAnswer, Unreachable
 from reviewsctl.messages import (
+    BackupContents,
     Blocked,
     Blocks,
     Event,
+    Happening,
     Hub,
     Page,
     Ping,
@@ -63,6 +65,25 @@ class Client:
     def ping(self) -> Answer[Ping]:
         """Whether the daemon answers."""
         return decode(self._ask("GET", "/v1/ping"), Ping)
+
+    def metrics(self) -> str:
+        """How much there is of everything, in Prometheus's text format."""
+        return self._ask("GET", "/v1/metrics").decode(errors="replace")
+
+    def events(self) -> Iterator[Answer[Happening]]:
+        """What happens from now on, for as long as the daemon lives."""
+        for line in self._transport.lines("GET", "/v1/events", None):
+            yield decode(line, Happening)
+        raise Unreachable("it has ended", "See whether it starts again: systemctl status reviewsd")
+
+    def backup(self, write: Callable[[bytes], object]) -> BackupContents:
+        """Copies the state; returns what is in the copy.
+
+        Args:
+            write: Called with each piece.
+        """
+        head = self._transport.file("POST", "/v1/backup", self._silence_seconds, write)
+        return decode(head.get("Reviewsd-Backup", "").encode("latin-1"), BackupContents).value
 
     def reload_later(self) -> str:
         """Asks for a reload without waiting for it; returns the daemon's document."""

@@ -18,7 +18,22 @@ from typing import Annotated, Final
 
 import typer
 
-from reviewsctl import hub, subs
+from reviewsctl import (
+    agents,
+    backup,
+    checking,
+    completion,
+    doctor,
+    exports,
+    hub,
+    imports,
+    places,
+    scaffold,
+    settings,
+    subs,
+    systemd,
+    tail,
+)
 from reviewsctl.output import EXIT_FAILED, complain, json_line, show, steps
 from reviewsctl.pushing import push as push_to
 from reviewsctl.session import Json, Quiet, Session, Wait, own_version
@@ -43,7 +58,8 @@ app = typer.Typer(
 
     \b
     Examples:
-      reviewsctl status
+      reviewsctl init shop
+      reviewsctl doctor
       reviewsctl --socket /tmp/demo/admin.sock status --json""",
 )
 
@@ -62,9 +78,10 @@ def root(
         ),
     ] = DEFAULT_SOCKET,
 ) -> None:
-    """Looks after a running reviewsd through its admin socket.
+    """Looks after reviewsd: its files, its service, and the daemon while it runs.
 
-    The socket is open to root and the group reviewsd-admin.
+    The daemon is asked through its admin socket, which is open to root and the group
+    reviewsd-admin. To begin: reviewsctl init.
 
     Data goes to stdout, errors go to stderr and name the remedy. Reading commands take --json.
     """
@@ -116,6 +133,24 @@ def ping(ctx: typer.Context, *, as_json: Json = False) -> None:
 @app.command(
     epilog="""\b
     Examples:
+      reviewsctl metrics
+      reviewsctl metrics | grep delivery"""
+)
+def metrics(ctx: typer.Context) -> None:
+    """Prints the daemon's metrics, as Prometheus reads them.
+
+    How many requests, deliveries, errors and much else there were, and how long they took. The
+    same can be fetched where "metrics.listen" of the configuration says; RUNBOOK.md tells what to
+    make of it.
+    """
+    session: Session = ctx.obj
+    with session.daemon() as daemon:
+        typer.echo(daemon.metrics(), nl=False)
+
+
+@app.command(
+    epilog="""\b
+    Examples:
       reviewsctl version
       reviewsctl version --json"""
 )
@@ -156,7 +191,11 @@ def reload(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Loads the data now, before the daemon notices.
+    """Reads configuration and data now, before the daemon notices.
+
+    A configuration with faults changes nothing and is told with file, line and column (exit 1). Of
+    a good one, data.*, hub.lease.* and hub.limits.* take effect at once; other keys that have
+    changed are named, they wait for a restart.
 
     The new data is checked aside first. If it is good it is published, if it is the same nothing
     happens (both exit 0); if it has problems they are all listed, the last good data keeps serving
@@ -200,6 +239,7 @@ def push(
         str,
         typer.Argument(
             metavar="[TOPIC]",
+            autocompletion=completion.topics,
             show_default=False,
             help="Only to its subscribers: a path or whole address.",
         ),
@@ -221,8 +261,19 @@ def push(
         push_to(daemon, {"topic": topic}, wait=wait, quiet=quiet, as_json=as_json)
 
 
+app.command("import", epilog=imports.EPILOG)(imports.import_)
+app.command(epilog=exports.EPILOG)(exports.export)
+app.command(epilog=tail.EPILOG)(tail.tail)
+app.command(epilog=backup.EPILOG)(backup.backup)
 app.add_typer(subs.app)
 app.add_typer(hub.app)
+app.command(epilog=scaffold.EPILOG)(scaffold.init)
+app.command(epilog=checking.EPILOG)(checking.check)
+app.add_typer(settings.app)
+app.command(epilog=places.EPILOG)(places.paths)
+app.command(epilog=doctor.EPILOG)(doctor.doctor)
+app.add_typer(systemd.app)
+app.add_typer(agents.app)
 
 
 def main() -> None:

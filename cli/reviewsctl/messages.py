@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from reviewsctl.printing import printable
+
 Instant = Annotated[datetime.datetime, msgspec.Meta(tz=True)]
 Outcome = Literal["published", "unchanged", "refused", "failed"]
 
@@ -61,6 +63,16 @@ class HubState(msgspec.Struct, frozen=True, kw_only=True):
     """``ok``, or why the subscriptions cannot be read or written."""
 
 
+class Changes(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of the configuration when it was read again."""
+
+    applied: tuple[str, ...] = ()
+    restart: tuple[str, ...] = ()
+    """Keys that wait for a restart."""
+    problems: tuple[str, ...] = ()
+    """Then nothing was changed."""
+
+
 class Status(msgspec.Struct, frozen=True, kw_only=True):
     """``GET /v1/status``."""
 
@@ -72,6 +84,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     listen: tuple[str, ...]
     snapshot: Snapshot
     data: Data
+    config: Changes = Changes()
     hub: HubState | None = None
     """Missing from a daemon that has not been restarted since it got a hub."""
 
@@ -187,6 +200,24 @@ class ReloadResult(msgspec.Struct, frozen=True, kw_only=True):
     review_count: int
     seconds: float
     problems: tuple[str, ...] = ()
+    config: Changes = Changes()
+
+
+class BackupContents(msgspec.Struct, frozen=True, kw_only=True):
+    """The header field ``Reviewsd-Backup`` of ``POST /v1/backup``."""
+
+    bytes: int
+    subscriptions: int
+    signed: int
+    requests: int
+    blocks: int
+    sessions_ended: int
+    keys: tuple[str, ...]
+    """Where the keys are that belong to it."""
+
+    def members(self) -> dict[str, object]:
+        """As a JSON object."""
+        return msgspec.structs.asdict(self)
 
 
 class PushResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -202,6 +233,27 @@ class Event(msgspec.Struct, frozen=True):
     """What every line of a long job has."""
 
     type: str
+
+
+class Happening(msgspec.Struct, frozen=True):
+    """One of ``GET /v1/events``."""
+
+    type: str
+    ts: str = ""
+    event: str = ""
+    """The sentence."""
+    lost: int = 0
+    """How many events were."""
+
+    def line(self) -> str:
+        """For people."""
+        match self.type:
+            case "listening":
+                return "waiting for events; Ctrl-C ends"
+            case "lost":
+                return f"{self.lost:,} events were too many to show"
+            case _:
+                return f"{printable(self.ts)}  {printable(self.type):<9}  {printable(self.event)}"
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 PIPE_WIDTH: Final = 10_000  # columns where no terminal says: a line of output stays one line
 
 EXIT_FAILED: Final = 1  # interfaces.md 1.4; 2 is Typer's, 3 and 4 come with the DaemonError
+EXIT_FOUND: Final = 5
 EXIT_INTERRUPTED: Final = 130
 
 
@@ -37,7 +38,7 @@ def steps(
         as_json: Print the events.
     """
     try:
-        with _shown(quiet=quiet, as_json=as_json) as step:
+        with telling(quiet=quiet, as_json=as_json) as step:
             yield step
     except KeyboardInterrupt:
         detail = f"the daemon goes on with the {job}; how it ends: {outcome}"
@@ -46,7 +47,20 @@ def steps(
 
 
 @contextlib.contextmanager
-def _shown(*, quiet: bool, as_json: bool) -> "Iterator[Callable[[Answer[Progress]], None]]":
+def failing(*, as_json: bool) -> "Iterator[None]":
+    """What goes wrong in the block, as a DaemonError, ends the command."""
+    from reviewsctl import errors  # noqa: PLC0415  # msgspec, see main
+
+    try:
+        yield
+    except errors.DaemonError as error:
+        complain("error", error.members(), as_json=as_json)
+        raise typer.Exit(error.exit_code) from error
+
+
+@contextlib.contextmanager
+def telling(*, quiet: bool, as_json: bool) -> "Iterator[Callable[[Answer[Progress]], None]]":
+    """Shows the steps of work that ends with this command, as ``steps`` does."""
     if quiet:
         yield lambda _: None
     elif as_json:
@@ -69,6 +83,13 @@ def console(*, err: bool) -> "Console":
         markup=False,
         emoji=False,
     )
+
+
+def painted(text: str, colour: str | None) -> str:
+    """Text in a colour, where stdout is a terminal that is to have colours."""
+    if colour is None or os.environ.get("NO_COLOR"):
+        return text
+    return typer.style(text, fg=colour)  # echo takes it away again where there is no terminal
 
 
 def show(renderable: "RenderableType", *, err: bool = False) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from reviewsctl import completion
 from reviewsctl.output import show
 from reviewsctl.pushing import push as push_to
 from reviewsctl.session import Json, Quiet, Session, Wait
@@ -63,7 +64,11 @@ def _named(which: str) -> str:
 Which = Annotated[
     str,
     typer.Argument(
-        metavar="ID|CALLBACK", callback=_named, show_default=False, help="Its id, or its callback."
+        metavar="ID|CALLBACK",
+        callback=_named,
+        autocompletion=completion.subscriptions,
+        show_default=False,
+        help="Its id, or its callback.",
     ),
 ]
 
@@ -80,7 +85,12 @@ def list_(
     ctx: typer.Context,
     *,
     topic: Annotated[
-        str, typer.Option(metavar="TOPIC", help="Only of this topic: its path or whole address.")
+        str,
+        typer.Option(
+            metavar="TOPIC",
+            autocompletion=completion.topics,
+            help="Only of this topic: its path or whole address.",
+        ),
     ] = "",
     state: Annotated[
         State | None, typer.Option(help="Only in this state.", show_default=False)

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from reviewsctl.listings import hub_state
-from reviewsctl.messages import HubState, ReloadResult, Status
+from reviewsctl.messages import Changes, HubState, ReloadResult, Status
 from reviewsctl.printing import printable
 from reviewsctl.times import ago, duration, moment, when
 
@@ -39,6 +39,13 @@ def render_status(status: Status, now: datetime.datetime) -> Table:
         if status.hub.paused or status.hub.store != "ok":
             table.add_row("", hub_state(status.hub))
     table.add_row("data", Text(f"{printable(data.dir)}{_last_reload(status, now)}"))
+    if status.config.problems:
+        table.add_row("config", Text("has faults, nothing of it was applied", style="yellow"))
+        for line in status.config.problems:
+            table.add_row("", Text(printable(line)))
+    elif status.config.restart:
+        waiting = printable(", ".join(status.config.restart))
+        table.add_row("config", Text(f"waits for a restart: {waiting}", style="yellow"))
     table.add_row("address", Text(printable(status.base_url)))
     table.add_row("listening", Text(printable(", ".join(status.listen))))
     table.add_row(
@@ -57,10 +64,17 @@ def render_reload(result: ReloadResult) -> Text:
     match result.outcome:
         case "published":
             text = f": revision {revision} with {count}, {result.seconds:.2f} s"
-            return Text.assemble(("published", "green"), text)
+            return Text.assemble(("published", "green"), text, _changes(result.config))
         case "unchanged":
             text = f": revision {revision} with {count} goes on serving, {result.seconds:.2f} s"
-            return Text.assemble(("unchanged", "green"), text)
+            return Text.assemble(("unchanged", "green"), text, _changes(result.config))
+        case "refused" if result.config.problems:
+            why = "the configuration has faults"
+            remedy = "Correct it, then run reviewsctl reload again."
+            return Text.assemble(
+                ("Error: reload refused", "bold red"),
+                f": {why}; nothing is changed\n{_block(result.problems)}{remedy}",
+            )
         case "refused":
             why = "the new data has problems"
             remedy = "Correct the data: the daemon notices, or run reviewsctl reload again."
@@ -69,6 +83,16 @@ def render_reload(result: ReloadResult) -> Text:
             remedy = "The daemon's log has more: journalctl -u reviewsd"
     text = f": {why}; the last good data keeps serving\n{_block(result.problems)}{remedy}"
     return Text.assemble(("Error: reload " + result.outcome, "bold red"), text)
+
+
+def _changes(config: Changes) -> str:
+    lines = []
+    if config.applied:
+        lines.append(f"\nconfiguration: {printable(', '.join(config.applied))} changed")
+    if config.restart:
+        waiting = printable(", ".join(config.restart))
+        lines.append(f"\nconfiguration: {waiting} changed; takes effect after a restart")
+    return "".join(lines)
 
 
 def _degraded(status: Status, now: datetime.datetime) -> str:

@@ -25,6 +25,7 @@ API = 1
 """The version of the admin API that this module speaks (header ``Reviewsd-Api``)."""
 
 MAX_BODY = 16 * 1024 * 1024  # bytes of one answer
+PIECE = 65_536  # bytes of a file that are read at once
 MAX_LINE = 1024 * 1024  # bytes of one NDJSON line
 
 _T = TypeVar("_T")
@@ -84,8 +85,27 @@ class Transport:
         with self._exchange(method, target, seconds) as response, self._faults(seconds):
             return _body(response)
 
-    def lines(self, method: str, target: str, seconds: float) -> Iterator[bytes]:
-        """The whole lines of an answer, each of them within so many seconds."""
+    def file(
+        self, method: str, target: str, seconds: float, write: Callable[[bytes], object]
+    ) -> http.client.HTTPMessage:
+        """An answer of any size, piece by piece, each within so many seconds; returns its head.
+
+        Raises:
+            UnexpectedAnswer: It broke off.
+        """
+        with self._exchange(method, target, seconds) as response:
+            left = int(response.getheader("Content-Length", "0"))
+            while left:
+                with self._faults(seconds):
+                    piece = response.read(min(left, PIECE))
+                if not piece:
+                    raise UnexpectedAnswer(f"it broke off {left:,} bytes before the end")
+                left -= len(piece)
+                write(piece)
+            return response.headers
+
+    def lines(self, method: str, target: str, seconds: float | None) -> Iterator[bytes]:
+        """The whole lines of an answer, each of them within so many seconds, or whenever it comes."""
         with self._exchange(method, target, seconds) as response:
             while True:
                 with self._faults(seconds):
@@ -96,7 +116,7 @@ class Transport:
 
     @contextlib.contextmanager
     def _exchange(
-        self, method: str, target: str, seconds: float
+        self, method: str, target: str, seconds: float | None
     ) -> Iterator[http.client.HTTPResponse]:
         """One request; inside the block, the answer to it, which is a 2xx.
 
@@ -117,7 +137,7 @@ class Transport:
             yield response
 
     @contextlib.contextmanager
-    def _faults(self, seconds: float) -> Iterator[None]:
+    def _faults(self, seconds: float | None) -> Iterator[None]:
         """Faults of the connection in the block, as DaemonErrors.
 
         The block holds reads and writes of the connection and nothing else: an OSError of the
@@ -127,7 +147,7 @@ class Transport:
             yield
         except TimeoutError as fault:
             raise Unreachable(
-                f"no answer on {self._path} within {seconds:g} s",
+                f"no answer on {self._path} within {seconds or 0:g} s",
                 "See what it does: journalctl -u reviewsd",
             ) from fault
         except OSError as fault:  # RemoteDisconnected is one too
@@ -142,7 +162,7 @@ class Transport:
 class _UnixConnection(http.client.HTTPConnection):
     """HTTP over a UNIX socket. The host makes the Host header, which must be ``reviewsd`` (A2)."""
 
-    def __init__(self, path: Path, seconds: float) -> None:
+    def __init__(self, path: Path, seconds: float | None) -> None:
         super().__init__("reviewsd", timeout=seconds)
         self._path = path
         self._seconds = seconds

@@ -4,17 +4,16 @@
 strict (ASCII digits, no blanks, no plus sign); dates are real days spelled ``YYYY-MM-DD``.
 """
 
-import base64
-import binascii
 import datetime
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum
-from urllib.parse import unquote_to_bytes, urlencode
+from urllib.parse import unquote_to_bytes
+
+from reviewsd.domain.queries import LIMIT_DEFAULT, LIMIT_MAX, Cursor, SearchQuery, read_day
 
 QUERY_MAX_LENGTH = 200  # characters; contract 3
-LIMIT_DEFAULT, LIMIT_MAX = 20, 100  # seed 8
 
 
 class Kind(Enum):
@@ -116,68 +115,6 @@ SINCE_DATE = Parameter(
 """The path parameter of ``/api/reviews/since/{date}`` (seed 4.5)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """The last review a client has seen; goes on working after the data changes (contract 3)."""
-
-    date: datetime.date
-    id: str
-
-    def encode(self) -> str:
-        """The opaque form: unpadded base64url of ``YYYY-MM-DD/id``."""
-        plain = f"{self.date.isoformat()}/{self.id}".encode()
-        return base64.urlsafe_b64encode(plain).rstrip(b"=").decode()
-
-    @classmethod
-    def decode(cls, text: str) -> "Cursor":
-        """The cursor that ``encode`` made the text from.
-
-        Raises:
-            ValueError: It was made by nobody here.
-        """
-        padded = text + "=" * (-len(text) % 4)
-        try:
-            plain = base64.b64decode(padded, altchars=b"-_", validate=True).decode("ascii")
-        except (binascii.Error, ValueError):
-            raise ValueError(text) from None
-        day, slash, review_id = plain.partition("/")
-        if not slash or re.fullmatch(r"[!-~]{1,128}", review_id) is None:
-            raise ValueError(text)
-        cursor = cls(_read_date(day), review_id)
-        if cursor.encode() != text:
-            raise ValueError(text)
-        return cursor
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchQuery:
-    """What to search for; None means not filtered. Field names are parameter names."""
-
-    rating: int | None = None
-    min_rating: float | None = None
-    since: datetime.date | None = None
-    until: datetime.date | None = None
-    query: str | None = None
-    mentions_technician: str | None = None
-    mentions_service: str | None = None
-    limit: int = LIMIT_DEFAULT
-    cursor: Cursor | None = None
-
-    def canonical(self) -> str:
-        """The one query string that asks for just this; equal for equal searches."""
-        pairs = []
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if value is None or (field.name == "limit" and value == LIMIT_DEFAULT):
-                continue
-            if isinstance(value, Cursor):
-                value = value.encode()
-            if isinstance(value, float) and value.is_integer():
-                value = int(value)
-            pairs.append((field.name, str(value)))
-        return urlencode(pairs)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Issue:
     """One thing wrong with one request parameter (contract 2); codes are zod's."""
@@ -219,15 +156,31 @@ def read_query(query: bytes) -> SearchQuery:
     Raises:
         InvalidParametersError: With every issue.
     """
+    values: dict[str, object] = {}
+    try:
+        for part in query.split(b"&") if query else ():
+            name, _, text = part.partition(b"=")
+            parameter = _BY_NAME.get(name)
+            if parameter is None or parameter.name in values:
+                return _read_all(query)  # as for all that is not quite usual
+            values[parameter.name] = _read(parameter, _decoded(parameter, text))
+    except _IssueError:
+        return _read_all(query)  # there may be more issues
+    return SearchQuery(**values)  # type: ignore[arg-type]  # each value is of its parameter's kind
+
+
+def _read_all(query: bytes) -> SearchQuery:
+    """Read a query string whose names may be escaped, unknown or doubled, and values wrong."""
     given: dict[str, list[bytes]] = {}
-    for part in query.replace(b"+", b" ").split(b"&"):
+    for part in query.split(b"&"):
         name, _, text = part.partition(b"=")
-        given.setdefault(unquote_to_bytes(name).decode("utf-8", "replace"), []).append(text)
+        spelt = unquote_to_bytes(name.replace(b"+", b" ")).decode("utf-8", "replace")
+        given.setdefault(spelt, []).append(text)
     values: dict[str, object] = {}
     issues: list[Issue] = []
     for parameter in SEARCH_PARAMETERS:
         try:
-            value = _read_given(parameter, given)
+            value = _read_given(parameter, given.get(parameter.name, ()))
         except _IssueError as error:
             issues.append(error.issue)
         else:
@@ -238,6 +191,9 @@ def read_query(query: bytes) -> SearchQuery:
     return SearchQuery(**values)  # type: ignore[arg-type]  # each value is of its parameter's kind
 
 
+_BY_NAME = {parameter.name.encode(): parameter for parameter in SEARCH_PARAMETERS}
+
+
 def read_date(text: str) -> datetime.date:
     """Read the date of ``/api/reviews/since/{date}``.
 
@@ -245,7 +201,7 @@ def read_date(text: str) -> datetime.date:
         InvalidParametersError: With one issue at path ``["date"]``.
     """
     try:
-        return _read_date(text)
+        return read_day(text)
     except ValueError:
         raise InvalidParametersError((_not_a_date(SINCE_DATE, text).issue,)) from None
 
@@ -278,32 +234,37 @@ class _IssueError(Exception):
 
 _INTEGER = re.compile(r"-?[0-9]+(\.0+)?")
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _BROKEN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _MAX_SHOWN = 40  # characters of an offending value in a message
 
 
-def _read_given(parameter: Parameter, given: Mapping[str, list[bytes]]) -> object:
+def _read_given(parameter: Parameter, given: Sequence[bytes]) -> object:
     """The value of one parameter, None where it is absent."""
-    values = given.get(parameter.name, [])
-    if not values:
+    if not given:
         return None
-    if len(values) > 1:
+    if len(given) > 1:
         raise _IssueError(
             parameter,
             "invalid_type",
-            f"must be given once, got {len(values)} times",
+            f"must be given once, got {len(given)} times",
             expected=parameter.kind.value,
         )
-    if _BROKEN_ESCAPE.search(values[0]) is not None:
-        raise _IssueError(
-            parameter, "invalid_format", "has a broken percent-escape", format="percent-encoding"
-        )
+    return _read(parameter, _decoded(parameter, given[0]))
+
+
+def _decoded(parameter: Parameter, value: bytes) -> str:
+    """A value without its escapes."""
+    if b"+" in value:
+        value = value.replace(b"+", b" ")
+    if b"%" in value:
+        if _BROKEN_ESCAPE.search(value) is not None:
+            rule = "has a broken percent-escape"
+            raise _IssueError(parameter, "invalid_format", rule, format="percent-encoding")
+        value = unquote_to_bytes(value)
     try:
-        text = unquote_to_bytes(values[0]).decode()
+        return value.decode()
     except UnicodeDecodeError:
         raise _IssueError(parameter, "invalid_format", "must be UTF-8", format="utf-8") from None
-    return _read(parameter, text)
 
 
 def _read(parameter: Parameter, text: str) -> object:
@@ -312,7 +273,7 @@ def _read(parameter: Parameter, text: str) -> object:
             return _read_number(parameter, text)
         case Kind.DATE:
             try:
-                return _read_date(text)
+                return read_day(text)
             except ValueError:
                 raise _not_a_date(parameter, text) from None
         case Kind.CURSOR:
@@ -368,13 +329,6 @@ def _read_number(parameter: Parameter, text: str) -> int | float:
 def _not_a_date(parameter: Parameter, text: str) -> _IssueError:
     rule = f"must be a date as YYYY-MM-DD, got {shown(text)}"
     return _IssueError(parameter, "invalid_format", rule, format="date")
-
-
-def _read_date(text: str) -> datetime.date:
-    # fromisoformat alone takes 20250101 and 2025-W01-1, and digits of every script
-    if _DATE.fullmatch(text) is None:
-        raise ValueError(text)
-    return datetime.date.fromisoformat(text)
 
 
 def bounds(parameter: Parameter) -> str:

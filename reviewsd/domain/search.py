@@ -23,7 +23,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
 
-from reviewsd.domain.parameters import Cursor, SearchQuery
+from msgspec import Struct
+
+from reviewsd.domain.queries import Cursor, SearchQuery
 
 BLOCK = 16_384
 """Texts scanned between two yields: at most about 2 ms of work."""
@@ -55,15 +57,13 @@ class Finder(Protocol):
         """The offset of the first occurrence within [start, end), or -1."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sparse:
+class Sparse(Struct, frozen=True):
     """A small position set: a sorted array of 32-bit positions."""
 
     positions: "memoryview[int]"
 
 
-@dataclass(frozen=True, slots=True)
-class Dense:
+class Dense(Struct, frozen=True):
     """A large position set: position ``p`` is bit ``p % 8`` of byte ``p // 8``."""
 
     bits: "memoryview[int]"
@@ -80,12 +80,12 @@ class Columns:
     """What search reads; position 0 is the newest review."""
 
     count: int
-    days: "memoryview[int]"
+    days: Sequence[int]
     """Negated ordinals of the dates, so that newest first is ascending."""
     texts: Finder
     text_bytes: "memoryview[int]"
     """The same file."""
-    text_offsets: "memoryview[int]"
+    text_offsets: Sequence[int]
     """Where each casefolded text begins; one more for the end."""
     id_at: Callable[[int], str]
     """The id of the review at a position."""
@@ -97,8 +97,7 @@ RATING, MIN_RATING, TECHNICIAN, SERVICE, FREQUENT = "rating", "min_rating", "t",
 """The fields of position sets: stars as ``"1"`` to ``"5"``, casefolded names, casefolded text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hits:
+class Hits(Struct, frozen=True):
     """The outcome of a search."""
 
     matched: int
@@ -188,8 +187,7 @@ class _Page:
             self.kept += positions[begin : begin + self.wanted - len(self.kept)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Filters:
+class _Filters(Struct, frozen=True, kw_only=True):
     """What every match must have."""
 
     sparse: list[Sparse]
@@ -240,7 +238,11 @@ def _filters(columns: Columns, query: SearchQuery) -> _Filters | None:
 def _blocks(columns: Columns, filters: _Filters, page: _Page, span: range) -> Iterator[list[int]]:
     """The matches, ascending, in blocks of bounded work; what ``page`` needs not is only counted."""
     if filters.sparse:
-        yield from _look_up(columns, filters, _listed(filters, span))
+        listed = _listed(filters, span)
+        if filters.needle is None:
+            yield listed
+        else:
+            yield from _look_up(columns, filters.needle, iter(listed))
         return
     common = _count(filters.dense, span)
     if filters.needle is None:
@@ -248,12 +250,12 @@ def _blocks(columns: Columns, filters: _Filters, page: _Page, span: range) -> It
         page.counted += common - len(kept)
         yield kept
     elif common * _FEW < len(span):
-        yield from _look_up(columns, filters, _common(filters.dense, span))
+        yield from _look_up(columns, filters.needle, _common(filters.dense, span))
     else:
         yield from _scan(columns, filters, page, span)
 
 
-def _listed(filters: _Filters, span: range) -> Iterator[int]:
+def _listed(filters: _Filters, span: range) -> list[int]:
     """The positions of a range that are in all sets, of which at least one is small."""
     smallest, *others = sorted((each.positions for each in filters.sparse), key=len)
     begin, end = bisect_left(smallest, span.start), bisect_left(smallest, span.stop)
@@ -261,16 +263,14 @@ def _listed(filters: _Filters, span: range) -> Iterator[int]:
     listed = smallest[begin:end].tolist()
     for each in sets:
         listed = [position for position in listed if position in each]
-    yield from listed
+    return listed
 
 
-def _look_up(columns: Columns, filters: _Filters, candidates: Iterator[int]) -> Iterator[list[int]]:
+def _look_up(columns: Columns, needle: bytes, candidates: Iterator[int]) -> Iterator[list[int]]:
     """Those of a few positions whose text matches."""
-    find, offsets, needle = columns.texts.find, columns.text_offsets, filters.needle
+    find, offsets = columns.texts.find, columns.text_offsets
     while block := list(islice(candidates, _LOOKED_UP)):
-        if needle is not None:
-            block = [p for p in block if find(needle, offsets[p], offsets[p + 1]) >= 0]
-        yield block
+        yield [p for p in block if find(needle, offsets[p], offsets[p + 1]) >= 0]
 
 
 def _scan(columns: Columns, filters: _Filters, page: _Page, span: range) -> Iterator[list[int]]:
@@ -305,19 +305,35 @@ def _count_texts(columns: Columns, filters: _Filters, span: range) -> int:
 
 def _find_texts(columns: Columns, filters: _Filters, span: range) -> list[int]:
     """The positions of the texts that match."""
-    find, needle, offsets = columns.texts.find, filters.needle or b"", columns.text_offsets
-    bits = _bits(filters.dense, span) if filters.dense else (1 << len(span)) - 1
-    allowed = bits.to_bytes((len(span) + 7) >> 3, "little")
-    position, at, stop = span.start, offsets[span.start], offsets[span.stop]
+    found = texts_with(columns.texts, columns.text_offsets, filters.needle or b"", span)
+    if not filters.dense:
+        return found
+    allowed = _bits(filters.dense, span).to_bytes((len(span) + 7) >> 3, "little")
+    begin = span.start
+    return [p for p in found if allowed[(p - begin) >> 3] >> ((p - begin) & 7) & 1]
+
+
+def texts_with(texts: Finder, offsets: Sequence[int], needle: bytes, span: range) -> list[int]:
+    """The positions of a range whose texts have a casefolded piece of text, ascending.
+
+    Args:
+        texts: Those of ``Columns``, as are the next.
+        offsets: Where each begins.
+        needle: What to look for.
+        span: The range.
+    """
+    find = texts.find
+    position, end = span.start, span.stop
+    at, stop = offsets[position], offsets[end]
     found = []
     while (hit := find(needle, at, stop)) >= 0:
-        after = bisect_right(offsets, hit, position, min(position + _NEAR, span.stop))
-        if offsets[after] <= hit:  # not near
-            after = bisect_right(offsets, hit, after, span.stop)
-        position, at = after, offsets[after]
-        index = after - 1 - span.start
-        if allowed[index >> 3] >> (index & 7) & 1:
-            found.append(after - 1)
+        near = position + _NEAR
+        after = bisect_right(offsets, hit, position, min(end, near))
+        if (at := offsets[after]) <= hit:  # not near
+            after = bisect_right(offsets, hit, after, end)
+            at = offsets[after]
+        found.append(after - 1)
+        position = after
     return found
 
 

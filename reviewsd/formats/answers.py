@@ -30,6 +30,7 @@ NOT_PUBLISHED = "NotPublished"
 NOT_ACCEPTABLE = "NotAcceptable"
 PRECONDITION_FAILED = "PreconditionFailed"
 CONTENT_TOO_LARGE = "ContentTooLarge"
+MISDIRECTED = "Misdirected"
 
 REFUSALS = {
     INVALID_PARAMETERS: Refusal(
@@ -50,6 +51,7 @@ REFUSALS = {
         "`If-Match` or `If-Unmodified-Since` does not hold", problems.PRECONDITION_FAILED
     ),
     CONTENT_TOO_LARGE: Refusal("The request has a body", problems.CONTENT_TOO_LARGE),
+    MISDIRECTED: Refusal("`Host` is no name of this service", problems.MISDIRECTED),
 }
 
 _HEADERS: dict[str, Json] = {
@@ -161,7 +163,7 @@ def read(description: str, content: Json, *refusals: str, dated: bool) -> Json:
             "content": content,
         },
         "304": _component("responses", "NotModified"),
-        **refused(*refusals, NOT_ACCEPTABLE, PRECONDITION_FAILED, CONTENT_TOO_LARGE),
+        **refused(*refusals, NOT_ACCEPTABLE, PRECONDITION_FAILED, CONTENT_TOO_LARGE, MISDIRECTED),
     }
 
 

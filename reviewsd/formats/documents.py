@@ -192,10 +192,17 @@ def insights_member(file: InsightsFile, dataset: Dataset, name: str) -> bytes:
 _INSIGHTS_NAMES = Insights.__struct_fields__
 
 
-def search_result(matched: int, records: typing.Sequence[Buffer], next_cursor: str | None) -> bytes:
-    """The answer to a search, from reviews as they stand in ``/reviews.json`` (contract 3)."""
-    head = b'{"matched":%d,"returned":%d,"reviews":[' % (matched, len(records))
-    return b"".join((head, b",".join(records), b'],"next_cursor":', _encode(next_cursor), b"}"))
+def search_result(matched: int, count: int, records: Buffer, next_cursor: str | None) -> bytes:
+    """The answer to a search, from reviews as they stand in ``/reviews.json`` (contract 3).
+
+    Args:
+        matched: How many match.
+        count: How many are answered.
+        records: These, with commas between them.
+        next_cursor: Of the next page.
+    """
+    head = b'{"matched":%d,"returned":%d,"reviews":[' % (matched, count)
+    return b"".join((head, records, b'],"next_cursor":', _encode(next_cursor), b"}"))
 
 
 def since_result(date: datetime.date, count: int, records: Buffer) -> tuple[Buffer, ...]:

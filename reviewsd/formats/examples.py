@@ -10,7 +10,8 @@ from typing import cast
 import msgspec
 
 from reviewsd.domain.loading import InsightsFile, load
-from reviewsd.domain.parameters import Cursor, InvalidParametersError, Issue, read_query
+from reviewsd.domain.parameters import InvalidParametersError, Issue, read_query
+from reviewsd.domain.queries import Cursor
 from reviewsd.domain.reviews import Review
 from reviewsd.formats import atom, documents, json_feed
 from reviewsd.formats.feed import Entry, Feed, Label

@@ -77,6 +77,7 @@ def _explain() -> Json:
         "responses": {
             "200": _told("What to POST", "This is a WebSub hub. ...\n"),
             "413": _too_large(),
+            "421": _misdirected(),
         },
     }
 
@@ -103,6 +104,7 @@ def _subscribe(base_url: str) -> Json:
             ),
             "413": _too_large(),
             "415": _told("The body is no form", f"Content-Type must be {FORM}\n"),
+            "421": _misdirected(),
             "429": _told(
                 "A limit is reached",
                 "too many requests from your network; try again in 12 seconds\n",
@@ -274,6 +276,10 @@ def _told(description: str, example: str, headers: Json | None = None) -> Json:
     """A response in plain text that no cache may keep."""
     content: Json = {TEXT: {"schema": {"type": "string"}, "example": example}}
     return answers.unkept(description, content, headers)
+
+
+def _misdirected() -> Json:
+    return _told("`Host` is no name of this service", f"{problems.HUB_MISDIRECTED.detail}\n")
 
 
 def _too_large() -> Json:

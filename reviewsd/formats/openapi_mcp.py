@@ -257,7 +257,7 @@ def _foreign() -> Json:
 
 def _misdirected() -> Json:
     return _refused(
-        "A listener on loopback is asked by a name that is not its own",
+        "`Host` is no name of this service",
         -32600,
         "Nothing is served by this host name; the operator can allow it by server.allowed_hosts",
     )

@@ -11,6 +11,7 @@ OPENAPI = "/.well-known/openapi.json"
 HUB = "/api/websub/hub"
 MCP = "/mcp"
 HEALTH = "/healthz"
+READY = "/readyz"
 
 TOPICS = (ATOM_FEED, JSON_FEED, REVIEWS)
 """What can be subscribed to (seed 4.8)."""

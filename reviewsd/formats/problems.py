@@ -85,15 +85,30 @@ HUB_CONTENT_TOO_LARGE = replace(
     detail=f"the body must have at most {HUB_MAX_BODY} bytes, and none with GET",
     plain=True,
 )
+TIMEOUT = Problem(408, "timeout", "Request Timeout", "The request did not come to its end in time.")
 URI_TOO_LONG = Problem(414, "uri-too-long", "URI Too Long", "The request line is too long.")
-FIELD_TOO_LARGE = Problem(
+MISDIRECTED = Problem(
+    421,
+    "misdirected",
+    "Misdirected Request",
+    "Nothing is served by this host name; the operator can allow it by server.allowed_hosts.",
+)
+HUB_MISDIRECTED = replace(
+    MISDIRECTED,
+    detail="nothing is served by this host name; server.allowed_hosts can allow it",
+    plain=True,
+)
+TOO_MANY_CONNECTIONS = Problem(
+    429,
+    "too-many-connections",
+    "Too Many Connections",
+    "Your network has as many connections as it may have (server.per_client).",
+)
+FIELDS_TOO_LARGE = Problem(
     431,
     "header-fields-too-large",
     "Request Header Fields Too Large",
-    "A header field is too long.",
-)
-FIELDS_TOO_LARGE = replace(
-    FIELD_TOO_LARGE, detail="The header fields are too many, or too large together."
+    "The header fields are too many, or too large together.",
 )
 INTERNAL = Problem(500, "internal", "Internal Server Error", "The daemon failed; its log says why.")
 NOT_IMPLEMENTED = Problem(
@@ -101,6 +116,12 @@ NOT_IMPLEMENTED = Problem(
     "not-implemented",
     "Not Implemented",
     "The method is not known; reads are GET and HEAD, the hub is asked with POST.",
+)
+NO_ROOM = Problem(
+    503,
+    "no-room",
+    "Service Unavailable",
+    "All connections are in use (server.max_connections); try again in a moment.",
 )
 UNAVAILABLE = Problem(503, "unavailable", "Service Unavailable", "No data has been published yet.")
 

@@ -5,9 +5,9 @@ in it, and to make a string of it only backslashes and quotes need escaping.
 """
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
 
 import msgspec
+from msgspec import Struct
 
 from reviewsd.formats.representation import Buffer
 from reviewsd.stores.snapshots import Snapshot
@@ -25,8 +25,7 @@ ENVELOPE = 400
 """Characters that may stand around the records of an answer; a cursor has at most 186."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolAnswer:
+class ToolAnswer(Struct, frozen=True, kw_only=True):
     """What a tool answers."""
 
     structured: tuple[Buffer, ...] | None
@@ -36,8 +35,7 @@ class ToolAnswer:
     is_error: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(Struct, frozen=True, kw_only=True):
     """What a tool works on."""
 
     tool: str

@@ -84,6 +84,19 @@ def read(
         ArgumentsError: Something is wrong.
     """
     given = _members.decode(arguments)
+    try:
+        usual = {
+            each.name: _value(each, given[each.name]) for each in parameters if each.name in given
+        }
+    except _ProblemError:
+        pass  # there may be more of them
+    else:
+        if (
+            len(usual) == len(given)
+            and None not in usual.values()
+            and usual.keys() >= set(required)
+        ):
+            return usual
     values: dict[str, object] = {}
     problems: list[str] = []
     for parameter in parameters:

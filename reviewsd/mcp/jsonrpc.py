@@ -9,10 +9,9 @@ surrogates, two members of one name, nesting deeper than 64, integers of more th
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from reviewsd.domain.strictness import MAX_DEPTH, too_deep
 from reviewsd.formats.representation import Buffer
@@ -50,8 +49,7 @@ class JsonRpcError(Exception):
         super().__init__(f"{code} {message}")
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """A message that wants an answer."""
 
     id: bytes
@@ -61,8 +59,7 @@ class Request:
     """Any JSON value, most often an object; ``{}`` where there are none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Notification:
+class Notification(Struct, frozen=True):
     """A message that wants none."""
 
     method: str
@@ -70,22 +67,20 @@ class Notification:
     """As those of a Request."""
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(Struct, frozen=True):
     """The answer to a request; nobody here asks anything."""
 
 
 Message = Request | Notification | Response
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True):
     """What came in one array, for ``read_member``: there may be far too many of them."""
 
     members: Sequence[Raw]
 
 
-class _Envelope(msgspec.Struct, frozen=True):
+class _Envelope(Struct, frozen=True):
     """Members are raw: one of a wrong type must not hide the id."""
 
     jsonrpc: Raw = Raw()

@@ -22,6 +22,7 @@ from reviewsd.mcp.revisions import STATELESS, Revision
 from reviewsd.mcp.toolbox import Toolbox
 from reviewsd.mcp.tools import LISTING, TOOLS
 from reviewsd.stores.snapshots import Snapshot
+from reviewsd.tally import Tally
 
 Payload = tuple[Buffer, ...]
 
@@ -30,6 +31,9 @@ READ_TTL = 60_000  # ms, a resource
 
 SUPPORTED = b'["%b"]' % STATELESS.name.encode()
 """What is told to clients of the stateless era (2b-9)."""
+
+RESULTS = ("answered", "refused")
+"""What comes of a tool's call; so they are counted (O9)."""
 
 _TOOL_NAMES = frozenset(tool.name for tool in TOOLS)
 _PING = (b"{}",)
@@ -44,12 +48,16 @@ class Methods:
         toolbox: Calls tools.
         resources: Lists and reads resources.
         introduction: Names the server.
+        tally: Counts calls of tools.
     """
 
-    def __init__(self, toolbox: Toolbox, resources: Resources, introduction: Introduction) -> None:
+    def __init__(
+        self, toolbox: Toolbox, resources: Resources, introduction: Introduction, tally: Tally
+    ) -> None:
         self._toolbox = toolbox
         self._resources = resources
         self._introduction = introduction
+        self._tally = tally
 
     def initialize(self, revision: Revision, snapshot: Snapshot) -> Payload:
         """The answer to initialize, when this revision was agreed on."""
@@ -127,6 +135,8 @@ class Methods:
         if name not in _TOOL_NAMES:
             raise JsonRpcError(INVALID_PARAMS, "Unknown tool; tools/list has the known ones")
         answer = yield from self._toolbox.call(name, params.arguments, snapshot)
+        result = "refused" if answer.is_error else "answered"
+        self._tally.count("mcp_tool_calls_total", name, result)
         content = (b'{"content":[{"type":"text","text":', answer.text, b"}]")
         if answer.structured is None:
             return (*content, b',"isError":%b}' % (b"true" if answer.is_error else b"false"))

@@ -1,14 +1,15 @@
 """The tools about the business and its reviews: slices of ``/reviews.json``, joined (mcp.md 5.5)."""
 
 from collections.abc import Generator
-from dataclasses import replace
 from itertools import takewhile
 from typing import cast
 
+from msgspec.structs import replace
+
 from reviewsd.domain.insights import PerReview
-from reviewsd.domain.parameters import SearchQuery
+from reviewsd.domain.queries import SearchQuery
 from reviewsd.formats import documents, fragments
-from reviewsd.mcp.answers import KNOWN, Call, Steps, answered, fitting, refused
+from reviewsd.mcp.answers import ENVELOPE, KNOWN, Call, Steps, answered, fitting, refused
 from reviewsd.mcp.arguments import quoted
 
 
@@ -37,13 +38,15 @@ def get_reviews_since(call: Call) -> Steps:
 def _page(call: Call, query: SearchQuery) -> Generator[None, None, bytes]:
     snapshot = call.snapshot
     hits = yield from snapshot.search(query)
-    records = [snapshot.record(position) for position in hits.positions]
-    count = fitting(records, call.budget)
-    if count < len(records):
-        hits, records = replace(hits, positions=hits.positions[:count], more=True), records[:count]
+    records = snapshot.joined(hits.positions)
+    if len(records) > call.budget - ENVELOPE:  # in bytes; it may have fewer characters
+        count = fitting([snapshot.record(each) for each in hits.positions], call.budget)
+        if count < len(hits.positions):
+            hits = replace(hits, positions=hits.positions[:count], more=True)
+            records = snapshot.joined(hits.positions)
     following = snapshot.cursor(hits)
     after = None if following is None else following.encode()
-    return documents.search_result(hits.matched, records, after)
+    return documents.search_result(hits.matched, len(hits.positions), records, after)
 
 
 def get_review(call: Call) -> Steps:

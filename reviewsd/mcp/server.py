@@ -9,9 +9,8 @@ has its own, here what a session's method refuses is 200.
 """
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
 
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from reviewsd.formats.representation import Buffer
 from reviewsd.mcp.jsonrpc import (
@@ -45,8 +44,7 @@ _NOT_OURS = frozenset((429, 500, 503))
 """Statuses that are no fault of the request."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Posted:
+class Posted(Struct, frozen=True, kw_only=True):
     """What counts of an HTTP request; every value of a field, as it came."""
 
     body: bytes = b""
@@ -65,8 +63,7 @@ class Posted:
         return b", ".join(self.versions).strip(b" \t") if self.versions else None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What goes back."""
 
     status: int

@@ -261,6 +261,16 @@ class Database:
         return failure
 
 
+def examine(path: Path, work: Callable[[Cursor], Result]) -> Result:
+    """Read a copy that nobody else uses; call it in a thread."""
+    # immutable: otherwise a log would be made beside it
+    with (
+        closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as copy,
+        closing(copy.cursor()) as cursor,
+    ):
+        return work(cursor)
+
+
 def _blames_the_world(error: sqlite3.Error) -> bool:
     # An error of the module itself, as for a wrong number of parameters, has no code.
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _WORLD

@@ -6,7 +6,7 @@ Rows are added, and go when they expire; nothing else happens to them. So two se
 the same time are the same if they are of the same size, and following other nodes costs one count.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Protocol, TypeVar
@@ -26,6 +26,9 @@ PRUNE_SECONDS = 60.0
 """The same where nobody else uses the store."""
 
 T = TypeVar("T")
+
+Observer = Callable[[Mapping[bytes, int]], Awaitable[object]]
+"""Hears which sessions have ended, and when each would have ended by itself, ms since 1970."""
 
 
 class Store(Protocol):
@@ -53,11 +56,23 @@ class EndedSessions:
         self._now = now
         self._pause = FOLLOW_SECONDS if shared else PRUNE_SECONDS
         self._known: dict[bytes, int] = {}
+        self.refused = 0
+        """How often a session could not be ended, because too many are."""
+        self._observers: list[Observer] = []
         self._tasks = TaskSet()
 
     def __contains__(self, digest: bytes) -> bool:
         """Whether a session was ended. A store that has not worked yet knows of none."""
         return digest in self._known
+
+    @property
+    def known(self) -> Mapping[bytes, int]:
+        """All that have ended, as observers hear of them."""
+        return self._known
+
+    def observe(self, observer: Observer) -> None:
+        """Have what ends from now on told; ``end`` waits for the observer."""
+        self._observers.append(observer)
 
     def start(self) -> None:
         """Begin to follow the store."""
@@ -78,10 +93,10 @@ class EndedSessions:
         found = await self._store.run(partial(_changed, known=len(self._known), now=now))
         if found is not None:
             # an end of our own may have been stored while that was looked up
-            self._known |= found
+            await self._add(found)
 
     async def end(self, digest: bytes, expires: int) -> bool:
-        """End a session, for good once this returns.
+        """End a session, for good and for all processes once this returns.
 
         Args:
             digest: Of its id.
@@ -98,8 +113,17 @@ class EndedSessions:
             partial(_add, digest=digest, expires_at=expires_at, now=self._now())
         )
         if stored:
-            self._known[digest] = expires_at
+            await self._add({digest: expires_at})
+        else:
+            self.refused += 1
         return stored
+
+    async def _add(self, ended: Mapping[bytes, int]) -> None:
+        new = {digest: end for digest, end in ended.items() if digest not in self._known}
+        self._known |= new
+        if new:
+            for observer in self._observers:
+                await observer(new)
 
     async def _follow(self) -> None:
         with suppress(StoreError):  # the store says so itself

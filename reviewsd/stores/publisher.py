@@ -72,12 +72,18 @@ class Publisher:
         self._told: tuple[str, ...] = ()  # the problems that the log already knows
         self.last: Report | None = None
         """The latest report."""
+        self.succeeded_at: float | None = None
+        """When what is served was last what the files say, POSIX seconds."""
         self.failing_since: float | None = None
         """Since when the files cannot be published, POSIX seconds."""
 
     def observe(self, observer: Callable[[Report], None]) -> None:
         """Have each report told."""
         self._observers.append(observer)
+
+    def use(self, order: Order) -> None:
+        """Publish so from the next run on."""
+        self._order = order
 
     def reload(self, *, force: bool = False, progress: Progress | None = None) -> Deferred[Report]:
         """Publish what the files say now.
@@ -152,6 +158,7 @@ class Publisher:
         self.last = report
         if report.good:
             self.failing_since = None
+            self.succeeded_at = report.at
             self._told = ()
             if report.outcome == "published":
                 self._log.info(
@@ -159,6 +166,7 @@ class Publisher:
                     revision=self._snapshots.current.revision,
                     reviews=self._snapshots.current.manifest.review_count,
                     seconds=round(report.seconds, 2),
+                    type="load",
                 )
         else:
             self.failing_since = self.failing_since or report.at
@@ -168,6 +176,7 @@ class Publisher:
                     "data {outcome}; the last good data keeps serving: {problems}",
                     outcome=report.outcome,
                     problems="; ".join(report.problems),
+                    type="load",
                 )
         for observer in self._observers:
             observer(report)

@@ -7,27 +7,33 @@ when its folder has been removed (architecture.md 1, contract 1).
 
 import datetime
 import mmap
+from array import array
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import stringzilla
 from twisted.logger import Logger
 
 from reviewsd.domain.loading import INSIGHTS_FILE
-from reviewsd.domain.parameters import Cursor, SearchQuery
+from reviewsd.domain.queries import Cursor, SearchQuery
 from reviewsd.domain.search import (
+    FREQUENT,
     Columns,
     Dense,
+    Finder,
     Hits,
     PositionSet,
     Sparse,
     date_range,
     mention_key,
     search,
+    texts_with,
 )
 from reviewsd.formats import folder, paths
 from reviewsd.formats.columns import set_key
@@ -35,6 +41,11 @@ from reviewsd.formats.folder import Document, Manifest, Seen
 from reviewsd.formats.publication import open_manifest, open_seen
 from reviewsd.formats.representation import Buffer, Rendered, Representation
 from reviewsd.formats.shelves import Shelves
+
+_SMALL = 16_385  # numbers; their lists have half a megabyte each
+
+_NEEDLES = 1_024
+"""Pieces of text whose reviews are remembered where there are few."""
 
 _COUNTS = 4_096
 """Numbers of matches remembered for each snapshot, so that later pages need no counting."""
@@ -77,16 +88,20 @@ class Snapshot:
         self.documents: Mapping[str, Rendered] = {
             document.path: _rendered(document, files, seen) for document in manifest.documents
         }
-        (self._body,) = self.documents[paths.REVIEWS].identity.parts
-        self._begins = files[folder.RECORDS].cast("Q")
-        self._sets = _Sets(files, manifest.review_count)
+        (body,) = self.documents[paths.REVIEWS].identity.parts
+        self._view = memoryview(body)
+        self._begins = _numbers(files[folder.RECORDS], "Q")
+        texts = stringzilla.Str(files[folder.TEXTS])
+        offsets = _numbers(files[folder.TEXT_OFFSETS], "Q")
+        count = manifest.review_count
+        self._sets = _Sets(files, count, partial(_with_text, texts, offsets, count))
         self.columns = Columns(
-            count=manifest.review_count,
-            days=files[folder.DAYS].cast("i"),
-            texts=stringzilla.Str(files[folder.TEXTS]),
+            count=count,
+            days=_numbers(files[folder.DAYS], "i"),
+            texts=texts,
             text_bytes=files[folder.TEXTS],
-            text_offsets=files[folder.TEXT_OFFSETS].cast("Q"),
-            id_at=_id_at(self._body, self._begins),
+            text_offsets=offsets,
+            id_at=_id_at(self._view, self._begins),
             positions=self._sets.find,
         )
         self._counts: OrderedDict[SearchQuery, int] = OrderedDict()
@@ -103,7 +118,16 @@ class Snapshot:
 
     def record(self, position: int) -> "memoryview[int]":
         """One review as it is served; position 0 is the newest."""
-        return memoryview(self._body)[self._begins[position] : self._begins[position + 1] - 1]
+        return self._view[self._begins[position] : self._begins[position + 1] - 1]
+
+    def joined(self, positions: Sequence[int]) -> Buffer:
+        """Some reviews as they are served, with commas between them."""
+        body, begins = self._view, self._begins
+        if (
+            positions and positions[-1] - positions[0] == len(positions) - 1
+        ):  # a piece of the document
+            return body[begins[positions[0]] : begins[positions[-1] + 1] - 1]
+        return b",".join([body[begins[each] : begins[each + 1] - 1] for each in positions])
 
     def insight(self, position: int) -> "memoryview[int] | None":
         """What the insights say of one review, as in ``/insights.json``; None where they do not."""
@@ -141,11 +165,11 @@ class Snapshot:
         _, count = date_range(self.columns, date, None)
         if not count:
             return 0, memoryview(b"")
-        return count, memoryview(self._body)[self._begins[0] : self._begins[count] - 1]
+        return count, self._view[self._begins[0] : self._begins[count] - 1]
 
     def search(self, query: SearchQuery) -> Generator[None, None, Hits]:
         """Find one page, in steps (``domain.search``)."""
-        everything = replace(query, cursor=None, limit=1)
+        everything = msgspec.structs.replace(query, cursor=None, limit=1)
         hits = yield from search(self.columns, query, self._counts.get(everything))
         self._counts[everything] = hits.matched
         if len(self._counts) > _COUNTS:
@@ -166,40 +190,65 @@ class Snapshot:
 _identity = msgspec.json.Decoder(_Identity)
 
 
-def _id_at(body: Buffer, begins: "memoryview[int]") -> Callable[[int], str]:
+def _id_at(body: "memoryview[int]", begins: Sequence[int]) -> Callable[[int], str]:
     """Reads ids without the Snapshot: in a circle with it, it would stay until a collection."""
 
     def id_at(position: int) -> str:
-        record = memoryview(body)[begins[position] : begins[position + 1] - 1]
+        record = body[begins[position] : begins[position + 1] - 1]
         return _identity.decode(record).id
 
     return id_at
 
 
+def _numbers(column: "memoryview[int]", kind: Literal["i", "Q"]) -> Sequence[int]:
+    """A column of numbers; a small one as a list, which is asked several times as fast."""
+    numbers = column.cast(kind)
+    return numbers.tolist() if len(numbers) <= _SMALL else numbers
+
+
+def _with_text(texts: Finder, offsets: Sequence[int], count: int, text: str) -> Sparse:
+    """The reviews that have a piece of text, looked for in all of them."""
+    found = texts_with(texts, offsets, text.encode(), range(count))
+    return Sparse(memoryview(array("I", found)))
+
+
 class _Sets:
-    """The position sets, found by bisection in the sorted keys."""
+    """The position sets, by key: some hundreds, however many reviews there are.
 
-    def __init__(self, files: Mapping[str, "memoryview[int]"], count: int) -> None:
-        self._keys = files[folder.SET_KEYS]
-        self._table = files[folder.SET_TABLE].cast("Q")
+    Where there are few reviews, a piece of text that has no set gets one when it is first asked for.
+
+    Args:
+        files: Of the snapshot.
+        count: Of the reviews.
+        with_text: Makes that set.
+    """
+
+    def __init__(
+        self,
+        files: Mapping[str, "memoryview[int]"],
+        count: int,
+        with_text: Callable[[str], Sparse],
+    ) -> None:
+        keys, table = files[folder.SET_KEYS], files[folder.SET_TABLE].cast("Q")
+        self._rows = {
+            bytes(keys[table[at] : table[at + 1]]): at + 2
+            for at in range(0, len(table), folder.SET_FIELDS)
+        }
+        self._table = table
         self._sets = files[folder.SETS]
-        self._count = count
-
-    def _key(self, row: int) -> bytes:
-        at = row * folder.SET_FIELDS
-        return bytes(self._keys[self._table[at] : self._table[at + 1]])
+        self._size = (count + 7) // 8
+        self._looked_up = lru_cache(_NEEDLES)(with_text) if count < _SMALL else None
 
     def find(self, field: str, key: str) -> PositionSet | None:
-        """The set of a field's value, None where no review has it."""
-        wanted = set_key(field, key)
-        rows = range(len(self._table) // folder.SET_FIELDS)
-        row = bisect_left(rows, wanted, key=self._key)
-        if row == len(rows) or self._key(row) != wanted:
-            return None
-        at = row * folder.SET_FIELDS
-        begin, size, dense = self._table[at + 2 : at + folder.SET_FIELDS]
+        """The set of a field's value, None where no review has it, or nobody knows."""
+        at = self._rows.get(set_key(field, key))
+        if at is None:
+            if field != FREQUENT or self._looked_up is None:
+                return None
+            return self._looked_up(key)
+        begin, size, dense = self._table[at : at + 3]
         if dense:
-            return Dense(self._sets[begin : begin + (self._count + 7) // 8])
+            return Dense(self._sets[begin : begin + self._size])
         return Sparse(self._sets[begin : begin + 4 * size].cast("I"))
 
 
@@ -237,6 +286,16 @@ class Snapshots:
     def empty(self) -> bool:
         """Whether there is nothing to serve."""
         return self._current is None
+
+    @property
+    def stale(self) -> bool:
+        """Whether the link names another snapshot than the current one; this is a quick look."""
+        try:
+            return (
+                self.empty or (self._root / folder.CURRENT).readlink().name != self.current.revision
+            )
+        except OSError:  # it is just being replaced
+            return False
 
     def observe(self, observer: Callable[[Snapshot], None]) -> None:
         """Have each new snapshot told, and the current one at once."""

@@ -75,6 +75,11 @@ class Watcher:
         self._reported: str | None = None  # the error that the log already knows
         self._stopped = False
 
+    def pace(self, poll_interval: float, settle_interval: float) -> None:
+        """Look in these intervals from the next look on."""
+        self._poll_interval = poll_interval
+        self._settle_interval = settle_interval
+
     def start(self) -> None:
         """Look at once, and from then on again and again."""
         self._next = None

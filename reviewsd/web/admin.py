@@ -6,19 +6,26 @@ Who may open the socket is decided by its file mode. A browser cannot: it would 
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
 
 from klein import Klein
+from msgspec import Struct
+from msgspec.structs import asdict
 from twisted.python.failure import Failure
 from twisted.web.resource import IResource, Resource
 from twisted.web.server import Request, Site
 
 from reviewsd.formats import problems
+from reviewsd.stores.child import Progress
 from reviewsd.stores.publisher import Publisher, Report
 from reviewsd.stores.snapshots import Snapshots
 from reviewsd.tasks import TaskSet
-from reviewsd.web import admin_hub
+from reviewsd.web import admin_hub, admin_probes
 from reviewsd.web.admin_hub import HubRoutes, Operator
+from reviewsd.web.admin_probes import ProbeRoutes
 from reviewsd.web.admin_replies import API, AdminReplies, line, moment, wire
 
 HOST = b"reviewsd"
@@ -26,16 +33,68 @@ HOST = b"reviewsd"
 _PLAIN = re.compile(rb"[a-z0-9/-]*")  # what our paths are made of
 
 
+class Worker(Protocol):
+    """A process that answers beside the main one."""
+
+    @property
+    def pid(self) -> int:
+        """Of the process."""
+
+    @property
+    def started_at(self) -> float:
+        """POSIX seconds."""
+
+    @property
+    def restarts(self) -> int:
+        """How many it has replaced."""
+
+
+class Changes(Struct, frozen=True, kw_only=True):
+    """What came of the configuration when it was read again: dotted keys, and faults."""
+
+    applied: tuple[str, ...] = ()
+    restart: tuple[str, ...] = ()
+    """These wait for a restart of the daemon."""
+    problems: tuple[str, ...] = ()
+    """Lines to print, each fault with its place; then nothing was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reloaded:
+    """What a reload has done."""
+
+    report: Report
+    config: Changes
+
+
+class Reloading(Protocol):
+    """Reads the configuration and the data again."""
+
+    @property
+    def changes(self) -> Changes:
+        """What came of the configuration when it was read last."""
+
+    async def reload(self, *, force: bool = ..., progress: Progress | None = ...) -> Reloaded:
+        """Do so.
+
+        Args:
+            force: Although many reviews are gone.
+            progress: Told how far the data is.
+        """
+
+
 class AdminSite:
     """Klein's routes for the operator.
 
     Args:
         snapshots: What is served.
-        publisher: Reloads the data.
+        publisher: Knows how the last reload of the data went.
+        reloading: Reloads it.
         operator: Looks after the hub.
         about: What does not change while the daemon runs: version, addresses.
         now: The time, POSIX seconds.
         tasks: Owns what was ordered.
+        workers: Those that serve at the moment.
     """
 
     _app = Klein()
@@ -44,25 +103,41 @@ class AdminSite:
         self,
         snapshots: Snapshots,
         publisher: Publisher,
+        reloading: Reloading,
         operator: Operator,
         about: Mapping[str, object],
         now: Callable[[], float],
         tasks: TaskSet,
+        workers: Callable[[], Sequence[Worker]] = tuple,
     ) -> None:
         self._snapshots = snapshots
         self._publisher = publisher
+        self._reloading = reloading
         self._operator = operator
         self._about = about
         self._now = now
         self._tasks = tasks
+        self._workers = workers
         self._started = now()
         self._replies = AdminReplies(str(about["version"]))
 
-    def site(self) -> Site:
-        """The factory for the socket."""
+    def site(
+        self,
+        probes: ProbeRoutes | None = None,
+        more: Sequence[tuple[re.Pattern[bytes], IResource]] = (),
+    ) -> Site:
+        """The factory for the socket.
+
+        Args:
+            probes: What is asked all the time, if it may be.
+            more: Further routes, and which paths are theirs.
+        """
         base_url = str(self._about["base_url"])
         hub = HubRoutes(self._operator, self._replies, base_url, self._tasks)
-        return _Site(_Root(self._app.resource(), hub.resource(), self._replies))
+        others = [(admin_hub.PATHS, hub.resource()), *more]
+        if probes is not None:
+            others.append((admin_probes.PATHS, probes.resource()))
+        return _Site(_Root(self._app.resource(), others, self._replies))
 
     @_app.route("/v1/ping", methods=["GET"])
     def ping(self, request: Request) -> bytes:
@@ -97,30 +172,41 @@ class AdminSite:
                     "failing_since": None if failing is None else moment(failing),
                     "problems": [] if last is None else last.problems,
                 },
+                "config": asdict(self._reloading.changes),
                 "hub": wire(await self._operator.state()),
+                "workers": [
+                    {
+                        "pid": worker.pid,
+                        "started_at": moment(worker.started_at),
+                        "restarts": worker.restarts,
+                    }
+                    for worker in self._workers()
+                ],
             },
         )
 
     @_app.route("/v1/reload", methods=["POST"])
     async def reload(self, request: Request) -> bytes:
-        """Load the data now: a JSON line for each step, and one for the outcome.
+        """Read configuration and data now: a JSON line for each step, and one for the outcome.
 
         With ``?wait=false`` only that it was asked for. A client that leaves does not stop it.
         """
         force = request.args.get(b"force") == [b"true"]
         self._replies.audit(request, "reload")
+        ordered = partial(self._tasks.outcome, "reload")
         if request.args.get(b"wait") == [b"false"]:
-            self._publisher.reload(force=force)
+            ordered(self._reloading.reload(force=force))
             return self._replies.value(request, {"type": "accepted"}, 202)
         lines = self._replies.lines(request)
-        report = await self._publisher.reload(force=force, progress=lines.tell)
+        done = await ordered(self._reloading.reload(force=force, progress=lines.tell))
         snapshot = None if self._snapshots.empty else self._snapshots.current
         result = {
             "type": "result",
-            **_report(report),
+            **_report(done.report),
             "revision": None if snapshot is None else snapshot.revision,
             "review_count": None if snapshot is None else snapshot.manifest.review_count,
-            "problems": report.problems,
+            "problems": done.report.problems,
+            "config": asdict(done.config),
         }
         return line(result)
 
@@ -135,16 +221,21 @@ class _Root(Resource):
 
     Args:
         routes: Klein's resource for the daemon.
-        hub: The one for the hub.
+        others: Further ones, and which paths are theirs.
         replies: Answers with errors.
     """
 
     isLeaf = True
 
-    def __init__(self, routes: IResource, hub: IResource, replies: AdminReplies) -> None:
+    def __init__(
+        self,
+        routes: IResource,
+        others: Sequence[tuple[re.Pattern[bytes], IResource]],
+        replies: AdminReplies,
+    ) -> None:
         super().__init__()
         self._routes = routes
-        self._hub = hub
+        self._others = others
         self._problem = replies.problem
 
     def render(self, request: Request) -> bytes | int:
@@ -157,8 +248,8 @@ class _Root(Resource):
             return self._problem(request, problems.FOREIGN_HOST)
         if _PLAIN.fullmatch(request.path) is None:
             return self._problem(request, problems.NO_OPERATION)
-        routes = self._hub if admin_hub.PATHS.fullmatch(request.path) else self._routes
-        return int(routes.render(request))
+        theirs = (routes for paths, routes in self._others if paths.fullmatch(request.path))
+        return int(next(theirs, self._routes).render(request))
 
 
 class _Site(Site):

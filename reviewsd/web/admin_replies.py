@@ -53,6 +53,17 @@ class AdminReplies:
         """A JSON document."""
         return self._whole(request, status, _JSON, msgspec.json.encode(value))
 
+    def document(
+        self, request: Request, body: bytes, media_type: bytes = _JSON, status: int = 200
+    ) -> bytes:
+        """A document that is rendered already."""
+        return self._whole(request, status, media_type, body)
+
+    def stream(self, request: Request, size: int, media_type: bytes) -> None:
+        """Begin an answer of so many bytes; the route writes them."""
+        self._head(request, 200, media_type)
+        request.setHeader(b"Content-Length", b"%d" % size)
+
     def lines(self, request: Request) -> "Lines":
         """Begin an answer that is a JSON line for each event; the route returns the last one."""
         self._head(request, 200, _NDJSON)

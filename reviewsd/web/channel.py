@@ -1,340 +1,399 @@
-"""Between the socket and Klein: connections that are counted, bounded and ended in order.
+"""Between the socket and the routes: one connection, strict, bounded, and quick (S1 to S5, S17).
 
-Twisted's channel closes in silence what it will not read, and lets a request bring any body along.
-Here what is refused is answered first, with the same problems as everywhere (S2, contract 2), a body
-is counted while it arrives, and a stopping daemon lets every answer that is under way be finished
-(O4). Deadlines, strict parsing and the fast lane come here too; Klein need not know.
+A connection is in one of three states:
+
+    READY  nothing is being answered; a request may be coming
+    BUSY   a request is being answered; what the client says meanwhile waits in the intake
+    OVER   the last answer is sent; what still comes is read past, until the client has gone
+
+``dataReceived`` gives the intake what comes and calls ``_advance``, which goes on from request to request
+as long as there is a whole one, no answer is under way, and the client takes what it is sent. One
+request is answered at a time, in order, however many came at once.
+
+**Strict.** One intake reads every request, however it is answered. What it refuses is answered with the
+same problems as everywhere, and the connection ends: nobody knows where the next request would begin.
+So there are never two answers to what one client meant as one request.
+
+**Bounded.** A connection has one moment at which it is overdue, and the server looks at all of them
+four times a second; no delayed calls are made and cancelled. Nothing that comes in puts off the end of
+a head or a body. A client that is sent more than it takes is not read from until it has taken it, and
+is cut off if it takes it too slowly. A body is counted while it comes.
+
+**Quick.** A whole request that came alone, as most do, goes through ``dataReceived`` to ``send`` in one
+go: no event loop, no Deferred, no request object of Twisted. The lane answers what it knows; for all
+else a ``PublicRequest`` is made and Klein finds the route. Both come back to ``_reply``: the one place
+where an answer is written. The header fields of a client that repeats itself are not read twice.
 """
 
-import re
-from collections.abc import Callable, Iterable
-from typing import cast
-from urllib.parse import unquote_to_bytes
+from time import perf_counter
+from typing import TYPE_CHECKING
 
-from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IAddress, IReactorTime, ITCPTransport, ITransport
-from twisted.internet.protocol import connectionDone
-from twisted.internet.tcp import Connection
+from twisted.internet.address import IPv4Address, IPv6Address
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.interfaces import IAddress, IDelayedCall, IPushProducer
+from twisted.internet.protocol import Protocol, connectionDone
+from twisted.logger import Logger
 from twisted.python.failure import Failure
-from twisted.web.http import HTTPChannel
-from twisted.web.http import Request as HTTPRequest
-from twisted.web.http_headers import Headers
-from twisted.web.resource import IResource
-from twisted.web.server import Request, Site
+from zope.interface import implementer
 
-from reviewsd.formats import paths, problems
-from reviewsd.formats.problems import HUB_MAX_BODY, Problem
-from reviewsd.web.deadline import Deadline
-from reviewsd.web.request import BoundedRequest
+from reviewsd.formats import problems
+from reviewsd.formats.problems import Problem
+from reviewsd.web.asked import Asked
+from reviewsd.web.head import RefusedError
+from reviewsd.web.intake import HEAD, NOTHING, DivertedError, Intake
+from reviewsd.web.origins import is_loopback
+from reviewsd.web.outlet import Outlet, outlet, unacknowledged
+from reviewsd.web.replies import Reply
+from reviewsd.web.request import PublicRequest
 
-IDLE_SECONDS = 60
-"""A connection that says nothing for so long is closed."""
+if TYPE_CHECKING:
+    from reviewsd.web.server import PublicServer
 
-DRAIN_SECONDS = 20
-"""What answers under way may take to end when the daemon stops; systemd waits longer."""
-
-FRESH_SECONDS = 1
-"""What a connection that has asked for nothing yet may take to do so when the daemon stops (O4)."""
+MORE_SECONDS = 1
+"""What a client may take to ask once more when the daemon stops (O4)."""
 
 LINGER_SECONDS = 5
-"""How long a body that is too large is read past, so that its sender comes to read why."""
+"""How long what a refused client still sends is read past, so that it comes to read why."""
 
-ASTERISK = b"/*"
-"""The path that stands for the whole server, ``OPTIONS *``: Twisted would answer that by itself."""
+DRAIN_WINDOW = 10.0
+"""Seconds over which a client must keep to the minimum rate (S5)."""
 
-_ABOUT_BODIES = frozenset({b"Content-Length", b"Transfer-Encoding"})
-_BODILESS = frozenset({b"GET", b"HEAD"})
+NEVER = float("inf")
 
-_IGNORED_BODY = 65_536
-"""Bytes; a smaller body is read past, so that a POST is answered for what it is, a larger refused."""
+READY, BUSY, OVER = range(3)
 
-_HUB = paths.HUB.encode()
-_MCP = paths.MCP.encode()
+_AT_ONCE = 8  # requests that came together; others have their turn before the next ones
 
-_LENGTH_DIGITS = 16  # of a Content-Length (S3); Twisted fails on more than 4,300
+_MAX_HELD = 65_536  # bytes that wait while a request is answered; then the socket is not read
 
-_SCHEME_AND_AUTHORITY = re.compile(rb"https?://[^/?]*", re.IGNORECASE)
-
-
-class Channel(HTTPChannel):
-    """One connection of the public site."""
-
-    site: "PublicServer"
-    _fresh = True
-    _refused = False
-    _mcp = False  # whether the request is for the MCP endpoint
-    _lingers = False  # whether what still comes is read past at the end
-    _room = 0  # bytes of the body that may still come
-    _too_large = problems.CONTENT_TOO_LARGE  # what it is told that brings more
-    _head = b""  # of the answer, as long as there is nothing to send with it
-
-    def connectionMade(self) -> None:
-        self.site.channels.add(self)
-        self._here: IAddress = super().getHost()
-        self._there: IAddress = super().getPeer()
-        self._deadline = Deadline(self.site.reactor, self._overdue)
-        super().connectionMade()
-
-    def connectionLost(self, reason: Failure = connectionDone) -> None:
-        super().connectionLost(reason)
-        self._deadline.cancel()
-        self.site.lost(self)
-
-    def getHost(self) -> IAddress:
-        return self._here  # each request asks, and the kernel would be asked
-
-    def getPeer(self) -> IAddress:
-        return self._there
-
-    def setTimeout(self, period: int | None) -> int | None:
-        before, self.timeOut = self.timeOut, period
-        self._deadline.move(period)
-        return before
-
-    def resetTimeout(self) -> None:
-        if self.timeOut is not None:
-            self._deadline.move(self.timeOut)
-
-    def _overdue(self) -> None:
-        self.timeOut = None  # what still comes puts nothing off
-        self.timeoutConnection()
-
-    def writeHeaders(self, version: bytes, code: bytes, reason: bytes, headers: Headers) -> None:
-        lines = [b"%b %b %b" % (version, code, reason)]
-        for name, values in headers.getAllRawHeaders():
-            lines += [b"%b: %b" % (name, value) for value in values]
-        head = b"\r\n".join(lines)
-        if head.count(b"\r") + head.count(b"\n") != 2 * (len(lines) - 1):  # a value has one, too
-            head = b"\r\n".join(b" ".join(line.splitlines()) for line in lines)
-        self._head = head + b"\r\n\r\n"  # goes out with the body
-
-    def write(self, data: bytes) -> None:
-        if self._head:
-            data, self._head = self._head + data, b""
-        cast("ITransport", self.transport).write(self._sent(data))
-
-    def writeSequence(self, iovec: Iterable[bytes]) -> None:
-        self.write(b"".join(iovec))
-
-    def _sent(self, data: bytes) -> bytes:
-        """What is left of some bytes once the kernel has taken what it can at once.
-
-        Twisted waits until the socket is writable, which it mostly is: two calls to epoll and one
-        more turn of the reactor for every answer.
-        """
-        transport = self.transport
-        if (
-            not isinstance(transport, Connection)
-            or not transport.connected
-            or transport.dataBuffer
-            or transport._tempDataBuffer  # noqa: SLF001  pinned by a test
-        ):
-            return data
-        sent = transport.writeSomeData(data)
-        return data[sent:] if isinstance(sent, int) else data  # an error will come again
-
-    def requestDone(self, request: Request) -> None:
-        if self._head:
-            self.write(b"")
-        super().requestDone(request)
-
-    def dataReceived(self, data: bytes) -> None:
-        if not self._refused:  # what follows a refused request is not a request
-            super().dataReceived(data)
-
-    def rawDataReceived(self, data: bytes) -> None:
-        if not self._refused:  # the rest of what came together with the head
-            super().rawDataReceived(data)
-
-    def lineLengthExceeded(self, _line: bytes) -> None:
-        if self._HTTPChannel__first_line:  # type: ignore[attr-defined]  # pinned by a test
-            self._refuse(problems.URI_TOO_LONG)
-        else:
-            self._refuse(problems.FIELD_TOO_LARGE)
-
-    def _respondToBadRequestAndDisconnect(self) -> None:
-        size, count = self._receivedHeaderSize, self._receivedHeaderCount
-        if size > self.totalHeadersSize or count > self.maxHeaders:
-            self._refuse(problems.FIELDS_TOO_LARGE)
-        else:
-            self._refuse(problems.NOT_HTTP)
-
-    def _maybeChooseTransferDecoder(self, header: bytes, data: bytes) -> bool:
-        if header not in _ABOUT_BODIES:
-            return True
-        if header == b"Content-Length" and len(data) > _LENGTH_DIGITS:
-            return bool(self._failChooseTransferDecoder())
-        return bool(super()._maybeChooseTransferDecoder(header, data))
-
-    def allHeadersReceived(self) -> None:
-        self._fresh = False
-        path = _origin_form(self._path)
-        if path is None or self._command == b"CONNECT":
-            self._refuse(problems.NOT_A_PATH)
-            return
-        self._path = path
-        if self.length == 0 or self._wants_body():
-            super().allHeadersReceived()
-        elif self._mcp:
-            self.requests[-1].requestHeaders.removeHeader(b"Expect")
-            super().allHeadersReceived()
-            self._truncate()
-        else:
-            self._refuse(self._too_large)  # before a client that waits for leave to send it has it
-
-    def _wants_body(self) -> bool:
-        """Whether the body that was announced may come; a length of None means chunks (S2)."""
-        path = unquote_to_bytes(self._path.partition(b"?")[0])
-        hub, self._mcp = path == _HUB, path == _MCP
-        self._too_large = problems.HUB_CONTENT_TOO_LARGE if hub else problems.CONTENT_TOO_LARGE
-        self._room = HUB_MAX_BODY if hub else _IGNORED_BODY
-        if self._mcp:
-            self._room = self.site.mcp_max_body
-        elif self._command in _BODILESS:
-            self._room = 0
-        if self.length is None:
-            return (hub or self._mcp) and self._room > 0  # counted as they come
-        return bool(self.length <= self._room)
-
-    def takes(self, size: int) -> bool:
-        """Whether the next bytes of a body are taken; if not, the request is refused.
-
-        Args:
-            size: How many there are.
-        """
-        self._room -= size
-        if self._room < 0 and not self._refused:
-            if self._mcp:
-                self._truncate()
-            else:
-                self._refuse(self._too_large)
-        return not self._refused
-
-    def _truncate(self) -> None:
-        """Have the request answered without the rest of its body; its route refuses it.
-
-        MCP has an order of refusals (mcp.md 2b-2), which only the route knows, and answers for the
-        pages of some origins only.
-        """
-        self._refused = self._lingers = True
-        self.persistent = False
-        request = self.requests[-1]
-        request.truncated = True
-        request.responseHeaders.setRawHeaders(b"Connection", [b"close"])
-        super().allContentReceived()
-
-    def allContentReceived(self) -> None:
-        if not self._refused:
-            super().allContentReceived()
-
-    def checkPersistence(self, request: Request, version: bytes) -> bool:
-        if self.site.draining:
-            request.responseHeaders.setRawHeaders(b"Connection", [b"close"])
-            return False
-        return bool(super().checkPersistence(request, version))
-
-    def drain(self) -> None:
-        """Close now, or after the answer under way, or when no first request comes."""
-        if self.requests:
-            self.persistent = False
-            self.requests[0].responseHeaders.setRawHeaders(b"Connection", [b"close"])
-        elif self._fresh:
-            self.setTimeout(FRESH_SECONDS)
-        else:
-            self.loseConnection()
-
-    def _refuse(self, problem: Problem) -> None:
-        """Answer and close; for what never becomes a request."""
-        if self._refused:
-            return
-        self._refused = True
-        answer = self.site.refusal(problem)
-        if getattr(self, "_command", None) == b"HEAD":
-            head, end, _ = answer.partition(b"\r\n\r\n")
-            answer = head + end
-        self.write(answer)
-        self._lingers = problem.status == problems.CONTENT_TOO_LARGE.status
-        self.loseConnection()
-
-    def loseConnection(self) -> None:
-        if self._lingers:
-            # who is still sending would meet a reset connection before the answer
-            self._lingers = False
-            cast("ITCPTransport", self.transport).loseWriteConnection()
-            self.setTimeout(LINGER_SECONDS)
-        else:
-            super().loseConnection()
+_READS = frozenset((b"GET", b"HEAD"))
+_CLOSE = b"Connection: close\r\n\r\n"
+_END = b"\r\n"
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
-def _origin_form(target: bytes) -> bytes | None:
-    """The path and query of a request target, None where it has none (RFC 9112 3.2)."""
-    if not target.isascii():  # Twisted means to refuse that, but lets 0x80 to 0xb0 pass
-        return None
-    if target.startswith(b"/"):
-        return target
-    if target == b"*":
-        return ASTERISK
-    authority = _SCHEME_AND_AUTHORITY.match(target)
-    if authority is None:
-        return None
-    rest = target[authority.end() :]
-    return rest if rest.startswith(b"/") else b"/" + rest
-
-
-class PublicServer(Site):
-    """The factory of the public connections.
+@implementer(IPushProducer)
+class Channel(Protocol):
+    """One connection of the public site.
 
     Args:
-        resource: What answers requests.
-        refusal: Makes the whole response to what is not even a request.
-        clock: For the deadline of the drain.
-        mcp_max_body: Bytes that a body for the MCP endpoint may have.
+        server: Whose connection it is.
     """
 
-    # Without the proxy object that Twisted puts around a channel for HTTP/2
-    protocol = Channel  # type: ignore[assignment]
-    requestFactory = BoundedRequest  # type: ignore[assignment]
+    factory = None  # Twisted's request would have it log
+    _log = Logger()
 
-    def __init__(
-        self,
-        resource: IResource,
-        refusal: Callable[[Problem], bytes],
-        clock: IReactorTime,
-        mcp_max_body: int = 65_536,
-    ) -> None:
-        super().__init__(
-            resource, parsePOSTFormSubmission=False, timeout=IDLE_SECONDS, reactor=clock
-        )
-        self.refusal = refusal
-        self.mcp_max_body = mcp_max_body
-        self.channels: set[Channel] = set()
-        self.draining = False
-        self._clock = clock
-        self._drained: Deferred[None] | None = None
+    def __init__(self, server: "PublicServer") -> None:
+        self.site = server
+        self.due = NEVER
+        """When it is overdue, in the clock's seconds; the server looks."""
+        self.state = READY
+        self.client: str | None = None
+        """Its address, where the transport knows one."""
+        self.loopback = False
+        """Whether only this machine can have connected."""
+        self.network: str | None = None
+        """The client network it is counted for."""
+        self._asked: Asked | None = None
+        self._began = 0.0  # when it was whole, by perf_counter
+        self._request: PublicRequest | None = None  # under way in Klein
+        self._waiting: Deferred[Reply] | None = None  # under way in the lane
+        self._answered = 0  # requests
+        self._stage = NOTHING  # of the intake, when its time was last set
+        self._lingers = False  # whether what still comes is read past at the end
+        self._known_host: bytes | None = None  # under which it has been served before
+        self._closes = False  # after the answer under way, or the next
+        self._clogged = False  # whether the client has not taken what it was sent
+        self._untaken = 0  # bytes, when that was last looked at
+        self._advancing = False
+        self._again: IDelayedCall | None = None  # when it goes on with what came at once
+        self._paused = False  # whether the socket is not read
+        self._same: bytes | None = None  # a read that came alone and was answered at once
+        self._said: Reply | None = None  # what was answered then
 
-    def log(self, request: HTTPRequest) -> None:
-        """No access log: formatting it would take a tenth of a cheap request's time."""
+    # Beginning and end ----------------------------------------------------------------------------
 
-    def lost(self, channel: Channel) -> None:
-        """Forget a connection that has ended."""
-        self.channels.discard(channel)
-        if self._drained is not None and not self.channels:
-            drained, self._drained = self._drained, None
-            drained.callback(None)
+    def connectionMade(self) -> None:
+        transport = self.transport
+        assert transport is not None  # noqa: S101  it is set just before
+        peer = transport.getPeer()
+        if isinstance(peer, IPv4Address | IPv6Address):
+            self.client = peer.host
+            self.loopback = is_loopback(peer.host)
+        self.out: Outlet = outlet(transport, self)
+        self.due = self.site.clock.seconds() + self.site.limits.idle
+        self.intake = Intake(self.site.cap, self.site.diverts, self.client, loopback=self.loopback)
+        if (refused := self.site.entered(self)) is not None:
+            self._refuse(refused)
 
-    async def drain(self) -> None:
-        """Let answers under way end, close all connections; returns when none is left."""
-        self.draining = True
-        for channel in tuple(self.channels):
-            channel.drain()
-        if not self.channels:
+    def connectionLost(self, reason: Failure = connectionDone) -> None:
+        self.state = OVER
+        self.site.left(self)
+        if self._again is not None:
+            self._again.cancel()
+        if self._waiting is not None:
+            self._waiting.cancel()
+        if self._request is not None:
+            self._request.connectionLost(reason)
+
+    def drain(self) -> None:
+        """Close after the answer under way, or the next one, or when none comes for a moment.
+
+        To close at once would lose the request that is on its way from a client that goes on asking.
+        """
+        self._closes = True
+        if self._untroubled and self._clogged:
+            self._end()
+        elif self._untroubled:
+            self.due = self.site.clock.seconds() + MORE_SECONDS
+
+    def abort(self) -> None:
+        """Close without more ado."""
+        self.state = OVER
+        self.out.abortConnection()
+
+    @property
+    def idle(self) -> bool:
+        """Whether the client has no request under way, so that nobody misses the connection."""
+        return not self.out.pending and (self.state is OVER or self._untroubled)
+
+    @property
+    def _untroubled(self) -> bool:
+        return self.state is READY and self.intake.stage == NOTHING and self._again is None
+
+    # Reading --------------------------------------------------------------------------------------
+
+    def dataReceived(self, data: bytes) -> None:
+        if self.state is OVER:
             return
-        self._drained = Deferred()
-        deadline = self._clock.callLater(DRAIN_SECONDS, self._abort)
-        await self._drained
-        if deadline.active():
-            deadline.cancel()
+        intake = self.intake
+        if data == self._same and self.state is READY and not (intake.held or self._clogged):
+            self._repeat()
+            return
+        alone, answered = not intake.held, self._answered
+        intake.held = data if alone else intake.held + data
+        if self.state is READY and not self._clogged and self._again is None:
+            self.forget()
+            self._advance()
+            if alone and self._answered == answered + 1 and not intake.held and self._said:
+                self._same = data
+        elif len(intake.held) > _MAX_HELD and not self._paused:
+            self._paused = True
+            self.out.hold()
 
-    def _abort(self) -> None:
-        for channel in tuple(self.channels):
-            channel.forceAbortClient()
+    def _repeat(self) -> None:
+        """Answer the request that was answered before as it was then."""
+        assert self._said is not None  # noqa: S101  there was one
+        self.state = BUSY
+        self._began = perf_counter()
+        self._count()
+        self._reply(self._said)
+
+    def forget(self) -> None:
+        """What was answered is not true any more."""
+        self._same = self._said = None
+
+    def _advance(self) -> None:
+        """Take and answer as many requests as there are."""
+        if self._advancing:  # an answer that was made at once; the loop below goes on
+            return
+        self._advancing = True
+        intake, last = self.intake, self._answered + _AT_ONCE
+        try:
+            while intake.held and self.state is READY and not self._clogged:
+                if self._answered == last:
+                    self._again = self._again or self.site.clock.callLater(0, self._go_on)
+                    break
+                asked = intake.take()
+                if asked is None:
+                    self._await()
+                    break
+                self._ask(asked)
+        except RefusedError as refused:
+            self._refuse(refused.problem)
+        except DivertedError:
+            self._hand_over()
+        finally:
+            self._advancing = False
+        if self._paused and self.state is READY and not self._clogged:
+            self._paused = False
+            self.out.go_on()
+
+    def _go_on(self) -> None:
+        self._again = None
+        self._advance()
+
+    def _await(self) -> None:
+        """Give what is coming its time, which begins with its first byte and is not put off."""
+        stage, limits = self.intake.stage, self.site.limits
+        if stage != self._stage:
+            self._stage = stage
+            seconds = limits.header if stage == HEAD else limits.body
+            self.due = self.site.clock.seconds() + seconds
+            if self.intake.awaited:
+                self.out.send(_CONTINUE)
+
+    def _hand_over(self) -> None:
+        """Let another process go on with the connection, from the beginning of the request."""
+        self._stage = NOTHING
+        if self.out.pending:
+            self.due = self.site.clock.seconds()  # tried again when the server looks
+            return
+        transport, hand_over = self.transport, self.site.hand_over
+        assert transport is not None and hand_over is not None  # noqa: PT018, S101  it was asked
+        self.state = OVER
+        self.site.left(self)
+        hand_over.give(transport, transport.getPeer(), self.intake.held)
+
+    # Answering ------------------------------------------------------------------------------------
+
+    def _ask(self, asked: Asked) -> None:
+        """Have a whole request answered."""
+        site = self.site
+        self.state = BUSY
+        self.due = NEVER
+        self._asked = asked
+        self._began = perf_counter()
+        self._stage = NOTHING
+        self._count()
+        if asked.truncated:
+            self._lingers = self._closes = True
+        elif not asked.fields.persistent:
+            self._closes = True
+        if asked.authority != self._known_host and asked.path not in site.nameless:
+            if not site.serves(asked):
+                self._reply(site.misdirected(asked))
+                return
+            self._known_host = asked.authority
+        answer = None if site.lane is None else site.lane(asked)
+        if answer is None:
+            self._request = PublicRequest(self, asked)
+            self._request.render_on(site.resource)
+        elif isinstance(answer, Reply):
+            if asked.method in _READS:
+                self._said = answer
+            self._reply(answer)
+        else:
+            self._waiting = answer
+            answer.addCallbacks(self._reply, self._failed)
+
+    def _count(self) -> None:
+        self._answered += 1
+        if self._answered >= self.site.limits.requests:
+            self._closes = True
+
+    def _failed(self, failure: Failure) -> None:
+        if self.state is not OVER or not failure.check(CancelledError):  # the client has left
+            self._log.failure("answering failed", failure)
+            self._reply(self.site.refusal(problems.INTERNAL))
+
+    def requestDone(self, request: PublicRequest) -> None:
+        """Klein's route has answered."""
+        self._request = None
+        if self.state is BUSY:
+            self._reply(request.reply or self.site.refusal(problems.INTERNAL))
+
+    def _reply(self, reply: Reply) -> None:
+        """Send the answer to the request under way."""
+        if self.state is OVER:  # the client has left meanwhile
+            return
+        self._waiting, asked = None, self._asked
+        site = self.site
+        if self.state is BUSY and asked is not None:
+            site.traffic.answered(asked, reply.status, self._began)
+        head = site.prefix(reply.status) + reply.block + (_CLOSE if self._closes else _END)
+        if not reply.body or (asked is not None and asked.method == b"HEAD"):
+            self.out.send(head)
+        else:
+            self.out.send(head, *reply.body)
+        if self._closes:
+            self._end()
+            return
+        self.state = READY
+        if not self._clogged:
+            self.due = site.now + site.limits.idle
+            if self.intake.held:
+                self._advance()
+
+    def _refuse(self, problem: Problem) -> None:
+        """Answer what is no request, and close; what still comes of it is read past."""
+        self._closes = self._lingers = True
+        self.site.traffic.refused(problem)
+        line = self.intake.line
+        self._asked = None if line is None else Asked(line.method, line.path)
+        self._reply(self.site.refusal(problem))
+
+    def _end(self) -> None:
+        """Close when all is sent."""
+        self.state = OVER
+        lingering = self._lingers or self._paused or bool(self.intake.held)
+        self.intake.held = b""
+        pending = self.out.pending
+        self._untaken = self._left() if pending else 0
+        lasts = LINGER_SECONDS if lingering and not pending else DRAIN_WINDOW
+        self.due = self.site.clock.seconds() + lasts
+        if self._paused:
+            self._paused = False
+            self.out.go_on()
+        self.out.end(lingering=lingering)
+
+    # What the server and the transport say --------------------------------------------------------
+
+    def overdue(self) -> None:
+        """The moment has come."""
+        if self.out.pending or (self.state is OVER and self._left()):
+            self._judge_pace()
+        elif self.state is OVER:
+            self.abort()
+        elif self.intake.stage != NOTHING:
+            self._refuse(problems.TIMEOUT)
+        elif self.intake.held and self.site.hand_over is not None:
+            self._advance()
+        else:
+            self._end()
+
+    def _left(self) -> int:
+        """Bytes that the client has not taken."""
+        assert self.transport is not None  # noqa: S101  it was sent something
+        return self.out.pending + unacknowledged(self.transport)
+
+    def _judge_pace(self) -> None:
+        """Cut off a client that takes what it is sent too slowly (S5)."""
+        left, before = self._left(), self._untaken
+        if before and before - left < self.site.limits.drain_rate * DRAIN_WINDOW:
+            self.abort()
+        else:
+            self._begin_window(left)
+
+    def _begin_window(self, left: int) -> None:
+        self._untaken = left
+        self.due = self.site.clock.seconds() + DRAIN_WINDOW
+
+    def pauseProducing(self) -> None:
+        """The client has not taken what it was sent."""
+        self._clogged = True
+        self._begin_window(self._left())
+
+    def resumeProducing(self) -> None:
+        """It has taken all."""
+        self._clogged = False
+        self._untaken = 0
+        if self.state is READY:
+            if self.intake.stage == NOTHING:
+                self.due = self.site.clock.seconds() + self.site.limits.idle
+            self._advance()
+
+    def stopProducing(self) -> None:
+        """The connection is lost, which ``connectionLost`` will hear."""
+
+    # What Twisted's request asks its channel -------------------------------------------------------
+
+    def getPeer(self) -> IAddress | None:
+        """The address of the client, which routes have from what was asked."""
+        return None
+
+    getHost = getPeer
+
+    def isSecure(self) -> bool:
+        """No route asks: addresses come from ``base_url``."""
+        return False

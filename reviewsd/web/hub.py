@@ -9,16 +9,15 @@ from collections.abc import Sequence
 from ipaddress import IPv4Network, IPv6Network
 from typing import Protocol
 
-from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.defer import CancelledError
 from twisted.logger import Logger
-from twisted.web.server import Request
 
 from reviewsd.domain.addresses import client_network
 from reviewsd.domain.clients import client_address, is_trusted
 from reviewsd.stores.database import StoreError
 from reviewsd.tasks import TaskSet
-from reviewsd.web.replies import Body, Replies
+from reviewsd.web.asked import Asked
+from reviewsd.web.replies import Replies, Reply
 from reviewsd.websub.form import HubAnswer
 
 METHODS = ("GET", "HEAD", "OPTIONS", "POST")
@@ -76,31 +75,27 @@ class HubRoute:
         self._trusted = trusted
         self._told = False
 
-    async def answer(self, request: Request) -> bytes:
+    async def answer(self, asked: Asked) -> Reply:
         """Answer a request of any known method (W24)."""
-        answer = await self._answer(request)
-        return answer if isinstance(answer, bytes) else await answer
-
-    async def _answer(self, request: Request) -> Body:
-        match request.method:
+        match asked.method:
             case b"POST":
-                given = self._tasks.outcome("answer a hub request", self._ask(request))
-                return self._reply(request, await given)
+                given = self._tasks.outcome("answer a hub request", self._ask(asked))
+                return self._reply(await given)
             case b"GET" | b"HEAD":
-                return self._reply(request, HubAnswer(status=200, text=self._hub.help_text))
+                return self._reply(HubAnswer(status=200, text=self._hub.help_text))
             case b"OPTIONS":
-                return self._replies.options(request, METHODS, cors=False)
+                return self._replies.options(METHODS, cors=False)
         text = "this is asked with POST; GET explains how"
-        return self._replies.plain(request, 405, text, [(b"Allow", ", ".join(METHODS).encode())])
+        return self._replies.plain(405, text, [(b"Allow", ", ".join(METHODS).encode())])
 
-    async def _ask(self, request: Request) -> HubAnswer:
+    async def _ask(self, asked: Asked) -> HubAnswer:
         """Let the hub answer, in its own time; the answer may find nobody left waiting."""
-        # read before anything is awaited: a request whose client has left is empty
-        body = request.content.read()  # type: ignore[union-attr]  # None before the headers only
-        types = request.requestHeaders.getRawHeaders(b"Content-Type", [])
-        client = self._client(request)
+        types = asked.lines(b"content-type")
+        client = self._client(asked)
         try:
-            return await self._hub.receive(body, types[0] if len(types) == 1 else None, client)
+            return await self._hub.receive(
+                asked.body, types[0] if len(types) == 1 else None, client
+            )
         except CancelledError:
             raise
         except StoreError as error:
@@ -110,11 +105,10 @@ class HubRoute:
             self._log.failure("answering a request to the hub failed")
             return FAILED
 
-    def _client(self, request: Request) -> str:
+    def _client(self, asked: Asked) -> str:
         """The client network, which the hub counts by."""
-        peer = request.getClientAddress()
-        host = peer.host if isinstance(peer, IPv4Address | IPv6Address) else None
-        forwarded = request.requestHeaders.getRawHeaders(b"X-Forwarded-For", [])
+        host = asked.client
+        forwarded = asked.lines(b"x-forwarded-for")
         if forwarded and not self._told and not is_trusted(host, self._trusted):
             self._told = True  # once: anybody can send it
             self._log.warn(
@@ -124,8 +118,8 @@ class HubRoute:
         lines = [line.decode("latin-1") for line in forwarded]
         return client_network(client_address(host, lines, self._trusted))
 
-    def _reply(self, request: Request, answer: HubAnswer) -> Body:
+    def _reply(self, answer: HubAnswer) -> Reply:
         extra = []
         if answer.retry_after is not None:
             extra.append((b"Retry-After", b"%d" % answer.retry_after))
-        return self._replies.plain(request, answer.status, answer.text, extra)
+        return self._replies.plain(answer.status, answer.text, extra)

@@ -9,15 +9,13 @@ else; every answer has the CORS headers of the page that asks, since it sees not
 import re
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from ipaddress import ip_address
+from functools import lru_cache, partial
 from typing import Protocol
 
-from twisted.internet.address import IPv4Address, IPv6Address
-from twisted.internet.defer import CancelledError
+from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
-from twisted.web.server import Request
+from twisted.python.failure import Failure
 
 from reviewsd.mcp.jsonrpc import INTERNAL_ERROR, JsonRpcError, failure
 from reviewsd.mcp.server import ALLOW, ENDED, NO_ROOM, NOT_ALLOWED, Answer, Posted, refusal
@@ -25,8 +23,9 @@ from reviewsd.mcp.sessions import Session
 from reviewsd.stores.database import StoreError
 from reviewsd.stores.snapshots import Snapshot, SnapshotError, Snapshots
 from reviewsd.tasks import TaskSet
+from reviewsd.web.asked import Asked
 from reviewsd.web.origins import Hosts, Origins
-from reviewsd.web.replies import Replies
+from reviewsd.web.replies import Replies, Reply
 from reviewsd.web.steps import in_steps
 
 Headers = tuple[tuple[bytes, bytes], ...]
@@ -136,30 +135,30 @@ class McpRoute:
         self._now = now
         self._told: set[str] = set()
 
-    async def answer(self, request: Request) -> bytes:
-        """Answer a request of any known method."""
-        cors, answer = self._admit(request)
-        if answer is None:
-            answer = await self._serve(request)
-        typed = (_TYPE,) if answer.body else ()
-        headers = (*cors, *typed, *answer.headers)
-        body = self._replies.unkept(request, answer.status, headers, answer.body)
-        return body if isinstance(body, bytes) else await body
+    def answer(self, asked: Asked) -> Reply | Deferred[Reply]:
+        """Answer a request of any known method; a Deferred only where that takes a while."""
+        cors, refused = self._admit(asked)
+        answer = refused or self._serve(asked)
+        if isinstance(answer, Deferred):
+            return answer.addCallback(partial(self._reply, cors))
+        return self._reply(cors, answer)
 
-    def _admit(self, request: Request) -> tuple[Headers, Answer | None]:
+    def _reply(self, cors: Headers, answer: Answer) -> Reply:
+        typed = (_TYPE,) if answer.body else ()
+        return self._replies.unkept(answer.status, (*cors, *typed, *answer.headers), answer.body)
+
+    def _admit(self, asked: Asked) -> tuple[Headers, Answer | None]:
         """Headers for the page that asks, and a refusal if it may not (mcp.md 7)."""
-        loopback = _on_loopback(request)
         cors: Headers = (_VARY,)
-        origins = request.requestHeaders.getRawHeaders(b"Origin")
-        if origins is not None:
-            allowed = self._rules.origins.allowed(origins, loopback=loopback)
+        origins = asked.lines(b"origin")
+        if origins:
+            allowed = self._rules.origins.allowed(origins, loopback=asked.loopback)
             if allowed is None:
                 self._tell("a page of", origins, "mcp.allowed_origins")
                 return cors, FOREIGN_ORIGIN
             cors = ((b"Access-Control-Allow-Origin", allowed), _EXPOSED, _VARY)
-        hosts = request.requestHeaders.getRawHeaders(b"Host", [])
-        if loopback and not self._rules.hosts.allow(hosts):
-            self._tell("who asks for", hosts, "server.allowed_hosts")
+        if not self._rules.hosts.allow(asked.authority, loopback=asked.loopback):
+            self._tell("who asks for", (asked.authority or b"",), "server.allowed_hosts")
             return cors, FOREIGN_HOST
         return cors, None
 
@@ -170,41 +169,47 @@ class McpRoute:
             sentence = "MCP was refused to {who} {given}; {setting} can allow that"
             self._log.warn(sentence, who=who, given=text, setting=setting)
 
-    async def _serve(self, request: Request) -> Answer:
+    def _serve(self, asked: Asked) -> Answer | Deferred[Answer]:
         """Answer whom the rules admit."""
-        match request.method:
+        match asked.method:
             case b"OPTIONS":
                 return Answer(204, headers=_PREFLIGHT)
             case b"POST":
-                headers = request.requestHeaders
-                if not _is_json(headers.getRawHeaders(b"Content-Type", [])):
+                if not _is_json(asked.lines(b"content-type")):
                     return WRONG_TYPE
-                if not _accepts_json(b",".join(headers.getRawHeaders(b"Accept", []))):
+                if not _accepts_json(asked.lines(b"accept")):
                     return NOT_ACCEPTED
-                if request.truncated:  # type: ignore[attr-defined]  # a channel.BoundedRequest has it
+                if asked.truncated:
                     return self._too_large
-                return await self._post(_posted(request))
+                return self._post(_posted(asked))
             case b"DELETE":
-                return await self._delete(_posted(request))
+                return self._delete(_posted(asked))
         return NOT_ALLOWED
 
-    async def _post(self, posted: Posted) -> Answer:
+    def _post(self, posted: Posted) -> Answer | Deferred[Answer]:
         try:
             steps = self._server.post(posted, self._snapshots.current, self._now())
-            return await in_steps(steps, self._clock)
-        except CancelledError:
-            raise
-        except SnapshotError:
-            return UNAVAILABLE
-        except Exception:  # noqa: BLE001 - logged with its traceback; a client reads JSON-RPC only
-            self._log.failure("answering an MCP message failed")
-            return self._server.fault(posted)
+            answer = in_steps(steps, self._clock)
+        except Exception:  # noqa: BLE001 - it is told apart there
+            return self._failed(posted, Failure())
+        if isinstance(answer, Deferred):
+            answer.addErrback(partial(self._failed, posted))
+        return answer
 
-    async def _delete(self, posted: Posted) -> Answer:
+    def _failed(self, posted: Posted, reason: Failure) -> Answer:
+        """What is said when answering has failed; a client reads nothing but JSON-RPC."""
+        if reason.check(CancelledError):
+            reason.raiseException()
+        if reason.check(SnapshotError):
+            return UNAVAILABLE
+        self._log.failure("answering an MCP message failed", reason)
+        return self._server.fault(posted)
+
+    def _delete(self, posted: Posted) -> Answer | Deferred[Answer]:
         ending = self._server.delete(posted, self._now())
         if isinstance(ending, Answer):
             return ending
-        return await self._tasks.outcome("end an MCP session", self._end(ending))
+        return self._tasks.outcome("end an MCP session", self._end(ending))
 
     async def _end(self, session: Session) -> Answer:
         """End a session, in a task of its own: a client that leaves stops nothing."""
@@ -221,26 +226,15 @@ class McpRoute:
         return ENDED if ended else NO_ROOM
 
 
-def _posted(request: Request) -> Posted:
-    lines = request.requestHeaders.getRawHeaders
+def _posted(asked: Asked) -> Posted:
+    lines = asked.lines
     return Posted(
-        body=request.content.read(),  # type: ignore[union-attr]  # None before the headers only
-        sessions=lines(b"Mcp-Session-Id", []),
-        versions=lines(b"MCP-Protocol-Version", []),
-        methods=lines(b"Mcp-Method", []),
-        names=lines(b"Mcp-Name", []),
+        body=asked.body,
+        sessions=lines(b"mcp-session-id"),
+        versions=lines(b"mcp-protocol-version"),
+        methods=lines(b"mcp-method"),
+        names=lines(b"mcp-name"),
     )
-
-
-def _on_loopback(request: Request) -> bool:
-    """Whether only this machine can have sent it."""
-    host = request.getHost()
-    return isinstance(host, IPv4Address | IPv6Address) and _is_loopback(host.host)
-
-
-@lru_cache(maxsize=64)
-def _is_loopback(address: str) -> bool:
-    return ip_address(address).is_loopback
 
 
 def _is_json(given: Sequence[bytes]) -> bool:
@@ -256,10 +250,10 @@ _RANGES = (b"application/json", b"application/*", b"*/*")
 
 
 @lru_cache(maxsize=64)
-def _accepts_json(accept: bytes) -> bool:
+def _accepts_json(given: tuple[bytes, ...]) -> bool:
     """Whether an Accept header leaves JSON in; nothing said is everything accepted."""
     qualities: dict[bytes, float] = {}
-    for part in accept.lower().split(b","):
+    for part in b",".join(given).lower().split(b","):
         media_range, *parameters = (piece.strip(b" \t") for piece in part.split(b";"))
         if media_range:
             quality = min(map(_quality, parameters), default=1.0)

@@ -9,13 +9,14 @@ part of their text.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
-_HOST = r"(?P<host>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:(?P<port>[0-9]{1,5}))?"
-_ORIGIN = re.compile(rf"(?P<scheme>https?)://{_HOST}", re.ASCII | re.IGNORECASE)
+_HOST = r"(?P<host>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:(?P<port>[0-9]{0,5}))?"
+_ORIGIN = re.compile(rf"(?P<scheme>https?)://{_HOST}(?<!:)", re.ASCII | re.IGNORECASE)
 _AUTHORITY = re.compile(_HOST, re.ASCII | re.IGNORECASE)
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
@@ -69,14 +70,14 @@ class Origins:
             return None
         origin = read_origin(given[0].decode("latin-1"))
         if origin is None or not (
-            origin in self._allowed or (loopback and _is_loopback(origin.host))
+            origin in self._allowed or (loopback and is_loopback(origin.host))
         ):
             return None
         return given[0]
 
 
 class Hosts:
-    """By which names a listener on loopback may be asked.
+    """By which names the service may be asked (S3).
 
     Args:
         base_url: Its host may.
@@ -88,18 +89,24 @@ class Hosts:
         named = () if host is None else (host["host"],)
         self._allowed = frozenset(name.lower() for name in (*named, *allowed))
 
-    def allow(self, given: Sequence[bytes]) -> bool:
-        """Whether the Host header is one of them; without one, no browser asks."""
-        if not given or ANY in self._allowed:
+    def allow(self, given: bytes | None, *, loopback: bool) -> bool:
+        """Whether the Host header is one of them; without one, no browser asks.
+
+        Args:
+            given: The value of the header.
+            loopback: Whether only this machine can ask: then its own names will do.
+        """
+        if given is None or ANY in self._allowed:
             return True
-        parts = _AUTHORITY.fullmatch(given[0].decode("latin-1"))
-        if len(given) != 1 or parts is None:
+        parts = _AUTHORITY.fullmatch(given.decode("latin-1"))
+        if parts is None:
             return False
         host = parts["host"].lower()
-        return host in self._allowed or _is_loopback(host)
+        return host in self._allowed or (loopback and is_loopback(host))
 
 
-def _is_loopback(host: str) -> bool:
+@lru_cache(maxsize=64)
+def is_loopback(host: str) -> bool:
     """Whether a host means this machine, whatever a resolver says."""
     if host in _LOOPBACK:
         return True

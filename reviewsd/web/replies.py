@@ -1,51 +1,79 @@
-"""How answers leave: headers, conditional requests, codings, bodies of any size, and errors.
+"""What answers are made of: status, header block, body; conditional requests, codings, errors.
 
 Everything that all reads have in common is here, so a route only says which representation it
-answers with (contract 2). Headers are set on the request and bytes are returned, because Klein
-makes that the one way that also type-checks.
+answers with (contract 2). An answer is a value: the channel alone sends it, whichever way its request
+came. What is known at publication is put together at publication, the header block included.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
-from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IPullProducer
-from twisted.web.http_headers import Headers
-from twisted.web.server import Request
+from msgspec import Struct
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
-from zope.interface import implementer
 
 from reviewsd.domain.parameters import Issue
 from reviewsd.domain.preconditions import Conditions, Outcome, evaluate, http_date
 from reviewsd.formats import paths, problems
 from reviewsd.formats.problems import Problem
 from reviewsd.formats.representation import Buffer, Rendered, Representation
+from reviewsd.web.asked import Asked
 
-Body = bytes | Deferred[bytes]
-"""What a route returns to Klein."""
+Header = tuple[bytes, bytes]
 
-
-_PIECE = 65_536
-"""Bytes; a larger body is sent in pieces as the client takes them (S5)."""
-
-_SECURITY: list[tuple[bytes, bytes]] = [
+_SECURITY: tuple[Header, ...] = (
     (b"X-Content-Type-Options", b"nosniff"),
     (b"Referrer-Policy", b"no-referrer"),
     (b"Content-Security-Policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"Cross-Origin-Resource-Policy", b"cross-origin"),
-    (b"Server", b"reviewsd"),
-]
+)
 
-_CORS: list[tuple[bytes, bytes]] = [
+_CORS: tuple[Header, ...] = (
     (b"Access-Control-Allow-Origin", b"*"),
     (b"Access-Control-Expose-Headers", b"ETag, Last-Modified, Link, Retry-After"),
-]
+)
 
-_PREFLIGHT: list[tuple[bytes, bytes]] = [
+_PREFLIGHT: tuple[Header, ...] = (
     (b"Access-Control-Allow-Headers", b"*, Authorization, If-None-Match, If-Modified-Since"),
     (b"Access-Control-Max-Age", b"86400"),
-]
+)
+
+_FOUND, _NOT_MODIFIED = 200, 304
+_STATUS = {
+    Outcome.PROCEED: _FOUND,
+    Outcome.NOT_MODIFIED: _NOT_MODIFIED,
+    Outcome.PRECONDITION_FAILED: 412,
+}
+_BODILESS = frozenset({204, _NOT_MODIFIED})
+
+_date = lru_cache(maxsize=2)(http_date)
+
+
+class Reply(Struct, frozen=True):
+    """An answer. The channel adds the status line, Server, Date and Connection."""
+
+    status: int
+    block: bytes
+    """The header fields, each with its line end."""
+    body: tuple[Buffer, ...] = ()
+    """Its parts; also for HEAD, whose answer the channel sends without them."""
+
+
+class Prepared(Struct, frozen=True, kw_only=True):
+    """Both answers to a read of a representation."""
+
+    etag: bytes
+    last_modified: int | None
+    found: Reply
+    unmodified: Reply
+
+
+class PreparedDocument(Struct, frozen=True):
+    """A resource with a fixed address in all its codings."""
+
+    identity: Prepared
+    gzip: Prepared | None
 
 
 class Replies:
@@ -62,229 +90,210 @@ class Replies:
     ) -> None:
         self._base_url = base_url
         self._now = now
-        hsts = [(b"Strict-Transport-Security", b"max-age=31536000")]
-        self._secured = _SECURITY + (hsts if base_url.startswith("https:") else [])
-        self._always = self._secured + _CORS
-        self._data = [
-            *self._always,
-            (b"Cache-Control", cache_control.encode()),
-            (b"Accept-Ranges", b"none"),
-        ]
-        self._errors = [
-            *self._always,
-            (b"Cache-Control", b"no-store"),
-            (b"Vary", b"Accept"),
-        ]
-        self._unkept = [*self._secured, (b"Cache-Control", b"no-store")]
-        self._plain = [*self._unkept, (b"Content-Type", b"text/plain; charset=utf-8")]
-        self._service_desc = f'<{base_url}{paths.OPENAPI}>; rel="service-desc"'
+        hsts = ((b"Strict-Transport-Security", b"max-age=31536000"),)
+        secured = (*_SECURITY, *(hsts if base_url.startswith("https:") else ()))
+        unkept = ((b"Cache-Control", b"no-store"),)
+        self._secured = _block(secured)
+        self._shared = _block((*secured, *_CORS))
+        self._data = self._shared + _block(
+            ((b"Cache-Control", cache_control.encode()), (b"Accept-Ranges", b"none"))
+        )
+        self._unkept = self._secured + _block(unkept)
+        self._plain = self._unkept + _block(((b"Content-Type", b"text/plain; charset=utf-8"),))
+        self._origin = base_url.encode()
+        self._service_link = f'<{base_url}{paths.OPENAPI}>; rel="service-desc"'.encode()
 
-    def link(self, path: str | None = None, following: str | None = None) -> bytes:
-        """The Link header of a read.
-
-        Args:
-            path: The path of a fixed resource; topics name their hub and themselves.
-            following: The path and query of the next page.
-        """
-        links = [self._service_desc]
+    def _link(self, path: str) -> bytes:
+        """The Link header of a fixed resource; topics name their hub and themselves."""
+        links = [self._service_link]
         if path in paths.TOPICS:
             links += (
-                f'<{self._base_url}{paths.HUB}>; rel="hub"',
-                f'<{self._base_url}{path}>; rel="self"',
+                b'<%b%b>; rel="hub"' % (self._origin, paths.HUB.encode()),
+                b'<%b%b>; rel="self"' % (self._origin, path.encode()),
             )
-        if following is not None:
-            links.append(f'<{self._base_url}{following}>; rel="next"')
-        return ", ".join(links).encode()
+        return b", ".join(links)
 
-    def rendered(self, request: Request, resource: Rendered, link: bytes) -> Body:
-        """Answer with the coding that the client prefers (S10)."""
-        chosen = _negotiated(request, resource)
-        if chosen is None:
-            extra = ((b"Vary", b"Accept, Accept-Encoding"),)
-            return self.problem(request, problems.NOT_ACCEPTABLE, extra)
-        varies = () if resource.gzip is None else ((b"Vary", b"Accept-Encoding"),)
-        return self.data(request, chosen, link, varies)
+    def prepare(self, path: str, resource: Rendered) -> PreparedDocument:
+        """Put together all that can be said of a document before anybody asks."""
+        link = self._link(path)
+        vary = b"" if resource.gzip is None else b"Vary: Accept-Encoding\r\n"
+        gzip = None if resource.gzip is None else self._prepare(resource.gzip, link, vary)
+        return PreparedDocument(self._prepare(resource.identity, link, vary), gzip)
 
-    def data(
-        self,
-        request: Request,
-        chosen: Representation,
-        link: bytes,
-        extra: Sequence[tuple[bytes, bytes]] = (),
-    ) -> Body:
-        """Answer with a representation, or that the client has it already (RFC 9110 13)."""
-        now = int(self._now())
-        outcome = evaluate(
-            _conditions(request.requestHeaders),
-            safe=True,
-            etag=chosen.etag,
-            last_modified=chosen.last_modified,
-            now=now,
+    def _prepare(self, of: Representation, link: bytes, vary: bytes = b"") -> Prepared:
+        block = b"%bETag: %b\r\nLink: %b\r\n%b" % (self._data, of.etag, link, vary)
+        if of.last_modified is not None:
+            block += b"Last-Modified: %b\r\n" % http_date(of.last_modified)
+        coding = b"Content-Encoding: gzip\r\n" if of.gzipped else b""
+        size = sum(map(len, of.parts))
+        content = b"Content-Type: %b\r\n%bContent-Length: %d\r\n" % (of.media_type, coding, size)
+        return Prepared(
+            etag=of.etag,
+            last_modified=of.last_modified,
+            found=Reply(_FOUND, block + content, of.parts),
+            unmodified=Reply(_NOT_MODIFIED, block),
         )
-        if outcome is Outcome.PRECONDITION_FAILED:
-            return self.problem(request, problems.PRECONDITION_FAILED)
-        headers = [*self._data, (b"ETag", chosen.etag), (b"Link", link), *extra]
-        if chosen.last_modified is not None:
-            headers.append((b"Last-Modified", http_date(chosen.last_modified)))
-        if outcome is Outcome.NOT_MODIFIED:
-            return _reply(request, 304, headers)
-        headers.append((b"Content-Type", chosen.media_type))
-        if chosen.gzipped:
-            headers.append((b"Content-Encoding", b"gzip"))
-        return _reply(request, 200, headers, *chosen.parts)
 
-    def unstored(self, request: Request, body: bytes) -> Body:
+    def rendered(self, asked: Asked, resource: PreparedDocument) -> Reply:
+        """Answer with the coding that the client prefers (S10)."""
+        given = asked.lines(b"accept-encoding")
+        if not given:
+            return self._outcome(asked, resource.identity)
+        gzip, identity = _accepted(given)
+        if resource.gzip is not None and gzip:
+            return self._outcome(asked, resource.gzip)
+        if not identity:
+            extra = ((b"Vary", b"Accept, Accept-Encoding"),)
+            return self.problem(asked, problems.NOT_ACCEPTABLE, extra)
+        return self._outcome(asked, resource.identity)
+
+    def computed(
+        self,
+        asked: Asked,
+        parts: tuple[Buffer, ...],
+        etag: bytes,
+        last_modified: int | None = None,
+        following: str | None = None,
+    ) -> Reply:
+        """Answer with JSON that was put together for the request.
+
+        Args:
+            asked: The request.
+            parts: The body.
+            etag: Of the answer; it depends on the data and the question alone.
+            last_modified: POSIX seconds; None where nobody knows.
+            following: The path and query of the next page.
+        """
+        link = self._service_link
+        if following is not None:
+            link = b'%b, <%b%b>; rel="next"' % (link, self._origin, following.encode())
+        block = b"%bETag: %b\r\nLink: %b\r\n" % (self._data, etag, link)
+        if last_modified is not None:
+            block += b"Last-Modified: %b\r\n" % _date(last_modified)
+        if asked.fields.conditional:
+            status = self._judged(asked, etag, last_modified)
+            if status == _NOT_MODIFIED:
+                return Reply(status, block)
+            if status != _FOUND:
+                return self.problem(asked, problems.PRECONDITION_FAILED)
+        size = len(parts[0]) if len(parts) == 1 else sum(map(len, parts))
+        block += b"Content-Type: application/json\r\nContent-Length: %d\r\n" % size
+        return Reply(_FOUND, block, parts)
+
+    def _outcome(self, asked: Asked, chosen: Prepared) -> Reply:
+        """Answer with a representation, or that the client has it already (RFC 9110 13)."""
+        if not asked.fields.conditional:
+            return chosen.found
+        status = self._judged(asked, chosen.etag, chosen.last_modified)
+        if status == _NOT_MODIFIED:
+            return chosen.unmodified
+        if status != _FOUND:
+            return self.problem(asked, problems.PRECONDITION_FAILED)
+        return chosen.found
+
+    def _judged(self, asked: Asked, etag: bytes, last_modified: int | None) -> int:
+        """The status that a request with preconditions comes to."""
+        if asked.fields.known == etag:
+            return _NOT_MODIFIED
+        lines = asked.lines
+        outcome = evaluate(
+            Conditions(
+                if_match=lines(b"if-match"),
+                if_none_match=lines(b"if-none-match"),
+                if_modified_since=lines(b"if-modified-since"),
+                if_unmodified_since=lines(b"if-unmodified-since"),
+            ),
+            safe=True,
+            etag=etag,
+            last_modified=last_modified,
+            now=int(self._now()),
+        )
+        return _STATUS[outcome]
+
+    def unstored(self, body: bytes, status: int = 200) -> Reply:
         """Answer with JSON that is true at this moment only."""
-        headers = [
-            *self._always,
-            (b"Cache-Control", b"no-store"),
-            (b"Content-Type", b"application/json"),
-        ]
-        return _reply(request, 200, headers, body)
+        headers = ((b"Cache-Control", b"no-store"), (b"Content-Type", b"application/json"))
+        return _reply(status, self._shared, headers, (body,))
 
-    def invalid(self, request: Request, issues: Sequence[Issue]) -> Body:
+    def invalid(self, asked: Asked, issues: Sequence[Issue]) -> Reply:
         """Answer that parameters are wrong, and which."""
-        return self.problem(request, problems.invalid_parameters(issues), issues=issues)
+        return self.problem(asked, problems.invalid_parameters(issues), issues=issues)
 
     def problem(
         self,
-        request: Request,
+        asked: Asked,
         problem: Problem,
-        extra: Sequence[tuple[bytes, bytes]] = (),
+        extra: Sequence[Header] = (),
         issues: Sequence[Issue] = (),
-    ) -> Body:
-        """Answer with an error."""
-        accept = b", ".join(request.requestHeaders.getRawHeaders(b"Accept", []))
+    ) -> Reply:
+        """Answer with an error; a header in ``extra`` takes the place of the usual one."""
+        accept = b", ".join(asked.lines(b"accept"))
         media_type = _problem_type(accept.decode("latin-1"))
-        headers = [*self._errors, *extra, (b"Content-Type", media_type)]
+        named = {b"Cache-Control": b"no-store", b"Vary": b"Accept", **dict(extra)}
+        headers = (*named.items(), (b"Content-Type", media_type))
         body = problems.render(self._base_url, problem, issues)
-        return _reply(request, problem.status, headers, body)
+        return _reply(problem.status, self._shared, headers, (body,))
 
-    def options(self, request: Request, methods: Sequence[str], *, cors: bool = True) -> Body:
+    def options(self, methods: Sequence[str], *, cors: bool = True) -> Reply:
         """Answer what may be asked, also to a browser's preflight, which fails without ``cors``."""
         allow = ", ".join(methods).encode()
-        headers = [*self._secured, (b"Allow", allow)]
+        headers: tuple[Header, ...] = ((b"Allow", allow),)
         if cors:
-            headers += [*_CORS, *_PREFLIGHT, (b"Access-Control-Allow-Methods", allow)]
-        return _reply(request, 204, headers)
+            headers += (*_CORS, *_PREFLIGHT, (b"Access-Control-Allow-Methods", allow))
+        return _reply(204, self._secured, headers)
 
-    def plain(
-        self, request: Request, status: int, text: str, extra: Sequence[tuple[bytes, bytes]] = ()
-    ) -> Body:
+    def plain(self, status: int, text: str, extra: Sequence[Header] = ()) -> Reply:
         """Answer with text that is true at this moment only, and not for other sites' scripts.
 
         Args:
-            request: What is answered.
             status: Of HTTP.
             text: Lines, the last without its end.
             extra: Further headers.
         """
-        return _reply(request, status, [*self._plain, *extra], f"{text}\n".encode())
+        return _reply(status, self._plain, extra, (f"{text}\n".encode(),))
 
     def unkept(
-        self,
-        request: Request,
-        status: int,
-        headers: Sequence[tuple[bytes, bytes]],
-        body: Sequence[Buffer] = (),
-    ) -> Body:
+        self, status: int, headers: Sequence[Header], body: tuple[Buffer, ...] = ()
+    ) -> Reply:
         """Answer with what no cache may keep, and what the caller says about it.
 
         Args:
-            request: What is answered.
             status: Of HTTP.
             headers: Further ones; the body's type too, where there is one.
             body: The parts of it.
         """
-        return _reply(request, status, [*self._unkept, *headers], *body)
+        return _reply(status, self._unkept, headers, body)
 
-    def refusal(self, problem: Problem) -> bytes:
-        """A whole response to what never became a request; the connection closes after it."""
+    def refusal(self, problem: Problem) -> Reply:
+        """Answer to what never became a request."""
         if problem.plain:
-            body, headers = f"{problem.detail}\n".encode(), self._plain
-        else:
-            body = problems.render(self._base_url, problem)
-            headers = [*self._errors, (b"Content-Type", b"application/json")]
-        headers = [
-            *headers,
-            (b"Date", http_date(int(self._now()))),
-            (b"Content-Length", b"%d" % len(body)),
-            (b"Connection", b"close"),
-        ]
-        head = [b"HTTP/1.1 %d %s" % (problem.status, problem.title.encode())]
-        head += (b"%s: %s" % header for header in headers)
-        return b"\r\n".join((*head, b"", body))
+            return self.plain(problem.status, problem.detail)
+        return self.problem(Asked(b"", b""), problem)
+
+
+def _block(headers: Iterable[Header]) -> bytes:
+    return b"".join(b"%b: %b\r\n" % header for header in headers)
 
 
 def _reply(
-    request: Request, status: int, headers: Sequence[tuple[bytes, bytes]], *body: Buffer
-) -> Body:
-    request.setResponseCode(status, _REASONS.get(status))
-    # HTML is never correct here, but it is Twisted's default
-    request.defaultContentType = None
-    for name, value in headers:
-        request.responseHeaders.setRawHeaders(name, [value])
-    size = sum(map(len, body))
+    status: int, usual: bytes, headers: Sequence[Header], body: tuple[Buffer, ...] = ()
+) -> Reply:
+    block = usual + _block(headers)
     if status not in _BODILESS:
-        request.responseHeaders.setRawHeaders(b"Content-Length", [b"%d" % size])
-    if request.method == b"HEAD":
-        return b""
-    return b"".join(body) if size <= _PIECE else _Pulled(request, body).finished
+        block += b"Content-Length: %d\r\n" % sum(map(len, body))
+    return Reply(status, block, body)
 
 
-_BODILESS = frozenset({204, 304})
-_REASONS = {421: b"Misdirected Request"}  # phrases that Twisted does not know
-
-
-@implementer(IPullProducer)
-class _Pulled:
-    """Sends a large body in pieces, as fast as the client takes them."""
-
-    def __init__(self, request: Request, body: Sequence[Buffer]) -> None:
-        self._request = request
-        self._pieces = (
-            bytes(part[at : at + _PIECE]) for part in body for at in range(0, len(part), _PIECE)
-        )
-        self.finished: Deferred[bytes] = Deferred()
-        request.registerProducer(self, False)  # noqa: FBT003  pulled, not streaming
-
-    def resumeProducing(self) -> None:
-        """Send the next piece."""
-        piece = next(self._pieces, None)
-        if piece is not None:
-            self._request.write(piece)
-        else:
-            self._request.unregisterProducer()
-            self.finished.callback(b"")
-
-    def stopProducing(self) -> None:
-        """The client has gone; Klein cancels ``finished``."""
-
-
-def _conditions(headers: Headers) -> Conditions:
-    lines = headers.getRawHeaders
-    return Conditions(
-        if_match=tuple(lines(b"If-Match", ())),
-        if_none_match=tuple(lines(b"If-None-Match", ())),
-        if_modified_since=tuple(lines(b"If-Modified-Since", ())),
-        if_unmodified_since=tuple(lines(b"If-Unmodified-Since", ())),
-    )
-
-
-def _negotiated(request: Request, resource: Rendered) -> Representation | None:
-    """The representation for the request's Accept-Encoding; None when all are refused."""
-    given = request.requestHeaders.getRawHeaders(b"Accept-Encoding")
-    if given is None:
-        return resource.identity
+@lru_cache(maxsize=64)
+def _accepted(given: tuple[bytes, ...]) -> tuple[bool, bool]:
+    """Whether gzip is accepted, and wanted at least as much as identity; whether identity is."""
     accepted = parse_accept_header(b", ".join(given).decode("latin-1"))
     weights = {coding.lower(): weight for coding, weight in reversed(list(accepted))}
     anything = weights.get("*", 0)
     gzip = weights.get("gzip", weights.get("x-gzip", anything))
     # not named, identity is acceptable, but less than any coding that is (RFC 9110 12.5.3)
     refused = weights.get("identity", 1 if "*" not in weights else anything) == 0
-    if resource.gzip is not None and gzip > 0 and gzip >= weights.get("identity", 0):
-        return resource.gzip
-    return None if refused else resource.identity
+    return gzip > 0 and gzip >= weights.get("identity", 0), not refused
 
 
 def _problem_type(accept: str) -> bytes:

@@ -1,86 +1,67 @@
-"""The requests of the public site: Twisted's, without what no route here wants.
+"""What Klein works on: Twisted's request, made of what our own channel has read.
 
-Twisted makes every request ready for everything: arguments and cookies read, the resource looked up
-from the root, header names put right and values cleaned time and again. That costs more than most
-answers, so what is left here is what Klein and the routes use.
+It brings the request to a route and takes the route's answer; the channel sends it. All that Twisted
+would do besides, arguments, cookies, the writing of headers and bodies, no route here wants.
 """
 
-import time
-from functools import lru_cache
-from io import BytesIO
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
+from twisted.logger import Logger
 from twisted.python.failure import Failure
-from twisted.web.http_headers import Headers
+from twisted.web.resource import IResource
 from twisted.web.server import Request
 
-from reviewsd.domain.preconditions import http_date
+from reviewsd.web.asked import Asked
+from reviewsd.web.replies import Reply
 
 if TYPE_CHECKING:
     from reviewsd.web.channel import Channel
 
-SERVER = b"reviewsd"
 
-_date = lru_cache(maxsize=2)(http_date)
+class PublicRequest(Request):
+    """A request of the public site.
 
-
-class Fields(Headers):
-    """Header fields from who spells their names as ``Headers`` would, and has clean values.
-
-    The channel puts names right and refuses values with line breaks before it adds them; it looks at
-    what is sent once more as a whole.
+    Args:
+        channel: Its connection.
+        asked: What is asked.
     """
 
-    def addRawHeader(self, name: bytes, value: bytes) -> None:  # type: ignore[override]
-        self._rawHeaders.setdefault(name, []).append(value)
+    channel: "Channel"  # type: ignore[assignment]  # it has what is asked of an HTTPChannel
+    reply: Reply | None = None
+    """What is answered, once a route has said so."""
+    _log = Logger()
 
-    def setRawHeaders(self, name: str | bytes, values: list[bytes]) -> None:  # type: ignore[override]
-        if isinstance(name, str):  # only Twisted's own
-            super().setRawHeaders(name, values)
-        else:
-            self._rawHeaders[name] = values
+    def __init__(self, channel: "Channel", asked: Asked) -> None:
+        super().__init__(channel, parsePOSTFormSubmission=False)
+        self.asked = asked
 
-
-class BoundedRequest(Request):
-    """A request whose body is counted by its channel, and held in memory."""
-
-    channel: "Channel"
-    truncated = False
-    """Whether there was more in the body than may be."""
-
-    def __init__(self, channel: "Channel", *queued: object) -> None:
-        super().__init__(channel, *queued)
-        self.requestHeaders = Fields()
-        self.responseHeaders = Fields()
-
-    def getRequestHostname(self) -> bytes:
-        # Klein asks, and fails on a Host that is no name; routes do not depend on it
-        return b"localhost"
-
-    def parseCookies(self) -> None:
-        """No route reads any."""
-
-    def gotLength(self, _length: int | None) -> None:
-        self.content = BytesIO()  # Twisted writes what comes in chunks to a file
-
-    def handleContentChunk(self, data: bytes) -> None:
-        if self.channel.takes(len(data)):
-            super().handleContentChunk(data)
-
-    def requestReceived(self, command: bytes, path: bytes, version: bytes) -> None:
-        self.method, self.uri, self.clientproto = command, path, version
-        self.path = path.partition(b"?")[0]
-        self.content.seek(0)  # type: ignore[union-attr]  # None before the headers only
-        self.process()
-
-    def process(self) -> None:
-        self.site = self.channel.site
-        self.responseHeaders.setRawHeaders(b"Server", [SERVER])
-        self.responseHeaders.setRawHeaders(b"Date", [_date(int(time.time()))])
+    def render_on(self, root: IResource) -> None:
+        """Have a resource answer."""
+        asked = self.asked
+        self.method, self.path = asked.method, asked.path
+        self.uri = asked.path + (b"?" + asked.query if asked.query else b"")
+        self.clientproto = b"HTTP/1.1"
         self.prepath: list[bytes] = []
-        self.postpath = [unquote_to_bytes(part) for part in self.path[1:].split(b"/")]  # for Klein
+        self.postpath = [unquote_to_bytes(part) for part in asked.path[1:].split(b"/")]  # for Klein
         try:
-            self.render(self.site.resource)
+            self.render(root)
         except Exception:  # noqa: BLE001 - logged there, with its traceback
             self.processingFailed(Failure())
+
+    def getRequestHostname(self) -> bytes:
+        """A name for Klein, which asks for one and fails on some: no route depends on it."""
+        return b"localhost"
+
+    def put(self, reply: Reply) -> bytes:
+        """Say what is answered; returns what a route returns to Klein."""
+        self.reply = reply
+        return b""
+
+    def write(self, data: bytes) -> None:
+        """Nothing: the channel sends the reply when the request is finished."""
+
+    def processingFailed(self, reason: Failure) -> None:
+        """A bug, or a resource that says nothing; the channel answers 500."""
+        self._log.failure("answering {path} failed", reason, path=self.asked.path)
+        self.finish()

@@ -59,8 +59,8 @@ class Denials:
             self._underway -= 1
         heard = isinstance(answer, Answered)
         self._log.info(
-            "{host} was told that its subscription to {topic} has ended: {heard}",
-            host=pair.host,
+            "{callback_host} was told that its subscription to {topic} has ended: {heard}",
+            callback_host=pair.host,
             topic=topic,
             heard="it answered" if heard else "it did not answer",
         )

@@ -32,6 +32,9 @@ from reviewsd.websub.world import Reach, Store, World
 
 GONE = 410
 
+RESULTS = {Delivered: "delivered", Failed: "failed", Gone: "gone"}
+"""What comes of an attempt; so they are counted (O9)."""
+
 SIGNED_AT_ONCE = 2**20
 """Bytes; the HMAC of more is left to a thread: a megabyte takes half a millisecond."""
 
@@ -232,7 +235,10 @@ class Distribution:
         return f"{self._method}={digest}".encode()
 
     def _tell(self, results: Sequence[Outcome]) -> None:
-        """One line for those who were sent the same; who failed has one of his own."""
+        """Count them; one line for those who were sent the same; who failed has one of his own."""
+        for result in results:
+            if result.event is not None:
+                self._world.tally.count("delivery_attempts_total", RESULTS[type(result.event)])
         served = Counter(
             (result.claim.topic, result.event.version)
             for result in results
@@ -240,21 +246,24 @@ class Distribution:
         )
         for (topic, version), count in served.items():
             self._log.info(
-                "delivered {topic} version {version} to {count}",
+                "delivered {topic} version {version} to {whom}",
                 topic=topic,
                 version=version,
-                count="1 subscriber" if count == 1 else f"{count} subscribers",
+                whom="1 subscriber" if count == 1 else f"{count} subscribers",
+                count=count,
+                type="deliver",
             )
 
     def _failed(
         self, claim: DeliveryClaim, status: int | None, error: str, retry_after: bytes | None = None
     ) -> Outcome:
         self._log.info(
-            "delivery of {topic} to {host} (subscription {id}) failed: {error}",
+            "delivery of {topic} to {callback_host} (subscription {subscription_id}) failed: {error}",
             topic=claim.topic,
-            host=claim.pair.host,
-            id=claim.id,
+            callback_host=claim.pair.host,
+            subscription_id=claim.id,
             error=error,
+            type="deliver",
         )
         waits = retry.waits(
             self._patience.retry_delays,

@@ -12,6 +12,7 @@ from reviewsd.domain.callback import (
     Callback,
     CallbackPolicy,
     CallbackRefusedError,
+    Refusal,
     parse_callback,
 )
 from reviewsd.domain.subscription import Mode
@@ -61,11 +62,13 @@ class HubRequestError(Exception):
     Attributes:
         status: Of HTTP: 400, 403, 413 or 415.
         text: One line for the developer.
+        refusal: Why the callback is refused, where that is the reason.
     """
 
-    def __init__(self, status: int, text: str) -> None:
+    def __init__(self, status: int, text: str, refusal: Refusal | None = None) -> None:
         self.status = status
         self.text = text
+        self.refusal = refusal
         super().__init__(f"{status} {text}")
 
 
@@ -215,7 +218,8 @@ def _read_callback(text: str, policy: CallbackPolicy) -> Callback:
         return parse_callback(text, policy)
     except CallbackRefusedError as error:
         status = 403 if error.forbidden else 400
-        raise HubRequestError(status, f"hub.callback: {error.detail}") from None
+        text = f"hub.callback: {error.detail}"
+        raise HubRequestError(status, text, error.refusal) from None
 
 
 _DECIMAL = re.compile(r"0*([1-9][0-9]*)")

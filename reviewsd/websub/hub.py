@@ -158,7 +158,7 @@ class Hub:
             if path not in known or known[path].version != topic.version
         ]
         if changed:
-            self._log.info("to be delivered: {changed}", changed=", ".join(changed))
+            self._log.info("to be delivered: {changed}", changed=", ".join(changed), type="change")
         others = [path for path, digest in digests.items() if after[path].sha256 != digest]
         if others:
             self._log.warn(
@@ -179,8 +179,13 @@ class Hub:
             return upkeep.sweep(cursor, self._world.now())
 
         try:
-            while await self._database.run(sweep) == upkeep.SWEEP:
-                pass
+            ended = upkeep.SWEEP
+            while ended == upkeep.SWEEP:
+                ended = await self._database.run(sweep)
+                if ended:
+                    self._log.info(
+                        "leases and requests that ran out: {count}", count=ended, type="drop"
+                    )
         except StoreError as error:
             self._log.warn("hub: {error}", error=str(error))
 

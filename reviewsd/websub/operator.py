@@ -147,6 +147,13 @@ class Operator:
         if removed is None:
             return False
         pair, topic, active = removed
+        self._log.info(
+            "the subscription of {callback_host} to {topic} was removed by the operator",
+            callback_host=pair.host,
+            topic=topic,
+            subscription_id=identifier,
+            type="drop",
+        )
         if active and not self._orders.paused:
             self._denials.send(pair, topic, reason or "removed by the operator of the hub")
         return True
@@ -259,7 +266,15 @@ class Operator:
         Raises:
             ValueError: It is neither.
         """
-        return await self._orders.block(value, note, dry_run=dry_run)
+        removed = await self._orders.block(value, note, dry_run=dry_run)
+        if not dry_run:
+            self._log.info(
+                "the block of {value} has ended subscriptions and requests: {count}",
+                value=value,
+                count=removed,
+                type="drop",
+            )
+        return removed
 
     async def unblock(self, value: str) -> bool:
         """Take a block back; whether there was one.

@@ -31,6 +31,15 @@ PAUSE_WAIT = 300
 START_WAIT = 5
 """Seconds after which to ask again while the hub of an empty state does not know its topics yet."""
 
+PER_CLIENT, PER_HOST = "requests-per-minute", "requests-per-minute-and-host"
+_LIMITS = {
+    Asking.BACKING_OFF: "backoff",
+    Asking.TOO_MANY: "active",
+    Asking.TOO_MANY_FOR_HOST: "active-per-host",
+    Asking.TOO_MANY_PENDING: "pending",
+}
+LIMITS = (PER_CLIENT, PER_HOST, *_LIMITS.values())
+"""What a request may run into; so they are counted (O9)."""
 
 _ACCEPTED = HubAnswer(status=202, text="accepted; the callback is asked to confirm it now")
 
@@ -88,9 +97,15 @@ class Reception:
         self._secrets = secrets
         self._orders = orders
         self._world = world
+        self._count = world.tally.count
         self._terms = terms
         self._gates = gates
         self._accepted = accepted
+
+    def use(self, terms: Terms, gates: Gates) -> None:
+        """Ask this of every request from now on."""
+        self._terms = terms
+        self._gates = gates
 
     @property
     def help_text(self) -> str:
@@ -127,11 +142,14 @@ class Reception:
         """
         wait = self._gates.requests.take(client, self._world.clock.seconds())
         if wait > 0:
+            self._count("ratelimited_total", PER_CLIENT)
             return _later(429, "too many requests from your network", wait)
         try:
             asked = read_form(body, content_type, self._terms.rules)
-        except HubRequestError as refusal:
-            return HubAnswer(status=refusal.status, text=refusal.text)
+        except HubRequestError as error:
+            if error.refusal is not None:
+                self._count("callback_refused_total", error.refusal.value)
+            return HubAnswer(status=error.status, text=error.text)
         host = asked.callback.host
         if self._orders.blocked(host):
             return HubAnswer(status=403, text=Asking.BLOCKED.value)
@@ -139,6 +157,7 @@ class Reception:
             return _later(503, "the hub is paused by its operator", PAUSE_WAIT)
         wait = self._gates.hosts.take(host, self._world.clock.seconds())
         if wait > 0:
+            self._count("ratelimited_total", PER_HOST)
             return _later(429, "too many requests for this callback host", wait)
         return await self._keep(asked, client)
 
@@ -155,13 +174,17 @@ class Reception:
                 backing_off=held_back > 0,
             )
         )
+        if asking in _LIMITS:
+            self._count("ratelimited_total", _LIMITS[asking])
         match asking:
             case Asking.ACCEPTED:
                 self._log.info(
-                    "{mode} of {topic} asked for with a callback at {host}",
+                    "{mode} of {topic} asked for with a callback at {callback_host}",
                     mode=asked.mode.value,
                     topic=asked.topic,
-                    host=host,
+                    callback_host=host,
+                    client=client,
+                    type="subscribe",
                 )
                 self._accepted()
                 return _ACCEPTED

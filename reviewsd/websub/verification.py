@@ -17,6 +17,9 @@ from reviewsd.websub.outcomes import Answered, Crowded, Unanswered
 from reviewsd.websub.rounds import POSTPONED
 from reviewsd.websub.world import Reach, Store, World
 
+RESULTS = {Confirmed: "confirmed", NotConfirmed: "not-confirmed", Unreachable: "unreachable"}
+"""What comes of an attempt; so they are counted (O9)."""
+
 CLAIM = 90_000
 """Milliseconds for which an attempt is claimed; longer than any attempt takes (D5)."""
 
@@ -115,11 +118,13 @@ class Verification:
                 event, said = Unreachable(), reason
         self._neighbours.learn(claim.host, answer.address)
         self._note(claim, event, answer.address)
+        self._world.tally.count("verification_total", RESULTS[type(event)])
         self._log.info(
-            "{mode} at {host}: {said}",
+            "{mode} at {callback_host}: {said}",
             mode=claim.intent.mode.value,
-            host=claim.host,
+            callback_host=claim.host,
             said=said,
+            type="verify",
         )
         return Verified(claim, event)
 

@@ -1,10 +1,10 @@
-"""What the hub has from outside: time, chance, threads, a store, the way to callbacks.
+"""What the hub has from outside: time, chance, threads, a tally, a store, the way to callbacks.
 
 Tests bring their own.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from twisted.internet.defer import Deferred
@@ -12,6 +12,7 @@ from twisted.internet.interfaces import IReactorTime
 
 from reviewsd.domain.callback import Callback
 from reviewsd.stores.database import Cursor
+from reviewsd.tally import Tally
 from reviewsd.websub.limits import Crowd
 from reviewsd.websub.outcomes import Admission, Outcome, Push
 
@@ -27,7 +28,7 @@ class InThread(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """Time, chance and threads."""
+    """Time, chance, threads, and who counts what happens."""
 
     clock: IReactorTime
     """Waits, and monotonic seconds for what does not outlive the process (D13)."""
@@ -38,6 +39,7 @@ class World:
     chance: Callable[[], float]
     """A number from 0 to 1, another one each time."""
     in_thread: InThread
+    tally: Tally = field(default_factory=Tally)
 
 
 class Store(Protocol):

@@ -25,11 +25,16 @@ from tests.support.admin_fake import (
 )
 from tests.support.commands import CONSOLE_SCRIPT, on_a_terminal, reviewsctl
 
-COMMANDS = ["status", "ping", "version", "reload", "push", "subs", "hub"]
+COMMANDS = [
+    *("status", "ping", "metrics", "version", "reload", "push"),
+    *("import", "export", "tail", "backup", "init", "check", "paths", "doctor"),
+    *("subs", "hub", "config", "service", "mcp"),
+]
 PAGES = [
     *COMMANDS,
     *(f"subs {name}" for name in ("list", "show", "remove", "push")),
     *(f"hub {name}" for name in ("status", "pause", "resume", "block", "unblock", "blocks")),
+    *("config show", "config schema", "service install", "mcp server-json"),
 ]
 NEVER_IMPORTED_BY_HELP = ("rich", "http.client", "msgspec", "pydantic", "importlib.metadata")
 
@@ -279,6 +284,13 @@ def test_a_problem_under_json_keeps_its_status(
 def test_ping_says_pong(environment: dict[str, str], daemon: AdminFake) -> None:
     assert reviewsctl(environment, "ping").stdout == "pong\n"
     assert reviewsctl(environment, "ping", "--json").stdout == '{"pong":true,"version":"0.1.0"}\n'
+
+
+def test_metrics_are_printed_as_they_come(environment: dict[str, str], daemon: AdminFake) -> None:
+    text = b"# HELP a B.\n# TYPE a gauge\na 1.0\n"
+    scripted(daemon, metrics=Scripted(parts=(text,), headers=HEADERS, whole=True))
+
+    assert text.decode() == reviewsctl(environment, "metrics").stdout
 
 
 def test_version_names_tool_daemon_and_what_they_stand_on(

@@ -4,22 +4,21 @@ import base64
 import datetime
 import re
 from contextlib import suppress
-from dataclasses import fields, replace
 from urllib.parse import quote, urlencode
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import fields, replace
 
 from reviewsd.domain.parameters import (
     SEARCH_PARAMETERS,
-    Cursor,
     InvalidParametersError,
     Parameter,
-    SearchQuery,
     read_date,
     read_query,
 )
+from reviewsd.domain.queries import Cursor, SearchQuery
 
 LEAP_DAY = datetime.date(2024, 2, 29)
 CURSOR = Cursor(datetime.date(2025, 3, 14), "01J9ZK3V5Q8R2N7M4T6W1X0YAB")

@@ -5,13 +5,13 @@ The thresholds between its ways to search are forced down, so that small data se
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from reviewsd.domain.parameters import Cursor, SearchQuery
+from reviewsd.domain.queries import Cursor, SearchQuery
 from reviewsd.domain.search import Columns, Hits, search
 from tests.support.columns import Data, Insights, Review, mentioned, opened, review
 

@@ -116,7 +116,7 @@ def test_a_text_is_casefolded_and_ends_with_its_stars_and_a_separator() -> None:
         ends = [0]
         for text in expected:
             ends.append(ends[-1] + len(text) + 1)
-        assert ends == columns.text_offsets.tolist()
+        assert ends == list(columns.text_offsets)
 
 
 def test_no_reviews_give_columns_too(tmp_path: Path) -> None:

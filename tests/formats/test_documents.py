@@ -277,9 +277,10 @@ def test_insights_keep_the_spelling_of_numbers() -> None:
     ],
 )
 def test_a_search_result_counts_before_the_limit(records: list[bytes], expected: str) -> None:
-    assert expected == documents.search_result(812, records, None).decode()
+    joined = memoryview(b",".join(records))
+    assert expected == documents.search_result(812, len(records), joined, None).decode()
     more = expected.replace("null", '"c\\""')
-    assert more == documents.search_result(812, records, 'c"').decode()
+    assert more == documents.search_result(812, len(records), joined, 'c"').decode()
 
 
 def test_reviews_since_a_day_are_one_slice() -> None:

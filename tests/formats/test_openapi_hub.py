@@ -49,7 +49,7 @@ def described(**fields: object) -> bool:
 def test_the_hub_is_asked_with_a_form() -> None:
     assert {"get", "post"} == HUB.keys()
     assert [FORM] == list(HUB["post"]["requestBody"]["content"])
-    assert "202 400 403 413 415 429 503" == " ".join(HUB["post"]["responses"])
+    assert "202 400 403 413 415 421 429 503" == " ".join(HUB["post"]["responses"])
 
 
 @pytest.mark.parametrize("method", ["get", "post"])

@@ -9,13 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reviewsd.domain.parameters import (
-    SEARCH_PARAMETERS,
-    Cursor,
-    InvalidParametersError,
-    SearchQuery,
-    read_query,
-)
+from reviewsd.domain.parameters import SEARCH_PARAMETERS, InvalidParametersError, read_query
+from reviewsd.domain.queries import Cursor, SearchQuery
 from reviewsd.mcp.arguments import MAX_PROBLEMS, ArgumentsError, read
 from reviewsd.mcp.tools import TOOLS
 

@@ -59,7 +59,7 @@ def over_http(snapshot: Snapshot, values: dict[str, object]) -> bytes:
     records = [snapshot.record(position) for position in hits.positions]
     cursor = snapshot.cursor(hits)
     after = None if cursor is None else cursor.encode()
-    return documents.search_result(hits.matched, records, after)
+    return documents.search_result(hits.matched, len(records), b",".join(records), after)
 
 
 DAYS = st.dates(datetime.date(2017, 1, 1), datetime.date(2026, 1, 1)).map(str)

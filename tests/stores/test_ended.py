@@ -1,7 +1,7 @@
 """MCP sessions that were ended before their time (mcp.md 6, S18)."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
@@ -81,6 +81,32 @@ async def test_what_is_ended_is_ended_at_once_and_after_a_start(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_observers_hear_of_each_end_before_it_is_answered(
+    database: Database, now: Watch
+) -> None:
+    """Other processes must refuse the session from then on; also one that another node has ended."""
+    first, second = node(database, now), node(database, now)
+    told: list[tuple[str, dict[bytes, int]]] = []
+    for name, sessions in (("first", first), ("second", second)):
+
+        async def hear(new: Mapping[bytes, int], name: str = name) -> None:
+            told.append((name, dict(new)))
+
+        sessions.observe(hear)
+    await first.end(A, NOW + 60)
+    expires = (NOW + 60) * 1000
+    assert [("first", {A: expires})] == told
+    await first.end(A, NOW + 60)
+    await first.load()
+    assert 1 == len(told)
+    await second.load()
+    await second.load()
+    assert ("second", {A: expires}) == told[-1]
+    assert 2 == len(told)
+    assert {A: expires} == second.known
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_ending_twice_is_ending_once(database: Database, now: Watch) -> None:
     """Two nodes may do so before they hear of each other."""
     first, second = node(database, now), node(database, now)
@@ -112,6 +138,7 @@ async def test_when_too_many_are_ended_none_is_until_some_expire(
     assert await sessions.end(A, NOW + 1)
     assert not await sessions.end(B, NOW + 60)
     assert (True, False) == (A in sessions, B in sessions)
+    assert 1 == sessions.refused  # mcp.md 6: a metric counts
     now.seconds += 1
     assert await sessions.end(B, NOW + 60)
 

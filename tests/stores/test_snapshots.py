@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from twisted.logger import LogEvent, capturedLogs, formatEvent
 
-from reviewsd.domain.parameters import SearchQuery
+from reviewsd.domain.queries import SearchQuery
 from reviewsd.formats import folder
 from reviewsd.formats.publication import Published, Unchanged
 from reviewsd.stores import snapshots as module
@@ -235,6 +235,23 @@ def test_a_new_one_is_taken_over_only_when_asked_to_look(house: House) -> None:
     assert house.current.readlink().name == snapshots.current.revision
 
 
+def test_who_has_missed_a_publication_can_see_that(house: House) -> None:
+    """A quick look, for those who look often."""
+    snapshots = opened(house)
+    assert snapshots.empty
+    house.publish()
+    assert snapshots.stale
+    snapshots.refresh()
+    assert not snapshots.stale
+    house.write(review("z"))
+    house.publish()
+    assert snapshots.stale
+    house.current.unlink()
+    assert not snapshots.stale  # there is nothing better
+    house.current.symlink_to(snapshots.current.revision)
+    assert not snapshots.stale
+
+
 def test_observers_hear_of_each_revision_once(house: House) -> None:
     house.publish()
     snapshots = opened(house)
@@ -407,3 +424,39 @@ def test_a_whole_one_is_never_discarded(house: House) -> None:
     opened(house).discard_damaged()
     house.check_tidy()
     Snapshots(house.snapshots.parent / "none").discard_damaged()
+
+
+@pytest.mark.parametrize("positions", [[], [0], [1], [0, 1], [1, 2], [0, 2], [0, 1, 2]])
+def test_reviews_are_joined_as_they_stand_in_the_document(
+    house: House, positions: list[int]
+) -> None:
+    house.publish()
+    snapshot = opened(house).current
+    expected = b",".join(bytes(snapshot.record(each)) for each in positions)
+    assert expected == bytes(snapshot.joined(positions))
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_a_text_is_found_in_the_same_reviews_however_many_there_are(
+    house: House, monkeypatch: pytest.MonkeyPatch, *, few: bool
+) -> None:
+    """Where there are few, its reviews are remembered; so many texts and no more."""
+    monkeypatch.setattr(module, "_SMALL", 100 if few else 0)
+    monkeypatch.setattr(module, "_NEEDLES", 10)
+    house.publish()
+    snapshot = opened(house).current
+    for text, found in {
+        "boiler ": ["b", "a"],
+        "no b": ["b"],
+        "none": [],
+        "BOILER W": ["a"],
+    }.items():
+        for rating in (None, 5):
+            hits = outcome(snapshot.search(SearchQuery(query=text, rating=rating)))
+            assert found == [record(snapshot, each) for each in hits.positions]
+            assert len(found) == hits.matched
+    for number in range(50):
+        outcome(snapshot.search(SearchQuery(query=f"word {number}")))
+    if few:
+        assert snapshot._sets._looked_up is not None
+        assert 10 == snapshot._sets._looked_up.cache_info().currsize

@@ -15,6 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from reviewsd.__main__ import AS_ROOT
+
 DEMO = Path(__file__).parents[2] / "reviewsd" / "demo"
 CLI = Path(__file__).parents[2] / "cli"
 BASE_URL = "https://reviews.example.com"
@@ -110,6 +112,16 @@ class Daemon:
         """What the manager has heard from the latest process."""
         assert self.manager is not None
         return self.manager.heard
+
+    @property
+    def lines(self) -> list[str]:
+        """What the log says; not that root runs it, as it may do for tests."""
+        return [line for line in self.log.read_text().splitlines() if AS_ROOT not in line]
+
+    @property
+    def unusual(self) -> list[str]:
+        """What the log says beyond info."""
+        return [line for line in self.lines if " info " not in line]
 
     def launch(self, before: Sequence[str] = ()) -> None:
         """Start, and wait for nothing.

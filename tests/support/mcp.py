@@ -14,6 +14,7 @@ from reviewsd.mcp.server import Answer, McpServer, Posted
 from reviewsd.mcp.sessions import Session, Sessions
 from reviewsd.mcp.toolbox import Toolbox
 from reviewsd.stores.snapshots import Snapshot
+from reviewsd.tally import Tally
 from tests.support.columns import review
 from tests.support.publishing import House
 
@@ -100,6 +101,7 @@ class Bench:
                 Toolbox(),
                 Resources(max_resource),
                 Introduction("1.2.3", "All are from customers."),
+                Tally(),
             ),
             lambda size: next(numbers).to_bytes(size, "big"),
         )

@@ -14,6 +14,9 @@ from reviewsd.domain.listing import (
     PushStep,
     TopicState,
 )
+from reviewsd.stores.child import Progress
+from reviewsd.stores.publisher import Publisher
+from reviewsd.web.admin import Changes, Reloaded
 
 AT = 1_760_000_000.0
 """2025-10-09T08:53:20Z"""
@@ -175,3 +178,15 @@ class MemoryOperator:
     def _check(self) -> None:
         if self.fault is not None:
             raise self.fault
+
+
+class DataReloading:
+    """A Reloading whose configuration never changes."""
+
+    def __init__(self, publisher: Publisher) -> None:
+        self._publisher = publisher
+        self.changes = Changes()
+
+    async def reload(self, *, force: bool = False, progress: Progress | None = None) -> Reloaded:
+        report = await self._publisher.reload(force=force, progress=progress)
+        return Reloaded(report, self.changes)

@@ -82,6 +82,11 @@ def test_every_address_that_it_prints_answers(demo: Demo) -> None:
             assert answer.read(1)
 
 
+def test_it_is_no_place_for_warnings(demo: Demo) -> None:
+    """Not even when root tries it."""
+    assert " warn " not in demo.printed
+
+
 def test_the_address_for_agents_answers_them(demo: Demo) -> None:
     (agents,) = re.findall(r"claude mcp add --transport http reviews (http://\S+)", demo.printed)
     message = {

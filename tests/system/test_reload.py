@@ -63,7 +63,7 @@ def data_state(daemon: Daemon) -> object:
 
 
 def warnings(daemon: Daemon) -> list[str]:
-    return [line for line in daemon.log.read_text().splitlines() if " info " not in line]
+    return daemon.unusual
 
 
 # -- ways to replace files; the watcher's own tests have ten

@@ -26,7 +26,7 @@ from reviewsd.web.admin import AdminSite
 from reviewsd.web.admin_replies import API
 from tests.support.admin_socket import Answer, ask, check_headers, check_problem, told
 from tests.support.columns import review
-from tests.support.operator import MemoryOperator
+from tests.support.operator import DataReloading, MemoryOperator
 from tests.support.publishing import House
 
 ABOUT = {"version": "9.8.7", "base_url": "https://a.example", "listen": ["x"], "data_dir": "/d"}
@@ -53,7 +53,13 @@ class Office:
         self.path = place / "admin.sock"
         self.operator = MemoryOperator()
         site = AdminSite(
-            self.snapshots, self.publisher, self.operator, ABOUT, lambda: self.time, TaskSet()
+            self.snapshots,
+            self.publisher,
+            DataReloading(self.publisher),
+            self.operator,
+            ABOUT,
+            lambda: self.time,
+            TaskSet(),
         ).site()
         self.port = cast("IReactorUNIX", reactor).listenUNIX(
             str(self.path),

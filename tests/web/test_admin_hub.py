@@ -34,7 +34,7 @@ from tests.support.admin_socket import (
     told,
 )
 from tests.support.columns import review
-from tests.support.operator import ACTIVE, MemoryOperator
+from tests.support.operator import ACTIVE, DataReloading, MemoryOperator
 from tests.support.publishing import House
 
 BASE = "https://a.example"
@@ -55,7 +55,13 @@ class Desk:
         )
         self.path = place / "admin.sock"
         site = AdminSite(
-            snapshots, self.publisher, self.operator, ABOUT, lambda: 0.0, TaskSet()
+            snapshots,
+            self.publisher,
+            DataReloading(self.publisher),
+            self.operator,
+            ABOUT,
+            lambda: 0.0,
+            TaskSet(),
         ).site()
         self.port = cast("IReactorUNIX", reactor).listenUNIX(
             str(self.path),

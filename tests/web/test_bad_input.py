@@ -7,18 +7,20 @@ import json
 import time
 from collections.abc import Iterator
 from http.client import responses
+from pathlib import Path
 from typing import Any
 
 import pytest
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.logger import LogEvent, capturedLogs
-from twisted.web.http import HTTPChannel
 
 from reviewsd.stores.snapshots import Snapshot, SnapshotError, Snapshots
-from reviewsd.web.channel import PublicServer
+from reviewsd.web.lane import fast_lane
 from reviewsd.web.public import PublicSite
+from reviewsd.web.reads import Reads
 from reviewsd.web.replies import Replies
+from reviewsd.web.server import Limits, PublicServer
 from tests.support.daemon import BASE_URL, Answer, Daemon
 
 SEARCH = "/api/reviews/search"
@@ -30,9 +32,8 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     """One for all; no request of this module may make it log more than that it started."""
     with Daemon(tmp_path_factory.mktemp("daemon")) as running:
         yield running
-        lines = running.log.read_text().splitlines()
-        start = ("published", "notify systemd", "to be delivered")
-        assert [] == [line for line in lines if not any(word in line for word in start)]
+        start = ("published", "notify systemd", "to be delivered", "in the last minute")
+        assert [] == [line for line in running.lines if not any(word in line for word in start)]
 
 
 def check_problem(answer: Answer, status: int, *, issues: bool = False) -> Any:  # noqa: ANN401  JSON
@@ -256,7 +257,7 @@ def test_an_escaped_path_is_the_same_path(daemon: Daemon) -> None:
 # The wire -----------------------------------------------------------------------------------------
 
 END = b"\r\nConnection: close\r\n\r\n"
-HEAD = b" HTTP/1.1\r\nHost: a"
+HEAD = b" HTTP/1.1\r\nHost: localhost"
 
 
 def split(data: bytes) -> list[Answer]:
@@ -295,7 +296,7 @@ def headers_of(lines: list[str]) -> Any:  # noqa: ANN401  http.client's type is 
         pytest.param(b"GET\t/healthz" + HEAD + END, 400, id="tab"),
         pytest.param(b"GET /a\0b" + HEAD + END, 400, id="NUL in target"),
         pytest.param(b"GET /\xff" + HEAD + END, 400, id="raw byte in target"),
-        pytest.param(b"GET /\x80" + HEAD + END, 400, id="raw byte that Twisted lets pass"),
+        pytest.param(b"GET /\x80" + HEAD + END, 400, id="raw byte that Twisted let pass"),
         pytest.param(b"GET /healthz?\x80" + HEAD + END, 400, id="raw byte in query"),
         pytest.param(b"GET /healthz" + HEAD + b"\r\nA b: c" + END, 400, id="blank in field name"),
         pytest.param(b"GET /healthz" + HEAD + b"\r\nno colon" + END, 400, id="no colon"),
@@ -328,8 +329,8 @@ def headers_of(lines: list[str]) -> Any:  # noqa: ANN401  http.client's type is 
         pytest.param(b"GET *?x" + HEAD + END, 400, id="GET *?x"),
         pytest.param(b"OPTIONS *?x" + HEAD + END, 400, id="OPTIONS *?x"),
         pytest.param(b"GET healthz" + HEAD + END, 400, id="target without a slash"),
-        pytest.param(b"GET *" + HEAD + END, 404, id="GET *"),
-        pytest.param(b"get /healthz" + HEAD + END, 501, id="lower-case method"),
+        pytest.param(b"GET *" + HEAD + END, 400, id="GET *"),
+        pytest.param(b"get /healthz" + HEAD + END, 400, id="lower-case method"),
         pytest.param(b"BREW /healthz" + HEAD + END, 501, id="unknown method"),
         pytest.param(b"PROPFIND /nope" + HEAD + END, 501, id="unknown method, unknown path"),
         pytest.param(b"GET /" + 16_400 * b"a" + HEAD + END, 414, id="long target"),
@@ -387,11 +388,47 @@ def test_the_refusal_of_a_head_request_has_no_body(daemon: Daemon) -> None:
 
 
 @pytest.mark.parametrize(
-    "host",
-    [b"\xff", b"a..b", 70 * b"a" + b".example", b"a b<script>", b"", b"[::1", b"xn--a", b":", b"%"],
+    ("host", "status"),
+    [
+        *((host, 400) for host in (b"\xff", b"a b<script>", b"[::1", b"a/b", b"a@b", b"a:b")),
+        *((host, 421) for host in (b"a..b", 70 * b"a" + b".example", b"xn--a", b"evil.example")),
+    ],
     ids=repr,
 )
-def test_the_host_of_a_request_changes_nothing(daemon: Daemon, host: bytes) -> None:
+def test_what_is_no_name_of_the_service_is_refused(
+    daemon: Daemon, host: bytes, status: int
+) -> None:
+    """S3: DNS rebinding."""
+    (answer,) = split(daemon.raw(b"GET /feed.xml HTTP/1.1\r\nHost: " + host + END))
+
+    check_problem(answer, status)
+    assert (status == 421) == ("server.allowed_hosts" in answer.json()["detail"])
+
+
+def test_two_names_are_none(daemon: Daemon) -> None:
+    (answer,) = split(daemon.raw(b"GET /feed.xml" + HEAD + b"\r\nHost: localhost" + END))
+
+    check_problem(answer, 400)
+
+
+def test_health_is_asked_by_any_name(daemon: Daemon) -> None:
+    (answer,) = split(daemon.raw(b"GET /healthz HTTP/1.1\r\nHost: evil.example" + END))
+
+    assert 200 == answer.status
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        b"localhost",
+        b"LocalHost:1",
+        b"127.0.0.1:8080",
+        b"[::1]",
+        b"reviews.example.com",
+        b"Reviews.Example.com:80",
+    ],
+)
+def test_the_host_of_a_request_changes_nothing_of_the_answer(daemon: Daemon, host: bytes) -> None:
     (answer,) = split(daemon.raw(b"GET /feed.xml HTTP/1.1\r\nHost: " + host + END))
 
     plain = daemon.get("/feed.xml")
@@ -404,10 +441,13 @@ def test_the_host_of_a_request_changes_nothing(daemon: Daemon, host: bytes) -> N
     ("target", "path"),
     [
         (b"http://reviews.example.com/healthz", "/healthz"),
-        (b"HTTPS://other.example:8443/api/reviews/search?limit=1", "/api/reviews/search?limit=1"),
-        (b"http://a/reviews.json/", "/reviews.json/"),
-        (b"http://a?limit=1", "/?limit=1"),
-        (b"http://a", "/"),
+        (
+            b"HTTPS://Reviews.Example.com:8443/api/reviews/search?limit=1",
+            "/api/reviews/search?limit=1",
+        ),
+        (b"http://localhost/reviews.json/", "/reviews.json/"),
+        (b"http://localhost?limit=1", "/?limit=1"),
+        (b"http://localhost", "/"),
     ],
 )
 def test_a_target_in_absolute_form_means_its_path(daemon: Daemon, target: bytes, path: str) -> None:
@@ -426,14 +466,23 @@ def test_options_of_the_server_names_the_methods(daemon: Daemon) -> None:
     assert "reviewsd" == answer.headers["Server"]
 
 
-@pytest.mark.parametrize("version", [b"1.0", b"1.1"])
-def test_a_request_without_a_host_is_answered_in_its_version(
-    daemon: Daemon, version: bytes
+@pytest.mark.parametrize("path", [b"/healthz", b"/feed.xml"])
+@pytest.mark.parametrize(("version", "status"), [(b"1.0", 200), (b"1.1", 400)])
+def test_only_http_1_0_needs_no_host(
+    daemon: Daemon, path: bytes, version: bytes, status: int
 ) -> None:
-    data = daemon.raw(b"GET /healthz HTTP/" + version + END)
+    """RFC 9112 3.2."""
+    data = daemon.raw(b"GET " + path + b" HTTP/" + version + END)
 
-    assert data.startswith(b"HTTP/" + version + b" 200 OK\r\n")
-    assert data.endswith(b'\r\n\r\n{"status":"ok"}')
+    (answer,) = split(data)
+    assert data.startswith(b"HTTP/1.1 %d " % status)
+    assert "close" == answer.headers["Connection"]
+
+
+def test_the_name_in_an_absolute_target_counts(daemon: Daemon) -> None:
+    (answer,) = split(daemon.raw(b"GET http://evil.example/feed.xml" + HEAD + END))
+
+    check_problem(answer, 421)
 
 
 def test_pipelined_requests_are_answered_in_order(daemon: Daemon) -> None:
@@ -507,6 +556,7 @@ class Failing(Snapshots):
     """Snapshots of which reading the current one raises."""
 
     def __init__(self, error: Exception) -> None:
+        super().__init__(Path("nowhere"))
         self._error = error
 
     @property
@@ -514,23 +564,31 @@ class Failing(Snapshots):
         raise self._error
 
 
-def ask(snapshots: Snapshots, path: bytes) -> tuple[bytes, list[LogEvent]]:
+def ask(snapshots: Snapshots, path: bytes, *, fast: bool) -> tuple[bytes, list[LogEvent]]:
     """What a site in this process answers, and what it logs."""
     clock = Clock()
     replies = Replies(BASE_URL, "public, max-age=60", lambda: 1_760_000_000.0)
-    site = PublicServer(PublicSite(snapshots, replies, clock).resource(), replies.refusal, clock)
-    channel, transport = site.buildProtocol(None), StringTransport()
-    assert isinstance(channel, HTTPChannel)
+    reads = Reads(snapshots, replies, clock)
+    site = PublicSite(reads, replies).resource()
+    lane = fast_lane(reads) if fast else None
+    server = PublicServer(site, replies, clock, Limits(), lane=lane)
+    channel, transport = server.buildProtocol(None), StringTransport()
     with capturedLogs() as events:
         channel.makeConnection(transport)
         channel.dataReceived(b"GET " + path + HEAD + END)
     return transport.value(), [event for event in events if "log_failure" in event]
 
 
-@pytest.mark.parametrize("path", [b"/reviews.json", b"/api/reviews/search?limit=1"])
-def test_a_failing_route_is_a_500_that_tells_nothing_and_is_logged(path: bytes) -> None:
+BOTH_WAYS = pytest.mark.parametrize("fast", [True, False], ids=["lane", "Klein"])
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("path", [b"/api/reviews/search?limit=1", b"/api/reviews/since/2025-01-01"])
+def test_a_failing_route_is_a_500_that_tells_nothing_and_is_logged(
+    path: bytes, *, fast: bool
+) -> None:
     error = ValueError("secret </b>")
-    data, failures = ask(Failing(error), path)
+    data, failures = ask(Failing(error), path, fast=fast)
 
     (answer,) = split(data)
     problem = check_problem(answer, 500)
@@ -541,8 +599,12 @@ def test_a_failing_route_is_a_500_that_tells_nothing_and_is_logged(path: bytes) 
     assert ["answering {path} failed"] == [event["log_format"] for event in failures]
 
 
-def test_before_the_first_publication_reads_are_503_and_come_back_later() -> None:
-    data, failures = ask(Failing(SnapshotError("none")), b"/reviews.json")
+@BOTH_WAYS
+@pytest.mark.parametrize("path", [b"/reviews.json", b"/api/reviews/search?limit=1"])
+def test_before_the_first_publication_reads_are_503_and_come_back_later(
+    path: bytes, *, fast: bool
+) -> None:
+    data, failures = ask(Failing(SnapshotError("none")), path, fast=fast)
 
     (answer,) = split(data)
     check_problem(answer, 503)
@@ -550,8 +612,9 @@ def test_before_the_first_publication_reads_are_503_and_come_back_later() -> Non
     assert [] == failures
 
 
-def test_health_needs_no_data() -> None:
-    data, _ = ask(Failing(SnapshotError("none")), b"/healthz")
+@BOTH_WAYS
+def test_health_needs_no_data(*, fast: bool) -> None:
+    data, _ = ask(Failing(SnapshotError("none")), b"/healthz", fast=fast)
 
     (answer,) = split(data)
     assert {"status": "ok"} == json.loads(answer.body)

@@ -28,10 +28,11 @@ from reviewsd.formats.problems import HUB_MAX_BODY
 from reviewsd.stores.database import StoreError
 from reviewsd.stores.snapshots import Snapshots
 from reviewsd.tasks import TaskSet
-from reviewsd.web.channel import Channel, PublicServer
 from reviewsd.web.hub import HubRoute
 from reviewsd.web.public import PublicSite
+from reviewsd.web.reads import Reads
 from reviewsd.web.replies import Replies
+from reviewsd.web.server import Limits, PublicServer
 from reviewsd.websub.form import FormRules, HubAnswer, HubRequestError, read_form
 from tests.support.columns import review
 from tests.support.publishing import House
@@ -110,6 +111,14 @@ class Answer(NamedTuple):
     body: bytes
 
 
+def server(
+    snapshots: Snapshots, clock: IReactorTime, route: HubRoute | None = None
+) -> PublicServer:
+    """A site of which the hub is all that counts."""
+    site = PublicSite(Reads(snapshots, REPLIES, clock), REPLIES, route)
+    return PublicServer(site.resource(), REPLIES, clock, Limits())
+
+
 class Street:
     """A hub with its door on a port of loopback."""
 
@@ -122,8 +131,7 @@ class Street:
         trusted = [ip_network("127.0.0.0/8")]
         route = HubRoute(self.hub, REPLIES, self.tasks, trusted)
         clock = cast("IReactorTime", reactor)
-        site = PublicSite(self.snapshots, REPLIES, clock, route)
-        self.server = PublicServer(site.resource(), REPLIES.refusal, clock)
+        self.server = server(self.snapshots, clock, route)
         self.listening = cast("IReactorTCP", reactor).listenTCP(
             0,
             self.server,  # type: ignore[arg-type]  # declared before factories were generic
@@ -284,7 +292,7 @@ async def test_another_method_is_a_405_that_names_those_there_are(
     ("method", "path", "status"),
     [
         ("BREW", PATH, 501),
-        ("post", PATH, 501),
+        ("post", PATH, 400),
         ("POST", f"{PATH}/", 404),
         ("POST", "/api/websub", 404),
         ("POST", "/api//websub/hub", 404),
@@ -504,9 +512,8 @@ async def test_the_client_is_whom_a_trusted_proxy_speaks_for(
 def test_over_a_unix_socket_there_is_no_peer_to_name(tmp_path: Path) -> None:
     hub = FormHub()
     route = HubRoute(hub, REPLIES, TaskSet())
-    site = PublicSite(Snapshots(tmp_path), REPLIES, Clock(), route)
-    channel = PublicServer(site.resource(), REPLIES.refusal, Clock()).buildProtocol(None)
-    assert isinstance(channel, Channel)
+    public = server(Snapshots(tmp_path), Clock(), route)
+    channel = public.buildProtocol(None)
     channel.makeConnection(StringTransport(peerAddress=UNIXAddress(None)))
     channel.dataReceived(f"POST {PATH} HTTP/1.0\r\n\r\n".encode())
 
@@ -517,13 +524,11 @@ def test_a_forwarded_header_from_a_stranger_is_ignored_and_told_once(tmp_path: P
     """S6."""
     hub = FormHub()
     route = HubRoute(hub, REPLIES, TaskSet())
-    site = PublicSite(Snapshots(tmp_path), REPLIES, Clock(), route)
-    server = PublicServer(site.resource(), REPLIES.refusal, Clock())
+    public = server(Snapshots(tmp_path), Clock(), route)
     ask = f"POST {PATH} HTTP/1.0\r\nX-Forwarded-For: 198.51.100.9\r\n\r\n".encode()
     with capturedLogs() as events:
         for _ in range(2):
-            channel = server.buildProtocol(None)
-            assert isinstance(channel, Channel)
+            channel = public.buildProtocol(None)
             channel.makeConnection(StringTransport(peerAddress=IPv4Address("TCP", "192.0.2.7", 1)))
             channel.dataReceived(ask)
 
@@ -605,11 +610,9 @@ async def test_a_client_that_leaves_while_it_sends_asks_for_nothing(street: Stre
 
 
 def test_a_site_without_a_hub_has_nothing_there(tmp_path: Path) -> None:
-    site = PublicSite(Snapshots(tmp_path), REPLIES, Clock())
-    channel = PublicServer(site.resource(), REPLIES.refusal, Clock()).buildProtocol(None)
-    assert isinstance(channel, Channel)
+    channel = server(Snapshots(tmp_path), Clock()).buildProtocol(None)
     transport = StringTransport()
     channel.makeConnection(transport)
     channel.dataReceived(f"POST {PATH} HTTP/1.0\r\n\r\n".encode())
 
-    assert transport.value().startswith(b"HTTP/1.0 404 Not Found\r\n")
+    assert transport.value().startswith(b"HTTP/1.1 404 Not Found\r\n")

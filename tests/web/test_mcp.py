@@ -32,11 +32,12 @@ from reviewsd.mcp.sessions import Session
 from reviewsd.stores.database import StoreError
 from reviewsd.stores.snapshots import Snapshot, Snapshots
 from reviewsd.tasks import TaskSet
-from reviewsd.web.channel import Channel, PublicServer
 from reviewsd.web.mcp import McpRoute, Rules, _accepts_json
 from reviewsd.web.origins import Hosts, Origins
 from reviewsd.web.public import PublicSite
+from reviewsd.web.reads import Reads
 from reviewsd.web.replies import Replies
+from reviewsd.web.server import Limits, PublicServer
 from tests.support.columns import review
 from tests.support.publishing import House
 
@@ -116,6 +117,14 @@ class Reply(NamedTuple):
     body: bytes
 
 
+def server(
+    snapshots: Snapshots, clock: IReactorTime, route: McpRoute | None = None
+) -> PublicServer:
+    """A site of which the MCP endpoint is all that counts."""
+    site = PublicSite(Reads(snapshots, REPLIES, clock), REPLIES, mcp=route)
+    return PublicServer(site.resource(), REPLIES, clock, Limits(mcp_body=MAX_BODY))
+
+
 class Street:
     """An MCP endpoint with its door on a port of loopback."""
 
@@ -136,8 +145,7 @@ class Street:
         route = McpRoute(
             self.server, snapshots, self.book, rules, REPLIES, clock, self.tasks, lambda: 0.0
         )
-        self.site = PublicSite(snapshots, REPLIES, clock, mcp=route)
-        self.public = PublicServer(self.site.resource(), REPLIES.refusal, clock, MAX_BODY)
+        self.public = server(snapshots, clock, route)
         self.listening = cast("IReactorTCP", reactor).listenTCP(
             0,
             self.public,  # type: ignore[arg-type]  # declared before factories were generic
@@ -185,15 +193,18 @@ class Street:
         assert len(names) == len(set(names))
         return found
 
-    async def say(self, data: bytes) -> bytes:
-        """Send bytes as they are; all that comes back."""
-        answer: bytes = await deferToThread(self._say, data)
+    async def say(self, data: bytes, then: bytes = b"") -> bytes:
+        """Send bytes as they are, and others when the first were answered; all that comes back."""
+        answer: bytes = await deferToThread(self._say, data, then)
         return answer
 
-    def _say(self, data: bytes) -> bytes:
+    def _say(self, data: bytes, then: bytes) -> bytes:
         received = b""
         with socket.create_connection(("127.0.0.1", self.port), timeout=10) as connection:
             connection.sendall(data)
+            if then:
+                received += connection.recv(65_536)
+                connection.sendall(then)
             while piece := connection.recv(65_536):
                 received += piece
         return received
@@ -238,7 +249,7 @@ async def test_a_message_is_carried_there_and_its_answer_back(street: Street) ->
     date = {"Date": reply.headers["Date"]}
     length = {"Content-Length": str(len(PONG)), "Content-Type": JSON}
     assert ALWAYS | length | date == reply.headers
-    assert [Posted(body=BODY, sessions=[], versions=[], methods=[], names=[])] == (
+    assert [Posted(body=BODY, sessions=(), versions=(), methods=(), names=())] == (
         street.server.posted
     )
 
@@ -256,8 +267,8 @@ async def test_the_fields_of_the_protocol_are_carried_with_every_value(street: S
     )
 
     (posted,) = street.server.posted
-    assert ([b"a"], [b"2025-06-18", b"2026-07-28"]) == (posted.sessions, posted.versions)
-    assert ([b"ping"], ["caf\u00e9".encode("latin-1")]) == (posted.methods, posted.names)
+    assert ((b"a",), (b"2025-06-18", b"2026-07-28")) == (posted.sessions, posted.versions)
+    assert ((b"ping",), ("caf\u00e9".encode("latin-1"),)) == (posted.methods, posted.names)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -353,7 +364,7 @@ async def test_another_type_is_415(street: Street, content_type: str | Sequence[
 )
 def test_json_is_accepted_unless_it_is_excluded(accept: bytes) -> None:
     """claude-code#45368, composio#2152: clients that do not accept streams were turned away."""
-    assert _accepts_json(accept)
+    assert _accepts_json((accept,))
 
 
 @pytest.mark.parametrize(
@@ -369,12 +380,12 @@ def test_json_is_accepted_unless_it_is_excluded(accept: bytes) -> None:
     ],
 )
 def test_json_is_not_accepted_when_it_is_excluded(accept: bytes) -> None:
-    assert not _accepts_json(accept)
+    assert not _accepts_json((accept,))
 
 
 @given(st.binary(max_size=30))
 def test_any_accept_is_read(accept: bytes) -> None:
-    _accepts_json(accept)
+    _accepts_json((accept, accept))
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -438,8 +449,8 @@ HEAD = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_leave_to_send_is_given(street: Street) -> None:
-    fields = b"Connection: close\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\nx"
-    answer = await street.say(HEAD + fields)
+    fields = b"Connection: close\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n"
+    answer = await street.say(HEAD + fields, b"x")
     assert answer.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")
 
 
@@ -535,7 +546,7 @@ async def test_a_foreign_name_is_421_on_loopback(street: Street) -> None:
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_the_status_421_has_its_phrase(street: Street) -> None:
-    """Twisted does not know it."""
+    """Python and RFC 9110 agree on it."""
     foreign = HEAD.replace(b"localhost", b"evil.example")
     answer = await street.say(foreign + b"Connection: close\r\nContent-Length: 1\r\n\r\nx")
     assert answer.startswith(b"HTTP/1.1 421 Misdirected Request\r\n")
@@ -548,31 +559,33 @@ async def test_the_own_names_are_served(street: Street, host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "local", [IPv4Address("TCP", "192.0.2.1", 80), UNIXAddress("/run/http.sock")]
+    "peer", [IPv4Address("TCP", "192.0.2.1", 80), UNIXAddress("/run/http.sock")]
 )
 @pytest.mark.parametrize(
-    ("field", "status"),
-    [(b"", 200), (b"Origin: http://localhost:6274\r\n", 403)],
+    ("host", "field", "status"),
+    [
+        (b"reviews.example.net", b"", 200),
+        (b"reviews.example.net", b"Origin: http://localhost:6274\r\n", 403),
+        (b"evil.example", b"", 421),
+        (b"localhost", b"", 421),
+    ],
 )
-def test_elsewhere_any_name_is_served_and_localhost_is_a_stranger(
-    tmp_path: Path, local: IPv4Address | UNIXAddress, field: bytes, status: int
+def test_elsewhere_localhost_is_a_stranger_too(
+    tmp_path: Path, peer: IPv4Address | UNIXAddress, host: bytes, field: bytes, status: int
 ) -> None:
-    server, clock = Scribe(), Clock()
+    """S3, S12."""
+    scribe, clock = Scribe(), Clock()
     house = House(tmp_path)
     house.write(review("a"))
     house.publish()
     snapshots = Snapshots(house.snapshots)
     snapshots.refresh()
     rules = Rules(origins=Origins(BASE_URL), hosts=Hosts(BASE_URL), max_body=MAX_BODY)
-    route = McpRoute(server, snapshots, Book(), rules, REPLIES, clock, TaskSet(), lambda: 0.0)
-    site = PublicSite(snapshots, REPLIES, clock, mcp=route)
-    channel = PublicServer(site.resource(), REPLIES.refusal, clock).buildProtocol(None)
-    assert isinstance(channel, Channel)
-    transport = StringTransport(hostAddress=local)
+    route = McpRoute(scribe, snapshots, Book(), rules, REPLIES, clock, TaskSet(), lambda: 0.0)
+    channel = server(snapshots, clock, route).buildProtocol(None)
+    transport = StringTransport(peerAddress=peer)
     channel.makeConnection(transport)
-    channel.dataReceived(
-        HEAD.replace(b"localhost", b"evil.example") + field + b"Content-Length: 1\r\n\r\nx"
-    )
+    channel.dataReceived(HEAD.replace(b"localhost", host) + field + b"Content-Length: 1\r\n\r\nx")
 
     assert transport.value().startswith(b"HTTP/1.1 %d " % status)
 
@@ -586,7 +599,7 @@ async def test_a_session_is_ended_for_good_before_that_is_said(street: Street) -
 
     assert (204, b"") == (reply.status, reply.body)
     assert ENDED.status == reply.status
-    assert [b"abc"] == street.server.posted[0].sessions
+    assert (b"abc",) == street.server.posted[0].sessions
     assert [(SESSION.digest, SESSION.expires)] == street.book.ended
 
 
@@ -667,7 +680,7 @@ async def test_without_data_it_is_to_be_tried_again(tmp_path: Path) -> None:
 async def test_what_fails_before_the_server_is_asked_is_a_problem(
     street: Street, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Hosts, "allow", lambda *_: 1 // 0)
+    monkeypatch.setattr(Hosts, "allow", lambda *_, **__: 1 // 0)
     with capturedLogs() as events:
         reply = await street.ask()
 
@@ -690,14 +703,12 @@ def _undated(answer: bytes) -> list[bytes]:
 
 
 def test_a_site_without_mcp_has_nothing_there(tmp_path: Path) -> None:
-    site = PublicSite(Snapshots(tmp_path), REPLIES, Clock())
-    channel = PublicServer(site.resource(), REPLIES.refusal, Clock()).buildProtocol(None)
-    assert isinstance(channel, Channel)
+    channel = server(Snapshots(tmp_path), Clock()).buildProtocol(None)
     transport = StringTransport()
     channel.makeConnection(transport)
     channel.dataReceived(b"POST /mcp HTTP/1.0\r\n\r\n")
 
-    assert transport.value().startswith(b"HTTP/1.0 404 Not Found\r\n")
+    assert transport.value().startswith(b"HTTP/1.1 404 Not Found\r\n")
     assert NULL not in transport.value()
 
 

@@ -109,40 +109,58 @@ def test_nothing_made_up_may(origin: bytes) -> None:
     ],
 )
 def test_a_listener_on_loopback_is_asked_by_its_names(host: bytes) -> None:
-    assert Hosts(BASE_URL, ["Reviews.internal"]).allow([host])
+    assert Hosts(BASE_URL, ["Reviews.internal"]).allow(host, loopback=True)
 
 
 @pytest.mark.parametrize(
-    "hosts",
+    "host",
     [
-        [b"evil.example"],
-        [b"localhost.evil.example"],
-        [b"127.0.0.1.evil.example"],
-        [b"evil.example:8080"],
-        [b"10.0.0.1"],
-        [b"[::2]"],
-        [b""],
-        [b"localhost", b"localhost"],
-        [b"localhost, evil.example"],
-        [b"localhost:80:80"],
-        [b"localhost\xa0"],
+        b"evil.example",
+        b"localhost.evil.example",
+        b"127.0.0.1.evil.example",
+        b"evil.example:8080",
+        b"10.0.0.1",
+        b"[::2]",
+        b"",
+        b"localhost, evil.example",
+        b"localhost:80:80",
+        b"localhost\xa0",
     ],
 )
-def test_not_by_other_names(hosts: list[bytes]) -> None:
+@pytest.mark.parametrize("loopback", [True, False])
+def test_not_by_other_names(host: bytes, loopback: bool) -> None:  # noqa: FBT001
     """A page of evil.example could ask, whose name now leads here (DNS rebinding)."""
-    assert not Hosts(BASE_URL).allow(hosts)
+    assert not Hosts(BASE_URL).allow(host, loopback=loopback)
 
 
-def test_no_browser_asks_without_a_name() -> None:
-    assert Hosts(BASE_URL).allow([])
+@pytest.mark.parametrize(
+    ("host", "served"),
+    [
+        (b"reviews.example.com", True),
+        (b"Reviews.Example.Com:8080", True),
+        (b"reviews.internal", True),
+        (b"localhost:8080", False),
+        (b"127.0.0.1", False),
+        (b"[::1]", False),
+    ],
+)
+def test_elsewhere_only_the_operators_names_are_served(host: bytes, served: bool) -> None:  # noqa: FBT001
+    """S3."""
+    assert served == Hosts(BASE_URL, ["Reviews.internal"]).allow(host, loopback=False)
 
 
-def test_the_operator_may_allow_all_names() -> None:
-    assert Hosts(BASE_URL, ["*"]).allow([b"evil.example"])
+@pytest.mark.parametrize("loopback", [True, False])
+def test_no_browser_asks_without_a_name(loopback: bool) -> None:  # noqa: FBT001
+    assert Hosts(BASE_URL).allow(None, loopback=loopback)
+
+
+@pytest.mark.parametrize("loopback", [True, False])
+def test_the_operator_may_allow_all_names(loopback: bool) -> None:  # noqa: FBT001
+    assert Hosts(BASE_URL, ["*"]).allow(b"evil.example", loopback=loopback)
 
 
 @pytest.mark.parametrize("base_url", ["http://[2001:db8::1]:8080", "http://10.0.0.1"])
 def test_the_own_name_may_be_an_address(base_url: str) -> None:
     host = base_url.removeprefix("http://")
-    assert Hosts(base_url).allow([host.encode()])
+    assert Hosts(base_url).allow(host.encode(), loopback=False)
     assert Origins(base_url).allowed([base_url.encode()], loopback=False)

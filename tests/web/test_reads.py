@@ -211,13 +211,20 @@ def test_another_known_method_is_405_with_what_is_allowed(
     assert ON_ERRORS | {"Allow": ALLOW} == constant(answer)
 
 
-@pytest.mark.parametrize("method", ["FOO", "get", "Get", "PROPFIND", "M-SEARCH"])
+@pytest.mark.parametrize(
+    ("method", "status"),
+    [("FOO", 501), ("PROPFIND", 501), ("get", 400), ("Get", 400), ("M-SEARCH", 400)],
+)
 @pytest.mark.parametrize("path", ["/reviews.json", SEARCH, "/nope"])
-def test_an_unknown_method_is_501(daemon: Daemon, path: str, method: str) -> None:
+def test_an_unknown_method_is_501_and_one_that_is_no_word_in_capitals_400(
+    daemon: Daemon, path: str, method: str, status: int
+) -> None:
+    """S3, S7."""
     answer = daemon.request(method, path)
 
-    assert (501, 501) == (answer.status, answer.json()["status"])
-    assert ON_ERRORS == constant(answer)
+    assert (status, status) == (answer.status, answer.json()["status"])
+    closing = {"Connection": "close"} if status == 400 else {}
+    assert ON_ERRORS | closing == constant(answer)
 
 
 @pytest.mark.parametrize("path", [*READS, HEALTH])
@@ -259,7 +266,7 @@ def test_what_was_changed_last_is_said_and_is_over(daemon: Daemon, path: str) ->
 
 def test_no_url_comes_from_the_request(daemon: Daemon) -> None:
     claims = {
-        "Host": "evil.example",
+        "Host": "localhost",
         "X-Forwarded-Host": "evil.example",
         "X-Forwarded-Proto": "gopher",
         "Forwarded": "host=evil.example",

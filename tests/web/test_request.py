@@ -1,79 +1,106 @@
-"""What is left out of Twisted's requests must not be missed, and its names must stay."""
+"""What Klein is given: a request of Twisted's without what no route wants."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
-from twisted.internet.testing import StringTransport
-from twisted.web.http_headers import Headers
+from twisted.logger import capturedLogs
 from twisted.web.resource import Resource
-from twisted.web.server import NOT_DONE_YET, Request
+from twisted.web.server import NOT_DONE_YET
 
-from reviewsd.web.channel import Channel, PublicServer
-from reviewsd.web.replies import Replies
-from reviewsd.web.request import Fields
-
-REPLIES = Replies("https://reviews.example", "public", lambda: 0.0)
-NAMES = st.text("abcXYZ-9", min_size=1, max_size=8).map(str.encode)
-VALUES = st.binary(max_size=8).map(lambda value: value.translate(None, b"\0\r\n").strip(b" \t"))
+from reviewsd.web.request import PublicRequest
+from reviewsd.web.server import Limits, PublicServer
+from tests.support.connections import REPLIES, Client, Line, ask
 
 
-class Answering(Resource):
-    """Answers with the fields of a header that it is told."""
+class Looking(Resource):
+    """Remembers the requests that it was asked to render, and says what it is told to."""
 
     isLeaf = True
 
-    def __init__(self, *fields: tuple[bytes, bytes]) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.asked: list[Headers] = []
-        self._fields = fields
+        self.asked: list[PublicRequest] = []
+        self.gone: list[str] = []
 
-    def render(self, request: Request) -> int:
-        self.asked.append(request.requestHeaders)
-        for name, value in self._fields:
-            request.responseHeaders.setRawHeaders(name, [value])
-        request.write(b"abc")
-        request.finish()
+    def render(self, request: PublicRequest) -> int:
+        self.asked.append(request)
+        gone: Deferred[None] = request.notifyFinish()
+        gone.addCallbacks(
+            lambda _: self.gone.append("answered"), lambda _: self.gone.append("left")
+        )
+        if request.path == b"/bug":
+            raise ZeroDivisionError
+        if request.path != b"/later":
+            self.answer(request)
         return NOT_DONE_YET
 
-
-def ask(resource: Resource, request: bytes) -> bytes:
-    channel = PublicServer(resource, REPLIES.refusal, Clock()).buildProtocol(None)
-    assert isinstance(channel, Channel)
-    transport = StringTransport()
-    channel.makeConnection(transport)
-    channel.dataReceived(request)
-    return bytes(transport.value())
+    def answer(self, request: PublicRequest) -> None:
+        request.put(REPLIES.plain(200, "ok"))
+        request.write(b"what Klein would write")
+        request.finish()
 
 
-@given(st.lists(st.tuples(NAMES, VALUES), max_size=6))
-def test_fields_are_what_twisted_makes_of_them(fields: list[tuple[bytes, bytes]]) -> None:
-    expected = Headers()
-    for name, value in fields:
-        expected.addRawHeader(name, value)
-    resource = Answering()
-    lines = b"".join(b"%b: \t%b \r\n" % field for field in fields)
-
-    ask(resource, b"GET / HTTP/1.1\r\n" + lines + b"\r\n")
-
-    assert [dict(expected.getAllRawHeaders())] == [
-        dict(asked.getAllRawHeaders()) for asked in resource.asked
-    ]
+def connect(resource: Looking) -> Client:
+    clock = Clock()
+    channel, line = PublicServer(resource, REPLIES, clock, Limits()).buildProtocol(None), Line()
+    line.protocol = channel
+    channel.makeConnection(line)
+    return Client(channel, line, clock)
 
 
-def test_an_answer_without_a_length_goes_out_in_chunks() -> None:
-    answer = ask(Answering(), b"GET / HTTP/1.1\r\n\r\n")
+@pytest.mark.parametrize(
+    ("target", "path", "uri", "parts"),
+    [
+        ("/a/b", b"/a/b", b"/a/b", [b"a", b"b"]),
+        ("/a?b=c&d", b"/a", b"/a?b=c&d", [b"a"]),
+        ("/a?", b"/a", b"/a", [b"a"]),
+        ("/", b"/", b"/", [b""]),
+        ("/%61%2Fb//c", b"/%61%2Fb//c", b"/%61%2Fb//c", [b"a/b", b"", b"c"]),
+        ("http://x/a?b", b"/a", b"/a?b", [b"a"]),
+        ("http://x", b"/", b"/", [b""]),
+    ],
+)
+def test_it_says_what_klein_looks_at(
+    target: str, path: bytes, uri: bytes, parts: list[bytes]
+) -> None:
+    resource = Looking()
+    client = connect(resource)
+    client.send(ask(target, "A: b"))
 
-    assert b"\r\nTransfer-Encoding: chunked\r\n" in answer
-    assert answer.endswith(b"\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
+    (request,) = resource.asked
+    assert (b"GET", path, uri) == (request.method, request.path, request.uri)
+    assert (b"HTTP/1.1", parts) == (request.clientproto, request.postpath)
+    assert (b"b",) == request.asked.lines(b"a")
+    assert ["ok"] == client.texts
 
 
-@pytest.mark.parametrize("line_break", [b"\r\n", b"\n", b"\r"])
-def test_no_value_can_smuggle_another_field_into_an_answer(line_break: bytes) -> None:
-    answer = ask(Answering((b"Link", b"a" + line_break + b"X: y")), b"GET / HTTP/1.1\r\n\r\n")
+@pytest.mark.parametrize("host", ["a", "a:8080", "a..b", "[::1]", "xn--a"])
+def test_no_name_that_a_client_uses_comes_to_klein(host: str) -> None:
+    """It fails on some, and addresses come from ``base_url``."""
+    resource = Looking()
+    client = connect(resource)
+    client.send(ask().replace(b"Host: a", f"Host: {host}".encode()))
 
-    assert b"\r\nLink: a X: y\r\n" in answer
+    assert b"localhost" == resource.asked[0].getRequestHostname()
+    assert not resource.asked[0].isSecure()
+    assert ["ok"] == client.texts
 
 
-def test_twisted_keeps_fields_where_they_are_put() -> None:
-    assert {} == Fields()._rawHeaders
+def test_who_waits_for_its_end_hears_of_it() -> None:
+    resource = Looking()
+    client = connect(resource)
+    client.send(ask(), ask("/later"))
+    assert ["answered"] == resource.gone
+    client.line.leave()
+
+    assert ["answered", "left"] == resource.gone
+
+
+def test_a_bug_of_a_resource_is_logged_with_its_path_and_traceback() -> None:
+    client = connect(Looking())
+    with capturedLogs() as events:
+        client.send(ask("/bug"))
+
+    assert [500] == client.statuses
+    (event,) = (event for event in events if "log_failure" in event)
+    assert (b"/bug", ZeroDivisionError) == (event["path"], event["log_failure"].type)

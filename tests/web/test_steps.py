@@ -1,65 +1,73 @@
-"""A route's coroutine is driven by hand until it waits; then it goes on as any other would."""
+"""Work is done at once as long as it is short; what takes longer lets others have their turn."""
+
+import time
+from collections.abc import Generator
 
 import pytest
 from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.task import Clock
 
-from reviewsd.web.steps import promptly
-
-
-async def after(*awaited: Deferred[int]) -> list[int | str]:
-    """Results and errors, in their order."""
-    found: list[int | str] = []
-    for each in awaited:
-        try:
-            found.append(await each)
-        except ZeroDivisionError as error:
-            found.append(str(error))
-    return found
+from reviewsd.web.steps import STEP_SECONDS, in_steps
 
 
-def test_who_does_not_wait_needs_no_deferred() -> None:
-    assert [] == promptly(after())
+def work(*lengths: float, made: list[object] | None = None) -> Generator[None, None, str]:
+    """Steps of some seconds each."""
+    for number, seconds in enumerate(lengths):
+        time.sleep(seconds)
+        if made is not None:
+            made.append(number)
+        yield
+    return "done"
 
 
-def test_what_is_raised_before_the_first_wait_is_raised_at_once() -> None:
-    async def work() -> None:
-        raise ZeroDivisionError
+def failing(*lengths: float) -> Generator[None, None, str]:
+    yield from work(*lengths)
+    raise ZeroDivisionError
 
+
+def test_who_is_done_soon_needs_no_deferred() -> None:
+    clock = Clock()
+
+    assert "done" == in_steps(work(), clock)
+    assert "done" == in_steps(work(0, 0, 0), clock)
+    assert [] == clock.getDelayedCalls()
+
+
+def test_what_is_raised_soon_is_raised_at_once() -> None:
     with pytest.raises(ZeroDivisionError):
-        promptly(work())
+        in_steps(failing(0), Clock())
 
 
-def test_who_waits_goes_on_with_each_result_and_error() -> None:
-    waits: list[Deferred[int]] = [Deferred() for _ in range(4)]
-    done = promptly(after(*waits))
+def test_others_have_their_turn_whenever_the_time_is_up() -> None:
+    clock, made = Clock(), list[object]()
+    done = in_steps(work(STEP_SECONDS, STEP_SECONDS, 0, 0, made=made), clock)
     assert isinstance(done, Deferred)
-    found: list[object] = []
-    done.addBoth(found.append)
+    done.addCallback(made.append)
+    clock.callLater(0, made.append, "another")
+    assert [0] == made
+    clock.advance(0)
 
-    waits[1].errback(ZeroDivisionError("early"))
-    waits[0].callback(0)
-    waits[2].errback(ZeroDivisionError("late"))
-    assert [] == found
-    waits[3].callback(3)
-
-    assert [[0, "early", "late", 3]] == found
+    assert [0, 1, "another", 2, 3, "done"] == made
+    assert [] == clock.getDelayedCalls()
 
 
-def test_who_waits_can_be_cancelled() -> None:
-    ended: list[str] = []
-
-    async def work() -> None:
-        try:
-            await waited
-        finally:
-            ended.append("ended")
-
-    waited: Deferred[None] = Deferred()
-    done = promptly(work())
+def test_what_is_raised_later_fails_the_deferred() -> None:
+    clock, caught = Clock(), list[object]()
+    done = in_steps(failing(STEP_SECONDS), clock)
     assert isinstance(done, Deferred)
-    caught: list[object] = []
     done.addErrback(lambda failure: caught.append(failure.type))
+    clock.advance(0)
 
+    assert [ZeroDivisionError] == caught
+
+
+def test_who_waits_can_give_up() -> None:
+    clock, caught, made = Clock(), list[object](), list[object]()
+    done = in_steps(work(STEP_SECONDS, 0, made=made), clock)
+    assert isinstance(done, Deferred)
+    done.addErrback(lambda failure: caught.append(failure.type))
     done.cancel()
 
-    assert (["ended"], [CancelledError]) == (ended, caught)
+    assert [CancelledError] == caught
+    assert [] == clock.getDelayedCalls()
+    assert [0] == made

@@ -1,0 +1,131 @@
+"""What can be told without a daemon: configuration, data, directories, disk and clock."""
+
+import os
+import pwd
+import shutil
+import stat
+import time
+from pathlib import Path
+from typing import Final
+
+from reviewsctl.diagnosis.verdict import Diagnosis, fail, ok, skip, warn
+from reviewsctl.reports import Remark, Report
+
+_FUTURE: Final = 5.0  # seconds that clocks of file servers may be ahead
+_FILES: Final = ("reviews.json", "insights.json")
+_LITTLE: Final = 100 * 1024 * 1024  # bytes; below it a disk is full for a database too
+_BUILT: Final = 1_767_225_600.0  # 2026-01-01: this program is younger, and so is the time
+
+
+def configuration(report: Report) -> Diagnosis:
+    """Whether the configuration is valid."""
+    name = "configuration"
+    problems = [each for each in report.problems if not _is_data(report, each)]
+    if problems:
+        return fail(name, _first(problems), "All that is wrong: reviewsctl check")
+    if report.config is None:
+        return skip(name, "there is none")
+    warnings = [each for each in report.warnings if not _is_data(report, each)]
+    if warnings:
+        return warn(name, _first(warnings), "Do what it says.")
+    return ok(name, f"{report.config} is valid")
+
+
+def data(report: Report) -> Diagnosis:
+    """Whether the data is valid."""
+    name = "data"
+    if report.data_dir is None:
+        return skip(name, "the configuration does not say where it is")
+    problems = [each for each in report.problems if _is_data(report, each)]
+    if problems:
+        remedy = "All that is wrong: reviewsctl check. The last good data is served meanwhile."
+        return fail(name, _first(problems), remedy)
+    facts = report.facts
+    count = 0 if facts is None else facts.reviews
+    if report.warning_count:
+        said = f"{count:,} reviews, valid, with {report.warning_count:,} oddities"
+        return warn(name, said, "See them: reviewsctl check")
+    return ok(name, f"{count:,} reviews, valid")
+
+
+def directory(report: Report) -> Diagnosis:
+    """Who may read the data, and who may write it."""
+    name = "data directory"
+    if report.data_dir is None:
+        return skip(name, "the configuration does not say where it is")
+    folder = Path(report.data_dir)
+    try:
+        found = folder.stat()
+        files = [folder / each for each in _FILES if (folder / each).exists()]
+        modes = [each.stat().st_mode for each in files]
+    except OSError as fault:
+        return fail(
+            name, f"{folder}: {fault.strerror}", f"Make it readable: sudo chmod o+rx {folder}"
+        )
+    owner = f"{folder} belongs to {_user(found.st_uid)}"
+    if found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
+        remedy = f"sudo chmod o-w {folder}"
+        return fail(name, f"{owner}, and everybody may replace the files in it", remedy)
+    if not found.st_mode & stat.S_IXOTH or not all(mode & stat.S_IROTH for mode in modes):
+        said = f"{owner}, and others may not read it; the service has a user of its own"
+        return warn(name, said, f"sudo chmod o+rx {folder} && sudo chmod o+r {folder}/*.json")
+    linked = "links, which are swapped" if _linked(folder, files) else "files, which are renamed"
+    return ok(name, f"{owner}, everybody may read it; {linked} or rewritten")
+
+
+def disk(state: Path, report: Report) -> Diagnosis:
+    """Whether there is room for the next snapshot, which is written beside the last one."""
+    name = "disk"
+    place = next(each for each in (state, *state.parents) if each.exists())
+    free = shutil.disk_usage(place).free
+    folder = Path(report.data_dir or "/nonexistent")
+    sizes = [(folder / each).stat().st_size for each in _FILES if (folder / each).is_file()]
+    needed = max(_LITTLE, 3 * sum(sizes))
+    said = f"{_bytes(free)} free at {place}"
+    if free < needed:
+        return fail(name, said, f"Make room: a change of the data needs up to {_bytes(needed)}.")
+    return ok(name, said)
+
+
+def clock(report: Report, now: float) -> Diagnosis:
+    """Whether the time can be true: leases, certificates and "since" need it."""
+    name = "clock"
+    said = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
+    if now < _BUILT:
+        return fail(name, f"it says {said}", "Set it: sudo timedatectl set-ntp true")
+    folder = Path(report.data_dir or "/nonexistent")
+    for path in (folder / each for each in _FILES):
+        if path.is_file() and path.stat().st_mtime > now + _FUTURE:
+            ahead = path.stat().st_mtime - now
+            remedy = f"If the clock is right: touch {path}. Nodes that share a store go by it."
+            return warn(name, f"{path} was written {ahead:,.0f} s in the future", remedy)
+    return ok(name, f"{said}, no file is younger")
+
+
+def _is_data(report: Report, remark: Remark) -> bool:
+    folder = report.data_dir
+    return folder is not None and remark.file.startswith(folder)
+
+
+def _first(remarks: list[Remark]) -> str:
+    more = f" (and {len(remarks) - 1} more)" if len(remarks) > 1 else ""
+    return remarks[0].lines[0] + more
+
+
+def _user(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"uid {uid}"
+
+
+def _linked(folder: Path, files: list[Path]) -> bool:
+    return any(os.path.realpath(each) != str(each.absolute()) for each in (folder, *files))
+
+
+def _bytes(count: float) -> str:
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if count < 1024:  # noqa: PLR2004  # that is what the units are
+            return f"{count:,.0f} {unit}"
+        count /= 1024
+    return f"{count:,.1f} TiB"

@@ -1,0 +1,79 @@
+"""What the shipped configuration says about each key: the words of help, schema and manual.
+
+``shipped/reviewsd.yaml`` has a comment above every key; a test of the daemon holds it complete.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+SHIPPED: Final = Path(__file__).parent / "shipped"
+"""What an installation comes with: the configuration, sample data, and the units of systemd."""
+
+_KEY: Final = re.compile(r"(?P<indent> *)(?P<name>[a-z_0-9]+):(?P<value>.*)")
+
+
+def explanations(text: str) -> dict[str, str]:
+    """The comment above each key, as one paragraph, by dotted key and in their order."""
+    found: dict[str, str] = {}
+    outer: list[str] = []
+    comment: list[str] = []
+    for line in text.splitlines():
+        if line.lstrip().startswith("#"):
+            comment.append(line.lstrip().removeprefix("#").strip())
+        elif key := _KEY.fullmatch(line):
+            outer[len(key["indent"]) // 2 :] = [key["name"]]
+            found[".".join(outer)] = " ".join(filter(None, comment))
+            comment = []
+        else:
+            comment = []
+    return found
+
+
+def with_values(text: str, values: Mapping[str, str], *, complete: bool = True) -> str:
+    """The configuration with other values, each written as YAML on its key's line.
+
+    Args:
+        text: As it is shipped: two spaces a level, every value on the line of its key.
+        values: By dotted key.
+        complete: Whether all keys have to be there; one that is not keeps its default otherwise.
+    """
+    lines: list[str] = []
+    outer: list[str] = []
+    left = dict(values)
+    for line in text.splitlines():
+        key = None if line.lstrip().startswith("#") else _KEY.fullmatch(line)
+        if key is None:
+            lines.append(line)
+            continue
+        outer[len(key["indent"]) // 2 :] = [key["name"]]
+        value = left.pop(".".join(outer), None)
+        lines.append(line if value is None else f"{key['indent']}{key['name']}: {value}")
+    if left and complete:
+        raise KeyError(*left)
+    return "\n".join(lines) + "\n"
+
+
+def described(schema: Mapping[str, object], words: Mapping[str, str]) -> dict[str, object]:
+    """A JSON Schema of msgspec's with a description of every key.
+
+    Args:
+        schema: Its root is a reference into ``$defs``; sections are references too.
+        words: By dotted key.
+    """
+    definitions = schema["$defs"]
+    assert isinstance(definitions, dict)  # noqa: S101  # msgspec's way
+    new = {name: dict(definition) for name, definition in definitions.items()}
+
+    def describe(reference: str, prefix: str) -> None:
+        section = new[reference.rpartition("/")[2]]
+        members = {}
+        for name, member in section["properties"].items():
+            members[name] = {**member, "description": words.get(prefix + name, "")}
+            if "$ref" in member:
+                describe(member["$ref"], f"{prefix}{name}.")
+        section["properties"] = members
+
+    describe(str(schema["$ref"]), "")
+    return {**schema, "$defs": new}

@@ -1,0 +1,154 @@
+"""``reviewsctl service``: have systemd run the daemon (interfaces.md 1.1, 1.6)."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from reviewsctl.imports import ConfigFile
+from reviewsctl.output import EXIT_FAILED, complain, failing
+
+if TYPE_CHECKING:
+    from reviewsctl.installation import Programs, Wanted
+
+_ROOT: Final = Path("/")
+
+app = typer.Typer(
+    name="service",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Has systemd run the daemon, now and after a reboot.",
+    epilog="""\b
+    Examples:
+      reviewsctl service install --dry-run
+      sudo reviewsctl service install""",
+)
+
+
+@app.callback()
+def _group() -> None:
+    """Has systemd run the daemon, now and after a reboot."""
+
+
+@app.command(
+    epilog="""\b
+    Examples:
+      reviewsctl service install --dry-run
+      sudo reviewsctl service install --config shop/reviewsd.yaml
+      reviewsctl service install --print-unit | systemd-analyze security --offline=true /dev/stdin"""
+)
+def install(
+    *,
+    config: ConfigFile = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only print what would be done.")
+    ] = False,
+    print_unit: Annotated[
+        bool, typer.Option("--print-unit", help="Only print the unit of the service.")
+    ] = False,
+    root: Annotated[
+        Path,
+        typer.Option(
+            metavar="DIR", show_default=False, help="Of an image, instead of this system."
+        ),
+    ] = _ROOT,
+) -> None:
+    """Installs the service: group, folders, units, and starts it.
+
+    The daemon runs as a user of its own, which systemd makes; members of the group reviewsd-admin
+    may use reviewsctl without sudo. A configuration that is not /etc/reviewsd/reviewsd.yaml yet is
+    copied there, with the paths of a service, and data that lies beside it or in a home directory
+    to /srv/reviews. What is there already stays. Run it again after an upgrade.
+    """
+    wanted = _wanted(config, root)
+    from reviewsctl.installation import Run, data_dir, plan, service_unit  # noqa: PLC0415  # see main
+
+    if print_unit:
+        typer.echo(service_unit(wanted.programs, data_dir(wanted)), nl=False)
+        return
+    steps = list(plan(wanted, root))
+    if dry_run:
+        for step in steps:
+            typer.echo(str(step))
+        return
+    _refuse_if_impossible(root)
+    import subprocess  # noqa: PLC0415  # see main
+
+    for step in steps:
+        typer.echo(str(step) if isinstance(step, Run) else str(step).partition(":\n")[0])
+        try:
+            step.do(root)
+        except (OSError, subprocess.SubprocessError) as fault:
+            _refuse(str(fault), "Mend it, then run this again: what is done is not done twice.")
+    typer.echo(
+        "\nnext:\n"
+        "  sudo usermod -aG reviewsd-admin $USER   then log in again: reviewsctl without sudo\n"
+        "  reviewsctl doctor                       whether the world can reach it"
+    )
+
+
+def _wanted(config: Path | None, root: Path) -> "Wanted":
+    from reviewsctl import installed  # noqa: PLC0415  # 25 ms, see main
+    from reviewsctl.installation import CONFIG, Wanted  # noqa: PLC0415
+
+    there = root / CONFIG.relative_to("/")
+    with failing(as_json=False):
+        shown = installed.settings(there if there.exists() else config).value
+    if not there.exists() and "***" in shown.text("hub.store"):
+        remedy = (
+            "Take it out and put it into libpq's password file, or write the file there yourself."
+        )
+        _refuse(
+            f"hub.store of {shown.file} has a password, and the copy is for all to read", remedy
+        )
+    listen = shown.value("listen")
+    return Wanted(
+        programs=_programs(),
+        config=None if there.exists() else Path(shown.file),
+        data_dir=Path(shown.text("data_dir")),
+        listen=tuple(map(str, listen)) if isinstance(listen, list) else (),
+    )
+
+
+def _programs() -> "Programs":
+    from reviewsctl.installation import Programs  # noqa: PLC0415  # see main
+
+    found = []
+    for name in ("reviewsd", "reviewsctl"):
+        beside = Path(sys.executable).with_name(name)
+        other = shutil.which(name)
+        if not beside.exists() and other is None:
+            _refuse(f"there is no {beside}", "Install it: uv tool install reviewsd, or pipx.")
+        found.append(beside if beside.exists() else Path(str(other)).absolute())
+    if ".cache" in found[0].parts:
+        remedy = "Install it for good: uv tool install reviewsd"
+        _refuse(f"{found[0]} is temporary, as uvx makes them", remedy)
+    return Programs(
+        reviewsd=found[0],
+        reviewsctl=found[1],
+        needs=tuple(dict.fromkeys((Path(sys.prefix), Path(sys.base_prefix).resolve()))),
+        owned_by_root=all(
+            each.stat().st_uid == 0 and not each.stat().st_mode & 0o022
+            for each in (found[1], found[1].parent, Path(sys.executable).resolve())
+        ),
+    )
+
+
+def _refuse_if_impossible(root: Path) -> None:
+    if shutil.which("systemctl") is None or (
+        root == _ROOT and not Path("/run/systemd/system").is_dir()
+    ):
+        _refuse(
+            "this machine does not run systemd",
+            "Have its own init, or your container, run: reviewsd --config /etc/reviewsd/reviewsd.yaml",
+        )
+    if os.geteuid() != 0:
+        _refuse("only root may do this", "sudo reviewsctl service install")
+
+
+def _refuse(detail: str, remedy: str) -> None:
+    complain("error", {"title": "not installed", "detail": detail, "remedy": remedy}, as_json=False)
+    raise typer.Exit(EXIT_FAILED)

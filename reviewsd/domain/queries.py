@@ -1,0 +1,101 @@
+"""What is searched for, as a value: ``parameters`` reads it, ``search`` answers it (contract 3)."""
+
+import base64
+import binascii
+import datetime
+import re
+from dataclasses import dataclass
+from urllib.parse import quote_plus
+
+from msgspec import Struct
+
+LIMIT_DEFAULT, LIMIT_MAX = 20, 100  # seed 8
+
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """The last review a client has seen; goes on working after the data changes (contract 3)."""
+
+    date: datetime.date
+    id: str
+
+    def encode(self) -> str:
+        """The opaque form: unpadded base64url of ``YYYY-MM-DD/id``."""
+        plain = f"{self.date.isoformat()}/{self.id}".encode()
+        return base64.urlsafe_b64encode(plain).rstrip(b"=").decode()
+
+    @classmethod
+    def decode(cls, text: str) -> "Cursor":
+        """The cursor that ``encode`` made the text from.
+
+        Raises:
+            ValueError: It was made by nobody here.
+        """
+        padded = text + "=" * (-len(text) % 4)
+        try:
+            plain = base64.b64decode(padded, altchars=b"-_", validate=True).decode("ascii")
+        except (binascii.Error, ValueError):
+            raise ValueError(text) from None
+        day, slash, review_id = plain.partition("/")
+        if not slash or re.fullmatch(r"[!-~]{1,128}", review_id) is None:
+            raise ValueError(text)
+        cursor = cls(read_day(day), review_id)
+        if cursor.encode() != text:
+            raise ValueError(text)
+        return cursor
+
+
+class SearchQuery(Struct, frozen=True, kw_only=True):
+    """What to search for; None means not filtered. Field names are parameter names."""
+
+    rating: int | None = None
+    min_rating: float | None = None
+    since: datetime.date | None = None
+    until: datetime.date | None = None
+    query: str | None = None
+    mentions_technician: str | None = None
+    mentions_service: str | None = None
+    limit: int = LIMIT_DEFAULT
+    cursor: Cursor | None = None
+
+    def canonical(self) -> str:
+        """The one query string that asks for just this; equal for equal searches."""
+        first = self.first_page()
+        if self.cursor is None:
+            return first
+        return f"{first}{'&' if first else ''}cursor={self.cursor.encode()}"
+
+    def first_page(self) -> str:
+        """The same without the cursor, which ends the query string of a later page."""
+        parts = []
+        if self.rating is not None:
+            parts.append(f"rating={self.rating}")
+        if (least := self.min_rating) is not None:
+            parts.append(f"min_rating={int(least) if least == int(least) else least}")
+        if self.since is not None:
+            parts.append(f"since={self.since}")
+        if self.until is not None:
+            parts.append(f"until={self.until}")
+        if self.query is not None:
+            parts.append(f"query={quote_plus(self.query)}")
+        if self.mentions_technician is not None:
+            parts.append(f"mentions_technician={quote_plus(self.mentions_technician)}")
+        if self.mentions_service is not None:
+            parts.append(f"mentions_service={quote_plus(self.mentions_service)}")
+        if self.limit != LIMIT_DEFAULT:
+            parts.append(f"limit={self.limit}")
+        return "&".join(parts)
+
+
+def read_day(text: str) -> datetime.date:
+    """A real day, spelled ``YYYY-MM-DD``.
+
+    Raises:
+        ValueError: It is none, or spelled in another way.
+    """
+    # fromisoformat alone takes 20250101 and 2025-W01-1, and digits of every script
+    if _DATE.fullmatch(text) is None:
+        raise ValueError(text)
+    return datetime.date.fromisoformat(text)

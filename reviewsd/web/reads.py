@@ -1,0 +1,127 @@
+"""Every read of the specification: what is asked becomes a Reply (seed 4, contract 2 and 3).
+
+A read looks up what was rendered at publication, or joins slices of it; it encodes no JSON. It looks
+at ``snapshots.current`` once, so an answer never mixes two states of the data. Here is neither Klein
+nor a connection: the routes (``public``) and the fast lane (``lane``) ask the same methods.
+"""
+
+import hashlib
+from base64 import urlsafe_b64encode
+from functools import partial
+
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
+
+from reviewsd.domain.parameters import InvalidParametersError, read_date, read_query
+from reviewsd.domain.queries import SearchQuery
+from reviewsd.domain.search import Hits
+from reviewsd.formats import documents, paths, problems
+from reviewsd.stores.snapshots import Snapshot, SnapshotError, Snapshots
+from reviewsd.web.asked import Asked
+from reviewsd.web.replies import PreparedDocument, Replies, Reply
+from reviewsd.web.steps import in_steps
+
+Answer = Reply | Deferred[Reply]
+"""What a route comes to; a Deferred only where it had to wait for something."""
+
+
+class Reads:
+    """Answers reads from the current snapshot.
+
+    Args:
+        snapshots: Where the data is.
+        replies: What answers are made of.
+        clock: To search in steps.
+    """
+
+    _log = Logger()
+
+    def __init__(self, snapshots: Snapshots, replies: Replies, clock: IReactorTime) -> None:
+        self._snapshots = snapshots
+        self._replies = replies
+        self._clock = clock
+        self._documents: dict[str, PreparedDocument] = {}
+        snapshots.observe(self._published)
+
+    def _published(self, snapshot: Snapshot) -> None:
+        self._documents = {
+            path: self._replies.prepare(path, document)
+            for path, document in snapshot.documents.items()
+        }
+
+    def document(self, asked: Asked, path: str) -> Reply:
+        """A resource rendered at publication."""
+        prepared = self._documents.get(path)
+        if prepared is not None:
+            return self._replies.rendered(asked, prepared)
+        if self._snapshots.empty:
+            return self.unpublished(asked)
+        return self._replies.problem(asked, problems.NOT_PUBLISHED)
+
+    def search(self, asked: Asked) -> Answer:
+        """The reviews that match all filters, a page of them."""
+        query = read_query(asked.query)
+        snapshot = self._snapshots.current
+        hits = in_steps(snapshot.search(query), self._clock)
+        if isinstance(hits, Hits):
+            return self._page(asked, query, snapshot, hits)
+        return hits.addCallback(partial(self._page, asked, query, snapshot))
+
+    def _page(self, asked: Asked, query: SearchQuery, snapshot: Snapshot, hits: Hits) -> Reply:
+        following = snapshot.cursor(hits)
+        cursor = None if following is None else following.encode()
+        found = hits.positions
+        body = documents.search_result(hits.matched, len(found), snapshot.joined(found), cursor)
+        first = question = query.first_page()
+        if query.cursor is not None:
+            question = query.canonical()
+        after = None
+        if cursor is not None:
+            after = f"{paths.SEARCH}?{first}{'&' if first else ''}cursor={cursor}"
+        tag = _tag(snapshot.revision, question)
+        return self._replies.computed(asked, (body,), tag, following=after)
+
+    def since(self, asked: Asked, date: str) -> Reply:
+        """All reviews dated on or after a day."""
+        day = read_date(date)
+        snapshot = self._snapshots.current
+        count, records = snapshot.since(day)
+        dataset = snapshot.documents[paths.REVIEWS].identity
+        parts = documents.since_result(day, count, records)
+        tag = _tag(snapshot.revision, f"since {day}")
+        return self._replies.computed(asked, parts, tag, dataset.last_modified)
+
+    def health(self) -> Reply:
+        """The reactor answers."""
+        return self._replies.unstored(b'{"status":"ok"}')
+
+    def unpublished(self, asked: Asked) -> Reply:
+        """There is nothing to serve yet."""
+        return self._replies.problem(asked, problems.UNAVAILABLE, ((b"Retry-After", b"5"),))
+
+    def failed(self, asked: Asked, failure: Failure) -> Reply:
+        """An error of a route, as the status it means."""
+        replies = self._replies
+        match failure.value:
+            case InvalidParametersError(issues=issues):
+                return replies.invalid(asked, issues)
+            case MethodNotAllowed(valid_methods=methods) if asked.method == b"OPTIONS":
+                return replies.options(sorted({*(methods or ()), "OPTIONS"}))
+            case MethodNotAllowed(valid_methods=methods):
+                allow = ", ".join(sorted({*(methods or ()), "OPTIONS"}))
+                return replies.problem(asked, problems.NOT_ALLOWED, ((b"Allow", allow.encode()),))
+            case HTTPException():
+                return replies.problem(asked, problems.NOT_FOUND)
+            case SnapshotError():
+                return self.unpublished(asked)
+        self._log.failure("answering {path} failed", failure, path=asked.path)
+        return replies.problem(asked, problems.INTERNAL)
+
+
+def _tag(revision: str, question: str) -> bytes:
+    """The entity tag of a computed answer: it depends on the data and the question alone."""
+    digest = hashlib.sha256(f"{revision} {question}".encode()).digest()
+    return b'"%s"' % urlsafe_b64encode(digest)[:22]

@@ -1,0 +1,77 @@
+"""How the public site is put together: a part of the composition root, and nothing but that."""
+
+from twisted.internet.interfaces import IReactorTime
+
+from reviewsd import policies
+from reviewsd.settings import Config
+from reviewsd.stores.snapshots import Snapshots
+from reviewsd.web.hub import HubRoute
+from reviewsd.web.lane import fast_lane
+from reviewsd.web.mcp import McpRoute
+from reviewsd.web.origins import Hosts
+from reviewsd.web.public import PublicSite
+from reviewsd.web.readiness import Readiness
+from reviewsd.web.reads import Reads
+from reviewsd.web.replies import Replies
+from reviewsd.web.server import HandOver, Limits, PublicServer
+
+MIN_CONNECTIONS = 16
+"""That each process may have."""
+
+
+def build_replies(config: Config) -> Replies:
+    """What all answers are made of."""
+    cache = config.cache
+    return Replies(
+        config.base_url,
+        f"public, max-age={cache.max_age}, "
+        f"stale-while-revalidate={cache.stale_while_revalidate}, "
+        f"stale-if-error={cache.stale_if_error}",
+    )
+
+
+def build_public(
+    clock: IReactorTime,
+    config: Config,
+    snapshots: Snapshots,
+    replies: Replies,
+    hub: HubRoute | None,
+    mcp: McpRoute,
+    hand_over: HandOver | None = None,
+    readiness: Readiness | None = None,
+) -> PublicServer:
+    """Build the factory of the public connections.
+
+    Args:
+        clock: What everything runs on.
+        config: What the operator wants.
+        snapshots: Where the data is.
+        replies: What answers are made of.
+        hub: Answers at the hub's address.
+        mcp: Answers MCP.
+        hand_over: For requests that another process answers.
+        readiness: Told to everybody, if ``server.readyz`` says so.
+    """
+    reads = Reads(snapshots, replies, clock)
+    server = config.server
+    public = PublicServer(
+        PublicSite(reads, replies, hub, mcp, readiness if server.readyz else None).resource(),
+        replies,
+        clock,
+        Limits(
+            header=server.header_deadline,
+            body=server.body_deadline,
+            idle=server.idle,
+            requests=server.requests_per_connection,
+            connections=max(MIN_CONNECTIONS, server.max_connections // config.workers),
+            per_client=server.per_client,
+            drain_rate=server.min_drain_rate,
+            mcp_body=server.max_body.mcp,
+        ),
+        Hosts(config.base_url, policies.allowed_hosts(config)),
+        fast_lane(reads, mcp) if server.fast_lane else None,
+        policies.trusted(config),
+        hand_over,
+    )
+    snapshots.observe(lambda _: public.changed())
+    return public

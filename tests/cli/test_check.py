@@ -1,0 +1,221 @@
+"""``reviewsctl check`` and what it shares with ``config`` and ``paths``: real files, no daemon (R8)."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.support.commands import on_a_terminal, reviewsctl
+
+REVIEW = {
+    "id": "01JGFJJZ00EXAMP1E000000001",
+    "author": "A",
+    "rating": 4,
+    "date": "2025-03-01",
+    "source": "google",
+    "verified": True,
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, environment: dict[str, str]) -> Path:
+    folder = tmp_path / "shop"
+    (folder / "data").mkdir(parents=True)
+    write(folder, [REVIEW])
+    config = folder / "reviewsd.yaml"
+    config.write_text("base_url: https://r.example.com\ndata_dir: data\nstate_dir: state\n")
+    config.chmod(0o644)
+    environment["REVIEWSD_CONFIG"] = str(config)
+    return folder
+
+
+def write(folder: Path, reviews: list[dict[str, object]]) -> None:
+    document = {"business": {"name": "B\u001b[1m"}, "reviews": reviews}
+    (folder / "data/reviews.json").write_text(json.dumps(document, indent=1))
+
+
+def test_good_files_are_summed_up(environment: dict[str, str], folder: Path) -> None:
+    done = reviewsctl(environment, "check")
+    assert (0, "") == (done.returncode, done.stderr)
+    assert [
+        f"configuration  {folder}/reviewsd.yaml",
+        f"data           {folder}/data",
+        r"business       B\u001b[1m",
+        "reviews        1, 2025-03-01 to 2025-03-01, 4.00 stars on average",
+        "stars          0 x 5, 1 x 4, 0 x 3, 0 x 2, 0 x 1",
+        "insights       none",
+        "result         all is well",
+    ] == done.stdout.splitlines()
+    assert "" == reviewsctl(environment, "check", "--quiet").stdout
+
+
+def test_no_reviews_are_good_too(environment: dict[str, str], folder: Path) -> None:
+    write(folder, [])
+    done = reviewsctl(environment, "check")
+    assert 0 == done.returncode
+    assert "reviews        none\n" in done.stdout
+
+
+def test_problems_are_shown_at_their_place(environment: dict[str, str], folder: Path) -> None:
+    write(folder, [{**REVIEW, "rating": 7, "id": f"r{n}"} for n in range(25)])
+    done = reviewsctl(environment, "check", "--quiet")
+    lines = done.stdout.splitlines()
+    assert (5, "") == (done.returncode, done.stderr)
+    assert [
+        f"{folder}/data/reviews.json:9:14: $.reviews[0].rating (id r0): expected 1..5, got 7",
+        '    9 |    "rating": 7,',
+        "      |              ^",
+    ] == lines[:3]
+    assert "... and 5 more" in lines
+    assert "result         25 problems" == lines[-1]
+
+
+def test_warnings_are_problems_only_when_strict(environment: dict[str, str], folder: Path) -> None:
+    write(folder, [{**REVIEW, "id": f"r{n}"} for n in range(21)])
+    done = reviewsctl(environment, "check")
+    assert 0 == done.returncode
+    assert done.stdout.startswith(f"warning: {folder}/data/reviews.json:7:10: $.reviews[0].id")
+    assert "... and 1 more warnings\n" in done.stdout
+    assert "result         21 warnings\n" in done.stdout
+    strict = reviewsctl(environment, "check", "--strict")
+    assert 5 == strict.returncode
+    assert strict.stdout.startswith(f"{folder}/data/reviews.json:7:10:")
+
+
+def test_a_wrong_configuration_leaves_the_data_unchecked(
+    environment: dict[str, str], folder: Path
+) -> None:
+    (folder / "reviewsd.yaml").write_text("base_url: https://r.example.com\ndata: 1\n")
+    done = reviewsctl(environment, "check")
+    assert 5 == done.returncode
+    assert "data           not checked" in done.stdout
+    assert "result         2 problems" in done.stdout
+
+
+def test_data_alone_needs_no_configuration(
+    environment: dict[str, str], folder: Path, tmp_path: Path
+) -> None:
+    del environment["REVIEWSD_CONFIG"]
+    done = reviewsctl(
+        environment, "check", "--data", str(folder / "data"), before=("env", "-C", str(tmp_path))
+    )
+    assert (0, f"data           {folder}/data") == (done.returncode, done.stdout.splitlines()[0])
+
+
+def test_programs_get_the_report(environment: dict[str, str], folder: Path) -> None:
+    write(folder, [{**REVIEW, "rating": 7}])
+    done = reviewsctl(environment, "check", "--json")
+    report = json.loads(done.stdout)
+    assert (5, "", 1) == (done.returncode, done.stderr, report["problem_count"])
+    assert "$.reviews[0].rating" == report["problems"][0]["path"]
+
+
+def test_large_data_shows_how_far_it_is(environment: dict[str, str], folder: Path) -> None:
+    write(folder, [{**REVIEW, "id": f"r{n}"} for n in range(20_000)])
+    assert "validating 100 % (20,000 of 20,000)\n" in reviewsctl(environment, "check").stderr
+    seen = on_a_terminal(environment, "check", "--quiet")
+    assert "" == seen
+
+
+def test_no_stranger_is_run(environment: dict[str, str], folder: Path) -> None:
+    """A module in the folder where root happens to be must not be imported."""
+    (folder / "msgspec.py").write_text("open('hacked', 'w')")
+    done = reviewsctl(environment, "check", before=("env", "-C", str(folder), "PYTHONSAFEPATH=1"))
+    assert 0 == done.returncode
+    assert not (folder / "hacked").exists()
+
+
+def test_a_daemon_that_cannot_be_run_is_said(environment: dict[str, str], folder: Path) -> None:
+    broken = folder / "broken"
+    (broken / "reviewsd").mkdir(parents=True)
+    (broken / "reviewsd/__init__.py").write_text("")
+    (broken / "reviewsd/__main__.py").write_text("raise SystemExit('half installed')")
+    environment["PYTHONPATH"] = f"{broken}:{environment['PYTHONPATH']}"
+    for command in (["check"], ["config", "show"]):
+        done = reviewsctl(environment, *command)
+        assert 1 == done.returncode
+        assert "Error: reviewsd cannot be run: half installed\n" in done.stderr
+
+
+# --- config
+
+
+def test_what_is_set_is_shown_with_its_origin(environment: dict[str, str], folder: Path) -> None:
+    environment["REVIEWSD_CACHE__MAX_AGE"] = "9"
+    environment["REVIEWSD_HUB__STORE"] = "postgresql://u:geheim@h/db"
+    del environment["REVIEWSD_ADMIN_SOCKET"]
+    lines = reviewsctl(environment, "config", "show", "--origin").stdout.splitlines()
+    assert [
+        ["base_url: https://r.example.com", f"{folder}/reviewsd.yaml:1"],
+        [f"data_dir: {folder}/data", f"{folder}/reviewsd.yaml:2"],
+        [f"state_dir: {folder}/state", f"{folder}/reviewsd.yaml:3"],
+        ["cache.max_age: 9", "$REVIEWSD_CACHE__MAX_AGE"],
+        ["hub.store: postgresql://u:***@h/db", "$REVIEWSD_HUB__STORE"],
+    ] == [[part.strip() for part in line.split("  # ")] for line in lines]
+
+
+def test_defaults_are_shown_when_asked_for(environment: dict[str, str], folder: Path) -> None:
+    lines = reviewsctl(environment, "config", "show", "--defaults").stdout.splitlines()
+    assert 'hub.callbacks.ports: ["443", "1024-65535"]' in lines
+    assert "data.max_shrink: null" in lines
+    origin = reviewsctl(environment, "config", "show", "--defaults", "--origin").stdout
+    assert "# default\n" in origin
+    whole = json.loads(reviewsctl(environment, "config", "show", "--json").stdout)
+    assert len(lines) == len(whole["settings"])
+
+
+@pytest.mark.parametrize("command", [["config", "show"], ["paths"], ["mcp", "server-json"]])
+def test_a_wrong_configuration_is_told_with_the_remedy(
+    environment: dict[str, str], folder: Path, command: list[str]
+) -> None:
+    (folder / "reviewsd.yaml").write_text("base_url: x\ndata_dir: data\n")
+    done = reviewsctl(environment, *command)
+    assert (1, "") == (done.returncode, done.stdout)
+    assert done.stderr.startswith(
+        f"Error: the configuration cannot be used: {folder}/reviewsd.yaml:1:11: base_url"
+    )
+    assert done.stderr.endswith("All that is wrong: reviewsctl check\n")
+
+
+def test_a_missing_configuration_is_told_with_the_remedy(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    environment["REVIEWSD_CONFIG"] = str(tmp_path / "none.yaml")
+    done = reviewsctl(environment, "config", "show", "--json")
+    assert 1 == done.returncode
+    assert "none.yaml: cannot be read" in json.loads(done.stderr)["error"]["detail"]
+
+
+def test_the_schema_has_words(environment: dict[str, str], folder: Path) -> None:
+    schema = json.loads(reviewsctl(environment, "config", "schema").stdout)
+    words = [
+        member["description"]
+        for section in schema["$defs"].values()
+        for member in section["properties"].values()
+    ]
+    assert all(words)
+
+
+# --- paths
+
+
+def test_paths_say_what_is_there(environment: dict[str, str], folder: Path) -> None:
+    run = reviewsctl(environment, "--socket", "/nowhere", "paths", "--json")
+    found = json.loads(run.stdout)["paths"]
+    states = {each["name"]: each for each in found}
+    assert {"name": "reviews", "path": f"{folder}/data/reviews.json", "state": "there"} == states[
+        "reviews"
+    ]
+    assert "missing" == states["insights"]["state"]
+    assert environment["REVIEWSD_ADMIN_SOCKET"] == states["admin socket"]["path"]
+    assert "/nowhere" == states["asked socket"]["path"]
+    text = reviewsctl(environment, "paths").stdout
+    assert f"insights      {folder}/data/insights.json  (missing)\n" in text
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may look everywhere")
+def test_what_one_may_not_look_at_is_hidden(environment: dict[str, str], folder: Path) -> None:
+    (folder / "state").mkdir(mode=0o000)
+    done = reviewsctl(environment, "paths")
+    assert f"{folder}/state/state.sqlite  (hidden)" in done.stdout

@@ -1,0 +1,452 @@
+"""``reviewsctl import`` as a process: merging, replacing, what is said and what is left alone."""
+
+import json
+import os
+import pty
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.admin_fake import admin_fake, document, events
+from tests.support.commands import CONSOLE_SCRIPT, reviewsctl
+
+SAMPLES = Path(__file__).parent / "importing" / "samples"
+TAKEOUT = str(SAMPLES / "takeout")
+JANE = "01JP97SC5V86FFBQ4DXQ38HSEK"
+
+# As an operator may have it: known and unknown members, odd spacing, numbers spelled in their way
+THERE = """{ "x_before": 1.50,
+  "business": {"name": "Acme & Söhne", "hours": [],   "x_vat": 12345678901234567890 },
+  "aggregate_rating": {"review_count": 2},
+  "updated_at": "2025-01-01T00:00:00Z",
+  "reviews": [
+    {"id": "mine-1", "author":"Own", "rating": 5, "date": "2020-01-01", "source": "website",
+     "verified": false, "x_note": 1.10},
+    {"id": "01JP97SC5V86FFBQ4DXQ38HSEK", "x_tags": ["boiler", 1e2], "author": "Jane Doe",
+     "author_avatar_url": "https://example.com/jane.png", "rating": 4, "date": "2025-03-14",
+     "text": "Old text", "source": "google", "source_url": "https://example.com/r/1",
+     "owner_reply": null, "verified": true}
+  ],
+  "x_after": [1, 2]
+}
+"""
+
+
+DATA: dict[str, object] = {
+    "dir": "",
+    "state": "ok",
+    "last_reload": None,
+    "failing_since": None,
+    "problems": [],
+}
+STATUS = {
+    "version": "0.1.0",
+    "pid": 1,
+    "started_at": "2026-11-21T07:00:00Z",
+    "uptime_seconds": 1.0,
+    "base_url": "https://reviews.example.com",
+    "listen": [],
+    "snapshot": {
+        "revision": "3f2a",
+        "published_at": "2026-11-21T07:00:00Z",
+        "review_count": 2,
+        "updated_at": None,
+        "insights": False,
+    },
+}
+PUBLISHED = {
+    "type": "result",
+    "outcome": "published",
+    "revision": "3f2b",
+    "review_count": 8,
+    "seconds": 0.1,
+}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "reviews.json").write_text(THERE)
+    return folder
+
+
+def imported(
+    environment: dict[str, str], data: Path, *arguments: str, code: int = 0
+) -> subprocess.CompletedProcess[str]:
+    run = reviewsctl(environment, "import", *arguments, "--data", str(data))
+    assert code == run.returncode, run.stderr
+    return run
+
+
+def test_what_is_there_stays_and_what_is_new_comes(environment: dict[str, str], data: Path) -> None:
+    run = imported(environment, data, TAKEOUT)
+    text = (data / "reviews.json").read_text()
+    file = json.loads(text)
+
+    assert run.stdout.splitlines() == [
+        "takeout: Google Takeout, Google Business Profile (4 files)",
+        "not taken: photos, posts, questions and answers",
+        "imported 6 new, 1 changed, 0 unchanged, 1 refused (list with --verbose)",
+        "note: 1 skipped: without a star rating",
+        "note: 1 were there more than once",
+        (
+            "note: aggregate_rating in the file is kept: it says 2 reviews, there are 8 now. Leave "
+            "it out of the file to have it computed"
+        ),
+        f"wrote {data}/reviews.json with 8 reviews, the old one is reviews.json.bak",
+        "next: reviewsctl check, then reviewsctl reload (a running daemon notices by itself)",
+    ]
+    assert list(file) == [
+        "x_before",
+        "business",
+        "aggregate_rating",
+        "updated_at",
+        "reviews",
+        "x_after",
+    ]
+    assert '{"name": "Acme & Söhne", "hours": [],   "x_vat": 12345678901234567890 }' in text
+    assert '"verified": false, "x_note": 1.10}' in text  # byte for byte
+    assert "2025-01-01T00:00:00Z" < file["updated_at"]
+    assert (data / "reviews.json.bak").read_text() == THERE
+
+
+def test_a_changed_review_keeps_what_the_export_does_not_have(
+    environment: dict[str, str], data: Path
+) -> None:
+    imported(environment, data, TAKEOUT)
+    text = (data / "reviews.json").read_text()
+    jane = next(each for each in json.loads(text)["reviews"] if each["id"] == JANE)
+
+    assert '"x_tags":["boiler", 1e2]' in text
+    assert "https://example.com/jane.png" == jane["author_avatar_url"]
+    assert "https://example.com/r/1" == jane["source_url"]
+    assert "Sam fixed the boiler in an hour. Edited: still works." == jane["text"]
+    assert {"text": "Thank you, Jane!", "date": "2025-03-15"} == jane["owner_reply"]
+
+
+def test_a_second_import_changes_nothing_not_even_the_file(
+    environment: dict[str, str], data: Path
+) -> None:
+    imported(environment, data, TAKEOUT)
+    before = (data / "reviews.json").stat()
+    run = imported(environment, data, TAKEOUT)
+
+    assert "imported 0 new, 0 changed, 7 unchanged, 1 refused" in run.stdout
+    assert "says all of it already; nothing was written" in run.stdout
+    assert before == (data / "reviews.json").stat()
+    assert (data / "reviews.json.bak").read_text() == THERE
+    assert {"reviews.json", "reviews.json.bak"} == {each.name for each in data.iterdir()}
+
+
+def test_an_edited_review_whose_platform_gave_it_a_new_date_is_still_the_same(
+    environment: dict[str, str], tmp_path: Path, data: Path
+) -> None:
+    first = json.loads((SAMPLES / "apify.json").read_bytes())
+    imported(environment, data, str(SAMPLES / "apify.json"))
+    ids = [each["id"] for each in json.loads((data / "reviews.json").read_bytes())["reviews"]]
+    first[0] |= {"text": "Edited", "publishedAtDate": "2025-09-09T10:30:00.000Z"}
+    (tmp_path / "later.json").write_text(json.dumps(first))
+    run = imported(environment, data, str(tmp_path / "later.json"))
+    now = json.loads((data / "reviews.json").read_bytes())["reviews"]
+
+    assert "imported 0 new, 1 changed, 1 unchanged" in run.stdout
+    assert ids == [each["id"] for each in now]
+    assert ("Edited", "2025-09-09") == tuple(now[2][each] for each in ("text", "date"))
+
+
+def test_replace_leaves_the_others_out_but_not_the_business(
+    environment: dict[str, str], data: Path
+) -> None:
+    run = imported(environment, data, TAKEOUT, "--replace")
+    file = json.loads((data / "reviews.json").read_bytes())
+
+    assert "imported 6 new, 1 changed, 0 unchanged, 1 removed, 1 refused" in run.stdout
+    assert "mine-1" not in {each["id"] for each in file["reviews"]}
+    assert ("Acme & Söhne", [1, 2]) == (file["business"]["name"], file["x_after"])
+
+
+def test_replace_by_nothing_is_refused(
+    environment: dict[str, str], tmp_path: Path, data: Path
+) -> None:
+    (tmp_path / "empty.json").write_text('{"business": {"name": "x"}, "reviews": []}')
+    run = imported(environment, data, str(tmp_path / "empty.json"), "--replace", code=1)
+
+    assert "--replace would leave none" in run.stderr
+    assert THERE == (data / "reviews.json").read_text()
+
+
+def test_a_dry_run_counts_and_writes_nothing(environment: dict[str, str], data: Path) -> None:
+    run = imported(environment, data, TAKEOUT, "--dry-run")
+
+    assert "would import 6 new, 1 changed, 0 unchanged, 1 refused" in run.stdout
+    assert run.stdout.endswith("nothing was written (--dry-run)\n")
+    assert ["reviews.json"] == [each.name for each in data.iterdir()]
+    assert THERE == (data / "reviews.json").read_text()
+
+
+def test_mode_and_owner_stay_and_a_link_is_followed(
+    environment: dict[str, str], tmp_path: Path, data: Path
+) -> None:
+    real = tmp_path / "real.json"
+    (data / "reviews.json").rename(real)
+    (data / "reviews.json").symlink_to(real)
+    real.chmod(0o640)
+    if os.geteuid() == 0:
+        os.chown(real, 1234, 4321)
+    owner = (real.stat().st_uid, real.stat().st_gid)
+    imported(environment, data, TAKEOUT)
+
+    assert (data / "reviews.json").is_symlink()
+    assert 0o640 == stat.S_IMODE(real.stat().st_mode)
+    assert owner == (real.stat().st_uid, real.stat().st_gid)
+    assert 8 == len(json.loads(real.read_bytes())["reviews"])
+
+
+def test_a_new_file_can_be_read_by_the_daemon(environment: dict[str, str], tmp_path: Path) -> None:
+    imported(environment, tmp_path, TAKEOUT)
+
+    assert 0o644 == stat.S_IMODE((tmp_path / "reviews.json").stat().st_mode)
+
+
+def test_a_new_file_needs_the_name_of_the_business(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    run = imported(environment, folder, str(SAMPLES / "yelp.json"), code=2)
+    imported(environment, folder, str(SAMPLES / "yelp.json"), "--name", "Acme")
+
+    assert "does not say what the business is called" in run.stderr
+    assert 'Say it with --name "Acme Plumbing"' in run.stderr
+    assert {"name": "Acme"} == json.loads((folder / "reviews.json").read_bytes())["business"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"business": {"name": "x"}, "reviews": [{]}', "reviews.json:1:42: invalid JSON"),
+        ("[]", 'reviews.json:1:1: invalid JSON: expected "{"'),
+    ],
+)
+def test_a_broken_file_is_not_overwritten(
+    environment: dict[str, str], data: Path, text: str, said: str
+) -> None:
+    (data / "reviews.json").write_text(text)
+    run = imported(environment, data, TAKEOUT, code=1)
+
+    assert said in run.stderr
+    assert "Mend it, or move it away" in run.stderr
+    assert text == (data / "reviews.json").read_text()
+    assert ["reviews.json"] == [each.name for each in data.iterdir()]
+
+
+def test_the_data_directory_is_that_of_the_configuration(
+    environment: dict[str, str], tmp_path: Path, data: Path
+) -> None:
+    config = tmp_path / "reviewsd.yaml"
+    config.write_text("data_dir: data\n")
+    named = reviewsctl(environment, "import", TAKEOUT, "--config", str(config), "--json")
+    found = reviewsctl({**environment, "REVIEWSD_CONFIG": str(config)}, "import", TAKEOUT, "--json")
+    config.write_text("base_url: x\n")
+    none = reviewsctl(environment, "import", TAKEOUT, "--config", str(config))
+
+    assert (6, 0) == tuple(json.loads(run.stdout)["new"] for run in (named, found))
+    assert str(data / "reviews.json") == json.loads(named.stdout)["target"]
+    assert 1 == none.returncode
+    assert f"{config} has no data_dir\nSee what is wrong: reviewsd --check" in none.stderr
+
+
+def test_without_a_place_it_says_how_to_name_one(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "reviewsctl.main", "import", TAKEOUT],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    missing = imported(environment, tmp_path / "none", TAKEOUT, code=1)
+
+    assert 2 == run.returncode
+    assert "--data DIR" in run.stderr
+    assert "mkdir -p" in missing.stderr
+
+
+def test_json_is_one_result_and_errors_are_json_too(
+    environment: dict[str, str], data: Path
+) -> None:
+    done = json.loads(imported(environment, data, TAKEOUT, "--json").stdout)
+    wrong = imported(environment, data, str(SAMPLES / "unknown.json"), "--json", code=1)
+
+    assert {
+        "type": "result",
+        "format": "takeout",
+        "new": 6,
+        "changed": 1,
+        "refused": 1,
+        "total": 8,
+        "written": True,
+        "backup": f"{data}/reviews.json.bak",
+    }.items() <= done.items()
+    assert {"title", "detail", "remedy"} == json.loads(wrong.stderr)["error"].keys()
+    assert "" == wrong.stdout
+
+
+def test_quiet_says_nothing(environment: dict[str, str], data: Path) -> None:
+    run = imported(environment, data, TAKEOUT, "--quiet")
+
+    assert ("", "") == (run.stdout, run.stderr)
+
+
+def test_names_of_others_do_not_steer_the_terminal(
+    environment: dict[str, str], tmp_path: Path, data: Path
+) -> None:
+    (tmp_path / "x.csv").write_text("date,rating\n2025-01-01,\x1b[2Jbad\n2025-01-01,5\n")
+    run = imported(environment, data, str(tmp_path / "x.csv"), "--unverified", "--verbose")
+
+    assert 'row 2: rating "\\u001b[2Jbad"' in run.stdout
+    assert "\x1b" not in run.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--timezone", "Mars/Base"],
+        ["--map", "date"],
+        ["--location", "9"],
+        ["--names", "none"],
+        ["--from", "word"],
+    ],
+)
+def test_wrong_usage_is_exit_code_2_and_writes_nothing(
+    environment: dict[str, str], data: Path, arguments: list[str]
+) -> None:
+    imported(environment, data, TAKEOUT, *arguments, code=2)
+
+    assert THERE == (data / "reviews.json").read_text()
+    assert ["reviews.json"] == [each.name for each in data.iterdir()]
+
+
+def big(path: Path, rows: int) -> Path:
+    with path.open("w") as file:
+        file.write("date,rating,author,text,id\n")
+        for number in range(rows):
+            file.write(f"2025-01-01,5,A{number},{'long text ' * 30},{number}\n")
+    return path
+
+
+def test_a_large_import_shows_how_far_it_is(
+    environment: dict[str, str], tmp_path: Path, data: Path
+) -> None:
+    run = imported(environment, data, str(big(tmp_path / "big.csv", 40_000)), "--unverified")
+
+    shown = [line.partition(" % ")[0] for line in run.stderr.splitlines()]
+    assert "reading (MB) 100" == shown[-1]
+    assert 5 < len(shown) <= 10
+    assert all(line.startswith("reading (MB) ") for line in shown)
+    assert "imported 40,000 new" in run.stdout
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_a_stopped_import_leaves_the_file_as_it_was(
+    environment: dict[str, str], tmp_path: Path, data: Path, how: signal.Signals
+) -> None:
+    export = big(tmp_path / "big.csv", 60_000)
+    with subprocess.Popen(
+        [
+            *(sys.executable, "-c", CONSOLE_SCRIPT, "import", str(export)),
+            *("--unverified", "--data", str(data)),
+        ],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as run:
+        assert run.stdout is not None
+        run.stdout.readline()  # what was recognised: it reads now
+        time.sleep(0.05)  # any moment will do
+        run.send_signal(how)
+        _, said = run.communicate(timeout=60)
+
+    assert THERE == (data / "reviews.json").read_text()
+    if how is signal.SIGINT:
+        assert 130 == run.returncode
+        assert "interrupted: nothing was written" in said
+        assert ["reviews.json"] == [each.name for each in data.iterdir()]
+
+
+def at_a_terminal(environment: dict[str, str], typed: bytes, *arguments: str) -> tuple[int, str]:
+    """What a terminal gets to see while somebody types."""
+    master, slave = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-c", CONSOLE_SCRIPT, *arguments],
+        env={"TERM": "xterm-256color", "COLUMNS": "200", **environment},
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+    ) as run:
+        os.close(slave)
+        os.write(master, typed)
+        seen = bytearray()
+        try:
+            while chunk := os.read(master, 65536):
+                seen += chunk
+        except OSError:  # EIO: the last writer has closed the terminal
+            pass
+        finally:
+            os.close(master)
+    return run.returncode, seen.decode()
+
+
+def test_on_a_terminal_it_asks_for_the_location(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    code, seen = at_a_terminal(
+        environment, b"2\n", "import", str(SAMPLES / "two"), "--data", str(tmp_path)
+    )
+
+    assert 0 == code
+    assert "  2  Acme Plumbing 2 (1 review), 2002" in seen
+    assert (
+        "Acme Plumbing 2"
+        == json.loads((tmp_path / "reviews.json").read_bytes())["business"]["name"]
+    )
+
+
+def test_on_a_terminal_a_large_import_has_a_bar(
+    environment: dict[str, str], tmp_path: Path, data: Path
+) -> None:
+    export = str(big(tmp_path / "big.csv", 40_000))
+    code, seen = at_a_terminal(
+        environment, b"", "import", export, "--unverified", "--data", str(data)
+    )
+
+    assert 0 == code
+    assert "━" in seen
+    assert "imported 40,000 new" in seen
+
+
+def test_on_a_terminal_reload_is_offered_when_the_daemon_serves_this_file(
+    environment: dict[str, str], tmp_path: Path, data: Path
+) -> None:
+    status = {**STATUS, "data": {**DATA, "dir": str(data)}}
+    script = {
+        "GET /v1/status": document(status),
+        "POST /v1/reload": events(PUBLISHED),
+    }
+    with admin_fake(tmp_path / "admin.sock", script) as fake:
+        code, seen = at_a_terminal(environment, b"y\n", "import", TAKEOUT, "--data", str(data))
+
+    assert 0 == code
+    assert "Load it into the running daemon now?" in seen
+    assert "published" in seen
+    assert ["/v1/status", "/v1/reload"] == [asked.target for asked in fake.asked]

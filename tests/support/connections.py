@@ -1,0 +1,279 @@
+"""Public connections in memory, with a clock that stands still, and routes that answer when told to."""
+
+from collections.abc import Callable
+from ipaddress import ip_network
+from typing import Any, cast
+
+from twisted.internet.abstract import FileDescriptor
+from twisted.internet.address import IPv4Address, IPv6Address
+from twisted.internet.defer import Deferred, succeed
+from twisted.internet.error import ConnectionAborted, ConnectionDone, ConnectionLost
+from twisted.internet.interfaces import IHalfCloseableDescriptor
+from twisted.internet.task import Clock
+from twisted.internet.testing import StringTransport
+from twisted.python.failure import Failure
+from twisted.web.resource import Resource
+from twisted.web.server import NOT_DONE_YET
+from zope.interface import implementer
+
+from reviewsd.web.asked import Asked
+from reviewsd.web.channel import Channel
+from reviewsd.web.origins import Hosts
+from reviewsd.web.reads import Answer
+from reviewsd.web.replies import Replies, Reply
+from reviewsd.web.request import PublicRequest
+from reviewsd.web.server import SWEEP_SECONDS, HandOver, Limits, PublicServer
+from tests.support.raw import Response, responses
+
+BASE_URL = "https://reviews.example"
+REPLIES = Replies(BASE_URL, "public", lambda: 0.0)
+PROXY = "198.51.100.1"
+LARGE = 300_000  # bytes that /large has
+
+_FULL = 65_536  # bytes that wait in a transport of Twisted when it asks for no more
+
+
+def ask(path: str = "/now", *fields: str, method: str = "GET", version: str = "1.1") -> bytes:
+    """The bytes of a request without a body."""
+    lines = (f"{method} {path} HTTP/{version}", "Host: a", *fields, "", "")
+    return "\r\n".join(lines).encode()
+
+
+@implementer(IHalfCloseableDescriptor)
+class Line(StringTransport):
+    """A transport whose client takes all that it is sent at once, unless it is slow.
+
+    Like one of TCP it can be closed in one direction, and asks for no more when it has enough.
+    """
+
+    def __init__(self, peer: str = "192.0.2.1", *, slow: bool = False) -> None:
+        kind = IPv6Address if ":" in peer else IPv4Address
+        super().__init__(peerAddress=kind("TCP", peer, 1))
+        self.protocol: Channel | None = None
+        self.slow = slow
+        self.pending = 0
+        self.closed = False
+        self.half_closed = False
+        self.aborted = False
+
+    @property
+    def reading(self) -> bool:
+        """Whether what the client sends is read."""
+        return self.producerState == "producing"
+
+    def write(self, data: bytes) -> None:
+        super().write(data)
+        if self.slow:
+            self.pending += len(data)
+            if self.pending > _FULL and self.producer is not None:
+                self.producer.pauseProducing()
+
+    def take(self, size: int) -> None:
+        """The client takes so many bytes of what waits for it."""
+        waited, self.pending = self.pending, max(0, self.pending - size)
+        if waited and not self.pending:
+            if self.producer is not None:
+                self.producer.resumeProducing()
+            elif self.disconnecting:
+                self._lose(ConnectionDone())
+
+    def loseConnection(self) -> None:
+        super().loseConnection()
+        if not self.pending:
+            self._lose(ConnectionDone())
+
+    def loseWriteConnection(self) -> None:
+        self.half_closed = True
+
+    def abortConnection(self) -> None:
+        self.aborted = True
+        self._lose(ConnectionAborted())
+
+    def leave(self) -> None:
+        """The client closes."""
+        self._lose(ConnectionLost())
+
+    def _lose(self, reason: Exception) -> None:
+        if not self.closed:
+            self.closed = True
+            assert self.protocol is not None
+            self.protocol.connectionLost(Failure(reason))
+
+    def writeConnectionLost(self, reason: Failure) -> None:
+        raise NotImplementedError
+
+    def readConnectionLost(self, reason: Failure) -> None:
+        raise NotImplementedError
+
+
+class Client:
+    """One connection and what came back on it."""
+
+    def __init__(self, channel: Channel, line: Line, clock: Clock) -> None:
+        self.channel = channel
+        self.line = line
+        self._clock = clock
+
+    def send(self, *pieces: bytes) -> None:
+        """Send bytes; each piece comes alone."""
+        for piece in pieces:
+            assert not self.line.closed, "the connection is closed"
+            self.channel.dataReceived(piece)
+            self.settle()
+
+    def settle(self) -> None:
+        """Let the server do what it leaves for the next turns of the reactor."""
+        now = self._clock.seconds()
+        while any(call.getTime() <= now for call in self._clock.getDelayedCalls()):
+            self._clock.advance(0)
+
+    def take_all(self) -> None:
+        """Take all that there is for it."""
+        self.settle()
+        while self.line.pending:
+            self.line.take(self.line.pending)
+            self.settle()
+
+    @property
+    def received(self) -> bytes:
+        return bytes(self.line.value())
+
+    def answers(self, heads: tuple[int, ...] = ()) -> list[Response]:
+        """All that came back, read strictly."""
+        self.settle()
+        return responses(self.received, heads)
+
+    @property
+    def texts(self) -> list[str]:
+        """The bodies that came back."""
+        return [answer.body.decode().strip() for answer in self.answers()]
+
+    @property
+    def statuses(self) -> list[int]:
+        return [answer.status for answer in self.answers()]
+
+
+class Later:
+    """An answer that somebody waits for."""
+
+    def __init__(
+        self, asked: Asked, send: Callable[[Reply], None], fail: Callable[[], None]
+    ) -> None:
+        self.cancelled = False
+        self._asked = asked
+        self._send = send
+        self.fail = fail
+
+    def answer(self) -> None:
+        self._send(answer(self._asked))
+
+
+def answer(asked: Asked) -> Reply:
+    """What all routes say: the body that came, or else the path."""
+    if asked.path == b"/large":
+        return Reply(200, b"Content-Length: %d\r\n" % LARGE, (bytes(LARGE),))
+    text = "truncated" if asked.truncated else asked.body.decode() or asked.path.decode()
+    return REPLIES.plain(200, text)
+
+
+class Routes(Resource):
+    """Answers all paths alike, in the lane or behind it: ``/later`` when told to, ``/bug`` never."""
+
+    isLeaf = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[Asked] = []
+        self.waiting: list[Later] = []
+
+    def lane(self, asked: Asked) -> Answer:
+        """Answer in the lane."""
+        self.asked.append(asked)
+        if asked.path == b"/soon":
+            return succeed(answer(asked))
+        if asked.path != b"/later":
+            return answer(asked)
+        done: Deferred[Reply] = Deferred(lambda _: setattr(later, "cancelled", True))
+        later = Later(asked, done.callback, lambda: done.errback(ValueError("bug")))
+        self.waiting.append(later)
+        return done
+
+    def render(self, request: PublicRequest) -> int:
+        """Answer behind it, as Klein does."""
+        asked = request.asked
+        self.asked.append(asked)
+        if asked.path == b"/bug":
+            raise ValueError("bug")
+        if asked.path == b"/nothing":
+            request.finish()
+        elif asked.path == b"/later":
+            later = Later(
+                asked,
+                lambda reply: self._finish(request, reply),
+                lambda: request.processingFailed(Failure(ValueError("bug"))),
+            )
+            self.waiting.append(later)
+            request.notifyFinish().addErrback(lambda _: setattr(later, "cancelled", True))
+        else:
+            self._finish(request, answer(asked))
+        return NOT_DONE_YET
+
+    def _finish(self, request: PublicRequest, reply: Reply) -> None:
+        request.put(reply)
+        request.finish()
+
+
+class Door:
+    """A server whose connections are in memory.
+
+    Args:
+        fast: Whether requests take the lane.
+        hosts: By which names it may be asked.
+        hand_over: For requests that another process answers.
+        limits: That are not as usual.
+    """
+
+    def __init__(
+        self,
+        *,
+        fast: bool = True,
+        hosts: Hosts | None = None,
+        hand_over: HandOver | None = None,
+        **limits: Any,  # noqa: ANN401  those of Limits
+    ) -> None:
+        self.clock = Clock()
+        self.routes = Routes()
+        self.server = PublicServer(
+            self.routes,
+            REPLIES,
+            self.clock,
+            Limits(**limits),
+            hosts,
+            self.routes.lane if fast else None,
+            [ip_network(PROXY)],
+            hand_over,
+        )
+
+    def connect(self, peer: str = "192.0.2.1", *, slow: bool = False) -> Client:
+        """A new connection."""
+        channel, line = self.server.buildProtocol(None), Line(peer, slow=slow)
+        line.protocol = channel
+        channel.makeConnection(cast("FileDescriptor", line))
+        return Client(channel, line, self.clock)
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass, and the server look as often as it does."""
+        for _ in range(round(seconds / SWEEP_SECONDS)):
+            self.clock.advance(SWEEP_SECONDS)
+
+    def drain(self) -> list[str]:
+        """Begin the drain; the list says when it has ended."""
+        ended: list[str] = []
+        Deferred.fromCoroutine(self.server.drain()).addCallback(lambda _: ended.append("ended"))
+        return ended
+
+    def close(self) -> None:
+        """All clients leave; nothing may be left in the clock."""
+        for channel in tuple(self.server.channels):
+            channel.connectionLost(Failure(ConnectionDone()))
+        assert [] == self.clock.getDelayedCalls()

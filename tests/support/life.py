@@ -1,0 +1,120 @@
+"""Everything that a daemon does, once: for tests that look at what it leaves behind."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tests.support import subscriber as hub
+from tests.support.daemon import Daemon, until
+from tests.support.generate import write_data
+from tests.support.subscriber import Heard, Reply, Subscriber, good
+
+SECRET = "canary-of-the-secret"
+PATH = "/canary-of-the-path"
+QUERY = "token=canary-of-the-query"
+FAILING = f"{PATH}/failing"
+GONE = f"{PATH}/gone"
+DENIED = f"{PATH}/denied"
+
+HEADERS = {
+    "Authorization": "Bearer canary-of-the-authorization",
+    "Cookie": "session=canary-of-the-cookie",
+}
+
+
+def replies(heard: Heard) -> Reply | None:
+    """A callback for each way in which things end."""
+    if heard.path == DENIED:
+        return 404, b"I never asked for this"
+    if heard.method == "POST" and heard.path == FAILING:
+        return 500, b"out of order"
+    if heard.method == "POST" and heard.path == GONE:
+        return 410, b""
+    return good(heard)
+
+
+@dataclass
+class Life:
+    """What was said to the daemon that it must keep to itself, and what it has answered."""
+
+    daemon: Daemon
+    subscriber: Subscriber
+    session: str = ""
+    answers: list[bytes] = field(default_factory=list)
+    """Bodies of answers to clients, errors among them."""
+
+    @property
+    def canaries(self) -> Mapping[str, str]:
+        """What must appear nowhere."""
+        return {
+            "hub.secret": SECRET,
+            "a callback's path": PATH,
+            "a callback's query": QUERY,
+            "an Authorization header": HEADERS["Authorization"].split()[1],
+            "a cookie": HEADERS["Cookie"].partition("=")[2],
+            "a session id": self.session,
+        }
+
+    def live(self) -> None:
+        """Do everything."""
+        self._read()
+        self._call()
+        self._refuse()
+        self._subscribe()
+
+    def _ask(
+        self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None
+    ) -> int:
+        answer = self.daemon.request(method, path, {**HEADERS, **(headers or {})}, body)
+        self.answers.append(answer.body)
+        return answer.status
+
+    def _read(self) -> None:
+        assert 200 == self._ask("GET", "/reviews.json")
+        assert 200 == self._ask("GET", "/api/reviews/search?query=boiler")
+        assert 404 == self._ask("GET", "/nothing")
+        assert 400 == self._ask("GET", "/%ff")
+        assert 400 == self._ask("GET", "/api/reviews/search?rating=9")
+
+    def _call(self) -> None:
+        """A session of MCP: begun, used, and ended."""
+        client = {"name": "test", "version": "1"}
+        params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
+        begin = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+        media = {"Content-Type": "application/json", **HEADERS}
+        answer = self.daemon.request("POST", "/mcp", media, json.dumps(begin).encode())
+        assert 200 == answer.status
+        self.session = str(answer.headers["Mcp-Session-Id"])
+        named = {**media, "Mcp-Session-Id": self.session}
+        call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "get_faq"}}
+        assert 200 == self._ask("POST", "/mcp", json.dumps(call).encode(), named)
+        assert 400 == self._ask("POST", "/mcp", b"{", named)
+        assert 204 == self._ask("DELETE", "/mcp", headers=named)
+        assert 404 == self._ask("POST", "/mcp", json.dumps(call).encode(), named)
+
+    def _refuse(self) -> None:
+        """Callbacks that the hub does not take, each for another reason."""
+        tail = f"{PATH}?{QUERY}"
+        for origin in ("http://a.example.com", "https://10.0.0.1", "https://u:p@a.example.com"):
+            answer = hub.ask(self.daemon, origin + tail, secret=SECRET)
+            assert answer.status in {400, 403}
+            self.answers.append(answer.body)
+        answer = hub.ask(self.daemon, "https://a.example.com" + tail, topic=f"/nope{tail}")
+        assert 400 <= answer.status < 500
+        self.answers.append(answer.body)
+
+    def _subscribe(self) -> None:
+        """Subscriptions that go well, fail, are gone, and were never wanted."""
+        hub.until_open(self.daemon)
+        for path in (PATH, FAILING, GONE, DENIED):
+            url = self.subscriber.url(f"{path}?{QUERY}")
+            answer = hub.ask(self.daemon, url, secret=SECRET)
+            assert 202 == answer.status
+            self.answers.append(answer.body)
+        until(lambda: self.subscriber.asked("subscribe", DENIED), "the unwanted verification")
+        until(lambda: hub.hub(self.daemon)["active"] == 3, "the subscriptions")
+        write_data(self.daemon.data, reviews=200)
+        self.subscriber.until_deliveries(1, PATH)
+        self.subscriber.until_deliveries(3, FAILING)
+        until(lambda: hub.hub(self.daemon)["active"] == 1, "the end of those that fail")
+        until(lambda: self.subscriber.asked("denied", FAILING), "the denial")

@@ -1,0 +1,76 @@
+"""A nursery and readers that speak the protocol and serve nothing, for the tests of ``workers``.
+
+A file ``ill`` in the directory that is the argument makes readers die as soon as they are told
+anything, ``deaf`` has them answer nothing and ignore that they should end; ``noted`` gets what they hear.
+"""
+
+import os
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+
+from reviewsd.messages import (
+    Begin,
+    Count,
+    Counted,
+    Done,
+    Drain,
+    Ended,
+    Order,
+    Ready,
+    Told,
+    encode,
+    read_order,
+)
+
+
+def main() -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    with socket.socket(fileno=0) as control:
+        control.settimeout(None)
+        while True:
+            packet, descriptors, _, _ = socket.recv_fds(control, 16, 1)
+            if not packet:
+                return
+            if os.fork() == 0:
+                with socket.socket(fileno=descriptors[0]) as end:
+                    end.settimeout(None)
+                    read(end, Path(sys.argv[1]))
+                return
+            os.close(descriptors[0])
+
+
+def read(end: socket.socket, directory: Path) -> None:
+    message = b""
+    while packet := end.recv(65_536):
+        message += packet[1:]
+        if packet[:1] == b".":
+            order, message = read_order(message), b""
+            ill = (directory / "ill").exists()
+            with (directory / "noted").open("a") as notes:
+                notes.write(f"{os.getpid()} {type(order).__name__}\n")
+            if isinstance(order, Drain) or ill:
+                return
+            answer(end, order)
+            while (directory / "deaf").exists():
+                time.sleep(60)
+
+
+def answer(end: socket.socket, order: Order) -> None:
+    told: Told
+    match order:
+        case Begin():
+            told = Ready(os.getpid())
+        case Ended():
+            told = Done(order.number)
+        case Count():
+            told = Counted(order.number, {"fingers": 10, "waves_total": 0.5})
+        case _:
+            return
+    end.send(b"." + encode(told))
+
+
+if __name__ == "__main__":
+    main()

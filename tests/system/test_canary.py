@@ -1,0 +1,112 @@
+"""What is told the daemon in confidence appears nowhere (O8, H11, ASVS 16).
+
+Nowhere in the log, in what the operator is told (but for the callback of a subscription that he asks
+for), in metrics, in answers, or on the disk beside the sealed store.
+"""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from reviewsd.events import TYPES
+from tests.support.daemon import Daemon, until
+from tests.support.life import PATH, QUERY, SECRET, Life, replies
+from tests.support.subscriber import Subscriber, settings
+
+NAMES = "ts level event type topic version callback_host subscription_id client path traceback"
+LEVELS = {"debug", "info", "warn", "error", "critical"}
+
+Seen = dict[str, str]
+"""What there is to see, by where."""
+
+
+def sing(place: Path, workers: int, form: str) -> tuple[Life, Seen]:
+    """Live, listening, and gather all there is to see."""
+    seen: Seen = {}
+    with Subscriber(place, reply=replies) as subscriber:
+        daemon = Daemon(
+            place, f"workers: {workers}\n{settings(subscriber.ca_file)}", ("--log-format", form)
+        )
+        life = Life(daemon, subscriber)
+        with daemon:
+            events = daemon.directory / "events"
+            with events.open("wb") as file, listening(daemon, file.fileno()) as listener:
+                until(lambda: b"listening" in events.read_bytes(), "the first line")
+                life.live()
+                until(lambda: b'"drop"' in events.read_bytes(), "the removal")
+                listener.send_signal(signal.SIGINT)
+                assert 130 == listener.wait(10)
+            seen["events"] = events.read_text()
+            for words in ("status", "hub status", "metrics", "hub blocks", "status --json"):
+                seen[words] = daemon.ctl(*words.split()).stdout
+            assert 0 == daemon.ctl("reload").returncode
+            backup = daemon.directory / "copy"
+            assert 0 == daemon.ctl("backup", str(backup)).returncode
+            seen["the backup, but for callbacks"] = backup.read_bytes().decode("latin-1")
+            seen["subs show"] = daemon.ctl("subs", "show", "1").stdout
+            assert 0 == daemon.stop()
+        for number, answer in enumerate(life.answers):
+            seen[f"answer {number}"] = answer.decode()
+        seen["log"] = daemon.log.read_text()
+    return life, seen
+
+
+def listening(daemon: Daemon, output: int) -> "subprocess.Popen[bytes]":
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from reviewsctl.main import main; main()"
+    )
+    command = [sys.executable, "-c", code, "--socket", str(daemon.socket), "tail", "--json"]
+    environ = {"PYTHONPATH": str(Path(__file__).parents[2] / "cli")}
+    return subprocess.Popen(command, stdout=output, env=environ)
+
+
+@pytest.mark.parametrize(("form", "workers"), [("text", 1), ("json", 1), ("json", 2)])
+def test_no_canary_is_heard(tmp_path: Path, form: str, workers: int) -> None:
+    life, seen = sing(tmp_path, workers, form)
+    for where, text in seen.items():
+        for what, canary in life.canaries.items():
+            shown = where in {"subs show", "the backup, but for callbacks"}
+            if shown and canary in {PATH, QUERY}:
+                assert canary in text  # otherwise this test would hear nothing
+            else:
+                assert canary not in text, f"{what} in {where}"
+    assert TYPES == {json.loads(line)["type"] for line in seen["events"].splitlines()} - {
+        "listening"
+    }
+    if form == "json":
+        check_schema(seen["log"])
+
+
+def check_schema(log: str) -> None:
+    """O8: one object a line, and the fields have one meaning wherever they are."""
+    for line in log.splitlines():
+        entry = json.loads(line)
+        assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d\d\dZ", entry["ts"])
+        assert entry["level"] in LEVELS
+        assert entry["event"]
+        assert entry.get("type", "load") in TYPES
+        assert entry.get("callback_host", "localhost") in {"localhost", "127.0.0.1"}
+        assert not {"host", "id", "callback", "secret", "url"} & entry.keys()
+        assert "traceback" not in entry
+
+
+def test_faults_of_clients_give_a_bounded_number_of_lines(tmp_path: Path) -> None:
+    """O8: whoever sends rubbish cannot fill the disk."""
+    daemon = Daemon(tmp_path, "server: {requests_per_connection: 1000000}\n")
+    with daemon:
+        before = len(daemon.log.read_text().splitlines())
+        rubbish = b"GET /%ff HTTP/1.1\r\nHost: localhost\r\n\r\n" * 10_000
+        answers = daemon.raw(rubbish + b"nonsense\r\n\r\n", seconds=20)
+        assert 10_001 == answers.count(b"HTTP/1.1 400 ")
+        for _ in range(200):
+            daemon.raw(b"nonsense\r\n\r\n")
+        assert 0 == daemon.stop()
+    assert len(daemon.log.read_text().splitlines()) - before < 5
+    assert "Traceback" not in daemon.log.read_text()
+    assert SECRET not in daemon.log.read_text()

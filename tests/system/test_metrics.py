@@ -1,0 +1,242 @@
+"""Metrics of a real daemon (O9, O13): on the admin socket, and where metrics.listen wants them."""
+
+import http.client
+import json
+import random
+import re
+import signal
+import socket
+from collections.abc import Iterator
+from os import kill
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+import yaml
+from prometheus_client.parser import text_string_to_metric_families
+
+from reviewsd.web.traffic import ROUTES
+from tests.support.daemon import BASE_URL, Daemon, until
+
+ALERTS = Path(__file__).parents[2] / "config" / "alerts.yaml"
+Samples = dict[str, dict[tuple[str, ...], float]]
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def samples(text: str) -> Samples:
+    """Every number, by the name of its metric and the values of its labels."""
+    found: Samples = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            row = tuple(sample.labels[name] for name in sorted(sample.labels))
+            found.setdefault(sample.name, {})[row] = sample.value
+    return found
+
+
+def scrape(daemon: Daemon) -> Samples:
+    answer = daemon.admin("GET", "/v1/metrics")
+    assert 200 == answer.status
+    assert answer.headers["Content-Type"].startswith("text/plain; version=")
+    return samples(answer.body.decode())
+
+
+def series(daemon: Daemon) -> set[tuple[str, tuple[str, ...]]]:
+    return {(name, row) for name, rows in scrape(daemon).items() for row in rows}
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    place = tmp_path_factory.mktemp("metrics")
+    with Daemon(place, "hub: {limits: {requests_per_minute: 5}}\n") as daemon:
+        yield daemon
+
+
+def test_each_request_is_counted(daemon: Daemon) -> None:
+    before = scrape(daemon)
+    for _ in range(3):
+        daemon.get("/api/reviews/since/2025-01-01")
+    daemon.request("HEAD", "/feed.xml")
+    daemon.request("BREW", "/feed.xml")
+    daemon.raw(b"nonsense\r\n\r\n")
+    after = scrape(daemon)
+
+    def more(name: str, *row: str) -> float:
+        return after[name][row] - before.get(name, {}).get(row, 0)
+
+    requests = "reviewsd_requests_total"  # code, method, route
+    assert 3 == more(requests, "200", "GET", "/api/reviews/since/{date}")
+    assert 1 == more(requests, "200", "HEAD", "/feed.xml")
+    assert 1 == more(requests, "501", "other", "/feed.xml")
+    assert 1 == more("reviewsd_rejected_total", "bad-request")
+    assert 3 == more("reviewsd_request_duration_seconds_count", "/api/reviews/since/{date}")
+
+
+def test_a_thousand_random_paths_add_no_series(daemon: Daemon) -> None:
+    """O9: nor do methods."""
+    chance = random.Random(1)
+    daemon.get("/nowhere")
+    daemon.request("BREW", "/nowhere")
+    daemon.get("/%ff")
+    before = series(daemon)
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=20)
+    for number in range(1_000):
+        path = "/" + "".join(chance.choices("abc/%2f.-~", k=chance.randint(1, 30)))
+        connection.request("GET" if number % 2 else f"M{number}", path)
+        connection.getresponse().read()
+        if number % 500 == 499:  # the daemon says so before its limit
+            connection.close()
+    connection.close()
+    added = series(daemon) - before
+    codes = {row[:-1] for name, row in added if name == "reviewsd_requests_total"}
+    # the codes of random paths may be new, such as that of a path that is not exact: they are few
+    assert len(added) <= len(codes) <= 3
+    assert {row[-1] for name, row in series(daemon) if name == "reviewsd_requests_total"} <= ROUTES
+
+
+def test_what_the_hub_refuses_is_counted(daemon: Daemon) -> None:
+    form = {
+        "hub.mode": "subscribe",
+        "hub.topic": f"{BASE_URL}/feed.xml",
+        "hub.callback": "https://127.0.0.1/private?token=canary",
+    }
+    kind = {"Content-Type": "application/x-www-form-urlencoded"}
+    answers = [
+        daemon.request("POST", "/api/websub/hub", kind, urlencode(form).encode()).status
+        for _ in range(7)
+    ]
+    assert [403] * 5 + [429] * 2 == answers
+    found = scrape(daemon)
+    assert 5 == found["reviewsd_callback_refused_total"]["ip-literal",]
+    assert 2 == found["reviewsd_ratelimited_total"]["requests-per-minute",]
+    assert b"canary" not in daemon.admin("GET", "/v1/metrics").body
+
+
+def test_calls_of_tools_are_counted(daemon: Daemon) -> None:
+    fields = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+    }
+
+    def post(method: str, session: str | None = None, **params: object) -> http.client.HTTPMessage:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        own = {} if session is None else {"Mcp-Session-Id": session}
+        answer = daemon.request("POST", "/mcp", {**fields, **own}, json.dumps(message).encode())
+        assert 200 == answer.status
+        return answer.headers
+
+    client = {"name": "test", "version": "1"}
+    begun = post("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
+    session = begun["Mcp-Session-Id"]
+    post("tools/call", session, name="get_business", arguments={})
+    post("tools/call", session, name="get_business", arguments={"wrong": 1})
+    post("tools/call", session, name="invented", arguments={})
+    calls = scrape(daemon)["reviewsd_mcp_tool_calls_total"]  # result, tool
+    assert (1, 1) == (calls["answered", "get_business"], calls["refused", "get_business"])
+    assert 2 == sum(calls.values())
+
+
+def test_reloads_are_told(daemon: Daemon) -> None:
+    """R6"""
+    good = (daemon.data / "reviews.json").read_bytes()
+    before = scrape(daemon)
+    assert {(): 1.0} == before["reviewsd_data_last_reload_successful"]
+    (daemon.data / "reviews.json").write_text("[]")
+    daemon.reload()
+    after = scrape(daemon)
+    assert {(): 0.0} == after["reviewsd_data_last_reload_successful"]
+    moment = "reviewsd_data_last_reload_success_timestamp_seconds"
+    assert before[moment] == after[moment]
+    assert after["reviewsd_data_reloads_total"]["refused",] >= 1
+    assert before["reviewsd_reviews"] == after["reviewsd_reviews"]
+    assert before["reviewsd_snapshot_info"] == after["reviewsd_snapshot_info"]
+    (daemon.data / "reviews.json").write_bytes(good)
+    daemon.reload()
+    after = scrape(daemon)
+    assert {(): 1.0} == after["reviewsd_data_last_reload_successful"]
+    assert after[moment][()] > before[moment][()]
+
+
+def test_every_metric_that_an_alert_rule_names_is_there(daemon: Daemon) -> None:
+    """O13: all but Prometheus's own ``up``."""
+    found = scrape(daemon)
+    for group in yaml.safe_load(ALERTS.read_text())["groups"]:
+        for rule in group["rules"]:
+            names = set(re.findall(r"\b(?:reviewsd|process)_[a-z_]+", rule["expr"]))
+            assert set() == names - set(found), rule["alert"]
+            assert names or re.search(r"\bup\{", rule["expr"]), rule["alert"]
+
+
+def test_the_operators_tool_prints_them(daemon: Daemon) -> None:
+    done = daemon.ctl("metrics")
+    assert (0, "") == (done.returncode, done.stderr)
+    assert {("active",): 0.0, ("pending",): 0.0} == samples(done.stdout)["reviewsd_subscriptions"]
+
+
+def test_a_listener_of_their_own_serves_them_and_nothing_else(tmp_path: Path) -> None:
+    port = free_port()
+    with Daemon(tmp_path, f"metrics: {{listen: 'tcp:{port}:interface=127.0.0.1'}}\n") as daemon:
+        assert 404 == daemon.get("/metrics").status
+        public, daemon.port = daemon.port, port
+        answer = daemon.get("/metrics")
+        assert (200, "no-store") == (answer.status, answer.headers["Cache-Control"])
+        assert "reviewsd" == answer.headers["Server"]
+        assert "reviewsd_build_info" in samples(answer.body.decode())
+        assert (200, b"") == ((head := daemon.request("HEAD", "/metrics")).status, head.body)
+        for path in ("/", "/metrics/", "/reviews.json", "/v1/status"):
+            assert (404, "text/plain") == (
+                (other := daemon.get(path)).status,
+                other.headers["Content-Type"],
+            )
+        assert 405 == daemon.request("POST", "/metrics", body=b"x").status
+        daemon.port = public
+        form = {
+            "hub.mode": "subscribe",
+            "hub.topic": "/feed.xml",
+            "hub.callback": f"https://reviews.example.com:{port}/x",
+        }
+        kind = {"Content-Type": "application/x-www-form-urlencoded"}
+        refused = daemon.request("POST", "/api/websub/hub", kind, urlencode(form).encode())
+        assert 403 == refused.status  # E1: it is the service's own
+        assert 0 == daemon.stop()
+
+
+def test_a_listener_that_cannot_be_had_ends_the_start(tmp_path: Path) -> None:
+    """O1"""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        daemon = Daemon(tmp_path, f"metrics: {{listen: 'tcp:{port}:interface=127.0.0.1'}}\n")
+        daemon.launch()
+        assert 1 == daemon.ended()
+        assert "READY=1" not in daemon.heard
+
+
+def test_the_counts_of_workers_add_up_and_outlive_them(tmp_path: Path) -> None:
+    """Of a killed worker what it told last stays."""
+    asked = 40
+
+    def requests(daemon: Daemon) -> float:
+        return scrape(daemon)["reviewsd_requests_total"]["200", "GET", "/feed.xml"]
+
+    with Daemon(tmp_path, "workers: 2\n") as daemon:
+        for _ in range(asked):
+            assert 200 == daemon.get("/feed.xml").status
+        until(lambda: requests(daemon) == asked, "the counts of both")
+        killed = daemon.status()["workers"][0]["pid"]
+        kill(killed, signal.SIGKILL)
+        until(
+            lambda: (
+                killed not in (pids := [each["pid"] for each in daemon.status()["workers"]])
+                and len(pids) == 2
+            ),
+            "another worker",
+        )
+        assert asked == requests(daemon)
+        assert 200 == daemon.get("/feed.xml").status
+        until(lambda: requests(daemon) == asked + 1, "the counts of both")

@@ -1,0 +1,139 @@
+"""The configuration is read again: all or nothing, and what waits for a restart is named (R7)."""
+
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reviewsd.reloading import LIVE
+from reviewsd.settings import Config, keys
+from tests.support import subscriber as hub
+from tests.support.daemon import Daemon, until
+from tests.support.generate import write_data
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[Daemon]:
+    with Daemon(tmp_path) as daemon:
+        hub.until_open(daemon)
+        yield daemon
+
+
+def configure(daemon: Daemon, settings: str) -> None:
+    """Replace what was configured beyond the paths."""
+    before = daemon.config.read_text().splitlines(keepends=True)
+    daemon.config.write_text("".join(before[:5]) + settings)
+
+
+def reload(daemon: Daemon) -> Any:  # noqa: ANN401  JSON
+    return json.loads(daemon.admin("POST", "/v1/reload").body.splitlines()[-1])
+
+
+def ask(daemon: Daemon) -> int:
+    return hub.ask(daemon, "http://refused.example.com/").status
+
+
+def lease(daemon: Daemon) -> bool:
+    return b"A subscription lasts 4000 seconds" in daemon.get(hub.HUB).body
+
+
+def test_an_unchanged_configuration_changes_nothing(daemon: Daemon) -> None:
+    assert {"applied": [], "restart": [], "problems": []} == reload(daemon)["config"]
+    assert [] == daemon.unusual
+
+
+def test_what_can_be_changed_at_once_is(daemon: Daemon) -> None:
+    write_data(daemon.data, reviews=100)
+    assert "published" == reload(daemon)["outcome"]
+    configure(
+        daemon,
+        "data: {max_shrink: 50%}\nhub: {lease: {default: 4000}, limits: {requests_per_minute: 2}}\n",
+    )
+    done = reload(daemon)
+    applied = ["data.max_shrink", "hub.lease.default", "hub.limits.requests_per_minute"]
+    assert ("unchanged", applied, []) == (
+        done["outcome"],
+        done["config"]["applied"],
+        done["config"]["restart"],
+    )
+    assert lease(daemon)
+    assert [400, 400, 429] == [ask(daemon) for _ in range(3)]
+    write_data(daemon.data, reviews=10)
+    refused = reload(daemon)
+    assert "refused" == refused["outcome"]
+    assert [] == refused["config"]["applied"]  # it is in force already
+    assert 100 == daemon.status()["snapshot"]["review_count"]
+
+
+def test_what_needs_a_restart_is_named_until_it_came(daemon: Daemon) -> None:
+    configure(daemon, "workers: 2\ncache: {max_age: 7}\nhub: {lease: {default: 4000}}\n")
+    done = daemon.ctl("reload")
+    assert (0, "") == (done.returncode, done.stderr)
+    assert "configuration: hub.lease.default changed\n" in done.stdout
+    waiting = "workers, cache.max_age"
+    assert f"configuration: {waiting} changed; takes effect after a restart" in done.stdout
+    assert f"config     waits for a restart: {waiting}\n" in daemon.ctl("status").stdout
+    said = f"these keys of the configuration have changed and wait for a restart: {waiting}"
+    assert [said in line for line in daemon.unusual] == [True]
+    assert (lease(daemon), "max-age=60") == (
+        True,
+        daemon.get("/feed.xml").headers["Cache-Control"].split(", ")[1],
+    )
+    daemon.stop()
+    daemon.start()
+    assert {"applied": [], "restart": [], "problems": []} == daemon.status()["config"]
+    assert 2 == len(daemon.status()["workers"])
+
+
+def test_a_fault_changes_nothing_and_is_shown_at_its_place(daemon: Daemon) -> None:
+    """Not even the keys without a fault, nor the data."""
+    configure(daemon, "hub: {lease: {default: 4000}}\ncache: {max_age: never}\n")
+    done = daemon.ctl("reload")
+    assert 1 == done.returncode
+    assert f"{daemon.config}:7:18: cache.max_age: expected " in done.stderr
+    assert "    7 | cache: {max_age: never}\n" in done.stderr
+    assert done.stderr.endswith("Correct it, then run reviewsctl reload again.\n")
+    assert not lease(daemon)
+    assert "has faults, nothing of it was applied" in daemon.ctl("status").stdout
+    assert "ok" == daemon.status()["data"]["state"]
+    configure(daemon, "hub: {lease: {default: 4000}}\n")
+    assert 0 == daemon.ctl("reload").returncode
+    assert lease(daemon)
+    assert [] == daemon.status()["config"]["problems"]
+
+
+def test_a_hangup_does_the_same(daemon: Daemon) -> None:
+    """O2: systemd hears when it begins and when it is over."""
+    configure(daemon, "hub: {lease: {default: 4000}}\n")
+    assert daemon.process is not None
+    heard = len(daemon.heard)
+    daemon.process.send_signal(signal.SIGHUP)
+    until(lambda: "READY=1" in daemon.heard[heard:], "the end of the reload")
+    begin = next(each for each in daemon.heard[heard:] if each.startswith("RELOADING=1"))
+    assert "MONOTONIC_USEC=" in begin
+    assert lease(daemon)
+
+
+def test_no_value_is_told(daemon: Daemon) -> None:
+    """A password may be in one."""
+    configure(daemon, "hub: {store: 'postgresql://u:canary@db.example.com/x'}\n")
+    done = reload(daemon)
+    assert ["hub.store"] == done["config"]["restart"]
+    for text in (json.dumps(done), json.dumps(daemon.status()), daemon.log.read_text()):
+        assert "canary" not in text
+
+
+def test_a_removed_file_is_a_fault(daemon: Daemon) -> None:
+    daemon.config.unlink()
+    done = daemon.ctl("reload")
+    assert 1 == done.returncode
+    assert f"{daemon.config}: cannot be read: No such file or directory" in done.stderr
+    assert 200 == daemon.get("/reviews.json").status
+
+
+def test_the_live_keys_are_keys() -> None:
+    names = tuple(keys(Config))
+    assert all(any(name.startswith(start) for name in names) for start in LIVE)

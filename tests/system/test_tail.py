@@ -1,0 +1,111 @@
+"""``reviewsctl tail``: what happens, as it happens (A3)."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from reviewsd.web.admin_events import MAX_LISTENERS
+from tests.support.commands import CLI, CONSOLE_SCRIPT
+from tests.support.daemon import Daemon, until
+from tests.support.generate import write_data
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[Daemon]:
+    with Daemon(tmp_path, "data: {poll_interval: 0.05, settle: 0.02}\n") as daemon:
+        yield daemon
+
+
+@contextmanager
+def tail(daemon: Daemon, *options: str) -> Iterator["subprocess.Popen[str]"]:
+    """Listens when the block begins."""
+    command = [sys.executable, "-c", CONSOLE_SCRIPT, "--socket", str(daemon.socket), "tail"]
+    environ = {**os.environ, "PYTHONPATH": str(CLI)}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [*command, *options], stdout=pipe, stderr=pipe, text=True, env=environ
+    ) as process:
+        try:
+            assert "event" in line(process.stdout) or options
+            yield process
+        finally:
+            process.kill()
+
+
+def line(stream: IO[str] | None) -> str:
+    assert stream is not None
+    return stream.readline()
+
+
+def test_a_change_is_shown_as_it_happens(daemon: Daemon) -> None:
+    with tail(daemon) as process:
+        write_data(daemon.data, reviews=7)
+        said = line(process.stdout).split(maxsplit=2)
+        assert ("load", True) == (said[1], said[2].startswith("published "))
+        assert "change" == line(process.stdout).split()[1]
+        (daemon.data / "reviews.json").write_text("{")
+        said = line(process.stdout).split(maxsplit=2)
+        assert ("load", True) == (said[1], said[2].startswith("data refused; the last good data "))
+
+
+def test_json_has_the_fields_of_the_log(daemon: Daemon) -> None:
+    with tail(daemon, "--json") as process:
+        write_data(daemon.data, reviews=7)
+        event = json.loads(line(process.stdout))
+        assert {"type", "ts", "level", "event", "revision", "reviews", "seconds"} == set(event)
+        assert ("load", 7) == (event["type"], event["reviews"])
+
+
+def test_ctrl_c_ends_it_and_nothing_else(daemon: Daemon) -> None:
+    with tail(daemon) as process:
+        process.send_signal(signal.SIGINT)
+        assert ("", "") == process.communicate(timeout=10)
+        assert 130 == process.returncode
+    assert 0 == daemon.ctl("ping").returncode
+    assert "Traceback" not in daemon.log.read_text()
+
+
+def test_it_ends_with_the_daemon(daemon: Daemon) -> None:
+    with tail(daemon) as process:
+        assert 0 == daemon.stop()
+        _, said = process.communicate(timeout=10)
+        assert 3 == process.returncode
+    assert said.startswith("Error: reviewsd is not reachable: it has ended\n")
+    assert [] == daemon.unusual
+
+
+def test_events_come_from_the_main_process_where_there_are_workers(tmp_path: Path) -> None:
+    quick = "workers: 2\ndata: {poll_interval: 0.05, settle: 0.02}\n"
+    with Daemon(tmp_path, quick) as daemon, tail(daemon, "--json") as process:
+        write_data(daemon.data, reviews=7)
+        assert "load" == json.loads(line(process.stdout))["type"]
+
+
+def test_listeners_have_a_limit(daemon: Daemon) -> None:
+    """A script that forgets to leave must not cost more and more."""
+    listening = [listener(daemon) for _ in range(MAX_LISTENERS)]
+    assert 503 == daemon.admin("GET", "/v1/events").status
+    for each in listening:
+        each.close()
+    until(lambda: free(daemon), "room for another")
+
+
+def free(daemon: Daemon) -> bool:
+    with listener(daemon) as connection:
+        return connection.recv(64).startswith(b"HTTP/1.1 200 ")
+
+
+def listener(daemon: Daemon) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(str(daemon.socket))
+    connection.sendall(b"GET /v1/events HTTP/1.1\r\nHost: reviewsd\r\n\r\n")
+    return connection

@@ -1,0 +1,55 @@
+"""The shipped alert rules and the runbook (O13)."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+RULES: list[dict[str, Any]] = [
+    rule
+    for group in yaml.safe_load((ROOT / "config" / "alerts.yaml").read_text())["groups"]
+    for rule in group["rules"]
+]
+RUNBOOK = (ROOT / "RUNBOOK.md").read_text()
+
+every_rule = pytest.mark.parametrize("rule", RULES, ids=[rule["alert"] for rule in RULES])
+
+
+def test_there_are_eight() -> None:
+    assert 8 == len(RULES) == len({rule["alert"] for rule in RULES})
+
+
+@every_rule
+def test_a_rule_says_when_how_bad_and_what_to_do(rule: dict[str, Any]) -> None:
+    assert {"alert", "expr", "for", "labels", "annotations"} == set(rule)
+    assert re.fullmatch(r"[0-9]+[mh]", rule["for"])
+    assert rule["labels"]["severity"] in {"warning", "critical"}
+    assert {"summary", "runbook"} == set(rule["annotations"])
+    for opening, closing in ("()", "{}", "[]"):
+        assert rule["expr"].count(opening) == rule["expr"].count(closing)
+
+
+@every_rule
+def test_a_rule_has_its_section_of_the_runbook(rule: dict[str, Any]) -> None:
+    name = rule["alert"]
+    assert rule["annotations"]["runbook"].endswith(f" RUNBOOK.md#{name.lower()}")
+    _, _, section = RUNBOOK.partition(f"\n## {name}\n")
+    section = section.partition("\n## ")[0]
+    for part in (
+        "**Means.**",
+        "**Look.**",
+        "**Do.**" if name != "ReviewsdDown" else "| exit code |",
+    ):
+        assert part in section
+
+
+def test_the_runbook_has_no_other_section() -> None:
+    assert [rule["alert"] for rule in RULES] == re.findall("^## (.*)", RUNBOOK, re.MULTILINE)
+
+
+def test_the_runbook_points_to_what_is_there() -> None:
+    sections = {name.lower() for name in re.findall("^## (.*)", RUNBOOK, re.MULTILINE)}
+    assert sections >= set(re.findall(r"\(#([a-z]+)\)", RUNBOOK))
