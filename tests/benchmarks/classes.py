@@ -8,12 +8,12 @@ import datetime
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from itertools import pairwise
 
-from reviewsd.domain.parameters import Cursor, SearchQuery
+from msgspec.structs import replace
+
+from reviewsd.domain.queries import Cursor, SearchQuery
 from reviewsd.domain.search import FREQUENT, SERVICE, STARS, TECHNICIAN, Sparse
-from reviewsd.formats import folder
 from reviewsd.stores.snapshots import Snapshot
 
 _SAMPLE = 4_000  # texts in which words and pieces are counted
@@ -172,12 +172,12 @@ def _extremes(snapshot: Snapshot, field: str) -> tuple[str, str]:
     sets = snapshot._sets
     sizes = {}
     prefix = f"{field}\0".encode()
-    for row in range(len(sets._table) // folder.SET_FIELDS):
-        if (key := sets._key(row)).startswith(prefix):
+    for key, row in sets._rows.items():
+        if key.startswith(prefix):
             name = key[len(prefix) :].decode()
             found = sets.find(field, name)
             size = len(found.positions) if isinstance(found, Sparse) else snapshot.columns.count
-            sizes[name] = sets._table[row * folder.SET_FIELDS + 3] if found else size
+            sizes[name] = sets._table[row + 1] if found else size
     ordered = sorted(sizes, key=lambda name: (sizes[name], name))
     return ordered[-1], ordered[0]
 

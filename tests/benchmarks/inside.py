@@ -21,12 +21,12 @@ from typing import cast
 
 import msgspec
 from twisted.internet import reactor as installed
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, maybeDeferred
 from twisted.internet.posixbase import PosixReactorBase
 from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
 
-from reviewsd.domain.parameters import SearchQuery
+from reviewsd.domain.queries import SearchQuery
 from reviewsd.domain.search import Hits
 from reviewsd.formats import folder
 from reviewsd.formats.compiling import Settings
@@ -35,7 +35,7 @@ from reviewsd.formats.sources import signature
 from reviewsd.stores import child
 from reviewsd.stores.publisher import Publisher
 from reviewsd.stores.snapshots import Snapshot, Snapshots
-from reviewsd.web.public import PublicSite
+from reviewsd.web.reads import Reads
 from reviewsd.web.replies import Replies
 from reviewsd.web.steps import in_steps
 from tests.benchmarks.classes import classes
@@ -188,7 +188,7 @@ async def measure(clock: PosixReactorBase, data: Path, state: Path, reloads: int
         partial(child.run, clock),
     )
     await publisher.reload()
-    PublicSite(snapshots, Replies(SETTINGS.base_url, "public"), clock).resource()
+    Reads(snapshots, Replies(SETTINGS.base_url, "public"), clock)  # prepares what is published
     link = state / "snapshots" / folder.CURRENT
     opening = []
     for _ in range(20):
@@ -199,7 +199,7 @@ async def measure(clock: PosixReactorBase, data: Path, state: Path, reloads: int
     gc.freeze()
     hurry(_URGENT)
     first = Timed(Snapshot(link.resolve()).search(SearchQuery(query="zzzzqq")))
-    await in_steps(first.run(), clock)
+    await maybeDeferred(in_steps, first.run(), clock)
     found = [
         await _class(clock, snapshots.current, name, queries)
         for name, queries in classes(snapshots.current).items()
@@ -230,14 +230,14 @@ async def _class(
         snapshot._counts.clear()
         timed = Timed(snapshot.search(query))
         begin, cpu = time.perf_counter(), time.thread_time()
-        await in_steps(timed.run(), clock)
+        await maybeDeferred(in_steps, timed.run(), clock)
         cpus.append(1e3 * (time.thread_time() - cpu))
         cold.append(1e3 * (time.perf_counter() - begin))
         longest, longest_cpu = max(longest, timed.longest), max(longest_cpu, timed.longest_cpu)
         if cpus[-1] > worst:
             worst, slowest = cpus[-1], query.canonical()
         begin = time.perf_counter()
-        await in_steps(snapshot.search(query), clock)
+        await maybeDeferred(in_steps, snapshot.search(query), clock)
         warm.append(1e3 * (time.perf_counter() - begin))
     return Class(
         name=name,
@@ -259,7 +259,7 @@ async def _reload(
     number: int,
 ) -> Reload:
     await deferToThread(change, data, number)
-    await in_steps(snapshots.current.search(SearchQuery(query="zzzzqq")), clock)
+    await maybeDeferred(in_steps, snapshots.current.search(SearchQuery(query="zzzzqq")), clock)
     ticker = Ticker(clock)
     await deferLater(clock, 0.01)
     begin = time.perf_counter()

@@ -23,20 +23,20 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import fields, replace
 from itertools import count, islice
 from pathlib import Path
 from statistics import median
 
 import msgspec
+from msgspec.structs import fields, replace
 
-from reviewsd.domain.parameters import Cursor, SearchQuery
+from reviewsd.domain.queries import Cursor, SearchQuery
 from reviewsd.domain.search import Hits
 from reviewsd.formats import folder
 from reviewsd.stores.snapshots import Snapshot
 from tests.benchmarks.classes import classes, distinct, sample
 from tests.benchmarks.outside import Patient
-from tests.benchmarks.search_peer import Connection, Counts, prepare
+from tests.benchmarks.search_peer import KEPT, Connection, Counts, prepare
 from tests.benchmarks.sizes import data_set
 
 CONNECTIONS = 16
@@ -199,7 +199,7 @@ def measure(data: Path, venv: Path, rounds: int) -> list[str]:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reviewsd-mcp-")))
         (place / "d").mkdir()
         shutil.copytree(data, place / "d" / "data")
-        running = stack.enter_context(Patient(place / "d"))
+        running = stack.enter_context(Patient(place / "d", KEPT))
         assert running.process is not None
         current = (running.state / "snapshots" / folder.CURRENT).resolve()
         snapshot = Snapshot(current)

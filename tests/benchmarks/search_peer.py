@@ -35,6 +35,9 @@ _REQUESTS = {1_000: 1_000, 100_000: 150}
 """Searches in a round, by size: the peer takes a while for them."""
 _CHEAP = 2_000  # requests in a round of the others
 
+KEPT = "server: {requests_per_connection: 1000000000}\n"
+"""Settings: connections are kept, as the peer keeps them."""
+
 Work = list[bytes]
 
 
@@ -66,7 +69,7 @@ class Connection:
         """Head and body of an answer."""
         received = bytearray()
         while (end := received.find(b"\r\n\r\n")) < 0:
-            received += self._socket.recv(1 << 20)
+            received += self._more()
         head = bytes(received[:end])
         size = 0
         if not head.startswith(b"HTTP/1.1 304"):
@@ -74,8 +77,13 @@ class Connection:
             at = lowered.index(b"\r\ncontent-length:") + 17
             size = int(lowered[at:].split(b"\r\n", 1)[0])
         while len(received) < end + 4 + size:
-            received += self._socket.recv(1 << 20)
+            received += self._more()
         return head, bytes(received[end + 4 :])
+
+    def _more(self) -> bytes:
+        data = self._socket.recv(1 << 20)
+        assert data, "the server has closed the connection"
+        return data
 
     def cpu(self, work: Work) -> float:
         """Microseconds of CPU for each request of a round."""
@@ -132,8 +140,8 @@ def prepare(snapshot: Snapshot, source: Path, place: Path) -> None:
         shutil.copyfile(source / name, place / name)
     mentions: dict[str, dict[str, list[int]]] = {TECHNICIAN: {}, SERVICE: {}}
     sets = snapshot._sets
-    for row in range(len(sets._table) // folder.SET_FIELDS):
-        field, _, name = sets._key(row).decode().partition("\0")
+    for key in sets._rows:
+        field, _, name = key.decode().partition("\0")
         if field in mentions and (found := sets.find(field, name)) is not None:
             every = range(snapshot.columns.count)
             mentions[field][name] = (
@@ -183,7 +191,7 @@ def measure(data: Path, venv: Path, size: int) -> list[str]:
         directory = Path(name)
         (directory / "d").mkdir()
         shutil.copytree(data, directory / "d" / "data")
-        with Patient(directory / "d") as running:
+        with Patient(directory / "d", KEPT) as running:
             assert running.process is not None
             current = (running.state / "snapshots" / folder.CURRENT).resolve()
             snapshot = Snapshot(current)

@@ -1,0 +1,247 @@
+"""The HTTP table of issue 6: us beside nginx, Starlette, aiohttp and FastAPI, one core each.
+
+    python -m tests.benchmarks.http_peers [--rows feed,304,...] [--rounds 5] [--seconds 2]
+        [--connections 16] [--sizes 1000,100000] [--data DIR] [--venv /tmp/w/peer]
+
+Servers on core 0, wrk and this program on core 1. Each round asks all servers in turn, so that who is
+compared is measured in the same minute. CPU is what the kernel accounts to a server's processes, user
+and system; rates are wrk's, and above some 100,000 a second wrk itself is the limit. Before a row all
+answers are compared byte for byte.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from tests.benchmarks import http_searches, wrk
+from tests.benchmarks.http_searches import SEARCH, SINCE, Round
+from tests.benchmarks.http_servers import (
+    AIOHTTP,
+    ASKING,
+    ENCODING,
+    FASTAPI,
+    KLEIN,
+    NGINX,
+    OURS,
+    READING,
+    STARLETTE,
+    Server,
+    ours,
+    peers,
+    publish,
+)
+from tests.benchmarks.search_peer import get
+from tests.benchmarks.sizes import data_set
+
+_NAMES = (OURS, KLEIN, NGINX, READING, STARLETTE, AIOHTTP, ENCODING, FASTAPI)
+_FEED, _REVIEWS = "/api/feed.json", "/reviews.json"
+_AIMS = {NGINX: 0.9, STARLETTE: 3.0, AIOHTTP: 2.0, ENCODING: 8.0}
+"""How many times our CPU a peer should take for a document (design/performance.md 1)."""
+_SIZE = 1_000
+_WARM = 200  # requests that nobody counts
+
+Headers = Callable[[bytes], Sequence[str]]
+"""Of a request, from the head of the plain answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One kind of request."""
+
+    title: str
+    path: str
+    headers: Headers = lambda _: ()
+    status: int = 200
+    aims: tuple[str, ...] = tuple(_AIMS)
+
+
+def _tag(head: bytes) -> Sequence[str]:
+    at = head.lower().index(b"\r\netag:") + 7
+    tag = head[at:].split(b"\r\n", 1)[0].decode().strip()
+    return (f"If-None-Match: {tag}",)
+
+
+ROWS = {
+    "feed": Row(title="feed.json", path=_FEED),
+    "304": Row(title="reviews.json, 304", path=_REVIEWS, headers=_tag, status=304),
+    "identity": Row(title="reviews.json", path=_REVIEWS),
+    "gzip": Row(
+        title="reviews.json, gzip",
+        path=_REVIEWS,
+        headers=lambda _: ("Accept-Encoding: gzip",),
+    ),
+    "new": Row(
+        title="feed.json, a connection each",
+        path=_FEED,
+        headers=lambda _: ("Connection: close",),
+        aims=(),
+    ),
+}
+
+
+def documents(
+    data: Path, venv: Path, rows: Sequence[str], rounds: int, seconds: int, connections: int
+) -> list[tuple[str, list[Round]]]:
+    """The rounds of the rows of documents, by their titles."""
+    found = []
+    with ExitStack() as stack:
+        place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reviewsd-http-")))
+        own, current = stack.enter_context(ours(place / "ours", data_set(data, _SIZE)))
+        publish(current, place / "root")
+        others = stack.enter_context(peers(place / "peers", place / "root", venv, _NAMES[2:]))
+        servers = [*own, *others]
+        for row in (ROWS[name] for name in rows):
+            headers = {server.name: _ready(server, row, place / "root") for server in servers}
+            size = (place / "root" / row.path.lstrip("/")).stat().st_size
+            title = row.title if row.status == 304 else f"{row.title}, {size / 1000:,.0f} kB"
+            if "gzip" in row.title:
+                size = (place / "root" / f"{row.path.lstrip('/')}.gz").stat().st_size
+                title = f"{row.title}, {size / 1000:,.0f} kB"
+            several = [
+                {
+                    each.name: _asked(each, row, headers[each.name], seconds, connections)
+                    for each in servers
+                }
+                for _ in range(rounds)
+            ]
+            found.append((title, several))
+            sys.stderr.write(f"{title} done\n")
+    return found
+
+
+def _ready(server: Server, row: Row, root: Path) -> Sequence[str]:
+    """Check what a server answers, warm it; returns the headers it is to be asked with."""
+    connection = server.connect()
+    head, body = connection.ask(get(row.path))
+    file = root / row.path.lstrip("/")
+    _same(server, body, file)
+    headers = row.headers(head)
+    if "Connection: close" in headers:
+        return headers
+    head, body = connection.ask(get(row.path, *headers))
+    assert head.startswith(b"HTTP/1.1 %d" % row.status), (server.name, head)
+    packed = b"\r\ncontent-encoding: gzip" in head.lower()
+    assert packed == any("gzip" in header for header in headers), (server.name, head)
+    if row.status == 304:
+        assert b"" == body
+    elif not packed:
+        _same(server, body, file)
+    elif server.name != ENCODING:
+        _same(server, body, file.with_name(f"{file.name}.gz"))
+    for _ in range(_WARM):
+        connection.ask(get(row.path, *headers))
+    return headers
+
+
+def _same(server: Server, body: bytes, file: Path) -> None:
+    """An answer is the file; from who encodes each time, the same JSON."""
+    known = file.read_bytes()
+    if server.name == ENCODING:
+        assert json.loads(known) == json.loads(body), server.name
+    else:
+        assert known == body, (server.name, len(known), len(body))
+
+
+def _asked(
+    server: Server, row: Row, headers: Sequence[str], seconds: int, connections: int
+) -> tuple[float, float]:
+    """CPU us for each request, and requests a second."""
+    before = server.used()
+    said = wrk.run(server.url(row.path), headers, connections=connections, seconds=seconds)
+    used = server.used() - before
+    if said.failures:
+        sys.stderr.write(f"{row.title}, {server.name}: {said}\n")
+    return 1e6 * used / said.requests, said.rate
+
+
+def tables(found: Sequence[tuple[str, Sequence[Round]]], aims: dict[str, dict[str, float]]) -> str:
+    """CPU, ratios and rates.
+
+    Args:
+        found: The rounds of the rows, by their titles.
+        aims: By title and peer.
+    """
+    names = [name for name in _NAMES if any(name in rounds[0] for _, rounds in found)]
+    cpu, ratios, rates = [], [], []
+    for title, rounds in found:
+        has = [name if name in rounds[0] else None for name in names]
+        cpu.append([title, *(_cell(rounds, name, 0, ".1f") for name in has)])
+        rates.append([title, *(_cell(rounds, name, 1, ",.0f") for name in has)])
+        against = [name if name in rounds[0] else None for name in names[1:]]
+        ratios.append([title, *(_ratio(rounds, each, aims.get(title, {})) for each in against)])
+    return "\n\n".join(
+        (
+            "CPU us for each request",
+            _table(["", *names], cpu),
+            "Times our CPU (least..greatest); an aim that is missed is named",
+            _table(["", *names[1:]], ratios),
+            "Requests a second",
+            _table(["", *names], rates),
+        )
+    )
+
+
+def _cell(rounds: Sequence[Round], name: str | None, side: int, form: str) -> str:
+    if name is None:
+        return ""
+    value = median(each[name][side] for each in rounds)
+    return format(value, form if value < 1000 else ",.0f")
+
+
+def _ratio(rounds: Sequence[Round], name: str | None, aims: dict[str, float]) -> str:
+    if name is None:
+        return ""
+    values = [each[name][0] / each[OURS][0] for each in rounds]
+    shown = f"{median(values):.2f} ({min(values):.2f}..{max(values):.2f})"
+    if name in aims and median(values) < aims[name]:
+        return f"**{shown}, aim {aims[name]:g}**"
+    return shown
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def main() -> None:
+    """Measure and print the tables."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.http_peers")
+    every = [*ROWS, SEARCH, SINCE]
+    parser.add_argument("--rows", default=",".join(every), help=f"of {', '.join(every)}")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=int, default=2, help="of wrk, each time")
+    parser.add_argument("--connections", type=int, default=16)
+    parser.add_argument("--sizes", default="1000,100000", help="reviews that are searched")
+    parser.add_argument("--data", type=Path, default=Path("/tmp/w/data"))
+    parser.add_argument("--venv", type=Path, default=Path("/tmp/w/peer"))
+    arguments = parser.parse_args()
+    rows = arguments.rows.split(",")
+    if unknown := set(rows) - set(every):
+        parser.error(f"no such row: {', '.join(sorted(unknown))}")
+    os.sched_setaffinity(0, {int(ASKING)})
+    data, venv, rounds = arguments.data, arguments.venv, arguments.rounds
+    found: list[tuple[str, list[Round]]] = []
+    aims: dict[str, dict[str, float]] = {}
+    if some := [name for name in rows if name in ROWS]:
+        found += documents(data, venv, some, rounds, arguments.seconds, arguments.connections)
+        for name, (title, _) in zip(some, found, strict=True):
+            aims[title] = {peer: _AIMS[peer] for peer in ROWS[name].aims}
+    for size in map(int, arguments.sizes.split(",")):
+        if some := [name for name in rows if name in (SEARCH, SINCE)]:
+            for title, several in http_searches.measure(data, venv, size, some, rounds):
+                found.append((title, several))
+                least = 5.0 if title.startswith(SINCE) else 10.0 if size >= 100_000 else 2.5
+                aims[title] = {STARLETTE: least}
+                sys.stderr.write(f"{title} done\n")
+    sys.stdout.write(tables(found, aims) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""Searches where every URL is different, and since: us, us by Klein alone, and Starlette.
+
+Called by ``http_peers``. Sixteen kept connections to each, one request under way on each of them, the
+same requests in the same order, rounds in turn; each round has new searches, so no answer can be
+remembered. Before that all three must find the same, by ``matched`` and ``returned``.
+"""
+
+import datetime
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from reviewsd.stores.snapshots import Snapshot
+from tests.benchmarks.classes import distinct
+from tests.benchmarks.http_servers import KLEIN, OURS, STARLETTE, Renewed, ours, searching
+from tests.benchmarks.search_peer import Counts, Work, get
+from tests.benchmarks.sizes import data_set
+
+SEARCH, SINCE = "search", "since"
+_REQUESTS = {1_000: 1_000, 100_000: 150}
+"""Searches in a round, by size: the peer takes a while for them."""
+
+_CONNECTIONS = 16
+
+Round = dict[str, tuple[float, float]]
+"""By the name of a server: CPU us for each request, requests a second."""
+
+
+def measure(
+    data: Path, venv: Path, size: int, rows: Sequence[str], rounds: int
+) -> Iterator[tuple[str, list[Round]]]:
+    """The rounds of each row, by its title.
+
+    Args:
+        data: Where the data sets are.
+        venv: Has Starlette.
+        size: Reviews.
+        rows: ``search`` or ``since``, or both.
+        rounds: How many.
+    """
+    with ExitStack() as stack:
+        place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reviewsd-search-")))
+        servers, current = stack.enter_context(ours(place / "ours", data_set(data, size)))
+        peer = stack.enter_context(searching(place / "peer", current, venv))
+        connections = {
+            each.name: [each.connect() for _ in range(_CONNECTIONS)] for each in (*servers, peer)
+        }
+        assert list(connections) == [OURS, KLEIN, STARLETTE]
+        snapshot = Snapshot(current)
+        if SEARCH in rows:
+            count = _REQUESTS.get(size, 100)
+            queries = distinct(snapshot)
+
+            def some() -> Work:
+                return [
+                    get(f"/api/reviews/search?{query.canonical()}")
+                    for query in islice(queries, count)
+                ]
+
+            _agree(connections, some())
+            found = [_round(connections, some()) for _ in range(rounds)]
+            yield f"search, every URL different, {size:,} reviews", found
+        if SINCE in rows:
+            newest = datetime.date.fromordinal(-snapshot.columns.days[0])
+            days = [newest - datetime.timedelta(days=back) for back in range(20)]
+            work = [get(f"/api/reviews/since/{day}") for day in days] * 20
+            _agree(connections, work[: len(days)])
+            found = [_round(connections, work) for _ in range(rounds)]
+            yield f"since, the last 20 days, {size:,} reviews", found
+
+
+def _agree(connections: dict[str, list[Renewed]], work: Work) -> None:
+    for request in work:
+        found = {}
+        for name, (connection, *_) in connections.items():
+            head, body = connection.ask(request)
+            assert head.startswith(b"HTTP/1.1 200"), (name, request, head)
+            found[name] = msgspec.json.decode(body, type=Counts)
+        assert 1 == len({(each.matched, each.returned) for each in found.values()}), (
+            request,
+            found,
+        )
+
+
+def _round(connections: dict[str, list[Renewed]], work: Work) -> Round:
+    found = {}
+    for name, several in connections.items():
+        began, used = time.perf_counter(), several[0].used()
+        for begin in range(0, len(work), _CONNECTIONS):
+            some = list(zip(several, work[begin : begin + _CONNECTIONS], strict=False))
+            for connection, request in some:
+                connection.send(request)
+            for connection, _ in some:
+                connection.receive()
+        microseconds = (several[0].used() - used) / len(work) / 1e3
+        found[name] = (microseconds, len(work) / (time.perf_counter() - began))
+    return found

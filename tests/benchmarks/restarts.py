@@ -1,0 +1,153 @@
+"""``systemctl restart`` under load: the listening socket stays, the daemon ends and starts anew.
+
+    python -m tests.benchmarks.restarts [--restarts 10] [--workers 1] [--connections 8]
+
+This program holds the listening socket and hands it over as systemd does (``LISTEN_FDS``); each restart
+is SIGTERM, the end, a new process, READY=1. Meanwhile wrk asks, in a first run on kept connections, in a
+second with ``Connection: close``, and beside it ``strict_clients``, which are the witness: nothing that
+was asked may stay without its answer (O4, F16). Daemon on core 0, clients on core 1.
+"""
+
+import argparse
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.benchmarks.strict_clients import Clients, Kind, Tally
+from tests.benchmarks.wrk import Said, Wrk
+from tests.support.daemon import Daemon, Manager
+
+_SERVED, _ASKING = "0", 1  # cores
+_BACKLOG = 4096  # as systemd's
+_BETWEEN = 1.0  # seconds before and after a restart
+_PATH = "/api/feed.json"
+_LATE = 10  # seconds
+
+_HAND_OVER = """
+import os, sys
+descriptor, *command = sys.argv[1:]
+os.dup2(int(descriptor), 3)
+os.closerange(4, 200)
+os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()), LISTEN_FDNAMES="http")
+os.execvp(command[0], command)
+"""
+
+
+class Restarting(Daemon):
+    """Serves a listening socket that outlives it."""
+
+    def __init__(self, directory: Path, listening: socket.socket, settings: str) -> None:
+        super().__init__(directory, f'listen: ["systemd:name=http"]\n{settings}')
+        self._listening = listening
+
+    def launch(self, before: Sequence[str] = ()) -> None:
+        """Start with the socket as descriptor 3."""
+        self.close()
+        self.manager = Manager(self.directory / "notify.sock")
+        descriptor = self._listening.fileno()
+        hand_over = [sys.executable, "-c", _HAND_OVER, str(descriptor), *before]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [*hand_over, "taskset", "-c", _SERVED, *self.command],
+                stdout=log,
+                stderr=log,
+                env={**os.environ, "NOTIFY_SOCKET": str(self.manager.address)},
+                pass_fds=(descriptor,),
+            )
+
+
+def restart(number: int, daemon: Daemon, clients: Clients) -> tuple[list[str], dict[Kind, Tally]]:
+    """One restart: its row, and what has come of all requests from a second before to one after."""
+    time.sleep(_BETWEEN)
+    began = time.monotonic()
+    code = daemon.stop()
+    ended = time.monotonic()
+    daemon.start()
+    ready = time.monotonic()
+    time.sleep(_BETWEEN)
+    tallies = clients.take()
+    total = Tally()
+    for tally in tallies.values():
+        total.add(tally)
+    row = [
+        str(number),
+        f"{total.answered:,}",
+        *(str(tallies[kind].failures.total()) for kind in Kind),
+        str(total.announced),
+        str(total.closed),
+        f"{ended - began:.2f}" + ("" if code == 0 else f", exit {code}"),
+        f"{ready - ended:.2f}",
+        f"{total.longest:.2f}",
+    ]
+    return row, tallies
+
+
+def run(daemon: Daemon, restarts: int, kinds: Sequence[Kind], wrk: Wrk) -> tuple[list[str], int]:
+    """The lines of one run, and its failures."""
+    daemon.start()
+    body = daemon.get(_PATH).body
+    head = ["restart", "answers", *(f"failures, {kind.value}" for kind in Kind)]
+    head += ["closed with an answer", "closed idle", "end, s", "start, s", "longest wait, s"]
+    rows = [head, ["---"] * len(head)]
+    failures: Counter[str] = Counter()
+    with Clients(daemon.port, _PATH, body, kinds) as clients, wrk:
+        for number in range(1, restarts + 1):
+            row, tallies = restart(number, daemon, clients)
+            rows.append(row)
+            for kind, tally in tallies.items():
+                failures.update({f"{kind.value}: {why}": n for why, n in tally.failures.items()})
+        said = wrk.end()
+    daemon.stop()
+    assert "Traceback" not in daemon.log.read_text(), daemon.log
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    lines += ["", _wrk(said)]
+    lines += [f"- {count} x {why}" for why, count in failures.most_common()]
+    return lines, failures.total() + said.failures
+
+
+def _wrk(said: Said) -> str:
+    return (
+        f"wrk: {said.requests:,} requests in {said.seconds:.1f} s; connect {said.connect},"
+        f" read {said.read}, write {said.write}, timeout {said.timeout}, status {said.status}"
+    )
+
+
+def main() -> None:
+    """Restart, and print the tables; the exit code says whether nothing was lost."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.restarts")
+    parser.add_argument("--restarts", type=int, default=10)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--connections", type=int, default=8, help="of wrk")
+    parser.add_argument("--clients", type=int, default=4, help="strict ones of each kind")
+    arguments = parser.parse_args()
+    os.sched_setaffinity(0, {_ASKING})
+    kinds = list(Kind) * arguments.clients
+    settings = f"data: {{poll_interval: 3600}}\nworkers: {arguments.workers}\n"
+    lost = 0
+    for title, headers in (("kept", ()), ("new", ("Connection: close",))):
+        with (
+            tempfile.TemporaryDirectory(prefix="reviewsd-restarts-") as name,
+            socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG) as listening,
+        ):
+            daemon = Restarting(Path(name), listening, settings)
+            url = f"http://127.0.0.1:{listening.getsockname()[1]}{_PATH}"
+            wrk = Wrk(url, headers, connections=arguments.connections, seconds=3600, timeout=_LATE)
+            try:
+                lines, failures = run(daemon, arguments.restarts, kinds, wrk)
+            finally:
+                daemon.close()
+        lost += failures
+        sys.stdout.write(f"### wrk on {title} connections, workers: {arguments.workers}\n\n")
+        sys.stdout.write("\n".join(lines) + "\n\n")
+    sys.stdout.write(f"{lost} failures\n")
+    sys.exit(lost > 0)
+
+
+if __name__ == "__main__":
+    main()
