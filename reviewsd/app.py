@@ -21,7 +21,6 @@ from twisted.internet.endpoints import serverFromString
 from twisted.internet.error import CannotListenError
 from twisted.internet.interfaces import IListeningPort, IProtocolFactory
 from twisted.internet.posixbase import PosixReactorBase
-from twisted.internet.task import deferLater
 from twisted.internet.tcp import Port
 from twisted.internet.threads import deferToThread
 from twisted.logger import Logger
@@ -43,7 +42,7 @@ from reviewsd.stores.publisher import Publisher, Report
 from reviewsd.stores.snapshots import Snapshots
 from reviewsd.stores.watch import Watcher
 from reviewsd.tally import Tally
-from reviewsd.tasks import TaskSet
+from reviewsd.tasks import TaskSet, wait_at_most
 from reviewsd.web.accepting import lean
 from reviewsd.web.admin import AdminSite
 from reviewsd.web.admin_probes import ProbeRoutes
@@ -203,7 +202,7 @@ async def _start(
     parts.hub.start()
     snapshots.observe(parts.hub.topics_changed)
     # It takes requests only then; but if its store does not work, reads go on without it (D9)
-    await DeferredList([parts.hub.announced, deferLater(reactor, HUB_WAIT)], fireOnOneCallback=True)
+    await wait_at_most(reactor, HUB_WAIT, parts.hub.announced)
     watcher.start()
     stack.push_async_callback(watcher.stop)
     start_digest(stack, reactor, tally, workers.counts, ended)
@@ -248,7 +247,7 @@ async def _first_publication(
 
     run = publisher.reload(progress=progress)
     if not snapshots.empty:
-        await DeferredList([run, deferLater(reactor, FIRST_WAIT)], fireOnOneCallback=True)
+        await wait_at_most(reactor, FIRST_WAIT, run)
         return
     report = await run
     if snapshots.empty:

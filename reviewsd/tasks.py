@@ -17,6 +17,33 @@ from twisted.python.failure import Failure
 _log = Logger()
 
 T = TypeVar("T")
+R = TypeVar("R")
+
+
+async def wait_at_most(clock: IReactorTime, seconds: float, done: Deferred[T]) -> None:
+    """Wait for something to happen, but not for ever; it goes on, whatever becomes of the waiting.
+
+    A DeferredList would take a cancellation for an outcome: who is told to stop would go on.
+
+    Args:
+        clock: Tells the time.
+        seconds: The most that is waited.
+        done: What is waited for; who made it looks at how it ended.
+    """
+    waiting: Deferred[None] = Deferred()
+
+    def tell(outcome: R) -> R:
+        if not waiting.called:
+            waiting.callback(None)
+        return outcome
+
+    done.addBoth(tell)
+    timer = clock.callLater(seconds, tell, None)
+    try:
+        await waiting
+    finally:
+        if timer.active():
+            timer.cancel()
 
 
 class TaskSet:

@@ -6,7 +6,7 @@ from twisted.internet.task import Clock
 from twisted.logger import LogEvent, capturedLogs, formatEvent
 from twisted.python.failure import Failure
 
-from reviewsd.tasks import TaskSet, every
+from reviewsd.tasks import TaskSet, every, wait_at_most
 
 
 def texts(events: Sequence[LogEvent]) -> list[str]:
@@ -235,3 +235,43 @@ def test_after_the_stop_nothing_is_begun_that_somebody_would_wait_for() -> None:
     assert stop(tasks).called
     assert not tasks.outcome("answer", work()).called
     assert [] == begun
+
+
+# Waiting, but not for ever -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("outcome", [None, "result", ValueError("bug")])
+def test_waiting_ends_with_what_is_waited_for_or_after_its_time(
+    outcome: "str | Exception | None",
+) -> None:
+    clock = Clock()
+    done: Deferred[str] = Deferred()
+    waiting = Deferred.fromCoroutine(wait_at_most(clock, 5, done))
+    clock.advance(4)
+    assert not waiting.called
+    if isinstance(outcome, Exception):
+        done.errback(outcome)
+    elif outcome is not None:
+        done.callback(outcome)
+    else:
+        clock.advance(1)
+    assert waiting.called
+    assert [] == clock.getDelayedCalls()
+    if outcome is None:
+        done.callback("later")
+    heard: list[object] = []
+    done.addBoth(heard.append)
+    (end,) = heard
+    assert (outcome or "later") == (end.value if isinstance(end, Failure) else end)
+
+
+def test_who_is_told_to_stop_stops_waiting_and_what_was_waited_for_goes_on() -> None:
+    clock = Clock()
+    done: Deferred[str] = Deferred()
+    waiting = Deferred.fromCoroutine(wait_at_most(clock, 5, done))
+    waiting.cancel()
+    heard: list[Failure] = []
+    waiting.addErrback(heard.append)
+    assert [CancelledError] == [failure.type for failure in heard]
+    assert ([], False) == (clock.getDelayedCalls(), done.called)
+    done.callback("result")

@@ -10,6 +10,7 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from importlib.metadata import version
@@ -378,6 +379,20 @@ def test_stopped_during_the_first_publication_it_ends_at_once(daemon: Daemon) ->
     assert "STOPPING=1" == daemon.heard[-1]
     assert [] == daemon.unusual
     assert [] == list((daemon.state).glob("snapshots/*"))
+
+
+def test_stopped_while_the_start_waits_for_the_hub_it_ends_at_once(daemon: Daemon) -> None:
+    """The hub waits for the least time between two versions (H9), the start for the hub."""
+    daemon.start()
+    assert 0 == daemon.stop()
+    write_data(daemon.data, reviews=30)
+    daemon.launch()
+    until(lambda: 0 == daemon.ctl("ping").returncode, "the admin socket")
+    assert "READY=1" not in daemon.heard
+    began = time.monotonic()
+    assert 0 == daemon.stop()
+    assert time.monotonic() - began < 5
+    assert [] == daemon.unusual
 
 
 def test_stopped_during_a_publication_it_takes_the_process_along(daemon: Daemon) -> None:
