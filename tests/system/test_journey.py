@@ -1,0 +1,180 @@
+"""The first day of an operator, from an empty directory: each command as the README has it (issue 5).
+
+Real commands in a home that is empty; where one of them leaves a question open, this reads badly.
+"""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlencode
+
+from tests.support.daemon import CLI, until
+from tests.support.subscriber import Subscriber
+
+EXPORT = Path(__file__).parents[1] / "cli" / "importing" / "samples" / "takeout"
+TOPIC = "/reviews.json"
+
+
+class Shop:
+    """The directory that ``reviewsctl init`` made, and what is done in it."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self.port = 0
+        self._environ = {
+            **os.environ,
+            "HOME": str(place.parent / "home"),
+            "PYTHONPATH": str(CLI),
+            "NO_COLOR": "1",
+        }
+        (place.parent / "home").mkdir()
+
+    def ctl(self, *arguments: str, code: int = 0, place: Path | None = None) -> str:
+        """What a command prints, both ways."""
+        command = [sys.executable, "-c", "from reviewsctl.main import main; main()", *arguments]
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            cwd=place or self.place,
+            env=self._environ,
+        )
+        said = done.stdout + done.stderr
+        assert code == done.returncode, said
+        return said
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """``reviewsd``, which finds its configuration where it is started."""
+        log = self.place / "log"
+        with log.open("ab") as out:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "reviewsd"],
+                cwd=self.place,
+                stdout=out,
+                stderr=out,
+                env=self._environ,
+            )
+        try:
+            until(lambda: self._answers() or process.poll() is not None, "the daemon")
+            assert process.poll() is None, log.read_text()
+            self.port = int(self.status()["listen"][0].rpartition(":")[2])
+            yield
+            process.send_signal(signal.SIGTERM)
+            assert 0 == process.wait(30)
+        finally:
+            process.kill()
+            process.wait()
+
+    def _answers(self) -> bool:
+        return (self.place / "admin.sock").exists() and "pong" in self.daemon("ping")
+
+    def daemon(self, *arguments: str, code: int = 0) -> str:
+        return self.ctl("--socket", "admin.sock", *arguments, code=code)
+
+    def status(self) -> "dict[str, list[str]]":
+        status: dict[str, list[str]] = json.loads(self.daemon("status", "--json"))
+        return status
+
+    def get(self, path: str) -> bytes:
+        body: bytes = urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}").read()
+        return body
+
+    def subscribe(self, fields: "Sequence[tuple[str, str]]") -> int:
+        url = f"http://127.0.0.1:{self.port}/api/websub/hub"
+        status: int = urllib.request.urlopen(url, urlencode(fields).encode()).status
+        return status
+
+
+def zipped(target: Path) -> Path:
+    """Takeout's file as Google sends it."""
+    with zipfile.ZipFile(target, "w") as archive:
+        for file in sorted(EXPORT.rglob("*.json")):
+            archive.write(file, file.relative_to(EXPORT))
+    return target
+
+
+def test_the_first_day_of_an_operator(tmp_path: Path) -> None:
+    shop = Shop(tmp_path / "shop")
+    said = shop.ctl(
+        "init", "shop", "--name", "Acme", "--base-url", "http://localhost:8080", place=tmp_path
+    )
+    assert "reviewsctl import EXPORT --replace" in said
+    config = shop.place / "reviewsd.yaml"
+
+    export = str(zipped(tmp_path / "takeout.zip"))
+    assert "would" in shop.ctl("import", export, "--replace", "--dry-run")
+    assert "imported 7 new" in shop.ctl("import", export, "--replace")
+    assert "7 unchanged" in shop.ctl("import", export)
+    assert "all is well" in shop.ctl("check")
+
+    with Subscriber(tmp_path) as subscriber:
+        # what a machine without a public address needs, and a port of its own
+        text = config.read_text().replace("allow_networks: []", 'allow_networks: ["127.0.0.0/8"]')
+        text = text.replace("ca_file: null", f"ca_file: {subscriber.ca_file}")
+        config.write_text(re.sub(r"tcp:8080\b", "tcp:0", text))
+        assert "tcp:0" in shop.ctl("config", "show", "--origin")
+        with shop.running():
+            day(shop, subscriber, tmp_path)
+        restored(shop, tmp_path)
+
+
+def day(shop: Shop, subscriber: Subscriber, tmp_path: Path) -> None:
+    """Serve, subscribe, break, mend, back up."""
+    assert 7 == len(json.loads(shop.get(TOPIC))["reviews"])
+    wanted = [
+        ("hub.mode", "subscribe"),
+        ("hub.topic", f"http://localhost:8080{TOPIC}"),
+        ("hub.callback", subscriber.url()),
+        ("hub.secret", "open sesame"),
+    ]
+    assert 202 == shop.subscribe(wanted)
+    until(lambda: "active" in shop.daemon("subs", "list"), "the subscription")
+    assert "ok" in shop.daemon("status")
+
+    data = shop.place / "data" / "reviews.json"
+    good = data.read_bytes()
+    data.write_bytes(
+        good.replace(b'"rating": 5', b'"rating": 7').replace(b'"rating":5', b'"rating":7')
+    )
+    assert "expected 1..5, got 7" in shop.ctl("check", code=5)
+    assert "expected 1..5, got 7" in shop.daemon("reload", code=1)
+    assert "degraded" in shop.daemon("status")
+    assert 7 == len(json.loads(shop.get(TOPIC))["reviews"])
+    assert "reviewsd_data_last_reload_successful 0.0" in shop.daemon("metrics")
+
+    data.write_bytes(good.replace(b"Acme", b"Acme & Daughters"))
+    assert "degraded" not in shop.daemon("reload") + shop.daemon("status")
+    heard = subscriber.until_deliveries(1)
+    assert heard.field("X-Hub-Signature") is not None
+    assert b"Acme & Daughters" in shop.get(TOPIC)
+    # the delivery is known to the hub a moment after the subscriber has answered it
+    until(lambda: "1 of 1" in shop.daemon("push"), "a push")
+    assert "1 subscription" in shop.daemon("backup", str(tmp_path / "state.sqlite"))
+
+
+def restored(shop: Shop, tmp_path: Path) -> None:
+    """On another disk: the backup, the keys, the data."""
+    state = shop.place / "state"
+    aside = state.rename(shop.place / "lost")
+    state.mkdir(mode=0o700)
+    shutil.copyfile(tmp_path / "state.sqlite", state / "state.sqlite")
+    for key in ("secret.key", "mcp.key"):
+        shutil.copyfile(aside / key, state / key)
+    with shop.running():
+        until(lambda: "active" in shop.daemon("subs", "list"), "the subscription")
+        began = time.monotonic()
+        assert "Acme & Daughters" in shop.get(TOPIC).decode()
+        assert time.monotonic() - began < 5
