@@ -7,13 +7,13 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.support.admin_fake import admin_fake, document, events
 from tests.support.commands import CONSOLE_SCRIPT, reviewsctl
+from tests.support.daemon import until
 
 SAMPLES = Path(__file__).parent / "importing" / "samples"
 TAKEOUT = str(SAMPLES / "takeout")
@@ -371,9 +371,7 @@ def test_a_stopped_import_leaves_the_file_as_it_was(
         stderr=subprocess.PIPE,
         text=True,
     ) as run:
-        assert run.stdout is not None
-        run.stdout.readline()  # what was recognised: it reads now
-        time.sleep(0.05)  # any moment will do
+        until(lambda: [*data.glob(".*")], "the file that it sorts in")  # it reads now
         run.send_signal(how)
         _, said = run.communicate(timeout=60)
 
