@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import sha256
 from http.client import RemoteDisconnected
@@ -251,6 +251,10 @@ def rewrite(file: Path) -> None:
     file.write_bytes(file.read_bytes())
 
 
+def is_over(second: str) -> bool:
+    return datetime.now(UTC) >= datetime.fromisoformat(second) + timedelta(seconds=1)
+
+
 def reloaded_since(daemon: Daemon, begin: object) -> bool:
     return bool(begin != daemon.status()["data"]["last_reload"])
 
@@ -268,6 +272,7 @@ def test_what_changes_no_byte_of_a_topic_is_not_sent(
         daemon.start()
     for each in disturb:
         begin = daemon.status()["data"]["last_reload"]
+        until(partial(is_over, begin["at"]), "that second: reloads are told apart by theirs")
         each(daemon.data / "reviews.json")
         until(partial(reloaded_since, daemon, begin), "a reload")
     until_settled(daemon)
