@@ -59,7 +59,7 @@ from reviewsd.wiring_admin import (
     start_digest,
 )
 from reviewsd.wiring_mcp import build_mcp, follow_ended
-from reviewsd.wiring_metrics import build_metrics, start_pulse, start_watchdog
+from reviewsd.wiring_metrics import build_metrics, counted, start_pulse, start_watchdog
 from reviewsd.wiring_public import build_public, build_replies
 from reviewsd.workers import Ways, Workers
 
@@ -139,6 +139,7 @@ async def _start(
     )
     stack.push_async_callback(publisher.stop)
     tally = Tally()
+    counts = partial(counted, tally, workers.counts)
     publisher.observe(lambda report: tally.count("data_reloads_total", report.outcome))
     await _first_publication(reactor, publisher, snapshots, notifier)
 
@@ -159,12 +160,6 @@ async def _start(
     stack.push_async_callback(asked.stop)
     stack.push_async_callback(_together, partial(_drain, workers, public), parts.hub.stop)
     ports = await _open(stack, reactor, config, public, parts.avoid)
-    about = {
-        "version": program_version(),
-        "base_url": config.base_url,
-        "listen": [_address(port) for port in ports],
-        "data_dir": str(config.data_dir),
-    }
     watcher = _watcher(reactor, config, snapshots, publisher)
     reloading = _reloading(config, read, publisher, watcher, parts)
     admin = AdminSite(
@@ -172,14 +167,17 @@ async def _start(
         publisher,
         reloading,
         parts.operator,
-        about,
+        {
+            "version": program_version(),
+            "base_url": config.base_url,
+            "listen": [_address(port) for port in ports],
+            "data_dir": str(config.data_dir),
+        },
         time.time,
         asked,
         lambda: workers.lives,
     )
-    metrics = build_metrics(
-        reactor, snapshots, publisher, pulse, parts.operator.state, tally, workers.counts
-    )
+    metrics = build_metrics(reactor, snapshots, publisher, pulse, parts.operator.state, counts)
     probes = ProbeRoutes(readiness, metrics.text, CONTENT_TYPE, program_version())
     more = operator_routes(stack, config, environ, parts.backups, program_version())
     await _listen(stack, reactor, admin_endpoint(config, inherited()), admin.site(probes, more))
@@ -205,7 +203,7 @@ async def _start(
     await wait_at_most(reactor, HUB_WAIT, parts.hub.announced)
     watcher.start()
     stack.push_async_callback(watcher.stop)
-    start_digest(stack, reactor, tally, workers.counts, ended)
+    start_digest(stack, reactor, tally, counts, ended)
     reload_on_hangup(reactor, reloading, notifier)
     start_watchdog(stack, reactor, environ, pulse, notifier)
     _tell_ready(snapshots, publisher, notifier)

@@ -23,7 +23,7 @@ from reviewsd.stores import secrets, session_keys
 from reviewsd.stores.backup import Backups
 from reviewsd.stores.ended import EndedSessions
 from reviewsd.stores.keys import credential
-from reviewsd.tally import Counts, Tally, merged
+from reviewsd.tally import Counts, Tally
 from reviewsd.tasks import TaskSet, every
 from reviewsd.web import admin_backup, admin_events
 from reviewsd.web.admin_backup import BackupRoutes
@@ -80,7 +80,7 @@ def start_digest(
     stack: AsyncExitStack,
     clock: IReactorTime,
     tally: Tally,
-    workers: Callable[[], Awaitable[Counts]],
+    counts: Callable[[], Awaitable[Counts]],
     ended: EndedSessions,
 ) -> None:
     """Tell in the log what strangers do, once a minute.
@@ -89,12 +89,9 @@ def start_digest(
         stack: Of the daemon.
         clock: Its reactor.
         tally: What this process counts.
-        workers: What the others do.
+        counts: What all processes count.
         ended: Tells of sessions that end.
     """
-
-    async def counts() -> Counts:
-        return merged(tally.counts(), await workers())
 
     async def note(sessions: Mapping[bytes, int]) -> None:
         for _ in sessions:

@@ -64,14 +64,18 @@ def start_watchdog(
         tasks.start("watchdog", every(clock, seconds, partial(pulse.beat, notifier.watchdog)))
 
 
+async def counted(tally: Tally, workers: Callable[[], Awaitable[Counts]]) -> Counts:
+    """What all processes count: this one by its tally, and the others."""
+    return merged(tally.counts(), await workers())
+
+
 def build_metrics(
     reactor: PosixReactorBase,
     snapshots: Snapshots,
     publisher: Publisher,
     pulse: Pulse,
     hub: Callable[[], Awaitable[HubState]],
-    tally: Tally,
-    workers: Callable[[], Awaitable[Counts]],
+    counts: Callable[[], Awaitable[Counts]],
 ) -> Metrics:
     """Build what makes the text.
 
@@ -81,12 +85,8 @@ def build_metrics(
         publisher: Knows how reloads went.
         pulse: Knows how late the reactor is.
         hub: How the hub is.
-        tally: What this process counts.
-        workers: What the others do.
+        counts: What all processes count.
     """
-
-    async def counts() -> Counts:
-        return merged(tally.counts(), await workers())
 
     def threads() -> float:
         return float(reactor.getThreadPool()._queue.qsize())  # noqa: SLF001  the only way
