@@ -14,14 +14,13 @@ from typing import Any, BinaryIO, Protocol, TypeVar
 from msgspec import Struct
 from twisted.internet.defer import Deferred
 
+from reviewsd.stores import key_check
 from reviewsd.stores.database import Cursor, OtherKeysError, StoreError, examine
-from reviewsd.stores.secrets import SealError, Secrets
+from reviewsd.stores.secrets import Secrets
 
 T = TypeVar("T")
 
 _PREFIX = ".backup-"
-_KEY_CHECK = "key_check"
-_SEALED = b"reviewsd"
 
 
 class Contents(Struct, frozen=True, kw_only=True):
@@ -107,28 +106,18 @@ def _contents(cursor: Cursor) -> Contents:
 def check_keys(cursor: Cursor, secrets: Secrets) -> None:
     """Make sure that the keys are those which have sealed what the store holds.
 
-    With others every signed delivery would fail, and the third failure ends a subscription. What is
-    sealed for this is sealed anew each time, so a key that was replaced may go some day.
+    With others every signed delivery would fail, and the third failure ends a subscription.
 
     Raises:
         OtherKeysError: They are not, and there are such secrets.
     """
-    cursor.execute("SELECT value FROM meta WHERE key = ?", (_KEY_CHECK,))
-    row = cursor.fetchone()
-    if row is not None and _holds_secrets(cursor):
-        try:
-            secrets.unseal(bytes.fromhex(row[0]), "", "")
-        except SealError:
-            raise OtherKeysError(
-                "secret.key (or the credential reviewsd.hub-secret-key) is not the key that has "
-                "sealed the secrets in state.sqlite: put the one back that belongs to it. If it is "
-                "lost, move state.sqlite away; subscribers have to subscribe again"
-            ) from None
-    cursor.execute(
-        "INSERT INTO meta (key, value) VALUES (?, ?)"
-        " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-        (_KEY_CHECK, secrets.seal(_SEALED, "", "").hex()),
-    )
+    if not key_check.opens(cursor, secrets) and _holds_secrets(cursor):
+        raise OtherKeysError(
+            "secret.key (or the credential reviewsd.hub-secret-key) is not the key that has "
+            "sealed the secrets in state.sqlite: put the one back that belongs to it. If it is "
+            "lost, move state.sqlite away; subscribers have to subscribe again"
+        )
+    key_check.seal(cursor, secrets)
 
 
 def _holds_secrets(cursor: Cursor) -> bool:

@@ -33,6 +33,7 @@ from twisted.enterprise.adbapi import ConnectionPool
 from twisted.internet.interfaces import IReactorFromThreads
 from twisted.logger import Logger
 
+from reviewsd.stores import key_check
 from reviewsd.stores.database import (
     Cursor,
     NewerSchemaError,
@@ -41,7 +42,7 @@ from reviewsd.stores.database import (
     Value,
 )
 from reviewsd.stores.schema import MIGRATIONS
-from reviewsd.stores.secrets import SealError, Secrets
+from reviewsd.stores.secrets import Secrets
 from reviewsd.stores.thread import StoreThread, disconnect
 
 LOCK = int.from_bytes(b"reviewsd")
@@ -75,8 +76,6 @@ _WORLD = (
 """Blame the server, the network or the operator's grants; any other error is a bug of ours."""
 
 _VERSION = "schema_version"
-_KEY_CHECK = "key_check"
-_SEALED = b"reviewsd"
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 Result = TypeVar("Result")
@@ -312,21 +311,14 @@ def _check_version(version: int) -> None:
 
 
 def _check_keys(connection: Connection, secrets: Secrets) -> None:
-    """Make sure that the nodes can unseal each other's secrets (H11).
-
-    What is sealed for that is sealed anew each time: so it is known with which keys the nodes run
-    now, and a key that was replaced may go some day.
-    """
-    found = _fact(connection, _KEY_CHECK)
-    if found is not None:
-        try:
-            secrets.unseal(bytes.fromhex(found), "", "")
-        except SealError:
-            raise OtherKeysError(
-                "another node seals the subscribers' secrets with a key that this one does not "
-                "have: give all nodes the same secret.key"
-            ) from None
-    _note(connection, _KEY_CHECK, secrets.seal(_SEALED, "", "").hex())
+    """Make sure that the nodes can unseal each other's secrets (H11)."""
+    cursor = _Cursor(connection.cursor())
+    if not key_check.opens(cursor, secrets):
+        raise OtherKeysError(
+            "another node seals the subscribers' secrets with a key that this one does not "
+            "have: give all nodes the same secret.key"
+        )
+    key_check.seal(cursor, secrets)
 
 
 def _fact(connection: Connection, key: str) -> str | None:
