@@ -39,22 +39,27 @@ class Polling:
 
     def __init__(self, reactor: IReactorFDSet) -> None:
         self._reactor = reactor
-        self._epoll = select.epoll()
+        self._epoll: select.epoll | None = None  # as long as there is something to watch
         self._connections: dict[int, Connection] = {}
         self._events: dict[Connection, tuple[int, int]] = {}  # descriptor, and what is watched for
         self._retired = False
-        self.fileno = self._epoll.fileno
-        reactor.addReader(cast("Any", self))
 
     def retire(self) -> None:
-        """Let go of everything as soon as there are none to watch; the reactor watches later ones."""
+        """Keep nothing open any more while there is nothing to watch: the port is gone."""
         self._retired = True
-        self._leave_if_alone()
+        self._close_if_idle()
 
-    def _leave_if_alone(self) -> None:
-        if self._retired and not self._events:
+    def _opened(self) -> select.epoll:
+        if self._epoll is None:
+            self._epoll = select.epoll()
+            self._reactor.addReader(cast("Any", self))
+        return self._epoll
+
+    def _close_if_idle(self) -> None:
+        if self._retired and not self._events and self._epoll is not None:
             self._reactor.removeReader(cast("Any", self))
             self._epoll.close()
+            self._epoll = None
 
     # What the reactor asks ------------------------------------------------------------------------
 
@@ -62,15 +67,19 @@ class Polling:
         """The name under which the reactor logs."""
         return "public"
 
+    def fileno(self) -> int:
+        """The descriptor of the epoll, -1 while there is none."""
+        return -1 if self._epoll is None else self._epoll.fileno()
+
     def doRead(self) -> None:
         """See to those that have something to say, or room for what they are told."""
         end = time.perf_counter() + _TURN
-        while batch := self._epoll.poll(0, _BATCH):
+        while self._epoll is not None and (batch := self._epoll.poll(0, _BATCH)):
             for descriptor, events in batch:
                 connection = self._connections.get(descriptor)
                 if connection is not None:  # None: one that was served before it has ended it
                     self._serve(connection, events)
-            if len(batch) < _MANY or time.perf_counter() > end or self._epoll.closed:
+            if len(batch) < _MANY or time.perf_counter() > end:
                 break
 
     def _serve(self, connection: Connection, events: int) -> None:
@@ -106,31 +115,19 @@ class Polling:
 
     def addReader(self, reader: Connection) -> None:
         """Watch for what a connection says."""
-        if self._epoll.closed:
-            self._reactor.addReader(reader)
-        else:
-            self._watch(reader, self._watched(reader) | _IN)
+        self._watch(reader, self._watched(reader) | _IN)
 
     def addWriter(self, writer: Connection) -> None:
         """Watch for room to tell it something."""
-        if self._epoll.closed:
-            self._reactor.addWriter(writer)
-        else:
-            self._watch(writer, self._watched(writer) | _OUT)
+        self._watch(writer, self._watched(writer) | _OUT)
 
     def removeReader(self, reader: Connection) -> None:
         """Watch no longer for what it says."""
-        if self._epoll.closed:
-            self._reactor.removeReader(reader)
-        else:
-            self._watch(reader, self._watched(reader) & ~_IN)
+        self._watch(reader, self._watched(reader) & ~_IN)
 
     def removeWriter(self, writer: Connection) -> None:
         """Watch no longer for room."""
-        if self._epoll.closed:
-            self._reactor.removeWriter(writer)
-        else:
-            self._watch(writer, self._watched(writer) & ~_OUT)
+        self._watch(writer, self._watched(writer) & ~_OUT)
 
     def callLater(self, delay: float, call: Any, *args: Any, **kwargs: Any) -> IDelayedCall:  # noqa: ANN401  as the reactor's
         """Do something later, which is the reactor's business."""
@@ -146,7 +143,7 @@ class Polling:
         if known is None:
             if events:
                 descriptor = connection.fileno()
-                self._epoll.register(descriptor, events)
+                self._opened().register(descriptor, events)
                 self._connections[descriptor] = connection
                 self._events[connection] = descriptor, events
             return
@@ -154,9 +151,9 @@ class Polling:
         if events == before:
             return
         if events:
-            self._epoll.modify(descriptor, events)
+            self._opened().modify(descriptor, events)
             self._events[connection] = descriptor, events
         else:
-            self._epoll.unregister(descriptor)
+            self._opened().unregister(descriptor)
             del self._connections[descriptor], self._events[connection]
-            self._leave_if_alone()
+            self._close_if_idle()
