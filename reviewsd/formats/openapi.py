@@ -87,7 +87,7 @@ def render(base_url: str, business: Business) -> bytes:
         "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
         "paths": _paths(base_url),
         "components": {
-            "schemas": schemas.components(),
+            "schemas": schemas.components() | openapi_mcp.SCHEMAS,
             **answers.components(base_url),
         },
     }

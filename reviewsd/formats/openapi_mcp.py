@@ -5,7 +5,7 @@ is what HTTP carries: messages of JSON-RPC, the header fields, and what each sta
 """
 
 from reviewsd.formats import answers
-from reviewsd.formats.schemas import Json
+from reviewsd.formats.schemas import Json, reference
 
 TAG = "mcp"
 
@@ -27,49 +27,94 @@ _DELETE = """\
 A session that is not ended ends by itself, 30 days after its beginning unless the operator has set \
 another time."""
 
-_ID: Json = {"type": ["string", "integer", "null"]}
+_MAX_BATCH = 50  # messages; mcp.md 2a-15
+_ID: Json = {"type": ["string", "integer"]}
 
-_MESSAGE: Json = {
+
+def _message(description: str, members: Json, required: str, without: str) -> Json:
+    """A message of JSON-RPC 2.0.
+
+    Args:
+        description: What it is.
+        members: Its members beside ``jsonrpc``.
+        required: Those of them that it has.
+        without: Members that would make another message of it.
+    """
+    absent: list[Json] = [{"required": [name]} for name in without.split()]
+    return {
+        "type": "object",
+        "description": description,
+        "properties": {"jsonrpc": {"const": "2.0"}, **members},
+        "required": ["jsonrpc", *required.split()],
+        **({"not": {"anyOf": absent}} if absent else {}),
+    }
+
+
+_CALLED: Json = {
+    "method": {"type": "string"},
+    "params": {
+        "type": ["object", "null"],
+        "description": "Those of the method; null is as good as none.",
+    },
+}
+_RESULT: Json = {"type": "object", "description": "What the method answers."}
+_FAULT: Json = {
     "type": "object",
     "properties": {
-        "jsonrpc": {"const": "2.0"},
-        "id": {
-            "type": ["string", "integer"],
-            "description": "Comes back with the answer. A notification has none.",
-        },
-        "method": {"type": "string"},
-        "params": {"description": "Those of the method, as an object."},
+        "code": {"type": "integer"},
+        "message": {"type": "string"},
+        "data": {"description": "More about it."},
     },
-    "required": ["jsonrpc"],
+    "required": ["code", "message"],
+}
+_UNREAD: Json = {
+    "type": ["string", "integer", "null"],
+    "description": "Of the request; null where it could not be read.",
 }
 
-_ERROR: Json = {
-    "type": "object",
-    "properties": {
-        "jsonrpc": {"const": "2.0"},
-        "id": _ID,
-        "error": {
-            "type": "object",
-            "properties": {
-                "code": {"type": "integer"},
-                "message": {"type": "string"},
-                "data": {"description": "More about it."},
-            },
-            "required": ["code", "message"],
-        },
+SCHEMAS: dict[str, Json] = {
+    "McpBatch": {
+        "type": "array",
+        "description": "Messages of a session of revision 2025-03-26.",
+        "items": reference("McpMessage"),
+        "minItems": 1,
+        "maxItems": _MAX_BATCH,
     },
-    "required": ["jsonrpc", "id", "error"],
+    "McpError": _message(
+        "An answer that says what is wrong.", {"id": _UNREAD, "error": _FAULT}, "id error", ""
+    ),
+    "McpMessage": {
+        "description": "One message: a request, a notification, or a response.",
+        "anyOf": [
+            reference("McpRequest"),
+            reference("McpNotification"),
+            reference("McpResponse"),
+        ],
+    },
+    "McpNotification": _message("A message that has no answer.", _CALLED, "method", "id"),
+    "McpRequest": _message(
+        "A message that has an answer, with the same id.", {"id": _ID, **_CALLED}, "id method", ""
+    ),
+    "McpResponse": {
+        "description": "What answers a request. The service sends none, so a client need not either.",
+        "anyOf": [
+            _message("A result.", {"id": _ID, "result": _RESULT}, "id result", "method error"),
+            _message("An error.", {"id": _UNREAD, "error": _FAULT}, "error", "method result"),
+        ],
+    },
+    "McpResult": _message(
+        "An answer with what was asked for.", {"id": _ID, "result": _RESULT}, "id result", ""
+    ),
 }
+"""By name: what is posted (message, batch) and what is answered (result, error)."""
 
-_ANSWER: Json = {
-    "type": "object",
-    "properties": {
-        "jsonrpc": {"const": "2.0"},
-        "id": _ID,
-        "result": {"type": "object"},
-        "error": {"type": "object"},
-    },
-    "required": ["jsonrpc", "id"],
+_ANSWERS = (reference("McpResult"), reference("McpError"))
+_ANSWERED: Json = {
+    "type": "array",
+    "description": "The answers to a batch, in any order.",
+    "items": {"anyOf": _ANSWERS},
+    "minItems": 1,
+    "maxItems": _MAX_BATCH,
 }
 
 _INITIALIZE: Json = {
@@ -131,12 +176,7 @@ def _post() -> Json:
             "required": True,
             "content": {
                 answers.JSON: {
-                    "schema": {
-                        "anyOf": [
-                            _MESSAGE,
-                            {"type": "array", "items": _MESSAGE, "minItems": 1, "maxItems": 50},
-                        ]
-                    },
+                    "schema": {"anyOf": [reference("McpMessage"), reference("McpBatch")]},
                     "example": _INITIALIZE,
                 }
             },
@@ -146,7 +186,7 @@ def _post() -> Json:
                 "The answer; an error too, of what a method refuses",
                 {
                     answers.JSON: {
-                        "schema": {"anyOf": [_ANSWER, {"type": "array", "items": _ANSWER}]},
+                        "schema": {"anyOf": [*_ANSWERS, _ANSWERED]},
                         "example": _INITIALIZED,
                     }
                 },
@@ -243,7 +283,7 @@ def _field(name: str, description: str, example: str, *, required: bool = False)
 def _refused(description: str, code: int, message: str, headers: Json | None = None) -> Json:
     """A refusal, which is an error of JSON-RPC."""
     example: Json = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}
-    content: Json = {answers.JSON: {"schema": _ERROR, "example": example}}
+    content: Json = {answers.JSON: {"schema": reference("McpError"), "example": example}}
     return answers.unkept(description, content, headers)
 
 

@@ -27,6 +27,7 @@ NULL = b"null"
 _INTEGER = re.compile(rb"-?[0-9]+")
 _VERSION = b'"2.0"'
 _NO_OBJECT = "A message is a JSON object"
+_NO_PARAMS = '"params" must be an object'
 
 
 class JsonRpcError(Exception):
@@ -56,7 +57,7 @@ class Request(Struct, frozen=True):
     """A JSON string or integer, as it was given."""
     method: str
     params: bytes
-    """Any JSON value, most often an object; ``{}`` where there are none."""
+    """A JSON object; ``{}`` where there are none."""
 
 
 class Notification(Struct, frozen=True):
@@ -80,6 +81,13 @@ class Batch(Struct, frozen=True):
     members: Sequence[Raw]
 
 
+class _Error(Struct, frozen=True):
+    """What a client's error has at least (JSON-RPC 5.1)."""
+
+    code: int
+    message: str
+
+
 class _Envelope(Struct, frozen=True):
     """Members are raw: one of a wrong type must not hide the id."""
 
@@ -93,6 +101,7 @@ class _Envelope(Struct, frozen=True):
 
 _envelope = msgspec.json.Decoder(_Envelope)
 _items = msgspec.json.Decoder(list[Raw])
+_error = msgspec.json.Decoder(_Error)
 _text = msgspec.json.Decoder(str)
 _encode = msgspec.json.Encoder().encode
 
@@ -102,7 +111,7 @@ def read_body(body: bytes) -> Message | Batch:
 
     Raises:
         JsonRpcError: -32700, it is not JSON or not strictly so; -32600, it is JSON, but neither a
-            message nor an array.
+            message nor an array; -32602, its parameters are an array.
     """
     check_strict(body)
     try:
@@ -119,13 +128,15 @@ def read_member(member: Raw) -> Message:
     """One of a batch.
 
     Raises:
-        JsonRpcError: -32600, always without an id (JSON-RPC 6).
+        JsonRpcError: -32600, always without an id (JSON-RPC 6); -32602, with the request's.
     """
     try:
         return _message(_envelope.decode(member))
     except msgspec.ValidationError:
         raise JsonRpcError(INVALID_REQUEST, _NO_OBJECT) from None
     except JsonRpcError as error:
+        if error.code != INVALID_REQUEST:
+            raise
         raise JsonRpcError(error.code, error.message) from None
 
 
@@ -172,16 +183,34 @@ def _message(envelope: _Envelope) -> Message:
         params = bytes(envelope.params)
         if params in {b"", NULL}:
             params = b"{}"
-        return Request(given, method, params) if given else Notification(method, params)
+        if params.startswith(b"{"):
+            return Request(given, method, params) if given else Notification(method, params)
+        # an array would do for JSON-RPC (4.2), not for MCP, whose parameters have names
+        code = INVALID_PARAMS if params.startswith(b"[") else INVALID_REQUEST
+        raise JsonRpcError(code, _NO_PARAMS, request_id=given or NULL)
     elif method is not None:
         fault = '"id" must be a string or an integer'
     elif bytes(envelope.method):
         fault = '"method" must be a string'
     elif bytes(envelope.result) or bytes(envelope.error):
-        return Response()
+        if _is_response(envelope, identified=identified):
+            return Response()
+        fault = 'A response has an "id" and a "result" or an "error", each an object'
     else:
         fault = 'A message has a "method", a "result" or an "error"'
     raise JsonRpcError(INVALID_REQUEST, fault, request_id=given if identified else NULL)
+
+
+def _is_response(envelope: _Envelope, *, identified: bool) -> bool:
+    """Whether it is an object for the request with its id, or an error, which may lack one."""
+    found, error = bytes(envelope.result), bytes(envelope.error)
+    if found:
+        return found.startswith(b"{") and identified and not error
+    try:
+        _error.decode(error)
+    except msgspec.ValidationError:
+        return False
+    return identified or bytes(envelope.id) in {b"", NULL}
 
 
 def _string(raw: Raw) -> str | None:

@@ -112,7 +112,6 @@ class Methods:
         """What both eras have."""
         match method:
             case "tools/call":
-                params.check()
                 return (yield from self._call(params, snapshot))
             case "tools/list":
                 params.check_cursor()
@@ -124,7 +123,6 @@ class Methods:
                 params.check_cursor()
                 return (TEMPLATES,)
             case "resources/read":
-                params.check()
                 return self._read(params, revision, snapshot)
         raise JsonRpcError(METHOD_NOT_FOUND, "Method not found")
 

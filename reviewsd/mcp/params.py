@@ -33,25 +33,13 @@ class Params:
     """The ``params`` of one message.
 
     Args:
-        raw: Any JSON value, strictly read before (``jsonrpc.check_strict``).
+        raw: A JSON object, strictly read before (``jsonrpc.read_body``).
     """
 
     def __init__(self, raw: bytes) -> None:
-        try:
-            self._members = _members.decode(raw)
-        except msgspec.ValidationError:
-            self._members = _NOT_AN_OBJECT
+        self._members = _members.decode(raw)
         self.meta = _object_of(self._members.meta)
         """The members of ``_meta``; empty where it is absent or no object."""
-
-    def check(self) -> None:
-        """Pass an object.
-
-        Raises:
-            JsonRpcError: -32602.
-        """
-        if self._members is _NOT_AN_OBJECT:
-            raise JsonRpcError(INVALID_PARAMS, '"params" must be an object')
 
     @property
     def name(self) -> str | None:
@@ -115,7 +103,6 @@ _META_LACKS = (
 )
 
 _ABSENT = Raw()
-_NOT_AN_OBJECT = _Members()
 
 
 def _string_of(raw: Raw) -> str | None:

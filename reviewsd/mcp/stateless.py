@@ -43,7 +43,6 @@ def check_request(request: Request, params: Params, mirrors: Mirrors) -> None:
         JsonRpcError: -32602, ``_meta`` is incomplete; -32020, a field differs from the body;
             -32022, the revision is not offered.
     """
-    params.check()
     params.check_meta()
     version = params.stateless_version or ""
     _same("MCP-Protocol-Version", mirrors.versions, version)

@@ -5,11 +5,13 @@ from typing import Any
 
 import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reviewsd.domain.reviews import Business
 from reviewsd.formats import openapi, openapi_mcp, paths
 from reviewsd.mcp import revisions
-from reviewsd.mcp.jsonrpc import JsonRpcError, Request, read_body
+from reviewsd.mcp.jsonrpc import Batch, JsonRpcError, Request, read_body, read_member
 from reviewsd.mcp.server import MAX_BATCH, NO_ROOM, NOT_ALLOWED, Answer
 from reviewsd.mcp.sessions import TOKEN_LENGTH
 from reviewsd.web import mcp
@@ -75,35 +77,102 @@ def test_the_revisions_are_those_that_are_served() -> None:
 
 
 def test_the_bounds_are_those_of_what_answers() -> None:
-    _, batch = MEDIA["schema"]["anyOf"]
-    assert MAX_BATCH == batch["maxItems"]
+    assert MAX_BATCH == DOCUMENT["components"]["schemas"]["McpBatch"]["maxItems"]
     assert f"at most {MAX_BATCH} messages" in ITEM["post"]["description"]
     pattern = ITEM["post"]["responses"]["200"]["headers"]["Mcp-Session-Id"]["schema"]["pattern"]
     assert f"{{{TOKEN_LENGTH}}}" in pattern
 
 
+CALL = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+TOLD = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+DONE = {"jsonrpc": "2.0", "id": 1, "result": {}}
+FAILED = {"jsonrpc": "2.0", "id": 1, "error": {"code": -1, "message": "no"}}
+POSTED = jsonschema.Draft202012Validator({**MEDIA["schema"], "components": DOCUMENT["components"]})
+
+
+def accepted(value: object) -> bool:
+    """By the server; of a batch each message is told apart."""
+    try:
+        found = read_body(json.dumps(value).encode())
+        if isinstance(found, Batch):
+            for member in found.members:
+                read_member(member)
+            return 0 < len(found.members) <= MAX_BATCH
+    except JsonRpcError:
+        return False
+    return True
+
+
 @pytest.mark.parametrize(
     "value",
     [
-        {"jsonrpc": "2.0", "id": 1, "method": "ping"},
-        {"jsonrpc": "2.0", "id": "a", "method": "ping", "params": {}},
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {"jsonrpc": "2.0", "id": 1, "result": {}},
-        [{"jsonrpc": "2.0", "id": 1, "method": "ping"}],
-        {"jsonrpc": "1.0", "id": 1, "method": "ping"},
-        {"id": 1, "method": "ping"},
-        {"jsonrpc": "2.0", "id": None, "method": "ping"},
-        {"jsonrpc": "2.0", "id": True, "method": "ping"},
-        {"jsonrpc": "2.0", "id": 1, "method": 5},
-        5,
-        "ping",
+        CALL,
+        CALL | {"id": "a", "params": {}},
+        CALL | {"params": None},
+        TOLD,
+        TOLD | {"params": {"a": 1}},
+        DONE,
+        FAILED,
+        FAILED | {"id": None},
+        {name: value for name, value in FAILED.items() if name != "id"},
+        [CALL],
+        [CALL, TOLD, DONE, FAILED],
+        [TOLD] * 50,
     ],
 )
 def test_the_schema_accepts_what_is_a_message(value: object) -> None:
-    try:
-        read_body(json.dumps(value).encode())
-    except JsonRpcError:
-        accepted = False
-    else:
-        accepted = True
-    assert accepted is jsonschema.Draft202012Validator(MEDIA["schema"]).is_valid(value)
+    assert accepted(value)
+    POSTED.validate(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"jsonrpc": "2.0"},
+        {"jsonrpc": "2.0", "id": 1},
+        CALL | {"jsonrpc": "1.0"},
+        CALL | {"jsonrpc": 2.0},
+        {"id": 1, "method": "ping"},
+        CALL | {"id": None},
+        CALL | {"id": True},
+        CALL | {"id": 0.5},
+        CALL | {"method": 5},
+        *(each | {"params": wrong} for each in (CALL, TOLD) for wrong in (7, "x", ["x"], [], True)),
+        TOLD | {"id": None},
+        DONE | {"result": 5},
+        DONE | {"result": None},
+        DONE | {"id": None},
+        DONE | FAILED,
+        DONE | {"method": 5},
+        {"jsonrpc": "2.0", "result": {}},
+        FAILED | {"id": 0.5},
+        FAILED | {"error": "no"},
+        FAILED | {"error": {"code": "no", "message": "no"}},
+        FAILED | {"error": {"code": 1}},
+        [],
+        [CALL, 1],
+        [[CALL]],
+        [TOLD] * 51,
+        5,
+        "ping",
+        None,
+    ],
+)
+def test_the_schema_refuses_what_is_none(value: object) -> None:
+    assert not accepted(value)
+    assert not POSTED.is_valid(value)
+
+
+MEMBERS = {
+    "jsonrpc": st.sampled_from(["2.0", "1.0", 2]),
+    "id": st.sampled_from([1, "a", None, True, [], {}]),
+    "method": st.sampled_from(["ping", "", 5, None, {}]),
+    "params": st.sampled_from([{}, {"a": []}, None, [], 1, "x", False]),
+    "result": st.sampled_from([{}, {"a": 1}, None, [], 5]),
+    "error": st.sampled_from([{"code": 1, "message": "a"}, {"code": 1}, {}, None, "a"]),
+}
+
+
+@given(st.fixed_dictionaries({}, optional=MEMBERS))
+def test_the_schema_is_what_the_server_goes_by(value: object) -> None:
+    assert accepted(value) is POSTED.is_valid(value)

@@ -56,9 +56,25 @@ def test_without_an_id_it_is_a_notification() -> None:
     assert expected == read_body(message(method="notifications/initialized"))
 
 
-@pytest.mark.parametrize("members", [{"result": {}}, {"error": {"code": 1}}, {"result": None}])
+@pytest.mark.parametrize("members", [{"result": {}}, {"error": {"code": 1, "message": "a"}}])
 def test_a_result_or_an_error_is_a_response(members: dict[str, object]) -> None:
     assert Response() == read_body(message(id=1, **members))
+
+
+@pytest.mark.parametrize("wrong", ["7", '"x"', "true", "0.5"])
+def test_params_that_are_no_structure_make_no_request(wrong: str) -> None:
+    """JSON-RPC 4.2."""
+    call = f'"jsonrpc":"2.0","method":"ping","params":{wrong}'
+    assert (-32600, b"7") == refused(f'{{"id":7,{call}}}'.encode())
+    assert (-32600, b"null") == refused(f"{{{call}}}".encode())
+
+
+@pytest.mark.parametrize("wrong", ["[]", '["x"]', "[{}]"])
+def test_params_without_names_are_not_those_of_a_method(wrong: str) -> None:
+    """JSON-RPC has them, MCP has not."""
+    call = f'"jsonrpc":"2.0","method":"ping","params":{wrong}'
+    assert (-32602, b"7") == refused(f'{{"id":7,{call}}}'.encode())
+    assert (-32602, b"null") == refused(f"{{{call}}}".encode())
 
 
 def test_params_stay_as_they_were_given() -> None:
@@ -111,7 +127,7 @@ def test_an_array_is_a_batch() -> None:
     body = b"[%b, %b,%b]" % (
         message(id=1, method="a"),
         message(method="b"),
-        message(id=2, result=1),
+        message(id=2, result={}),
     )
     expected: list[Message] = [Request(b"1", "a", b"{}"), Notification("b", b"{}"), Response()]
     assert expected == [read_member(each) for each in members(body)]
@@ -124,6 +140,13 @@ def test_an_invalid_member_is_an_error_without_id() -> None:
         with pytest.raises(JsonRpcError) as caught:
             read_member(member)
         assert (-32600, b"null") == (caught.value.code, caught.value.request_id)
+
+
+def test_a_request_of_a_batch_keeps_its_id_where_only_its_params_are_wrong() -> None:
+    (member,) = members(b"[%b]" % message(id=4, method="a", params=[]))
+    with pytest.raises(JsonRpcError) as caught:
+        read_member(member)
+    assert (-32602, b"4") == (caught.value.code, caught.value.request_id)
 
 
 # -- strictness
