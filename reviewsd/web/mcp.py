@@ -32,8 +32,9 @@ Headers = tuple[tuple[bytes, bytes], ...]
 
 _FIELDS = (
     b"Content-Type, Accept, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name,"
-    b" Last-Event-ID"
+    b" Last-Event-ID, traceparent, tracestate, baggage"
 )
+"""The last three are W3C Trace Context's: a page that is traced adds them to every request."""
 _PREFLIGHT: Headers = (
     ALLOW,
     (b"Access-Control-Allow-Methods", ALLOW[1]),

@@ -527,7 +527,7 @@ async def test_a_preflight_says_all_that_a_page_may_send(street: Street) -> None
         "Allow": ALLOW,
         "Access-Control-Allow-Origin": BASE_URL,
         "Access-Control-Allow-Methods": ALLOW,
-        "Access-Control-Allow-Headers": f"{fields}, Last-Event-ID",
+        "Access-Control-Allow-Headers": f"{fields}, Last-Event-ID, traceparent, tracestate, baggage",
         "Access-Control-Max-Age": "86400",
         **ALWAYS,
     }
