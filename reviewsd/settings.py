@@ -189,8 +189,8 @@ class Mcp(_Section, frozen=True, kw_only=True):
     allowed_origins: tuple[str, ...] = ()
     session_key_file: Text | None = None
     session_lifetime: Annotated[int, Meta(ge=1, le=31_536_000)] = 2_592_000
-    answer_budget: Annotated[int, Meta(ge=4_000, le=10_000_000)] = 80_000
-    """Characters of a tool's text (mcp.md 5.4)."""
+    answer_budget: Annotated[int, Meta(ge=4_000, le=10_000_000)] = 40_000
+    """Bytes of a tool's text (mcp.md 5.4)."""
     max_resource: Annotated[int, Meta(ge=1024, le=2**30)] = 2**20
 
 

@@ -24,6 +24,7 @@ class Kind(Enum):
     DATE = "date"
     TEXT = "string"
     CURSOR = "cursor"
+    CHOICE = "choice"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,9 @@ class Parameter:
     """Lowest value of a number."""
     maximum: int | None = None
     """Highest value of a number, greatest length of a text."""
-    default: int | None = None
+    default: int | str | None = None
+    choices: tuple[str, ...] = ()
+    """All values there are of a choice."""
 
 
 SEARCH_PARAMETERS = (
@@ -282,6 +285,8 @@ def _read(parameter: Parameter, text: str) -> object:
             except ValueError:
                 rule = "must be the next_cursor of an earlier answer; leave it out to start again"
                 raise _IssueError(parameter, "invalid_format", rule, format="cursor") from None
+        case Kind.CHOICE:
+            return _read_choice(parameter, text)
         case Kind.TEXT:  # pragma: no branch - there is no further kind
             if text == "":
                 return None
@@ -294,6 +299,15 @@ def _read(parameter: Parameter, text: str) -> object:
                     inclusive=True,
                 )
             return text
+
+
+def _read_choice(parameter: Parameter, text: str) -> str | None:
+    if text == "":
+        return None
+    if text not in parameter.choices:
+        rule = f"must be one of {', '.join(parameter.choices)}, got {shown(text)}"
+        raise _IssueError(parameter, "invalid_value", rule)
+    return text
 
 
 def _read_number(parameter: Parameter, text: str) -> int | float:

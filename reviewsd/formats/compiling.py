@@ -27,6 +27,7 @@ from reviewsd.domain.search import mention_key
 from reviewsd.formats import (
     atom,
     documents,
+    excerpts,
     folder,
     fragments,
     frequent,
@@ -37,6 +38,7 @@ from reviewsd.formats import (
 from reviewsd.formats.columns import ColumnsWriter, mention_positions
 from reviewsd.formats.feed import MAX_ENTRIES, Entry, Feed, Label
 from reviewsd.formats.folder import Document, File, Manifest, Writer
+from reviewsd.formats.records import RecordsWriter
 
 JSON = "application/json"
 ATOM = "application/atom+xml; charset=utf-8"
@@ -63,7 +65,7 @@ def compile_folder(
     """Write the documents and columns of a dataset into an empty folder."""
     rendered = {(paths.REVIEWS, JSON): REVIEWS_FILE}
     # The insights come first: what they take must not come on top of what the columns take.
-    files, shelves = fragments.write(dataset, target)
+    files, shelves = fragments.write(dataset, settings.base_url, target)
     files[folder.IDS] = _write_ids(dataset.records, target)
     mentions: dict[tuple[str, str], set[int]] = {}
     if dataset.insights is not None:
@@ -111,26 +113,26 @@ def compile_folder(
 def _write_reviews(
     dataset: Dataset, columns: ColumnsWriter, target: Path, progress: Progress
 ) -> dict[str, File]:
-    """``reviews.json``, the columns of each review, and where each begins."""
+    """``reviews.json``, the excerpts and columns of each review, and where each begins."""
     decode = msgspec.json.Decoder(Review).decode
-    writer = Writer(target, REVIEWS_FILE)
+    writer, excerpts_writer = Writer(target, REVIEWS_FILE), Writer(target, folder.EXCERPTS)
     writer.write(documents.reviews_head(dataset))
-    begins = array.array("Q")
+    records, listed = RecordsWriter(writer), RecordsWriter(excerpts_writer)
     for position, record in enumerate(dataset.records):
         if position % _STEP == 0:
             progress("writing", position, len(dataset.records))
         review = decode(record.raw)
-        if position:
-            writer.write(b",")
-        begins.append(writer.size)
-        writer.write(documents.review(record.raw, review))
+        rendered = documents.review(record.raw, review)
+        records.add(rendered.content)
+        listed.add(excerpts.listed(rendered, review))
         columns.add(record.day, review.rating, review.text)
-    # each record ends one byte before the next begins: the last one too
-    begins.append(writer.size + 1)
+    begins, listed_begins = records.offsets(), listed.offsets()
     writer.write(documents.reviews_tail(dataset))
     return {
         REVIEWS_FILE: writer.close(),
-        folder.RECORDS: folder.write(target, folder.RECORDS, begins.tobytes()),
+        folder.RECORDS: folder.write(target, folder.RECORDS, begins),
+        folder.EXCERPTS: excerpts_writer.close(),
+        folder.EXCERPT_OFFSETS: folder.write(target, folder.EXCERPT_OFFSETS, listed_begins),
     }
 
 

@@ -76,8 +76,16 @@ def join_members(members: typing.Iterable[tuple[str, bytes]]) -> bytes:
     return b"{" + b",".join(_encode(name) + b":" + value for name, value in members) + b"}"
 
 
-def review(raw: bytes | Raw, typed: Review) -> bytes:
+class RenderedReview(typing.NamedTuple):
     """One review as it is served everywhere; every known member is there (data-model.md 1.3)."""
+
+    content: bytes
+    plain: bool
+    """Whether the data model knows all its members."""
+
+
+def review(raw: bytes | Raw, typed: Review) -> RenderedReview:
+    """Render a review."""
     if typed.text == "":
         typed = msgspec.structs.replace(typed, text=None)
     members = _members.decode(raw)
@@ -85,10 +93,10 @@ def review(raw: bytes | Raw, typed: Review) -> bytes:
     if typed.owner_reply is not None:
         extra |= _members.decode(members["owner_reply"]).keys() - _REPLY_NAMES
     if not extra:
-        return _encode(typed)
+        return RenderedReview(_encode(typed), plain=True)
     if typed.text is None:
         members.pop("text", None)
-    return complete(_encode(members), Review)
+    return RenderedReview(complete(_encode(members), Review), plain=False)
 
 
 _REVIEW_NAMES = frozenset(Review.__struct_fields__)

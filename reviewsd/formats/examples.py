@@ -80,7 +80,7 @@ def render(base_url: str) -> Examples:
     dataset = load(_REVIEWS, _INSIGHTS)
     (record,) = dataset.records
     typed = msgspec.json.decode(record.raw, type=Review)
-    rendered = documents.review(record.raw, typed)
+    rendered = documents.review(record.raw, typed).content
     review = _decode(rendered)
     feed = Feed(
         base_url=base_url,

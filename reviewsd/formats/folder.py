@@ -4,7 +4,7 @@
     seen.json          when it was made and from what: the only file that a clock has a part in
     reviews.json ...   the documents, byte for byte as they are served, and their gzip forms
     *.column           flat arrays of native integers, and texts, for ``domain.search``; what agents
-                       are answered with (``formats.shelves``)
+                       are answered with (``formats.shelves``, ``formats.excerpts``)
 
 The manifest is a function of the data, ``base_url`` and the program; its digest is the folder's
 name. The arrays are in this machine's byte order: a snapshot is rebuilt, never carried elsewhere.
@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from reviewsd.formats.sources import Signature
 
-LAYOUT = 2
+LAYOUT = 3
 """Raised when an older program could not read the folder, or a newer one not this."""
 
 GZIP = ".gz"
@@ -37,6 +37,8 @@ DAYS, RECORDS, TEXTS, TEXT_OFFSETS = (
     "text_offsets.column",
 )
 SET_KEYS, SET_TABLE, SETS = "set_keys.column", "set_table.column", "sets.column"
+
+EXCERPTS, EXCERPT_OFFSETS = "excerpts.column", "excerpt_offsets.column"
 
 FRAGMENTS, FRAGMENT_OFFSETS = "fragments.column", "fragment_offsets.column"
 

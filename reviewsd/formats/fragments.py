@@ -1,8 +1,7 @@
 """What agents are told of the insights, rendered at publication (mcp.md 5.5, data-model.md 2).
 
 Entities have their derived id, name and label, and every member that the data model gives them.
-Complete lists of review ids are left out, and what would make a fragment too large for a language
-model goes: unknown members first, then the ends of the lists.
+Complete lists of review ids are left out; of what is too large for a language model there is an excerpt.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,24 +23,26 @@ from reviewsd.domain.insights import (
     named,
 )
 from reviewsd.domain.loading import Dataset, InsightsFile
-from reviewsd.domain.reviews import Count
-from reviewsd.formats import documents
+from reviewsd.domain.reviews import AggregateRating, Business, Count
+from reviewsd.formats import documents, paths
+from reviewsd.formats.excerpts import MAX_EXCERPT, MAX_LISTED, excerpt, head, whole_in
 from reviewsd.formats.folder import File
 from reviewsd.formats.shelves import ShelvesWriter
 
 BUSINESS, SUMMARY = "business", "summary"
 ASPECTS, TECHNICIANS, SERVICES, TOPICS = "aspects", "technicians", "services", "topics"
+PROBLEMS, SERVICE_AREAS = "problems", "service_areas"
 TREND, MONTHS, FAQ = "trend", "months", "faq"
+KINDS = (TOPICS, ASPECTS, TECHNICIANS, SERVICES, PROBLEMS, SERVICE_AREAS)
+"""Of what reviews speak of: the shelves of entities, all with at least what a Topic has."""
+
 FAQ_TEXTS = "faq_texts"
 """Of each entry of ``FAQ`` the casefolded question and answer, as UTF-8 divided by 0xFF."""
 
-MAX_FRAGMENT = 30_000  # bytes; below the least budget of an answer
-_LISTED = (100, 20, 5, 0)
-"""How much is left of a fragment's lists, the first that fits."""
-
 _INDEXED = 20  # entries of each list of the summary (mcp.md 5.5)
-_MAX_INDEX = 4_000  # bytes of each list of the summary
-_MAX_SUMMARY, _MAX_QUOTE, _MAX_MODEL = 8_000, 2_000, 200  # characters
+_MAX_INDEX = 3_000  # bytes of each list of the summary
+_MAX_LABEL = 100  # bytes of each name in it
+_COUNTED = ("mention_count", "positive_pct")
 
 Examples = Annotated[tuple[str, ...], Meta(description="For get_review")]
 
@@ -106,20 +107,34 @@ class Topic(Struct, frozen=True, kw_only=True):
     example_review_ids: Examples = ()
 
 
-def write(dataset: Dataset, target: Path) -> tuple[dict[str, File], dict[str, tuple[int, int]]]:
-    """Write the shelves of a dataset; the second value says where each is."""
+def write(
+    dataset: Dataset, base_url: str, target: Path
+) -> tuple[dict[str, File], dict[str, tuple[int, int]]]:
+    """Write the shelves of a dataset; the second value says where each is.
+
+    Args:
+        dataset: What is rendered.
+        base_url: Where all of it is served, for what excerpts leave out.
+        target: The folder.
+    """
     shelves = ShelvesWriter(target)
-    shelves.put(BUSINESS, [_business(dataset)])
+    shelves.put(BUSINESS, [_business(dataset, whole_in(base_url + paths.REVIEWS))])
     if dataset.insights is not None:
-        _write_insights(dataset.insights, dataset, shelves)
+        rest = whole_in(base_url + paths.INSIGHTS)
+        _write_insights(dataset.insights, dataset, shelves, rest)
     return shelves.close(), shelves.shelves
 
 
-def _business(dataset: Dataset) -> bytes:
+def _business(dataset: Dataset, rest: str) -> bytes:
+    profile = documents.business(dataset)
+    rating = documents.aggregate_rating(dataset)
     return documents.join_members(
         (
-            ("business", documents.business(dataset)),
-            ("aggregate_rating", documents.aggregate_rating(dataset)),
+            ("business", excerpt(profile, MAX_EXCERPT, Business.__struct_fields__, rest)),
+            (
+                "aggregate_rating",
+                excerpt(rating, MAX_LISTED, AggregateRating.__struct_fields__, rest),
+            ),
             ("review_count", _encode(len(dataset.records))),
         )
     )
@@ -130,34 +145,36 @@ class _Rendered(NamedTuple):
     fragment: bytes
 
 
-def _write_insights(file: InsightsFile, dataset: Dataset, shelves: ShelvesWriter) -> None:
+def _write_insights(
+    file: InsightsFile, dataset: Dataset, shelves: ShelvesWriter, rest: str
+) -> None:
     typed, entities = file.typed, file.typed.entities
     groups = _groups(file)
     rendered = {
-        ASPECTS: _entities(file.members.get("aspects"), typed.aspects, Aspect),
-        TECHNICIANS: _entities(groups.get("technicians"), entities.technicians, Technician),
-        SERVICES: _entities(groups.get("services"), entities.services, Offer),
-        "problems": _entities(groups.get("problems"), entities.problems, Topic),
-        "service_areas": _entities(groups.get("service_areas"), entities.service_areas, Topic),
-        TOPICS: _entities(file.members.get("topics"), typed.topics, Topic),
+        ASPECTS: _entities(file.members.get(ASPECTS), typed.aspects, Aspect, rest),
+        TECHNICIANS: _entities(groups.get(TECHNICIANS), entities.technicians, Technician, rest),
+        SERVICES: _entities(groups.get(SERVICES), entities.services, Offer, rest),
+        PROBLEMS: _entities(groups.get(PROBLEMS), entities.problems, Topic, rest),
+        SERVICE_AREAS: _entities(groups.get(SERVICE_AREAS), entities.service_areas, Topic, rest),
+        TOPICS: _entities(file.members.get(TOPICS), typed.topics, Topic, rest),
     }
-    for shelf in (ASPECTS, TECHNICIANS, SERVICES, TOPICS):
-        shelves.put(shelf, [each.fragment for each in rendered[shelf]])
+    for shelf, entries in rendered.items():
+        shelves.put(shelf, [each.fragment for each in entries])
     for shelf in (ASPECTS, TECHNICIANS, SERVICES):
         _name(shelves, shelf, [each.entity for each in rendered[shelf]])
     shelves.put(TREND, [_encode(typed.temporal.trend)])
-    shelves.put(MONTHS, _months(file))
-    shelves.put(FAQ, [_fragment(raw, FaqEntry) for raw in _list(file.members.get("faq"))])
+    shelves.put(MONTHS, _months(file, rest))
+    shelves.put(FAQ, [_fragment(raw, FaqEntry, rest) for raw in _list(file.members.get("faq"))])
     shelves.put(FAQ_TEXTS, (_folded(entry) for entry in typed.faq))
-    shelves.put(SUMMARY, [_summary(file, dataset, rendered)])
+    shelves.put(SUMMARY, [_summary(file, dataset, rendered, rest)])
 
 
-def _months(file: InsightsFile) -> Iterator[bytes]:
+def _months(file: InsightsFile, rest: str) -> Iterator[bytes]:
     """The months of the trend, oldest first."""
     given = _members.decode(file.members.get("temporal", b"{}")).get("monthly")
     both = zip(file.typed.temporal.monthly, _list(given), strict=True)
     for _, raw in sorted(both, key=lambda each: each[0].month):
-        yield _fragment(raw, MonthlySentiment)
+        yield _fragment(raw, MonthlySentiment, rest)
 
 
 def _groups(file: InsightsFile) -> dict[str, Raw]:
@@ -170,44 +187,27 @@ def _list(raw: Raw | None) -> list[Raw]:
 
 
 def _entities(
-    raw: Raw | None, typed: Sequence[str | Entity], kind: type[Struct]
+    raw: Raw | None, typed: Sequence[str | Entity], kind: type[Struct], rest: str
 ) -> list[_Rendered]:
     """The entities of a list, the most mentioned first."""
     both = zip(_list(raw), map(named, typed), strict=True)
-    rendered = [_Rendered(entity, _entity(given, entity, kind)) for given, entity in both]
+    rendered = [_Rendered(entity, _entity(given, entity, kind, rest)) for given, entity in both]
     return sorted(rendered, key=lambda each: -each.entity.mention_count)
 
 
-def _entity(raw: Raw, entity: Entity, kind: type[Struct]) -> bytes:
+def _entity(raw: Raw, entity: Entity, kind: type[Struct], rest: str) -> bytes:
     text = bytes(raw).strip()
     given = _members.decode(text) if text.startswith(b"{") else {}
     members = {name: bytes(value) for name, value in given.items() if name != "review_ids"}
     members |= {"id": _encode(entity.id), "label": _encode(entity.label)}
     if "name" in kind.__struct_fields__ or "name" in members:
         members["name"] = _encode(entity.name)
-    return _fragment(documents.join_members(members.items()), kind)
+    return _fragment(documents.join_members(members.items()), kind, rest)
 
 
-def _fragment(raw: bytes | Raw, kind: type[Struct]) -> bytes:
-    """A value with all its members, made smaller where it is too large."""
-    rendered = documents.complete(raw, kind)
-    for most in _LISTED:
-        if len(rendered) <= MAX_FRAGMENT:
-            break
-        rendered = documents.join_members(
-            (name, _shortened(value, most))
-            for name, value in _members.decode(rendered).items()
-            if name in kind.__struct_fields__
-        )
-    return rendered
-
-
-def _shortened(value: Raw, most: int) -> bytes:
-    """A value, of a list only the first items."""
-    text = bytes(value)
-    if not text.startswith(b"["):
-        return text
-    return b"[" + b",".join(map(bytes, _items.decode(text)[:most])) + b"]"
+def _fragment(raw: bytes | Raw, kind: type[Struct], rest: str) -> bytes:
+    """A value with all its members, or its excerpt."""
+    return excerpt(documents.complete(raw, kind), MAX_EXCERPT, kind.__struct_fields__, rest)
 
 
 def _name(shelves: ShelvesWriter, shelf: str, entities: list[Entity]) -> None:
@@ -221,39 +221,34 @@ def _folded(entry: FaqEntry) -> bytes:
     return entry.question.casefold().encode() + b"\xff" + entry.answer.casefold().encode()
 
 
-def _summary(file: InsightsFile, dataset: Dataset, rendered: dict[str, list[_Rendered]]) -> bytes:
-    """The overview, with the most mentioned of everything."""
+def _summary(
+    file: InsightsFile, dataset: Dataset, rendered: dict[str, list[_Rendered]], rest: str
+) -> bytes:
+    """The overview, with the most mentioned of everything, and how many there are."""
     typed = file.typed
     count = file.analysed if typed.review_count is None else typed.review_count
     generated_at, period, sentiment = (
         documents.insights_member(file, dataset, name)
         for name in ("generated_at", "date_range", "overall_sentiment")
     )
-    return documents.join_members(
-        (
-            ("summary", _cut(typed.summary, _MAX_SUMMARY)),
-            ("pull_quote", _cut(typed.pull_quote, _MAX_QUOTE)),
-            ("review_count", _encode(count)),
-            ("date_range", documents.complete(period, DateRange)),
-            ("generated_at", documents.complete(generated_at)),
-            ("model", _cut(typed.model, _MAX_MODEL)),
-            ("overall_sentiment", documents.complete(sentiment, OverallSentiment)),
-            *((name, _index(name, entities)) for name, entities in rendered.items()),
-        )
-    )
-
-
-def _cut(text: str | None, most: int) -> bytes:
-    if text is not None and len(text) > most:
-        text = text[: most - 1] + "…"
-    return _encode(text)
+    members = {
+        "summary": _encode(typed.summary),
+        "pull_quote": _encode(typed.pull_quote),
+        "review_count": _encode(count),
+        "date_range": documents.complete(period, DateRange),
+        "generated_at": documents.complete(generated_at),
+        "model": _encode(typed.model),
+        "overall_sentiment": documents.complete(sentiment, OverallSentiment),
+        "totals": _encode({name: len(entities) for name, entities in rendered.items()}),
+        **{name: _index(name, entities) for name, entities in rendered.items()},
+    }
+    return excerpt(documents.join_members(members.items()), MAX_EXCERPT, members, rest)
 
 
 def _index(name: str, entities: Iterable[_Rendered]) -> bytes:
     """What names the most mentioned entities to the other tools."""
     spelling = "name" if name == TECHNICIANS else "label"
-    kept = ("id", spelling, "mention_count", "positive_pct")
-    return b"[" + b",".join(_within(_kept(each.fragment, kept) for each in entities)) + b"]"
+    return b"[" + b",".join(_within(_indexed(each.fragment, spelling) for each in entities)) + b"]"
 
 
 def _within(entries: Iterable[bytes]) -> Iterator[bytes]:
@@ -265,9 +260,15 @@ def _within(entries: Iterable[bytes]) -> Iterator[bytes]:
         yield entry
 
 
-def _kept(fragment: bytes, names: tuple[str, ...]) -> bytes:
+def _indexed(fragment: bytes, spelling: str) -> bytes:
+    """An entity by its id and the beginning of its name or label."""
     members = _members.decode(fragment)
-    return documents.join_members((name, bytes(members[name])) for name in names)
+    called = msgspec.json.decode(members[spelling], type=str)
+    if (short := head(called, _MAX_LABEL)) != called:
+        short += "…"
+    return _encode(
+        {"id": members["id"], spelling: short, **{name: members[name] for name in _COUNTED}}
+    )
 
 
 _members = msgspec.json.Decoder(dict[str, Raw])

@@ -158,6 +158,8 @@ def of_parameter(parameter: Parameter) -> Json:
         schema = {
             "type": "string",
             "maxLength": parameter.maximum,
+            "enum": parameter.choices or None,
+            "default": parameter.default,
             **_SPELLED.get(parameter.kind, {}),
         }
     return {keyword: value for keyword, value in schema.items() if value is not None}

@@ -12,17 +12,23 @@ from msgspec import Struct
 from reviewsd.formats.representation import Buffer
 from reviewsd.stores.snapshots import Snapshot
 
-ANSWER_BUDGET = 80_000
-"""Characters of the text that a list is not to pass, unless set otherwise (mcp.md 5.4)."""
+ANSWER_BUDGET = 40_000
+"""Bytes of UTF-8 that a list is not to pass, unless set otherwise (mcp.md 5.4).
 
-DEFAULT_BUDGET = 38_000
-"""The same where the agent has named no limit: below 10,000 tokens."""
+What counts for a language model is tokens, and usual clients refuse 25,000. Answers have been counted
+with the tokenizers of GPT-4, GPT-4o and Claude 2: a token is 3.2 to 4.6 bytes of English or German, 2.4
+to 4.1 of Chinese, Japanese or Korean, 1.7 to 7 of Greek, Thai, Arabic or Hindi, 1.5 at worst. By
+characters the same texts differ ten times as much: 0.65 to 4.6.
+"""
+
+DEFAULT_BUDGET = 20_000
+"""The same where the agent has named no limit: of most languages below 10,000 tokens."""
 
 KNOWN = 20
 """Ids that are listed where one is not found (mcp.md 5.4)."""
 
 ENVELOPE = 400
-"""Characters that may stand around the records of an answer; a cursor has at most 186."""
+"""Bytes that may stand around the records of an answer; a cursor has at most 186."""
 
 
 class ToolAnswer(Struct, frozen=True, kw_only=True):
@@ -44,7 +50,7 @@ class Call(Struct, frozen=True, kw_only=True):
     """The arguments, in the kinds of their parameters."""
     snapshot: Snapshot
     budget: int
-    """Characters that the text of a list is not to pass."""
+    """Bytes of UTF-8 that the text of a list is not to pass."""
 
 
 Steps = Generator[None, None, ToolAnswer]
@@ -53,6 +59,20 @@ Steps = Generator[None, None, ToolAnswer]
 def answered(structured: bytes) -> ToolAnswer:
     """The data of a compact JSON object."""
     return ToolAnswer(structured=(structured,), text=literal(structured), is_error=False)
+
+
+def with_note(structured: bytes, note: str) -> bytes:
+    """The same object, with why nothing matches where there is something to say."""
+    if not note:
+        return structured
+    return b'%b,"note":%b}' % (structured[:-1], msgspec.json.encode(note))
+
+
+def as_written(query: str | None) -> str:
+    """What is told of a text that nothing has: language models like to list keywords."""
+    if query is None or len(query.split()) == 1:
+        return ""
+    return "query is looked for as it is written, all words together: try one of them"
 
 
 def refused(message: str) -> ToolAnswer:
@@ -66,12 +86,10 @@ def literal(compact: bytes) -> bytes:
 
 
 def fitting(records: Sequence[Buffer], budget: int) -> int:
-    """How many of the records fit into a number of characters, commas counted; at least the first."""
+    """How many of the records fit into a number of bytes, commas counted; at least the first."""
     left = budget - ENVELOPE
-    if sum(map(len, records)) + len(records) <= left:  # no text has more characters than bytes
-        return len(records)
     for count, record in enumerate(records):
-        left -= len(str(record, "utf-8")) + 1
+        left -= len(record) + 1
         if left < 0:
             return max(count, 1)
     return len(records)

@@ -130,7 +130,7 @@ def _value(parameter: Parameter, raw: Raw) -> object:
         return None
     spelled = token.startswith(b'"')
     text = _string.decode(token) if spelled else token.decode()
-    if parameter.kind is Kind.TEXT and not spelled:
+    if parameter.kind in {Kind.TEXT, Kind.CHOICE} and not spelled:
         raise _ProblemError(f"{parameter.name} must be a string, got {_short(text)}")
     try:
         return read_value(parameter, text if spelled else _plain(text))

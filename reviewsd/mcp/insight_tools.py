@@ -2,15 +2,26 @@
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import cast
+from typing import NamedTuple, cast
 
 import msgspec
 
+from reviewsd.domain.queries import LIMIT_DEFAULT
 from reviewsd.domain.search import mention_key
 from reviewsd.formats import fragments
-from reviewsd.formats.shelves import Shelves
-from reviewsd.mcp.answers import KNOWN, Call, Steps, answered, fitting, refused
+from reviewsd.formats.representation import Buffer
+from reviewsd.mcp.answers import (
+    KNOWN,
+    Call,
+    Steps,
+    answered,
+    as_written,
+    fitting,
+    refused,
+    with_note,
+)
 from reviewsd.mcp.arguments import quoted
+from reviewsd.stores.snapshots import Snapshot
 
 MONTHS_DEFAULT = 24  # mcp.md 5.5
 
@@ -31,9 +42,7 @@ def get_entity(kind: str, shelf: str, call: Call) -> Steps:
         return answered(bytes(shelves.fragment(row)))
     if not call.snapshot.manifest.insights:
         return refused(NO_INSIGHTS)
-    if not shelves.rows(shelf):
-        return refused(f"{call.tool}: the insights name no {kind}; use search_reviews.")
-    return refused(f"{call.tool}: {_unknown(kind, name, shelves, shelves.rows(shelf))}")
+    return refused(f"{call.tool}: {unknown(kind, shelf, name, call.snapshot)}.")
 
 
 class _Named(msgspec.Struct):
@@ -46,14 +55,19 @@ class _Named(msgspec.Struct):
 _named = msgspec.json.Decoder(_Named)
 
 
-def _unknown(kind: str, name: str, shelves: Shelves, rows: range) -> str:
-    """What helps where there is no such entity."""
+def unknown(kind: str, shelf: str, name: str, snapshot: Snapshot) -> str:
+    """What helps where there is no such entity, without a full stop."""
+    shelves = snapshot.shelves
+    rows = shelves.rows(shelf)
+    if not rows:
+        return f"the insights name no {kind}; use search_reviews with query"
     entities = [_named.decode(shelves.fragment(row)) for row in rows[:_COMPARED]]
     nearest = _nearest(mention_key(name)[:_MAX_NAME], entities)
     hint = "" if nearest is None else f"; the nearest is {quoted(nearest.id)} ({nearest.label})"
     known = ", ".join(entity.id for entity in entities[:KNOWN])
-    of = f"the {KNOWN} most mentioned of {len(rows)}: " if len(rows) > KNOWN else ""
-    return f"no {kind} is called {quoted(name)}{hint}. Known ids: {of}{known}."
+    if len(rows) > KNOWN:
+        known = f'the {KNOWN} most mentioned of {len(rows)}: {known}; get_topics with kind "{shelf}" has all'
+    return f"no {kind} is called {quoted(name)}{hint}. Known ids: {known}"
 
 
 def _nearest(wanted: str, entities: Sequence[_Named]) -> _Named | None:
@@ -67,47 +81,72 @@ def _nearest(wanted: str, entities: Sequence[_Named]) -> _Named | None:
     return called[alike[0]] if alike else None
 
 
+class _Page(NamedTuple):
+    """A part of a list, as it stands in an answer."""
+
+    counts: bytes
+    """``matched`` and ``returned``."""
+    entries: Sequence[Buffer]
+    following: bytes
+    """``next_offset``."""
+
+
+def _page(call: Call, rows: Sequence[int], most: int) -> _Page:
+    """So many of the rows as were asked for, as far as the budget goes."""
+    offset = cast("int", call.values.get("offset", 0))
+    found = [call.snapshot.shelves.fragment(row) for row in rows[offset : offset + most]]
+    entries = found[: fitting(found, call.budget)]
+    end = offset + len(entries)
+    return _Page(
+        b'"matched":%d,"returned":%d' % (len(rows), len(entries)),
+        entries,
+        b'"next_offset":%b' % (b"%d" % end if end < len(rows) else b"null"),
+    )
+
+
 def get_topics(call: Call) -> Steps:
-    """All topics, as far as the budget goes."""
+    """A page of the topics, or of another kind of what reviews speak of."""
     yield
     if not call.snapshot.manifest.insights:
         return refused(NO_INSIGHTS)
-    shelves = call.snapshot.shelves
-    rows = shelves.rows(fragments.TOPICS)
-    count = fitting([shelves.fragment(row) for row in rows], call.budget)
-    return answered(b'{"returned":%d,"topics":[%s]}' % (count, shelves.joined(rows[:count])))
+    kind = cast("str", call.values.get("kind", fragments.TOPICS))
+    limit = cast("int", call.values.get("limit", LIMIT_DEFAULT))
+    counts, topics, following = _page(call, call.snapshot.shelves.rows(kind), limit)
+    parts = (kind.encode(), counts, b",".join(topics), following)
+    return answered(b'{"kind":"%b",%b,"topics":[%b],%b}' % parts)
 
 
 def get_sentiment_trend(call: Call) -> Steps:
-    """The newest months, oldest first."""
+    """The newest months, or those before them, oldest first."""
     yield
     if not call.snapshot.manifest.insights:
         return refused(NO_INSIGHTS)
     shelves = call.snapshot.shelves
     months = cast("int", call.values.get("months", MONTHS_DEFAULT))
-    rows = shelves.rows(fragments.MONTHS)[-months:]
-    count = fitting([shelves.fragment(row) for row in reversed(rows)], call.budget)
-    trend = shelves.joined(shelves.rows(fragments.TREND))
-    newest = shelves.joined(rows[len(rows) - count :])
-    return answered(b'{"trend":%s,"returned":%d,"monthly":[%s]}' % (trend, count, newest))
+    counts, newest, following = _page(call, shelves.rows(fragments.MONTHS)[::-1], months)
+    trend = bytes(shelves.joined(shelves.rows(fragments.TREND)))
+    parts = (trend, counts, b",".join(reversed(newest)), following)
+    return answered(b'{"trend":%b,%b,"monthly":[%b],%b}' % parts)
 
 
 def get_faq(call: Call) -> Steps:
-    """The questions and answers that have a text in them, or all."""
+    """A page of the questions and answers that have a text in them, or of all."""
     if not call.snapshot.manifest.insights:
         return refused(NO_INSIGHTS)
     shelves = call.snapshot.shelves
-    wanted = cast("str", call.values.get("query", "")).casefold().encode()
+    query = cast("str", call.values.get("query", ""))
+    wanted = query.casefold().encode()
+    limit = cast("int", call.values.get("limit", LIMIT_DEFAULT))
     found = []
     texts = shelves.rows(fragments.FAQ_TEXTS)
     for number, (row, text) in enumerate(zip(shelves.rows(fragments.FAQ), texts, strict=True)):
         if number % _STEP == 0:
             yield
         if wanted in bytes(shelves.fragment(text)):
-            found.append(shelves.fragment(row))
-    count = fitting(found, call.budget)
-    faq = b",".join(found[:count])
-    return answered(b'{"matched":%d,"returned":%d,"faq":[%s]}' % (len(found), count, faq))
+            found.append(row)
+    counts, faq, following = _page(call, found, limit)
+    page = b'{%b,"faq":[%b],%b}' % (counts, b",".join(faq), following)
+    return answered(page if found else with_note(page, as_written(query or None)))
 
 
 def get_summary(call: Call) -> Steps:

@@ -83,7 +83,7 @@ class Introduction:
 
     def _instructions(self, name: str, snapshot: Snapshot) -> str:
         count = snapshot.manifest.review_count
-        until = f", the newest of {_dated.decode(snapshot.record(0)).date}" if count else ""
+        until = f", the newest of {_dated.decode(snapshot.records.at(0)).date}" if count else ""
         text = (
             f"Customer reviews of {name}: {count}{until}. Start with get_summary, which also lists"
             " the ids and names that other tools take; find reviews with search_reviews."

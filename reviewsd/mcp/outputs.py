@@ -7,7 +7,7 @@ over: references are written out, and what may be null is described in words, wi
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from reviewsd.domain.insights import (
     DateRange,
@@ -18,19 +18,28 @@ from reviewsd.domain.insights import (
 )
 from reviewsd.domain.reviews import AggregateRating, Business, Count, Date, Review, Timestamp
 from reviewsd.formats import schemas
+from reviewsd.formats.excerpts import Listed
 from reviewsd.formats.fragments import Topic
 from reviewsd.formats.schemas import Json
 
 Matched = Annotated[Count, Meta(description="All that match")]
-Returned = Annotated[Count, Meta(description="In this answer")]
-NextCursor = Annotated[str | None, Meta(description="Argument for the next page; null at the end")]
-NewestFirst = Annotated[tuple[Review, ...], Meta(description="Newest first")]
+NextCursor = Annotated[str | None, Meta(description="null on the last page")]
+NextOffset = Annotated[int | None, Meta(description="null on the last page")]
+Note = Annotated[str | UnsetType, Meta(description="Why nothing matches")]
+NewestFirst = Annotated[tuple[Listed, ...], Meta(description="Newest first")]
+
+
+def _names(kind: type[Struct]) -> str:
+    return ", ".join(field.encode_name for field in msgspec.structs.fields(kind))
+
+
+_PROFILE, _REVIEW = _names(Business), _names(Review)
 
 
 class Profile(Struct):
     """Of ``get_business``."""
 
-    business: Business
+    business: Annotated[dict[str, Raw], Meta(description=_PROFILE)]
     aggregate_rating: AggregateRating
     review_count: Annotated[Count, Meta(description="Reviews in the data set")]
 
@@ -39,9 +48,10 @@ class Found(Struct):
     """Of ``search_reviews``."""
 
     matched: Matched
-    returned: Returned
+    returned: Count
     reviews: NewestFirst
     next_cursor: NextCursor
+    note: Note = UNSET
 
 
 class FoundSince(Struct):
@@ -49,32 +59,39 @@ class FoundSince(Struct):
 
     since: Date
     matched: Matched
-    returned: Returned
-    reviews: NewestFirst
+    returned: Count
+    reviews: Annotated[tuple[dict[str, Raw], ...], Meta(description="As search_reviews has them")]
     next_cursor: NextCursor
 
 
 class Topics(Struct):
     """Of ``get_topics``."""
 
-    returned: Returned
+    kind: str
+    matched: Annotated[Count, Meta(description="All of this kind")]
+    returned: Count
     topics: Annotated[tuple[Topic, ...], Meta(description="Most mentioned first")]
+    next_offset: NextOffset
 
 
 class Trend(Struct):
     """Of ``get_sentiment_trend``."""
 
     trend: Literal["improving", "stable", "declining"]
-    returned: Annotated[Count, Meta(description="Months in this answer")]
+    matched: Annotated[Count, Meta(description="All months there are")]
+    returned: Count
     monthly: Annotated[tuple[MonthlySentiment, ...], Meta(description="Oldest first")]
+    next_offset: NextOffset
 
 
 class Faq(Struct):
     """Of ``get_faq``."""
 
     matched: Matched
-    returned: Returned
+    returned: Count
     faq: tuple[FaqEntry, ...]
+    next_offset: NextOffset
+    note: Note = UNSET
 
 
 Labels = tuple[dict[str, str | float], ...]
@@ -82,7 +99,6 @@ Labels = tuple[dict[str, str | float], ...]
 
 
 _LABEL = "id, label, mention_count, positive_pct"
-_PERSON = "id, name, mention_count, positive_pct"
 
 
 class Summary(Struct):
@@ -95,18 +111,22 @@ class Summary(Struct):
     generated_at: Timestamp | None
     model: str
     overall_sentiment: OverallSentiment
+    totals: Annotated[dict[str, Count], Meta(description="How many there are of each list")]
     aspects: Annotated[Labels, Meta(description=f"{_LABEL}; ids for get_aspect_sentiment")]
-    technicians: Annotated[Labels, Meta(description=f"{_PERSON}; ids for get_technician")]
-    services: Annotated[Labels, Meta(description=f"{_LABEL}; ids for get_service")]
-    problems: Annotated[Labels, Meta(description=_LABEL)]
-    service_areas: Annotated[Labels, Meta(description=_LABEL)]
-    topics: Annotated[Labels, Meta(description=_LABEL)]
+    technicians: Annotated[
+        Labels, Meta(description="name instead of label; ids for get_technician")
+    ]
+    services: Annotated[Labels, Meta(description="As aspects; ids for get_service")]
+    problems: Annotated[Labels, Meta(description="As aspects")]
+    service_areas: Annotated[Labels, Meta(description="As aspects")]
+    topics: Annotated[Labels, Meta(description="As aspects")]
 
 
 class OneReview(Struct):
     """Of ``get_review``."""
 
-    review: Review
+    review: Annotated[dict[str, Raw], Meta(description=_REVIEW)]
+    next_text_offset: Annotated[int | None, Meta(description="null unless the text goes on")]
     insight: Annotated[
         PerReview | None, Meta(description="sentiment, score and ids of what it mentions")
     ]
@@ -125,7 +145,11 @@ def schema_of(kind: type[Struct]) -> Json:
     _, own = msgspec.json.schema_components((kind,), ref_template=_PREFIX + "{name}")
     known = {**own, **schemas.components()}
     schema = _flat(schemas.reference(kind.__name__), known, _DEPTH)
-    return {**schema, "required": [field.encode_name for field in msgspec.structs.fields(kind)]}
+    fields = msgspec.structs.fields(kind)
+    return {
+        **schema,
+        "required": [field.encode_name for field in fields if field.default is not UNSET],
+    }
 
 
 def _flat(schema: Json, known: dict[str, Json], depth: int) -> Json:

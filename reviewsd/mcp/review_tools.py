@@ -1,4 +1,4 @@
-"""The tools about the business and its reviews: slices of ``/reviews.json``, joined (mcp.md 5.5)."""
+"""The tools about the business and its reviews: slices of what was published, joined (mcp.md 5.5)."""
 
 from collections.abc import Generator
 from itertools import takewhile
@@ -7,10 +7,14 @@ from typing import cast
 from msgspec.structs import replace
 
 from reviewsd.domain.insights import PerReview
-from reviewsd.domain.queries import SearchQuery
-from reviewsd.formats import documents, fragments
-from reviewsd.mcp.answers import ENVELOPE, KNOWN, Call, Steps, answered, fitting, refused
+from reviewsd.domain.queries import LIMIT_MAX, SearchQuery
+from reviewsd.domain.search import SERVICE, TECHNICIAN, mention_key
+from reviewsd.formats import documents, excerpts, fragments, paths
+from reviewsd.formats.excerpts import MAX_LISTED, NoPartError, excerpt, whole_in
+from reviewsd.formats.representation import Buffer
+from reviewsd.mcp.answers import ENVELOPE, Call, Steps, answered, as_written, refused, with_note
 from reviewsd.mcp.arguments import quoted
+from reviewsd.mcp.insight_tools import unknown
 
 
 def get_business(call: Call) -> Steps:
@@ -21,7 +25,7 @@ def get_business(call: Call) -> Steps:
 
 
 def search_reviews(call: Call) -> Steps:
-    """A page of the reviews that match: the same as over HTTP, as far as the budget goes."""
+    """A page of the reviews that match: those of HTTP, as excerpts and as far as the budget goes."""
     query = SearchQuery(**call.values)  # type: ignore[arg-type]  # each is of its parameter's kind
     return answered((yield from _page(call, query)))
 
@@ -38,15 +42,37 @@ def get_reviews_since(call: Call) -> Steps:
 def _page(call: Call, query: SearchQuery) -> Generator[None, None, bytes]:
     snapshot = call.snapshot
     hits = yield from snapshot.search(query)
-    records = snapshot.joined(hits.positions)
-    if len(records) > call.budget - ENVELOPE:  # in bytes; it may have fewer characters
-        count = fitting([snapshot.record(each) for each in hits.positions], call.budget)
-        if count < len(hits.positions):
-            hits = replace(hits, positions=hits.positions[:count], more=True)
-            records = snapshot.joined(hits.positions)
+    found = hits.positions
+    records: Buffer = snapshot.excerpts.joined(found)
+    size, count = len(records), len(found)
+    while size > call.budget - ENVELOPE and count > 1:
+        count -= 1
+        size -= len(snapshot.excerpts.at(found[count])) + 1  # and the comma before it
+    if count < len(found):
+        hits = replace(hits, positions=found[:count], more=True)
+        records = memoryview(records)[:size]
     following = snapshot.cursor(hits)
     after = None if following is None else following.encode()
-    return documents.search_result(hits.matched, len(hits.positions), records, after)
+    page = documents.search_result(hits.matched, count, records, after)
+    return page if hits.matched else with_note(page, _note(call, query))
+
+
+def _note(call: Call, query: SearchQuery) -> str:
+    """Why nothing matches, where that can be told without a guess."""
+    if query.since is not None and query.until is not None and query.since > query.until:
+        return "since is after until"
+    for parameter, kind, shelf, field in (
+        ("mentions_technician", "technician", fragments.TECHNICIANS, TECHNICIAN),
+        ("mentions_service", "service", fragments.SERVICES, SERVICE),
+    ):
+        name = cast("str | None", call.values.get(parameter))
+        if name is None or call.snapshot.columns.positions(field, mention_key(name)) is not None:
+            continue
+        if not call.snapshot.manifest.insights:
+            return f"no insights are published, so {parameter} matches nothing: use query"
+        if call.snapshot.shelves.find(shelf, name) is None:
+            return unknown(kind, shelf, name, call.snapshot)
+    return as_written(query.query)
 
 
 def get_review(call: Call) -> Steps:
@@ -57,23 +83,44 @@ def get_review(call: Call) -> Steps:
     position = snapshot.position(review_id)
     if position is None:
         return refused(f"{call.tool}: {_unknown(call, review_id)}")
-    insight = snapshot.insight(position)
-    said = b"null" if insight is None else documents.complete(bytes(insight), PerReview)
-    return answered(b'{"review":%s,"insight":%s}' % (snapshot.record(position), said))
+    base_url = snapshot.manifest.base_url
+    offset = cast("int", call.values.get("text_offset", 0))
+    day = snapshot.cursor_at(position).date
+    try:
+        part = excerpts.part(
+            bytes(snapshot.records.at(position)),
+            offset,
+            whole_in(f"{base_url}{paths.SEARCH}?since={day}&until={day}&limit={LIMIT_MAX}"),
+        )
+    except NoPartError as error:
+        return refused(
+            f"{call.tool}: text_offset must be less than {error.length}, the characters of the text."
+        )
+    said = b"null"
+    if (insight := snapshot.insight(position)) is not None:
+        rest = whole_in(base_url + paths.INSIGHTS)
+        analysed = documents.complete(bytes(insight), PerReview)
+        said = excerpt(analysed, MAX_LISTED, PerReview.__struct_fields__, rest)
+    following = b"null" if part.following is None else b"%d" % part.following
+    return answered(
+        b'{"review":%s,"next_text_offset":%s,"insight":%s}' % (part.review, following, said)
+    )
 
 
 def _unknown(call: Call, review_id: str) -> str:
     """What helps where there is no such review."""
     snapshot = call.snapshot
-    newest = [snapshot.id_at(each) for each in range(min(KNOWN, snapshot.manifest.review_count))]
-    if not newest:
+    if not snapshot.manifest.review_count:
         return "there are no reviews yet."
     wanted = review_id.strip().casefold()
     near = [snapshot.id_at(each) for each in snapshot.neighbours(review_id)]
     nearest = max(near, key=lambda each: _alike(each.casefold(), wanted))
+    alike = 2 * _alike(nearest.casefold(), wanted) >= len(wanted)
+    hint = f"; did you mean {quoted(nearest)}?" if alike else "."
     return (
-        f"no review has the id {quoted(review_id)}; the nearest id is {quoted(nearest)}. "
-        f"The newest ids: {', '.join(newest)}. Use search_reviews to find reviews by their text."
+        f"no review has the id {quoted(review_id)}{hint} Take ids as they are from search_reviews, "
+        "get_reviews_since or example_review_ids; search_reviews with query finds reviews by their "
+        f"text. The newest review has the id {quoted(snapshot.id_at(0))}."
     )
 
 

@@ -22,6 +22,9 @@ _CALLED: dict[str, Callable[[Call], Steps]] = {
     "get_review": review_tools.get_review,
     "get_reviews_since": review_tools.get_reviews_since,
 }
+_HOW_MANY = frozenset({"limit", "months"})
+"""Arguments by which an agent says that it wants a longer list."""
+
 _TOOLS = {tool.name: (tool, _CALLED[tool.name]) for tool in TOOLS}
 
 
@@ -29,7 +32,7 @@ class Toolbox:
     """All tools.
 
     Args:
-        answer_budget: Characters that the text of a list is not to pass (``mcp.answer_budget``).
+        answer_budget: Bytes that the text of a list is not to pass (``mcp.answer_budget``).
     """
 
     def __init__(self, answer_budget: int = ANSWER_BUDGET) -> None:
@@ -50,5 +53,6 @@ class Toolbox:
             values = arguments.read(name, tool.parameters, tool.required, given)
         except arguments.ArgumentsError as error:
             return refused(str(error))
-        budget = self._budget if "limit" in values else min(self._budget, DEFAULT_BUDGET)
+        named = not _HOW_MANY.isdisjoint(values)
+        budget = self._budget if named else min(self._budget, DEFAULT_BUDGET)
         return (yield from work(Call(tool=name, values=values, snapshot=snapshot, budget=budget)))

@@ -39,7 +39,8 @@ from reviewsd.formats import folder, paths
 from reviewsd.formats.columns import set_key
 from reviewsd.formats.folder import Document, Manifest, Seen
 from reviewsd.formats.publication import open_manifest, open_seen
-from reviewsd.formats.representation import Buffer, Rendered, Representation
+from reviewsd.formats.records import Records
+from reviewsd.formats.representation import Rendered, Representation
 from reviewsd.formats.shelves import Shelves
 
 _SMALL = 16_385  # numbers; their lists have half a megabyte each
@@ -89,8 +90,12 @@ class Snapshot:
             document.path: _rendered(document, files, seen) for document in manifest.documents
         }
         (body,) = self.documents[paths.REVIEWS].identity.parts
-        self._view = memoryview(body)
-        self._begins = _numbers(files[folder.RECORDS], "Q")
+        begins = _numbers(files[folder.RECORDS], "Q")
+        self.records = Records(memoryview(body), begins)
+        """The reviews as they are served."""
+        excerpt_begins = _numbers(files[folder.EXCERPT_OFFSETS], "Q")
+        self.excerpts = Records(files[folder.EXCERPTS], excerpt_begins)
+        """The reviews as agents are given them in lists (``formats.excerpts``)."""
         texts = stringzilla.Str(files[folder.TEXTS])
         offsets = _numbers(files[folder.TEXT_OFFSETS], "Q")
         count = manifest.review_count
@@ -101,7 +106,7 @@ class Snapshot:
             texts=texts,
             text_bytes=files[folder.TEXTS],
             text_offsets=offsets,
-            id_at=_id_at(self._view, self._begins),
+            id_at=_id_at(self.records),
             positions=self._sets.find,
         )
         self._counts: OrderedDict[SearchQuery, int] = OrderedDict()
@@ -115,19 +120,6 @@ class Snapshot:
         if manifest.insights:
             self._insights = files[INSIGHTS_FILE]
             self._insight_spans = files[folder.INSIGHT_SPANS].cast("Q")
-
-    def record(self, position: int) -> "memoryview[int]":
-        """One review as it is served; position 0 is the newest."""
-        return self._view[self._begins[position] : self._begins[position + 1] - 1]
-
-    def joined(self, positions: Sequence[int]) -> Buffer:
-        """Some reviews as they are served, with commas between them."""
-        body, begins = self._view, self._begins
-        if (
-            positions and positions[-1] - positions[0] == len(positions) - 1
-        ):  # a piece of the document
-            return body[begins[positions[0]] : begins[positions[-1] + 1] - 1]
-        return b",".join([body[begins[each] : begins[each + 1] - 1] for each in positions])
 
     def insight(self, position: int) -> "memoryview[int] | None":
         """What the insights say of one review, as in ``/insights.json``; None where they do not."""
@@ -163,9 +155,7 @@ class Snapshot:
     def since(self, date: datetime.date) -> tuple[int, "memoryview[int]"]:
         """How many reviews are dated on or after a day, and all of them joined by commas."""
         _, count = date_range(self.columns, date, None)
-        if not count:
-            return 0, memoryview(b"")
-        return count, self._view[self._begins[0] : self._begins[count] - 1]
+        return count, self.records.newest(count)
 
     def search(self, query: SearchQuery) -> Generator[None, None, Hits]:
         """Find one page, in steps (``domain.search``)."""
@@ -180,22 +170,22 @@ class Snapshot:
         """Where the page after this one goes on; None where there is none."""
         if not hits.more:
             return None
-        last = self._identity(hits.positions[-1])
-        return Cursor(last.date, last.id)
+        return self.cursor_at(hits.positions[-1])
 
-    def _identity(self, position: int) -> _Identity:
-        return _identity.decode(self.record(position))
+    def cursor_at(self, position: int) -> Cursor:
+        """The day and the id of one review."""
+        found = _identity.decode(self.records.at(position))
+        return Cursor(found.date, found.id)
 
 
 _identity = msgspec.json.Decoder(_Identity)
 
 
-def _id_at(body: "memoryview[int]", begins: Sequence[int]) -> Callable[[int], str]:
+def _id_at(records: Records) -> Callable[[int], str]:
     """Reads ids without the Snapshot: in a circle with it, it would stay until a collection."""
 
     def id_at(position: int) -> str:
-        record = body[begins[position] : begins[position + 1] - 1]
-        return _identity.decode(record).id
+        return _identity.decode(records.at(position)).id
 
     return id_at
 

@@ -74,7 +74,9 @@ class Reads:
         following = snapshot.cursor(hits)
         cursor = None if following is None else following.encode()
         found = hits.positions
-        body = documents.search_result(hits.matched, len(found), snapshot.joined(found), cursor)
+        body = documents.search_result(
+            hits.matched, len(found), snapshot.records.joined(found), cursor
+        )
         first = question = query.first_page()
         if query.cursor is not None:
             question = query.canonical()

@@ -187,5 +187,4 @@ def _day(snapshot: Snapshot, position: int) -> datetime.date:
 
 
 def _cursor(snapshot: Snapshot, share: float) -> Cursor:
-    identity = snapshot._identity(int(share * (snapshot.columns.count - 1)))
-    return Cursor(identity.date, identity.id)
+    return snapshot.cursor_at(int(share * (snapshot.columns.count - 1)))

@@ -27,6 +27,8 @@ from tests.support.generate import write_data
 ROOT = Path(__file__).parents[2]
 COLUMNS = {
     folder.DAYS,
+    folder.EXCERPTS,
+    folder.EXCERPT_OFFSETS,
     folder.FRAGMENTS,
     folder.FRAGMENT_OFFSETS,
     folder.IDS,

@@ -28,7 +28,7 @@ def served(text: bytes) -> bytes:
     """``/reviews.json`` for a reviews file."""
     dataset = load(text, None)
     records = [
-        documents.review(record.raw, msgspec.json.decode(record.raw, type=Review))
+        documents.review(record.raw, msgspec.json.decode(record.raw, type=Review)).content
         for record in dataset.records
     ]
     return documents.reviews_head(dataset) + b",".join(records) + documents.reviews_tail(dataset)
@@ -112,7 +112,7 @@ def test_a_review_has_all_its_members(extra: str, text: str, reply: str, tail: s
         '{"id":"r1","author":"Jé","author_avatar_url":null,"rating":4,"date":"2025-03-14",'
         f'"text":{text},"source":"yelp","source_url":null,"owner_reply":{reply},"verified":true{tail}}}'
     )
-    assert expected == documents.review(raw, msgspec.json.decode(raw, type=Review)).decode()
+    assert expected == documents.review(raw, msgspec.json.decode(raw, type=Review)).content.decode()
 
 
 @pytest.mark.parametrize(

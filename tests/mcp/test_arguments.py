@@ -139,9 +139,18 @@ def test_the_argument_that_is_meant_is_named(name: str, meant: str) -> None:
 
 def test_where_none_is_meant_the_known_ones_are_named() -> None:
     assert f'search_reviews: "zzz" is not an argument (known: {KNOWN}).' == told('{"zzz": 1}')
-    assert 'get_topics: "limit" is not an argument (it takes none).' == told(
-        '{"limit": 1}', "get_topics"
+    assert 'get_summary: "limit" is not an argument (it takes none).' == told(
+        '{"limit": 1}', "get_summary"
     )
+
+
+def test_a_choice_is_one_of_its_values() -> None:
+    assert {"kind": "problems"} == arguments('{"kind": "problems"}', "get_topics")
+    assert {} == arguments('{"kind": ""}', "get_topics")
+    rule = "get_topics: kind must be "
+    kinds = "topics, aspects, technicians, services, problems, service_areas"
+    assert f"{rule}one of {kinds}, got Topics." == told('{"kind": "Topics"}', "get_topics")
+    assert f"{rule}a string, got 7." == told('{"kind": 7}', "get_topics")
 
 
 @pytest.mark.parametrize("text", ["{}", '{"name": null}', '{"name": ""}'])

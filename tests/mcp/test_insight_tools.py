@@ -1,6 +1,7 @@
 """The tools about the insights: derived names, order, bounds, look-ups (mcp.md 5.4, 5.5)."""
 
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,7 +11,8 @@ from hypothesis import given, settings
 
 from reviewsd.domain.findings import DataError
 from reviewsd.domain.loading import load
-from reviewsd.formats.fragments import MAX_FRAGMENT
+from reviewsd.formats.excerpts import MAX_EXCERPT
+from reviewsd.mcp.answers import DEFAULT_BUDGET
 from reviewsd.mcp.toolbox import Toolbox
 from tests.support.broken import INSIGHTS, Document, nearly
 from tests.support.columns import review
@@ -122,7 +124,8 @@ def test_of_many_the_most_mentioned_are_listed(tmp_path: Path) -> None:
     found = told(tmp_path, {"entities": {"services": services}})
     known = ", ".join(f"s{n:02}" for n in range(34, 14, -1))
     assert (
-        f'get_service: no service is called "zzz". Known ids: the 20 most mentioned of 35: {known}.'
+        f'get_service: no service is called "zzz". Known ids: the 20 most mentioned of 35: {known}; '
+        'get_topics with kind "services" has all.'
     ) == found.error("get_service", {"service": "zzz"})
 
 
@@ -150,8 +153,10 @@ def test_the_trend_has_the_newest_months(
     newest = GIVEN["temporal"]["monthly"][-months:]
     assert {
         "trend": GIVEN["temporal"]["trend"],
+        "matched": len(GIVEN["temporal"]["monthly"]),
         "returned": months,
         "monthly": newest,
+        "next_offset": months,
     } == demo.data("get_sentiment_trend", arguments)
 
 
@@ -174,6 +179,7 @@ def test_the_faq_is_searched_in_questions_and_answers(demo: Tools, query: str) -
         "matched": len(expected),
         "returned": len(expected),
         "faq": expected,
+        "next_offset": None,
     } == demo.data("get_faq", {"query": query})
 
 
@@ -189,9 +195,99 @@ def test_a_long_faq_is_cut_to_the_budget(tmp_path: Path) -> None:
     found = told(tmp_path, {"faq": faq})
     answer = found.data("get_faq")
     assert 500 == answer["matched"]
-    assert 34 <= answer["returned"] <= 37
+    assert 9 == answer["returned"] == answer["next_offset"]
     assert faq[0].items() <= answer["faq"][0].items()
-    assert found.size("get_faq") <= 38_000
+    assert found.size("get_faq") <= DEFAULT_BUDGET
+    assert 19 == found.data("get_faq", {"limit": 100})["returned"]
+
+
+# -- pages
+
+
+def pages(found: Tools, name: str, arguments: Mapping[str, object], entries: str) -> list[Data]:
+    """All entries of a list, page by page, with what holds of each page."""
+    listed: list[Data] = []
+    offset = 0
+    while True:
+        answer = found.data(name, {**arguments, "offset": offset} if offset else arguments)
+        page = answer[entries]
+        assert answer["returned"] == len(page) >= 1
+        listed += page if entries != "monthly" else reversed(page)
+        if answer["next_offset"] is None:
+            assert answer["matched"] == len(listed)
+            return listed
+        offset = answer["next_offset"]
+        assert offset == len(listed) < answer["matched"]
+
+
+KINDS = ("topics", "aspects", "technicians", "services", "problems", "service_areas")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("limit", [{}, {"limit": 100}])
+def test_every_entry_of_every_kind_can_be_had(
+    many: Tools, kind: str, limit: dict[str, object]
+) -> None:
+    """2,000 are more than any answer holds."""
+    named = limit if kind == "topics" else {"kind": kind, **limit}
+    listed = pages(many, "get_topics", named, "topics")
+    assert [f"{kind}-{n}" for n in range(2_000)] == [each["id"] for each in listed]
+    assert kind == many.data("get_topics", named)["kind"]
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+    """2,000 of everything."""
+    lists: dict[str, list[Document]] = {
+        kind: [{"id": f"{kind}-{n}", "mention_count": 2_000 - n} for n in range(2_000)]
+        for kind in KINDS
+    }
+    topics, aspects = lists.pop("topics"), lists.pop("aspects")
+    monthly = [{"month": f"{year}-{n:02}"} for year in range(1900, 2000) for n in range(1, 13)]
+    insights = {
+        "topics": topics,
+        "aspects": aspects,
+        "entities": lists,
+        "faq": [{"question": f"{n}?", "answer": "yes" if n % 2 else "no"} for n in range(2_000)],
+        "temporal": {"monthly": monthly},
+    }
+    return told(tmp_path_factory.mktemp("many"), insights)
+
+
+def test_every_question_can_be_had(many: Tools) -> None:
+    listed = pages(many, "get_faq", {"limit": 100}, "faq")
+    assert [f"{n}?" for n in range(2_000)] == [each["question"] for each in listed]
+    some = pages(many, "get_faq", {"limit": 100, "query": "YES"}, "faq")
+    assert [f"{n}?" for n in range(1, 2_000, 2)] == [each["question"] for each in some]
+
+
+def test_every_month_can_be_had(many: Tools) -> None:
+    months = [each["month"] for each in pages(many, "get_sentiment_trend", {}, "monthly")]
+    assert 1_200 == len(months)
+    assert sorted(months, reverse=True) == months
+
+
+@pytest.mark.parametrize("name", ["get_topics", "get_faq", "get_sentiment_trend"])
+def test_behind_the_end_there_is_nothing(many: Tools, name: str) -> None:
+    answer = many.data(name, {"offset": 1_000_000})
+    assert (0, None) == (answer["returned"], answer["next_offset"])
+    assert answer["matched"] >= 1_200
+
+
+def test_the_summary_says_how_many_there_are(many: Tools, demo: Tools) -> None:
+    found = many.data("get_summary")
+    assert dict.fromkeys(KINDS, 2_000) == found["totals"]
+    assert [20] * 6 == [len(found[kind]) for kind in KINDS]
+    small = demo.data("get_summary")
+    assert small["totals"] == {
+        kind: demo.data("get_topics", {"kind": kind})["matched"] for kind in KINDS
+    }
+
+
+def test_who_is_unknown_is_looked_for_in_the_list(many: Tools) -> None:
+    assert many.error("get_technician", {"name": "zzz"}).endswith(
+        '; get_topics with kind "technicians" has all.'
+    )
 
 
 # -- the overview
@@ -220,16 +316,18 @@ def test_the_summary_names_what_the_other_tools_know(demo: Tools) -> None:
 
 def test_empty_insights_are_insights(tmp_path: Path) -> None:
     found = told(tmp_path, {"review_count": None})
-    assert {"returned": 0, "topics": []} == found.data("get_topics")
-    assert {"matched": 0, "returned": 0, "faq": []} == found.data("get_faq")
-    assert {"trend": "stable", "returned": 0, "monthly": []} == found.data("get_sentiment_trend")
+    nothing = {"matched": 0, "returned": 0, "next_offset": None}
+    assert nothing | {"kind": "topics", "topics": []} == found.data("get_topics")
+    assert nothing | {"faq": []} == found.data("get_faq")
+    assert nothing | {"trend": "stable", "monthly": []} == found.data("get_sentiment_trend")
     summary = found.data("get_summary")
     assert (None, None, 0) == tuple(
         summary[name] for name in ("summary", "pull_quote", "review_count")
     )
     assert not any(summary[name] for name in LISTS)
-    assert ("get_service: the insights name no service; use search_reviews.") == found.error(
-        "get_service", {"service": "x"}
+    assert (
+        "get_service: the insights name no service; use search_reviews with query."
+        == found.error("get_service", {"service": "x"})
     )
 
 
@@ -241,7 +339,9 @@ def test_without_insights_the_agent_is_sent_to_search(tmp_path: Path) -> None:
         )
     assert found.data("get_business")["review_count"]
     newest = found.data("search_reviews", {"limit": 1})["reviews"][0]
-    assert {"review": newest, "insight": None} == found.data("get_review", {"id": newest["id"]})
+    one = found.data("get_review", {"id": newest["id"]})
+    assert newest.items() <= one["review"].items()
+    assert (None, None) == (one["insight"], one["next_text_offset"])
 
 
 # -- sizes
@@ -255,7 +355,7 @@ def huge(entity_id: str) -> Document:
         "top_phrases": ["ж" * 900] * 20,
         "example_review_ids": ["01J9ZK3V5Q8R2N7M4T6W1X0YAB"] * 1_000,
         "review_ids": ["01J9ZK3V5Q8R2N7M4T6W1X0YAB"] * 1_000,
-        "embedding": "x" * MAX_FRAGMENT,
+        "embedding": "x" * MAX_EXCERPT,
     }
 
 
@@ -274,16 +374,22 @@ def test_what_is_too_large_is_made_smaller(tmp_path: Path) -> None:
     found = told(tmp_path, insights)
     for name, arguments in ALL.items():
         given = dict.fromkeys(arguments, "a3")
-        assert found.size(name, given) <= 38_000
+        assert found.size(name, given) <= DEFAULT_BUDGET
     one = found.data("get_technician", {"name": "a3"})
     assert len(one["example_review_ids"]) >= 5
     assert "embedding" not in one
-    assert len(json.dumps(one, ensure_ascii=False).encode()) < MAX_FRAGMENT
+    assert found.size("get_technician", {"name": "a3"}) <= MAX_EXCERPT
+    assert one["truncated"] == (
+        "embedding: left out; example_review_ids: the first 20 of 1,000; top_phrases.each: the "
+        "first 250 of 900 characters; the whole is in https://reviews.example/insights.json"
+    )
     summary = found.data("get_summary")
     assert summary["summary"].endswith("x…")
+    assert "summary: the first 2,000 of 100,000 characters" in summary["truncated"]
     assert 20 == len(summary["topics"])
-    newest = found.data("get_sentiment_trend")["monthly"]
-    assert ["2025-09", "2025-10", "2025-11", "2025-12"] == [each["month"] for each in newest]
+    newest = found.data("get_sentiment_trend")
+    assert ["2025-11", "2025-12"] == [each["month"] for each in newest["monthly"]]
+    assert 2 == newest["next_offset"]
 
 
 def test_a_list_has_at_least_one_entry(tmp_path: Path) -> None:
@@ -294,10 +400,16 @@ def test_a_list_has_at_least_one_entry(tmp_path: Path) -> None:
 
 
 def test_a_name_of_any_length_is_answered(tmp_path: Path) -> None:
-    """Only lists and unknown members can be shortened."""
-    found = told(tmp_path, {"aspects": [{"id": "a", "label": "x" * 40_000, "top_phrases": ["y"]}]})
-    assert [] == found.data("get_aspect_sentiment", {"aspect": "a"})["top_phrases"]
-    assert [] == found.data("get_summary")["aspects"]
+    aspect = {"id": "a", "label": "x" * 40_000, "top_phrases": ["y"]}
+    found = told(
+        tmp_path, {"aspects": [aspect], "faq": [{"question": "q" * 40_000, "answer": "a"}]}
+    )
+    one = found.data("get_aspect_sentiment", {"aspect": "a"})
+    assert ("x" * 4_000 + "…", ["y"]) == (one["label"], one["top_phrases"])
+    assert one["truncated"].startswith("label: the first 4,000 of 40,000 characters; the whole is ")
+    assert "x" * 100 + "…" == found.data("get_summary")["aspects"][0]["label"]
+    assert found.size("get_faq") < MAX_EXCERPT
+    assert 1 == found.data("get_faq", {"query": "q" * 200})["matched"]
 
 
 def test_unknown_members_are_served(tmp_path: Path) -> None:

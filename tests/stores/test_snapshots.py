@@ -50,7 +50,7 @@ def outcome(steps: Generator[None, None, T]) -> T:
 
 
 def record(snapshot: Snapshot, position: int) -> object:
-    return json.loads(bytes(snapshot.record(position)))["id"]
+    return json.loads(bytes(snapshot.records.at(position)))["id"]
 
 
 def texts(events: Sequence[LogEvent]) -> list[str]:
@@ -81,7 +81,7 @@ def test_records_are_slices_newest_first(house: House) -> None:
     house.publish()
     snapshot = opened(house).current
     served = json.loads((house.current / "reviews.json").read_bytes())["reviews"]
-    assert served == [json.loads(bytes(snapshot.record(n))) for n in range(3)]
+    assert served == [json.loads(bytes(snapshot.records.at(n))) for n in range(3)]
     assert ["b", "c", "a"] == [record(snapshot, n) for n in range(3)]
 
 
@@ -432,8 +432,8 @@ def test_reviews_are_joined_as_they_stand_in_the_document(
 ) -> None:
     house.publish()
     snapshot = opened(house).current
-    expected = b",".join(bytes(snapshot.record(each)) for each in positions)
-    assert expected == bytes(snapshot.joined(positions))
+    expected = b",".join(bytes(snapshot.records.at(each)) for each in positions)
+    assert expected == bytes(snapshot.records.joined(positions))
 
 
 @pytest.mark.parametrize("few", [True, False])

@@ -45,6 +45,8 @@ async def everything(client: Client) -> dict[str, object]:
     }
     for tool in tools:
         await call(client, tool, **arguments.get(tool, {}))
+    problems = await call(client, "get_topics", kind="problems", limit=5)
+    more = await call(client, "get_topics", kind="problems", offset=problems["next_offset"])
     resources = (await client.list_resources()).resources
     read = {}
     for resource in resources:
@@ -64,6 +66,7 @@ async def everything(client: Client) -> dict[str, object]:
         "tools": tools,
         "found": found["reviews"],
         "following": following["reviews"],
+        "problems": len(problems["topics"] + more["topics"]),
         "read": read,
         "templates": len((await client.list_resource_templates()).resource_templates),
         "wrong": text(wrong),

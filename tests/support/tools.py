@@ -72,8 +72,8 @@ class Tools:
         return json.loads(b"".join(answer.structured))
 
     def size(self, name: str, arguments: Mapping[str, object] = {}) -> int:
-        """Characters of the text of a call that is granted."""
-        return len(json.loads(self.answer(name, json.dumps(arguments).encode()).text))
+        """Bytes of the text of a call that is granted."""
+        return len(json.loads(self.answer(name, json.dumps(arguments).encode()).text).encode())
 
     def error(self, name: str, arguments: Mapping[str, object] = {}) -> str:
         """What the agent is told of a call that is not."""
