@@ -27,39 +27,53 @@ _MAX_SHOWN = 40  # characters of an offending value
 
 _MEANT = {
     "stars": ("rating",),
-    "star_rating": ("rating",),
     "score": ("rating",),
-    "minimum_rating": ("min_rating",),
+    "sentiment": ("rating", "min_rating"),
+    "max_rating": ("min_rating", "rating"),
+    "max_stars": ("min_rating", "rating"),
     "min_stars": ("min_rating",),
+    "minimum": ("min_rating",),
     "from": ("since", "date"),
     "after": ("since", "date"),
     "start": ("since", "date"),
-    "start_date": ("since", "date"),
     "since": ("since", "date"),
-    "date": ("since",),
+    "date": ("since", "until"),
+    "date_to": ("until",),
     "to": ("until",),
     "before": ("until",),
     "end": ("until",),
-    "end_date": ("until",),
     "q": ("query",),
     "text": ("query",),
     "search": ("query",),
     "keyword": ("query",),
     "keywords": ("query",),
+    "contains": ("query",),
+    "person": ("mentions_technician", "name"),
     "technician": ("mentions_technician", "name"),
     "service": ("mentions_service",),
     "count": ("limit", "months"),
-    "top": ("limit",),
-    "max": ("limit",),
-    "max_results": ("limit",),
+    "top": ("limit", "months"),
+    "max": ("limit", "months"),
+    "n": ("limit", "months"),
+    "limit": ("months",),
+    "size": ("limit",),
     "page_size": ("limit",),
-    "page": ("cursor",),
-    "offset": ("cursor",),
-    "next_cursor": ("cursor",),
-    "topic": ("aspect",),
-    "review_id": ("id",),
+    "page": ("cursor", "offset"),
+    "offset": ("cursor", "text_offset"),
+    "cursor": ("offset", "text_offset"),
+    "skip": ("cursor", "offset"),
+    "type": ("kind",),
+    "category": ("kind",),
+    "topic": ("aspect", "query"),
+    "review": ("id",),
 }
-"""By what is often written instead: the argument that is meant, where the tool has it."""
+"""By what is often written instead, in whole or as one of its words: the arguments that may be meant,
+of which the tool need not have any."""
+
+_SORTING = frozenset(
+    {"sort", "order", "orderby", "sorting", "direction", "desc", "asc", "descending"}
+)
+"""Words of arguments that would sort a list."""
 
 
 class ArgumentsError(Exception):
@@ -67,7 +81,11 @@ class ArgumentsError(Exception):
 
 
 def read(
-    tool: str, parameters: Sequence[Parameter], required: Sequence[str], arguments: bytes
+    tool: str,
+    parameters: Sequence[Parameter],
+    required: Sequence[str],
+    arguments: bytes,
+    order: str = "",
 ) -> dict[str, object]:
     """Read the arguments of a call.
 
@@ -76,6 +94,7 @@ def read(
         parameters: All it knows.
         required: The names of those it cannot do without.
         arguments: A JSON object, strict.
+        order: That of its list, for who would like another one.
 
     Returns:
         The values by name, in the kinds of their parameters; absent ones left out.
@@ -111,7 +130,8 @@ def read(
             problems.append(f"{parameter.name} is missing: {parameter.description}".rstrip("."))
     if given or problems:
         names = [parameter.name for parameter in parameters]
-        problems += _unknown(list(given), names, alone=len(names) == 1 and not values)
+        only = names[0] if len(names) == 1 and not values else None
+        problems += _unknown(list(given), names, only, order)
         raise ArgumentsError(f"{tool}: {'; '.join(problems)}.")
     return values
 
@@ -155,29 +175,49 @@ def _short(token: str) -> str:
     return token if len(token) <= _MAX_SHOWN else f"{token[:_MAX_SHOWN]}..."
 
 
-def _unknown(given: Sequence[str], known: Sequence[str], *, alone: bool) -> Iterator[str]:
+def _unknown(
+    given: Sequence[str], known: Sequence[str], only: str | None, order: str
+) -> Iterator[str]:
     """What is told of arguments that the tool does not have.
 
     Args:
         given: Their names.
         known: The names of those that it has.
-        alone: There is only one of these, and it has no value yet.
+        only: The single one that it has, if that has no value yet.
+        order: That of its list.
     """
     allowed = f"known: {', '.join(known)}" if known else "it takes none"
     for index, name in enumerate(given[:MAX_PROBLEMS]):
-        meant = known[0] if alone else _meant(name, known)
-        hints = [f"did you mean {quoted(meant)}?"] if meant is not None else []
+        words = _words(name)
+        if order and not _SORTING.isdisjoint(words):
+            hints = [f"the order is always {order}"]
+        elif meant := [only] if only is not None else _meant(words, known):
+            hints = [f"did you mean {' or '.join(map(quoted, meant))}?"]
+        else:
+            hints = []
         hints += [allowed] if index == 0 else []
-        yield f"{quoted(name)} is not an argument" + (f" ({' '.join(hints)})" if hints else "")
+        # after a question mark no semicolon
+        said = "; ".join(hints).replace("?; ", "? ")
+        yield f"{quoted(name)} is not an argument" + (f" ({said})" if said else "")
     if len(given) > MAX_PROBLEMS:
         yield f"and {len(given) - MAX_PROBLEMS} more are not arguments"
 
 
-def _meant(name: str, known: Sequence[str]) -> str | None:
-    """The known argument that is most likely meant."""
-    plain = re.sub(r"[^a-z]+", "_", _CAMEL.sub("_", name[:_MAX_SHOWN]).lower())
-    near = (*_MEANT.get(plain, ()), *get_close_matches(plain, known, n=1))
-    return next((each for each in near if each in known), None)
+def _words(name: str) -> list[str]:
+    """The words of an argument's name, however they are put together."""
+    return re.findall("[a-z]+", _CAMEL.sub("_", name[:_MAX_SHOWN]).lower())
+
+
+def _meant(words: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The known arguments that are most likely meant: one, or two that are equally likely."""
+    plain = "_".join(words)
+    likely = [*_MEANT.get(plain, ())]
+    if not any(each in known for each in likely):
+        likely = get_close_matches(plain, known, n=1)
+        for word in words:
+            likely += [*_MEANT.get(word, ()), *(each for each in known if word in each.split("_"))]
+        likely = [each for each in likely if each in known][:1]
+    return [each for each in likely if each in known]
 
 
 def quoted(name: str) -> str:

@@ -36,6 +36,7 @@ RESULTS = ("answered", "refused")
 """What comes of a tool's call; so they are counted (O9)."""
 
 _TOOL_NAMES = frozenset(tool.name for tool in TOOLS)
+_UNKNOWN_TOOL = f"Unknown tool; known: {', '.join(tool.name for tool in TOOLS)}"
 _PING = (b"{}",)
 
 _encode = msgspec.json.Encoder().encode
@@ -131,7 +132,7 @@ class Methods:
         if name is None:
             raise JsonRpcError(INVALID_PARAMS, '"name" must be a string, the name of a tool')
         if name not in _TOOL_NAMES:
-            raise JsonRpcError(INVALID_PARAMS, "Unknown tool; tools/list has the known ones")
+            raise JsonRpcError(INVALID_PARAMS, _UNKNOWN_TOOL)
         answer = yield from self._toolbox.call(name, params.arguments, snapshot)
         result = "refused" if answer.is_error else "answered"
         self._tally.count("mcp_tool_calls_total", name, result)

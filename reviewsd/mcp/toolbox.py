@@ -50,7 +50,7 @@ class Toolbox:
         """
         tool, work = _TOOLS[name]
         try:
-            values = arguments.read(name, tool.parameters, tool.required, given)
+            values = arguments.read(name, tool.parameters, tool.required, given, tool.order)
         except arguments.ArgumentsError as error:
             return refused(str(error))
         named = not _HOW_MANY.isdisjoint(values)

@@ -44,6 +44,8 @@ class Tool:
     parameters: tuple[Parameter, ...] = ()
     required: tuple[str, ...] = ()
     """Names of the parameters that it cannot do without."""
+    order: str = ""
+    """That of its list, which no argument changes."""
 
     def definition(self) -> Json:
         """The tool as ``tools/list`` has it."""
@@ -120,6 +122,7 @@ SEARCH_REVIEWS = Tool(
     ),
     answer=outputs.Found,
     parameters=SEARCH_PARAMETERS,
+    order="newest first",
 )
 
 GET_ASPECT_SENTIMENT = Tool(
@@ -212,6 +215,7 @@ GET_TOPICS = Tool(
         _MANY,
         _OFFSET,
     ),
+    order="most mentioned first",
 )
 
 GET_SENTIMENT_TREND = Tool(
@@ -238,6 +242,7 @@ GET_SENTIMENT_TREND = Tool(
         ),
         replace(_OFFSET, description="Newest months to skip: next_offset of the answer before."),
     ),
+    order="oldest first",
 )
 
 GET_FAQ = Tool(
@@ -262,6 +267,7 @@ GET_FAQ = Tool(
         _MANY,
         _OFFSET,
     ),
+    order="as published",
 )
 
 GET_SUMMARY = Tool(
@@ -327,6 +333,7 @@ GET_REVIEWS_SINCE = Tool(
         _CURSOR,
     ),
     required=("date",),
+    order="newest first",
 )
 
 TOOLS = (

@@ -21,7 +21,7 @@ KNOWN = ", ".join(parameter.name for parameter in SEARCH_PARAMETERS)
 
 def arguments(text: str, tool: str = "search_reviews") -> dict[str, object]:
     found = next(each for each in TOOLS if each.name == tool)
-    return read(tool, found.parameters, found.required, text.encode())
+    return read(tool, found.parameters, found.required, text.encode(), found.order)
 
 
 def told(text: str, tool: str = "search_reviews") -> str:
@@ -129,6 +129,14 @@ def test_all_problems_are_told_at_once() -> None:
         ("mentionsService", "mentions_service"),
         ("page_size", "limit"),
         ("next_cursor", "cursor"),
+        ("offset", "cursor"),
+        ("star_rating", "rating"),
+        ("minimumStars", "min_rating"),
+        ("from_date", "since"),
+        ("dateTo", "until"),
+        ("technician_name", "mentions_technician"),
+        ("service-id", "mentions_service"),
+        ("search text", "query"),
     ],
 )
 def test_the_argument_that_is_meant_is_named(name: str, meant: str) -> None:
@@ -144,6 +152,29 @@ def test_where_none_is_meant_the_known_ones_are_named() -> None:
     )
 
 
+def test_where_two_may_be_meant_both_are_named() -> None:
+    assert told('{"max_rating": 2}') == (
+        'search_reviews: "max_rating" is not an argument (did you mean "min_rating" or "rating"? '
+        f"known: {KNOWN})."
+    )
+
+
+@pytest.mark.parametrize(
+    ("tool", "order"),
+    [
+        ("search_reviews", "newest first"),
+        ("get_reviews_since", "newest first"),
+        ("get_topics", "most mentioned first"),
+        ("get_sentiment_trend", "oldest first"),
+        ("get_faq", "as published"),
+    ],
+)
+@pytest.mark.parametrize("name", ["sort", "sortBy", "order_by", "ORDER", "sort-direction"])
+def test_who_would_sort_is_told_the_order(tool: str, order: str, name: str) -> None:
+    said = told(json.dumps({name: "x"}), tool)
+    assert f'"{name}" is not an argument (the order is always {order}; known: ' in said
+
+
 def test_a_choice_is_one_of_its_values() -> None:
     assert {"kind": "problems"} == arguments('{"kind": "problems"}', "get_topics")
     assert {} == arguments('{"kind": ""}', "get_topics")
@@ -151,6 +182,24 @@ def test_a_choice_is_one_of_its_values() -> None:
     kinds = "topics, aspects, technicians, services, problems, service_areas"
     assert f"{rule}one of {kinds}, got Topics." == told('{"kind": "Topics"}', "get_topics")
     assert f"{rule}a string, got 7." == told('{"kind": 7}', "get_topics")
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "meant"),
+    [
+        ("get_topics", "cursor", "offset"),
+        ("get_topics", "type", "kind"),
+        ("get_faq", "search", "query"),
+        ("get_sentiment_trend", "limit", "months"),
+        ("get_review", "review_id", "id"),
+        ("get_review", "offset", "text_offset"),
+        ("get_reviews_since", "since", "date"),
+    ],
+)
+def test_other_tools_know_what_is_meant_as_well(tool: str, name: str, meant: str) -> None:
+    assert f'"{name}" is not an argument (did you mean "{meant}"?' in told(
+        json.dumps({name: 1}), tool
+    )
 
 
 @pytest.mark.parametrize("text", ["{}", '{"name": null}', '{"name": ""}'])

@@ -57,6 +57,12 @@ def test_the_list_is_small(tmp_path: Path) -> None:
     assert len(LISTING) < len(bench.ask_modern("tools/list").body) <= 20_000
 
 
+def test_the_tools_that_give_texts_say_whose_words_they_are() -> None:
+    """What a customer has written may read like an order to a language model."""
+    said = {tool["name"] for tool in DEFINITIONS if "never" in tool["description"]}
+    assert {"search_reviews", "get_review", "get_reviews_since"} == said
+
+
 @every_tool
 def test_a_tool_says_what_it_is(tool: dict[str, Any]) -> None:
     assert re.fullmatch("[a-z_]{1,64}", tool["name"])
