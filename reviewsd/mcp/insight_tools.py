@@ -1,7 +1,6 @@
 """The tools about the insights: fragments that were rendered at publication (mcp.md 5.5)."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import NamedTuple, cast
 
 import msgspec
@@ -27,8 +26,9 @@ MONTHS_DEFAULT = 24  # mcp.md 5.5
 
 NO_INSIGHTS = "No insights are published for this business; use search_reviews."  # mcp.md 5.4
 
-_COMPARED = 500  # entities among which the nearest is looked for
-_MAX_NAME = 100  # characters of a name that are compared
+_COMPARED = 100  # entities among which the nearest is looked for
+_ALIKE = 0.4  # likeness from which on a name may be meant
+_MAX_NAME = 40  # characters of a name that are compared
 _STEP = 200  # entries of the FAQ looked through between two yields
 
 
@@ -76,9 +76,23 @@ def _nearest(wanted: str, entities: Sequence[_Named]) -> _Named | None:
     for entity in entities:
         for name in (entity.id, entity.label):
             called.setdefault(mention_key(name)[:_MAX_NAME], entity)
-    within = [name for name in called if wanted and wanted in name]
-    alike = within or get_close_matches(wanted, called, n=1, cutoff=0.5)
-    return called[alike[0]] if alike else None
+    within = next((name for name in called if wanted and wanted in name), None)
+    if within is not None:
+        return called[within]
+    pairs = _pairs(wanted)
+    alike = max(called, key=lambda name: _likeness(pairs, _pairs(name)), default="")
+    return called[alike] if _likeness(pairs, _pairs(alike)) >= _ALIKE else None
+
+
+def _pairs(name: str) -> frozenset[str]:
+    """The neighbouring letters of a name, its beginning and its end among them."""
+    edged = f"^{name}$"
+    return frozenset(edged[at : at + 2] for at in range(len(edged) - 1))
+
+
+def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    """The share of pairs that both have, from 0 to 1 (Dice): linear, as difflib is not."""
+    return 2 * len(one & other) / (len(one) + len(other))
 
 
 class _Page(NamedTuple):
