@@ -151,14 +151,14 @@ def _value(parameter: Parameter, raw: Raw) -> object:
     spelled = token.startswith(b'"')
     text = _string.decode(token) if spelled else token.decode()
     if parameter.kind in {Kind.TEXT, Kind.CHOICE} and not spelled:
-        raise _ProblemError(f"{parameter.name} must be a string, got {_short(text)}")
+        raise _ProblemError(f"{parameter.name} must be a string, got {short(text)}")
     try:
         return read_value(parameter, text if spelled else _plain(text))
     except InvalidParametersError as error:
         if parameter.kind not in {Kind.INTEGER, Kind.NUMBER}:
             raise _ProblemError(str(error)) from None
     wanted = "an integer" if parameter.kind is Kind.INTEGER else "a number"
-    got = shown(text) if spelled else _short(text)
+    got = shown(text) if spelled else short(text)
     raise _ProblemError(f"{parameter.name} must be {wanted} {bounds(parameter)}, got {got}")
 
 
@@ -171,7 +171,8 @@ def _plain(token: str) -> str:
     return f"{number:.0f}" if number.is_integer() else token
 
 
-def _short(token: str) -> str:
+def short(token: str) -> str:
+    """The beginning of a text, as a message repeats it."""
     return token if len(token) <= _MAX_SHOWN else f"{token[:_MAX_SHOWN]}..."
 
 
@@ -222,7 +223,7 @@ def _meant(words: Sequence[str], known: Sequence[str]) -> list[str]:
 
 def quoted(name: str) -> str:
     """A name as a message repeats it: in quotes, and short."""
-    return f'"{_short(name)}"'
+    return f'"{short(name)}"'
 
 
 _members = msgspec.json.Decoder(dict[str, Raw])

@@ -19,7 +19,7 @@ from reviewsd.mcp.answers import (
     refused,
     with_note,
 )
-from reviewsd.mcp.arguments import quoted
+from reviewsd.mcp.arguments import quoted, short
 from reviewsd.stores.snapshots import Snapshot
 
 MONTHS_DEFAULT = 24  # mcp.md 5.5
@@ -28,6 +28,7 @@ NO_INSIGHTS = "No insights are published for this business; use search_reviews."
 
 _COMPARED = 100  # entities among which the nearest is looked for
 _ALIKE = 0.4  # likeness from which on a name may be meant
+_MAX_ID = 128  # characters of an id that is told
 _MAX_NAME = 40  # characters of a name that are compared
 _STEP = 200  # entries of the FAQ looked through between two yields
 
@@ -61,9 +62,10 @@ def unknown(kind: str, shelf: str, name: str, snapshot: Snapshot) -> str:
     rows = shelves.rows(shelf)
     if not rows:
         return f"the insights name no {kind}; use search_reviews with query"
-    entities = [_named.decode(shelves.fragment(row)) for row in rows[:_COMPARED]]
+    decoded = (_named.decode(shelves.fragment(row)) for row in rows[:_COMPARED])
+    entities = [entity for entity in decoded if len(entity.id) <= _MAX_ID]
     nearest = _nearest(mention_key(name)[:_MAX_NAME], entities)
-    hint = "" if nearest is None else f"; the nearest is {quoted(nearest.id)} ({nearest.label})"
+    hint = "" if nearest is None else f'; the nearest is "{nearest.id}" ({short(nearest.label)})'
     known = ", ".join(entity.id for entity in entities[:KNOWN])
     if len(rows) > KNOWN:
         known = f'the {KNOWN} most mentioned of {len(rows)}: {known}; get_topics with kind "{shelf}" has all'

@@ -116,11 +116,11 @@ def _unknown(call: Call, review_id: str) -> str:
     near = [snapshot.id_at(each) for each in snapshot.neighbours(review_id)]
     nearest = max(near, key=lambda each: _alike(each.casefold(), wanted))
     alike = 2 * _alike(nearest.casefold(), wanted) >= len(wanted)
-    hint = f"; did you mean {quoted(nearest)}?" if alike else "."
+    hint = f'; did you mean "{nearest}"?' if alike else "."
     return (
         f"no review has the id {quoted(review_id)}{hint} Take ids as they are from search_reviews, "
         "get_reviews_since or example_review_ids; search_reviews with query finds reviews by their "
-        f"text. The newest review has the id {quoted(snapshot.id_at(0))}."
+        f'text. The newest review has the id "{snapshot.id_at(0)}".'
     )
 
 

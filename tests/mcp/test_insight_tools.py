@@ -134,6 +134,22 @@ def test_a_name_that_is_nearly_right_is_recognised(
     assert nearest is None or f'\\"{nearest}\\"' in said
 
 
+def test_ids_are_told_whole_or_not_at_all(tmp_path: Path) -> None:
+    """Half an id finds nothing."""
+    services = [
+        {"id": "s" * 128, "label": "Roof " * 100},
+        {"id": "t" * 129, "label": "Roofs"},
+        {"id": "u", "label": "Gutter"},
+    ]
+    found = told(tmp_path, {"entities": {"services": services}})
+    said = found.error("get_service", {"service": "roof"})
+    roof = ("Roof " * 8)[:40]
+    assert said == (
+        f'get_service: no service is called "roof"; the nearest is "{"s" * 128}" ({roof}...). '
+        f"Known ids: {'s' * 128}, u."
+    )
+
+
 def test_a_name_that_is_far_from_right_costs_little(tmp_path: Path) -> None:
     """Comparing texts letter by letter is quadratic: it was 0.4 s for each call of anybody."""
     letters = random.Random(7)

@@ -249,6 +249,11 @@ def test_an_id_that_is_nearly_right_is_told_the_right_one(demo: Tools, mistyped:
     assert f'"{mistyped}"; did you mean "01M739YG0D19M9F73VGTYNH9RZ"?{WAY}' in said
 
 
+def test_a_long_id_is_told_whole(tmp_path: Path) -> None:
+    found = tools(tmp_path, review("i" * 128))
+    assert 2 == found.error("get_review", {"id": "i" * 127}).count(f'"{"i" * 128}"')
+
+
 # -- texts of any length
 
 
