@@ -40,13 +40,12 @@ def _message(description: str, members: Json, required: str, without: str) -> Js
         required: Those of them that it has.
         without: Members that would make another message of it.
     """
-    absent: list[Json] = [{"required": [name]} for name in without.split()]
+    absent: Json = {name: {"not": {}} for name in without.split()}
     return {
         "type": "object",
         "description": description,
-        "properties": {"jsonrpc": {"const": "2.0"}, **members},
+        "properties": {"jsonrpc": {"const": "2.0"}, **members, **absent},
         "required": ["jsonrpc", *required.split()],
-        **({"not": {"anyOf": absent}} if absent else {}),
     }
 
 
