@@ -80,7 +80,8 @@ def find(path: Path | None, environ: Mapping[str, str], places: Sequence[Path] =
         places: Where to look otherwise.
 
     Raises:
-        ConfigError: None is named and none is there.
+        ConfigError: None is named and none is there, or the one in the current folder is
+            somebody else's: it could have this process read, write and trust what they like.
     """
     if path is not None:
         return path
@@ -88,11 +89,22 @@ def find(path: Path | None, environ: Mapping[str, str], places: Sequence[Path] =
         return Path(named)
     for place in places:
         if os.path.lexists(place):  # one that cannot be read is to be told, not passed over
+            owner = place.lstat().st_uid
+            if not place.is_absolute() and owner not in _trusted(environ):
+                reason = f"belongs to uid {owner}; to use it all the same: --config {place}"
+                raise ConfigError([of_file(str(place), reason)])
             return place
     looked = ", ".join(str(place) for place in places)
     reason = f"no configuration found: no --config, no ${_FILE_VARIABLE}, and none of {looked}"
     remedy = "write one: reviewsctl init; or try: reviewsd --demo"
     raise ConfigError([Problem(file="", reason=reason, lines=(reason, remedy))])
+
+
+def _trusted(environ: Mapping[str, str]) -> set[int]:
+    """Whose files count without being named: ours, root's, and those of who became root by sudo."""
+    sudo = environ.get("SUDO_UID", "")
+    caller = {int(sudo)} if os.geteuid() == 0 and sudo.isascii() and sudo.isdigit() else set()
+    return {0, os.geteuid()} | caller
 
 
 def load(

@@ -15,7 +15,8 @@ from twisted.python.failure import Failure
 
 from reviewsd.link import Link, pair
 
-COMMAND = (sys.executable, "-m", "reviewsd.reader")
+COMMAND = (sys.executable, "-P", "-m", "reviewsd.reader")
+"""``-P``: nothing is imported from the current folder, where a stranger's ``json.py`` may lie."""
 
 STEADY_SECONDS = 2.0
 """A process that has lived so long did not die of its start."""

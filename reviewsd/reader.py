@@ -1,4 +1,4 @@
-"""The worker processes: ``python -m reviewsd.reader``, started by ``reviewsd.workers``.
+"""The worker processes: ``python -P -m reviewsd.reader``, started by ``reviewsd.workers``.
 
 What is started is the nursery. It imports all that readers need, then waits at its end of a link,
 descriptor 0, for orders to fork: each is a packet with the descriptor of a link's end for the new

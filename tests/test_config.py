@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 import re
 import subprocess
 import sys
@@ -637,6 +638,22 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     dangling = tmp_path / "link.yaml"
     dangling.symlink_to(absent)
     assert dangling == find(None, {}, (dangling, tmp_path))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to others")
+def test_the_file_of_a_stranger_must_be_named(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root in a folder of somebody else would make and change files where that one says."""
+    monkeypatch.chdir(tmp_path)
+    file = write(BASE)
+    os.chown(file, 1234, 1234)
+    with pytest.raises(ConfigError) as caught:
+        find(None, {}, (Path("absent.yaml"), Path(file.name)))
+    expected = "reviewsd.yaml: belongs to uid 1234; to use it all the same: --config reviewsd.yaml"
+    assert (expected,) == caught.value.lines
+    assert file == find(file, {})
+    assert Path(file.name) == find(None, {"SUDO_UID": "1234"}, (Path(file.name),))
 
 
 @pytest.mark.parametrize("mode", [0o602, 0o622, 0o666, 0o777])

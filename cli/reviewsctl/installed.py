@@ -1,7 +1,7 @@
 """Asks the ``reviewsd`` of this installation about files and settings; nothing has to be running.
 
 The models and rules are the daemon's own, and this tool does not import it: it runs
-``python -m reviewsd`` with the options that ``reviewsd/inspection.py`` is made for, and reads JSON.
+``python -P -m reviewsd`` with the options that ``reviewsd/inspection.py`` is made for, and reads JSON.
 ``-P`` keeps the folder it is run in off the module path, where a stranger's ``json.py`` may lie.
 
 Importing this costs about 25 ms (``subprocess``, msgspec), see main.
@@ -44,7 +44,7 @@ class NotInstalled(DaemonError):  # noqa: N818  # the same
         super().__init__(
             "reviewsd cannot be run",
             lines[-1] if lines else "it said nothing",
-            remedy=f"See: {sys.executable} -m reviewsd --version",
+            remedy=f"See: {sys.executable} -P -m reviewsd --version",
         )
 
 

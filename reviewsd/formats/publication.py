@@ -1,6 +1,6 @@
 """Publishing: the data directory becomes a snapshot folder. The child process's whole work.
 
-    reviewsd --(Order, JSON on stdin)--> python -m reviewsd.formats.publication
+    reviewsd --(Order, JSON on stdin)--> python -P -m reviewsd.formats.publication
     reviewsd <--(Progress ..., Outcome: a JSON line each on stdout)--
 
 It runs in a process of its own because a million reviews take half a minute and a gigabyte, and a

@@ -15,7 +15,9 @@ from reviewsd.formats.publication import Job, Line, Outcome, Step
 
 Progress = Callable[[Step], None]
 
-COMMAND = (sys.executable, "-m", "reviewsd.formats.publication")
+COMMAND = (sys.executable, "-P", "-m", "reviewsd.formats.publication")
+"""``-P``: nothing is imported from the current folder, where a stranger's ``json.py`` may lie."""
+
 _MAX_STDERR = 8_192  # bytes kept of what a crashing child says
 
 
