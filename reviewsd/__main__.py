@@ -31,6 +31,7 @@ from reviewsd.refusal import ConfigError
 from reviewsd.reloading import Read
 from reviewsd.settings import Config
 from reviewsd.state import EX_CONFIG, StartError
+from reviewsd.timers import steady
 
 AS_ROOT = "running as root: it needs no rights at all, and the shipped systemd unit gives it none"
 """Said once (O12)."""
@@ -146,7 +147,7 @@ def run_daemon(
 
     # Read by the system's resolver: a name that nobody answers for must not hold a thread for 20 s
     os.environ.setdefault("RES_OPTIONS", "timeout:2 attempts:1")  # E6
-    unix = cast("PosixReactorBase", reactor)
+    unix = steady(cast("PosixReactorBase", reactor))
     running: Deferred[None] = Deferred()
     ended: Deferred[None] = Deferred()
     code, stopping = 0, False

@@ -51,6 +51,7 @@ from reviewsd.sockets import stop_listening
 from reviewsd.stores.snapshots import Snapshots
 from reviewsd.tally import Tally
 from reviewsd.tasks import TaskSet, every
+from reviewsd.timers import steady
 from reviewsd.web.accepting import lean
 from reviewsd.web.handover import Giver
 from reviewsd.wiring_mcp import build_mcp
@@ -104,7 +105,7 @@ def _read(descriptor: int) -> int:
 def _reactor() -> EPollReactor:
     """A reactor of this process's own: Klein has imported one, which belongs to the nursery."""
     sys.modules.pop("twisted.internet.reactor", None)
-    reactor = EPollReactor()
+    reactor = steady(EPollReactor())
     installReactor(reactor)
     return reactor
 

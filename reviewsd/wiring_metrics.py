@@ -148,7 +148,9 @@ def _reviews(snapshots: Snapshots) -> float | None:
 
 
 def _age(snapshots: Snapshots) -> float | None:
-    return None if snapshots.empty else time.time() - snapshots.current.seen.published_at
+    if snapshots.empty:
+        return None
+    return max(time.time() - snapshots.current.seen.published_at, 0.0)
 
 
 def _revision(snapshots: Snapshots) -> Mapping[str, str]:

@@ -83,7 +83,7 @@ def _signed(
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
-    end = now - DAY if expired else now + DAY
+    end = now - DAY if expired else now + 7 * DAY
     builder = (
         x509.CertificateBuilder()
         .subject_name(subject)
