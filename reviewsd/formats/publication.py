@@ -182,13 +182,21 @@ def _guard_shrink(count: int, before: int, share: float) -> None:
 def _first_seen(
     manifest: Manifest, previous: Manifest | None, before: Seen | None, now: int
 ) -> dict[str, int]:
-    """When the bytes of each document first appeared; those that were there keep their time."""
+    """When the bytes of each document first appeared; those that were there keep their time.
+
+    Others get a later one than those before them, also where the clock was set back meanwhile: else
+    a client that goes by dates alone would keep the old bytes until it is as late again.
+    """
     digests = {} if previous is None else {doc.path: doc.sha256 for doc in previous.documents}
     times = {} if before is None else before.first_seen
-    return {
-        doc.path: times.get(doc.path, now) if digests.get(doc.path) == doc.sha256 else now
-        for doc in manifest.documents
-    }
+
+    def first_seen(path: str, sha256: str) -> int:
+        known = times.get(path)
+        if known is None:
+            return now
+        return known if digests.get(path) == sha256 else max(now, known + 1)
+
+    return {doc.path: first_seen(doc.path, doc.sha256) for doc in manifest.documents}
 
 
 def _replace(path: Path, content: bytes) -> None:

@@ -123,7 +123,7 @@ class Replies:
     def _prepare(self, of: Representation, link: bytes, vary: bytes = b"") -> Prepared:
         block = b"%bETag: %b\r\nLink: %b\r\n%b" % (self._data, of.etag, link, vary)
         if of.last_modified is not None:
-            block += b"Last-Modified: %b\r\n" % http_date(of.last_modified)
+            block += b"Last-Modified: %b\r\n" % http_date(self._shown(of.last_modified))
         coding = b"Content-Encoding: gzip\r\n" if of.gzipped else b""
         size = sum(map(len, of.parts))
         content = b"Content-Type: %b\r\n%bContent-Length: %d\r\n" % (of.media_type, coding, size)
@@ -133,6 +133,10 @@ class Replies:
             found=Reply(_FOUND, block + content, of.parts),
             unmodified=Reply(_NOT_MODIFIED, block),
         )
+
+    def _shown(self, last_modified: int) -> int:
+        """Never later than now, as a clock that was set back would have it (RFC 9110 8.8.2.1)."""
+        return min(last_modified, int(self._now()))
 
     def rendered(self, asked: Asked, resource: PreparedDocument) -> Reply:
         """Answer with the coding that the client prefers (S10)."""
@@ -169,7 +173,7 @@ class Replies:
             link = b'%b, <%b%b>; rel="next"' % (link, self._origin, following.encode())
         block = b"%bETag: %b\r\nLink: %b\r\n" % (self._data, etag, link)
         if last_modified is not None:
-            block += b"Last-Modified: %b\r\n" % _date(last_modified)
+            block += b"Last-Modified: %b\r\n" % _date(self._shown(last_modified))
         if asked.fields.conditional:
             status = self._judged(asked, etag, last_modified)
             if status == _NOT_MODIFIED:

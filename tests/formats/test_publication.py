@@ -113,6 +113,19 @@ def test_a_document_keeps_the_time_when_its_bytes_appeared(house: House) -> None
     assert (int(LATER), int(LATER) + 1) == (times["/feed.xml"], times["/insights.json"])
 
 
+def test_a_clock_that_was_set_back_makes_nothing_new_look_old(house: House) -> None:
+    """Else who asks by If-Modified-Since alone would keep what is no longer so (D13)."""
+    house.write(review("a"))
+    house.publish(LATER)
+    house.write(review("b"))
+    house.publish(NOW)
+    times = house.seen().first_seen
+    assert (int(LATER) + 1, int(LATER)) == (
+        times["/reviews.json"],
+        times["/.well-known/openapi.json"],
+    )
+
+
 def test_another_version_that_renders_the_same_is_remembered(house: House) -> None:
     house.write(review("a"))
     house.publish()

@@ -9,6 +9,9 @@ from email.utils import formatdate, parsedate_to_datetime
 
 import pytest
 
+from reviewsd.formats.representation import Rendered, Representation
+from reviewsd.web.asked import Asked
+from reviewsd.web.replies import Replies
 from tests.support.daemon import Answer, Daemon
 
 FIXED = ["/reviews.json", "/insights.json", "/api/feed.json", "/feed.xml"]
@@ -251,3 +254,17 @@ def test_what_has_no_codings_is_sent_as_it_is(daemon: Daemon, path: str, accepte
 
     assert 200 == answer.status
     assert "Content-Encoding" not in answer.headers
+
+
+# Dates ----------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_said_to_have_changed_in_time_to_come() -> None:
+    """RFC 9110 8.8.2.1: as the clock was set back after the publication (D13)."""
+    replies = Replies("https://r.example.com", "public", lambda: 1_000.5)
+    page = Representation(parts=(b"x",), media_type=b"text/x", etag=b'"x"', last_modified=2_000)
+    prepared = replies.prepare("/x", Rendered(identity=page, gzip=None)).identity
+    computed = replies.computed(Asked(b"GET", b"/x"), (b"x",), b'"x"', 2_000)
+    for block in (prepared.found.block, prepared.unmodified.block, computed.block):
+        assert b"\r\nLast-Modified: Thu, 01 Jan 1970 00:16:40 GMT\r\n" in block
+    assert 2_000 == prepared.last_modified
