@@ -32,6 +32,7 @@ from twisted.enterprise.adbapi import ConnectionPool
 from twisted.internet.interfaces import IReactorFromThreads
 from twisted.logger import Logger
 
+from reviewsd.stores.clock import JUMPED, StoreClock, move, told
 from reviewsd.stores.durable import renew, sync
 from reviewsd.stores.schema import MIGRATIONS
 from reviewsd.stores.thread import StoreThread
@@ -97,19 +98,29 @@ class Cursor(Protocol):
         """The rows of the result that are left."""
 
 
+def wall_clock() -> int:
+    """This machine's, milliseconds since 1970 UTC."""
+    return time.time_ns() // 1_000_000
+
+
 class Database:
     """The one connection to the one file.
 
     Args:
         path: The file, in a directory that only this daemon uses (D7). It and its log are 0600.
         reactor: Where results come back to; it must be running.
+        wall: The wall clock, milliseconds since 1970 UTC.
     """
 
     _log = Logger()
 
-    def __init__(self, path: Path, reactor: IReactorFromThreads) -> None:
+    def __init__(
+        self, path: Path, reactor: IReactorFromThreads, wall: Callable[[], int] = wall_clock
+    ) -> None:
         self._path = path
         self._reactor = reactor
+        self._wall = wall
+        self._clock = StoreClock(wall())
         self._thread: StoreThread | None = None
         self._healthy = False
         self._reported: str | None = None  # the reason that the log already knows
@@ -120,8 +131,8 @@ class Database:
         return self._healthy
 
     def now(self) -> int:
-        """The wall clock, milliseconds since 1970 UTC."""
-        return time.time_ns() // 1_000_000
+        """The wall clock, milliseconds since 1970 UTC; when it jumps, what is stored moves with it."""
+        return self._clock.now()
 
     async def open(self) -> None:
         """Start the thread; create, check and migrate the file.
@@ -187,10 +198,13 @@ class Database:
 
     def _transact(self, pool: ConnectionPool, work: Callable[[Cursor], Result]) -> Result:
         connection = self._connection(pool)
+        jumped = self._clock.look(self._wall)
         try:
             with closing(connection.cursor()) as cursor:
                 try:
                     result = work(cursor)
+                    if jumped:  # after ``work``: it goes by the time before that
+                        move(cursor, jumped, self._clock.now() + jumped)
                     connection.commit()
                 except BaseException:
                     connection.rollback()
@@ -200,6 +214,9 @@ class Database:
                 raise
             pool.disconnect(connection)
             raise self._failed(error) from error
+        if jumped:
+            self._clock.jump(jumped)
+            self._log.warn(JUMPED, how=told(jumped))
         return result
 
     def _connection(self, pool: ConnectionPool) -> sqlite3.Connection:

@@ -11,7 +11,8 @@ reason one connection is enough for a node. Migrations and sweeps are under it l
 What differs:
 
 - The time is the server's (4.3): each transaction reads it, and ``now`` counts on from there. A
-  node whose clock is wrong takes over no claim too early and ends no lease.
+  node whose clock is wrong takes over no claim too early and ends no lease. When the server's clock
+  jumps, the first node that notices moves the rows with it, and says so in ``meta`` to the others.
 - Tables are made by the same migrations, with PostgreSQL's names for two types; their version is in
   ``meta``. It is read in each transaction: a node stops when a newer one has migrated (D11).
 - All nodes must unseal each other's secrets. So the keys are checked before anything else: with
@@ -24,6 +25,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -34,12 +36,14 @@ from twisted.internet.interfaces import IReactorFromThreads
 from twisted.logger import Logger
 
 from reviewsd.stores import key_check
+from reviewsd.stores.clock import JUMPED, StoreClock, move, told
 from reviewsd.stores.database import (
     Cursor,
     NewerSchemaError,
     OtherKeysError,
     StoreError,
     Value,
+    wall_clock,
 )
 from reviewsd.stores.schema import MIGRATIONS
 from reviewsd.stores.secrets import Secrets
@@ -76,6 +80,8 @@ _WORLD = (
 """Blame the server, the network or the operator's grants; any other error is a bug of ours."""
 
 _VERSION = "schema_version"
+_MOVED = "clock_moved"
+"""Milliseconds by which the rows have moved with the server's clock, of all jumps together."""
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 Result = TypeVar("Result")
@@ -112,7 +118,9 @@ class Postgres:
         self._healthy = False
         self._failure: StoreError | None = None
         self._rest_until = 0.0
-        self._offset = time.time_ns() // 1_000_000 - _milliseconds()
+        self._clock = StoreClock(wall_clock())
+        self._moved = 0  # as ``_MOVED`` says
+        self._jumped = 0  # by how much, as this transaction has found
 
     @property
     def healthy(self) -> bool:
@@ -121,7 +129,7 @@ class Postgres:
 
     def now(self) -> int:
         """The server's clock, milliseconds since 1970 UTC; this machine's before it was reached."""
-        return _milliseconds() + self._offset
+        return self._clock.now() + self._moved
 
     async def open(self) -> None:
         """Start the thread; connect, check and migrate the database.
@@ -177,6 +185,9 @@ class Postgres:
             with connection.cursor() as cursor:
                 try:
                     result = work(_Cursor(cursor))
+                    if jumped := self._jumped:  # after ``work``: it goes by the time before that
+                        move(_Cursor(cursor), jumped, self.now() + jumped)
+                        _note(connection, _MOVED, str(self._moved + jumped))
                     connection.commit()
                 except BaseException:
                     with suppress(psycopg.Error):  # a lost connection cannot, and need not
@@ -186,6 +197,9 @@ class Postgres:
             disconnect(pool)
             raise self._failed(error) from error
         self._works()
+        if jumped:
+            self._moved += jumped
+            self._log.warn(JUMPED, how=told(jumped))
         return result
 
     def _begin(self, pool: ConnectionPool) -> Connection:
@@ -201,16 +215,24 @@ class Postgres:
 
     def _lock(self, connection: Connection) -> Connection:
         _take_lock(connection)
+        self._jumped = self._clock.look(partial(self._read_clock, connection))
+        return connection
+
+    def _read_clock(self, connection: Connection) -> int:
+        """The server's clock, less what the rows have moved with it."""
         # A statement of its own: it must see what was committed while the lock was waited for.
         row = connection.execute(
             "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT),"
-            " (SELECT value FROM meta WHERE key = %s)",
-            (_VERSION,),
+            " (SELECT value FROM meta WHERE key = %s), (SELECT value FROM meta WHERE key = %s)",
+            (_VERSION, _MOVED),
         ).fetchone()
         assert row is not None  # noqa: S101  it is one of constants
-        self._offset = row[0] - _milliseconds()
         _check_version(int(row[1]))
-        return connection
+        moved = int(row[2] or 0)
+        if moved != self._moved:  # another node has noticed a jump, or did so before this start
+            self._moved = moved
+            self._clock.forget()
+        return int(row[0]) - moved
 
     def _prepare(self, connection: Connection) -> None:
         """Make a new connection fit for use, or close it and raise."""
@@ -280,10 +302,6 @@ def translated(statement: str) -> str:
 
 def _marked(sql: str) -> bytes:
     return sql.replace("?", "%s").encode()
-
-
-def _milliseconds() -> int:
-    return time.monotonic_ns() // 1_000_000
 
 
 def _take_lock(connection: Connection) -> None:

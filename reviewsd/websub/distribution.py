@@ -97,6 +97,12 @@ class Patience:
     jitter: float
     """By which part of itself each wait varies."""
 
+    @property
+    def longest(self) -> int:
+        """The most that a subscription may have to wait, milliseconds."""
+        longest = round(max(self.retry_delays) * (1 + self.jitter) * 1000)
+        return max(longest, retry.MAX_RETRY_AFTER, POSTPONED)
+
 
 Observer = Callable[[Sequence[Outcome], Sequence[Ended]], None]
 
@@ -133,7 +139,7 @@ class Distribution:
         self._world = world
         self._secrets = secrets
         self._method = signature_method
-        self._patience = patience
+        self.patience = patience
         self._observers: list[Observer] = []
         self._contents: Mapping[str, Content] = {}
 
@@ -266,8 +272,8 @@ class Distribution:
             type="deliver",
         )
         waits = retry.waits(
-            self._patience.retry_delays,
-            self._patience.jitter,
+            self.patience.retry_delays,
+            self.patience.jitter,
             self._world.chance,
             retry.retry_after(retry_after, self._world.now()),
         )

@@ -16,6 +16,7 @@ from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
 from reviewsd.stores import topics, upkeep
+from reviewsd.stores.clock import put_right
 from reviewsd.stores.database import Cursor, StoreError
 from reviewsd.stores.deliveries import Outcome
 from reviewsd.stores.intents import IntentClaim, Verified
@@ -25,10 +26,14 @@ from reviewsd.tasks import TaskSet, every
 from reviewsd.websub.distribution import Delivery, Distribution, contents
 from reviewsd.websub.orders import Orders
 from reviewsd.websub.rounds import SHARED_PAUSE, STORE_PAUSE, Rounds
+from reviewsd.websub.verification import CLAIM
 from reviewsd.websub.world import Store, World
 
 SWEEP_SECONDS = 60.0
 """Between two looks for leases and requests that are over (W13)."""
+
+SETTLE_SECONDS = 600.0
+"""After a start, in which none of them is ended: a clock that is wrong then is set in this time."""
 
 DRAIN_SECONDS = 20.0
 """What deliveries under way may take to end when the daemon stops (O4)."""
@@ -78,6 +83,7 @@ class Hub:
         """Called when the topics of the first snapshot have their versions."""
         self._newest: Snapshot | None = None
         self._signal: Deferred[None] | None = None
+        self._began = 0.0  # seconds of the clock
         self._tasks = TaskSet()
 
     def topics_changed(self, snapshot: Snapshot) -> None:
@@ -88,6 +94,7 @@ class Hub:
 
     def start(self) -> None:
         """Begin; what is due already is done at once."""
+        self._began = self._world.clock.seconds()
         self._tasks.start("hub", self._run())
 
     async def stop(self) -> None:
@@ -137,12 +144,14 @@ class Hub:
             return
         current = contents(snapshot, self._base_url)
         digests = {path: content.sha256 for path, content in current.items()}
+        now = self._world.now()
         after = await self._database.run(
             partial(
                 topics.bump,
                 digests=digests,
-                data_revision=_revision(snapshot),
-                now=self._world.now(),
+                # never of a time to come: until then no later change would count as newer
+                data_revision=min(_revision(snapshot), now),
+                now=now,
                 newer_only=self._shared,
             )
         )
@@ -175,8 +184,12 @@ class Hub:
         return min(max(self._min_interval - since, 0), self._min_interval)
 
     async def _sweep(self) -> None:
+        settled = self._world.clock.seconds() - self._began >= SETTLE_SECONDS
+
         def sweep(cursor: Cursor) -> int:
-            return upkeep.sweep(cursor, self._world.now())
+            now = self._world.now()
+            put_right(cursor, now, CLAIM, self._distribution.patience.longest)
+            return upkeep.sweep(cursor, now) if settled else 0
 
         try:
             ended = upkeep.SWEEP

@@ -27,6 +27,7 @@ from reviewsd.domain.subscription import (
 )
 from reviewsd.formats.paths import TOPICS
 from reviewsd.stores import deliveries, intents, listing, topics, upkeep
+from reviewsd.stores.clock import move, put_right
 from reviewsd.stores.database import Cursor
 from reviewsd.stores.deliveries import Outcome
 from reviewsd.stores.intents import Caps, Verified
@@ -154,6 +155,7 @@ def happens(both: Both, chance: random.Random, number: int) -> None:  # noqa: PL
 
     def order() -> None:
         value, dry = one_of([*HOSTS, "10.0.0.0/8"]), maybe()
+        by = one_of([-86_400_000, -10_000, 10_000, 86_400_000])
         name = one_of(["1", "2", "p1", "p2"])
         names = one_of([None, [], ["p1"], ["1", "2", "p3"]])
         topic = one_of([None, *TOPICS])
@@ -166,6 +168,8 @@ def happens(both: Both, chance: random.Random, number: int) -> None:  # noqa: PL
                 lambda cursor: listing.remove(cursor, name, "reason", now),
                 lambda cursor: sorted(listing.push(cursor, names, topic, now)),
                 lambda cursor: upkeep.sweep(cursor, now),
+                lambda cursor: put_right(cursor, now, 90_000, WAITS[1]),
+                lambda cursor: move(cursor, by, now + by),
                 upkeep.void_claims,
             ]
         )

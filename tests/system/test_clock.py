@@ -1,5 +1,6 @@
 """A wall clock that is set while the daemon runs: it goes on as if nothing had happened (D13)."""
 
+import re
 import socket
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def check_alive(daemon: Daemon, subscriber: Subscriber, name: str) -> None:
 
 
 @wall_clock.needed
-def test_a_clock_that_is_set_stops_nothing(tmp_path: Path) -> None:
+def test_a_clock_that_is_set_stops_nothing_and_ends_no_subscription(tmp_path: Path) -> None:
     clock = wall_clock.WallClock(tmp_path / "clock")
     with Subscriber(tmp_path) as subscriber:
         daemon = Daemon(
@@ -39,9 +40,12 @@ def test_a_clock_that_is_set_stops_nothing(tmp_path: Path) -> None:
             for path, lease in (("/callback", 2 * DAY), ("/short", HOUR)):
                 assert 202 == ask(daemon, subscriber.url(path), lease_seconds=lease).status
             until(lambda: hub(daemon)["active"] == 2, "the subscriptions")
-            for off in (-HOUR, -DAY):
+            for off in (-HOUR, -DAY, DAY):
                 clock.set(off)
                 check_alive(daemon, subscriber, f"at {off}")
                 assert 2 == hub(daemon)["active"]
             assert len(subscriber.deliveries()) == len(subscriber.deliveries("/short"))
             assert 0 == daemon.stop()
+        said = [re.search("the clock was set (.*);", line) for line in daemon.unusual]
+        jumps = [found[1] for found in said if found is not None]
+        assert ["back by 3,600 s", "back by 82,800 s", "ahead by 172,800 s"] == jumps

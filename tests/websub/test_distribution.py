@@ -12,6 +12,7 @@ from twisted.logger import capturedLogs, formatEvent
 from reviewsd.settings import Deliveries, Limits
 from reviewsd.settings import Hub as Settings
 from reviewsd.websub.distribution import SIGNED_AT_ONCE, contents
+from reviewsd.websub.hub import SETTLE_SECONDS, SWEEP_SECONDS
 from reviewsd.websub.outcomes import Outcome
 from tests.support.hub import (
     BASE_URL,
@@ -42,6 +43,7 @@ OPEN = Limits(
 )
 GENEROUS = Settings(limits=OPEN)
 STEADY = Settings(delivery=Deliveries(jitter=0.0))
+DAY = 86_400.0
 
 
 def refuse(exchange: Exchange) -> Outcome | None:
@@ -326,6 +328,39 @@ def test_a_delivery_that_waits_waits_no_longer_than_the_clock_was_set_back() -> 
         life.time.go(1061.0)
 
         assert 2 == len(life.callbacks.sent)
+
+
+def test_a_wait_that_a_jump_has_made_endless_is_put_right() -> None:
+    """D13: the clock was set back while no daemon ran; an hour is the longest wait of all."""
+    with living(STEADY) as life:
+        life.post()
+        life.callbacks.behaviour = confirming(refuse)
+        life.time.go(10.0)
+        life.publish("second")
+        life.callbacks.behaviour = good
+        life.kill()
+        life.time.jump(-30 * DAY)
+        after = again(life, STEADY, text="second")
+        after.time.go(3_600.0 + SWEEP_SECONDS)
+
+        assert 2 == len(after.callbacks.sent)
+
+
+def test_nothing_is_ended_in_the_first_minutes_after_a_start() -> None:
+    """D13: a clock that is wrong then is set right meanwhile."""
+    with living() as life:
+        life.post()
+        life.kill()
+        life.time.jump(30 * DAY)
+        after = again(life, text="second")
+        after.time.go(SETTLE_SECONDS - 1)
+        assert 1 == count(after)
+        after.time.jump(-30 * DAY)
+        after.time.go(SWEEP_SECONDS)
+        assert [content(FEED, "second")] == after.callbacks.bodies()
+        after.time.jump(30 * DAY)
+        after.time.go(SWEEP_SECONDS)
+        assert 0 == count(after)
 
 
 # Failures -----------------------------------------------------------------------------------------

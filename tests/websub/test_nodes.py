@@ -110,6 +110,15 @@ def test_the_newest_data_wins_once_whoever_comes_back(node: Node) -> None:
         assert "nothing is sent of /feed.xml" in str([formatEvent(event) for event in events])
 
 
+def test_files_of_a_clock_that_was_ahead_hold_back_nothing(node: Node) -> None:
+    """D13: what was written after it was set back is newer, though its files say otherwise."""
+    one = node()
+    publish(one, "tomorrow", one.time.now() + 86_400_000)
+    one.time.go(10.0)
+    publish(one, "newer", one.time.now() - 1)
+    assert 3 == feed_version(one)
+
+
 def test_a_node_with_older_data_delivers_nothing(node: Node) -> None:
     old, new = node(), node()
     old.post()
