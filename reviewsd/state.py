@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import stat
 from pathlib import Path
 
 EX_CONFIG = 78
@@ -33,15 +34,7 @@ def lock_state(directory: Path) -> int:
     """
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        owner = directory.stat().st_uid
-        if owner != os.geteuid():
-            raise StartError(
-                f"state_dir {directory} belongs to uid {owner}, not to this daemon's uid "
-                f"{os.geteuid()}; change its owner or the setting",
-                EX_CONFIG,
-            )
-        directory.chmod(0o700)
-        descriptor = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = _opened_lock(directory)
     except OSError as error:
         raise StartError(
             f"state_dir {directory} cannot be used: {error.strerror}", EX_CONFIG
@@ -63,3 +56,37 @@ def lock_state(directory: Path) -> int:
     os.ftruncate(descriptor, 0)
     os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
     return descriptor
+
+
+def _opened_lock(directory: Path) -> int:
+    """The lock file, in a directory that is ours and private from now on."""
+    folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        facts = os.fstat(folder)
+        if facts.st_uid != os.geteuid():
+            raise StartError(
+                f"state_dir {directory} belongs to uid {facts.st_uid}, not to this daemon's uid "
+                f"{os.geteuid()}; change its owner or the setting",
+                EX_CONFIG,
+            )
+        os.fchmod(folder, 0o700)
+        if facts.st_mode & 0o022:
+            _check_entries(folder, directory)
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        return os.open(LOCK, flags, 0o600, dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
+def _check_entries(folder: int, directory: Path) -> None:
+    """Others could write here: a link of theirs would lead to files of ours."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            facts = entry.stat(follow_symlinks=False)
+            second = stat.S_ISREG(facts.st_mode) and facts.st_nlink > 1
+            if facts.st_uid != os.geteuid() or second:
+                raise StartError(
+                    f"state_dir {directory} could be written by others, and {entry.name} in it may be "
+                    "theirs: remove it",
+                    EX_CONFIG,
+                )

@@ -1,5 +1,6 @@
 """How the operator's site is put together: a part of the composition root, and nothing but that."""
 
+import os
 import re
 import signal
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -119,7 +120,11 @@ def admin_endpoint(config: Config, descriptors: Mapping[str, int]) -> str:
     try:
         if not path.parent.exists():
             path.parent.mkdir(parents=True)
-            path.parent.chmod(0o755)  # beyond the umask: the admin group must get to the socket
+            folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                os.fchmod(folder, 0o755)  # beyond the umask: the admin group must get to the socket
+            finally:
+                os.close(folder)
     except OSError as error:
         raise StartError(f"admin_socket {path}: {error.strerror}", 1) from error
     free_path(path)

@@ -82,6 +82,35 @@ def test_a_lock_that_is_a_directory_is_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path).endswith("cannot be used: Is a directory")
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("way", ["a link", "a file", "a second name"])
+def test_what_others_have_put_there_is_not_used(tmp_path: Path, way: str) -> None:
+    """They would have keys, or lead the daemon, which may be root, to a file of its own."""
+    state, mine = tmp_path / "state", tmp_path / "mine"
+    state.mkdir()
+    state.chmod(0o777)
+    mine.touch()
+    planted = state / "secret.key"
+    if way == "a second name":
+        planted.hardlink_to(mine)
+    else:
+        planted.symlink_to(mine) if way == "a link" else planted.touch()
+        os.lchown(planted, 12345, -1)
+    assert "could be written by others, and secret.key in it may be theirs" in refusal(state)
+    planted.unlink()
+    os.close(lock_state(state))
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o777])
+def test_a_lock_is_no_link(tmp_path: Path, mode: int) -> None:
+    state = tmp_path / "state"
+    state.mkdir()
+    state.chmod(mode)
+    (state / LOCK).symlink_to(tmp_path / "elsewhere")
+    assert "cannot be used: Too many levels of symbolic links" in refusal(state)
+    assert not (tmp_path / "elsewhere").exists()
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory away")
 def test_that_of_somebody_else_is_refused_and_left_alone(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
@@ -77,23 +76,13 @@ def _told(file: Path, contents: "BackupContents") -> str:
 @contextlib.contextmanager
 def _new(path: Path, force: bool) -> Iterator[BinaryIO]:  # noqa: FBT001  ours
     """A new file for the block: whole, private, and on the disk afterwards; or none at all."""
+    from reviewsctl.folders import opened  # noqa: PLC0415  # see main
+
     _check(path, force)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", suffix=".new", dir=path.parent)
-    temporary = Path(name)
-    try:
-        with open(handle, "wb") as file:  # noqa: PTH123  # a descriptor
-            yield file
-            file.flush()
-            os.fsync(handle)
+    with opened(path.parent) as folder, folder.draft(path.name) as new:
+        yield new.file
         _check(path, force)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+        new.put(0o600)
 
 
 def _check(path: Path, force: bool) -> None:  # noqa: FBT001  ours

@@ -64,11 +64,13 @@ def export(
 
 
 def _each(path: "Path", write: "Callable[[Piece], None]") -> None:
+    from reviewsctl.folders import opened  # noqa: PLC0415  # see main
     from reviewsctl.importing.documents import EACH, Document  # noqa: PLC0415
     from reviewsctl.importing.faults import ImportRefusedError  # noqa: PLC0415
 
     try:
-        file = path.open("rb")
+        with opened(path.parent) as folder:
+            file = folder.open(path.name)
     except OSError as fault:
         raise ImportRefusedError(
             f"cannot read {path}: {fault.strerror}", "Name the data directory with --data DIR."

@@ -4,17 +4,22 @@ The units are those of ``systemd/``, with the real place of the programs and of 
 interfaces.md 1.6, security-and-operations.md O5, O6, O14.
 """
 
+import contextlib
+import errno
 import os
 import re
 import shlex
 import shutil
+import stat
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import BinaryIO, Final, TypeAlias
 
+from reviewsctl.folders import opened
 from reviewsctl.keys import SHIPPED, with_values
+from reviewsctl.ownership import user_name
 
 CONFIG: Final = Path("/etc/reviewsd/reviewsd.yaml")
 DATA: Final = Path("/srv/reviews")
@@ -39,10 +44,8 @@ class MakeFolder:
 
     def do(self, root: Path) -> None:
         """Does it below a root."""
-        path = _below(root, self.path)
-        if not path.exists():
-            path.mkdir(parents=True)
-            path.chmod(0o755)
+        with opened(self.path, root=root, make=True):
+            pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +61,8 @@ class WriteFile:
 
     def do(self, root: Path) -> None:
         """Does it below a root."""
-        path = _below(root, self.path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        aside = path.with_name(f".{path.name}.new")
-        aside.write_text(self.text)
-        aside.chmod(0o644)
-        aside.replace(path)
+        with opened(self.path.parent, root=root, make=True) as folder:
+            folder.write(self.path.name, self.text.encode(), 0o644)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +77,26 @@ class CopyFile:
 
     def do(self, root: Path) -> None:
         """Does it below a root."""
-        path = _below(root, self.path)
-        shutil.copyfile(self.source, path)
-        path.chmod(0o644)
+        with self.read() as source, opened(self.path.parent, root=root) as folder:
+            if folder.look(self.path.name) is None:
+                with folder.draft(self.path.name) as new:
+                    shutil.copyfileobj(source, new.file)
+                    new.put(0o644)
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[BinaryIO]:
+        """The source, for the block.
+
+        Raises:
+            OSError: It is a link, or a second name of a file that is not for all to read: the copy
+                would be.
+        """
+        with opened(self.source.parent) as folder, folder.open(self.source.name) as file:
+            facts = os.fstat(file.fileno())
+            if facts.st_uid != folder.facts.st_uid and not facts.st_mode & stat.S_IROTH:
+                text = f"it is {user_name(facts.st_uid)}'s, and not for all to read"
+                raise PermissionError(errno.EACCES, text, str(self.source))
+            yield file
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +125,10 @@ class Programs:
     reviewsctl: Path
     needs: tuple[Path, ...]
     """Folders without which they do not run: the environment, and its Python."""
-    owned_by_root: bool
+    files: tuple[Path, ...] = ()
+    """All that is run: the programs, Python, and the libraries in its memory."""
+    trees: tuple[Path, ...] = ()
+    """Folders from which modules are imported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +140,8 @@ class Wanted:
     """The configuration to begin with; None where the service has one."""
     data_dir: Path
     listen: Sequence[str]
+    files: tuple[Path, ...] = ()
+    """What the service reads and trusts: configuration and keys, whether they are there or not."""
 
 
 def plan(wanted: Wanted, root: Path) -> Iterator[Step]:
@@ -164,14 +185,7 @@ def service_unit(programs: Programs, data: Path) -> str:
     text = _shipped(UNITS[0])
     text = text.replace("/usr/bin/reviewsd ", f"{_word(programs.reviewsd)} ")
     text = text.replace("ReadOnlyPaths=-/srv/reviews", f"ReadOnlyPaths=-{_word(data)}")
-    if programs.owned_by_root:
-        text = text.replace("+/usr/bin/reviewsctl ", f"+{_word(programs.reviewsctl)} ")
-    else:
-        lines = (
-            "# reviewsctl is not root's own, so that root must not run it: this does not wait for "
-            "the outcome\nExecReload=/bin/kill -HUP $MAINPID"
-        )
-        text = re.sub(r"(?m)^# \"\+\": runs as root.*\nExecReload=.*$", lambda _: lines, text)
+    text = text.replace("/usr/bin/reviewsctl ", f"{_word(programs.reviewsctl)} ")
     hidden = [path for path in (*programs.needs, data) if _is_hidden(path)]
     if hidden:
         bound = " ".join(_word(path) for path in hidden)

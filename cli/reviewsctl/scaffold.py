@@ -116,17 +116,13 @@ def _sample(name: str) -> str:
 
 def _write(path: Path, text: str) -> None:
     """Writes a file that others may read and nobody else write, whatever the umask (O11)."""
-    path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.new")
-    aside.unlink(missing_ok=True)
-    with aside.open("x", encoding="utf-8") as file:
-        os.fchmod(file.fileno(), 0o644)
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    if os.path.lexists(path) and path.name != SCHEMA:
-        path.replace(path.with_name(f"{path.name}.bak"))
-    aside.replace(path)
+    from reviewsctl.folders import opened  # noqa: PLC0415  # see main
+
+    with opened(path.parent, make=True) as folder, folder.draft(path.name) as new:
+        new.file.write(text.encode())
+        if folder.look(path.name) is not None and path.name != SCHEMA:
+            folder.rename(path.name, f"{path.name}.bak")
+        new.put(0o644)
 
 
 def _refuse(detail: str, remedy: str) -> None:

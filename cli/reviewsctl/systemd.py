@@ -12,9 +12,15 @@ from reviewsctl.imports import ConfigFile
 from reviewsctl.output import EXIT_FAILED, complain, failing
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from reviewsctl.installation import Programs, Wanted
 
 _ROOT: Final = Path("/")
+_CREDENTIALS: Final = "etc/credstore"  # where systemd looks for what LoadCredential= names
+_KEYS: Final = ("reviewsd.hub-secret-key", "reviewsd.mcp-session-key")
+_AGAIN: Final = "Mend it, then run this again: what is done is not done twice."
+_MOST: Final = 5  # faults that are told
 
 app = typer.Typer(
     name="service",
@@ -64,25 +70,40 @@ def install(
     to /srv/reviews. What is there already stays. Run it again after an upgrade.
     """
     wanted = _wanted(config, root)
-    from reviewsctl.installation import Run, data_dir, plan, service_unit  # noqa: PLC0415  # see main
+    from reviewsctl.installation import (  # noqa: PLC0415  # see main
+        CopyFile,
+        Run,
+        data_dir,
+        plan,
+        service_unit,
+    )
 
     if print_unit:
         typer.echo(service_unit(wanted.programs, data_dir(wanted)), nl=False)
         return
+    if not dry_run:
+        _refuse_if_impossible(root)
+    _refuse_what_others_can_change(wanted)
     steps = list(plan(wanted, root))
     if dry_run:
         for step in steps:
             typer.echo(str(step))
         return
-    _refuse_if_impossible(root)
     import subprocess  # noqa: PLC0415  # see main
 
-    for step in steps:
-        typer.echo(str(step) if isinstance(step, Run) else str(step).partition(":\n")[0])
-        try:
+    os.umask(0o022)
+    try:
+        for step in steps:  # before anything is done
+            if isinstance(step, CopyFile):
+                with step.read():
+                    pass
+        for step in steps:
+            typer.echo(str(step) if isinstance(step, Run) else str(step).partition(":\n")[0])
             step.do(root)
-        except (OSError, subprocess.SubprocessError) as fault:
-            _refuse(str(fault), "Mend it, then run this again: what is done is not done twice.")
+    except OSError as fault:
+        _refuse(f"{fault.filename}: {fault.strerror}" if fault.filename else str(fault), _AGAIN)
+    except subprocess.SubprocessError as fault:
+        _refuse(str(fault), _AGAIN)
     typer.echo(
         "\nnext:\n"
         "  sudo usermod -aG reviewsd-admin $USER   then log in again: reviewsctl without sudo\n"
@@ -105,11 +126,14 @@ def _wanted(config: Path | None, root: Path) -> "Wanted":
             f"hub.store of {shown.file} has a password, and the copy is for all to read", remedy
         )
     listen = shown.value("listen")
+    config, keys = Path(shown.file), ("mcp.session_key_file", "hub.callbacks.ca_file")
+    named = [Path(shown.text(key)) for key in keys if shown.value(key) is not None]
     return Wanted(
         programs=_programs(),
-        config=None if there.exists() else Path(shown.file),
+        config=None if there.exists() else config,
         data_dir=Path(shown.text("data_dir")),
         listen=tuple(map(str, listen)) if isinstance(listen, list) else (),
+        files=(config, *named, *(root / _CREDENTIALS / name for name in _KEYS)),
     )
 
 
@@ -130,11 +154,40 @@ def _programs() -> "Programs":
         reviewsd=found[0],
         reviewsctl=found[1],
         needs=tuple(dict.fromkeys((Path(sys.prefix), Path(sys.base_prefix).resolve()))),
-        owned_by_root=all(
-            each.stat().st_uid == 0 and not each.stat().st_mode & 0o022
-            for each in (found[1], found[1].parent, Path(sys.executable).resolve())
-        ),
+        files=(*found, Path(sys.executable), Path(sys.prefix) / "pyvenv.cfg", *_mapped()),
+        # without the first: the folder of the program, which is no module's, or the current one
+        trees=tuple(Path(each) for each in sys.path[0 if sys.flags.safe_path else 1 :]),
     )
+
+
+def _mapped() -> "Iterator[Path]":
+    """The files whose code is in the memory of this process: Python and its libraries."""
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:  # noqa: PTH123
+        lines = [line.rstrip("\n").split(maxsplit=5) for line in maps]
+    yield from dict.fromkeys(
+        Path(line[5]) for line in lines if "x" in line[1] and line[5:] and line[5].startswith("/")
+    )
+
+
+def _refuse_what_others_can_change(wanted: "Wanted") -> None:
+    """The programs, and what they read, may be root's or of who installs them; of nobody else."""
+    from itertools import islice  # noqa: PLC0415  # see main
+
+    from reviewsctl.ownership import caller, faults, user_name  # noqa: PLC0415
+
+    programs, installer = wanted.programs, caller(os.environ)
+    files = (*programs.files, *wanted.files)
+    found = list(islice(faults(files, programs.trees, {0, installer}), _MOST))
+    if found:
+        told = "\n".join(f"  {fault.path}: {fault.reason}" for fault in found)
+        mending = "\n".join(f"  {fault.remedy}" for fault in found)
+        _refuse(
+            f"others than root can change what the service runs or reads\n{told}",
+            f"Mend it, or install the program where only root can write:\n{mending}",
+        )
+    if installer != 0 and any(faults(programs.files, (), {0})):
+        name = user_name(installer)
+        typer.echo(f"note: {name} can change the programs of the service; root never runs them")
 
 
 def _refuse_if_impossible(root: Path) -> None:

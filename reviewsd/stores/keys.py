@@ -65,8 +65,15 @@ def load(own: Path, purpose: str, given: Path | None = None) -> tuple[bytes, ...
 
 
 def _make_private(path: Path, purpose: str) -> None:
-    if path.exists():
-        path.chmod(0o600)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        pass
+    else:
+        try:
+            os.fchmod(descriptor, 0o600)
+        finally:
+            os.close(descriptor)
         return
     key = base64.b64encode(os.urandom(KEY_BYTES)).decode()
     create(path, f"# {purpose}\n{key}\n".encode())

@@ -18,13 +18,11 @@ PROGRAMS = Programs(
     reviewsd=Path("/opt/r/bin/reviewsd"),
     reviewsctl=Path("/opt/r/bin/reviewsctl"),
     needs=(Path("/opt/r"), Path("/usr")),
-    owned_by_root=True,
 )
 HOME = Programs(
     reviewsd=Path("/home/jo hn/100%/bin/reviewsd"),
     reviewsctl=Path("/home/jo hn/100%/bin/reviewsctl"),
     needs=(Path("/home/jo hn/100%"), Path("/usr")),
-    owned_by_root=False,
 )
 
 
@@ -44,7 +42,7 @@ def wanted(config: Path | None, data: Path, *listen: str) -> Wanted:
 def test_the_unit_runs_the_programs_where_they_are() -> None:
     unit = service_unit(PROGRAMS, Path("/data"))
     assert "\nExecStart=/opt/r/bin/reviewsd --config /etc/reviewsd/reviewsd.yaml\n" in unit
-    assert "\nExecReload=+/opt/r/bin/reviewsctl reload --wait\n" in unit
+    assert "\nExecReload=/opt/r/bin/reviewsctl reload --wait\n" in unit
     assert "\nReadOnlyPaths=-/data\n" in unit
     assert "\nProtectHome=yes\n" in unit
 
@@ -53,7 +51,7 @@ def test_programs_of_a_user_are_seen_but_never_run_by_root() -> None:
     """As ``uv tool install`` and pipx install them; else that user could become root."""
     unit = service_unit(HOME, Path("/data"))
     assert '\nExecStart="/home/jo hn/100%%/bin/reviewsd" --config' in unit
-    assert "\nExecReload=/bin/kill -HUP $MAINPID\n" in unit
+    assert '\nExecReload="/home/jo hn/100%%/bin/reviewsctl" reload --wait\n' in unit
     assert "=+" not in unit
     assert '\nProtectHome=tmpfs\nBindReadOnlyPaths="/home/jo hn/100%%"\n' in unit
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+from reviewsctl.folders import Folder, opened
 from reviewsctl.importing.documents import Document
 from reviewsctl.importing.faults import ImportRefusedError, SayMoreError
 from reviewsctl.importing.format import Format, Rules
@@ -124,11 +125,11 @@ def _run(order: Order, talk: Talk) -> Outcome:
     rules = order.rules
     readers = [(source, kind.reader(source.head, rules)) for source in sources]
     talk.say(outcome)
-    folder = order.target.parent
-    room = folder if os.access(folder, os.W_OK) else None
-    if room is None and not order.dry_run:
-        raise ImportRefusedError(f"you may not write to {folder}", "Use sudo, or ask its owner.")
-    with staging(room) as staged:
+    place = order.target.parent
+    writable = os.access(place, os.W_OK)
+    if not (writable or order.dry_run):
+        raise ImportRefusedError(f"you may not write to {place}", "Use sudo, or ask its owner.")
+    with opened(place) as folder, staging(place if writable and folder.private else None) as staged:
         reading = Reading("reading", sum(source.part.size for source in sources), talk.tell)
         for source, read in readers:
             prefix = f"{source.part.name}: " if len(sources) > 1 else ""
@@ -142,10 +143,10 @@ def _run(order: Order, talk: Talk) -> Outcome:
                 except RowSkippedError as skip:
                     outcome.skipped[str(skip)] += 1
         outcome.twice = staged.added - staged.count()
-        place = _located(order, staged, outcome, talk)
+        location = _located(order, staged, outcome, talk)
         _usable(order, staged, outcome)
         _notes(outcome, sources, staged, rules)
-        _merge(order, staged, outcome, talk, _members(order, sources, place))
+        _merge(order, folder, staged, outcome, talk, _members(order, sources, location))
     return outcome
 
 
@@ -275,6 +276,7 @@ def _members(
 
 def _merge(
     order: Order,
+    folder: Folder,
     staged: Staging,
     outcome: Outcome,
     talk: Talk,
@@ -296,22 +298,24 @@ def _merge(
             replace=order.replace,
             updated_at=order.now.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         )
-        if not order.target.exists():
+        there = folder.look(name)
+        if there is None:
             merging.anew(members())
             return merging.tally
-        size = order.target.stat().st_size
-        with Reading("merging", size, talk.tell).file(order.target.open("rb")) as there:
-            merging.onto(Document(there, order.target.name, _MEND))
+        with Reading("merging", there.st_size, talk.tell).file(folder.open(name)) as file:
+            merging.onto(Document(file, name, _MEND))
         return merging.tally
 
+    name = order.target.name
     if order.dry_run:
         with open(os.devnull, "wb") as nowhere:  # noqa: PTH123  # no file
             outcome.tally = merge(nowhere)
     else:
-        with draft(order.target) as new:
+        with draft(folder, name) as new:
             outcome.tally = merge(new.file)
-            if outcome.tally.different or not order.target.exists():
-                outcome.backup = new.commit()
+            if outcome.tally.different or folder.look(name) is None:
+                backup = new.commit()
+                outcome.backup = None if backup is None else order.target.with_name(backup)
                 outcome.written = True
     given = outcome.tally.given
     if outcome.tally.different and given is not None and given != outcome.tally.total:

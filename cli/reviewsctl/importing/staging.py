@@ -108,7 +108,8 @@ def staging(folder: Path | None) -> Iterator[Staging]:
     """An empty Staging for the block.
 
     Args:
-        folder: Where it has room, or None for the system's temporary folder.
+        folder: Where it has room, and nobody else can put a link in the place of the new file before
+            SQLite opens it; or None for the system's temporary folder.
     """
     handle, name = tempfile.mkstemp(prefix=".reviews-import-", suffix=".sqlite", dir=folder)
     os.close(handle)

@@ -1,9 +1,12 @@
 """Where reviews.json is: in the data directory of the daemon's configuration, or a named one."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from reviewsctl.folders import LinkError, real
 from reviewsctl.importing.faults import ImportRefusedError, SayMoreError
+from reviewsctl.ownership import caller, user_name
 
 PLACES = (Path("/etc/reviewsd/reviewsd.yaml"), Path("reviewsd.yaml"))
 """As the daemon looks for it (interfaces.md 1.3)."""
@@ -12,7 +15,7 @@ FILE = "reviews.json"
 
 
 def reviews_file(data: Path | None, config: Path | None, environ: Mapping[str, str]) -> Path:
-    """The file to read or write, links followed.
+    """The file to read or write, links followed, by root only its own.
 
     Args:
         data: What ``--data`` names.
@@ -29,12 +32,25 @@ def reviews_file(data: Path | None, config: Path | None, environ: Mapping[str, s
             f"there is no directory {folder}",
             f"Make it: mkdir -p {folder}    or name another one with --data DIR",
         )
-    return (folder / FILE).resolve()
+    try:
+        return real(folder / FILE)
+    except LinkError as fault:
+        who = "" if fault.owner is None else f" as {user_name(fault.owner)}"
+        raise ImportRefusedError(
+            f"{fault.filename}: {fault.strerror}", f"Run this{who}, without sudo."
+        ) from fault
 
 
 def _configured(config: Path | None, environ: Mapping[str, str]) -> Path:
     named = config or (Path(environ["REVIEWSD_CONFIG"]) if environ.get("REVIEWSD_CONFIG") else None)
     found = named or next((each for each in PLACES if each.is_file()), None)
+    if named is None and found is not None and not found.is_absolute():
+        owner = found.lstat().st_uid
+        if owner not in {0, os.geteuid(), caller(environ)}:
+            raise ImportRefusedError(
+                f"{found} belongs to {user_name(owner)}",
+                f"To use it all the same: --config {found}; or name the data directory: --data DIR",
+            )
     if override := environ.get("REVIEWSD_DATA_DIR"):
         return (Path.cwd() if found is None else found.parent) / override
     if found is None:

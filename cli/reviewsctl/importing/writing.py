@@ -2,16 +2,13 @@
 
 import contextlib
 import os
-import shutil
-import stat
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import BinaryIO
 
+from reviewsctl import folders
+from reviewsctl.folders import Folder
 from reviewsctl.importing.faults import ImportRefusedError
 
-_BUFFER = 1024 * 1024
 _MODE = (
     0o644  # of a file that was not there: the daemon runs as somebody else, and the data are public
 )
@@ -20,76 +17,48 @@ _MODE = (
 class Draft:
     """A new version of a file, beside it until ``commit``; made by ``draft``."""
 
-    def __init__(self, path: Path, file: BinaryIO, temporary: Path) -> None:
-        self.file = file
-        self._path = path
-        self._temporary = temporary
-        self._before = _look(path)
+    def __init__(self, folder: Folder, name: str, new: folders.Draft) -> None:
+        self._folder = folder
+        self._name = name
+        self._new = new
+        self._before = folder.look(name)
 
-    def commit(self) -> Path | None:
-        """Puts it in the file's place, with its owner and mode; returns where the old one is now.
+    @property
+    def file(self) -> BinaryIO:
+        """To write."""
+        return self._new.file
+
+    def commit(self) -> str | None:
+        """Puts it in the file's place, with its owner and mode; returns the name of the old one.
 
         Raises:
             ImportRefusedError: Somebody else wrote the file meanwhile.
         """
-        self.file.flush()
-        there = _look(self._path)
+        there = self._folder.look(self._name)
         if _signature(there) != _signature(self._before):
             raise ImportRefusedError(
-                f"{self._path} was changed by somebody else meanwhile; it is as they left it",
+                f"{self._folder.path / self._name} was changed by somebody else meanwhile; it is as "
+                "they left it",
                 "Run the import again.",
             )
-        descriptor = self.file.fileno()
-        if there is not None:
-            # who is neither root nor its owner cannot give it away; then it is theirs
-            with contextlib.suppress(PermissionError):
-                os.fchown(descriptor, there.st_uid, there.st_gid)
-        os.fchmod(descriptor, _MODE if there is None else stat.S_IMODE(there.st_mode))
-        os.fsync(descriptor)
-        backup = None if there is None else self._keep()
-        self._temporary.replace(self._path)
-        _sync_folder(self._path.parent)
-        return backup
-
-    def _keep(self) -> Path:
-        backup = self._path.with_name(f"{self._path.name}.bak")
-        aside = self._temporary.with_suffix(".bak")
-        try:
-            os.link(self._path, aside)  # the file itself never has no name
-        except OSError:
-            shutil.copy2(self._path, aside)  # a file system without links
-        aside.replace(backup)
+        if there is None:
+            self._new.put(_MODE)
+            return None
+        backup = f"{self._name}.bak"
+        self._folder.keep(self._name, backup)
+        self._new.give(there.st_uid, there.st_gid)
+        self._new.put(there.st_mode & 0o777)
         return backup
 
 
 @contextlib.contextmanager
-def draft(path: Path) -> Iterator[Draft]:
+def draft(folder: Folder, name: str) -> Iterator[Draft]:
     """A new version of a file for the block; without ``commit`` nothing remains of it."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", suffix=".new", dir=path.parent)
-    temporary = Path(name)
-    try:
-        with open(handle, "wb", buffering=_BUFFER) as file:  # noqa: PTH123  # a descriptor
-            yield Draft(path, file, temporary)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _look(path: Path) -> os.stat_result | None:
-    try:
-        return path.stat()
-    except FileNotFoundError:
-        return None
+    with folder.draft(name) as new:
+        yield Draft(folder, name, new)
 
 
 def _signature(there: os.stat_result | None) -> tuple[int, ...] | None:
     if there is None:
         return None
     return (there.st_dev, there.st_ino, there.st_size, there.st_mtime_ns)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from reviewsctl.folders import opened
 from reviewsctl.importing.faults import ImportRefusedError
 from reviewsctl.importing.writing import draft
 
@@ -11,7 +12,7 @@ from reviewsctl.importing.writing import draft
 def test_without_commit_nothing_remains(tmp_path: Path) -> None:
     path = tmp_path / "reviews.json"
     path.write_text("old")
-    with draft(path) as new:
+    with opened(tmp_path) as folder, draft(folder, path.name) as new:
         new.file.write(b"new")
 
     assert ["reviews.json"] == [each.name for each in tmp_path.iterdir()]
@@ -21,7 +22,7 @@ def test_without_commit_nothing_remains(tmp_path: Path) -> None:
 def test_the_old_file_is_kept_and_the_one_before_is_not(tmp_path: Path) -> None:
     path = tmp_path / "reviews.json"
     for content in (b"1", b"2", b"3"):
-        with draft(path) as new:
+        with opened(tmp_path) as folder, draft(folder, path.name) as new:
             new.file.write(content)
             new.commit()
 
@@ -37,7 +38,7 @@ def test_what_somebody_else_writes_meanwhile_is_not_overwritten(
     path = tmp_path / "reviews.json"
     if before is not None:
         path.write_text(before)
-    with draft(path) as new:
+    with opened(tmp_path) as folder, draft(folder, path.name) as new:
         new.file.write(b"new")
         path.write_text("theirs")
         with pytest.raises(ImportRefusedError):
