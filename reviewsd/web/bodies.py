@@ -1,6 +1,7 @@
 """The body of a request, read strictly while it arrives (RFC 9112 6 and 7; S2, S3). No I/O.
 
-A reader takes what has come and keeps what it needs; what is left over belongs to the next request.
+A reader takes what has come and keeps what it needs, in one piece: a body of 64 KiB may come as 32,768
+objects. What is left over belongs to the next request.
 """
 
 import re
@@ -45,19 +46,19 @@ class Sized:
     def __init__(self, length: int) -> None:
         self.size = self._missing = length
         self.done = not length
-        self._parts: list[bytes] = []
+        self._content = bytearray()
 
     def take(self, data: bytes) -> bytes:
         """Take what belongs to it."""
         part = data[: self._missing]
-        self._parts.append(part)
+        self._content += part
         self._missing -= len(part)
         self.done = not self._missing
         return data[len(part) :]
 
     def content(self) -> bytes:
         """What has come so far."""
-        return b"".join(self._parts)
+        return bytes(self._content)
 
 
 class Chunked:
@@ -66,7 +67,7 @@ class Chunked:
     def __init__(self) -> None:
         self.size = 0
         self.done = False
-        self._parts: list[bytes] = []
+        self._content = bytearray()
         self._missing = 0  # bytes of the chunk under way
         self._held = b""  # of what is no content: a line that is not complete
         self._ending = False  # whether a chunk's own line end has to come
@@ -79,7 +80,7 @@ class Chunked:
         while at < len(data) and not self.done:
             if self._missing:
                 part = data[at : at + self._missing]
-                self._parts.append(part)
+                self._content += part
                 self.size += len(part)
                 self._missing -= len(part)
                 self._ending = not self._missing
@@ -123,4 +124,4 @@ class Chunked:
 
     def content(self) -> bytes:
         """What has come so far."""
-        return b"".join(self._parts)
+        return bytes(self._content)

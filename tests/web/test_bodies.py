@@ -5,6 +5,7 @@ RFC 9112 6 and 7; S2 and S3 of the specification.
 
 import re
 import time
+import tracemalloc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -364,3 +365,25 @@ def test_many_small_chunks_take_as_long_as_they_are(chunk: bytes) -> None:
 def test_bytes_that_drip_take_no_time(data: bytes) -> None:
     pieces = bytewise(data)
     assert quickest(lambda: read(Chunked(), pieces)) < 0.1
+
+
+@pytest.mark.parametrize("piece", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["chunks", "packets"])
+def test_a_body_takes_no_more_memory_than_it_has_bytes(kind: str, piece: int) -> None:
+    """However small the pieces are; objects of their own would take thirty times as much."""
+    size = 65_536 // piece * piece
+    pieces = [bytes((at % 251, at % 241, at % 239)[:piece]) for at in range(size // piece)]
+    body: Body = Sized(size)
+    if kind == "chunks":
+        body = Chunked()
+        pieces = [b"%x\r\n%b\r\n" % (piece, each) for each in pieces]
+    tracemalloc.start()
+    try:
+        for each in pieces:
+            body.take(each)
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert size == len(body.content())
+    assert held < 1.3 * size
