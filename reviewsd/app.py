@@ -25,7 +25,6 @@ from twisted.internet.tcp import Port
 from twisted.internet.threads import deferToThread
 from twisted.logger import Logger
 
-from reviewsd import policies
 from reviewsd.formats.compiling import Settings
 from reviewsd.formats.publication import Order, Step
 from reviewsd.formats.sources import signature
@@ -50,6 +49,7 @@ from reviewsd.web.handover import Taker
 from reviewsd.web.hub import HubRoute
 from reviewsd.web.metrics import MetricsSite
 from reviewsd.web.readiness import Readiness
+from reviewsd.web.reads import Reads
 from reviewsd.web.server import DRAIN_SECONDS, PublicServer
 from reviewsd.wiring import HubParts, build_hub
 from reviewsd.wiring_admin import (
@@ -60,7 +60,7 @@ from reviewsd.wiring_admin import (
 )
 from reviewsd.wiring_mcp import build_mcp, follow_ended
 from reviewsd.wiring_metrics import build_metrics, counted, start_pulse, start_watchdog
-from reviewsd.wiring_public import build_public, build_replies
+from reviewsd.wiring_public import build_public, build_replies, build_workload
 from reviewsd.workers import Ways, Workers
 
 FIRST_WAIT = 5.0
@@ -148,13 +148,14 @@ async def _start(
     readiness = Readiness(snapshots, publisher, lambda: pulse.store_works)
     replies = build_replies(config)
     asked = TaskSet()
-    route = HubRoute(parts.reception, replies, asked, policies.trusted(config))
+    workload = build_workload(reactor, config, tally)
+    hub = HubRoute(parts.reception, replies, asked, workload.networks)
     ended = await follow_ended(
-        stack, reactor, parts.store, parts.world.now, shared=config.hub.shared
+        stack, reactor, parts.store, parts.world.now, tally, shared=config.hub.shared
     )
-    tally.include(lambda: {"mcp_delete_refused_total": ended.refused})
-    mcp = build_mcp(reactor, config, environ, snapshots, ended, replies, asked, tally)
-    public = build_public(reactor, config, snapshots, replies, route, mcp, readiness=readiness)
+    mcp = build_mcp(config, environ, snapshots, ended, replies, workload, asked, tally)
+    reads = Reads(snapshots, replies, workload)
+    public = build_public(reactor, config, snapshots, reads, hub, mcp, readiness=readiness)
     tally.include(public.counts)
     ended.observe(workers.end)
     stack.push_async_callback(asked.stop)
@@ -178,9 +179,11 @@ async def _start(
         lambda: workers.lives,
     )
     metrics = build_metrics(reactor, snapshots, publisher, pulse, parts.operator.state, counts)
-    probes = ProbeRoutes(readiness, metrics.text, CONTENT_TYPE, program_version())
-    more = operator_routes(stack, config, environ, parts.backups, program_version())
-    await _listen(stack, reactor, admin_endpoint(config, inherited()), admin.site(probes, more))
+    routes = admin.site(
+        ProbeRoutes(readiness, metrics.text, CONTENT_TYPE, program_version()),
+        operator_routes(stack, config, environ, parts.backups, program_version()),
+    )
+    await _listen(stack, reactor, admin_endpoint(config, inherited()), routes)
     await _open_metrics(stack, reactor, config, metrics, parts.avoid)
 
     await workers.start(

@@ -132,6 +132,7 @@ DURATIONS = (
 LEVELS = (
     Counted("connections", "Open public connections."),
     Counted("inflight", "Requests that are being answered."),
+    Counted("computations_waiting", "Searches and MCP messages that wait for their turn."),
 )
 
 

@@ -54,8 +54,9 @@ from reviewsd.tasks import TaskSet, every
 from reviewsd.timers import steady
 from reviewsd.web.accepting import lean
 from reviewsd.web.handover import Giver
+from reviewsd.web.reads import Reads
 from reviewsd.wiring_mcp import build_mcp
-from reviewsd.wiring_public import build_public, build_replies
+from reviewsd.wiring_public import build_public, build_replies, build_workload
 
 LOOK_SECONDS = 1.0
 """Between two looks at the snapshots' link: an order to look might be lost."""
@@ -182,8 +183,10 @@ class Reader:
         self._snapshots = snapshots
         tasks, asked, tally = TaskSet(), TaskSet(), self._tally
         replies = build_replies(config)
-        mcp = build_mcp(reactor, config, os.environ, snapshots, self, replies, asked, tally)
-        server = build_public(reactor, config, snapshots, replies, None, mcp, self._giver)
+        workload = build_workload(reactor, config, tally)
+        mcp = build_mcp(config, os.environ, snapshots, self, replies, workload, asked, tally)
+        reads = Reads(snapshots, replies, workload)
+        server = build_public(reactor, config, snapshots, reads, None, mcp, self._giver)
         tally.include(server.counts)
         self._stack.push_async_callback(tasks.stop)
         self._stack.push_async_callback(asked.stop)

@@ -30,6 +30,7 @@ from reviewsd.tasks import TaskSet
 from reviewsd.web.mcp import Ended, McpRoute, Rules
 from reviewsd.web.origins import Hosts, Origins
 from reviewsd.web.replies import Replies
+from reviewsd.web.workload import Workload
 
 _log = Logger()
 
@@ -46,6 +47,7 @@ async def follow_ended(
     clock: IReactorTime,
     store: Store,
     now: Callable[[], int],
+    tally: Tally,
     *,
     shared: bool,
 ) -> EndedSessions:
@@ -56,6 +58,7 @@ async def follow_ended(
         clock: What everything runs on.
         store: The hub's.
         now: Its clock.
+        tally: Counts those that cannot be kept.
         shared: Whether other nodes use it too.
     """
     ended = EndedSessions(store, clock, now, shared=shared)
@@ -63,30 +66,31 @@ async def follow_ended(
         await ended.load()
     except StoreError as error:
         _log.error("ended MCP sessions are not known yet: {error}", error=str(error))
+    tally.include(lambda: {"mcp_delete_refused_total": ended.refused})
     ended.start()
     stack.push_async_callback(ended.stop)
     return ended
 
 
 def build_mcp(
-    clock: IReactorTime,
     config: Config,
     environ: Mapping[str, str],
     snapshots: Snapshots,
     ended: EndedHere,
     replies: Replies,
+    workload: Workload,
     asked: TaskSet,
     tally: Tally,
 ) -> McpRoute:
     """Build MCP.
 
     Args:
-        clock: What everything runs on.
         config: What the operator wants.
         environ: Names systemd's credentials.
         snapshots: Where the data is.
         ended: Ends sessions.
         replies: How answers leave.
+        workload: Computes answers.
         asked: Owns what requests have begun.
         tally: Counts calls of tools.
 
@@ -109,7 +113,7 @@ def build_mcp(
         hosts=Hosts(config.base_url, policies.allowed_hosts(config)),
         max_body=config.server.max_body.mcp,
     )
-    return McpRoute(server, snapshots, ended, rules, replies, clock, asked, time.time)
+    return McpRoute(server, snapshots, ended, rules, replies, workload, asked, time.time)
 
 
 def _secrets(config: Config, environ: Mapping[str, str]) -> tuple[bytes, ...]:

@@ -5,6 +5,9 @@ from twisted.internet.interfaces import IReactorTime
 from reviewsd import policies
 from reviewsd.settings import Config
 from reviewsd.stores.snapshots import Snapshots
+from reviewsd.tally import Tally
+from reviewsd.web.clients import ClientNetworks
+from reviewsd.web.cooperative import CooperativeScheduler
 from reviewsd.web.hub import HubRoute
 from reviewsd.web.lane import fast_lane
 from reviewsd.web.mcp import McpRoute
@@ -14,6 +17,7 @@ from reviewsd.web.readiness import Readiness
 from reviewsd.web.reads import Reads
 from reviewsd.web.replies import Replies
 from reviewsd.web.server import HandOver, Limits, PublicServer
+from reviewsd.web.workload import Workload
 
 MIN_CONNECTIONS = 16
 """That each process may have."""
@@ -30,11 +34,21 @@ def build_replies(config: Config) -> Replies:
     )
 
 
+def build_workload(clock: IReactorTime, config: Config, tally: Tally) -> Workload:
+    """What computes answers in this process."""
+    workload = Workload(
+        CooperativeScheduler(clock),
+        ClientNetworks(policies.trusted(config)),
+    )
+    tally.include(workload.counts)
+    return workload
+
+
 def build_public(
     clock: IReactorTime,
     config: Config,
     snapshots: Snapshots,
-    replies: Replies,
+    reads: Reads,
     hub: HubRoute | None,
     mcp: McpRoute,
     hand_over: HandOver | None = None,
@@ -46,14 +60,13 @@ def build_public(
         clock: What everything runs on.
         config: What the operator wants.
         snapshots: Where the data is.
-        replies: What answers are made of.
+        reads: Answers reads.
         hub: Answers at the hub's address.
         mcp: Answers MCP.
         hand_over: For requests that another process answers.
         readiness: Told to everybody, if ``server.readyz`` says so.
     """
-    reads = Reads(snapshots, replies, clock)
-    server = config.server
+    server, replies = config.server, reads.replies
     public = PublicServer(
         PublicSite(reads, replies, hub, mcp, readiness if server.readyz else None).resource(),
         replies,

@@ -22,6 +22,8 @@ class Refusal:
     description: str
     problem: Problem
     issues: tuple[Issue, ...] = ()
+    headers: tuple[str, ...] = ()
+    """Further ones."""
 
 
 INVALID_PARAMETERS = "InvalidParameters"
@@ -31,6 +33,7 @@ NOT_ACCEPTABLE = "NotAcceptable"
 PRECONDITION_FAILED = "PreconditionFailed"
 CONTENT_TOO_LARGE = "ContentTooLarge"
 MISDIRECTED = "Misdirected"
+TOO_MANY_REQUESTS = "TooManyRequests"
 
 REFUSALS = {
     INVALID_PARAMETERS: Refusal(
@@ -52,6 +55,11 @@ REFUSALS = {
     ),
     CONTENT_TOO_LARGE: Refusal("The request has a body", problems.CONTENT_TOO_LARGE),
     MISDIRECTED: Refusal("`Host` is no name of this service", problems.MISDIRECTED),
+    TOO_MANY_REQUESTS: Refusal(
+        "As many searches as may be are waiting, all of the same network",
+        problems.TOO_MANY_REQUESTS,
+        headers=("Retry-After",),
+    ),
 }
 
 _HEADERS: dict[str, Json] = {
@@ -83,6 +91,12 @@ _HEADERS: dict[str, Json] = {
         "required": True,
         "schema": {"type": "string"},
         "example": '</.well-known/openapi.json>; rel="service-desc"',
+    },
+    "Retry-After": {
+        "description": "Seconds after which it may be tried again",
+        "required": True,
+        "schema": {"type": "integer", "minimum": 0},
+        "example": 5,
     },
     "Access-Control-Allow-Origin": {
         "description": "Any origin may read the answer",
@@ -180,7 +194,8 @@ def unkept(description: str, content: Json, headers: Json | None = None) -> Json
 
 def refused(*names: str) -> Json:
     """The responses of refusals, by status."""
-    return {str(REFUSALS[name].problem.status): _component("responses", name) for name in names}
+    ordered = sorted(names, key=lambda name: REFUSALS[name].problem.status)
+    return {str(REFUSALS[name].problem.status): _component("responses", name) for name in ordered}
 
 
 def _refused(base_url: str, refusal: Refusal) -> Json:
@@ -188,7 +203,7 @@ def _refused(base_url: str, refusal: Refusal) -> Json:
     media = {"schema": reference("Problem"), "example": example}
     return {
         "description": refusal.description,
-        "headers": _NO_STORE | _headers((_CORS,)),
+        "headers": _NO_STORE | _headers((_CORS, *refusal.headers)),
         "content": {JSON: media, PROBLEM_JSON: media},
     }
 

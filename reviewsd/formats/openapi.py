@@ -137,7 +137,7 @@ def _reads(base_url: str) -> tuple[_Read, ...]:
             example=sample.search,
             parameters=tuple(_parameter(row, "query") for row in SEARCH_PARAMETERS),
             dated=False,
-            refusals=(answers.INVALID_PARAMETERS,),
+            refusals=(answers.INVALID_PARAMETERS, answers.TOO_MANY_REQUESTS),
         ),
         _Read(
             path=f"{paths.SINCE}{{{SINCE_DATE.name}}}",

@@ -223,6 +223,12 @@ def _post() -> Json:
                 "The body is not JSON", -32600, "Content-Type must be application/json"
             ),
             "421": _misdirected(),
+            "429": _refused(
+                "As many requests as may be are waiting, all of the same network",
+                -32603,
+                "Your network has too many requests waiting; wait for their answers",
+                _RETRY_AFTER,
+            ),
             "500": _refused("The server failed", -32603, "Internal error"),
             "503": _refused(
                 "There is no data yet", -32603, "No data has been published yet", _RETRY_AFTER

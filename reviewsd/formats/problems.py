@@ -104,6 +104,12 @@ TOO_MANY_CONNECTIONS = Problem(
     "Too Many Connections",
     "Your network has as many connections as it may have (server.per_client).",
 )
+TOO_MANY_REQUESTS = Problem(
+    429,
+    "too-many-requests",
+    "Too Many Requests",
+    "Your network has as many searches waiting as it may have; wait for their answers.",
+)
 FIELDS_TOO_LARGE = Problem(
     431,
     "header-fields-too-large",

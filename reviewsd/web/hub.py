@@ -5,18 +5,15 @@ that must stop neither the commit nor what follows from it: so the hub's work is
 and the route only waits for it. It is no read: answers have no CORS headers (S12).
 """
 
-from collections.abc import Sequence
-from ipaddress import IPv4Network, IPv6Network
 from typing import Protocol
 
 from twisted.internet.defer import CancelledError
 from twisted.logger import Logger
 
-from reviewsd.domain.addresses import client_network
-from reviewsd.domain.clients import client_address, is_trusted
 from reviewsd.stores.database import StoreError
 from reviewsd.tasks import TaskSet
 from reviewsd.web.asked import Asked
+from reviewsd.web.clients import ClientNetworks
 from reviewsd.web.replies import Replies, Reply
 from reviewsd.websub.form import HubAnswer
 
@@ -57,7 +54,7 @@ class HubRoute:
         hub: Who answers.
         replies: How answers leave.
         tasks: Owns the hub's work; to be stopped when no request is under way any more.
-        trusted: ``server.trusted_proxies`` (S6).
+        networks: Tells for whom a request is.
     """
 
     _log = Logger()
@@ -67,13 +64,12 @@ class HubRoute:
         hub: Hub,
         replies: Replies,
         tasks: TaskSet,
-        trusted: Sequence[IPv4Network | IPv6Network] = (),
+        networks: ClientNetworks,
     ) -> None:
         self._hub = hub
         self._replies = replies
         self._tasks = tasks
-        self._trusted = trusted
-        self._told = False
+        self._networks = networks
 
     async def answer(self, asked: Asked) -> Reply:
         """Answer a request of any known method (W24)."""
@@ -91,7 +87,7 @@ class HubRoute:
     async def _ask(self, asked: Asked) -> HubAnswer:
         """Let the hub answer, in its own time; the answer may find nobody left waiting."""
         types = asked.lines(b"content-type")
-        client = self._client(asked)
+        client = self._networks.of(asked)
         try:
             return await self._hub.receive(
                 asked.body, types[0] if len(types) == 1 else None, client
@@ -104,19 +100,6 @@ class HubRoute:
         except Exception:  # noqa: BLE001 - logged with its traceback; whoever waits must be told
             self._log.failure("answering a request to the hub failed")
             return FAILED
-
-    def _client(self, asked: Asked) -> str:
-        """The client network, which the hub counts by."""
-        host = asked.client
-        forwarded = asked.lines(b"x-forwarded-for")
-        if forwarded and not self._told and not is_trusted(host, self._trusted):
-            self._told = True  # once: anybody can send it
-            self._log.warn(
-                "X-Forwarded-For from {host} is ignored; server.trusted_proxies can name a proxy",
-                host=host,
-            )
-        lines = [line.decode("latin-1") for line in forwarded]
-        return client_network(client_address(host, lines, self._trusted))
 
     def _reply(self, answer: HubAnswer) -> Reply:
         extra = []

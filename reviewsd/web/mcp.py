@@ -13,20 +13,28 @@ from functools import lru_cache, partial
 from typing import Protocol
 
 from twisted.internet.defer import CancelledError, Deferred
-from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from reviewsd.mcp.jsonrpc import INTERNAL_ERROR, JsonRpcError, failure
-from reviewsd.mcp.server import ALLOW, ENDED, NO_ROOM, NOT_ALLOWED, Answer, Posted, refusal
+from reviewsd.mcp.server import (
+    ALLOW,
+    ENDED,
+    NO_ROOM,
+    NOT_ALLOWED,
+    Answer,
+    Posted,
+    refusal,
+)
 from reviewsd.mcp.sessions import Session
 from reviewsd.stores.database import StoreError
 from reviewsd.stores.snapshots import Snapshot, SnapshotError, Snapshots
 from reviewsd.tasks import TaskSet
 from reviewsd.web.asked import Asked
+from reviewsd.web.cooperative import RETRY_SOON, QueueFullError
 from reviewsd.web.origins import Hosts, Origins
 from reviewsd.web.replies import Replies, Reply
-from reviewsd.web.steps import in_steps
+from reviewsd.web.workload import Workload
 
 Headers = tuple[tuple[bytes, bytes], ...]
 
@@ -58,6 +66,9 @@ FOREIGN_HOST = refusal(
 WRONG_TYPE = refusal(415, "Content-Type must be application/json")
 NOT_ACCEPTED = refusal(406, "Answers are application/json, which Accept excludes")
 UNAVAILABLE = refusal(503, "No data has been published yet", ((b"Retry-After", b"5"),))
+CROWDED = refusal(
+    429, "Your network has too many requests waiting; wait for their answers", (RETRY_SOON,)
+)
 FAILED = Answer(500, (failure(JsonRpcError(INTERNAL_ERROR, "Internal error")),))
 UNSTORED = refusal(503, "The session cannot be ended at the moment", ((b"Retry-After", b"60"),))
 
@@ -105,7 +116,7 @@ class McpRoute:
         ended: Keeps what DELETE ends.
         rules: Who is let in.
         replies: How answers leave.
-        clock: To search in steps.
+        workload: Computes answers.
         tasks: Owns what goes on without the client; to be stopped when no request is under way.
         now: The time, POSIX seconds.
     """
@@ -119,7 +130,7 @@ class McpRoute:
         ended: Ended,
         rules: Rules,
         replies: Replies,
-        clock: IReactorTime,
+        workload: Workload,
         tasks: TaskSet,
         now: Callable[[], float],
     ) -> None:
@@ -131,7 +142,7 @@ class McpRoute:
             413, f"The body must have at most {rules.max_body} bytes (server.max_body.mcp)"
         )
         self._replies = replies
-        self._clock = clock
+        self._workload = workload
         self._tasks = tasks
         self._now = now
         self._told: set[str] = set()
@@ -182,15 +193,15 @@ class McpRoute:
                     return NOT_ACCEPTED
                 if asked.truncated:
                     return self._too_large
-                return self._post(_posted(asked))
+                return self._post(asked, _posted(asked))
             case b"DELETE":
                 return self._delete(_posted(asked))
         return NOT_ALLOWED
 
-    def _post(self, posted: Posted) -> Answer | Deferred[Answer]:
+    def _post(self, asked: Asked, posted: Posted) -> Answer | Deferred[Answer]:
         try:
             steps = self._server.post(posted, self._snapshots.current, self._now())
-            answer = in_steps(steps, self._clock)
+            answer = self._workload.run(asked, steps)
         except Exception:  # noqa: BLE001 - it is told apart there
             return self._failed(posted, Failure())
         if isinstance(answer, Deferred):
@@ -203,6 +214,8 @@ class McpRoute:
             reason.raiseException()
         if reason.check(SnapshotError):
             return UNAVAILABLE
+        if reason.check(QueueFullError):
+            return CROWDED
         self._log.failure("answering an MCP message failed", reason)
         return self._server.fault(posted)
 

@@ -7,22 +7,21 @@ nor a connection: the routes (``public``) and the fast lane (``lane``) ask the s
 
 import hashlib
 from base64 import urlsafe_b64encode
-from functools import partial
+from collections.abc import Generator
 
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from reviewsd.domain.parameters import InvalidParametersError, read_date, read_query
 from reviewsd.domain.queries import SearchQuery
-from reviewsd.domain.search import Hits
 from reviewsd.formats import documents, paths, problems
 from reviewsd.stores.snapshots import Snapshot, SnapshotError, Snapshots
 from reviewsd.web.asked import Asked
+from reviewsd.web.cooperative import RETRY_SOON, QueueFullError
 from reviewsd.web.replies import PreparedDocument, Replies, Reply
-from reviewsd.web.steps import in_steps
+from reviewsd.web.workload import Workload
 
 Answer = Reply | Deferred[Reply]
 """What a route comes to; a Deferred only where it had to wait for something."""
@@ -34,21 +33,22 @@ class Reads:
     Args:
         snapshots: Where the data is.
         replies: What answers are made of.
-        clock: To search in steps.
+        workload: Computes answers.
     """
 
     _log = Logger()
 
-    def __init__(self, snapshots: Snapshots, replies: Replies, clock: IReactorTime) -> None:
+    def __init__(self, snapshots: Snapshots, replies: Replies, workload: Workload) -> None:
         self._snapshots = snapshots
-        self._replies = replies
-        self._clock = clock
+        self.replies = replies
+        """What answers are made of."""
+        self._workload = workload
         self._documents: dict[str, PreparedDocument] = {}
         snapshots.observe(self._published)
 
     def _published(self, snapshot: Snapshot) -> None:
         self._documents = {
-            path: self._replies.prepare(path, document)
+            path: self.replies.prepare(path, document)
             for path, document in snapshot.documents.items()
         }
 
@@ -56,21 +56,20 @@ class Reads:
         """A resource rendered at publication."""
         prepared = self._documents.get(path)
         if prepared is not None:
-            return self._replies.rendered(asked, prepared)
+            return self.replies.rendered(asked, prepared)
         if self._snapshots.empty:
             return self.unpublished(asked)
-        return self._replies.problem(asked, problems.NOT_PUBLISHED)
+        return self.replies.problem(asked, problems.NOT_PUBLISHED)
 
     def search(self, asked: Asked) -> Answer:
         """The reviews that match all filters, a page of them."""
         query = read_query(asked.query)
-        snapshot = self._snapshots.current
-        hits = in_steps(snapshot.search(query), self._clock)
-        if isinstance(hits, Hits):
-            return self._page(asked, query, snapshot, hits)
-        return hits.addCallback(partial(self._page, asked, query, snapshot))
+        return self._workload.run(asked, self._search(asked, query, self._snapshots.current))
 
-    def _page(self, asked: Asked, query: SearchQuery, snapshot: Snapshot, hits: Hits) -> Reply:
+    def _search(
+        self, asked: Asked, query: SearchQuery, snapshot: Snapshot
+    ) -> Generator[None, None, Reply]:
+        hits = yield from snapshot.search(query)
         following = snapshot.cursor(hits)
         cursor = None if following is None else following.encode()
         found = hits.positions
@@ -84,7 +83,7 @@ class Reads:
         if cursor is not None:
             after = f"{paths.SEARCH}?{first}{'&' if first else ''}cursor={cursor}"
         tag = _tag(snapshot.revision, question)
-        return self._replies.computed(asked, (body,), tag, following=after)
+        return self.replies.computed(asked, (body,), tag, following=after)
 
     def since(self, asked: Asked, date: str) -> Reply:
         """All reviews dated on or after a day."""
@@ -94,19 +93,19 @@ class Reads:
         dataset = snapshot.documents[paths.REVIEWS].identity
         parts = documents.since_result(day, count, records)
         tag = _tag(snapshot.revision, f"since {day}")
-        return self._replies.computed(asked, parts, tag, dataset.last_modified)
+        return self.replies.computed(asked, parts, tag, dataset.last_modified)
 
     def health(self) -> Reply:
         """The reactor answers."""
-        return self._replies.unstored(b'{"status":"ok"}')
+        return self.replies.unstored(b'{"status":"ok"}')
 
     def unpublished(self, asked: Asked) -> Reply:
         """There is nothing to serve yet."""
-        return self._replies.problem(asked, problems.UNAVAILABLE, ((b"Retry-After", b"5"),))
+        return self.replies.problem(asked, problems.UNAVAILABLE, ((b"Retry-After", b"5"),))
 
     def failed(self, asked: Asked, failure: Failure) -> Reply:
         """An error of a route, as the status it means."""
-        replies = self._replies
+        replies = self.replies
         match failure.value:
             case InvalidParametersError(issues=issues):
                 return replies.invalid(asked, issues)
@@ -117,6 +116,8 @@ class Reads:
                 return replies.problem(asked, problems.NOT_ALLOWED, ((b"Allow", allow.encode()),))
             case HTTPException():
                 return replies.problem(asked, problems.NOT_FOUND)
+            case QueueFullError():
+                return replies.problem(asked, problems.TOO_MANY_REQUESTS, (RETRY_SOON,))
             case SnapshotError():
                 return self.unpublished(asked)
         self._log.failure("answering {path} failed", failure, path=asked.path)

@@ -33,7 +33,7 @@ def classes(snapshot: Snapshot) -> Classes:
     rare = [word for word, count in _words(texts) if 1 <= count <= 3][:_WORST]
     dense_technician, sparse_technician = _extremes(snapshot, TECHNICIAN)
     dense_service, sparse_service = _extremes(snapshot, SERVICE)
-    newest, oldest = _day(snapshot, 0), _day(snapshot, snapshot.columns.count - 1)
+    newest, oldest = day_at(snapshot, 0), day_at(snapshot, snapshot.columns.count - 1)
     month = datetime.timedelta(days=30)
     middle = oldest + (newest - oldest) / 2
     half, most = _cursor(snapshot, 0.5), _cursor(snapshot, 0.95)
@@ -112,7 +112,7 @@ def distinct(snapshot: Snapshot, seed: int = 1) -> Iterator[SearchQuery]:
     """Endless searches of all classes, none like another."""
     rng = random.Random(seed)
     every = [query for queries in classes(snapshot).values() for query in queries]
-    newest, oldest = _day(snapshot, 0), _day(snapshot, snapshot.columns.count - 1)
+    newest, oldest = day_at(snapshot, 0), day_at(snapshot, snapshot.columns.count - 1)
     days = (newest - oldest).days
     seen = set()
     while True:
@@ -182,7 +182,8 @@ def _extremes(snapshot: Snapshot, field: str) -> tuple[str, str]:
     return ordered[-1], ordered[0]
 
 
-def _day(snapshot: Snapshot, position: int) -> datetime.date:
+def day_at(snapshot: Snapshot, position: int) -> datetime.date:
+    """The date of the review at a position."""
     return datetime.date.fromordinal(-snapshot.columns.days[position])
 
 

@@ -35,10 +35,11 @@ from reviewsd.formats.sources import signature
 from reviewsd.stores import child
 from reviewsd.stores.publisher import Publisher
 from reviewsd.stores.snapshots import Snapshot, Snapshots
+from reviewsd.web.cooperative import CooperativeScheduler
 from reviewsd.web.reads import Reads
 from reviewsd.web.replies import Replies
-from reviewsd.web.steps import in_steps
 from tests.benchmarks.classes import classes
+from tests.support.workload import workload
 
 SETTINGS = Settings(base_url="https://reviews.example", authority="reviews.example", year=2025)
 MAX_BYTES = 1 << 31
@@ -171,6 +172,9 @@ class Timed:
         self.longest = max(self.longest, time.perf_counter() - wall)
 
 
+_ABSENT = SearchQuery(query="zzzzqq")
+
+
 def hurry(nice: int) -> None:
     """Set this thread's nice value; children made before keep theirs."""
     with contextlib.suppress(OSError):
@@ -188,7 +192,9 @@ async def measure(clock: PosixReactorBase, data: Path, state: Path, reloads: int
         partial(child.run, clock),
     )
     await publisher.reload()
-    Reads(snapshots, Replies(SETTINGS.base_url, "public"), clock)  # prepares what is published
+    replies = Replies(SETTINGS.base_url, "public")
+    Reads(snapshots, replies, workload(clock))  # prepares what is published
+    scheduler = CooperativeScheduler(clock)
     link = state / "snapshots" / folder.CURRENT
     opening = []
     for _ in range(20):
@@ -198,10 +204,10 @@ async def measure(clock: PosixReactorBase, data: Path, state: Path, reloads: int
     gc.collect()
     gc.freeze()
     hurry(_URGENT)
-    first = Timed(Snapshot(link.resolve()).search(SearchQuery(query="zzzzqq")))
-    await maybeDeferred(in_steps, first.run(), clock)
+    first = Timed(Snapshot(link.resolve()).search(_ABSENT))
+    await _run(scheduler, first.run())
     found = [
-        await _class(clock, snapshots.current, name, queries)
+        await _class(scheduler, snapshots.current, name, queries)
         for name, queries in classes(snapshots.current).items()
     ]
     hurry(_USUAL)
@@ -216,8 +222,12 @@ async def measure(clock: PosixReactorBase, data: Path, state: Path, reloads: int
     )
 
 
+async def _run(scheduler: CooperativeScheduler, steps: Generator[None, None, Hits]) -> None:
+    await maybeDeferred(scheduler.run, steps, lambda: "")
+
+
 async def _class(
-    clock: PosixReactorBase, snapshot: Snapshot, name: str, queries: list[SearchQuery]
+    scheduler: CooperativeScheduler, snapshot: Snapshot, name: str, queries: list[SearchQuery]
 ) -> Class:
     cold: list[float] = []
     cpus: list[float] = []
@@ -230,14 +240,14 @@ async def _class(
         snapshot._counts.clear()
         timed = Timed(snapshot.search(query))
         begin, cpu = time.perf_counter(), time.thread_time()
-        await maybeDeferred(in_steps, timed.run(), clock)
+        await _run(scheduler, timed.run())
         cpus.append(1e3 * (time.thread_time() - cpu))
         cold.append(1e3 * (time.perf_counter() - begin))
         longest, longest_cpu = max(longest, timed.longest), max(longest_cpu, timed.longest_cpu)
         if cpus[-1] > worst:
             worst, slowest = cpus[-1], query.canonical()
         begin = time.perf_counter()
-        await maybeDeferred(in_steps, snapshot.search(query), clock)
+        await _run(scheduler, snapshot.search(query))
         warm.append(1e3 * (time.perf_counter() - begin))
     return Class(
         name=name,
@@ -259,7 +269,7 @@ async def _reload(
     number: int,
 ) -> Reload:
     await deferToThread(change, data, number)
-    await maybeDeferred(in_steps, snapshots.current.search(SearchQuery(query="zzzzqq")), clock)
+    await _run(CooperativeScheduler(clock), snapshots.current.search(_ABSENT))
     ticker = Ticker(clock)
     await deferLater(clock, 0.01)
     begin = time.perf_counter()

@@ -80,6 +80,14 @@ class Connection:
             received += self._more()
         return head, bytes(received[end + 4 :])
 
+    def fileno(self) -> int:
+        """The socket's descriptor, to wait for answers."""
+        return self._socket.fileno()
+
+    def close(self) -> None:
+        """Close it."""
+        self._socket.close()
+
     def _more(self) -> bytes:
         data = self._socket.recv(1 << 20)
         assert data, "the server has closed the connection"

@@ -160,7 +160,7 @@ def test_an_operation_has_what_generators_and_readers_need(path: str) -> None:
     ("path", "statuses"),
     [
         (paths.REVIEWS, "200 304 406 412 413 421"),
-        (paths.SEARCH, "200 304 400 406 412 413 421"),
+        (paths.SEARCH, "200 304 400 406 412 413 421 429"),
         (SINCE, "200 304 400 404 406 412 413 421"),
         (paths.INSIGHTS, "200 304 404 406 412 413 421"),
         (paths.JSON_FEED, "200 304 406 412 413 421"),

@@ -29,7 +29,7 @@ def example(method: str, status: int) -> Any:  # noqa: ANN401  JSON
 def test_it_is_asked_with_post_and_delete() -> None:
     assert {"post", "delete"} == ITEM.keys()
     assert ["application/json"] == list(ITEM["post"]["requestBody"]["content"])
-    statuses = "200 202 400 403 404 406 413 415 421 500 503"
+    statuses = "200 202 400 403 404 406 413 415 421 429 500 503"
     assert statuses == " ".join(ITEM["post"]["responses"])
     assert "204 400 403 404 405 421 503" == " ".join(ITEM["delete"]["responses"])
 
@@ -39,7 +39,7 @@ def test_every_answer_is_json_that_is_not_kept(method: str) -> None:
     for status, answer in ITEM[method]["responses"].items():
         assert ([] if status in {"202", "204"} else ["application/json"]) == list(answer["content"])
         assert "no-store" == answer["headers"]["Cache-Control"]["schema"]["const"]
-        assert ("Retry-After" in answer["headers"]) == (status == "503")
+        assert ("Retry-After" in answer["headers"]) == (status in {"429", "503"})
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,7 @@ def test_every_answer_is_json_that_is_not_kept(method: str) -> None:
         ("post", mcp.WRONG_TYPE),
         ("post", mcp.NOT_ACCEPTED),
         ("post", mcp.UNAVAILABLE),
+        ("post", mcp.CROWDED),
         ("delete", mcp.FOREIGN_ORIGIN),
         ("delete", mcp.FOREIGN_HOST),
         ("delete", NO_ROOM),

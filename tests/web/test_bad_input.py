@@ -22,6 +22,7 @@ from reviewsd.web.reads import Reads
 from reviewsd.web.replies import Replies
 from reviewsd.web.server import Limits, PublicServer
 from tests.support.daemon import BASE_URL, Answer, Daemon
+from tests.support.workload import workload
 
 SEARCH = "/api/reviews/search"
 SINCE = "/api/reviews/since/"
@@ -568,7 +569,7 @@ def ask(snapshots: Snapshots, path: bytes, *, fast: bool) -> tuple[bytes, list[L
     """What a site in this process answers, and what it logs."""
     clock = Clock()
     replies = Replies(BASE_URL, "public, max-age=60", lambda: 1_760_000_000.0)
-    reads = Reads(snapshots, replies, clock)
+    reads = Reads(snapshots, replies, workload(clock))
     site = PublicSite(reads, replies).resource()
     lane = fast_lane(reads) if fast else None
     server = PublicServer(site, replies, clock, Limits(), lane=lane)

@@ -14,6 +14,7 @@ from reviewsd.web.server import Limits, PublicServer
 from tests.support.columns import review
 from tests.support.connections import REPLIES, Line
 from tests.support.publishing import House
+from tests.support.workload import workload
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +23,7 @@ def reads(tmp_path_factory: pytest.TempPathFactory) -> Reads:
     house.write(*(review(f"r{n}", text="A boiler.") for n in range(3)))
     house.publish()
     snapshots = Snapshots(house.snapshots)
-    reads = Reads(snapshots, REPLIES, Clock())
+    reads = Reads(snapshots, REPLIES, workload(Clock()))
     snapshots.refresh()
     return reads
 

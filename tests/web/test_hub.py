@@ -28,6 +28,7 @@ from reviewsd.formats.problems import HUB_MAX_BODY
 from reviewsd.stores.database import StoreError
 from reviewsd.stores.snapshots import Snapshots
 from reviewsd.tasks import TaskSet
+from reviewsd.web.clients import ClientNetworks
 from reviewsd.web.hub import HubRoute
 from reviewsd.web.public import PublicSite
 from reviewsd.web.reads import Reads
@@ -36,6 +37,7 @@ from reviewsd.web.server import Limits, PublicServer
 from reviewsd.websub.form import FormRules, HubAnswer, HubRequestError, read_form
 from tests.support.columns import review
 from tests.support.publishing import House
+from tests.support.workload import workload
 
 PATH = "/api/websub/hub"
 BASE_URL = "https://reviews.example.net"
@@ -115,7 +117,7 @@ def server(
     snapshots: Snapshots, clock: IReactorTime, route: HubRoute | None = None
 ) -> PublicServer:
     """A site of which the hub is all that counts."""
-    site = PublicSite(Reads(snapshots, REPLIES, clock), REPLIES, route)
+    site = PublicSite(Reads(snapshots, REPLIES, workload(clock)), REPLIES, route)
     return PublicServer(site.resource(), REPLIES, clock, Limits())
 
 
@@ -128,8 +130,8 @@ class Street:
         self.snapshots = Snapshots(house.snapshots)
         self.hub = FormHub()
         self.tasks = TaskSet()
-        trusted = [ip_network("127.0.0.0/8")]
-        route = HubRoute(self.hub, REPLIES, self.tasks, trusted)
+        networks = ClientNetworks([ip_network("127.0.0.0/8")])
+        route = HubRoute(self.hub, REPLIES, self.tasks, networks)
         clock = cast("IReactorTime", reactor)
         self.server = server(self.snapshots, clock, route)
         self.listening = cast("IReactorTCP", reactor).listenTCP(
@@ -511,7 +513,7 @@ async def test_the_client_is_whom_a_trusted_proxy_speaks_for(
 
 def test_over_a_unix_socket_there_is_no_peer_to_name(tmp_path: Path) -> None:
     hub = FormHub()
-    route = HubRoute(hub, REPLIES, TaskSet())
+    route = HubRoute(hub, REPLIES, TaskSet(), ClientNetworks())
     public = server(Snapshots(tmp_path), Clock(), route)
     channel = public.buildProtocol(None)
     channel.makeConnection(StringTransport(peerAddress=UNIXAddress(None)))
@@ -523,7 +525,7 @@ def test_over_a_unix_socket_there_is_no_peer_to_name(tmp_path: Path) -> None:
 def test_a_forwarded_header_from_a_stranger_is_ignored_and_told_once(tmp_path: Path) -> None:
     """S6."""
     hub = FormHub()
-    route = HubRoute(hub, REPLIES, TaskSet())
+    route = HubRoute(hub, REPLIES, TaskSet(), ClientNetworks())
     public = server(Snapshots(tmp_path), Clock(), route)
     ask = f"POST {PATH} HTTP/1.0\r\nX-Forwarded-For: 198.51.100.9\r\n\r\n".encode()
     with capturedLogs() as events:

@@ -40,6 +40,7 @@ from reviewsd.web.replies import Replies
 from reviewsd.web.server import Limits, PublicServer
 from tests.support.columns import review
 from tests.support.publishing import House
+from tests.support.workload import workload
 
 BASE_URL = "https://reviews.example.net"
 REPLIES = Replies(BASE_URL, "public, max-age=60")
@@ -121,7 +122,7 @@ def server(
     snapshots: Snapshots, clock: IReactorTime, route: McpRoute | None = None
 ) -> PublicServer:
     """A site of which the MCP endpoint is all that counts."""
-    site = PublicSite(Reads(snapshots, REPLIES, clock), REPLIES, mcp=route)
+    site = PublicSite(Reads(snapshots, REPLIES, workload(clock)), REPLIES, mcp=route)
     return PublicServer(site.resource(), REPLIES, clock, Limits(mcp_body=MAX_BODY))
 
 
@@ -143,7 +144,14 @@ class Street:
         )
         clock = cast("IReactorTime", reactor)
         route = McpRoute(
-            self.server, snapshots, self.book, rules, REPLIES, clock, self.tasks, lambda: 0.0
+            self.server,
+            snapshots,
+            self.book,
+            rules,
+            REPLIES,
+            workload(clock),
+            self.tasks,
+            lambda: 0.0,
         )
         self.public = server(snapshots, clock, route)
         self.listening = cast("IReactorTCP", reactor).listenTCP(
@@ -581,7 +589,9 @@ def test_elsewhere_localhost_is_a_stranger_too(
     snapshots = Snapshots(house.snapshots)
     snapshots.refresh()
     rules = Rules(origins=Origins(BASE_URL), hosts=Hosts(BASE_URL), max_body=MAX_BODY)
-    route = McpRoute(scribe, snapshots, Book(), rules, REPLIES, clock, TaskSet(), lambda: 0.0)
+    route = McpRoute(
+        scribe, snapshots, Book(), rules, REPLIES, workload(clock), TaskSet(), lambda: 0.0
+    )
     channel = server(snapshots, clock, route).buildProtocol(None)
     transport = StringTransport(peerAddress=peer)
     channel.makeConnection(transport)

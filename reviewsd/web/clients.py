@@ -1,0 +1,37 @@
+"""For whom a request is counted: the client network, which the hub's limits and the queues go by (S6)."""
+
+from collections.abc import Sequence
+from ipaddress import IPv4Network, IPv6Network
+
+from twisted.logger import Logger
+
+from reviewsd.domain.addresses import client_network
+from reviewsd.domain.clients import client_address, is_trusted
+from reviewsd.web.asked import Asked
+
+
+class ClientNetworks:
+    """Tells the client network of a request.
+
+    Args:
+        trusted: ``server.trusted_proxies``.
+    """
+
+    _log = Logger()
+
+    def __init__(self, trusted: Sequence[IPv4Network | IPv6Network] = ()) -> None:
+        self._trusted = trusted
+        self._told = False
+
+    def of(self, asked: Asked) -> str:
+        """An IPv4 /32 or IPv6 /64; ``clients.LOCAL`` over a UNIX socket where no proxy names one."""
+        host = asked.client
+        forwarded = asked.lines(b"x-forwarded-for")
+        if forwarded and not self._told and not is_trusted(host, self._trusted):
+            self._told = True  # once: anybody can send it
+            self._log.warn(
+                "X-Forwarded-For from {host} is ignored; server.trusted_proxies can name a proxy",
+                host=host,
+            )
+        lines = [line.decode("latin-1") for line in forwarded]
+        return client_network(client_address(host, lines, self._trusted))

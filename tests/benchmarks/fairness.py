@@ -1,0 +1,257 @@
+"""One client that keeps 128 slow searches under way, and what the others notice.
+
+    python -m tests.benchmarks.fairness [--sizes 100000,1000000] [--connections 128] [--seconds 5]
+        [--rounds 3] [--data DIR] [--state DIR]
+
+The first client (a process of its own) asks on each of its connections again as soon as it is answered;
+no two searches are alike, and all are among the slowest that the data has. The others are ``/healthz`` and
+``/api/feed.json`` 10 times a second each, and a second client that makes one such search after the other.
+Clients are told apart by X-Forwarded-For, as behind a proxy. Each round measures the others alone, then
+beside the first. Daemon on core 0, clients on core 1, the first with the lowest priority.
+"""
+
+import argparse
+import itertools
+import os
+import random
+import selectors
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+import msgspec
+from msgspec.structs import replace
+
+from reviewsd.formats import folder
+from reviewsd.stores.snapshots import Snapshot
+from tests.benchmarks.accounts import sizes
+from tests.benchmarks.classes import classes, day_at
+from tests.benchmarks.inside import percentile
+from tests.benchmarks.outside import Patient
+from tests.benchmarks.search_peer import Connection, get
+from tests.benchmarks.sizes import data_set
+
+FIRST, SECOND, THIRD = "192.0.2.1", "198.51.100.2", "203.0.113.3"
+_SERVED, _ASKING = "0", 1  # cores
+_RATE = 10  # questions a second to each document
+_PROBED = ("/healthz", "/api/feed.json")
+_SEARCHED = "search of another client"
+_BEGUN = 1.0  # seconds after which all of the first client's searches are under way
+
+
+class Crowd(msgspec.Struct):
+    """What the first client had."""
+
+    seconds: float
+    statuses: dict[int, int]
+
+
+@dataclass(slots=True)
+class Noticed:
+    """Milliseconds of each kind of question, and of the first client its answers a second."""
+
+    times: dict[str, list[float]] = field(default_factory=dict)
+    statuses: Counter[int] = field(default_factory=Counter)
+    crowd_seconds: float = 0
+
+
+def slow_searches(state: Path) -> list[str]:
+    """Paths of searches, none like another, that have to look at most texts."""
+    snapshot = Snapshot((state / "snapshots" / folder.CURRENT).resolve())
+    known = classes(snapshot)
+    worst = [*known["text: worst words"], *known["text: worst pieces"]]
+    oldest = day_at(snapshot, snapshot.columns.count - 1)
+    days = (day_at(snapshot, 0) - oldest).days // 5
+    since = [oldest.fromordinal(oldest.toordinal() + day) for day in range(days)]
+    found = [replace(query, since=day) for query in worst for day in since]
+    random.Random(1).shuffle(found)
+    return [f"/api/reviews/search?{query.canonical()}" for query in found]
+
+
+def request(path: str, client: str) -> bytes:
+    """A request of a client behind the proxy."""
+    return get(path, f"X-Forwarded-For: {client}")
+
+
+# The first client, a process ----------------------------------------------------------------------
+
+
+def crowd(port: int, connections: int, searches: Path) -> Crowd:
+    """Ask on all connections at once until stdin ends."""
+    paths = itertools.cycle(searches.read_text().splitlines())
+    statuses: Counter[int] = Counter()
+    with selectors.DefaultSelector() as selector:
+        selector.register(sys.stdin, selectors.EVENT_READ)
+        for _ in range(connections):
+            each = Connection(port, os.getpid())
+            each.send(request(next(paths), FIRST))
+            selector.register(each, selectors.EVENT_READ)
+        began = time.perf_counter()
+        sys.stdout.write("begun\n")
+        sys.stdout.flush()
+        while True:
+            for key, _ in selector.select():
+                ready = key.fileobj
+                if not isinstance(ready, Connection):
+                    return Crowd(time.perf_counter() - began, dict(statuses))
+                head, _ = ready.receive()
+                statuses[int(head.split(b" ", 2)[1])] += 1
+                ready.send(request(next(paths), FIRST))
+
+
+@contextmanager
+def beside(port: int, connections: int, searches: Path, noticed: Noticed) -> Iterator[None]:
+    """The first client, for as long as the block runs."""
+    command = [sys.executable, "-m", "tests.benchmarks.fairness", "--crowd", str(port)]
+    command += ["--connections", str(connections), "--searches", str(searches)]
+    process = subprocess.Popen(
+        ["nice", "-n", "19", *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(_BEGUN)
+        yield
+        found = msgspec.json.decode(process.communicate()[0], type=Crowd)
+    finally:
+        process.kill()
+        process.wait()
+    noticed.crowd_seconds += found.seconds
+    noticed.statuses.update(found.statuses)
+
+
+# The others ---------------------------------------------------------------------------------------
+
+
+def probe(port: int, pid: int, seconds: float, into: Noticed) -> None:
+    """Ask for documents at a steady rate; each is counted from when it was due."""
+    kept = {path: Connection(port, pid) for path in _PROBED}
+    due = time.perf_counter()
+    end = due + seconds
+    while time.perf_counter() < end:
+        for path, connection in kept.items():
+            if (wait := due - time.perf_counter()) > 0:
+                time.sleep(wait)
+            head, _ = connection.ask(request(path, THIRD))
+            assert head.startswith(b"HTTP/1.1 200"), head
+            into.times.setdefault(path, []).append(1e3 * (time.perf_counter() - due))
+            due += 1 / (_RATE * len(_PROBED))
+    for connection in kept.values():
+        connection.close()
+
+
+def search(port: int, pid: int, seconds: float, paths: Iterator[str], into: Noticed) -> None:
+    """One search after the other."""
+    connection = Connection(port, pid)
+    end = time.perf_counter() + seconds
+    while (began := time.perf_counter()) < end:
+        head, _ = connection.ask(request(next(paths), SECOND))
+        assert head.startswith(b"HTTP/1.1 200"), head
+        into.times.setdefault(_SEARCHED, []).append(1e3 * (time.perf_counter() - began))
+    connection.close()
+
+
+def measure(daemon: Patient, state: Path, options: argparse.Namespace) -> tuple[Noticed, Noticed]:
+    """All rounds: alone, and beside the first client."""
+    assert daemon.process is not None
+    pid, port = daemon.process.pid, daemon.port
+    found = slow_searches(state)
+    paths = itertools.cycle(found[::2])
+    others = state.parent / "searches"
+    others.write_text("\n".join(found[1::2]))
+    alone, crowded = Noticed(), Noticed()
+
+    def both(into: Noticed) -> None:
+        probe(port, pid, options.seconds, into)
+        search(port, pid, options.seconds, paths, into)
+
+    search(port, pid, 2, paths, Noticed())
+    for _ in range(options.rounds):
+        both(alone)
+        with beside(port, options.connections, others, crowded):
+            both(crowded)
+    return alone, crowded
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Markdown; the first row is its head."""
+    head, *others = rows
+    lines = [head, ["---"] * len(head), *others]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def report(size: int, alone: Noticed, crowded: Noticed, resident: float) -> list[list[str]]:
+    """The rows of one size."""
+    rows = []
+    for kind, times in alone.times.items():
+        found = crowded.times[kind]
+        shown = [
+            f"{percentile(times, share):.1f} / {percentile(found, share):.1f}"
+            for share in (50, 90, 99)
+        ]
+        ratio = median(found) / median(times)
+        rows.append([f"{size:,}", kind, *shown, f"{ratio:.2f}", f"{max(found):.1f}"])
+    rate = crowded.statuses[200] / crowded.crowd_seconds
+    others = {status: count for status, count in crowded.statuses.items() if status != 200}
+    said = f"{rate:.0f} answers/s; others: {others or 'none'}; daemon {resident:.0f} MB anonymous"
+    rows.append([f"{size:,}", "the first client", said, "", "", "", ""])
+    return rows
+
+
+@contextmanager
+def served(data: Path, state: Path | None) -> Iterator[tuple[Patient, Path]]:
+    """A daemon of some data on its core; a state that is given is used again."""
+    with tempfile.TemporaryDirectory(prefix="reviewsd-fairness-") as name:
+        place = Path(name)
+        (place / "data").symlink_to(data.absolute())
+        if state is not None:
+            state.mkdir(parents=True, exist_ok=True)
+            (place / "state").symlink_to(state.absolute())
+        settings = "server: {requests_per_connection: 1000000000}\ndata: {poll_interval: 3600}\n"
+        daemon = Patient(place, settings)
+        try:
+            daemon.launch(before=("taskset", "-c", _SERVED))
+            daemon.wait_ready()
+            yield daemon, place / "state"
+            assert "Traceback" not in daemon.log.read_text(), daemon.log.read_text()[-4_000:]
+        finally:
+            daemon.close()
+
+
+def main() -> None:
+    """Measure all sizes and print the table, or be the first client."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.fairness")
+    parser.add_argument("--sizes", default="100000,1000000")
+    parser.add_argument("--connections", type=int, default=128)
+    parser.add_argument("--seconds", type=float, default=5, help="of each measurement in a round")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--data", type=Path, default=Path("/tmp/w/data"))
+    parser.add_argument("--state", type=Path, help="where snapshots are kept for the next run")
+    parser.add_argument("--crowd", type=int, metavar="PORT", help=argparse.SUPPRESS)
+    parser.add_argument("--searches", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.crowd is not None:
+        found = crowd(options.crowd, options.connections, options.searches)
+        sys.stdout.buffer.write(msgspec.json.encode(found))
+        return
+    os.sched_setaffinity(0, {_ASKING})
+    rows = [["reviews", "asked", "p50 ms, alone / beside", "p90", "p99", "p50 ratio", "longest"]]
+    for size in map(int, options.sizes.split(",")):
+        data = data_set(options.data, size)
+        kept = None if options.state is None else options.state / str(size)
+        with served(data, kept) as (daemon, state):
+            assert daemon.process is not None
+            alone, crowded = measure(daemon, state, options)
+            rows += report(size, alone, crowded, sizes(daemon.process.pid).anonymous / 1024)
+    sys.stdout.write(table(rows) + "\n")
+
+
+if __name__ == "__main__":
+    main()
