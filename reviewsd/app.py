@@ -226,7 +226,10 @@ def _order(config: Config) -> Order:
         data_dir=str(config.data_dir),
         snapshots=str(config.state_dir / "snapshots"),
         settings=Settings(
-            base_url=config.base_url, authority=config.authority, year=config.feeds.year
+            base_url=config.base_url,
+            authority=config.authority,
+            year=config.feeds.year,
+            max_resource=config.mcp.max_resource,
         ),
         max_bytes=config.data.max_bytes,
         max_shrink=None if shrink is None else float(shrink.rstrip("%")) / 100,

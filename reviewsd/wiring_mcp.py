@@ -14,7 +14,6 @@ from twisted.logger import Logger
 from reviewsd import policies
 from reviewsd.mcp.introduction import Introduction
 from reviewsd.mcp.methods import Methods
-from reviewsd.mcp.resources import Resources
 from reviewsd.mcp.server import McpServer
 from reviewsd.mcp.sessions import Sessions
 from reviewsd.mcp.toolbox import Toolbox
@@ -100,12 +99,7 @@ def build_mcp(
     mcp = config.mcp
     server = McpServer(
         Sessions(_secrets(config, environ), ended.__contains__, mcp.session_lifetime),
-        Methods(
-            Toolbox(mcp.answer_budget),
-            Resources(mcp.max_resource),
-            Introduction(version("reviewsd")),
-            tally,
-        ),
+        Methods(Toolbox(mcp.answer_budget), Introduction(version("reviewsd")), tally),
         os.urandom,
     )
     rules = Rules(

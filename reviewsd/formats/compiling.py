@@ -57,6 +57,8 @@ class Settings:
     authority: str
     """Domain name of the Atom ids, and the ``year`` in which it was ours (RFC 4151)."""
     year: int
+    max_resource: int = 1 << 20
+    """Greatest size in bytes of a document that can be read through MCP (``mcp.max_resource``)."""
 
 
 def compile_folder(
@@ -90,6 +92,11 @@ def compile_folder(
         progress("compressing", done, len(rendered))
         if (smaller := _compress(target, file, files[file].size)) is not None:
             compressed[file] = smaller
+    quoted = {
+        f"{file}{folder.QUOTED}": _quote(target, file)
+        for (path, _), file in rendered.items()
+        if path in paths.RESOURCES and files[file].size <= settings.max_resource
+    }
     return Manifest(
         base_url=settings.base_url,
         review_count=len(dataset.records),
@@ -105,7 +112,7 @@ def compile_folder(
             )
             for (path, media_type), file in rendered.items()
         ),
-        files=files | {f"{file}{folder.GZIP}": each for file, each in compressed.items()},
+        files=files | {f"{file}{folder.GZIP}": each for file, each in compressed.items()} | quoted,
         shelves=shelves,
     )
 
@@ -225,6 +232,17 @@ def _labelled(names: tuple[str, ...], labels: dict[str, Label]) -> tuple[Label, 
     """The labels of mentioned names, each once; a name that no entity has is its own label."""
     found = (labels.get(mention_key(name)) or Label(slug(name), name) for name in names if name)
     return tuple(dict.fromkeys(found))
+
+
+def _quote(target: Path, file: str) -> File:
+    """The JSON string of a document's text, beside it."""
+    writer = Writer(target, file + folder.QUOTED)
+    writer.write(b'"')
+    with (target / file).open(encoding="utf-8", newline="") as text:
+        while chunk := text.read(_CHUNK):
+            writer.write(msgspec.json.encode(chunk)[1:-1])
+    writer.write(b'"')
+    return writer.close()
 
 
 def _compress(target: Path, file: str, size: int) -> File | None:

@@ -2,7 +2,8 @@
 
     manifest.json      what is here: documents, counts, size and digest of every file
     seen.json          when it was made and from what: the only file that a clock has a part in
-    reviews.json ...   the documents, byte for byte as they are served, and their gzip forms
+    reviews.json ...   the documents, byte for byte as they are served, their gzip forms, and, of small
+                       ones that MCP serves, the JSON strings of their texts
     *.column           flat arrays of native integers, and texts, for ``domain.search``; what agents
                        are answered with (``formats.shelves``, ``formats.excerpts``)
 
@@ -24,6 +25,9 @@ LAYOUT = 3
 
 GZIP = ".gz"
 """What the gzip form of a file is called more."""
+
+QUOTED = ".quoted"
+"""What a file is called more that holds a document as a JSON string, for ``resources/read``."""
 
 CURRENT = "current"
 """The link to the folder that is served."""

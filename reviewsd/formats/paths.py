@@ -13,5 +13,8 @@ MCP = "/mcp"
 HEALTH = "/healthz"
 READY = "/readyz"
 
+RESOURCES = (JSON_FEED, ATOM_FEED, INSIGHTS, REVIEWS)
+"""What can be read through MCP, in the order in which it is listed (mcp.md 5.6)."""
+
 TOPICS = (ATOM_FEED, JSON_FEED, REVIEWS)
 """What can be subscribed to (seed 4.8)."""

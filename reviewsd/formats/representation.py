@@ -26,3 +26,5 @@ class Rendered:
 
     identity: Representation
     gzip: Representation | None
+    quoted: Buffer | None = None
+    """The body as a JSON string; only of a resource of MCP that is small enough to be read there."""

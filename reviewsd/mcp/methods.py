@@ -9,15 +9,11 @@ from collections.abc import Generator
 import msgspec
 
 from reviewsd.formats.representation import Buffer
+from reviewsd.mcp import resources
 from reviewsd.mcp.introduction import CAPABILITIES, Introduction
 from reviewsd.mcp.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, JsonRpcError
 from reviewsd.mcp.params import Params
-from reviewsd.mcp.resources import (
-    TEMPLATES,
-    ResourceNotFoundError,
-    Resources,
-    ResourceTooLargeError,
-)
+from reviewsd.mcp.resources import TEMPLATES, ResourceNotFoundError, ResourceTooLargeError
 from reviewsd.mcp.revisions import STATELESS, Revision
 from reviewsd.mcp.toolbox import Toolbox
 from reviewsd.mcp.tools import LISTING, TOOLS
@@ -47,16 +43,12 @@ class Methods:
 
     Args:
         toolbox: Calls tools.
-        resources: Lists and reads resources.
         introduction: Names the server.
         tally: Counts calls of tools.
     """
 
-    def __init__(
-        self, toolbox: Toolbox, resources: Resources, introduction: Introduction, tally: Tally
-    ) -> None:
+    def __init__(self, toolbox: Toolbox, introduction: Introduction, tally: Tally) -> None:
         self._toolbox = toolbox
-        self._resources = resources
         self._introduction = introduction
         self._tally = tally
 
@@ -119,7 +111,7 @@ class Methods:
                 return (LISTING,)
             case "resources/list":
                 params.check_cursor()
-                return (self._resources.listing(snapshot),)
+                return (resources.listing(snapshot),)
             case "resources/templates/list":
                 params.check_cursor()
                 return (TEMPLATES,)
@@ -146,7 +138,7 @@ class Methods:
         if uri is None:
             raise JsonRpcError(INVALID_PARAMS, '"uri" must be a string, the uri of a resource')
         try:
-            return self._resources.read(uri, snapshot)
+            return resources.read(uri, snapshot)
         except ResourceNotFoundError:
             raise JsonRpcError(
                 revision.resource_not_found,

@@ -8,9 +8,6 @@ from reviewsd.formats import paths
 from reviewsd.formats.representation import Buffer
 from reviewsd.stores.snapshots import Snapshot
 
-MAX_RESOURCE = 1 << 20
-"""Bytes of a resource that is read through MCP, unless set otherwise (mcp.md 5.6)."""
-
 TEMPLATES = b'{"resourceTemplates":[]}'
 
 
@@ -57,59 +54,47 @@ _KINDS = (
 )
 
 
-class Resources:
-    """The resources of a snapshot.
-
-    Args:
-        max_resource: Greatest size in bytes of one that is read here.
-    """
-
-    def __init__(self, max_resource: int = MAX_RESOURCE) -> None:
-        self._max_resource = max_resource
-
-    def listing(self, snapshot: Snapshot) -> bytes:
-        """The result of ``resources/list``."""
-        return msgspec.json.encode(
-            {
-                "resources": [
-                    {
-                        "uri": _address(snapshot, kind),
-                        "name": kind.name,
-                        "title": kind.title,
-                        "description": kind.description,
-                        "mimeType": _media_type(snapshot, kind),
-                        "size": sum(map(len, snapshot.documents[kind.path].identity.parts)),
-                    }
-                    for kind in _KINDS
-                    if kind.path in snapshot.documents
-                ]
-            }
-        )
-
-    def read(self, uri: str, snapshot: Snapshot) -> tuple[Buffer, ...]:
-        """The result of ``resources/read``: the very bytes that the address serves.
-
-        Raises:
-            ResourceNotFoundError: There is none at this address.
-            ResourceTooLargeError: It is larger than what is read here.
-        """
-        for kind in _KINDS:
-            if kind.path in snapshot.documents and _address(snapshot, kind) == uri:
-                break
-        else:
-            raise ResourceNotFoundError(uri)
-        parts = snapshot.documents[kind.path].identity.parts
-        if (size := sum(map(len, parts))) > self._max_resource:
-            raise ResourceTooLargeError(
-                f"{kind.name} has {size:,} bytes, too many to be read here: fetch {uri} over HTTP, "
-                "or use the tool search_reviews for the reviews you need"
-            )
-        content = {
-            "uri": uri,
-            "mimeType": _media_type(snapshot, kind),
-            "text": b"".join(parts).decode(),
+def listing(snapshot: Snapshot) -> bytes:
+    """The result of ``resources/list``."""
+    return msgspec.json.encode(
+        {
+            "resources": [
+                {
+                    "uri": _address(snapshot, kind),
+                    "name": kind.name,
+                    "title": kind.title,
+                    "description": kind.description,
+                    "mimeType": _media_type(snapshot, kind),
+                    "size": sum(map(len, snapshot.documents[kind.path].identity.parts)),
+                }
+                for kind in _KINDS
+                if kind.path in snapshot.documents
+            ]
         }
-        return (msgspec.json.encode({"contents": [content]}),)
+    )
+
+
+def read(uri: str, snapshot: Snapshot) -> tuple[Buffer, ...]:
+    """The result of ``resources/read``: the very bytes that the address serves, as a string.
+
+    Raises:
+        ResourceNotFoundError: There is none at this address.
+        ResourceTooLargeError: It is larger than what is read here (``mcp.max_resource``).
+    """
+    for kind in _KINDS:
+        if kind.path in snapshot.documents and _address(snapshot, kind) == uri:
+            break
+    else:
+        raise ResourceNotFoundError(uri)
+    document = snapshot.documents[kind.path]
+    if document.quoted is None:
+        size = sum(map(len, document.identity.parts))
+        raise ResourceTooLargeError(
+            f"{kind.name} has {size:,} bytes, too many to be read here: fetch {uri} over HTTP, "
+            "or use the tool search_reviews for the reviews you need"
+        )
+    content = msgspec.json.encode({"uri": uri, "mimeType": _media_type(snapshot, kind)})
+    return (b'{"contents":[%b,"text":' % content[:-1], document.quoted, b"}]}")
 
 
 def _address(snapshot: Snapshot, kind: _Kind) -> str:

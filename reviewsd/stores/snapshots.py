@@ -340,12 +340,13 @@ def _rendered(document: Document, files: Mapping[str, "memoryview[int]"], seen: 
         etag=b'"%s"' % document.tag.encode(),
         last_modified=seen.first_seen.get(document.path),
     )
+    quoted = files.get(document.file + folder.QUOTED)
     if not document.compressed:
-        return Rendered(identity=identity, gzip=None)
+        return Rendered(identity=identity, gzip=None, quoted=quoted)
     gzip = replace(
         identity,
         parts=(files[document.file + folder.GZIP],),
         etag=b'"%s-gzip"' % document.tag.encode(),
         gzipped=True,
     )
-    return Rendered(identity=identity, gzip=gzip)
+    return Rendered(identity=identity, gzip=gzip, quoted=quoted)

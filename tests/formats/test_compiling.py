@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewsd.domain.loading import load
-from reviewsd.formats import compiling, folder
+from reviewsd.formats import compiling, folder, paths
 from reviewsd.formats.compiling import compile_folder
 from reviewsd.formats.folder import Manifest
 from tests.support.columns import SETTINGS, Insights, compiled, record_slices, review
@@ -122,7 +122,8 @@ def test_every_file_is_in_the_manifest_with_its_size_and_digest(
     assert found == manifest.files
     plain = {document.file for document in manifest.documents}
     packed = {f"{each.file}.gz" for each in manifest.documents if each.compressed}
-    assert COLUMNS | plain | packed == set(found)
+    quoted = {f"{each.file}.quoted" for each in manifest.documents if each.path in paths.RESOURCES}
+    assert COLUMNS | plain | packed | quoted == set(found)
 
 
 JSON, ATOM = "application/json", "application/atom+xml; charset=utf-8"

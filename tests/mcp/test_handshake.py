@@ -4,6 +4,7 @@ Rows 5, 9, 11, 12, 19 and 25 are about HTTP, 17, 18 and 21 about tools: they are
 """
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,18 @@ from reviewsd.mcp.params import CLIENT_CAPABILITIES, PROTOCOL_VERSION
 from reviewsd.mcp.server import ENDED, NOT_ALLOWED, Posted
 from reviewsd.mcp.sessions import Session
 from reviewsd.stores.snapshots import Snapshot
-from tests.support.mcp import LATEST, LIFETIME, SECRET, Bench, Reply, notification, reply, request
+from tests.support.mcp import (
+    LATEST,
+    LIFETIME,
+    SECRET,
+    Bench,
+    Reply,
+    notification,
+    publish,
+    reply,
+    request,
+)
+from tests.support.publishing import House
 
 OFFERED = ["2025-03-26", "2025-06-18", "2025-11-25"]
 TOOL_COUNT = 11
@@ -379,8 +391,10 @@ def test_a_resource_is_read_and_an_unknown_one_is_32002(bench: Bench) -> None:
     assert -32602 == bench.ask(session, "resources/read").code
 
 
-def test_a_resource_that_is_too_large_is_named_with_its_address(snapshot: Snapshot) -> None:
-    bench = Bench(snapshot, max_resource=10)
+def test_a_resource_that_is_too_large_is_named_with_its_address(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    house.limit_resources(10)
+    bench = Bench(publish(house))
     uri = "https://reviews.example/reviews.json"
     found = bench.ask(bench.session(), "resources/read", uri=uri)
     assert (200, -32602) == (found.status, found.code)

@@ -1,6 +1,8 @@
 """The documents as resources (mcp.md 5.6)."""
 
 import json
+from mmap import mmap
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -9,12 +11,14 @@ from reviewsd.mcp.profile import head
 from reviewsd.mcp.resources import (
     TEMPLATES,
     ResourceNotFoundError,
-    Resources,
     ResourceTooLargeError,
+    listing,
+    read,
 )
 from reviewsd.stores.snapshots import Snapshot
+from tests.support.columns import review
 from tests.support.publishing import House
-from tests.support.tools import demo_snapshot
+from tests.support.tools import demo_snapshot, published
 
 PATHS = ["/api/feed.json", "/feed.xml", "/insights.json", "/reviews.json"]
 BASE = "https://reviews.example"
@@ -26,7 +30,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
 
 
 def test_they_are_listed_under_their_addresses(demo: Snapshot) -> None:
-    resources = json.loads(Resources().listing(demo))["resources"]
+    resources = json.loads(listing(demo))["resources"]
     assert [BASE + path for path in PATHS] == [each["uri"] for each in resources]
     assert ["feed.json", "feed.xml", "insights.json", "reviews.json"] == [
         each["name"] for each in resources
@@ -44,15 +48,15 @@ def test_without_insights_there_is_no_such_resource(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     snapshot = demo_snapshot(House(tmp_path_factory.mktemp("bare")), insights=False)
-    resources = json.loads(Resources().listing(snapshot))["resources"]
+    resources = json.loads(listing(snapshot))["resources"]
     assert ["feed.json", "feed.xml", "reviews.json"] == [each["name"] for each in resources]
     with pytest.raises(ResourceNotFoundError):
-        Resources().read(f"{BASE}/insights.json", snapshot)
+        read(f"{BASE}/insights.json", snapshot)
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_what_is_read_is_what_is_served(demo: Snapshot, path: str) -> None:
-    (content,) = json.loads(b"".join(Resources().read(BASE + path, demo)))["contents"]
+    (content,) = json.loads(b"".join(read(BASE + path, demo)))["contents"]
     assert BASE + path == content["uri"]
     assert b"".join(demo.documents[path].identity.parts).decode() == content["text"]
 
@@ -63,14 +67,42 @@ def test_what_is_read_is_what_is_served(demo: Snapshot, path: str) -> None:
 )
 def test_others_are_not_found(demo: Snapshot, uri: str) -> None:
     with pytest.raises(ResourceNotFoundError):
-        Resources().read(uri, demo)
+        read(uri, demo)
 
 
-def test_a_large_one_is_to_be_fetched(demo: Snapshot) -> None:
+@pytest.mark.parametrize("path", PATHS)
+def test_what_is_read_is_no_memory_of_its_own(demo: Snapshot, path: str) -> None:
+    """A client that asks for much and takes nothing holds views of mapped files."""
+    before, text, after = read(BASE + path, demo)
+    assert isinstance(text, memoryview)
+    assert isinstance(text.obj, mmap)
+    assert len(before) + len(after) < 200
+
+
+def test_any_text_survives_as_a_string(house: House) -> None:
+    """Quotes and control characters, and pieces that end within a character."""
+    odd = "".join(map(chr, range(0x20))) + '"\\/\x7f\u2028\ufeff😀é' * 100_000
+    house.write(review("a", text=odd))
+    house.limit_resources(1 << 24)
+    snapshot = published(house)
+    (content,) = json.loads(b"".join(read(f"{BASE}/reviews.json", snapshot)))["contents"]
+    (body,) = snapshot.documents["/reviews.json"].identity.parts
+    assert str(body, "utf-8") == content["text"]
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path)
+
+
+def test_a_large_one_is_to_be_fetched(demo: Snapshot, house: House) -> None:
     (body,) = demo.documents["/reviews.json"].identity.parts
-    assert Resources(len(body)).read(f"{BASE}/reviews.json", demo)
+    house.limit_resources(len(body))
+    assert read(f"{BASE}/reviews.json", demo_snapshot(house))
+    house.limit_resources(len(body) - 1)
+    snapshot = demo_snapshot(house)
     with pytest.raises(ResourceTooLargeError) as caught:
-        Resources(len(body) - 1).read(f"{BASE}/reviews.json", demo)
+        read(f"{BASE}/reviews.json", snapshot)
     assert (
         f"reviews.json has {len(body):,} bytes, too many to be read here: fetch "
         f"{BASE}/reviews.json over HTTP, or use the tool search_reviews for the reviews you need"

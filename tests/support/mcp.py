@@ -9,7 +9,6 @@ from typing import Any
 from reviewsd.mcp.introduction import Introduction
 from reviewsd.mcp.methods import Methods
 from reviewsd.mcp.params import CLIENT_CAPABILITIES, PROTOCOL_VERSION
-from reviewsd.mcp.resources import MAX_RESOURCE, Resources
 from reviewsd.mcp.server import Answer, McpServer, Posted
 from reviewsd.mcp.sessions import Session, Sessions
 from reviewsd.mcp.toolbox import Toolbox
@@ -85,12 +84,7 @@ def modern(method: str, request_id: object = 1, **params: object) -> dict[str, o
 class Bench:
     """A server, a snapshot and a clock."""
 
-    def __init__(
-        self,
-        snapshot: Snapshot,
-        secrets: Sequence[bytes] = (SECRET,),
-        max_resource: int = MAX_RESOURCE,
-    ) -> None:
+    def __init__(self, snapshot: Snapshot, secrets: Sequence[bytes] = (SECRET,)) -> None:
         self.snapshot = snapshot
         self.now = NOW
         self.ended: set[bytes] = set()
@@ -99,7 +93,6 @@ class Bench:
             Sessions(secrets, self.ended.__contains__, LIFETIME),
             Methods(
                 Toolbox(),
-                Resources(max_resource),
                 Introduction("1.2.3", "All are from customers."),
                 Tally(),
             ),

@@ -1,5 +1,6 @@
 """A data directory and a state directory, published in this process or in one of its own."""
 
+import dataclasses
 import hashlib
 import json
 import resource
@@ -42,6 +43,11 @@ class House:
             settings=SETTINGS,
             max_bytes=1 << 30,
         )
+
+    def limit_resources(self, size: int) -> None:
+        """Let larger documents be no resources of MCP."""
+        settings = dataclasses.replace(self.order.settings, max_resource=size)
+        self.order = msgspec.structs.replace(self.order, settings=settings)
 
     def write(self, *reviews: Review, name: str = "Acme", insights: object = None) -> None:
         content = {"business": {"name": name}, "reviews": reviews}
