@@ -50,6 +50,10 @@ BREATH = 0.25
 AT_ONCE = 32
 """Connections in one turn of the reactor, which has others to see to."""
 
+UNSENT = 65_536
+"""Bytes that the kernel takes of a connection beyond those that are on their way. Without a bound it
+takes 2 to 4 MB for each client that reads slowly, and systemd's MemoryMax= counts them."""
+
 _EPISODE = 60  # seconds; a failure so soon after another is not logged again
 
 _BACKLOG = 1_024  # connections that may wait in the kernel; Twisted's 50 are few for a burst
@@ -160,6 +164,7 @@ def lean(port: IListeningPort, at_once: int = AT_ONCE) -> LeanPort:
     if port.backlog is not None:  # it is not inherited
         port.socket.listen(max(port.backlog, _BACKLOG))
     port.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, _SILENCE)
-    # Connections inherit it: the second of two short answers would wait for the client's ACK
+    # Connections inherit these: the second of two short answers would wait for the client's ACK
     port.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    port.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT)
     return made

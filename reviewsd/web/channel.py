@@ -64,7 +64,7 @@ READY, BUSY, OVER = range(3)
 
 _AT_ONCE = 8  # requests that came together; others have their turn before the next ones
 
-_MAX_HELD = 65_536  # bytes that wait while a request is answered; then the socket is not read
+_MAX_HELD = 16_384  # bytes that wait while a request is answered; then the socket is not read
 
 _READS = frozenset((b"GET", b"HEAD"))
 _CLOSE = b"Connection: close\r\n\r\n"

@@ -38,6 +38,7 @@ class DirectServer(Server):
     """
 
     logstr = "public"  # the same for all: making one for each takes time
+    bufferSize = 16_384  # bytes read at once: what is not taken at once is kept
     _asks = True  # whether what comes is wanted; the reactor may not know yet
     _reading = False  # whether the protocol is being told what came
 
@@ -203,7 +204,7 @@ class DirectServer(Server):
         return super().writeSomeData(data) if data else 0
 
     def _isSendBufferFull(self) -> bool:
-        return self.pending > self.bufferSize
+        return self.pending > 0  # no second answer waits behind one that is not taken
 
     def connectionLost(self, reason: Failure) -> None:
         """Let go of the views, too: they keep files mapped."""

@@ -22,7 +22,8 @@ from twisted.internet.threads import deferToThread
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
-from reviewsd.web.accepting import LeanPort, lean
+from reviewsd.web.accepting import UNSENT, LeanPort, lean
+from reviewsd.web.outlet import unacknowledged
 from reviewsd.web.transport import AT_ONCE, DirectServer, adopt, internet_address
 from tests.support.outbound import reactor
 
@@ -353,7 +354,18 @@ async def test_a_pull_producer_is_asked_until_it_has_no_more(street: Street, say
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_push_producer_is_paused_while_much_waits(street: Street) -> None:
+async def test_the_kernel_takes_little_for_a_client_that_does_not_read(street: Street) -> None:
+    """It would take megabytes, of memory that counts as the service's."""
+    side, _ = await street.meet()
+    side.wire.send(memoryview(BIG))
+    await turn()
+    assert 0 < unacknowledged(side.wire) < 2 * UNSENT
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+@pytest.mark.parametrize("size", [1_000, len(BIG)], ids=["a little", "much"])
+async def test_a_push_producer_is_paused_while_anything_waits(street: Street, size: int) -> None:
+    """So nothing is put behind what a client has not taken."""
     side, client = await street.meet()
     calls = []
 
@@ -368,13 +380,17 @@ async def test_a_push_producer_is_paused_while_much_waits(street: Street) -> Non
             calls.append("stop")
 
     side.wire.registerProducer(Pushing(), True)  # noqa: FBT003  pushes
-    side.wire.send(memoryview(BIG))
+    sent = 0
+    while not side.wire.pending:
+        assert [] == calls
+        side.wire.send(memoryview(BIG)[sent : sent + size])
+        sent += size
     assert ["pause"] == calls
     reading = deferToThread(drained, client)
     await until(lambda: calls == ["pause", "resume"])
     side.wire.unregisterProducer()
     side.wire.loseConnection()
-    assert BIG == await reading
+    assert BIG[:sent] == await reading
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
