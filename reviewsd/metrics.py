@@ -133,6 +133,7 @@ LEVELS = (
     Counted("connections", "Open public connections."),
     Counted("inflight", "Requests that are being answered."),
     Counted("computations_waiting", "Searches and MCP messages that wait for their turn."),
+    Counted("answer_bytes_held", "Bytes of MCP answers that their clients have not taken."),
 )
 
 

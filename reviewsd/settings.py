@@ -192,6 +192,8 @@ class Mcp(_Section, frozen=True, kw_only=True):
     answer_budget: Annotated[int, Meta(ge=4_000, le=10_000_000)] = 40_000
     """Bytes of a tool's text (mcp.md 5.4)."""
     max_resource: Annotated[int, Meta(ge=1024, le=2**30)] = 2**20
+    max_held: Annotated[int, Meta(ge=2**20, le=2**40)] = 2**27
+    """Bytes of answers that clients have not taken (S5)."""
 
 
 class Metrics(_Section, frozen=True, kw_only=True):

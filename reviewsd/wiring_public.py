@@ -11,6 +11,7 @@ from reviewsd.web.cooperative import CooperativeScheduler
 from reviewsd.web.hub import HubRoute
 from reviewsd.web.lane import fast_lane
 from reviewsd.web.mcp import McpRoute
+from reviewsd.web.memory import AnswerMemory
 from reviewsd.web.origins import Hosts
 from reviewsd.web.public import PublicSite
 from reviewsd.web.readiness import Readiness
@@ -38,6 +39,7 @@ def build_workload(clock: IReactorTime, config: Config, tally: Tally) -> Workloa
     """What computes answers in this process."""
     workload = Workload(
         CooperativeScheduler(clock),
+        AnswerMemory(config.mcp.max_held // config.workers),
         ClientNetworks(policies.trusted(config)),
     )
     tally.include(workload.counts)

@@ -231,7 +231,10 @@ def _post() -> Json:
             ),
             "500": _refused("The server failed", -32603, "Internal error"),
             "503": _refused(
-                "There is no data yet", -32603, "No data has been published yet", _RETRY_AFTER
+                "There is no data yet, or too much is waiting to be taken by its clients",
+                -32603,
+                "No data has been published yet",
+                _RETRY_AFTER,
             ),
         },
     }

@@ -54,10 +54,21 @@ class Records:
 
     def joined(self, positions: Sequence[int]) -> Buffer:
         """Some records, ascending, with commas between them."""
+        pieces = self.pieces(positions)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def pieces(self, positions: Sequence[int]) -> Sequence[Buffer]:
+        """The same in pieces of the file; each but the last ends with the comma after it."""
+        if not positions:
+            return ()
         content, begins = self._content, self._begins
-        if positions and positions[-1] - positions[0] == len(positions) - 1:  # neighbours
-            return content[begins[positions[0]] : begins[positions[-1] + 1] - 1]
-        return b",".join([content[begins[each] : begins[each + 1] - 1] for each in positions])
+        first, last = positions[0], positions[-1]
+        end = begins[last + 1] - 1
+        if last - first == len(positions) - 1:  # neighbours
+            return (content[begins[first] : end],)
+        pieces = [content[begins[each] : begins[each + 1]] for each in positions[:-1]]
+        pieces.append(content[begins[last] : end])
+        return pieces
 
     def newest(self, count: int) -> "memoryview[int]":
         """The first of them, with commas between them."""

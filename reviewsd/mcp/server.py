@@ -9,6 +9,7 @@ has its own, here what a session's method refuses is 200.
 """
 
 from collections.abc import Callable, Generator, Sequence
+from typing import Protocol
 
 from msgspec import Raw, Struct
 
@@ -38,6 +39,8 @@ from reviewsd.stores.snapshots import Snapshot
 MAX_BATCH = 50  # messages; mcp.md 2a-15
 ALLOW = (b"Allow", b"POST, DELETE, OPTIONS")
 SESSION_ID = b"Mcp-Session-Id"
+
+BATCH_FULL = "The answers to this batch are too large together; send this request by itself"
 
 _HANDSHAKE_VERSIONS = frozenset(revision.name.encode() for revision in HANDSHAKE)
 _NOT_OURS = frozenset((429, 500, 503))
@@ -98,6 +101,20 @@ class _Refused(Exception):  # noqa: N818  it is an answer
         super().__init__(message)
 
 
+class Room(Protocol):
+    """Counts the memory that an answer takes while it grows."""
+
+    @property
+    def full(self) -> bool:
+        """Whether it should not grow any more."""
+
+    def hold(self, parts: Sequence[Buffer]) -> None:
+        """It has grown by these."""
+
+    def release(self) -> None:
+        """It is complete, or nobody waits for it."""
+
+
 class McpServer:
     """Answers what is posted.
 
@@ -114,13 +131,16 @@ class McpServer:
         self._methods = methods
         self._random = random
 
-    def post(self, posted: Posted, snapshot: Snapshot, now: float) -> Generator[None, None, Answer]:
+    def post(
+        self, posted: Posted, snapshot: Snapshot, now: float, room: Room
+    ) -> Generator[None, None, Answer]:
         """The answer to a POST, in steps.
 
         Args:
             posted: The request.
             snapshot: What is answered from.
             now: POSIX seconds.
+            room: For an answer that takes several steps.
         """
         try:
             message = read_body(posted.body)
@@ -139,7 +159,7 @@ class McpServer:
         except _Refused as refused:
             return Answer(refused.status, (failure(refused.error, _id(message)),))
         if isinstance(message, Batch):
-            return (yield from self._batch(message, session.revision, snapshot))
+            return (yield from self._batch(message, session.revision, snapshot, room))
         if not isinstance(message, Request):
             return ACCEPTED
         body = yield from self._answered(message, params, session.revision, snapshot)
@@ -201,22 +221,26 @@ class McpServer:
         return result(request.id, payload)
 
     def _batch(
-        self, batch: Batch, revision: Revision, snapshot: Snapshot
+        self, batch: Batch, revision: Revision, snapshot: Snapshot, room: Room
     ) -> Generator[None, None, Answer]:
         if not revision.batches:
             return refusal(400, f"Revision {revision.name} has no batches: send one message")
         if not 0 < len(batch.members) <= MAX_BATCH:
             return refusal(400, f"A batch has 1 to {MAX_BATCH} messages")
         parts: list[Buffer] = []
-        for member in batch.members:
-            body = yield from self._member(member, revision, snapshot)
-            if body:
-                parts += (b"," if parts else b"[", *body)
-            yield
+        try:
+            for member in batch.members:
+                body = yield from self._member(member, revision, snapshot, room)
+                if body:
+                    room.hold(body)
+                    parts += (b"," if parts else b"[", *body)
+                yield
+        finally:
+            room.release()
         return Answer(200, (*parts, b"]")) if parts else ACCEPTED
 
     def _member(
-        self, member: Raw, revision: Revision, snapshot: Snapshot
+        self, member: Raw, revision: Revision, snapshot: Snapshot, room: Room
     ) -> Generator[None, None, tuple[Buffer, ...]]:
         """The answer to one of a batch; none to what wants none."""
         try:
@@ -228,6 +252,8 @@ class McpServer:
         if message.method == "initialize":
             error = JsonRpcError(INVALID_REQUEST, "initialize must not be in a batch")
             return (failure(error, message.id),)
+        if room.full:
+            return (failure(JsonRpcError(INVALID_REQUEST, BATCH_FULL), message.id),)
         return (yield from self._answered(message, Params(message.params), revision, snapshot))
 
     def _stateless(

@@ -6,13 +6,11 @@ A connection is in one of three states:
     BUSY   a request is being answered; what the client says meanwhile waits in the intake
     OVER   the last answer is sent; what still comes is read past, until the client has gone
 
-``dataReceived`` gives the intake what comes and calls ``_advance``, which goes on from request to request
-as long as there is a whole one, no answer is under way, and the client takes what it is sent. One
-request is answered at a time, in order, however many came at once.
+``dataReceived`` gives the intake what comes and calls ``_advance``, which goes on from request to request,
+one at a time, as long as there is a whole one and the client takes what it is sent.
 
 **Strict.** One intake reads every request, however it is answered. What it refuses is answered with the
 same problems as everywhere, and the connection ends: nobody knows where the next request would begin.
-So there are never two answers to what one client meant as one request.
 
 **Bounded.** A connection has one moment at which it is overdue, and the server looks at all of them
 four times a second; no delayed calls are made and cancelled. Nothing that comes in puts off the end of
@@ -20,11 +18,11 @@ a head or a body. A client that is sent more than it takes is not read from unti
 is cut off if it takes it too slowly. A body is counted while it comes.
 
 **Quick.** A whole request that came alone, as most do, goes through ``dataReceived`` to ``send`` in one
-go: no event loop, no Deferred, no request object of Twisted. The lane answers what it knows; for all
-else a ``PublicRequest`` is made and Klein finds the route. Both come back to ``_reply``: the one place
-where an answer is written. The header fields of a client that repeats itself are not read twice.
+go: no event loop, no Deferred. The lane answers what it knows; for all else a ``PublicRequest`` is made
+and Klein finds the route. Both come back to ``_reply``.
 """
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -105,6 +103,7 @@ class Channel(Protocol):
         self._closes = False  # after the answer under way, or the next
         self._clogged = False  # whether the client has not taken what it was sent
         self._untaken = 0  # bytes, when that was last looked at
+        self._release: Callable[[], object] = bool  # ends the counting of what is not taken
         self._advancing = False
         self._again: IDelayedCall | None = None  # when it goes on with what came at once
         self._paused = False  # whether the socket is not read
@@ -129,6 +128,7 @@ class Channel(Protocol):
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         self.state = OVER
         self.site.left(self)
+        self._release()
         if self._again is not None:
             self._again.cancel()
         if self._waiting is not None:
@@ -270,7 +270,7 @@ class Channel(Protocol):
             self._request = PublicRequest(self, asked)
             self._request.render_on(site.resource)
         elif isinstance(answer, Reply):
-            if asked.method in _READS:
+            if asked.method in _READS and answer.hold is None:
                 self._said = answer
             self._reply(answer)
         else:
@@ -302,10 +302,10 @@ class Channel(Protocol):
         if self.state is BUSY and asked is not None:
             site.traffic.answered(asked, reply.status, self._began)
         head = site.prefix(reply.status) + reply.block + (_CLOSE if self._closes else _END)
-        if not reply.body or (asked is not None and asked.method == b"HEAD"):
-            self.out.send(head)
-        else:
-            self.out.send(head, *reply.body)
+        body = () if asked is not None and asked.method == b"HEAD" else reply.body
+        self.out.send(head, *body)
+        if self._clogged and reply.hold is not None:
+            self._release = reply.hold()
         if self._closes:
             self._end()
             return
@@ -378,6 +378,7 @@ class Channel(Protocol):
         """It has taken all."""
         self._clogged = False
         self._untaken = 0
+        self._release()
         if self.state is READY:
             if self.intake.stage == NOTHING:
                 self.due = self.site.clock.seconds() + self.site.limits.idle

@@ -24,6 +24,7 @@ from reviewsd.mcp.server import (
     NOT_ALLOWED,
     Answer,
     Posted,
+    Room,
     refusal,
 )
 from reviewsd.mcp.sessions import Session
@@ -32,6 +33,7 @@ from reviewsd.stores.snapshots import Snapshot, SnapshotError, Snapshots
 from reviewsd.tasks import TaskSet
 from reviewsd.web.asked import Asked
 from reviewsd.web.cooperative import RETRY_SOON, QueueFullError
+from reviewsd.web.memory import MemoryFullError
 from reviewsd.web.origins import Hosts, Origins
 from reviewsd.web.replies import Replies, Reply
 from reviewsd.web.workload import Workload
@@ -69,6 +71,11 @@ UNAVAILABLE = refusal(503, "No data has been published yet", ((b"Retry-After", b
 CROWDED = refusal(
     429, "Your network has too many requests waiting; wait for their answers", (RETRY_SOON,)
 )
+FULL = refusal(
+    503,
+    "Too many answers wait for their clients to take them; try again in a moment",
+    (RETRY_SOON,),
+)
 FAILED = Answer(500, (failure(JsonRpcError(INTERNAL_ERROR, "Internal error")),))
 UNSTORED = refusal(503, "The session cannot be ended at the moment", ((b"Retry-After", b"60"),))
 
@@ -76,7 +83,9 @@ UNSTORED = refusal(503, "The session cannot be ended at the moment", ((b"Retry-A
 class Server(Protocol):
     """Who knows the protocol: ``reviewsd.mcp.server.McpServer``."""
 
-    def post(self, posted: Posted, snapshot: Snapshot, now: float) -> Generator[None, None, Answer]:
+    def post(
+        self, posted: Posted, snapshot: Snapshot, now: float, room: Room
+    ) -> Generator[None, None, Answer]:
         """Answer what was posted, in steps; ``now`` is POSIX seconds."""
 
     def delete(self, posted: Posted, now: float, /) -> Session | Answer:
@@ -152,12 +161,18 @@ class McpRoute:
         cors, refused = self._admit(asked)
         answer = refused or self._serve(asked)
         if isinstance(answer, Deferred):
-            return answer.addCallback(partial(self._reply, cors))
-        return self._reply(cors, answer)
+            return answer.addCallback(partial(self._reply, asked, cors))
+        return self._reply(asked, cors, answer)
 
-    def _reply(self, cors: Headers, answer: Answer) -> Reply:
+    def _reply(self, asked: Asked, cors: Headers, answer: Answer) -> Reply:
         typed = (_TYPE,) if answer.body else ()
-        return self._replies.unkept(answer.status, (*cors, *typed, *answer.headers), answer.body)
+        headers = (*cors, *typed, *answer.headers)
+        try:
+            return self._workload.admit(
+                asked, self._replies.unkept(answer.status, headers, answer.body)
+            )
+        except MemoryFullError:
+            return self._reply(asked, cors, FULL)
 
     def _admit(self, asked: Asked) -> tuple[Headers, Answer | None]:
         """Headers for the page that asks, and a refusal if it may not (mcp.md 7)."""
@@ -200,7 +215,8 @@ class McpRoute:
 
     def _post(self, asked: Asked, posted: Posted) -> Answer | Deferred[Answer]:
         try:
-            steps = self._server.post(posted, self._snapshots.current, self._now())
+            room = self._workload.room(asked)
+            steps = self._server.post(posted, self._snapshots.current, self._now(), room)
             answer = self._workload.run(asked, steps)
         except Exception:  # noqa: BLE001 - it is told apart there
             return self._failed(posted, Failure())

@@ -23,6 +23,10 @@ from reviewsd.web.cooperative import RETRY_SOON, QueueFullError
 from reviewsd.web.replies import PreparedDocument, Replies, Reply
 from reviewsd.web.workload import Workload
 
+COPIED = 16_384
+"""Bytes of a search answer that is joined; the records of a larger one stay views of the document, so
+that a client that takes its time holds no memory."""
+
 Answer = Reply | Deferred[Reply]
 """What a route comes to; a Deferred only where it had to wait for something."""
 
@@ -73,9 +77,10 @@ class Reads:
         following = snapshot.cursor(hits)
         cursor = None if following is None else following.encode()
         found = hits.positions
-        body = documents.search_result(
-            hits.matched, len(found), snapshot.records.joined(found), cursor
-        )
+        records = snapshot.records.pieces(found)
+        parts = documents.search_parts(hits.matched, len(found), records, cursor)
+        if sum(map(len, parts)) <= COPIED:
+            parts = (b"".join(parts),)
         first = question = query.first_page()
         if query.cursor is not None:
             question = query.canonical()
@@ -83,7 +88,7 @@ class Reads:
         if cursor is not None:
             after = f"{paths.SEARCH}?{first}{'&' if first else ''}cursor={cursor}"
         tag = _tag(snapshot.revision, question)
-        return self.replies.computed(asked, (body,), tag, following=after)
+        return self.replies.computed(asked, parts, tag, following=after)
 
     def since(self, asked: Asked, date: str) -> Reply:
         """All reviews dated on or after a day."""

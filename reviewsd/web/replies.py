@@ -58,6 +58,8 @@ class Reply(Struct, frozen=True):
     """The header fields, each with its line end."""
     body: tuple[Buffer, ...] = ()
     """Its parts; also for HEAD, whose answer the channel sends without them."""
+    hold: Callable[[], Callable[[], None]] | None = None
+    """Where the body is memory that has to be counted: begins that, and returns what ends it."""
 
 
 class Prepared(Struct, frozen=True, kw_only=True):

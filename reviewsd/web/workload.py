@@ -1,14 +1,18 @@
-"""What computed answers may cost, shared fairly among clients."""
+"""What computed answers may cost, in time and in memory, shared fairly among clients."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from functools import partial
 from typing import TypeVar
 
+from msgspec.structs import replace
 from twisted.internet.defer import Deferred
 
+from reviewsd.formats.representation import Buffer
 from reviewsd.web.asked import Asked
 from reviewsd.web.clients import ClientNetworks
 from reviewsd.web.cooperative import CooperativeScheduler
+from reviewsd.web.memory import SMALL, AnswerMemory, MemoryFullError, Room, own_size
+from reviewsd.web.replies import Reply
 
 T = TypeVar("T")
 
@@ -18,11 +22,15 @@ class Workload:
 
     Args:
         scheduler: Shares the time.
+        memory: Counts what is held.
         networks: Tells for whom a request is.
     """
 
-    def __init__(self, scheduler: CooperativeScheduler, networks: ClientNetworks) -> None:
+    def __init__(
+        self, scheduler: CooperativeScheduler, memory: AnswerMemory, networks: ClientNetworks
+    ) -> None:
         self._scheduler = scheduler
+        self._memory = memory
         self.networks = networks
 
     def run(self, asked: Asked, steps: Generator[None, None, T]) -> T | Deferred[T]:
@@ -34,6 +42,30 @@ class Workload:
         """
         return self._scheduler.run(steps, partial(self.networks.of, asked))
 
+    def room(self, asked: Asked) -> Room:
+        """Where an answer grows that takes several steps."""
+        return Room(self._memory, partial(self.networks.of, asked))
+
+    def admit(self, asked: Asked, reply: Reply) -> Reply:
+        """An answer that may be sent; a large one is counted while its client takes it.
+
+        Raises:
+            MemoryFullError: It is large, and too much is held already.
+        """
+        if own_size(reply.body) <= SMALL:
+            return reply
+        if self._memory.full(partial(self.networks.of, asked)):
+            raise MemoryFullError
+        return replace(reply, hold=partial(_hold, self.room(asked), reply.body))
+
     def counts(self) -> dict[str, float]:
-        """What waits (O9)."""
-        return {"computations_waiting": self._scheduler.waiting}
+        """What waits, and what is held (O9)."""
+        return {
+            "computations_waiting": self._scheduler.waiting,
+            "answer_bytes_held": self._memory.held,
+        }
+
+
+def _hold(room: Room, body: tuple[Buffer, ...]) -> Callable[[], None]:
+    room.hold(body)
+    return room.release

@@ -1,10 +1,11 @@
 """Batches: served where a session of 2025-03-26 sends them, refused elsewhere (mcp.md 2a-15)."""
 
+import json
 from typing import Any
 
 import pytest
 
-from reviewsd.mcp.server import Posted
+from reviewsd.mcp.server import BATCH_FULL, Posted
 from tests.support.mcp import Bench, Reply, notification, request
 
 RESPONSE = {"jsonrpc": "2.0", "id": 1, "result": {}}
@@ -101,5 +102,38 @@ def test_a_part_that_is_not_strict_spoils_it_all(bench: Bench, session: bytes) -
 def test_other_work_goes_on_between_its_messages(bench: Bench, session: bytes) -> None:
     """A step is a chance for the reactor."""
     body = b"[" + b",".join([b'{"jsonrpc":"2.0","id":1,"method":"ping"}'] * 50) + b"]"
-    steps = bench.server.post(Posted(body=body, sessions=[session]), bench.snapshot, bench.now)
+    steps = bench.server.post(
+        Posted(body=body, sessions=[session]), bench.snapshot, bench.now, bench.room
+    )
     assert 50 <= sum(1 for _ in steps)
+
+
+def test_what_its_answers_take_is_counted_while_they_grow(bench: Bench, session: bytes) -> None:
+    batch = [request("tools/call", 1, name="get_summary"), request("ping", 2), notification("a")]
+    found = bench.send(batch, sessions=[session])
+    assert sum(map(len, bench.room.held)) == len(found.body) - len("[,]")
+    assert 1 == bench.room.released
+
+
+def test_what_is_too_much_together_is_refused_one_by_one(bench: Bench, session: bytes) -> None:
+    """The rest of the batch costs no more, and each request is told what to do."""
+    bench.room.most = 500
+    search = request("tools/call", 1, name="search_reviews", arguments={})
+    batch = [search, request("ping", 2), notification("a"), 3, request("nonsense", 4)]
+    first, second, invalid, last = answers(bench.send(batch, sessions=[session]))
+    assert 3 == first["result"]["structuredContent"]["returned"]
+    for number, refused in ((2, second), (4, last)):
+        assert number == refused["id"]
+        assert {"code": -32600, "message": BATCH_FULL} == refused["error"]
+    assert (None, -32600) == (invalid["id"], invalid["error"]["code"])
+    assert "by itself" in BATCH_FULL
+
+
+def test_what_was_held_is_released_when_the_client_leaves(bench: Bench, session: bytes) -> None:
+    body = json.dumps([request("ping", 1), request("ping", 2)]).encode()
+    posted = Posted(body=body, sessions=[session])
+    steps = bench.server.post(posted, bench.snapshot, bench.now, bench.room)
+    next(steps)
+    assert 0 == bench.room.released
+    steps.close()
+    assert 1 == bench.room.released

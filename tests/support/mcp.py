@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+from reviewsd.formats.representation import Buffer
 from reviewsd.mcp.introduction import Introduction
 from reviewsd.mcp.methods import Methods
 from reviewsd.mcp.params import CLIENT_CAPABILITIES, PROTOCOL_VERSION
@@ -81,12 +82,32 @@ def modern(method: str, request_id: object = 1, **params: object) -> dict[str, o
     return request(method, request_id, **{"_meta": meta} | params)
 
 
+class Room:
+    """As much as one likes, and a note of what was held."""
+
+    def __init__(self) -> None:
+        self.most = 1_000_000
+        self.held: list[Buffer] = []
+        self.released = 0
+
+    @property
+    def full(self) -> bool:
+        return sum(map(len, self.held)) >= self.most
+
+    def hold(self, parts: Sequence[Buffer]) -> None:
+        self.held += parts
+
+    def release(self) -> None:
+        self.released += 1
+
+
 class Bench:
     """A server, a snapshot and a clock."""
 
     def __init__(self, snapshot: Snapshot, secrets: Sequence[bytes] = (SECRET,)) -> None:
         self.snapshot = snapshot
         self.now = NOW
+        self.room = Room()
         self.ended: set[bytes] = set()
         numbers = count(1)
         self.server = McpServer(
@@ -102,7 +123,7 @@ class Bench:
     def send(self, message: object, **fields: Sequence[bytes]) -> Reply:
         """POST a message, or bytes as they are."""
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
-        steps = self.server.post(Posted(body=body, **fields), self.snapshot, self.now)
+        steps = self.server.post(Posted(body=body, **fields), self.snapshot, self.now, self.room)
         while True:
             try:
                 next(steps)

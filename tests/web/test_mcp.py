@@ -27,7 +27,7 @@ from twisted.logger import LogEvent, capturedLogs
 
 from reviewsd.mcp.jsonrpc import NULL
 from reviewsd.mcp.revisions import HANDSHAKE
-from reviewsd.mcp.server import ENDED, NO_ROOM, Answer, Posted, refusal
+from reviewsd.mcp.server import ENDED, NO_ROOM, Answer, Posted, Room, refusal
 from reviewsd.mcp.sessions import Session
 from reviewsd.stores.database import StoreError
 from reviewsd.stores.snapshots import Snapshot, Snapshots
@@ -76,7 +76,7 @@ class Scribe:
         self.steps = 0
 
     def post(
-        self, posted: Posted, _snapshot: Snapshot, _now: float
+        self, posted: Posted, _snapshot: Snapshot, _now: float, _room: Room
     ) -> Generator[None, None, Answer]:
         self.posted.append(posted)
         for _ in range(self.steps):

@@ -1,0 +1,96 @@
+"""Clients that ask for much and take nothing: the service keeps its memory, the others their answers."""
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.columns import review
+from tests.support.daemon import BASE_URL, Daemon, until
+from tests.support.raw import Wire, responses
+
+FLOODING, OTHER = "192.0.2.1", "198.51.100.1"
+HELD = 4 << 20
+"""Bytes, of which a quarter is one client's."""
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    """Of twenty reviews that are long."""
+    directory = tmp_path_factory.mktemp("daemon")
+    (directory / "data").mkdir()
+    reviews = [review(f"r{number:02}", text=2_000 * "é") for number in range(20)]
+    data = {"business": {"name": "Acme"}, "reviews": reviews}
+    (directory / "data" / "reviews.json").write_text(json.dumps(data))
+    with Daemon(directory, f"mcp: {{max_held: {HELD}}}\n") as running:
+        yield running
+        assert [] == [line for line in running.unusual if "notify" not in line]
+
+
+def posted(daemon: Daemon, client: str, method: str, times: int = 50, **params: object) -> bytes:
+    """A batch of requests, all alike; for one, the request."""
+    begin = {"protocolVersion": "2025-03-26"}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": begin}
+    headers = {"Content-Type": "application/json", "X-Forwarded-For": client}
+    opened = daemon.request("POST", "/mcp", headers, json.dumps(message).encode())
+    message |= {"method": method, "params": params}
+    body = json.dumps(message if times == 1 else times * [message]).encode()
+    lines = [f"{name}: {value}" for name, value in headers.items()]
+    lines.append(f"Mcp-Session-Id: {opened.headers['Mcp-Session-Id']}")
+    lines.append(f"Content-Length: {len(body)}")
+    return "\r\n".join(["POST /mcp HTTP/1.1", "Host: localhost", *lines, "", ""]).encode() + body
+
+
+def reader(daemon: Daemon, data: bytes) -> Wire:
+    """A connection that asks, and takes nothing but the status line."""
+    wire = Wire(daemon.port, 4_096)
+    wire.send(data)
+    wire.read_until(lambda: len(wire.received) >= 12 or wire.read(0.1, 12))
+    return wire
+
+
+def anonymous_mb(daemon: Daemon) -> float:
+    assert daemon.process is not None
+    status = Path(f"/proc/{daemon.process.pid}/status").read_text()
+    return int(status.partition("RssAnon:")[2].split()[0]) / 1024
+
+
+def answered(daemon: Daemon, data: bytes) -> tuple[int, Any]:
+    """The status and JSON that a client gets who takes the answer."""
+    with Wire(daemon.port) as wire:
+        (answer,) = responses(wire.ask(data))
+    return answer.status, json.loads(answer.body)
+
+
+def test_resources_take_no_memory(daemon: Daemon) -> None:
+    """12 answers of 4 MB, all of it views of mapped files."""
+    data = posted(daemon, FLOODING, "resources/read", uri=f"{BASE_URL}/reviews.json")
+    before = anonymous_mb(daemon)
+    with ExitStack() as stack:
+        wires = [stack.enter_context(reader(daemon, data)) for _ in range(12)]
+        assert {b"HTTP/1.1 200"} == {wire.received[:12] for wire in wires}
+        assert anonymous_mb(daemon) - before < 10
+        assert 200 == daemon.get("/healthz").status
+
+
+def test_who_holds_too_much_is_given_no_more_and_others_are(daemon: Daemon) -> None:
+    search = {"name": "search_reviews", "arguments": {}}
+    batch, one = (posted(daemon, FLOODING, "tools/call", times, **search) for times in (50, 1))
+    before = anonymous_mb(daemon)
+    with ExitStack() as stack:
+        for _ in range(8):
+            stack.enter_context(reader(daemon, batch))
+        assert anonymous_mb(daemon) - before < 10
+        for data in (one, batch):
+            status, refused = answered(daemon, data)
+            assert (503, -32603) == (status, refused["error"]["code"])
+        headers = {"X-Forwarded-For": FLOODING}
+        for path in ("/api/reviews/search", "/reviews.json", "/healthz"):
+            assert 200 == daemon.get(path, headers).status
+        status, whole = answered(daemon, posted(daemon, OTHER, "tools/call", 1, **search))
+        assert status == 200
+        assert whole["result"]["structuredContent"]["reviews"]
+    until(lambda: answered(daemon, one)[0] == 200, "room again", seconds=5)
