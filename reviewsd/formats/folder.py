@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from reviewsd.formats.sources import Signature
 
-LAYOUT = 3
+LAYOUT = 4
 """Raised when an older program could not read the folder, or a newer one not this."""
 
 GZIP = ".gz"
