@@ -20,18 +20,21 @@ if TYPE_CHECKING:
 import msgspec
 from twisted.logger import Logger
 
-from reviewsd import config as configuration
-from reviewsd import inspection, logs, showing
-from reviewsd.app import program_version, serve
+from reviewsd.config.load import load as configuration
+from reviewsd.app.daemon import check as inspection
+from reviewsd.runtime import logs
+from reviewsd.config.load import show as showing
+from reviewsd.app.daemon.daemon import program_version, serve
 from reviewsd.demo import demo
 from reviewsd.domain.findings import DataError
-from reviewsd.domain.loading import load
-from reviewsd.formats import paths, sources
-from reviewsd.refusal import ConfigError
-from reviewsd.reloading import Read
-from reviewsd.settings import Config
-from reviewsd.state import EX_CONFIG, StartError
-from reviewsd.timers import steady
+from reviewsd.domain.dataset import load
+from reviewsd.http1 import urls as paths
+from reviewsd.publish import sources
+from reviewsd.config.load.errors import ConfigError
+from reviewsd.app.daemon.reload import Read
+from reviewsd.config.load.schema import Config
+from reviewsd.runtime.state_dir import EX_CONFIG, StartError
+from reviewsd.runtime.timers import steady
 
 AS_ROOT = "running as root: it needs no rights at all, and the shipped systemd unit gives it none"
 """Said once (O12)."""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.config import load
-from reviewsd.web.server import DRAIN_SECONDS
+from reviewsd.config.load.load import load
+from reviewsd.server.server import DRAIN_SECONDS
 
 ROOT = Path(__file__).parent.parent
 UNITS = ROOT / "systemd"

@@ -34,9 +34,9 @@ from reviewsctl import (
     systemd,
     tail,
 )
-from reviewsctl.output import EXIT_FAILED, complain, json_line, show, steps
-from reviewsctl.pushing import push as push_to
-from reviewsctl.session import Json, Quiet, Session, Wait, own_version
+from reviewsctl.terminal.output import EXIT_FAILED, complain, json_line, show, steps
+from reviewsctl.daemon.pushing import push as push_to
+from reviewsctl.daemon.session import Json, Quiet, Session, Wait, own_version
 
 DEFAULT_SOCKET: Final = Path("/run/reviewsd/admin.sock")  # interfaces.md 1.5
 
@@ -107,7 +107,7 @@ def status(ctx: typer.Context, *, as_json: Json = False) -> None:
     if as_json:
         typer.echo(answer.text)
         return
-    from reviewsctl.tables import render_status  # noqa: PLC0415  # rich, see above
+    from reviewsctl.terminal.tables import render_status  # noqa: PLC0415  # rich, see above
 
     show(render_status(answer.value, datetime.datetime.now(datetime.UTC)))
 
@@ -219,7 +219,7 @@ def reload(
             title, problems = f"reload {answer.value.outcome}", answer.value.problems
             complain("error", {"title": title, "problems": problems}, as_json=True)
     elif not (applied and quiet):
-        from reviewsctl.tables import render_reload  # noqa: PLC0415  # rich, see above
+        from reviewsctl.terminal.tables import render_reload  # noqa: PLC0415  # rich, see above
 
         show(render_reload(answer.value), err=not applied)
     if not applied:

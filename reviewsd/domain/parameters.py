@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from urllib.parse import unquote_to_bytes
 
-from reviewsd.domain.queries import LIMIT_DEFAULT, LIMIT_MAX, Cursor, SearchQuery, read_day
+from reviewsd.domain.search_query import LIMIT_DEFAULT, LIMIT_MAX, Cursor, SearchQuery, read_day
 
 QUERY_MAX_LENGTH = 200  # characters; contract 3
 

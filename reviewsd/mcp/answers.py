@@ -9,8 +9,8 @@ from collections.abc import Generator, Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
-from reviewsd.formats.representation import Buffer
-from reviewsd.stores.snapshots import Snapshot
+from reviewsd.http1.representation import Buffer
+from reviewsd.snapshot.snapshots import Snapshot
 
 ANSWER_BUDGET = 40_000
 """Bytes of UTF-8 that a list is not to pass, unless set otherwise (mcp.md 5.4).

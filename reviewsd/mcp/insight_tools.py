@@ -5,10 +5,10 @@ from typing import NamedTuple, cast
 
 import msgspec
 
-from reviewsd.domain.queries import LIMIT_DEFAULT
-from reviewsd.domain.search import mention_key
-from reviewsd.formats import fragments
-from reviewsd.formats.representation import Buffer
+from reviewsd.domain.search_query import LIMIT_DEFAULT
+from reviewsd.snapshot.search import mention_key
+from reviewsd.publish import fragments
+from reviewsd.http1.representation import Buffer
 from reviewsd.mcp.answers import (
     KNOWN,
     Call,
@@ -20,7 +20,7 @@ from reviewsd.mcp.answers import (
     with_note,
 )
 from reviewsd.mcp.arguments import quoted, short
-from reviewsd.stores.snapshots import Snapshot
+from reviewsd.snapshot.snapshots import Snapshot
 
 MONTHS_DEFAULT = 24  # mcp.md 5.5
 

@@ -10,7 +10,7 @@ import msgspec
 
 from reviewsd.mcp.profile import head
 from reviewsd.mcp.revisions import Revision
-from reviewsd.stores.snapshots import Snapshot
+from reviewsd.snapshot.snapshots import Snapshot
 
 MAX_INSTRUCTIONS = 600  # characters; mcp.md 4
 MAX_NAME = 120  # characters of the business' name, which may have 200

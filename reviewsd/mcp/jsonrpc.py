@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Raw, Struct
 
-from reviewsd.domain.strictness import MAX_DEPTH, too_deep
-from reviewsd.formats.representation import Buffer
+from reviewsd.domain.strict_json import MAX_DEPTH, too_deep
+from reviewsd.http1.representation import Buffer
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600

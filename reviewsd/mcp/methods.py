@@ -8,7 +8,7 @@ from collections.abc import Generator
 
 import msgspec
 
-from reviewsd.formats.representation import Buffer
+from reviewsd.http1.representation import Buffer
 from reviewsd.mcp import resources
 from reviewsd.mcp.introduction import CAPABILITIES, Introduction
 from reviewsd.mcp.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, JsonRpcError
@@ -17,8 +17,8 @@ from reviewsd.mcp.resources import TEMPLATES, ResourceNotFoundError, ResourceToo
 from reviewsd.mcp.revisions import STATELESS, Revision
 from reviewsd.mcp.toolbox import Toolbox
 from reviewsd.mcp.tools import LISTING, TOOLS
-from reviewsd.stores.snapshots import Snapshot
-from reviewsd.tally import Tally
+from reviewsd.snapshot.snapshots import Snapshot
+from reviewsd.runtime.counters import Tally
 
 Payload = tuple[Buffer, ...]
 

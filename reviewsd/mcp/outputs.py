@@ -17,10 +17,10 @@ from reviewsd.domain.insights import (
     PerReview,
 )
 from reviewsd.domain.reviews import AggregateRating, Business, Count, Date, Review, Timestamp
-from reviewsd.formats import schemas
-from reviewsd.formats.excerpts import Listed
-from reviewsd.formats.fragments import Topic
-from reviewsd.formats.schemas import Json
+from reviewsd.publish.openapi import schemas
+from reviewsd.publish.excerpts import Listed
+from reviewsd.publish.fragments import Topic
+from reviewsd.publish.openapi.schemas import Json
 
 Matched = Annotated[Count, Meta(description="All that match")]
 NextCursor = Annotated[str | None, Meta(description="null on the last page")]

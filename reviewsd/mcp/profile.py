@@ -2,8 +2,8 @@
 
 import msgspec
 
-from reviewsd.formats import fragments
-from reviewsd.stores.snapshots import Snapshot
+from reviewsd.publish import fragments
+from reviewsd.snapshot.snapshots import Snapshot
 
 
 def head(snapshot: Snapshot) -> dict[str, msgspec.Raw]:

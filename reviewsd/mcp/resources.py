@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from reviewsd.formats import paths
-from reviewsd.formats.representation import Buffer
-from reviewsd.stores.snapshots import Snapshot
+from reviewsd.http1 import urls as paths
+from reviewsd.http1.representation import Buffer
+from reviewsd.snapshot.snapshots import Snapshot
 
 TEMPLATES = b'{"resourceTemplates":[]}'
 

@@ -7,11 +7,12 @@ from typing import cast
 from msgspec.structs import replace
 
 from reviewsd.domain.insights import PerReview
-from reviewsd.domain.queries import LIMIT_MAX, SearchQuery
-from reviewsd.domain.search import SERVICE, TECHNICIAN, mention_key
-from reviewsd.formats import documents, excerpts, fragments, paths
-from reviewsd.formats.excerpts import MAX_LISTED, NoPartError, excerpt, whole_in
-from reviewsd.formats.representation import Buffer
+from reviewsd.domain.search_query import LIMIT_MAX, SearchQuery
+from reviewsd.snapshot.search import SERVICE, TECHNICIAN, mention_key
+from reviewsd.publish import documents, excerpts, fragments
+from reviewsd.http1 import urls as paths
+from reviewsd.publish.excerpts import MAX_LISTED, NoPartError, excerpt, whole_in
+from reviewsd.http1.representation import Buffer
 from reviewsd.mcp.answers import ENVELOPE, Call, Steps, answered, as_written, refused, with_note
 from reviewsd.mcp.arguments import quoted
 from reviewsd.mcp.insight_tools import unknown

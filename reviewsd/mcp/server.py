@@ -13,7 +13,7 @@ from typing import Protocol
 
 from msgspec import Raw, Struct
 
-from reviewsd.formats.representation import Buffer
+from reviewsd.http1.representation import Buffer
 from reviewsd.mcp.jsonrpc import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -34,7 +34,7 @@ from reviewsd.mcp.params import PROTOCOL_VERSION, Params
 from reviewsd.mcp.revisions import HANDSHAKE, STATELESS, Revision, negotiated
 from reviewsd.mcp.sessions import RANDOM_BYTES, Session, SessionGoneError, Sessions
 from reviewsd.mcp.stateless import check_notification, check_request
-from reviewsd.stores.snapshots import Snapshot
+from reviewsd.snapshot.snapshots import Snapshot
 
 MAX_BATCH = 50  # messages; mcp.md 2a-15
 ALLOW = (b"Allow", b"POST, DELETE, OPTIONS")

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Generator
 from functools import partial
 
-from reviewsd.formats import fragments
+from reviewsd.publish import fragments
 from reviewsd.mcp import arguments, insight_tools, review_tools
 from reviewsd.mcp.answers import ANSWER_BUDGET, DEFAULT_BUDGET, Call, Steps, ToolAnswer, refused
 from reviewsd.mcp.tools import TOOLS
-from reviewsd.stores.snapshots import Snapshot
+from reviewsd.snapshot.snapshots import Snapshot
 
 _CALLED: dict[str, Callable[[Call], Steps]] = {
     "get_business": review_tools.get_business,

@@ -16,9 +16,9 @@ from reviewsd.domain.parameters import (
     Parameter,
     bounds,
 )
-from reviewsd.formats import fragments
-from reviewsd.formats.fragments import Aspect, Offer, Technician
-from reviewsd.formats.schemas import Json, of_parameter
+from reviewsd.publish import fragments
+from reviewsd.publish.fragments import Aspect, Offer, Technician
+from reviewsd.publish.openapi.schemas import Json, of_parameter
 from reviewsd.mcp import outputs
 
 _LIMIT, _CURSOR = (each for each in SEARCH_PARAMETERS if each.name in {"limit", "cursor"})

@@ -13,8 +13,8 @@ from typing import Protocol, TypeVar
 
 from twisted.internet.interfaces import IReactorTime
 
-from reviewsd.stores.database import Cursor, StoreError
-from reviewsd.tasks import TaskSet, every
+from reviewsd.store.sqlite import Cursor, StoreError
+from reviewsd.runtime.tasks import TaskSet, every
 
 MAX_ENDED = 100_000
 """Sessions; when there are as many, none can be ended until some expire."""

@@ -5,8 +5,8 @@ from typing import Protocol, TypeVar
 
 from twisted.internet.interfaces import IReactorTime
 
-from reviewsd.stores.database import Cursor, StoreError
-from reviewsd.tally import Tally
+from reviewsd.store.sqlite import Cursor, StoreError
+from reviewsd.runtime.counters import Tally
 
 T = TypeVar("T")
 

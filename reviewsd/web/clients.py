@@ -7,7 +7,7 @@ from twisted.logger import Logger
 
 from reviewsd.domain.addresses import client_network
 from reviewsd.domain.clients import client_address, is_trusted
-from reviewsd.web.asked import Asked
+from reviewsd.http1.request import Asked
 
 
 class ClientNetworks:

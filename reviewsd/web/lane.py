@@ -11,11 +11,11 @@ from functools import partial
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.python.failure import Failure
 
-from reviewsd.formats import paths
-from reviewsd.web.asked import Asked
+from reviewsd.http1 import urls as paths
+from reviewsd.http1.request import Asked
 from reviewsd.web.mcp import McpRoute
 from reviewsd.web.reads import Answer, Reads
-from reviewsd.web.replies import Reply
+from reviewsd.http1.responses import Reply
 
 Lane = Callable[[Asked], Answer | None]
 """Answers what it knows; None: let Klein find the route."""

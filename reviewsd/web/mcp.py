@@ -28,14 +28,14 @@ from reviewsd.mcp.server import (
     refusal,
 )
 from reviewsd.mcp.sessions import Session
-from reviewsd.stores.database import StoreError
-from reviewsd.stores.snapshots import Snapshot, SnapshotError, Snapshots
-from reviewsd.tasks import TaskSet
-from reviewsd.web.asked import Asked
-from reviewsd.web.cooperative import RETRY_SOON, QueueFullError
+from reviewsd.store.sqlite import StoreError
+from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
+from reviewsd.runtime.tasks import TaskSet
+from reviewsd.http1.request import Asked
+from reviewsd.runtime.cooperative import RETRY_SOON, QueueFullError
 from reviewsd.web.memory import MemoryFullError
-from reviewsd.web.origins import Hosts, Origins
-from reviewsd.web.replies import Replies, Reply
+from reviewsd.http1.hosts import Hosts, Origins
+from reviewsd.http1.responses import Replies, Reply
 from reviewsd.web.workload import Workload
 
 Headers = tuple[tuple[bytes, bytes], ...]

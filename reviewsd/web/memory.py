@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from mmap import mmap
 
-from reviewsd.formats.representation import Buffer
+from reviewsd.http1.representation import Buffer
 
 TOTAL = 134_217_728
 """Bytes of all clients, unless set otherwise: 128 MiB."""

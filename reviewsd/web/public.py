@@ -15,14 +15,14 @@ from twisted.web.resource import IResource, Resource
 from twisted.web.server import NOT_DONE_YET
 from werkzeug.exceptions import NotFound
 
-from reviewsd.formats import paths, problems
-from reviewsd.web.asked import Asked
-from reviewsd.web.head import ASTERISK
-from reviewsd.web.hub import HubRoute
+from reviewsd.http1 import urls as paths, problems
+from reviewsd.http1.request import Asked
+from reviewsd.http1.head import ASTERISK
+from reviewsd.web.websub import HubRoute
 from reviewsd.web.mcp import McpRoute
-from reviewsd.web.readiness import Readiness
+from reviewsd.monitoring.readiness import Readiness
 from reviewsd.web.reads import Reads
-from reviewsd.web.replies import Replies, Reply
+from reviewsd.http1.responses import Replies, Reply
 from reviewsd.web.request import PublicRequest
 
 METHODS = frozenset(b"GET HEAD OPTIONS POST PUT PATCH DELETE TRACE QUERY".split())

@@ -15,12 +15,13 @@ from twisted.python.failure import Failure
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from reviewsd.domain.parameters import InvalidParametersError, read_date, read_query
-from reviewsd.domain.queries import SearchQuery
-from reviewsd.formats import documents, paths, problems
-from reviewsd.stores.snapshots import Snapshot, SnapshotError, Snapshots
-from reviewsd.web.asked import Asked
-from reviewsd.web.cooperative import RETRY_SOON, QueueFullError
-from reviewsd.web.replies import PreparedDocument, Replies, Reply
+from reviewsd.domain.search_query import SearchQuery
+from reviewsd.publish import documents
+from reviewsd.http1 import urls as paths, problems
+from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
+from reviewsd.http1.request import Asked
+from reviewsd.runtime.cooperative import RETRY_SOON, QueueFullError
+from reviewsd.http1.responses import PreparedDocument, Replies, Reply
 from reviewsd.web.workload import Workload
 
 COPIED = 16_384

@@ -12,11 +12,11 @@ from twisted.python.failure import Failure
 from twisted.web.resource import IResource
 from twisted.web.server import Request
 
-from reviewsd.web.asked import Asked
-from reviewsd.web.replies import Reply
+from reviewsd.http1.request import Asked
+from reviewsd.http1.responses import Reply
 
 if TYPE_CHECKING:
-    from reviewsd.web.channel import Channel
+    from reviewsd.server.connection import Channel
 
 
 class PublicRequest(Request):

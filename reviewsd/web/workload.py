@@ -7,12 +7,12 @@ from typing import TypeVar
 from msgspec.structs import replace
 from twisted.internet.defer import Deferred
 
-from reviewsd.formats.representation import Buffer
-from reviewsd.web.asked import Asked
+from reviewsd.http1.representation import Buffer
+from reviewsd.http1.request import Asked
 from reviewsd.web.clients import ClientNetworks
-from reviewsd.web.cooperative import CooperativeScheduler
+from reviewsd.runtime.cooperative import CooperativeScheduler
 from reviewsd.web.memory import SMALL, AnswerMemory, MemoryFullError, Room, own_size
-from reviewsd.web.replies import Reply
+from reviewsd.http1.responses import Reply
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from reviewsd.domain.callback import (
     parse_callback,
 )
 from reviewsd.domain.subscription import Mode
-from reviewsd.formats import paths, problems
+from reviewsd.http1 import urls as paths, problems
 
 MAX_FIELDS = 32
 """The hub's own are five; H16."""

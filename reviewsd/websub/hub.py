@@ -15,19 +15,19 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
-from reviewsd.stores import topics, upkeep
-from reviewsd.stores.clock import put_right
-from reviewsd.stores.database import Cursor, StoreError
-from reviewsd.stores.deliveries import Outcome
-from reviewsd.stores.intents import IntentClaim, Verified
-from reviewsd.stores.snapshots import Snapshot
-from reviewsd.stores.topics import Topic
-from reviewsd.tasks import TaskSet, every
-from reviewsd.websub.distribution import Delivery, Distribution, contents
-from reviewsd.websub.orders import Orders
-from reviewsd.websub.rounds import SHARED_PAUSE, STORE_PAUSE, Rounds
+from reviewsd.store import topics, upkeep
+from reviewsd.store.clock import put_right
+from reviewsd.store.sqlite import Cursor, StoreError
+from reviewsd.store.deliveries import Outcome
+from reviewsd.store.intents import IntentClaim, Verified
+from reviewsd.snapshot.snapshots import Snapshot
+from reviewsd.store.topics import Topic
+from reviewsd.runtime.tasks import TaskSet, every
+from reviewsd.websub.delivery import Delivery, Distribution, contents
+from reviewsd.websub.operator_state import Orders
+from reviewsd.websub.scheduler import SHARED_PAUSE, STORE_PAUSE, Rounds
 from reviewsd.websub.verification import CLAIM
-from reviewsd.websub.world import Store, World
+from reviewsd.websub.context import Store, World
 
 SWEEP_SECONDS = 60.0
 """Between two looks for leases and requests that are over (W13)."""

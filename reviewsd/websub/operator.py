@@ -8,15 +8,15 @@ from twisted.logger import Logger
 
 from reviewsd.domain.listing import Block, HubState, Listing, PushResult, PushStep, TopicState
 from reviewsd.domain.subscription import Delivered
-from reviewsd.stores import listing
-from reviewsd.stores.database import StoreError
-from reviewsd.stores.deliveries import Ended, Outcome
-from reviewsd.websub.denials import Denials
-from reviewsd.websub.distribution import Delivery, Distribution
+from reviewsd.store import listing
+from reviewsd.store.sqlite import StoreError
+from reviewsd.store.deliveries import Ended, Outcome
+from reviewsd.websub.denial import Denials
+from reviewsd.websub.delivery import Delivery, Distribution
 from reviewsd.websub.hub import Hub
-from reviewsd.websub.orders import Orders
-from reviewsd.websub.rounds import Rounds
-from reviewsd.websub.world import Store, World
+from reviewsd.websub.operator_state import Orders
+from reviewsd.websub.scheduler import Rounds
+from reviewsd.websub.context import Store, World
 
 SILENCE = 2.0
 """Seconds without an outcome, after which a push looks who is left at all."""

@@ -10,12 +10,12 @@ from twisted.logger import Logger
 from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import stored
 from reviewsd.domain.subscription import Confirmed, Intent, Mode, NotConfirmed, Unreachable
-from reviewsd.stores import intents
-from reviewsd.stores.intents import Due, IntentClaim, Verified
-from reviewsd.websub.limits import Backoffs, Neighbours
-from reviewsd.websub.outcomes import Answered, Crowded, Unanswered
-from reviewsd.websub.rounds import POSTPONED
-from reviewsd.websub.world import Reach, Store, World
+from reviewsd.store import intents
+from reviewsd.store.intents import Due, IntentClaim, Verified
+from reviewsd.websub.rate_limits import Backoffs, Neighbours
+from reviewsd.websub.outbound.requests.outcomes import Answered, Crowded, Unanswered
+from reviewsd.websub.scheduler import POSTPONED
+from reviewsd.websub.context import Reach, Store, World
 
 RESULTS = {Confirmed: "confirmed", NotConfirmed: "not-confirmed", Unreachable: "unreachable"}
 """What comes of an attempt; so they are counted (O9)."""

@@ -12,9 +12,9 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
-from reviewsd.domain.queries import Cursor, SearchQuery
-from reviewsd.domain.search import FREQUENT, SERVICE, STARS, TECHNICIAN, Sparse
-from reviewsd.stores.snapshots import Snapshot
+from reviewsd.domain.search_query import Cursor, SearchQuery
+from reviewsd.snapshot.search import FREQUENT, SERVICE, STARS, TECHNICIAN, Sparse
+from reviewsd.snapshot.snapshots import Snapshot
 
 _SAMPLE = 4_000  # texts in which words and pieces are counted
 _WORST = 20

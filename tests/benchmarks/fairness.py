@@ -29,8 +29,8 @@ from statistics import median
 import msgspec
 from msgspec.structs import replace
 
-from reviewsd.formats import folder
-from reviewsd.stores.snapshots import Snapshot
+from reviewsd.snapshot import layout as folder
+from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks.accounts import sizes
 from tests.benchmarks.classes import classes, day_at
 from tests.benchmarks.inside import percentile

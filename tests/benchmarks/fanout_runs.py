@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reviewsd.domain.subscription import Active, Subscription
-from reviewsd.formats import paths
-from reviewsd.stores.rows import Pair, save
-from reviewsd.stores.topics import topics
-from reviewsd.wiring import DATABASE
+from reviewsd.http1 import urls as paths
+from reviewsd.store.rows import Pair, save
+from reviewsd.store.topics import topics
+from reviewsd.app.daemon.hub import DATABASE
 from tests.benchmarks.fanout_sink import SEEDED, Counts, share
 from tests.support.authority import authority
 from tests.support.daemon import Daemon, until

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from reviewsd.stores.snapshots import Snapshot
+from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks.classes import distinct
 from tests.benchmarks.http_servers import KLEIN, OURS, STARLETTE, Renewed, ours, searching
 from tests.benchmarks.search_peer import Counts, Work, get

@@ -11,8 +11,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from reviewsd.formats import folder, paths
-from reviewsd.stores.snapshots import Snapshot
+from reviewsd.snapshot import layout as folder
+
+from reviewsd.http1 import urls as paths
+from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks import http_nginx
 from tests.benchmarks.accounts import cpu, family
 from tests.benchmarks.outside import Patient

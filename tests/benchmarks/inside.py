@@ -26,18 +26,18 @@ from twisted.internet.posixbase import PosixReactorBase
 from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
 
-from reviewsd.domain.queries import SearchQuery
-from reviewsd.domain.search import Hits
-from reviewsd.formats import folder
-from reviewsd.formats.compiling import Settings
-from reviewsd.formats.publication import Order
-from reviewsd.formats.sources import signature
-from reviewsd.stores import child
-from reviewsd.stores.publisher import Publisher
-from reviewsd.stores.snapshots import Snapshot, Snapshots
-from reviewsd.web.cooperative import CooperativeScheduler
+from reviewsd.domain.search_query import SearchQuery
+from reviewsd.snapshot.search import Hits
+from reviewsd.snapshot import layout as folder
+from reviewsd.publish.compiler import Settings
+from reviewsd.publish.publication import Order
+from reviewsd.publish.sources import signature
+from reviewsd.publish import compile_process as child
+from reviewsd.publish.publisher import Publisher
+from reviewsd.snapshot.snapshots import Snapshot, Snapshots
+from reviewsd.runtime.cooperative import CooperativeScheduler
 from reviewsd.web.reads import Reads
-from reviewsd.web.replies import Replies
+from reviewsd.http1.responses import Replies
 from tests.benchmarks.classes import classes
 from tests.support.workload import workload
 

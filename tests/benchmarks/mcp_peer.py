@@ -30,10 +30,10 @@ from statistics import median
 import msgspec
 from msgspec.structs import fields, replace
 
-from reviewsd.domain.queries import Cursor, SearchQuery
-from reviewsd.domain.search import Hits
-from reviewsd.formats import folder
-from reviewsd.stores.snapshots import Snapshot
+from reviewsd.domain.search_query import Cursor, SearchQuery
+from reviewsd.snapshot.search import Hits
+from reviewsd.snapshot import layout as folder
+from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks.classes import classes, distinct, sample
 from tests.benchmarks.outside import Patient
 from tests.benchmarks.search_peer import KEPT, Connection, Counts, prepare

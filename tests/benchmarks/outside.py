@@ -20,9 +20,9 @@ from statistics import median
 
 import msgspec
 
-from reviewsd.formats import folder
-from reviewsd.formats.publication import Job, Line, Step
-from reviewsd.stores.snapshots import Snapshot
+from reviewsd.snapshot import layout as folder
+from reviewsd.publish.publication import Job, Line, Step
+from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks import inside
 from tests.benchmarks.classes import distinct
 from tests.support import publishing

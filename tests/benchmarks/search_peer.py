@@ -23,9 +23,9 @@ from statistics import median
 
 import msgspec
 
-from reviewsd.domain.search import SERVICE, TECHNICIAN, Dense
-from reviewsd.formats import folder
-from reviewsd.stores.snapshots import Snapshot
+from reviewsd.snapshot.search import SERVICE, TECHNICIAN, Dense
+from reviewsd.snapshot import layout as folder
+from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks.classes import distinct
 from tests.benchmarks.outside import Patient
 from tests.benchmarks.sizes import data_set

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from twisted.internet.threads import deferToThread
 from twisted.logger import LogEvent, formatEvent
 
-from reviewsd.web.admin_replies import API
+from reviewsd.admin.responses import API
 
 VERSION = "9.8.7"
 

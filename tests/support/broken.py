@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 from reviewsd.domain.findings import DataError
-from reviewsd.domain.loading import load
+from reviewsd.domain.dataset import load
 
 Document = dict[str, Any]
 

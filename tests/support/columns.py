@@ -1,6 +1,6 @@
 """Compiled folders without a daemon: made from plain values, opened with plain bytes.
 
-Where ``reviewsd.stores.snapshots`` maps the files and searches them with stringzilla, here they are
+Where ``reviewsd.snapshot.snapshots`` maps the files and searches them with stringzilla, here they are
 read into memory and searched with ``bytes.find``: slow, short, and without a bug of its own.
 """
 
@@ -13,16 +13,16 @@ from typing import NamedTuple, TypedDict
 
 import pytest
 
-from reviewsd.domain import search as searching
+from reviewsd.snapshot import search as searching
 from reviewsd.domain.insights import slug
-from reviewsd.domain.loading import load
-from reviewsd.domain.search import Columns, Dense, PositionSet, Sparse
-from reviewsd.formats import columns as writing
-from reviewsd.formats import folder as names
-from reviewsd.formats import frequent
-from reviewsd.formats.columns import set_key
-from reviewsd.formats.compiling import Settings, compile_folder
-from reviewsd.formats.folder import Manifest
+from reviewsd.domain.dataset import load
+from reviewsd.snapshot.search import Columns, Dense, PositionSet, Sparse
+from reviewsd.snapshot import columns as writing
+from reviewsd.snapshot import layout as names
+from reviewsd.snapshot import frequent
+from reviewsd.snapshot.columns import set_key
+from reviewsd.publish.compiler import Settings, compile_folder
+from reviewsd.snapshot.layout import Manifest
 
 SETTINGS = Settings(base_url="https://reviews.example", authority="reviews.example", year=2025)
 

@@ -16,13 +16,13 @@ from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 from zope.interface import implementer
 
-from reviewsd.web.asked import Asked
-from reviewsd.web.channel import Channel
-from reviewsd.web.origins import Hosts
+from reviewsd.http1.request import Asked
+from reviewsd.server.connection import Channel
+from reviewsd.http1.hosts import Hosts
 from reviewsd.web.reads import Answer
-from reviewsd.web.replies import Replies, Reply
+from reviewsd.http1.responses import Replies, Reply
 from reviewsd.web.request import PublicRequest
-from reviewsd.web.server import SWEEP_SECONDS, HandOver, Limits, PublicServer
+from reviewsd.server.server import SWEEP_SECONDS, HandOver, Limits, PublicServer
 from tests.support.raw import Response, responses
 
 BASE_URL = "https://reviews.example"

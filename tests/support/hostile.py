@@ -16,8 +16,8 @@ from typing import Any
 from twisted.internet.defer import Deferred
 from twisted.internet.task import deferLater, react
 
-from reviewsd.websub.client import CallbackClient
-from reviewsd.websub.outcomes import Answered, Outcome, Unanswered
+from reviewsd.websub.outbound.requests.client import CallbackClient
+from reviewsd.websub.outbound.requests.outcomes import Answered, Outcome, Unanswered
 from tests.support.authority import Identity, authority, self_signed
 from tests.support.callback_process import Kind, sink
 from tests.support.callbacks import HOST, NAMES

@@ -1,6 +1,6 @@
 """The whole hub without network and disk: the store in memory, time a number, callbacks as told.
 
-It is put together as ``reviewsd.wiring`` does it; what differs is in ``World``, ``Store`` and
+It is put together as ``reviewsd.app.hub`` does it; what differs is in ``World``, ``Store`` and
 ``Client``, the protocols that the hub asks for.
 """
 
@@ -20,26 +20,26 @@ from twisted.internet.task import Clock, deferLater
 from twisted.logger import LogEvent, capturedLogs
 from twisted.python.failure import Failure
 
-from reviewsd import policies
+from reviewsd.config.load import convert as policies
 from reviewsd.domain.addresses import network_of
 from reviewsd.domain.callback import Callback
-from reviewsd.formats import paths
-from reviewsd.formats.representation import Representation
-from reviewsd.settings import Config
-from reviewsd.settings import Hub as Settings
-from reviewsd.stores import deliveries, intents
-from reviewsd.stores.database import Cursor, StoreError
-from reviewsd.stores.schema import MIGRATIONS
-from reviewsd.stores.secrets import Secrets
-from reviewsd.stores.snapshots import Snapshot
-from reviewsd.websub.denials import Denials
-from reviewsd.websub.distribution import Delivery, Distribution
+from reviewsd.http1 import urls as paths
+from reviewsd.http1.representation import Representation
+from reviewsd.config.load.schema import Config
+from reviewsd.config.load.schema import Hub as Settings
+from reviewsd.store import deliveries, intents
+from reviewsd.store.sqlite import Cursor, StoreError
+from reviewsd.store.schema import MIGRATIONS
+from reviewsd.store.secrets import Secrets
+from reviewsd.snapshot.snapshots import Snapshot
+from reviewsd.websub.denial import Denials
+from reviewsd.websub.delivery import Delivery, Distribution
 from reviewsd.websub.form import MEDIA_TYPE, HubAnswer
 from reviewsd.websub.hub import Hub
-from reviewsd.websub.limits import Backoffs
+from reviewsd.websub.rate_limits import Backoffs
 from reviewsd.websub.operator import Operator
-from reviewsd.websub.orders import Orders
-from reviewsd.websub.outcomes import (
+from reviewsd.websub.operator_state import Orders
+from reviewsd.websub.outbound.outcomes import (
     Admission,
     Answered,
     Crowded,
@@ -47,10 +47,10 @@ from reviewsd.websub.outcomes import (
     Push,
     Unanswered,
 )
-from reviewsd.websub.reception import Reception
-from reviewsd.websub.rounds import Rounds
-from reviewsd.websub.world import World
-from reviewsd.wiring import assemble
+from reviewsd.websub.subscribe import Reception
+from reviewsd.websub.scheduler import Rounds
+from reviewsd.websub.context import World
+from reviewsd.app.daemon.hub import assemble
 
 BASE_URL = "https://reviews.example.com"
 CALLBACK = "https://subscriber.example.org/cb?id=1"

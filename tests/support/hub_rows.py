@@ -9,11 +9,11 @@ from reviewsd.domain.subscription import (
     Intent,
     Mode,
 )
-from reviewsd.stores import deliveries, intents, topics
-from reviewsd.stores.database import Cursor
-from reviewsd.stores.deliveries import DeliveryClaim, Ended, Outcome
-from reviewsd.stores.intents import Asking, Caps, Due, IntentClaim, Verified
-from reviewsd.stores.rows import Pair
+from reviewsd.store import deliveries, intents, topics
+from reviewsd.store.sqlite import Cursor
+from reviewsd.store.deliveries import DeliveryClaim, Ended, Outcome
+from reviewsd.store.intents import Asking, Caps, Due, IntentClaim, Verified
+from reviewsd.store.rows import Pair
 from tests.support.hub import CALLBACK, FEED, JSON_FEED, REVIEWS, START, connect, transact
 
 T = TypeVar("T")

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from reviewsd.formats.representation import Buffer
+from reviewsd.http1.representation import Buffer
 from reviewsd.mcp.introduction import Introduction
 from reviewsd.mcp.methods import Methods
 from reviewsd.mcp.params import CLIENT_CAPABILITIES, PROTOCOL_VERSION
 from reviewsd.mcp.server import Answer, McpServer, Posted
 from reviewsd.mcp.sessions import Session, Sessions
 from reviewsd.mcp.toolbox import Toolbox
-from reviewsd.stores.snapshots import Snapshot
-from reviewsd.tally import Tally
+from reviewsd.snapshot.snapshots import Snapshot
+from reviewsd.runtime.counters import Tally
 from tests.support.columns import review
 from tests.support.publishing import House
 

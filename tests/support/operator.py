@@ -14,9 +14,9 @@ from reviewsd.domain.listing import (
     PushStep,
     TopicState,
 )
-from reviewsd.stores.child import Progress
-from reviewsd.stores.publisher import Publisher
-from reviewsd.web.admin import Changes, Reloaded
+from reviewsd.publish.compile_process import Progress
+from reviewsd.publish.publisher import Publisher
+from reviewsd.admin.site import Changes, Reloaded
 
 AT = 1_760_000_000.0
 """2025-10-09T08:53:20Z"""

@@ -19,12 +19,12 @@ from zope.interface import implementer
 
 from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import Callback, rebuilt
-from reviewsd.websub.client import CallbackClient
-from reviewsd.websub.dialling import Dialler
-from reviewsd.websub.outbound import Limits, Outbound
-from reviewsd.websub.outcomes import Push
-from reviewsd.websub.resolving import Resolver
-from reviewsd.websub.tls import Tls
+from reviewsd.websub.outbound.requests.client import CallbackClient
+from reviewsd.websub.outbound.requests.dialer import Dialler
+from reviewsd.websub.outbound.requests.requests import Limits, Outbound
+from reviewsd.websub.outbound.requests.outcomes import Push
+from reviewsd.websub.outbound.requests.resolver import Resolver
+from reviewsd.websub.outbound.requests.tls import Tls
 
 reactor = cast("Any", installed)
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from reviewsd.formats import folder
-from reviewsd.formats.folder import Manifest, Seen
-from reviewsd.formats.publication import (
+from reviewsd.snapshot import layout as folder
+from reviewsd.snapshot.layout import Manifest, Seen
+from reviewsd.publish.publication import (
     Job,
     Line,
     Order,
@@ -99,7 +99,7 @@ def names_in(place: Path) -> set[str]:
 
 def start() -> "subprocess.Popen[bytes]":
     """The publishing process, waiting for its job."""
-    command = [sys.executable, "-m", "reviewsd.formats.publication"]
+    command = [sys.executable, "-m", "reviewsd.publish.publication"]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe)
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 from twisted.internet import reactor
 from twisted.internet.interfaces import IReactorFromThreads
 
-from reviewsd.stores.database import Cursor, Database
+from reviewsd.store.sqlite import Cursor, Database
 
 threads = cast("IReactorFromThreads", reactor)
 

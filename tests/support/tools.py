@@ -11,7 +11,7 @@ import msgspec
 from reviewsd.mcp.answers import ToolAnswer
 from reviewsd.mcp.toolbox import Toolbox
 from reviewsd.mcp.tools import TOOLS
-from reviewsd.stores.snapshots import Snapshot
+from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.daemon import DEMO
 from tests.support.publishing import House
 

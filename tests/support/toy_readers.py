@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from reviewsd.messages import (
+from reviewsd.workers.messages import (
     Begin,
     Count,
     Counted,

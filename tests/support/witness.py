@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from reviewsd.stores.secrets import Secrets
-from reviewsd.websub.outcomes import Answered, Crowded, Outcome
+from reviewsd.store.secrets import Secrets
+from reviewsd.websub.outbound.requests.outcomes import Answered, Crowded, Outcome
 from tests.support.hub import BASE_URL, MEDIA_TYPES, Exchange, Time
 
 Pair = tuple[str, str]

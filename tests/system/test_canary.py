@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.events import TYPES
+from reviewsd.monitoring.events import TYPES
 from tests.support.daemon import Daemon, until
 from tests.support.life import PATH, QUERY, SECRET, Life, replies
 from tests.support.subscriber import Subscriber, settings

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.formats.paths import HEALTH
-from reviewsd.websub.limits import FIRST_BACKOFF, STRIKES
-from reviewsd.websub.resolving import THREADS
+from reviewsd.http1.urls import HEALTH
+from reviewsd.websub.rate_limits import FIRST_BACKOFF, STRIKES
+from reviewsd.websub.outbound.requests.resolver import THREADS
 from tests.support.daemon import Daemon, until
 from tests.support.namespace import Namespace, listening, policy, running, said, swallowing
 from tests.support.subscriber import Subscriber, ask, hub, until_open

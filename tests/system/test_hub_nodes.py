@@ -24,8 +24,8 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.stores.postgres import LOCK
-from reviewsd.stores.secrets import KEY_FILE
+from reviewsd.store.postgres import LOCK
+from reviewsd.store.secrets import KEY_FILE
 from tests.support.daemon import DEMO, Daemon, until
 from tests.support.postgres import Server, needed
 from tests.support.subscriber import (

@@ -15,7 +15,7 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from reviewsd.web.traffic import ROUTES
+from reviewsd.server.traffic import ROUTES
 from tests.support.daemon import BASE_URL, Daemon, until
 
 ALERTS = Path(__file__).parents[2] / "config" / "alerts.yaml"

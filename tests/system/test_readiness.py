@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from reviewsd.pulse import LATE_SECONDS
+from reviewsd.monitoring.health import LATE_SECONDS
 from tests.support.daemon import Daemon, until
 
 GOOD = {"snapshot": "ok", "data": "ok", "store": "ok", "running": "ok"}

@@ -23,7 +23,7 @@ from tests.support.daemon import Daemon, until
 from tests.support.generate import write_data
 
 COMMAND = [sys.executable, "-m", "reviewsd"]
-PUBLICATION = b"reviewsd.formats.publication"
+PUBLICATION = b"reviewsd.publish.publication"
 
 
 @pytest.fixture

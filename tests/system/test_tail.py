@@ -13,7 +13,7 @@ from typing import IO
 
 import pytest
 
-from reviewsd.web.admin_events import MAX_LISTENERS
+from reviewsd.admin.events import MAX_LISTENERS
 from tests.support.commands import CLI, CONSOLE_SCRIPT
 from tests.support.daemon import Daemon, until
 from tests.support.generate import write_data

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.settings import Hub
+from reviewsd.config.load.schema import Hub
 from reviewsd.websub.form import MAX_SECRET
 from tests.support.daemon import until
 

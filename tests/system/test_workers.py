@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.formats import paths
+from reviewsd.http1 import urls as paths
 from tests.benchmarks.strict_clients import Clients, Kind
 from tests.support.daemon import BASE_URL, Daemon, Manager, until
 from tests.support.herd import (

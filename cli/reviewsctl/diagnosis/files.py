@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from reviewsctl.diagnosis.verdict import Diagnosis, fail, ok, skip, warn
-from reviewsctl.reports import Remark, Report
+from reviewsctl.daemon.reports import Remark, Report
 
 _FUTURE: Final = 5.0  # seconds that clocks of file servers may be ahead
 _FILES: Final = ("reviews.json", "insights.json")

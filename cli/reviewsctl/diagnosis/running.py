@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from reviewsctl.diagnosis.verdict import Diagnosis, fail, ok, skip, warn
-from reviewsctl.errors import DaemonError
-from reviewsctl.messages import Status
+from reviewsctl.daemon.errors import DaemonError
+from reviewsctl.daemon.messages import Status
 
 BOOTED: Final = Path("/run/systemd/system")
 """There where systemd runs the machine: sd_booted(3)."""

@@ -4,9 +4,9 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from reviewsctl.folders import LinkError, real
-from reviewsctl.importing.faults import ImportRefusedError, SayMoreError
-from reviewsctl.ownership import caller, user_name
+from reviewsctl.files.folders import LinkError, real
+from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
+from reviewsctl.files.ownership import caller, user_name
 
 PLACES = (Path("/etc/reviewsd/reviewsd.yaml"), Path("reviewsd.yaml"))
 """As the daemon looks for it (interfaces.md 1.3)."""

@@ -5,9 +5,9 @@ import os
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from reviewsctl import folders
-from reviewsctl.folders import Folder
-from reviewsctl.importing.faults import ImportRefusedError
+from reviewsctl.files import folders
+from reviewsctl.files.folders import Folder
+from reviewsctl.importing.errors import ImportRefusedError
 
 _MODE = (
     0o644  # of a file that was not there: the daemon runs as somebody else, and the data are public

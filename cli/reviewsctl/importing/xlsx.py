@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from typing import IO
 from xml.etree import ElementTree as ET
 
-from reviewsctl.importing.faults import ImportRefusedError
+from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.format import Fields
-from reviewsctl.importing.parts import Part
+from reviewsctl.importing.readers.parts import Part
 
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"

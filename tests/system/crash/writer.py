@@ -34,10 +34,10 @@ from reviewsd.domain.subscription import (
     Mode,
     Unreachable,
 )
-from reviewsd.formats.paths import TOPICS
-from reviewsd.stores import deliveries, intents, upkeep
-from reviewsd.stores.database import Cursor, Database, StoreError
-from reviewsd.stores.topics import bump
+from reviewsd.http1.urls import TOPICS
+from reviewsd.store import deliveries, intents, upkeep
+from reviewsd.store.sqlite import Cursor, Database, StoreError
+from reviewsd.store.topics import bump
 
 STORE = "state/state.db"
 LOG = "log"

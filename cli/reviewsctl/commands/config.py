@@ -1,0 +1,105 @@
+"""``reviewsctl config``: what is configured, by what, and what could be (interfaces.md 1.1)."""
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from reviewsctl.commands.import_ import ConfigFile
+from reviewsctl.terminal.output import failing
+from reviewsctl.daemon.session import Json
+
+if TYPE_CHECKING:
+    from reviewsctl.daemon.reports import Setting
+
+app = typer.Typer(
+    name="config",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="""Shows the configuration.
+
+    It is about the file and the environment of this shell, not about a running daemon, which may
+    have been started before the file was changed, or with another environment.""",
+    epilog="""\b
+    Examples:
+      reviewsctl config show --origin
+      reviewsctl config schema > reviewsd.schema.json""",
+)
+
+_WIDTH: Final = 36  # of the longest keys
+
+
+@app.command(
+    epilog="""\b
+    Examples:
+      reviewsctl config show
+      reviewsctl config show --defaults --origin
+      reviewsctl config show --json | jq -r '.settings[] | select(.key == "data_dir").value'"""
+)
+def show(
+    *,
+    config: ConfigFile = None,
+    defaults: Annotated[
+        bool, typer.Option("--defaults", help="Also the keys that nobody has set.")
+    ] = False,
+    origin: Annotated[
+        bool, typer.Option("--origin", help="Where each comes from: file:line, variable, default.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Shows the configuration in effect.
+
+    The values that file or environment set; paths are absolute, passwords are ***. With --json all
+    keys are there, each with its value, default and origin.
+    """
+    from reviewsctl import installed  # noqa: PLC0415  # 25 ms, see main
+
+    with failing(as_json=as_json):
+        answer = installed.settings(config)
+    if as_json:
+        typer.echo(answer.text)
+        return
+    found = [each for each in answer.value.settings if defaults or each.origin != "default"]
+    for each in found:
+        line = f"{each.key}: {_yaml(each.value)}"
+        typer.echo(f"{line:<{_WIDTH}}  # {_origin(answer.value.file, each)}" if origin else line)
+
+
+@app.command(
+    epilog="""\b
+    Examples:
+      reviewsctl config schema > reviewsd.schema.json
+      sed -i '1i # yaml-language-server: $schema=reviewsd.schema.json' reviewsd.yaml"""
+)
+def schema() -> None:
+    """Prints the JSON Schema of reviewsd.yaml, for editors.
+
+    With it an editor completes keys, shows what each is for, and marks what is wrong.
+    """
+    from reviewsctl.commands.init import schema_text  # noqa: PLC0415  # see main
+
+    with failing(as_json=False):
+        text = schema_text()
+    typer.echo(text, nl=False)
+
+
+def _yaml(value: object) -> str:
+    """A value on one line, as the file would have it."""
+    import json  # noqa: PLC0415  # see main
+
+    from reviewsctl.terminal.escaping import printable  # noqa: PLC0415
+
+    plain = isinstance(value, str) and value and value.isascii() and " " not in value
+    # JSON is YAML; plain words need no quotes
+    return printable(str(value) if plain else json.dumps(value, ensure_ascii=False))
+
+
+def _origin(file: str, setting: "Setting") -> str:
+    from reviewsctl.terminal.escaping import printable  # noqa: PLC0415  # see main
+
+    match setting.origin:
+        case "file":
+            return printable(f"{file}:{setting.line}")
+        case "environment":
+            return f"${setting.variable}"
+        case "default":
+            return "default"

@@ -1,0 +1,164 @@
+"""``reviewsctl doctor``: one line for each thing that can be wrong (interfaces.md 1.1)."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from reviewsctl.commands.import_ import ConfigFile
+from reviewsctl.terminal.output import EXIT_FOUND, failing, json_line, painted
+from reviewsctl.daemon.session import VERSION_SECONDS, Json, Quiet, Session, own_version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reviewsctl.diagnosis.verdict import Diagnosis
+    from reviewsctl.daemon.errors import DaemonError
+    from reviewsctl.daemon.messages import Status
+    from reviewsctl.daemon.reports import Shown
+
+EPILOG: Final = """\b
+    Examples:
+      reviewsctl doctor
+      reviewsctl doctor --offline
+      reviewsctl doctor --json | jq '.tests[] | select(.verdict == "fail")'"""
+
+
+def doctor(
+    ctx: typer.Context,
+    *,
+    config: ConfigFile = None,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Test nothing that needs the network.")
+    ] = False,
+    outbound: Annotated[
+        str, typer.Option(metavar="HOST", help="Whom to call to see whether https gets out.")
+    ] = "example.com",
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Tests all that is needed to serve, and says what to do.
+
+    Whether the daemon answers; configuration and data; who may read and replace the data; disk and
+    clock; whether base_url leads here, with a valid certificate, past the proxy, to our own links;
+    whether deliveries get out; systemd. Nothing is changed. A line begins with ok, warn, fail, or
+    skip where it cannot be told from here. The exit code is 5 when something fails. It takes a
+    few seconds, at worst half a minute.
+    """
+    session: Session = ctx.obj
+    tested = []
+    with failing(as_json=as_json):
+        for each in _tests(session, config, None if offline else outbound):
+            tested.append(each)
+            if not as_json:
+                _print(each, quiet=quiet)
+    failed = any(each.verdict.value == "fail" for each in tested)
+    if as_json:
+        typer.echo(json_line({"ok": not failed, "tests": [_members(each) for each in tested]}))
+    if failed:
+        raise typer.Exit(EXIT_FOUND)
+
+
+def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iterator[Diagnosis]":
+    from reviewsctl import installed  # noqa: PLC0415  # all of them 60 ms, see main
+    from reviewsctl.diagnosis import files, public, running  # noqa: PLC0415
+
+    now = time.time()
+    shown = _settings(config)
+    socket = _socket(session.socket, shown)
+    answer = _status(socket)
+    yield running.socket(answer, socket, own_version("reviewsd"))
+    report = installed.check(config, None, lambda _: None).value
+    yield files.configuration(report)
+    yield files.data(report)
+    yield files.directory(report)
+    if shown is not None:
+        yield files.disk(Path(shown.text("state_dir")), report)
+    yield files.clock(report, now)
+    yield running.synchronised()
+    yield running.serving(answer)
+    yield running.hub(answer)
+    if shown is not None:
+        base_url = shown.text("base_url")
+        yield running.same_configuration(answer, base_url, shown.text("data_dir"))
+        yield public.proxy(
+            base_url, _listen(answer, shown), _texts(shown, "server.trusted_proxies")
+        )
+        if outbound is not None:
+            yield from _public(base_url, now)
+    if outbound is not None:
+        yield public.outbound(outbound)
+    yield running.systemd()
+
+
+def _public(base_url: str, now: float) -> "Iterator[Diagnosis]":
+    from reviewsctl.diagnosis import public  # noqa: PLC0415  # see main
+    from reviewsctl.diagnosis.verdict import Verdict  # noqa: PLC0415
+
+    resolved = public.resolves(base_url)
+    yield resolved
+    if resolved.verdict is not Verdict.FAIL:
+        yield public.certificate(base_url, now)
+        yield public.answers(base_url)
+        yield public.agents(base_url)
+
+
+def _socket(asked: Path, shown: "Shown | None") -> Path:
+    """The socket that is asked for, or where there is none the one that is configured."""
+    if shown is None or asked.exists():
+        return asked
+    configured = Path(shown.text("admin_socket"))
+    return configured if configured.exists() else asked
+
+
+def _status(socket: Path) -> "Status | DaemonError":
+    from reviewsctl import client, errors  # noqa: PLC0415  # 25 ms, see main
+
+    try:
+        return client.Client(socket, answer_seconds=VERSION_SECONDS).status().value
+    except errors.DaemonError as error:
+        return error
+
+
+def _settings(config: Path | None) -> "Shown | None":
+    """The configuration in effect; None where it is wrong, which another test tells."""
+    from reviewsctl import installed  # noqa: PLC0415  # see main
+
+    try:
+        return installed.settings(config).value
+    except installed.BadConfiguration:
+        return None
+
+
+def _listen(answer: "Status | DaemonError", shown: "Shown") -> tuple[str, ...]:
+    """Where it listens: a daemon that answers knows better than the file."""
+    listen = getattr(answer, "listen", None)
+    return listen if isinstance(listen, tuple) else _texts(shown, "listen")
+
+
+def _texts(shown: "Shown", key: str) -> tuple[str, ...]:
+    found = shown.value(key)
+    return tuple(map(str, found)) if isinstance(found, list) else ()
+
+
+def _print(tested: "Diagnosis", *, quiet: bool) -> None:
+    from reviewsctl.terminal.escaping import printable  # noqa: PLC0415  # see main
+
+    verdict = tested.verdict.value
+    if quiet and verdict != "fail":
+        return
+    colour = {"ok": "green", "warn": "yellow", "fail": "red"}.get(verdict)
+    head = painted(f"{verdict:<6}", colour)
+    typer.echo(f"{head}{tested.name:<16}{printable(tested.said)}")
+    if tested.remedy:
+        typer.echo(f"{'':<22}{printable(tested.remedy)}")
+
+
+def _members(tested: "Diagnosis") -> dict[str, str]:
+    return {
+        "name": tested.name,
+        "verdict": tested.verdict.value,
+        "said": tested.said,
+        "remedy": tested.remedy,
+    }

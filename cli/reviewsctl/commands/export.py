@@ -1,0 +1,140 @@
+"""``reviewsctl export``: the reviews as CSV or NDJSON, streamed (interfaces.md 1.1)."""
+
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reviewsctl.commands.import_ import ConfigFile, DataDir, Names
+from reviewsctl.terminal.output import complain
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import BinaryIO
+
+    from reviewsctl.importing.readers.json_file import Piece
+
+EPILOG = """\b
+    Examples:
+      reviewsctl export --csv > reviews.csv
+      reviewsctl export --jsonl --names short | jq -r .text
+      reviewsctl export --csv --data /srv/reviews"""
+
+
+def export(
+    *,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="A table: a line for each review, UTF-8, commas.")
+    ] = False,
+    as_jsonl: Annotated[
+        bool, typer.Option("--jsonl", help="NDJSON: a line for each review, all members kept.")
+    ] = False,
+    names: Annotated[
+        Names, typer.Option(help='Names in full, or as "Jane D.": they are personal data.')
+    ] = Names.FULL,
+    data: DataDir = None,
+    config: ConfigFile = None,
+) -> None:
+    """Prints the reviews as CSV or NDJSON.
+
+    "reviewsctl import" reads both kinds back, with the same ids. In the CSV an empty cell is null,
+    and members that are not in the data model are left out. Texts are verbatim: a spreadsheet may
+    take one that begins with "=" for a formula, so load columns as text.
+    """
+    if as_csv == as_jsonl:
+        raise typer.BadParameter("say either --csv or --jsonl")
+    from reviewsctl.importing.errors import ImportRefusedError  # noqa: PLC0415  # see main
+    from reviewsctl.importing.target import reviews_file  # noqa: PLC0415
+
+    short = names is Names.SHORT
+    try:
+        path = reviews_file(data, config, os.environ)
+        write = _csv(sys.stdout.buffer, short=short) if as_csv else _jsonl(short=short)
+        _each(path, write)
+    except ImportRefusedError as refusal:
+        members = {"title": "not exported", "detail": refusal.detail}
+        if refusal.remedy:
+            members["remedy"] = refusal.remedy
+        complain("error", members, as_json=False)
+        raise typer.Exit(refusal.exit_code) from refusal
+    except BrokenPipeError:  # whoever reads has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _each(path: "Path", write: "Callable[[Piece], None]") -> None:
+    from reviewsctl.files.folders import opened  # noqa: PLC0415  # see main
+    from reviewsctl.importing.readers.json_file import EACH, Document  # noqa: PLC0415
+    from reviewsctl.importing.errors import ImportRefusedError  # noqa: PLC0415
+
+    try:
+        with opened(path.parent) as folder:
+            file = folder.open(path.name)
+    except OSError as fault:
+        raise ImportRefusedError(
+            f"cannot read {path}: {fault.strerror}", "Name the data directory with --data DIR."
+        ) from fault
+    with file:
+        document = Document(file, path.name, "What is wrong: reviewsctl check")
+        for index, piece in enumerate(document.rows(("reviews", EACH))):
+            if not isinstance(piece.value, dict):
+                raise ImportRefusedError(
+                    f"{path.name}: $.reviews[{index}] is no object",
+                    "What is wrong: reviewsctl check",
+                )
+            write(piece)
+    sys.stdout.flush()
+
+
+def _jsonl(*, short: bool) -> "Callable[[Piece], None]":
+    import msgspec  # noqa: PLC0415  # see main
+
+    from reviewsctl.importing.values import short_name  # noqa: PLC0415
+
+    out = sys.stdout.buffer
+    members = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+    def write(piece: "Piece") -> None:
+        line = piece.text.encode()
+        author = piece.value.get("author") if isinstance(piece.value, dict) else None
+        if short and isinstance(author, str) and author.strip():
+            record = members.decode(line)
+            line = msgspec.json.encode({**record, "author": short_name(author)})
+        out.write(msgspec.json.format(line, indent=-1) + b"\n")
+
+    return write
+
+
+def _csv(out: "BinaryIO", *, short: bool) -> "Callable[[Piece], None]":
+    import csv  # noqa: PLC0415  # see main
+    import io  # noqa: PLC0415
+
+    from reviewsctl.importing.platforms.own import COLUMNS  # noqa: PLC0415
+    from reviewsctl.importing.values import short_name  # noqa: PLC0415
+
+    line = io.StringIO()
+    table = csv.writer(line)
+
+    def put(cells: list[object]) -> None:
+        table.writerow(cells)
+        out.write(line.getvalue().encode())
+        line.seek(0)
+        line.truncate()
+
+    def write(piece: "Piece") -> None:
+        review = piece.value if isinstance(piece.value, dict) else {}
+        reply = review.get("owner_reply")
+        reply = reply if isinstance(reply, dict) else {}
+        author = review.get("author")
+        cells = {
+            **review,
+            "author": short_name(author) if short and author else author,
+            "owner_reply_text": reply.get("text"),
+            "owner_reply_date": reply.get("date"),
+            "verified": str(review.get("verified")).lower(),
+        }
+        put([cells.get(column) for column in COLUMNS])
+
+    put(list(COLUMNS))
+    return write

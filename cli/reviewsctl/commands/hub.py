@@ -1,0 +1,165 @@
+"""``reviewsctl hub``: the operator's controls of the WebSub hub (security-and-operations.md H7)."""
+
+import datetime
+from typing import Annotated
+
+import typer
+
+from reviewsctl.terminal.output import show
+from reviewsctl.daemon.session import Json, Session
+
+app = typer.Typer(
+    name="hub",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="""Shows and controls the hub that tells subscribers of new content.
+
+    A pause and blocks last over a restart of the daemon. The subscriptions themselves are seen and
+    changed with "reviewsctl subs".""",
+    epilog="""\b
+    Examples:
+      reviewsctl hub status
+      reviewsctl hub block bad.example.com --dry-run""",
+)
+
+Value = Annotated[
+    str,
+    typer.Argument(
+        metavar="HOST|NETWORK",
+        show_default=False,
+        help="A host, which stands for all names below it too, or a network such as 203.0.113.0/24.",
+    ),
+]
+
+
+@app.command(
+    epilog="""\b
+    Examples:
+      reviewsctl hub status
+      reviewsctl hub status --json | jq .due"""
+)
+def status(ctx: typer.Context, *, as_json: Json = False) -> None:
+    """Shows how the hub and its topics are.
+
+    How many subscriptions there are, how many are due, that is, are still to get the current
+    content, and since when the oldest of them waits; whether the hub is paused, and whether the
+    store that holds the subscriptions works.
+    """
+    session: Session = ctx.obj
+    with session.daemon(as_json=as_json) as daemon:
+        answer = daemon.hub()
+    if as_json:
+        typer.echo(answer.text)
+        return
+    from reviewsctl.terminal.listings import render_hub, render_topics  # noqa: PLC0415  # rich, see main
+
+    now = datetime.datetime.now(datetime.UTC)
+    show(render_hub(answer.value, now))
+    if answer.value.topics:
+        typer.echo()
+        show(render_topics(answer.value.topics, now))
+
+
+@app.command(
+    epilog="""\b
+    Examples:
+      reviewsctl hub pause"""
+)
+def pause(ctx: typer.Context) -> None:
+    """Stops the hub from sending anything, until it is resumed.
+
+    Requests are answered 503 meanwhile, since nobody could be asked to confirm them. Content goes on
+    changing: what is due then is sent after "reviewsctl hub resume". Leases go on running. Paused
+    already is fine.
+    """
+    session: Session = ctx.obj
+    with session.daemon() as daemon:
+        daemon.pause()
+    typer.echo("paused; go on with: reviewsctl hub resume")
+
+
+@app.command(
+    epilog="""\b
+    Examples:
+      reviewsctl hub resume"""
+)
+def resume(ctx: typer.Context) -> None:
+    """Lets a paused hub send again.
+
+    What came to be due in the meantime is sent at once: the newest content, once. Not paused is
+    fine.
+    """
+    session: Session = ctx.obj
+    with session.daemon() as daemon:
+        daemon.resume()
+    typer.echo("resumed; how it goes: reviewsctl hub status")
+
+
+@app.command(
+    epilog="""\b
+    Examples:
+      reviewsctl hub block bad.example.com --dry-run
+      reviewsctl hub block 203.0.113.0/24 --note "floods us, ticket 812\""""
+)
+def block(
+    ctx: typer.Context,
+    value: Value,
+    *,
+    note: Annotated[
+        str, typer.Option(metavar="TEXT", help='Why, for "reviewsctl hub blocks".')
+    ] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would go.")] = False,
+) -> None:
+    """Refuses a host or network, and ends all it has here.
+
+    Its subscriptions and requests are removed without telling it, nothing is sent to it any more,
+    and requests with a callback there are answered 403. A callback whose name only resolves to an
+    address of a blocked network is not contacted either: its subscriptions end as it cannot be
+    reached.
+    """
+    session: Session = ctx.obj
+    with session.daemon() as daemon:
+        answer = daemon.block(value, note, dry_run=dry_run)
+    from reviewsctl.terminal.listings import render_blocked  # noqa: PLC0415  # rich, see main
+
+    show(render_blocked(answer.value, dry_run=dry_run))
+
+
+@app.command(
+    epilog="""\b
+    Examples:
+      reviewsctl hub unblock bad.example.com"""
+)
+def unblock(ctx: typer.Context, value: Value) -> None:
+    """Lets a blocked host or network in again.
+
+    What it had does not come back: its subscribers have to subscribe again. Exit code 4 if it was
+    not blocked.
+    """
+    session: Session = ctx.obj
+    with session.daemon() as daemon:
+        daemon.unblock(value)
+    typer.echo(f"unblocked {value}")
+
+
+@app.command(
+    epilog="""\b
+    Examples:
+      reviewsctl hub blocks
+      reviewsctl hub blocks --json | jq -r .blocks[].value"""
+)
+def blocks(ctx: typer.Context, *, as_json: Json = False) -> None:
+    """Lists what is blocked, since when and why.
+
+    A host stands for all names below it too, a network for all its addresses. To take one back, give
+    it to "reviewsctl hub unblock" as it stands here.
+    """
+    session: Session = ctx.obj
+    with session.daemon(as_json=as_json) as daemon:
+        answer = daemon.blocks()
+    if as_json:
+        typer.echo(answer.text)
+        return
+    from reviewsctl.terminal.listings import render_blocks  # noqa: PLC0415  # rich, see main
+
+    show(render_blocks(answer.value.blocks))

@@ -1,0 +1,385 @@
+"""``reviewsctl import``: exports of review platforms into reviews.json (interfaces.md 2)."""
+
+import contextlib
+import datetime
+import os
+import sys
+from collections.abc import Mapping
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from reviewsctl.terminal.output import EXIT_INTERRUPTED, complain, console, json_line
+from reviewsctl.daemon.session import Json, Quiet, Session
+
+if TYPE_CHECKING:
+    from reviewsctl.importing.pipeline import Order, Outcome, Talk
+    from reviewsctl.importing.readers.watching import Tell
+    from reviewsctl.daemon.messages import Progress
+
+_ANSWER_SECONDS: Final = 2.0  # the daemon is only asked whether there is something to offer
+_IN_JSON: Final = 100  # refused rows without --verbose
+
+EPILOG: Final = """\b
+    Formats (--from NAME; recognised by themselves):
+      takeout         Google Takeout, "Google Business Profile": the zip, or its folder
+      google-api      Google Business Profile API, accounts.locations.reviews.list
+      places          Google Places API (New): five reviews at most
+      outscraper      Outscraper, Google Maps reviews: CSV, XLSX, JSON
+      apify           Apify, google-maps-reviews-scraper: JSON, NDJSON, CSV
+      trustpilot      Trustpilot, service reviews: CSV, XLSX
+      trustpilot-api  Trustpilot API, service reviews
+      podium          Podium API, reviews of several sites
+      yelp            Yelp Fusion API: three excerpts, no archive
+      reviewsd        our own reviews.json, and what "reviewsctl export" writes
+      csv             any other table with a rating and a date
+
+    \b
+    Columns of "csv" are guessed and shown. --map NAME=COLUMN corrects them, NAME being one of
+    rating, date, author, text, reply, reply_date, url, avatar, source, id.
+
+    \b
+    Examples:
+      reviewsctl import takeout-20261121T070000Z-001.zip --dry-run
+      reviewsctl import takeout-20261121T070000Z-001.zip
+      reviewsctl import outscraper.xlsx --data /srv/reviews --names short
+      reviewsctl import old.csv --map date=Posted --date-format %d/%m/%Y --unverified"""
+
+
+class Names(Enum):
+    """What ``--names`` takes."""
+
+    FULL = "full"
+    SHORT = "short"
+
+
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        show_default=False,
+        help="The daemon's configuration, which names the data directory. Found as the daemon "
+        "finds it: $REVIEWSD_CONFIG, /etc/reviewsd/reviewsd.yaml, ./reviewsd.yaml.",
+    ),
+]
+DataDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--data", metavar="DIR", show_default=False, help="The data directory itself instead."
+    ),
+]
+
+
+def import_(  # noqa: PLR0913  # these are the command's options
+    ctx: typer.Context,
+    export: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE|DIR|ZIP", exists=True, show_default=False, help="What was exported."
+        ),
+    ],
+    *,
+    wanted: Annotated[
+        str, typer.Option("--from", metavar="auto|NAME", help="What it is, see below.")
+    ] = "auto",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be imported.")
+    ] = False,
+    merge: Annotated[
+        bool,
+        typer.Option(
+            "--merge/--replace",
+            help="Keep reviews that the export does not have, or leave them out.",
+        ),
+    ] = True,
+    names: Annotated[
+        Names, typer.Option(help='Names in full, or as "Jane D.": they are personal data.')
+    ] = Names.FULL,
+    verified: Annotated[
+        bool | None,
+        typer.Option(
+            "--verified/--unverified",
+            show_default=False,
+            help='Whether the platform checks who writes. Needed for "csv"; the others are '
+            "verified unless you say otherwise.",
+        ),
+    ] = None,
+    location: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID|TITLE|all",
+            show_default=False,
+            help="Which one, when the export has several locations.",
+        ),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            show_default=False,
+            help="What the business is called, when there is no reviews.json yet and the export "
+            "does not say.",
+        ),
+    ] = None,
+    timezone: Annotated[
+        str,
+        typer.Option(
+            metavar="ZONE",
+            help="The business's, as America/New_York: it decides on which day a review falls.",
+        ),
+    ] = "UTC",
+    mapped: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map", metavar="NAME=COLUMN", show_default=False, help="A column of a csv, see below."
+        ),
+    ] = None,
+    date_format: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATTERN",
+            show_default=False,
+            help="How a csv spells dates, as strptime has it: %d/%m/%Y.",
+        ),
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            show_default=False,
+            help="Where the reviews of a csv were written, as google, when no column says.",
+        ),
+    ] = None,
+    data: DataDir = None,
+    config: ConfigFile = None,
+    verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="List the rows that were refused.")
+    ] = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Imports the reviews of a platform's export into reviews.json.
+
+    What was recognised is shown first. Reviews get ids that are the same in every import, so the
+    same export twice changes nothing, and a newer one adds what is new and updates what was edited.
+    What you have added to the file yourself stays: the business, and members of reviews that the
+    export does not have. Rows without a usable rating or date are refused, one by one, and counted.
+
+    The new file takes the place of the old one at once; that is kept as reviews.json.bak.
+    """
+    from reviewsctl.importing.errors import ImportRefusedError  # noqa: PLC0415  # msgspec, see main
+    from reviewsctl.importing.format import Columns, Rules  # noqa: PLC0415
+    from reviewsctl.importing.pipeline import Order, Talk  # noqa: PLC0415
+    from reviewsctl.importing.target import reviews_file  # noqa: PLC0415
+
+    columns = Columns(mapped=_mapped(mapped or []), date_format=date_format, source=source)
+    zone = _zone(timezone)
+    try:
+        order = Order(
+            export=export,
+            target=reviews_file(data, config, os.environ),
+            wanted=wanted,
+            rules=Rules(
+                zone=zone, short_names=names is Names.SHORT, verified=False, columns=columns
+            ),
+            verified=verified,
+            location=location,
+            name=name,
+            replace=not merge,
+            dry_run=dry_run,
+            now=datetime.datetime.now(datetime.UTC),
+        )
+        outcome = _imported(order, Talk, quiet=quiet, as_json=as_json)
+    except ImportRefusedError as refusal:
+        members = {"title": "not imported", "detail": refusal.detail}
+        if refusal.remedy:
+            members["remedy"] = refusal.remedy
+        complain("error", members, as_json=as_json)
+        raise typer.Exit(refusal.exit_code) from refusal
+    except KeyboardInterrupt:
+        members = {"title": "interrupted", "detail": "nothing was written"}
+        complain("error", members, as_json=as_json)
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    if as_json:
+        typer.echo(json_line(_document(order, outcome, verbose=verbose)))
+        return
+    _report(order, outcome, verbose=verbose, quiet=quiet)
+    if outcome.written and not quiet:
+        _offer(ctx.obj, order.target)
+
+
+def _imported(order: "Order", talk: "type[Talk]", *, quiet: bool, as_json: bool) -> "Outcome":
+    from reviewsctl.importing.pipeline import run  # noqa: PLC0415  # msgspec, see main
+    from reviewsctl.terminal.escaping import printable  # noqa: PLC0415
+
+    silent = quiet or as_json
+
+    def say(outcome: "Outcome") -> None:
+        for line in () if silent else outcome.says:
+            typer.echo(printable(line))
+
+    display = _Display()
+
+    def ask(locations: Mapping[str, str]) -> str:
+        display.close()
+        return _ask(locations)
+
+    can_ask = not silent and sys.stdin.isatty() and sys.stderr.isatty()
+    tell = (lambda _: None) if silent else display.tell
+    with contextlib.closing(display):
+        return run(order, talk(tell=tell, say=say, ask=ask if can_ask else None))
+
+
+class _Display:
+    """Progress on stderr that appears when there is some: a small import needs no rich."""
+
+    def __init__(self) -> None:
+        self._stack = contextlib.ExitStack()
+        self._tell: Tell | None = None
+
+    def tell(self, step: "Progress") -> None:
+        """Shows a step."""
+        if self._tell is None:
+            from reviewsctl import progress  # noqa: PLC0415  # rich, see main
+
+            self._tell = self._stack.enter_context(progress.shown(console(err=True)))
+        self._tell(step)
+
+    def close(self) -> None:
+        """Takes it away, until the next step."""
+        self._stack.close()
+        self._tell = None
+
+
+def _ask(locations: Mapping[str, str]) -> str:
+    from reviewsctl.terminal.escaping import printable  # noqa: PLC0415
+
+    places = list(locations)
+    typer.echo("It holds the reviews of several locations:", err=True)
+    for index, place in enumerate(places, start=1):
+        typer.echo(printable(f"  {index}  {locations[place]}, {place}"), err=True)
+    number: int = typer.prompt("Which one", type=int, err=True)
+    if not 1 <= number <= len(places):
+        raise typer.BadParameter(f"expected 1 to {len(places)}, got {number}")
+    return places[number - 1]
+
+
+def _mapped(pairs: list[str]) -> dict[str, str]:
+    mapped = {}
+    for pair in pairs:
+        ours, equals, column = pair.partition("=")
+        if not (ours and equals and column):
+            raise typer.BadParameter(f'expected NAME=COLUMN, got "{pair}"', param_hint="--map")
+        mapped[ours.strip().lower()] = column
+    return mapped
+
+
+def _zone(name: str) -> datetime.tzinfo:
+    if name.upper() == "UTC":
+        return datetime.UTC
+    import zoneinfo  # noqa: PLC0415  # see main
+
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        raise typer.BadParameter(
+            f'there is no time zone "{name}"; they are named like America/New_York or '
+            "Europe/Berlin (if this one exists, install tzdata)",
+            param_hint="--timezone",
+        ) from None
+
+
+def _counts(outcome: "Outcome") -> str:
+    tally = outcome.tally
+    counts = [
+        f"{tally.new:,} new",
+        f"{tally.changed:,} changed",
+        f"{tally.unchanged:,} unchanged",
+    ]
+    if tally.removed:
+        counts.append(f"{tally.removed:,} removed")
+    counts.append(f"{outcome.refused:,} refused")
+    return ", ".join(counts)
+
+
+def _report(order: "Order", outcome: "Outcome", *, verbose: bool, quiet: bool) -> None:
+    """The result for people: the line that counts, and what is to be known."""
+    from reviewsctl.importing.pipeline import reviews  # noqa: PLC0415  # msgspec, see main
+    from reviewsctl.terminal.escaping import printable  # noqa: PLC0415
+
+    hint = "" if verbose or not outcome.refused else " (list with --verbose)"
+    done = "would import" if order.dry_run else "imported"
+    lines = [f"{done} {_counts(outcome)}{hint}"]
+    if verbose:
+        lines += [f"  {where}: {reason}" for where, reason in outcome.refusals]
+        more = outcome.refused - len(outcome.refusals)
+        lines += [f"  and {more:,} more"] if more else []
+    lines += [f"note: {note}" for note in outcome.notes]
+    if order.dry_run:
+        lines.append("nothing was written (--dry-run)")
+    elif not outcome.written:
+        lines.append(f"{order.target} says all of it already; nothing was written")
+    else:
+        kept = f", the old one is {outcome.backup.name}" if outcome.backup else ""
+        lines.append(f"wrote {order.target} with {reviews(outcome.tally.total)}{kept}")
+    for line in () if quiet else lines:
+        typer.echo(printable(line))
+
+
+def _offer(session: Session, target: Path) -> None:
+    """What to do next; on a terminal, and if the daemon serves this very file, does it."""
+    serves = sys.stdin.isatty() and sys.stdout.isatty() and _serves(session, target)
+    if serves and typer.confirm("Load it into the running daemon now?", default=True):
+        with session.daemon() as daemon:
+            from reviewsctl.terminal.output import show, steps  # noqa: PLC0415
+            from reviewsctl.terminal.tables import render_reload  # noqa: PLC0415
+
+            with steps("reload", "reviewsctl status", quiet=False, as_json=False) as step:
+                answer = daemon.reload(step)
+        applied = answer.value.outcome in {"published", "unchanged"}
+        show(render_reload(answer.value), err=not applied)
+        if not applied:
+            raise typer.Exit(1)
+        return
+    typer.echo(
+        "next: reviewsctl check, then reviewsctl reload (a running daemon notices by itself)"
+    )
+
+
+def _serves(session: Session, target: Path) -> bool:
+    from reviewsctl import client, errors  # noqa: PLC0415  # 25 ms, see main
+
+    asked = client.Client(session.socket, answer_seconds=_ANSWER_SECONDS)
+    try:
+        return Path(asked.status().value.data.dir).resolve() == target.parent
+    except errors.DaemonError:
+        return False
+
+
+def _document(order: "Order", outcome: "Outcome", *, verbose: bool) -> dict[str, object]:
+    """The result under ``--json``."""
+    tally = outcome.tally
+    listed = outcome.refusals if verbose else outcome.refusals[:_IN_JSON]
+    return {
+        "type": "result",
+        "format": outcome.format.name,
+        "files": outcome.files,
+        "target": str(order.target),
+        "dry_run": order.dry_run,
+        "written": outcome.written,
+        "backup": str(outcome.backup) if outcome.backup else None,
+        "new": tally.new,
+        "changed": tally.changed,
+        "unchanged": tally.unchanged,
+        "removed": tally.removed,
+        "refused": outcome.refused,
+        "skipped": outcome.skipped.total(),
+        "twice": outcome.twice,
+        "elsewhere": outcome.elsewhere,
+        "total": tally.total,
+        "notes": outcome.notes,
+        "refusals": [{"where": where, "reason": reason} for where, reason in listed],
+    }

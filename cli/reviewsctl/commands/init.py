@@ -1,0 +1,153 @@
+"""``reviewsctl init``: a configuration with every key explained, and sample data (interfaces.md 1.1)."""
+
+import datetime
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from reviewsctl.terminal.output import EXIT_FAILED, complain, failing
+
+CONFIG: Final = "reviewsd.yaml"
+SCHEMA: Final = "reviewsd.schema.json"
+DATA: Final = "reviews.json"
+
+SYSTEM: Final = Path("/etc/reviewsd")
+"""Where the configuration of a service is; there, data and state are not beside it."""
+
+_LOCAL: Final = "http://localhost:8080"  # as the configuration listens
+
+EPILOG: Final = """\b
+    Examples:
+      reviewsctl init
+      reviewsctl init shop --name "Acme Plumbing" --base-url https://reviews.acme.example
+      sudo reviewsctl init /etc/reviewsd"""
+
+
+def init(
+    folder: Annotated[
+        Path, typer.Argument(metavar="[DIR]", show_default=False, help="Where; else here.")
+    ] = Path(),
+    *,
+    base_url: Annotated[
+        str, typer.Option(metavar="URL", help="The public address, as clients see it.")
+    ] = _LOCAL,
+    name: Annotated[
+        str, typer.Option(metavar="TEXT", show_default=False, help="What the business is called.")
+    ] = "",
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace what is there; it is kept as FILE.bak.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the files.")] = False,
+) -> None:
+    """Writes a configuration and sample data to begin with.
+
+    In DIR: reviewsd.yaml, in which every key is explained; its JSON Schema, by which editors
+    complete and check it; data/reviews.json with two reviews that are to be replaced. A
+    reviews.json that is there stays as it is. In /etc/reviewsd it is a service's configuration:
+    the data is in /srv/reviews then, the state in /var/lib/reviewsd.
+    """
+    system = folder.absolute() == SYSTEM
+    data = Path("/srv/reviews") if system else folder / "data"
+    with failing(as_json=False):
+        files = {
+            folder / CONFIG: configuration(base_url, {} if system else _BESIDE),
+            folder / SCHEMA: schema_text(),
+            data / DATA: _sample(name),
+        }
+    if dry_run:
+        for path, text in files.items():
+            typer.echo(f"==> {path}\n{text}")
+        return
+    if not force:
+        if os.path.lexists(folder / CONFIG):
+            _refuse(f"{folder / CONFIG} is there already", "Replace it with --force.")
+        if os.path.lexists(data / DATA):
+            del files[data / DATA]
+    for path, text in files.items():
+        try:
+            _write(path, text)
+        except OSError as fault:
+            _refuse(f"cannot write {path}: {fault.strerror}", "Name another folder, or use sudo.")
+        typer.echo(f"wrote {path}")
+    typer.echo("\n".join(_next_steps(folder, base_url, system=system, sample=data / DATA in files)))
+
+
+_BESIDE: Final = {"data_dir": "data", "state_dir": "state", "admin_socket": "admin.sock"}
+
+
+def configuration(base_url: str, values: Mapping[str, str]) -> str:
+    """The shipped configuration for a public address, with some other values (YAML)."""
+    from urllib.parse import urlsplit  # noqa: PLC0415  # see main
+
+    from reviewsctl.manual.keys import SHIPPED, with_values  # noqa: PLC0415
+
+    chosen = {"base_url": base_url, **values}
+    host = urlsplit(base_url).hostname or ""
+    if "." in host and not host[-1].isdigit():  # ids of entries outlive a move to another domain
+        chosen["feeds.authority"] = host
+        chosen["feeds.year"] = str(datetime.datetime.now(datetime.UTC).year)
+    text = with_values((SHIPPED / CONFIG).read_text(), chosen)
+    return f"# yaml-language-server: $schema={SCHEMA}\n{text}"
+
+
+def schema_text() -> str:
+    """The JSON Schema of the configuration, with the words of the shipped one."""
+    from reviewsctl import installed  # noqa: PLC0415  # 25 ms, see main
+    from reviewsctl.manual.keys import SHIPPED, described, explanations  # noqa: PLC0415
+
+    words = explanations((SHIPPED / CONFIG).read_text())
+    return json.dumps(described(installed.schema(), words), indent=2) + "\n"
+
+
+def _sample(name: str) -> str:
+    from reviewsctl.manual.keys import SHIPPED  # noqa: PLC0415  # see main
+
+    text = (SHIPPED / DATA).read_text()
+    if not name:
+        return text
+    document = json.loads(text)
+    document["business"]["name"] = name
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _write(path: Path, text: str) -> None:
+    """Writes a file that others may read and nobody else write, whatever the umask (O11)."""
+    from reviewsctl.files.folders import opened  # noqa: PLC0415  # see main
+
+    with opened(path.parent, make=True) as folder, folder.draft(path.name) as new:
+        new.file.write(text.encode())
+        if folder.look(path.name) is not None and path.name != SCHEMA:
+            folder.rename(path.name, f"{path.name}.bak")
+        new.put(0o644)
+
+
+def _refuse(detail: str, remedy: str) -> None:
+    complain("error", {"title": "not written", "detail": detail, "remedy": remedy}, as_json=False)
+    raise typer.Exit(EXIT_FAILED)
+
+
+def _next_steps(folder: Path, base_url: str, *, system: bool, sample: bool) -> list[str]:
+    steps = []
+    if not system:
+        if folder.absolute() != Path.cwd():
+            steps.append(("cd " + str(folder), ""))
+        if (SYSTEM / CONFIG).exists() or os.environ.get("REVIEWSD_CONFIG"):
+            steps.append((f"export REVIEWSD_CONFIG=$PWD/{CONFIG}", "there is another one"))
+    if sample:
+        steps.append(("reviewsctl import EXPORT --replace", "your reviews instead of the examples"))
+    steps.append(("reviewsctl check", "before anything is served"))
+    if system:
+        steps.append(("sudo reviewsctl service install", "run it, now and after a reboot"))
+        steps.append(("reviewsctl status", "how it is"))
+    else:
+        steps.append(("reviewsd", f"serve them: {base_url}/reviews.json"))
+        steps.append(("reviewsctl --socket admin.sock status", "in another terminal: how it is"))
+        steps.append(("sudo reviewsctl service install", "when it is to stay"))
+    lines = ["", "next:", *(f"  {command:<38}{why}".rstrip() for command, why in steps)]
+    if base_url == _LOCAL:
+        lines += ["", "Before others are to reach it, set base_url to its public address."]
+    return lines

@@ -1,0 +1,86 @@
+"""``reviewsctl paths``: the directories and files that are used, and whether they are there."""
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+import typer
+
+from reviewsctl.commands.import_ import ConfigFile
+from reviewsctl.terminal.output import failing, json_line
+from reviewsctl.daemon.session import Json, Session
+
+if TYPE_CHECKING:
+    from reviewsctl.daemon.reports import Shown
+
+EPILOG: Final = """\b
+    Examples:
+      reviewsctl paths
+      reviewsctl paths --json | jq -r '.paths[] | select(.state != "there").path'"""
+
+State = Literal["there", "missing", "hidden"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One path."""
+
+    name: str
+    path: str
+    state: State
+    """``hidden``: you may not look."""
+
+
+def paths(ctx: typer.Context, *, config: ConfigFile = None, as_json: Json = False) -> None:
+    """Prints which directories and files are used.
+
+    As the configuration has them that a daemon started here would find, and whether they are
+    there. "hidden" is what you may not look at: the state belongs to the daemon alone.
+    """
+    from reviewsctl import installed  # noqa: PLC0415  # 25 ms, see main
+    from reviewsctl.terminal.escaping import printable  # noqa: PLC0415
+
+    session: Session = ctx.obj
+    with failing(as_json=as_json):
+        shown = installed.settings(config).value
+    found = [Place(name, str(path), _state(path)) for name, path in _paths(shown, session)]
+    if as_json:
+        typer.echo(json_line({"paths": [asdict(each) for each in found]}))
+        return
+    for each in found:
+        note = "" if each.state == "there" else f"  ({each.state})"
+        typer.echo(printable(f"{each.name:<14}{each.path}{note}"))
+
+
+def _paths(shown: "Shown", session: Session) -> Iterator[tuple[str, Path]]:
+    data, state = Path(shown.text("data_dir")), Path(shown.text("state_dir"))
+    yield "configuration", Path(shown.file)
+    yield "reviews", data / "reviews.json"
+    yield "insights", data / "insights.json"
+    yield "state", state
+    yield "snapshot", state / "snapshots" / "current"
+    if shown.value("hub.store") == "sqlite":
+        yield "subscriptions", state / "state.sqlite"
+    yield "hub key", state / "secret.key"
+    for name, key in (("mcp key", "mcp.session_key_file"), ("ca file", "hub.callbacks.ca_file")):
+        if shown.value(key) is not None:
+            yield name, Path(shown.text(key))
+    yield "admin socket", Path(shown.text("admin_socket"))
+    if session.socket.absolute() != Path(shown.text("admin_socket")):
+        yield "asked socket", session.socket.absolute()
+    for unit in ("reviewsd.service", "reviewsd.socket", "reviewsd-admin.socket"):
+        yield "unit", Path("/etc/systemd/system") / unit
+    yield "python", Path(sys.executable)
+
+
+def _state(path: Path) -> State:
+    try:
+        os.lstat(path)
+    except PermissionError:
+        return "hidden"
+    except OSError:
+        return "missing"
+    return "there"

@@ -1,0 +1,30 @@
+"""``reviewsctl tail``: events as they happen (interfaces.md 1.1)."""
+
+import typer
+
+from reviewsctl.terminal.output import EXIT_INTERRUPTED
+from reviewsctl.daemon.session import Json, Session
+
+EPILOG = """\b
+    Examples:
+      reviewsctl tail
+      reviewsctl tail --json | jq 'select(.type == "deliver")'"""
+
+
+def tail(ctx: typer.Context, *, as_json: Json = False) -> None:
+    """Shows what happens, from now on, until Ctrl-C.
+
+    A line for each outcome: load (data was published or refused), change (topics have new content),
+    subscribe (somebody asks for a subscription or its end), verify (a callback has confirmed or not),
+    deliver (content was sent, or could not be), drop (subscriptions have ended). With --json each
+    line is an object with type, ts, level, event (the sentence) and what belongs to it, such as
+    topic and callback_host. When more happens than can be shown, the oldest are left out, and a line
+    of type "lost" says how many.
+    """
+    session: Session = ctx.obj
+    try:
+        with session.daemon(as_json=as_json) as daemon:
+            for event in daemon.events():
+                typer.echo(event.text if as_json else event.value.line())
+    except KeyboardInterrupt:
+        raise typer.Exit(EXIT_INTERRUPTED) from None

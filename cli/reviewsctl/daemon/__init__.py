@@ -1,0 +1,1 @@
+"""The daemon as reviewsctl sees it."""

@@ -1,0 +1,191 @@
+"""The daemon as reviewsctl sees it: the operations of the admin socket (interfaces.md 1.5).
+
+Importing this costs about 25 ms (``transport``): it is done only in commands that talk to the
+daemon.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import urlencode
+
+from reviewsctl.daemon.errors import UnexpectedAnswer, Unreachable
+from reviewsctl.daemon.messages import (
+    BackupContents,
+    Blocked,
+    Blocks,
+    Event,
+    Happening,
+    Hub,
+    Page,
+    Ping,
+    Progress,
+    PushResult,
+    ReloadResult,
+    Status,
+    Subscription,
+)
+from reviewsctl.daemon.transport import Answer, Peer, Transport, decode
+
+ANSWER_SECONDS = 10.0  # most is answered from memory, the rest by one query
+SILENCE_SECONDS = 600.0  # between two lines of a job; one stage over a million reviews is silent
+PAGE = 1000  # subscriptions asked for at once
+
+_T = TypeVar("_T")
+
+
+class Client:
+    """Asks one daemon; each request is a connection of its own.
+
+    What goes wrong is a DaemonError, in every method.
+
+    Args:
+        path: The admin socket.
+        answer_seconds: How long an immediate answer may take.
+        silence_seconds: How long a job may say nothing.
+        observe: Told who answered, before the answer is read.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        answer_seconds: float = ANSWER_SECONDS,
+        silence_seconds: float = SILENCE_SECONDS,
+        observe: Callable[[Peer], None] = lambda _peer: None,
+    ) -> None:
+        self._transport = Transport(path, observe)
+        self._answer_seconds = answer_seconds
+        self._silence_seconds = silence_seconds
+
+    def status(self) -> Answer[Status]:
+        """What is served, since when, and how the data is."""
+        return decode(self._ask("GET", "/v1/status"), Status)
+
+    def ping(self) -> Answer[Ping]:
+        """Whether the daemon answers."""
+        return decode(self._ask("GET", "/v1/ping"), Ping)
+
+    def metrics(self) -> str:
+        """How much there is of everything, in Prometheus's text format."""
+        return self._ask("GET", "/v1/metrics").decode(errors="replace")
+
+    def events(self) -> Iterator[Answer[Happening]]:
+        """What happens from now on, for as long as the daemon lives."""
+        for line in self._transport.lines("GET", "/v1/events", None):
+            yield decode(line, Happening)
+        raise Unreachable("it has ended", "See whether it starts again: systemctl status reviewsd")
+
+    def backup(self, write: Callable[[bytes], object]) -> BackupContents:
+        """Copies the state; returns what is in the copy.
+
+        Args:
+            write: Called with each piece.
+        """
+        head = self._transport.file("POST", "/v1/backup", self._silence_seconds, write)
+        return decode(head.get("Reviewsd-Backup", "").encode("latin-1"), BackupContents).value
+
+    def reload_later(self) -> str:
+        """Asks for a reload without waiting for it; returns the daemon's document."""
+        return decode(self._ask("POST", "/v1/reload", wait="false"), Event).text
+
+    def reload(self, step: Callable[[Answer[Progress]], None]) -> Answer[ReloadResult]:
+        """Reloads the data and waits for the outcome.
+
+        Giving up the wait does not stop the daemon (A3).
+
+        Args:
+            step: Called with each step, of which there may be none.
+        """
+        return self._job("/v1/reload", ReloadResult, step, "How it ended: reviewsctl status")
+
+    def subscriptions(
+        self, *, topic: str = "", state: str = "", callback: str = ""
+    ) -> Iterator[list[Answer[Subscription]]]:
+        """The subscriptions, a page at a time; an empty filter lets all through."""
+        after: str | None = ""
+        while after is not None:
+            filters = {"topic": topic, "state": state, "callback": callback, "after": after}
+            page = decode(self._ask("GET", "/v1/subscriptions", limit=str(PAGE), **filters), Page)
+            yield [decode(bytes(each), Subscription) for each in page.value.subscriptions]
+            after = page.value.next
+
+    def subscription(self, identifier: str) -> Answer[Subscription]:
+        """One subscription, or a request for one that is not confirmed yet."""
+        return decode(self._ask("GET", f"/v1/subscriptions/{identifier}"), Subscription)
+
+    def remove(self, identifier: str, reason: str) -> None:
+        """Ends a subscription, or a request for one."""
+        self._ask("POST", f"/v1/subscriptions/{identifier}/remove", reason=reason)
+
+    def push_later(self, whom: Mapping[str, str | Sequence[str]]) -> str:
+        """Asks for a push without waiting for it; returns the daemon's document."""
+        target = _target("/v1/push", **whom, wait="false")
+        return decode(self._whole("POST", target), Event).text
+
+    def push(
+        self,
+        whom: Mapping[str, str | Sequence[str]],
+        step: Callable[[Answer[Progress]], None],
+    ) -> Answer[PushResult]:
+        """Delivers the current content now and waits until each has had its attempt.
+
+        Giving up the wait does not stop the daemon (A3).
+
+        Args:
+            whom: A ``topic``, or the ``id`` of subscriptions; everybody, if both are empty.
+            step: Called with each step, of which there may be none.
+        """
+        target = _target("/v1/push", **whom)
+        return self._job(target, PushResult, step, "How it ended: reviewsctl hub status")
+
+    def hub(self) -> Answer[Hub]:
+        """How the hub and its topics are."""
+        return decode(self._ask("GET", "/v1/hub"), Hub)
+
+    def pause(self) -> None:
+        """Has the hub send nothing until ``resume``."""
+        self._ask("POST", "/v1/hub/pause")
+
+    def resume(self) -> None:
+        """Has the hub send again."""
+        self._ask("POST", "/v1/hub/resume")
+
+    def blocks(self) -> Answer[Blocks]:
+        """What the hub has nothing to do with."""
+        return decode(self._ask("GET", "/v1/blocks"), Blocks)
+
+    def block(self, value: str, note: str, *, dry_run: bool) -> Answer[Blocked]:
+        """Ends all that a host or network has here, and refuses it from then on."""
+        flag = "true" if dry_run else ""
+        return decode(
+            self._ask("POST", "/v1/blocks", value=value, note=note, dry_run=flag), Blocked
+        )
+
+    def unblock(self, value: str) -> None:
+        """Lets a host or network in again."""
+        self._ask("DELETE", "/v1/blocks", value=value)
+
+    def _ask(self, method: str, path: str, **parameters: str) -> bytes:
+        return self._whole(method, _target(path, **parameters))
+
+    def _whole(self, method: str, target: str) -> bytes:
+        return self._transport.whole(method, target, self._answer_seconds)
+
+    def _job(
+        self, target: str, kind: type[_T], step: Callable[[Answer[Progress]], None], remedy: str
+    ) -> Answer[_T]:
+        for line in self._transport.lines("POST", target, self._silence_seconds):
+            match decode(line, Event).value.type:
+                case "progress":
+                    step(decode(line, Progress))
+                case "result":
+                    return decode(line, kind)
+                case _:  # an event of a newer daemon
+                    continue
+        raise UnexpectedAnswer("the daemon broke off before the result", remedy)
+
+
+def _target(path: str, **parameters: str | Sequence[str]) -> str:
+    given = {name: value for name, value in parameters.items() if value}
+    return f"{path}?{urlencode(given, doseq=True)}" if given else path

@@ -1,0 +1,65 @@
+"""Why there is no answer to work with; each names its remedy and has its exit code."""
+
+from http import HTTPStatus
+
+from reviewsctl.daemon.messages import Problem
+from reviewsctl.terminal.escaping import printable
+
+
+class DaemonError(Exception):
+    """Why there is no answer to work with.
+
+    Attributes:
+        title: What kind of failure.
+        detail: What happened.
+        remedy: What the operator can do, a sentence or empty.
+        status: The HTTP status of a refusal.
+        exit_code: interfaces.md 1.4.
+    """
+
+    exit_code = 1
+
+    def __init__(
+        self, title: str, detail: str, *, remedy: str = "", status: int | None = None
+    ) -> None:
+        self.title = printable(title)
+        self.detail = printable(detail)
+        super().__init__(f"{self.title}: {self.detail}" if detail else self.title)
+        self.remedy = remedy
+        self.status = status
+
+    def members(self) -> dict[str, object]:
+        """The error as a JSON object, without what is empty."""
+        names = ("title", "status", "detail", "remedy")
+        return {name: value for name in names if (value := getattr(self, name))}
+
+
+class Unreachable(DaemonError):  # noqa: N818  # named as the outcome it is
+    """Nobody answers on the socket, or we may not ask."""
+
+    exit_code = 3
+
+    def __init__(self, detail: str, remedy: str) -> None:
+        super().__init__("reviewsd is not reachable", detail, remedy=remedy)
+
+
+class Refused(DaemonError):  # noqa: N818  # the same
+    """The daemon answered with a problem (RFC 9457)."""
+
+    def __init__(self, problem: Problem, status: int) -> None:
+        super().__init__(problem.title or f"HTTP {status}", problem.detail, status=status)
+        if status == HTTPStatus.NOT_FOUND:
+            self.exit_code = 4
+
+
+class UnexpectedAnswer(DaemonError):  # noqa: N818  # the same
+    """Something answered, but not in the way of the admin API."""
+
+    def __init__(self, detail: str, remedy: str = "") -> None:
+        super().__init__("unexpected answer", detail, remedy=remedy)
+
+
+class Missing(DaemonError):  # noqa: N818  # the same
+    """What the operator named is not there."""
+
+    exit_code = 4

@@ -1,0 +1,123 @@
+"""Asks the ``reviewsd`` of this installation about files and settings; nothing has to be running.
+
+The models and rules are the daemon's own, and this tool does not import it: it runs
+``python -P -m reviewsd`` with the options that ``reviewsd/inspection.py`` is made for, and reads JSON.
+``-P`` keeps the folder it is run in off the module path, where a stranger's ``json.py`` may lie.
+
+Importing this costs about 25 ms (``subprocess``, msgspec), see main.
+"""
+
+import contextlib
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Final
+
+import msgspec
+
+from reviewsctl.daemon.errors import DaemonError
+from reviewsctl.daemon.messages import Event, Progress
+from reviewsctl.terminal.escaping import printable
+from reviewsctl.daemon.reports import Report, Shown
+from reviewsctl.daemon.transport import Answer, decode
+
+_EX_CONFIG: Final = 78
+
+
+class BadConfiguration(DaemonError):  # noqa: N818  # named as the outcome it is
+    """There is no configuration, or it cannot be used."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        super().__init__(
+            "the configuration cannot be used",
+            lines[0] if lines else "",
+            remedy="\n".join([*lines[1:], "All that is wrong: reviewsctl check"]),
+        )
+
+
+class NotInstalled(DaemonError):  # noqa: N818  # the same
+    """The daemon's own program does not work."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        super().__init__(
+            "reviewsd cannot be run",
+            lines[-1] if lines else "it said nothing",
+            remedy=f"See: {sys.executable} -P -m reviewsd --version",
+        )
+
+
+def check(
+    config: Path | None, data: Path | None, step: Callable[[Answer[Progress]], None]
+) -> Answer[Report]:
+    """Everything that is wrong with, or odd about, configuration and data.
+
+    Args:
+        config: The configuration file, if it is to be another than the daemon would find.
+        data: The data directory, if it is to be another than the configuration's.
+        step: Called with each step of a long check.
+    """
+    arguments = [*_option("--config", config), *_option("--data", data)]
+    with _running("--check", "--json", *arguments) as (process, said):
+        assert process.stdout is not None  # noqa: S101  # it is a pipe
+        for line in process.stdout:
+            if decode(line, Event).value.type == "progress":
+                step(decode(line, Progress))
+            else:
+                return decode(line, Report)
+        process.wait()
+        raise NotInstalled(_lines(said))
+
+
+def settings(config: Path | None) -> Answer[Shown]:
+    """The configuration in effect.
+
+    Raises:
+        BadConfiguration: There is none, or it is wrong.
+    """
+    return decode(_whole("--show-config", *_option("--config", config)), Shown)
+
+
+def schema() -> dict[str, object]:
+    """The JSON Schema of the configuration file, without descriptions."""
+    return msgspec.json.decode(_whole("--config-schema"), type=dict[str, object])
+
+
+def _option(name: str, path: Path | None) -> list[str]:
+    return [] if path is None else [name, str(path)]
+
+
+def _whole(*arguments: str) -> bytes:
+    with _running(*arguments) as (process, said):
+        output, _ = process.communicate()
+        if process.returncode == _EX_CONFIG:
+            raise BadConfiguration(_lines(said))
+        if process.returncode:
+            raise NotInstalled(_lines(said))
+        return output
+
+
+@contextlib.contextmanager
+def _running(*arguments: str) -> "Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]":
+    """The program while it runs, and what it says on stderr."""
+    command = [sys.executable, "-P", "-m", "reviewsd", *arguments]
+    with tempfile.TemporaryFile() as said:  # a file never fills up, as a pipe nobody reads would
+        try:
+            process = subprocess.Popen(  # noqa: S603  # our own program
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said
+            )
+        except OSError as fault:
+            raise NotInstalled([str(fault)]) from fault
+        with process:
+            try:
+                yield process, said
+            finally:
+                process.kill()
+
+
+def _lines(said: IO[bytes]) -> list[str]:
+    """What it said, without its name before each line."""
+    said.seek(0)
+    lines = said.read().decode(errors="replace").splitlines()
+    return [printable(line.removeprefix("reviewsd: ")) for line in lines]

@@ -1,0 +1,76 @@
+"""One run of reviewsctl: the options that commands share, and the way to the daemon."""
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from reviewsctl.terminal.output import complain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reviewsctl.daemon.client import Client
+    from reviewsctl.daemon.transport import Peer
+
+VERSION_SECONDS: Final = 2.0  # version is asked when things are broken: it must not hang
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, errors on stderr included.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print errors only.")]
+Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the outcome, or only ask.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One run of reviewsctl: the global options. Commands get it as ``ctx.obj``."""
+
+    socket: Path
+
+    @contextlib.contextmanager
+    def daemon(
+        self, *, as_json: bool = False, quiet: bool = False, seconds: float | None = None
+    ) -> "Iterator[Client]":
+        """A client for the block; what goes wrong with the daemon in it ends the command.
+
+        Args:
+            as_json: Errors and warnings are JSON.
+            quiet: No warning when versions differ.
+            seconds: How long an immediate answer may take, if not as long as usual.
+        """
+        from reviewsctl import client, errors, transport  # noqa: PLC0415  # 25 ms, see main
+
+        def observe(peer: "Peer") -> None:
+            warning = transport.mismatch(own_version("reviewsd"), peer)
+            if warning is not None and not quiet:
+                complain(
+                    "warning", {"title": "versions differ", "detail": warning}, as_json=as_json
+                )
+
+        answer_seconds = client.ANSWER_SECONDS if seconds is None else seconds
+        try:
+            yield client.Client(self.socket, answer_seconds=answer_seconds, observe=observe)
+        except errors.DaemonError as error:
+            complain("error", error.members(), as_json=as_json)
+            raise typer.Exit(error.exit_code) from error
+
+    def running_version(self, *, as_json: bool) -> tuple[str | None, str]:
+        """The daemon's version, or None; and why it is not known."""
+        from reviewsctl import errors, printing  # noqa: PLC0415  # 25 ms, see main
+
+        with self.daemon(as_json=as_json, seconds=VERSION_SECONDS) as daemon:
+            try:
+                return printing.printable(daemon.ping().value.version), ""
+            except errors.DaemonError as error:
+                return None, f"no answer: {error.detail or error.title}"
+
+
+def own_version(distribution: str) -> str | None:
+    """The version of an installed distribution; None in a tree that is not installed."""
+    import importlib.metadata as metadata  # noqa: PLC0415, PLR0402  # costs 15 ms, see main
+
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None

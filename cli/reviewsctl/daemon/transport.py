@@ -1,0 +1,231 @@
+"""HTTP/1.1 and JSON over the admin socket: one exchange at a time, every fault a DaemonError.
+
+Implements the client's side of security-and-operations.md A2 and A3: ``Host: reviewsd``, errors as
+RFC 9457 problems, long work as NDJSON. Standard library and msgspec, no reactor, so that the tool
+starts fast.
+
+Importing this costs about 25 ms (``http.client`` pulls in ``email`` and ``ssl``).
+"""
+
+import contextlib
+import http.client
+import socket
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import msgspec
+
+from reviewsctl.daemon.errors import DaemonError, Refused, UnexpectedAnswer, Unreachable
+from reviewsctl.daemon.messages import Problem
+from reviewsctl.terminal.escaping import printable
+
+API = 1
+"""The version of the admin API that this module speaks (header ``Reviewsd-Api``)."""
+
+MAX_BODY = 16 * 1024 * 1024  # bytes of one answer
+PIECE = 65_536  # bytes of a file that are read at once
+MAX_LINE = 1024 * 1024  # bytes of one NDJSON line
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """Who answered, by the headers of every answer (A3)."""
+
+    api: int
+    version: str
+
+
+def mismatch(own: str | None, peer: Peer) -> str | None:
+    """What to tell an operator whose reviewsctl and daemon are not of one version.
+
+    Args:
+        own: This program's version, or None when it runs from a tree that is not installed.
+        peer: The daemon's versions.
+    """
+    if peer.api != API:
+        return (
+            f"reviewsd {peer.version} speaks admin API {peer.api}, this reviewsctl speaks {API}: "
+            "use the reviewsctl installed with the daemon"
+        )
+    if own is not None and own != peer.version:
+        return (
+            f"reviewsctl is {own} but the running reviewsd is {peer.version}: "
+            "after an upgrade, restart the daemon (sudo systemctl restart reviewsd)"
+        )
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[_T]):
+    """One JSON document of the daemon."""
+
+    value: _T
+    text: str
+    """The document as it came, all members kept, on one line and safe to print."""
+
+
+class Transport:
+    """Asks one daemon; each request is a connection of its own.
+
+    Args:
+        path: The admin socket.
+        observe: Told who answered, before the answer is read.
+    """
+
+    def __init__(self, path: Path, observe: Callable[[Peer], None]) -> None:
+        self._path = path
+        self._observe = observe
+
+    def whole(self, method: str, target: str, seconds: float) -> bytes:
+        """The body of an answer that comes within so many seconds."""
+        with self._exchange(method, target, seconds) as response, self._faults(seconds):
+            return _body(response)
+
+    def file(
+        self, method: str, target: str, seconds: float, write: Callable[[bytes], object]
+    ) -> http.client.HTTPMessage:
+        """An answer of any size, piece by piece, each within so many seconds; returns its head.
+
+        Raises:
+            UnexpectedAnswer: It broke off.
+        """
+        with self._exchange(method, target, seconds) as response:
+            left = int(response.getheader("Content-Length", "0"))
+            while left:
+                with self._faults(seconds):
+                    piece = response.read(min(left, PIECE))
+                if not piece:
+                    raise UnexpectedAnswer(f"it broke off {left:,} bytes before the end")
+                left -= len(piece)
+                write(piece)
+            return response.headers
+
+    def lines(self, method: str, target: str, seconds: float | None) -> Iterator[bytes]:
+        """The whole lines of an answer, each of them within so many seconds, or whenever it comes."""
+        with self._exchange(method, target, seconds) as response:
+            while True:
+                with self._faults(seconds):
+                    line = response.readline(MAX_LINE)
+                if not line.endswith(b"\n"):
+                    return
+                yield line
+
+    @contextlib.contextmanager
+    def _exchange(
+        self, method: str, target: str, seconds: float | None
+    ) -> Iterator[http.client.HTTPResponse]:
+        """One request; inside the block, the answer to it, which is a 2xx.
+
+        Raises:
+            DaemonError: In every other case.
+        """
+        with contextlib.closing(_UnixConnection(self._path, seconds)) as connection:
+            try:
+                connection.connect()
+            except OSError as fault:
+                raise _unreachable(self._path, fault) from fault
+            with self._faults(seconds):
+                connection.request(method, target, headers={"Accept": "application/json"})
+                response = connection.getresponse()
+                self._observe(_peer(response, self._path))
+                if not http.client.OK <= response.status < http.client.MULTIPLE_CHOICES:
+                    raise _refusal(response)
+            yield response
+
+    @contextlib.contextmanager
+    def _faults(self, seconds: float | None) -> Iterator[None]:
+        """Faults of the connection in the block, as DaemonErrors.
+
+        The block holds reads and writes of the connection and nothing else: an OSError of the
+        operator's terminal (a closed pipe) is not the daemon's fault.
+        """
+        try:
+            yield
+        except TimeoutError as fault:
+            raise Unreachable(
+                f"no answer on {self._path} within {seconds or 0:g} s",
+                "See what it does: journalctl -u reviewsd",
+            ) from fault
+        except OSError as fault:  # RemoteDisconnected is one too
+            raise Unreachable(
+                f"it hung up ({fault.strerror or fault})",
+                "It may be restarting: systemctl status reviewsd",
+            ) from fault
+        except http.client.HTTPException as fault:
+            raise UnexpectedAnswer(f"not HTTP as it should be ({fault!r})") from fault
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    """HTTP over a UNIX socket. The host makes the Host header, which must be ``reviewsd`` (A2)."""
+
+    def __init__(self, path: Path, seconds: float | None) -> None:
+        super().__init__("reviewsd", timeout=seconds)
+        self._path = path
+        self._seconds = seconds
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self._seconds)
+        self.sock.connect(str(self._path))
+
+
+def _unreachable(path: Path, fault: OSError) -> Unreachable:
+    start = "Start it: sudo systemctl start reviewsd (or name its socket with --socket)"
+    match fault:
+        case FileNotFoundError():
+            return Unreachable(f"it is not running: there is no {path}", start)
+        case ConnectionRefusedError():
+            return Unreachable(f"it is not running: nobody listens on {path}", start)
+        case PermissionError():
+            return Unreachable(
+                f"no permission to use {path}",
+                "Use sudo, or join the group reviewsd-admin "
+                "(sudo usermod -aG reviewsd-admin $USER) and log in again",
+            )
+        case _:
+            return Unreachable(f"cannot connect to {path}: {fault.strerror or fault}", start)
+
+
+def _peer(response: http.client.HTTPResponse, path: Path) -> Peer:
+    api = response.getheader("Reviewsd-Api", "")
+    if not (api.isascii() and api.isdigit()):
+        raise UnexpectedAnswer(
+            f"what answers on {path} is not reviewsd", "Name its admin socket with --socket"
+        )
+    return Peer(int(api), printable(response.getheader("Reviewsd-Version", "unknown")))
+
+
+def _refusal(response: http.client.HTTPResponse) -> DaemonError:
+    try:
+        problem = msgspec.json.decode(_body(response), type=Problem)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return UnexpectedAnswer(f"HTTP {response.status} {response.reason} without a reason")
+    return Refused(problem, response.status)
+
+
+def _body(response: http.client.HTTPResponse) -> bytes:
+    body = response.read(MAX_BODY + 1)
+    if len(body) > MAX_BODY:
+        raise UnexpectedAnswer(f"more than {MAX_BODY:,} bytes")
+    return body
+
+
+def decode(document: bytes, kind: type[_T]) -> Answer[_T]:
+    """A document of the daemon.
+
+    Raises:
+        UnexpectedAnswer: It is none of this kind.
+    """
+    try:
+        value = msgspec.json.decode(document, type=kind)
+        line = msgspec.json.format(document, indent=-1).decode()
+    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+        raise UnexpectedAnswer(
+            f"this reviewsctl does not understand it ({fault})",
+            "Use the reviewsctl installed with the daemon",
+        ) from fault
+    return Answer(value, printable(line))

@@ -1,0 +1,1 @@
+"""Files and folders in which others may write."""

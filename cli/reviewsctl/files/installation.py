@@ -1,0 +1,232 @@
+"""What ``reviewsctl service install`` does, as values: planned first, then done or only shown.
+
+The units are those of ``systemd/``, with the real place of the programs and of the data. Sources:
+interfaces.md 1.6, security-and-operations.md O5, O6, O14.
+"""
+
+import contextlib
+import errno
+import os
+import re
+import shlex
+import shutil
+import stat
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final, TypeAlias
+
+from reviewsctl.files.folders import opened
+from reviewsctl.manual.pages.keys import SHIPPED, with_values
+from reviewsctl.files.ownership import user_name
+
+CONFIG: Final = Path("/etc/reviewsd/reviewsd.yaml")
+DATA: Final = Path("/srv/reviews")
+UNITS: Final = ("reviewsd.service", "reviewsd.socket", "reviewsd-admin.socket")
+
+_PLACES: Final = {  # of the service; the units have them
+    "state_dir": "/var/lib/reviewsd",
+    "admin_socket": "/run/reviewsd/admin.sock",
+}
+_HIDDEN: Final = ("/home", "/root", "/run/user")  # by ProtectHome=
+_TCP: Final = re.compile(r"tcp:(port=)?(?P<port>[0-9]+)(:interface=(?P<host>[0-9.]+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class MakeFolder:
+    """A folder that is to be there."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return f"install -d -m 755 {self.path}"
+
+    def do(self, root: Path) -> None:
+        """Does it below a root."""
+        with opened(self.path, root=root, make=True):
+            pass
+
+
+@dataclass(frozen=True, slots=True)
+class WriteFile:
+    """A file that is to say just this."""
+
+    path: Path
+    text: str
+
+    def __str__(self) -> str:
+        indented = "".join(f"    {line}".rstrip() + "\n" for line in self.text.splitlines())
+        return f"write {self.path}, mode 644:\n{indented}"
+
+    def do(self, root: Path) -> None:
+        """Does it below a root."""
+        with opened(self.path.parent, root=root, make=True) as folder:
+            folder.write(self.path.name, self.text.encode(), 0o644)
+
+
+@dataclass(frozen=True, slots=True)
+class CopyFile:
+    """A file that is to be somewhere else too."""
+
+    source: Path
+    path: Path
+
+    def __str__(self) -> str:
+        return f"install -m 644 {self.source} {self.path}"
+
+    def do(self, root: Path) -> None:
+        """Does it below a root."""
+        with self.read() as source, opened(self.path.parent, root=root) as folder:
+            if folder.look(self.path.name) is None:
+                with folder.draft(self.path.name) as new:
+                    shutil.copyfileobj(source, new.file)
+                    new.put(0o644)
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[BinaryIO]:
+        """The source, for the block.
+
+        Raises:
+            OSError: It is a link, or a second name of a file that is not for all to read: the copy
+                would be.
+        """
+        with opened(self.source.parent) as folder, folder.open(self.source.name) as file:
+            facts = os.fstat(file.fileno())
+            if facts.st_uid != folder.facts.st_uid and not facts.st_mode & stat.S_IROTH:
+                text = f"it is {user_name(facts.st_uid)}'s, and not for all to read"
+                raise PermissionError(errno.EACCES, text, str(self.source))
+            yield file
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A command of the system, or of ours."""
+
+    command: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return shlex.join(self.command)
+
+    def do(self, root: Path) -> None:
+        """Does it; what it says is shown as it comes."""
+        del root  # it is in the command
+        subprocess.run(self.command, check=True)  # noqa: S603  # planned here
+
+
+Step: TypeAlias = "MakeFolder | WriteFile | CopyFile | Run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Programs:
+    """Where the installed programs are."""
+
+    reviewsd: Path
+    reviewsctl: Path
+    needs: tuple[Path, ...]
+    """Folders without which they do not run: the environment, and its Python."""
+    files: tuple[Path, ...] = ()
+    """All that is run: the programs, Python, and the libraries in its memory."""
+    trees: tuple[Path, ...] = ()
+    """Folders from which modules are imported."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is to be installed."""
+
+    programs: Programs
+    config: Path | None
+    """The configuration to begin with; None where the service has one."""
+    data_dir: Path
+    listen: Sequence[str]
+    files: tuple[Path, ...] = ()
+    """What the service reads and trusts: configuration and keys, whether they are there or not."""
+
+
+def plan(wanted: Wanted, root: Path) -> Iterator[Step]:
+    """What to do, in order.
+
+    Args:
+        wanted: What is to be installed.
+        root: Of the system, ``/`` for the running one.
+    """
+    data = data_dir(wanted)
+    running = root == Path("/")
+    yield MakeFolder(CONFIG.parent)
+    if wanted.config is not None:
+        text = with_values(
+            wanted.config.read_text(), {**_PLACES, "data_dir": str(data)}, complete=False
+        )
+        yield MakeFolder(data)
+        if data != wanted.data_dir:
+            for name in ("reviews.json", "insights.json"):
+                source = wanted.data_dir / name
+                if source.is_file() and not os.path.lexists(_below(root, data / name)):
+                    yield CopyFile(source, data / name)
+        yield WriteFile(CONFIG, text)
+    yield WriteFile(Path("/etc/sysusers.d/reviewsd.conf"), _shipped("reviewsd.sysusers.conf"))
+    prefix = () if running else (f"--root={root}",)
+    yield Run(("systemd-sysusers", *prefix, "reviewsd.conf"))
+    folder = Path("/etc/systemd/system")
+    yield WriteFile(folder / UNITS[0], service_unit(wanted.programs, data))
+    yield WriteFile(folder / UNITS[1], _socket_unit(wanted.listen))
+    yield WriteFile(folder / UNITS[2], _shipped(UNITS[2]))
+    if running:
+        yield Run((str(wanted.programs.reviewsctl), "check", "--config", str(CONFIG)))
+        yield Run(("systemctl", "daemon-reload"))
+        yield Run(("systemctl", "enable", "--now", *UNITS[1:], UNITS[0]))
+    else:
+        yield Run(("systemctl", f"--root={root}", "enable", *UNITS[1:], UNITS[0]))
+
+
+def service_unit(programs: Programs, data: Path) -> str:
+    """The unit of the service, for programs and data where they are."""
+    text = _shipped(UNITS[0])
+    text = text.replace("/usr/bin/reviewsd ", f"{_word(programs.reviewsd)} ")
+    text = text.replace("ReadOnlyPaths=-/srv/reviews", f"ReadOnlyPaths=-{_word(data)}")
+    text = text.replace("/usr/bin/reviewsctl ", f"{_word(programs.reviewsctl)} ")
+    hidden = [path for path in (*programs.needs, data) if _is_hidden(path)]
+    if hidden:
+        bound = " ".join(_word(path) for path in hidden)
+        lines = f"ProtectHome=tmpfs\nBindReadOnlyPaths={bound}"
+        text = re.sub(r"(?m)^ProtectHome=yes$", lambda _: lines, text)
+    return text
+
+
+def _socket_unit(listen: Sequence[str]) -> str:
+    """The unit of the public listener, with the address of the configuration where it is plain."""
+    text = _shipped(UNITS[1])
+    found = _TCP.fullmatch(listen[0]) if listen else None
+    if found is None:
+        return text
+    address = f"{found['host']}:{found['port']}" if found["host"] else found["port"]
+    return text.replace("ListenStream=127.0.0.1:8080", f"ListenStream={address}")
+
+
+def data_dir(wanted: Wanted) -> Path:
+    """Where the service's data is: where it is now, unless a service cannot or should not read it."""
+    data = wanted.data_dir.absolute()
+    if wanted.config is None:
+        return data
+    beside = data.is_relative_to(wanted.config.absolute().parent)
+    private = _is_hidden(data) or data.is_relative_to("/tmp")  # noqa: S108  # PrivateTmp=
+    return DATA if beside or private else data
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(path.is_relative_to(each) for each in _HIDDEN)
+
+
+def _word(path: Path) -> str:
+    """A path as units have it (systemd.syntax(7))."""
+    text = str(path).replace("\\", "\\\\").replace("%", "%%").replace('"', '\\"')
+    return f'"{text}"' if re.search(r"\s", text) else text
+
+
+def _below(root: Path, path: Path) -> Path:
+    return root / path.relative_to("/")
+
+
+def _shipped(name: str) -> str:
+    return (SHIPPED / name).read_text()

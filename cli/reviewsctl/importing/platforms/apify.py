@@ -1,0 +1,46 @@
+"""Apify's google-maps-reviews-scraper: JSON, NDJSON or CSV; the text, never ``textTranslated``."""
+
+from reviewsctl.importing.format import Format, Head, Reader, Row, Rules, reply_of
+from reviewsctl.importing.platforms.google import SOURCE
+from reviewsctl.importing.review import Entry, Found
+from reviewsctl.importing.times import moment
+from reviewsctl.importing.values import address, original, stars, word, words
+
+
+def _recognises(head: Head) -> bool:
+    return head.has("stars", "publishedAtDate") and bool(head.names & {"reviewid", "reviewurl"})
+
+
+def _reader(head: Head, rules: Rules) -> Reader:
+    def read(row: Row) -> Entry:
+        review = row.fields
+        # the actor for places nests its reviews; there the place stands around them
+        place = {**head.around, **review} if "placeId" in head.around else review
+        return rules.entry(
+            Found(
+                source=SOURCE,
+                key=word(review.get("reviewId")),
+                author=review.get("name"),
+                avatar_url=address(review.get("reviewerPhotoUrl")),
+                rating=stars(review.get("stars")),
+                created=moment(review.get("publishedAtDate")),
+                text=original(words(review.get("text"))),
+                source_url=address(review.get("reviewUrl")),
+                reply=reply_of(
+                    original(words(review.get("responseFromOwnerText"))),
+                    review.get("responseFromOwnerDate"),
+                ),
+                place=rules.place(place.get("placeId"), place.get("title")),
+            )
+        )
+
+    return read
+
+
+FORMAT = Format(
+    name="apify",
+    title="Apify, google-maps-reviews-scraper",
+    leaves="translations (textTranslated), photos, likes, the place itself",
+    recognises=_recognises,
+    reader=_reader,
+)

@@ -1,0 +1,66 @@
+"""Yelp Fusion API, ``/v3/businesses/{id}/reviews``: three shortened excerpts, for display only."""
+
+import datetime
+import zoneinfo
+from collections.abc import Sequence
+
+from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.format import Fields, Format, Head, Reader, Row, Rules
+from reviewsctl.importing.review import Entry, Found
+from reviewsctl.importing.times import moment, zoned
+from reviewsctl.importing.values import address, members, stars, word, words
+
+_ZONE = "America/Los_Angeles"
+
+
+def _reader(_head: Head, rules: Rules) -> Reader:
+    pacific = _pacific()
+
+    def read(row: Row) -> Entry:
+        review = row.fields
+        user = members(review.get("user"))
+        return rules.entry(
+            Found(
+                source="yelp",
+                key=word(review.get("id")),
+                author=user.get("name"),
+                avatar_url=address(user.get("image_url")),
+                rating=stars(review.get("rating")),
+                created=zoned(moment(review.get("time_created")), pacific),
+                text=words(review.get("text")),
+                source_url=address(review.get("url")),
+            )
+        )
+
+    return read
+
+
+def _pacific() -> datetime.tzinfo:
+    try:
+        return zoneinfo.ZoneInfo(_ZONE)
+    except zoneinfo.ZoneInfoNotFoundError:
+        raise ImportRefusedError(
+            f"Yelp's times are Pacific, and this machine does not know {_ZONE}",
+            "Install the time zones: apt-get install tzdata, or pip install tzdata",
+        ) from None
+
+
+def _warnings(around: Fields, count: int) -> Sequence[str]:
+    total = around.get("total")
+    of = f" of {total:,}" if isinstance(total, int) else ""
+    return [
+        (
+            f"this is no archive: the Yelp API gives three shortened excerpts, here {count:,}{of}, and "
+            "its terms allow to display them only, with Yelp's attribution, and not to keep them"
+        )
+    ]
+
+
+FORMAT = Format(
+    name="yelp",
+    title="Yelp Fusion API, business reviews",
+    leaves="user profiles",
+    recognises=lambda head: head.shape == "json" and head.has("time_created", "rating", "user"),
+    reader=_reader,
+    warnings=_warnings,
+)

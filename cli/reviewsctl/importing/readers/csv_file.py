@@ -1,0 +1,118 @@
+"""CSV as spreadsheets and platforms write it: encoding and delimiter are found, rows are streamed."""
+
+import codecs
+import csv
+import io
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.format import Fields
+from reviewsctl.importing.readers.parts import Part
+
+_DELIMITERS = ",;\t"
+_CHUNK = 1024 * 1024
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_HEADER = 64 * 1024  # characters in which the first line of a file ends
+_MAX_CELL = 16 * 1024 * 1024  # characters; Python's own limit is 128 KiB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """How one file is written."""
+
+    encoding: str
+    delimiter: str
+    skipped: int
+    """Lines before the header: Excel's ``sep=;``."""
+
+    def __str__(self) -> str:
+        """For the operator."""
+        names = {",": "commas", ";": "semicolons", "\t": "tabs"}
+        return f"{self.encoding.removesuffix('-sig')}, {names[self.delimiter]}"
+
+
+def dialect_of(part: Part) -> Dialect:
+    """How a file is written.
+
+    UTF-8 if all of it is, else what Windows writes in the west.
+
+    Raises:
+        ImportRefusedError: It is no table of two columns or more.
+    """
+    encoding = _encoding(part)
+    with _text(part, encoding) as text:
+        lines = text.read(_HEADER)
+    first, *rest = re.split("\r\n|\r|\n", lines, maxsplit=1)
+    announced = first.strip().lower().removeprefix("sep=")
+    if first.lower().startswith("sep=") and announced in _DELIMITERS:
+        return Dialect(encoding=encoding, delimiter=announced or "\t", skipped=1)
+    widths = {each: _width(lines, each) for each in _DELIMITERS}
+    best = max(widths, key=lambda each: widths[each])
+    if "\0" in first or widths[best] <= 1:
+        raise ImportRefusedError(
+            f"{part.name}: neither JSON, nor a spreadsheet, nor a table with a header line",
+            "What can be imported: reviewsctl import --help",
+        )
+    if not any(rest):
+        raise ImportRefusedError(f"{part.name}: a table without rows")
+    return Dialect(encoding=encoding, delimiter=best, skipped=0)
+
+
+def rows(part: Part, dialect: Dialect) -> Iterator[tuple[int, Fields]]:
+    """The rows below the header, each with its number in a spreadsheet (the header is row 1).
+
+    Raises:
+        ImportRefusedError: It cannot be read to its end.
+    """
+    csv.field_size_limit(_MAX_CELL)
+    with _text(part, dialect.encoding) as text:
+        for _ in range(dialect.skipped):
+            text.readline()
+        reader = csv.reader(text, delimiter=dialect.delimiter, strict=False)
+        header = [name.strip() for name in next(reader, [])]
+        number = 1
+        while True:
+            number += 1
+            try:
+                cells = next(reader, None)
+            except csv.Error as error:
+                raise ImportRefusedError(f"{part.name}: row {number}: {error}") from error
+            if cells is None:
+                return
+            if any(cells):
+                yield number, dict(zip(header, cells, strict=False))
+
+
+def _encoding(part: Part) -> str:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with part.open() as file:
+        chunk = file.read(_CHUNK)
+        for mark, encoding in _MARKS.items():
+            if chunk.startswith(mark):
+                return encoding
+        try:
+            while chunk:
+                decoder.decode(chunk)
+                chunk = file.read(_CHUNK)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return "cp1252"
+    return "utf-8"
+
+
+def _text(part: Part, encoding: str) -> io.TextIOWrapper:
+    # cp1252 leaves five bytes undefined: a mark in a text is better than no import
+    return io.TextIOWrapper(part.open(), encoding=encoding, errors="replace", newline="")
+
+
+def _width(lines: str, delimiter: str) -> int:
+    """Columns of the header."""
+    found = list(itertools.islice(csv.reader(io.StringIO(lines), delimiter=delimiter), 1))
+    return len(found[0]) if found else 0

@@ -1,0 +1,228 @@
+"""JSON of any size, piece by piece.
+
+The standard library's scanner decodes one value at a place of a text, at the speed of C. Here it is
+given a window of the file that moves on with each value: what is in memory is one value and a
+megabyte. Where rows stand in a document is a layout: ``("reviews", EACH)`` is each element of the
+member ``reviews``.
+"""
+
+import codecs
+import json
+import re
+from collections.abc import Iterator
+from typing import BinaryIO, Final, NamedTuple
+
+from reviewsctl.importing.errors import ImportRefusedError
+
+EACH: Final = "*"
+LINES: Final = "\n"
+"""In a layout: one value after the other, as in NDJSON."""
+
+Layout = tuple[str, ...]
+
+DOWNLOAD: Final = "The file may be cut off: download or export it again."
+
+MAX_VALUE = 64 * 1024 * 1024  # characters of one value; the largest review has some thousands
+_WINDOW = 1024 * 1024  # bytes read at once
+_NUMBER_TAIL = re.compile("[-+.0-9eE]*")
+_BLANK = " \t\n\r"
+_ROWS = ("reviews", "reviews_data", "data", "features", "places", "results")
+_NESTED = ("reviews", "reviews_data")  # within an element: the reviews of one place
+
+
+class Piece(NamedTuple):
+    """One value and its text."""
+
+    value: object
+    text: str
+
+
+class Document:
+    """Reads one document from its beginning to its end.
+
+    Every method raises ImportRefusedError where it is no JSON, with line and column.
+
+    Args:
+        file: UTF-8, a byte order mark tolerated.
+        name: As messages name it.
+        remedy: What to do when it is broken.
+    """
+
+    def __init__(self, file: BinaryIO, name: str, remedy: str = DOWNLOAD) -> None:
+        self._file = file
+        self._name = name
+        self._remedy = remedy
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        self._scan = json.JSONDecoder().raw_decode
+        self._text = ""
+        self._at = 0
+        self._ended = False
+        self._line = 1  # of the window's first character
+        self._column = 1
+        self.around: dict[str, object] = {}
+        """The members beside the rows, as ``rows`` passes them."""
+
+    def peek(self) -> str:
+        """The next character that is not blank; empty at the end."""
+        while True:
+            text, at = self._text, self._at
+            while at < len(text) and text[at] in _BLANK:
+                at += 1
+            self._at = at
+            if at < len(text):
+                return text[at]
+            if not self._more():
+                return ""
+
+    def take(self, characters: str) -> str:
+        """The next character that is not blank, which must be one of these."""
+        found = self.peek()
+        if not found or found not in characters:
+            expected = " or ".join(f'"{each}"' for each in characters)
+            raise self._fault(self._at, f"expected {expected}")
+        self._at += 1
+        return found
+
+    def value(self) -> Piece:
+        """The next value."""
+        self.peek()
+        while True:
+            try:
+                value, end = self._scan(self._text, self._at)
+            except json.JSONDecodeError as error:
+                at, reason = error.pos, error.msg[0].lower() + error.msg[1:]
+            except RecursionError:
+                raise self._fault(self._at, "nested too deeply") from None
+            except ValueError as error:  # an integer of more than 4,300 digits
+                raise self._fault(self._at, str(error)) from None
+            else:
+                if not self._goes_on(value, end) or not self._more():
+                    piece = Piece(value, self._text[self._at : end])
+                    self._at = end
+                    return piece
+                continue
+            if len(self._text) - self._at > MAX_VALUE or not self._more():
+                raise self._fault(at, reason)
+
+    def members(self) -> Iterator[Piece]:
+        """The names of an object; whoever gets one takes its value before the next."""
+        self.take("{")
+        if self.peek() == "}":
+            self._at += 1
+            return
+        while True:
+            if self.peek() != '"':
+                self.take('"')
+            name = self.value()
+            self.take(":")
+            yield name
+            if self.take(",}") == "}":
+                return
+
+    def elements(self) -> Iterator[None]:
+        """Stands before each element of an array; whoever is told takes it."""
+        self.take("[")
+        if self.peek() == "]":
+            self._at += 1
+            return
+        while True:
+            yield
+            if self.take(",]") == "]":
+                return
+
+    def rows(self, layout: Layout) -> Iterator[Piece]:
+        """What stands where the layout says; the members beside it go to ``around``."""
+        if not layout:
+            yield self.value()
+            return
+        step, rest = layout[0], layout[1:]
+        if step == LINES:
+            while self.peek():
+                yield self.value()
+        elif step == EACH:
+            for _ in self.elements():
+                yield from self.rows(rest)
+        else:
+            for name in self.members():
+                if name.value == step and (self.peek() == "[" or rest[:1] != (EACH,)):
+                    yield from self.rows(rest)
+                else:
+                    self.around[str(name.value)] = self.value().value
+
+    def end(self) -> None:
+        """Nothing may follow."""
+        if self.peek():
+            raise self._fault(self._at, "trailing characters")
+
+    def layout(self) -> Layout:
+        """Where the rows are, by how the document begins. It cannot be read any further then."""
+        if self.peek() == "{" and self._has_lines():
+            return (LINES,)
+        return self._layout(()) or ()
+
+    def _layout(self, path: Layout) -> Layout | None:
+        if self.peek() == "[":
+            for _ in self.elements():
+                if self.peek() in ("[", "{"):
+                    return self._layout((*path, EACH)) or (*path, EACH)
+                break
+            return (*path, EACH)
+        for name in self.members():
+            names = _NESTED if EACH in path else _ROWS
+            if name.value in names and self.peek() == "[":
+                return self._layout((*path, str(name.value)))
+            self.value()
+        return None
+
+    def _goes_on(self, value: object, end: int) -> bool:
+        """Whether a number may be cut by the end of the window: ``1.5e`` and then ``10``."""
+        if not isinstance(value, int | float):
+            return False
+        rest = _NUMBER_TAIL.match(self._text, end)
+        return rest is not None and rest.end() == len(self._text)
+
+    def _has_lines(self) -> bool:
+        """Whether one object follows another; leaves the reading where it was."""
+        first, _, rest = self._text[self._at :].partition("\n")
+        if not rest.lstrip().startswith("{"):
+            return False
+        try:
+            json.loads(first)
+        except ValueError:
+            return False
+        return True
+
+    def _more(self) -> bool:
+        """Moves the window on: drops what was read, and reads as much again."""
+        if self._ended:
+            return False
+        passed = self._text[: self._at]
+        self._line, self._column = self._place(self._at)
+        self._text = self._text[len(passed) :]
+        self._at = 0
+        chunk = self._file.read(max(_WINDOW, len(self._text)))
+        self._ended = not chunk
+        try:
+            self._text += self._decoder.decode(chunk, final=self._ended)
+        except UnicodeDecodeError as error:
+            raise ImportRefusedError(
+                f"{self._name}: not UTF-8 near line {self._place(len(self._text))[0]}: "
+                f"{error.reason}",
+                "Save it as UTF-8, which JSON always is.",
+            ) from None
+        return True
+
+    def _place(self, at: int) -> tuple[int, int]:
+        lines = self._text.count("\n", 0, at)
+        if lines == 0:
+            return self._line, self._column + at
+        return self._line + lines, at - self._text.rfind("\n", 0, at)
+
+    def _fault(self, at: int, reason: str) -> ImportRefusedError:
+        line, column = self._place(at)
+        if at >= len(self._text) and self._ended:
+            reason = "it ends too early"
+        return ImportRefusedError(
+            f"{self._name}:{line}:{column}: invalid JSON: {reason}",
+            self._remedy,
+        )

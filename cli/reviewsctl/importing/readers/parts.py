@@ -1,0 +1,152 @@
+"""The files of an export: one, or those of a folder or a zip that matter (interfaces.md 2)."""
+
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
+
+from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.values import members, word
+
+_ZIP = b"PK\x03\x04"
+_SHEET_BOOK = "xl/workbook.xml"
+_TAKEOUT = re.compile(r"(?:^|/)(location-[^/]+)/reviews(?:[-_][^/]*)?\.json$")
+_LISTING = re.compile(r"(?:^|/)(location-[^/]+)/(?:data|additionalData)\.json$")
+_MAPS = re.compile(r"(?:^|/)Reviews\.json$")
+_ENCRYPTED = 1  # bit of a zip member's flags
+_READABLE = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".xlsx")
+_MAX_FILES = 1000  # outside of Takeout; a folder of more is not an export
+_MAX_LISTING = 4 * 1024 * 1024  # bytes of a data.json
+
+Opening = Callable[[], BinaryIO]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One file of an export."""
+
+    name: str
+    """As messages name it."""
+    size: int
+    open: Opening
+    place: str = ""
+    """Of Google Takeout: the id of the location whose folder it lies in."""
+    title: str = ""
+    """Of Google Takeout: what the listing is called."""
+
+
+def parts_of(path: Path) -> list[Part]:
+    """What there is to read.
+
+    Raises:
+        ImportRefusedError: Nothing, or nothing of use.
+    """
+    try:
+        if path.is_dir():
+            return _chosen(path, list(_in_folder(path)))
+        with path.open("rb") as file:
+            begins = file.read(len(_ZIP))
+        if begins == _ZIP:
+            return _of_zip(path)
+        return [Part(name=path.name, size=path.stat().st_size, open=lambda: path.open("rb"))]
+    except (OSError, zipfile.BadZipFile) as fault:
+        reason = fault.strerror if isinstance(fault, OSError) else None
+        raise ImportRefusedError(f"cannot read {path}: {reason or fault}") from fault
+
+
+def _of_zip(path: Path) -> list[Part]:
+    archive = zipfile.ZipFile(path)  # stays open: its members are read later
+    if _SHEET_BOOK in archive.namelist():
+        archive.close()
+        return [Part(name=path.name, size=path.stat().st_size, open=lambda: path.open("rb"))]
+
+    if any(info.flag_bits & _ENCRYPTED for info in archive.infolist()):
+        raise ImportRefusedError(f"{path} is encrypted", "Unpack it, and import the folder.")
+
+    def opening(info: zipfile.ZipInfo) -> Opening:
+        return lambda: archive.open(info)  # type: ignore[return-value]  # typeshed: IO[bytes]
+
+    found = [
+        Part(name=info.filename, size=info.file_size, open=opening(info))
+        for info in archive.infolist()
+        if not info.is_dir()
+    ]
+    return _chosen(path, found)
+
+
+def _in_folder(folder: Path) -> Iterator[Part]:
+    def opening(path: Path) -> Opening:
+        return lambda: path.open("rb")
+
+    # the operator may name the folder of one location, whose name is its id
+    own = folder.resolve().name
+    prefix = f"{own}/" if own.startswith("location-") else ""
+    for path in sorted(folder.rglob("*")):
+        if path.suffix.lower() in _READABLE and path.is_file():
+            name = f"{prefix}{path.relative_to(folder).as_posix()}"
+            yield Part(name=name, size=path.stat().st_size, open=opening(path))
+
+
+def _chosen(path: Path, found: Sequence[Part]) -> list[Part]:
+    takeout = [part for part in found if _TAKEOUT.search(part.name)]
+    if takeout:
+        titles = _titles(found)
+        places = {part.name: _place(_TAKEOUT, part) for part in takeout}
+        return [
+            replace(part, place=places[part.name], title=titles.get(places[part.name], ""))
+            for part in sorted(takeout, key=lambda each: each.name)
+        ]
+    readable = [part for part in found if Path(part.name).suffix.lower() in _READABLE]
+    listings = [part for part in readable if not _LISTING.search(part.name)]
+    if any(_MAPS.search(part.name) for part in listings):
+        listings = [part for part in listings if _MAPS.search(part.name)]
+    if not listings:
+        raise ImportRefusedError(
+            f"{path} holds no reviews",
+            "Of Google Takeout it should have Takeout/Google Business Profile/account-.../"
+            "location-.../reviews.json: at takeout.google.com choose Google Business Profile alone. "
+            "A business without reviews has no such file.",
+        )
+    if len(listings) > _MAX_FILES:
+        raise ImportRefusedError(
+            f"{path} holds {len(listings):,} files that could be exports",
+            "Name the file, or a folder with nothing but the files of one export.",
+        )
+    return listings
+
+
+def _place(pattern: re.Pattern[str], part: Part) -> str:
+    match = pattern.search(part.name)
+    return "" if match is None else match[1].removeprefix("location-")
+
+
+def _titles(found: Sequence[Part]) -> dict[str, str]:
+    """What each location is called, by its listing."""
+    titles: dict[str, str] = {}
+    for part in found:
+        place = _place(_LISTING, part)
+        if place and not titles.get(place):
+            titles[place] = _title(part)
+    return titles
+
+
+def _title(part: Part) -> str:
+    """``title`` of data.json, or the attribute LISTING_NAME of additionalData.json."""
+    with part.open() as file:
+        text = file.read(_MAX_LISTING)
+    try:
+        listing = members(json.loads(text.decode("utf-8-sig")))
+    except ValueError:
+        return ""  # only its name is lost, and --name can say it
+    attributes = listing.get("attributes")
+    for attribute in map(members, attributes if isinstance(attributes, list) else []):
+        if members(attribute.get("id")).get("attributeType") == "LISTING_NAME":
+            values = attribute.get("values")
+            for value in map(members, values if isinstance(values, list) else []):
+                name = members(members(value.get("datum")).get("listingName")).get("text")
+                if title := word(name):
+                    return title
+    return word(listing.get("title")) or ""

@@ -1,0 +1,1 @@
+"""The manual pages, made from the help and from the shipped configuration."""

@@ -1,0 +1,128 @@
+"""What the operator sees, as pure functions of a value and a time; printing is elsewhere.
+
+Every text of the daemon passes ``printable`` on its way in and none is read as rich markup, so data
+with a hostile review in it cannot steer the terminal.
+"""
+
+import datetime
+from collections.abc import Iterable
+
+from rich.table import Table
+from rich.text import Text
+
+from reviewsctl.terminal.listings import hub_state
+from reviewsctl.daemon.messages import Changes, HubState, ReloadResult, Status
+from reviewsctl.terminal.escaping import printable
+from reviewsctl.terminal.times import ago, duration, moment, when
+
+
+def render_status(status: Status, now: datetime.datetime) -> Table:
+    """``reviewsctl status``: the state first, then what is served, from where, and by whom."""
+    snapshot, data = status.snapshot, status.data
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True, style="dim")
+    table.add_column(overflow="fold")
+    if data.state == "ok":
+        table.add_row("state", Text("ok", style="green"))
+    else:
+        table.add_row("state", Text("degraded", style="bold yellow"))
+        table.add_row("", Text(_degraded(status, now), style="yellow"))
+        for line in data.problems:
+            table.add_row("", Text(printable(line)))
+    what = f"{_reviews(snapshot.review_count)}{' and insights' if snapshot.insights else ''}"
+    table.add_row("serving", Text(f"{what}, published {when(snapshot.published_at, now)}"))
+    table.add_row("revision", Text(printable(snapshot.revision)))
+    if snapshot.updated_at is not None:
+        table.add_row("updated", Text(f"{moment(snapshot.updated_at)}, says the data"))
+    if status.hub is not None:
+        table.add_row("hub", _hub(status.hub))
+        if status.hub.paused or status.hub.store != "ok":
+            table.add_row("", hub_state(status.hub))
+    table.add_row("data", Text(f"{printable(data.dir)}{_last_reload(status, now)}"))
+    if status.config.problems:
+        table.add_row("config", Text("has faults, nothing of it was applied", style="yellow"))
+        for line in status.config.problems:
+            table.add_row("", Text(printable(line)))
+    elif status.config.restart:
+        waiting = printable(", ".join(status.config.restart))
+        table.add_row("config", Text(f"waits for a restart: {waiting}", style="yellow"))
+    table.add_row("address", Text(printable(status.base_url)))
+    table.add_row("listening", Text(printable(", ".join(status.listen))))
+    table.add_row(
+        "daemon",
+        Text(
+            f"reviewsd {printable(status.version)}, pid {status.pid}, "
+            f"up {duration(status.uptime_seconds)}"
+        ),
+    )
+    return table
+
+
+def render_reload(result: ReloadResult) -> Text:
+    """The outcome of a reload; one that was not applied says why and what keeps serving."""
+    revision, count = printable(result.revision), _reviews(result.review_count)
+    match result.outcome:
+        case "published":
+            text = f": revision {revision} with {count}, {result.seconds:.2f} s"
+            return Text.assemble(("published", "green"), text, _changes(result.config))
+        case "unchanged":
+            text = f": revision {revision} with {count} goes on serving, {result.seconds:.2f} s"
+            return Text.assemble(("unchanged", "green"), text, _changes(result.config))
+        case "refused" if result.config.problems:
+            why = "the configuration has faults"
+            remedy = "Correct it, then run reviewsctl reload again."
+            return Text.assemble(
+                ("Error: reload refused", "bold red"),
+                f": {why}; nothing is changed\n{_block(result.problems)}{remedy}",
+            )
+        case "refused":
+            why = "the new data has problems"
+            remedy = "Correct the data: the daemon notices, or run reviewsctl reload again."
+        case "failed":
+            why = "the new data could not be loaded"
+            remedy = "The daemon's log has more: journalctl -u reviewsd"
+    text = f": {why}; the last good data keeps serving\n{_block(result.problems)}{remedy}"
+    return Text.assemble(("Error: reload " + result.outcome, "bold red"), text)
+
+
+def _changes(config: Changes) -> str:
+    lines = []
+    if config.applied:
+        lines.append(f"\nconfiguration: {printable(', '.join(config.applied))} changed")
+    if config.restart:
+        waiting = printable(", ".join(config.restart))
+        lines.append(f"\nconfiguration: {waiting} changed; takes effect after a restart")
+    return "".join(lines)
+
+
+def _degraded(status: Status, now: datetime.datetime) -> str:
+    """interfaces.md 1.2: ``serving data of TIME; last reload failed: ...``."""
+    data, reasons = status.data, []
+    if data.last_reload is not None:
+        reasons.append(f"{data.last_reload.outcome} {ago(data.last_reload.at, now)}")
+    if data.failing_since is not None:
+        reasons.append(f"failing since {when(data.failing_since, now)}")
+    if not data.problems:
+        reasons.append("see journalctl -u reviewsd")
+    serving = f"serving data of {moment(status.snapshot.published_at)}"
+    return f"{serving}; last reload failed: {', '.join(reasons)}"
+
+
+def _last_reload(status: Status, now: datetime.datetime) -> str:
+    last = status.data.last_reload
+    if last is None:
+        return ""
+    return f", last reload {last.outcome} {ago(last.at, now)} ({last.seconds:.2f} s)"
+
+
+def _hub(hub: HubState) -> str:
+    active = f"{hub.active:,} subscription{'' if hub.active == 1 else 's'}"
+    return f"{active}, {hub.pending:,} pending, {hub.due:,} due, {hub.in_flight:,} in flight"
+
+
+def _reviews(count: int) -> str:
+    return f"{count:,} review{'' if count == 1 else 's'}"
+
+
+def _block(lines: Iterable[str]) -> str:
+    return "".join(f"  {printable(line)}\n" for line in lines)

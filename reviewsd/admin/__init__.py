@@ -1,0 +1,1 @@
+"""The operator's API on the UNIX socket: one module a subject."""

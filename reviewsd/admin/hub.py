@@ -1,0 +1,306 @@
+"""The operator's side of the hub: ``/v1/subscriptions``, ``push``, ``topics``, ``hub``, ``blocks``.
+
+Implements security-and-operations.md H7 and A3. What the routes do is done by an ``Operator``; here
+are the parameters, the answers and the audit lines. Work that was ordered goes on when the client
+leaves.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Protocol
+
+from klein import Klein
+from msgspec.structs import asdict
+from twisted.python.failure import Failure
+from twisted.web.resource import IResource
+from twisted.web.server import Request
+
+from reviewsd.domain.listing import (
+    Block,
+    HubState,
+    Listing,
+    PushResult,
+    PushStep,
+    TopicState,
+)
+from reviewsd.http1.urls import TOPICS
+from reviewsd.http1.problems import Problem
+from reviewsd.runtime.tasks import TaskSet
+from reviewsd.admin.parameters import (
+    INVALID,
+    MAX_REASON,
+    NO_SUBSCRIPTION,
+    after,
+    host_or_network,
+    known,
+    limit,
+    state,
+    text,
+    texts,
+)
+from reviewsd.admin.responses import (
+    AdminReplies,
+    Lines,
+    ProblemError,
+    line,
+    wire,
+)
+
+PATHS = re.compile(rb"/v1/(subscriptions|push|topics|hub|blocks)(/.*)?")
+"""What is answered here."""
+
+_NO_TOPIC = Problem(
+    404,
+    "no-topic",
+    "No Such Topic",
+    f"The topics are {', '.join(TOPICS)}: by path or whole address.",
+)
+_NO_BLOCK = Problem(
+    404,
+    "no-block",
+    "Not Blocked",
+    "Neither as a host nor as a network. What is blocked: reviewsctl hub blocks",
+)
+_UNVERIFIED = Problem(
+    409,
+    "unverified",
+    "Not Verified",
+    "The callback has not confirmed this subscription yet: nothing is sent to it before.",
+)
+_PAUSED = Problem(
+    409, "paused", "Hub Paused", "The hub sends nothing now. Resume it first: reviewsctl hub resume"
+)
+
+
+class Operator(Protocol):
+    """What an operator can ask of the hub, or have it do.
+
+    A StoreError of any method but ``state`` is answered 503.
+    """
+
+    async def listing(
+        self,
+        topic: str | None,
+        state: str | None,
+        callback: str | None,
+        after: str | None,
+        limit: int,
+    ) -> Sequence[Listing]:
+        """Subscriptions, and requests for one, that pass the filters; in an order that lasts.
+
+        Args:
+            topic: Path.
+            state: One of the four.
+            callback: The whole of it, as it is stored.
+            after: Only what comes after this id, which may be gone.
+            limit: At most so many.
+        """
+
+    async def one(self, identifier: str, /) -> Listing | None:
+        """A subscription, or the request for one; None if there is none."""
+
+    async def remove(self, identifier: str, reason: str, /) -> bool:
+        """End it and tell its subscriber once, as well as can be; False if there is none."""
+
+    async def push(
+        self, ids: Sequence[str] | None, topic: str | None, progress: Callable[[PushStep], None]
+    ) -> PushResult:
+        """Deliver the current content to subscriptions whether they have it or not.
+
+        Returns:
+            When each of them has had one attempt or is gone.
+        """
+
+    async def push_later(self, ids: Sequence[str] | None, topic: str | None) -> None:
+        """The same, but only see to it that it will be done."""
+
+    async def topics(self) -> Sequence[TopicState]:
+        """The topics, and how far their subscribers are."""
+
+    async def state(self) -> HubState:
+        """How the hub is; says so, and raises nothing, when the store does not work."""
+
+    async def pause(self) -> None:
+        """Send nothing from now on, also after a restart."""
+
+    async def resume(self) -> None:
+        """Send again."""
+
+    async def blocks(self) -> Sequence[Block]:
+        """What is blocked."""
+
+    async def block(self, value: str, note: str, dry_run: bool, /) -> int:  # noqa: FBT001  a seam
+        """Remove what a host or network, in normal form, has here; refuse it from now on.
+
+        Returns:
+            How many subscriptions and requests that are (or would be, with ``dry_run``).
+        """
+
+    async def unblock(self, value: str, /) -> bool:
+        """Let a host or network, in normal form, in again; False if it was not blocked."""
+
+
+class HubRoutes:
+    """Klein's routes for the hub.
+
+    Args:
+        operator: Does what is asked.
+        replies: Answers.
+        base_url: Origin of the topics.
+        tasks: Owns what was ordered.
+    """
+
+    _app = Klein()
+
+    def __init__(
+        self, operator: Operator, replies: AdminReplies, base_url: str, tasks: TaskSet
+    ) -> None:
+        self._operator = operator
+        self._replies = replies
+        self._base_url = base_url
+        self._carried_out = partial(tasks.outcome, "what a client that has left asked for")
+
+    def resource(self) -> IResource:
+        """The routes, all below ``PATHS``."""
+        return self._app.resource()
+
+    @_app.route("/v1/subscriptions", methods=["GET"])
+    async def subscriptions(self, request: Request) -> bytes:
+        """A page of the subscriptions: ``?topic=&state=&callback=&after=&limit=``."""
+        at_most = limit(request)
+        found = await self._operator.listing(
+            self._topic(request),
+            state(request),
+            text(request, "callback") or None,
+            after(request),
+            at_most,
+        )
+        page = {
+            "subscriptions": [wire(each) for each in found],
+            "next": found[-1].id if len(found) == at_most else None,
+        }
+        return self._replies.value(request, page)
+
+    @_app.route("/v1/subscriptions/<identifier>", methods=["GET"])
+    async def subscription(self, request: Request, identifier: str) -> bytes:
+        """All that may be known of one."""
+        return self._replies.value(request, wire(await self._one(identifier)))
+
+    @_app.route("/v1/subscriptions/<identifier>/remove", methods=["POST"])
+    async def remove(self, request: Request, identifier: str) -> bytes:
+        """End one: ``?reason=`` for its subscriber."""
+        subscription = known(identifier)
+        reason = text(request, "reason", MAX_REASON)
+        self._replies.audit(request, f"removal of subscription {subscription}")
+        if not await self._carried_out(self._operator.remove(subscription, reason)):
+            raise ProblemError(NO_SUBSCRIPTION)
+        return self._replies.value(request, {"id": subscription, "removed": True})
+
+    @_app.route("/v1/push", methods=["POST"])
+    async def push(self, request: Request) -> bytes:
+        """Deliver now: to ``?topic=``, to each ``?id=``, or to everybody.
+
+        A JSON line for each step, and one for the result; with ``?wait=false`` only that it was
+        asked for.
+        """
+        topic = self._topic(request)
+        ids = [(await self._verified(each)).id for each in texts(request, "id")] or None
+        if topic and ids:
+            raise ProblemError(replace(INVALID, detail="Name a topic or ids, not both."))
+        if (await self._operator.state()).paused:
+            raise ProblemError(_PAUSED)
+        subscriptions = f"subscriptions {', '.join(ids)}" if ids else "every subscription"
+        self._replies.audit(request, f"push to {topic or subscriptions}")
+        if request.args.get(b"wait") == [b"false"]:
+            await self._carried_out(self._operator.push_later(ids, topic))
+            return self._replies.value(request, {"type": "accepted"}, 202)
+        tell = partial(_tell, self._replies.lines(request))
+        result = await self._carried_out(self._operator.push(ids, topic, tell))
+        return line({"type": "result", **asdict(result)})
+
+    @_app.route("/v1/topics", methods=["GET"])
+    async def topics(self, request: Request) -> bytes:
+        """The topics, and how far their subscribers are."""
+        return self._replies.value(request, {"topics": await self._topics()})
+
+    @_app.route("/v1/hub", methods=["GET"])
+    async def hub(self, request: Request) -> bytes:
+        """How the hub and its topics are."""
+        now = await self._operator.state()
+        topics = await self._topics() if now.store == "ok" else []
+        return self._replies.value(request, {**wire(now), "topics": topics})
+
+    @_app.route("/v1/hub/pause", methods=["POST"])
+    async def pause(self, request: Request) -> bytes:
+        """Send nothing until it is resumed."""
+        self._replies.audit(request, "pause of the hub")
+        await self._carried_out(self._operator.pause())
+        return self._replies.value(request, {"paused": True})
+
+    @_app.route("/v1/hub/resume", methods=["POST"])
+    async def resume(self, request: Request) -> bytes:
+        """Send again."""
+        self._replies.audit(request, "resumption of the hub")
+        await self._carried_out(self._operator.resume())
+        return self._replies.value(request, {"paused": False})
+
+    @_app.route("/v1/blocks", methods=["GET"])
+    async def blocks(self, request: Request) -> bytes:
+        """What is blocked."""
+        found = [wire(each) for each in await self._operator.blocks()]
+        return self._replies.value(request, {"blocks": found})
+
+    @_app.route("/v1/blocks", methods=["POST"])
+    async def block(self, request: Request) -> bytes:
+        """Block ``?value=``, with a ``?note=``; ``?dry_run=true`` only counts."""
+        value, note = host_or_network(request), text(request, "note")
+        dry_run = request.args.get(b"dry_run") == [b"true"]
+        if not dry_run:
+            self._replies.audit(request, f"block of {value}")
+        removed = await self._carried_out(self._operator.block(value, note, dry_run))
+        answer = {"value": value, "dry_run": dry_run, "removed": removed}
+        return self._replies.value(request, answer)
+
+    @_app.route("/v1/blocks", methods=["DELETE"])
+    async def unblock(self, request: Request) -> bytes:
+        """Let ``?value=`` in again."""
+        value = host_or_network(request)
+        self._replies.audit(request, f"end of the block of {value}")
+        if not await self._carried_out(self._operator.unblock(value)):
+            raise ProblemError(_NO_BLOCK)
+        return self._replies.value(request, {"value": value, "blocked": False})
+
+    @_app.handle_errors(Exception)  # type: ignore[arg-type]  # Klein declares IRequest
+    def problem(self, request: Request, failure: Failure) -> bytes:
+        """Every error of a route, as the status it means."""
+        return self._replies.failed(request, failure)
+
+    async def _one(self, identifier: str) -> Listing:
+        found = await self._operator.one(known(identifier))
+        if found is None:
+            raise ProblemError(NO_SUBSCRIPTION)
+        return found
+
+    async def _verified(self, identifier: str) -> Listing:
+        found = await self._one(identifier)
+        if found.verified_at is None:
+            raise ProblemError(_UNVERIFIED)
+        return found
+
+    async def _topics(self) -> list[dict[str, object]]:
+        return [wire(each) for each in await self._operator.topics()]
+
+    def _topic(self, request: Request) -> str | None:
+        given = text(request, "topic")
+        if not given:
+            return None
+        path = "/" + given.removeprefix(self._base_url).removeprefix("/")
+        if path not in TOPICS:
+            raise ProblemError(_NO_TOPIC)
+        return path
+
+
+def _tell(lines: Lines, step: PushStep) -> None:
+    lines.tell({"type": "progress", "stage": "pushing", **asdict(step)})

@@ -1,0 +1,146 @@
+"""How the operator's site is put together: a part of the composition root, and nothing but that."""
+
+import os
+import re
+import signal
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
+from twisted.internet.posixbase import PosixReactorBase
+from twisted.logger import globalLogPublisher
+from twisted.web.resource import IResource
+
+from reviewsd.monitoring.rejections import SECONDS, SESSIONS_ENDED, Digest
+from reviewsd.monitoring.events import Events
+from reviewsd.runtime.systemd import Notifier
+from reviewsd.app.daemon.reload import Reloading
+from reviewsd.config.load.schema import Config
+from reviewsd.runtime.sockets import ADMIN_NAME, free_path
+from reviewsd.runtime.state_dir import StartError
+from reviewsd.store import secrets, session_keys
+from reviewsd.store.backup import Backups
+from reviewsd.stores.ended import EndedSessions
+from reviewsd.store.keys import credential
+from reviewsd.runtime.counters import Counts, Tally
+from reviewsd.runtime.tasks import TaskSet, every
+from reviewsd.admin import backup as admin_backup, events as admin_events
+from reviewsd.admin.backup import BackupRoutes
+from reviewsd.admin.events import EventRoutes
+
+Routes = tuple[re.Pattern[bytes], IResource]
+"""Which paths are whose."""
+
+
+def operator_routes(
+    stack: AsyncExitStack,
+    config: Config,
+    environ: Mapping[str, str],
+    backups: Backups | None,
+    version: str,
+) -> Sequence[Routes]:
+    """Build the routes for events and backups.
+
+    Args:
+        stack: Of the daemon; what listens to events is ended by it.
+        config: What the operator wants.
+        environ: Names systemd's credentials.
+        backups: Makes them; None where the store is not ours to copy.
+        version: Of the program.
+    """
+    events = Events()
+    globalLogPublisher.addObserver(events)
+    stack.callback(globalLogPublisher.removeObserver, events)
+    listening = EventRoutes(events, version)
+    stack.callback(listening.stop)
+    keeping = BackupRoutes(backups, _keys(config, environ), version)
+    return (
+        (admin_events.PATHS, listening.resource()),
+        (admin_backup.PATHS, keeping.resource()),
+    )
+
+
+def _keys(config: Config, environ: Mapping[str, str]) -> list[str]:
+    """Where the keys are that belong to a backup."""
+    given = environ.get("CREDENTIALS_DIRECTORY")
+    folder = None if given is None else Path(given)
+    own = {
+        secrets.CREDENTIAL: str(config.state_dir / secrets.KEY_FILE),
+        session_keys.CREDENTIAL: config.mcp.session_key_file
+        or str(config.state_dir / session_keys.KEY_FILE),
+    }
+    return [
+        path if credential(folder, name) is None else f"the systemd credential {name}"
+        for name, path in own.items()
+    ]
+
+
+def start_digest(
+    stack: AsyncExitStack,
+    clock: IReactorTime,
+    tally: Tally,
+    counts: Callable[[], Awaitable[Counts]],
+    ended: EndedSessions,
+) -> None:
+    """Tell in the log what strangers do, once a minute.
+
+    Args:
+        stack: Of the daemon.
+        clock: Its reactor.
+        tally: What this process counts.
+        counts: What all processes count.
+        ended: Tells of sessions that end.
+    """
+
+    async def note(sessions: Mapping[bytes, int]) -> None:
+        for _ in sessions:
+            tally.count(SESSIONS_ENDED)
+
+    ended.observe(note)
+    tasks = TaskSet()
+    stack.push_async_callback(tasks.stop)
+    tasks.start("digest", every(clock, SECONDS, Digest(counts).tell))
+
+
+def admin_endpoint(config: Config, descriptors: Mapping[str, int]) -> str:
+    """Where the operator's site listens, as Twisted says it; a stale socket file is removed (A4).
+
+    Args:
+        config: What the operator wants.
+        descriptors: What systemd has handed over.
+
+    Raises:
+        StartError: It cannot be had.
+    """
+    if ADMIN_NAME in descriptors:
+        return f"systemd:domain=UNIX:name={ADMIN_NAME}"
+    path = config.admin_socket
+    try:
+        if not path.parent.exists():
+            path.parent.mkdir(parents=True)
+            folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                os.fchmod(folder, 0o755)  # beyond the umask: the admin group must get to the socket
+            finally:
+                os.close(folder)
+    except OSError as error:
+        raise StartError(f"admin_socket {path}: {error.strerror}", 1) from error
+    free_path(path)
+    escaped = str(path).replace("\\", "\\\\").replace(":", "\\:")
+    return f"unix:{escaped}:mode=660:lockfile=0"
+
+
+def reload_on_hangup(reactor: PosixReactorBase, reloading: Reloading, notifier: Notifier) -> None:
+    """SIGHUP reloads, with the notifications that ``Type=notify-reload`` waits for (O2)."""
+
+    async def reload() -> None:
+        notifier.reloading()
+        await reloading.reload()
+        notifier.ready()
+
+    def hangup(_signal: int, _frame: object) -> None:
+        reactor.callFromThread(Deferred.fromCoroutine, reload())
+
+    signal.signal(signal.SIGHUP, hangup)

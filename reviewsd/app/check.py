@@ -1,0 +1,245 @@
+"""What ``reviewsctl`` asks about files and settings: JSON documents on stdout, no daemon.
+
+``reviewsctl`` knows nothing of what is in here but these documents, so it runs ``reviewsd`` of its own
+installation with options that ``reviewsd --help`` leaves out: ``--check --json [--data DIR]``,
+``--show-config`` and ``--config-schema``.
+"""
+
+import datetime
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Final, cast
+
+import msgspec
+from msgspec import Struct
+from twisted.internet.interfaces import IReactorFromThreads
+from twisted.internet.task import Clock
+
+from reviewsd.config.load import load as configuration
+from reviewsd.domain.lint import doubts, mean
+from reviewsd.domain.findings import MAX_FINDINGS, DataError, Finding
+from reviewsd.domain.dataset import INSIGHTS_FILE, REVIEWS_FILE, Dataset, load
+from reviewsd.domain.json_location import Place, locate, place_at
+from reviewsd.publish import sources
+from reviewsd.config.load.errors import ConfigError
+from reviewsd.config.load.schema import Config, Data
+from reviewsd.runtime.state_dir import StartError
+from reviewsd.store.secrets import Secrets
+from reviewsd.websub.outbound.requests.tls import Tls
+from reviewsd.app.daemon.hub import state_store
+
+WRITTEN: Final = "the data files are being written; try again"
+
+_LONG: Final = 20_000  # reviews from which on a person wants to see progress
+
+
+class Remark(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A problem or a warning."""
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+    path: str = ""
+    """The dotted key of the configuration, or the JSON path of the data."""
+    id: str | None = None
+    """Of the review."""
+    reason: str
+    lines: tuple[str, ...]
+    """For people: place and reason, and where they help the source line and a caret."""
+
+
+class Facts(Struct, frozen=True, kw_only=True):
+    """What the data is; only valid data has facts."""
+
+    business: str
+    reviews: int
+    first: datetime.date | None
+    last: datetime.date | None
+    average: float | None
+    stars: dict[str, int]
+    replies_until: datetime.date | None
+    """The latest day of a review or reply."""
+    insights: bool
+    analysed: int
+    """Reviews that the insights speak of."""
+
+
+class Report(Struct, frozen=True, kw_only=True, tag_field="type", tag="result"):
+    """The answer to ``--check --json``: the last line, after steps of type ``progress``."""
+
+    config: str | None
+    """None where there is none and only data was asked for."""
+    data_dir: str | None
+    """None where the configuration does not say."""
+    problems: tuple[Remark, ...]
+    """The first ``MAX_FINDINGS`` of the configuration, and of the data."""
+    problem_count: int
+    warnings: tuple[Remark, ...]
+    """The first ``MAX_FINDINGS`` of each file."""
+    warning_count: int
+    facts: Facts | None
+
+
+class Step(Struct, frozen=True, kw_only=True, tag_field="type", tag="progress"):
+    """How far the check is."""
+
+    stage: str
+    done: int
+    total: int
+
+
+def files_fault(config: Config) -> str | None:
+    """What is wrong with the files and extras that the configuration names, if anything."""
+    ca_file = config.hub.callbacks.ca_file
+    if ca_file is not None:
+        try:
+            Tls(Clock(), Path(ca_file))
+        except ValueError as error:
+            return f"hub.callbacks.ca_file: {error}"
+    try:
+        state_store(cast("IReactorFromThreads", Clock()), config, Secrets(()))  # is not opened
+    except StartError as error:
+        return str(error)
+    return None
+
+
+def inspect(
+    path: Path | None, data: Path | None, environ: Mapping[str, str], tell: Callable[[Step], None]
+) -> Report:
+    """Check configuration and data, and find all that is odd about them.
+
+    Args:
+        path: The argument of ``--config``.
+        data: The data directory to check instead of the configuration's; then there need not be one.
+        environ: As ``config.load`` takes it.
+        tell: Told how far the check of large data is.
+    """
+    problems: list[Remark] = []
+    warnings: list[Remark] = []
+    config, file, total = None, None, 0
+    try:
+        loaded = configuration.examine(path, environ)
+    except ConfigError as error:
+        if data is None or error.problems[0].file:  # else: there is none, and none is needed
+            problems = [
+                msgspec.convert(each, Remark, from_attributes=True) for each in error.problems
+            ]
+            total = error.total
+    else:
+        config, file = loaded.config, str(loaded.file)
+        warnings = [
+            Remark(file=file, reason=each.removeprefix(f"{file}: "), lines=(each,))
+            for each in loaded.warnings
+        ]
+        if (fault := files_fault(config)) is not None:
+            problems.append(Remark(file=file, reason=fault, lines=(f"{file}: {fault}",)))
+            total += 1
+    folder = data or (config.data_dir if config else None)
+    facts, warning_count = None, len(warnings)
+    if folder is not None:
+        limit = (Data() if config is None else config.data).max_bytes
+        found = _inspect_data(folder.absolute(), limit, tell)
+        problems += found.problems
+        warnings += found.warnings
+        total += found.problem_count
+        warning_count += found.warning_count
+        facts = found.facts
+    return Report(
+        config=file,
+        data_dir=None if folder is None else str(folder.absolute()),
+        problems=tuple(problems),
+        problem_count=total,
+        warnings=tuple(warnings),
+        warning_count=warning_count,
+        facts=facts,
+    )
+
+
+class _Found(Struct, frozen=True, kw_only=True):
+    problems: list[Remark] = []
+    problem_count: int = 0
+    warnings: list[Remark] = []
+    warning_count: int = 0
+    facts: Facts | None = None
+
+
+def _inspect_data(folder: Path, limit: int, tell: Callable[[Step], None]) -> _Found:
+    def progress(stage: str, done: int, total: int) -> None:
+        if total >= _LONG:
+            tell(Step(stage=stage, done=done, total=total))
+
+    try:
+        found = sources.read(folder, limit)
+    except DataError as error:
+        return _Found(problems=_remarks(folder, {}, error.findings), problem_count=error.total)
+    except sources.Unsettled:
+        remark = Remark(file=str(folder), reason=WRITTEN, lines=(f"{folder}: {WRITTEN}",))
+        return _Found(problems=[remark], problem_count=1)
+    texts = {REVIEWS_FILE: found.reviews, INSIGHTS_FILE: found.insights or b""}
+    try:
+        dataset = load(found.reviews, found.insights, progress)
+    except DataError as error:
+        return _Found(problems=_remarks(folder, texts, error.findings), problem_count=error.total)
+    odd, count = _first(doubts(found.reviews, dataset, _latest_day(), progress))
+    return _Found(warnings=_remarks(folder, texts, odd), warning_count=count, facts=_facts(dataset))
+
+
+def _latest_day() -> datetime.date:
+    """The day it is where it is latest, so that no review of today counts as one of tomorrow."""
+    return datetime.datetime.now(datetime.timezone(datetime.timedelta(hours=14))).date()
+
+
+def _first(findings: Iterable[Finding]) -> tuple[list[Finding], int]:
+    """The first findings of each file, and how many there are of all."""
+    counts: Counter[str] = Counter()
+    kept = []
+    for each in findings:
+        counts[each.file] += 1
+        if counts[each.file] <= MAX_FINDINGS:
+            kept.append(each)
+    return kept, counts.total()
+
+
+def _remarks(folder: Path, texts: Mapping[str, bytes], findings: Iterable[Finding]) -> list[Remark]:
+    found = list(findings)
+    places: dict[tuple[str, str], Place] = {}
+    for file, text in texts.items():
+        for path, place in locate(text, {each.path for each in found if each.file == file}).items():
+            places[file, path] = place
+    for each in found:
+        name, *where = each.file.split(":")
+        if where:  # a syntax error has its place already
+            places[each.file, each.path] = place_at(texts[name], int(where[0]), int(where[1]))
+    return [_remark(folder, each, places.get((each.file, each.path))) for each in found]
+
+
+def _remark(folder: Path, finding: Finding, place: Place | None) -> Remark:
+    file = str(folder / finding.file.partition(":")[0])
+    said = str(finding).removeprefix(finding.file)
+    at = "" if place is None else f":{place.line}:{place.column}"
+    return Remark(
+        file=file,
+        line=None if place is None else place.line,
+        column=None if place is None else place.column,
+        path=finding.path,
+        id=finding.review_id,
+        reason=finding.reason,
+        lines=(f"{file}{at}{said}", *(place.drawn() if place else ())),
+    )
+
+
+def _facts(dataset: Dataset) -> Facts:
+    days = [record.day for record in dataset.records]
+    insights = dataset.insights
+    return Facts(
+        business=dataset.business.name,
+        reviews=len(days),
+        first=datetime.date.fromordinal(days[-1]) if days else None,
+        last=datetime.date.fromordinal(days[0]) if days else None,
+        average=mean(dataset),
+        stars={str(stars): dataset.stars.get(stars, 0) for stars in range(1, 6)},
+        replies_until=dataset.latest,
+        insights=insights is not None,
+        analysed=0 if insights is None else insights.analysed,
+    )

@@ -1,0 +1,385 @@
+"""The composition root: builds every object and runs the daemon until it is told to stop.
+
+Start order is text order, stop order its reverse: one AsyncExitStack holds everything that must be
+ended. A failed listen is fatal before systemd hears READY=1 (security-and-operations.md O1).
+"""
+
+import gc
+import os
+import re
+import signal
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import AsyncExitStack
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+from twisted.internet.address import IPv4Address, IPv6Address
+from twisted.internet.defer import CancelledError, Deferred, DeferredList
+from twisted.internet.endpoints import serverFromString
+from twisted.internet.error import CannotListenError
+from twisted.internet.interfaces import IListeningPort, IProtocolFactory
+from twisted.internet.posixbase import PosixReactorBase
+from twisted.internet.tcp import Port
+from twisted.internet.threads import deferToThread
+from twisted.logger import Logger
+
+from reviewsd.publish.compiler import Settings
+from reviewsd.publish.publication import Order, Step
+from reviewsd.publish.sources import signature
+from reviewsd.runtime.logs import Format
+from reviewsd.workers.supervisor.messages import Begin
+from reviewsd.monitoring.metrics import CONTENT_TYPE, Metrics
+from reviewsd.runtime.systemd import Notifier
+from reviewsd.app.daemon.reload import Read, Reloading
+from reviewsd.config.load.schema import Config
+from reviewsd.runtime.sockets import inherited, listen_string, stop_listening
+from reviewsd.runtime.state_dir import EX_CONFIG, StartError, lock_state
+from reviewsd.publish import compile_process as child
+from reviewsd.publish.publisher import Publisher, Report
+from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.publish.watcher import Watcher
+from reviewsd.runtime.counters import Tally
+from reviewsd.runtime.tasks import TaskSet, wait_at_most
+from reviewsd.server.acceptor import lean
+from reviewsd.admin.site import AdminSite
+from reviewsd.admin.probes import ProbeRoutes
+from reviewsd.workers.supervisor.handoff import Taker
+from reviewsd.web.websub import HubRoute
+from reviewsd.monitoring.metrics_site import MetricsSite
+from reviewsd.monitoring.readiness import Readiness
+from reviewsd.web.reads import Reads
+from reviewsd.server.server import DRAIN_SECONDS, PublicServer
+from reviewsd.app.daemon.hub import HubParts, build_hub
+from reviewsd.app.admin import (
+    admin_endpoint,
+    operator_routes,
+    reload_on_hangup,
+    start_digest,
+)
+from reviewsd.app.daemon.mcp import build_mcp, follow_ended
+from reviewsd.app.daemon.monitoring import build_metrics, counted, start_pulse, start_watchdog
+from reviewsd.app.daemon.public import build_public, build_replies, build_workload
+from reviewsd.workers.supervisor.supervisor import Ways, Workers
+
+FIRST_WAIT = 5.0
+"""Seconds that the start waits for fresh data while older data could be served."""
+
+HUB_WAIT = 2.0
+"""Seconds that the start waits for the hub."""
+
+_EXTENSION = 30.0  # seconds; what systemd is asked to wait more at each step of a long start
+
+_SHAREABLE = re.compile(r"(haproxy:)?(tcp|tcp6|systemd):")
+
+_log = Logger()
+
+
+def program_version() -> str:
+    """The version of this program."""
+    return version("reviewsd")
+
+
+async def serve(
+    reactor: PosixReactorBase,
+    config: Config,
+    environ: Mapping[str, str],
+    announce: Callable[[], None],
+    read: Read,
+    log_format: Format = "text",
+) -> None:
+    """Run until cancelled, which may be during the start; then everything is closed.
+
+    Args:
+        reactor: What everything runs on.
+        config: What the operator wants.
+        environ: For systemd's notifications and watchdog.
+        announce: Called when all listeners are up.
+        read: Reads the configuration again.
+        log_format: What is logged by now, for processes that log too.
+
+    Raises:
+        StartError: Something that it needs cannot be had.
+    """
+    notifier = Notifier(environ.get("NOTIFY_SOCKET"))
+    async with AsyncExitStack() as stack:
+        try:
+            await _start(stack, reactor, config, environ, notifier, read, log_format)
+            announce()
+            await Deferred[None]()
+        except CancelledError:
+            notifier.stopping()
+            raise
+
+
+async def _start(
+    stack: AsyncExitStack,
+    reactor: PosixReactorBase,
+    config: Config,
+    environ: Mapping[str, str],
+    notifier: Notifier,
+    read: Read,
+    log_format: Format,
+) -> None:
+    """Build everything, from the lock to READY=1; what must be ended goes onto the stack."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the start reads the files anyway
+    stack.callback(os.close, lock_state(config.state_dir))
+    workers = Workers(reactor, config.workers if config.workers > 1 else 0)
+    stack.push_async_callback(workers.stop)
+    workers.prepare()
+    snapshots = Snapshots(config.state_dir / "snapshots", partial(reactor.callInThread, list.clear))
+    snapshots.refresh()
+    publisher = Publisher(
+        _order(config),
+        program_version(),
+        snapshots,
+        partial(deferToThread, signature, config.data_dir),
+        partial(child.run, reactor),
+    )
+    stack.push_async_callback(publisher.stop)
+    tally = Tally()
+    counts = partial(counted, tally, workers.counts)
+    publisher.observe(lambda report: tally.count("data_reloads_total", report.outcome))
+    await _first_publication(reactor, publisher, snapshots, notifier)
+
+    parts = await build_hub(stack, reactor, config, environ, tally)
+    pulse = start_pulse(stack, reactor, parts.store)
+    readiness = Readiness(snapshots, publisher, lambda: pulse.store_works)
+    replies = build_replies(config)
+    asked = TaskSet()
+    workload = build_workload(reactor, config, tally)
+    hub = HubRoute(parts.reception, replies, asked, workload.networks)
+    ended = await follow_ended(
+        stack, reactor, parts.store, parts.world.now, tally, shared=config.hub.shared
+    )
+    mcp = build_mcp(config, environ, snapshots, ended, replies, workload, asked, tally)
+    reads = Reads(snapshots, replies, workload)
+    public = build_public(reactor, config, snapshots, reads, hub, mcp, readiness=readiness)
+    tally.include(public.counts)
+    ended.observe(workers.end)
+    stack.push_async_callback(asked.stop)
+    stack.push_async_callback(_together, partial(_drain, workers, public), parts.hub.stop)
+    ports = await _open(stack, reactor, config, public, parts.avoid)
+    watcher = _watcher(reactor, config, snapshots, publisher)
+    reloading = _reloading(config, read, publisher, watcher, parts)
+    admin = AdminSite(
+        snapshots,
+        publisher,
+        reloading,
+        parts.operator,
+        {
+            "version": program_version(),
+            "base_url": config.base_url,
+            "listen": [_address(port) for port in ports],
+            "data_dir": str(config.data_dir),
+        },
+        time.time,
+        asked,
+        lambda: workers.lives,
+    )
+    metrics = build_metrics(reactor, snapshots, publisher, pulse, parts.operator.state, counts)
+    routes = admin.site(
+        ProbeRoutes(readiness, metrics.text, CONTENT_TYPE, program_version()),
+        operator_routes(stack, config, environ, parts.backups, program_version()),
+    )
+    await _listen(stack, reactor, admin_endpoint(config, inherited()), routes)
+    await _open_metrics(stack, reactor, config, metrics, parts.avoid)
+
+    await workers.start(
+        Ways(
+            listeners=[
+                (endpoint, port.fileno())  # type: ignore[attr-defined]  # all ports have one
+                for endpoint, port in zip(config.listen, ports, strict=True)
+            ],
+            begin=lambda: Begin(config=config, log_format=log_format, ended=dict(ended.known)),
+            take=Taker(reactor, public).take,
+            now=time.time,
+            patience=DRAIN_SECONDS + 2,
+        )
+    )
+    snapshots.observe(lambda _: workers.look())
+
+    parts.hub.start()
+    snapshots.observe(parts.hub.topics_changed)
+    # It takes requests only then; but if its store does not work, reads go on without it (D9)
+    await wait_at_most(reactor, HUB_WAIT, parts.hub.announced)
+    watcher.start()
+    stack.push_async_callback(watcher.stop)
+    start_digest(stack, reactor, tally, counts, ended)
+    reload_on_hangup(reactor, reloading, notifier)
+    start_watchdog(stack, reactor, environ, pulse, notifier)
+    _tell_ready(snapshots, publisher, notifier)
+    stack.callback(readiness.stop)  # before all else that is on the stack
+    _keep_what_there_is()
+
+
+def _keep_what_there_is() -> None:
+    """What the start has made stays: no collection need look at it again."""
+    gc.collect()
+    gc.freeze()
+
+
+def _order(config: Config) -> Order:
+    shrink = config.data.max_shrink
+    return Order(
+        data_dir=str(config.data_dir),
+        snapshots=str(config.state_dir / "snapshots"),
+        settings=Settings(
+            base_url=config.base_url,
+            authority=config.authority,
+            year=config.feeds.year,
+            max_resource=config.mcp.max_resource,
+        ),
+        max_bytes=config.data.max_bytes,
+        max_shrink=None if shrink is None else float(shrink.rstrip("%")) / 100,
+    )
+
+
+async def _first_publication(
+    reactor: PosixReactorBase, publisher: Publisher, snapshots: Snapshots, notifier: Notifier
+) -> None:
+    """Have something to serve: fresh data, or after a while the last good data.
+
+    Raises:
+        StartError: There is neither.
+    """
+
+    def progress(step: Step) -> None:
+        notifier.extend(_EXTENSION)
+        notifier.status(f"{step.stage.capitalize()} {step.done:,} of {step.total:,}")
+
+    run = publisher.reload(progress=progress)
+    if not snapshots.empty:
+        await wait_at_most(reactor, FIRST_WAIT, run)
+        return
+    report = await run
+    if snapshots.empty:
+        problems = "\n".join(report.problems)
+        raise StartError(f"there is no data to serve:\n{problems}", EX_CONFIG)
+
+
+async def _listen(
+    stack: AsyncExitStack, reactor: PosixReactorBase, endpoint: str, site: IProtocolFactory
+) -> IListeningPort:
+    try:
+        port: IListeningPort = await serverFromString(reactor, endpoint).listen(site)
+    except (CannotListenError, OSError) as error:
+        reason = getattr(error, "socketError", None) or error
+        raise StartError(f"cannot listen on {endpoint}: {reason}", 1) from error
+    stack.push_async_callback(stop_listening, port, handed_over="systemd:" in endpoint)
+    return port
+
+
+async def _open(
+    stack: AsyncExitStack,
+    reactor: PosixReactorBase,
+    config: Config,
+    public: PublicServer,
+    avoid: Callable[[str, int], None],
+) -> list[IListeningPort]:
+    """Listen on all public endpoints; where there are workers, they take the connections.
+
+    Raises:
+        StartError: Workers cannot: TLS has its state here, and files of UNIX sockets their owner.
+    """
+    descriptors = inherited()
+    ports: list[IListeningPort] = []
+    for endpoint in config.listen:
+        port = await _listen(stack, reactor, listen_string(endpoint, descriptors), public)
+        if config.workers > 1:
+            if not (type(port) is Port and _SHAREABLE.match(endpoint)):
+                text = f"listen: {endpoint}: workers can share TCP only; or set workers: 1"
+                raise StartError(text, EX_CONFIG)
+            port.stopReading()
+        if type(port) is Port:
+            lean(port)
+        ports.append(port)
+        _tell_address(port, avoid)
+    return ports
+
+
+async def _open_metrics(
+    stack: AsyncExitStack,
+    reactor: PosixReactorBase,
+    config: Config,
+    metrics: Metrics,
+    avoid: Callable[[str, int], None],
+) -> None:
+    """Listen where ``metrics.listen`` wants it."""
+    if config.metrics.listen is not None:
+        site = MetricsSite(metrics.text, CONTENT_TYPE).site()
+        wanted = listen_string(config.metrics.listen, inherited())
+        _tell_address(await _listen(stack, reactor, wanted, site), avoid)
+
+
+def _tell_address(port: IListeningPort, avoid: Callable[[str, int], None]) -> None:
+    host = port.getHost()
+    if isinstance(host, IPv4Address | IPv6Address):
+        avoid(host.host, host.port)
+
+
+def _address(port: IListeningPort) -> str:
+    host = port.getHost()
+    if isinstance(host, IPv4Address):
+        return f"tcp:{host.host}:{host.port}"
+    if isinstance(host, IPv6Address):
+        return f"tcp:[{host.host}]:{host.port}"
+    return str(host)
+
+
+def _watcher(
+    reactor: PosixReactorBase, config: Config, snapshots: Snapshots, publisher: Publisher
+) -> Watcher:
+    def wake() -> None:
+        publisher.reload()
+
+    return Watcher(
+        reactor,
+        partial(deferToThread, signature, config.data_dir),
+        wake,
+        seen=snapshots.current.seen.signature,
+        poll_interval=config.data.poll_interval,
+        settle_interval=config.data.settle,
+    )
+
+
+def _reloading(
+    config: Config, read: Read, publisher: Publisher, watcher: Watcher, parts: HubParts
+) -> Reloading:
+    def apply(new: Config) -> None:
+        watcher.pace(new.data.poll_interval, new.data.settle)
+        publisher.use(_order(new))
+        parts.use(new)
+
+    return Reloading(config, read, apply, publisher)
+
+
+def _tell_ready(snapshots: Snapshots, publisher: Publisher, notifier: Notifier) -> None:
+    """READY=1, and what is served, now and after each reload."""
+    publisher.observe(lambda report: notifier.status(_state(snapshots, report)))
+    notifier.ready()
+    if publisher.last is not None:
+        notifier.status(_state(snapshots, publisher.last))
+
+
+def _state(snapshots: Snapshots, report: Report) -> str:
+    """The line that ``systemctl status`` shows."""
+    manifest = snapshots.current.manifest
+    serving = f"Serving {manifest.review_count:,} reviews, data of {manifest.updated_at or 'never'}"
+    if report.good:
+        return serving
+    return f"{serving}; last reload {report.outcome}: {report.problems[0]}"
+
+
+async def _drain(workers: Workers, public: PublicServer) -> None:
+    """Let what is under way end, and what workers give away until they have ended."""
+    await _together(workers.stop, public.drain)
+    await public.drain()
+
+
+async def _together(*actions: Callable[[], Coroutine[Deferred[Any], Any, None]]) -> None:
+    """Do what takes its time at the same time: systemd waits for 45 s in all (O4)."""
+    await DeferredList(
+        [Deferred.fromCoroutine(action()) for action in actions], fireOnOneErrback=True
+    )

@@ -1,0 +1,165 @@
+"""How metrics and probes are put together: a part of the composition root, and nothing but that."""
+
+import os
+import platform
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from functools import partial
+from importlib.metadata import version
+
+from twisted.internet import defer
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
+from twisted.internet.posixbase import PosixReactorBase
+
+from reviewsd.domain.listing import HubState
+from reviewsd.monitoring.metrics import Gauge, Hub, Info, Metrics
+from reviewsd.runtime.systemd import Notifier, watchdog_interval
+from reviewsd.monitoring.health import Pulse
+from reviewsd.publish.publisher import Publisher
+from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.runtime.counters import Counts, Tally, merged
+from reviewsd.runtime.tasks import TaskSet, every
+from reviewsd.websub.context import Store
+
+HUB_SECONDS = 2.0
+"""That the store may take to say how the hub is; then the other metrics are told without."""
+
+
+def start_pulse(stack: AsyncExitStack, clock: IReactorTime, store: Store) -> Pulse:
+    """Look after the reactor and the store from now on.
+
+    Args:
+        stack: Of the daemon.
+        clock: Its reactor.
+        store: Of the hub.
+    """
+    pulse = Pulse(clock, partial(store.run, lambda _: None))
+    pulse.start()
+    stack.push_async_callback(pulse.stop)
+    return pulse
+
+
+def start_watchdog(
+    stack: AsyncExitStack,
+    clock: IReactorTime,
+    environ: Mapping[str, str],
+    pulse: Pulse,
+    notifier: Notifier,
+) -> None:
+    """Give systemd signs of life, where it waits for them (O3).
+
+    Args:
+        stack: Of the daemon.
+        clock: Its reactor.
+        environ: Says whether systemd waits, and for how long.
+        pulse: Knows whether there is life.
+        notifier: The way to systemd.
+    """
+    seconds = watchdog_interval(environ, os.getpid())
+    if seconds is not None:
+        tasks = TaskSet()
+        stack.push_async_callback(tasks.stop)
+        tasks.start("watchdog", every(clock, seconds, partial(pulse.beat, notifier.watchdog)))
+
+
+async def counted(tally: Tally, workers: Callable[[], Awaitable[Counts]]) -> Counts:
+    """What all processes count: this one by its tally, and the others."""
+    return merged(tally.counts(), await workers())
+
+
+def build_metrics(
+    reactor: PosixReactorBase,
+    snapshots: Snapshots,
+    publisher: Publisher,
+    pulse: Pulse,
+    hub: Callable[[], Awaitable[HubState]],
+    counts: Callable[[], Awaitable[Counts]],
+) -> Metrics:
+    """Build what makes the text.
+
+    Args:
+        reactor: What everything runs on.
+        snapshots: What is served.
+        publisher: Knows how reloads went.
+        pulse: Knows how late the reactor is.
+        hub: How the hub is.
+        counts: What all processes count.
+    """
+
+    def threads() -> float:
+        return float(reactor.getThreadPool()._queue.qsize())  # noqa: SLF001  the only way
+
+    gauges = [
+        Gauge("reviews", "Reviews that are served.", partial(_reviews, snapshots)),
+        Gauge(
+            "snapshot_age_seconds",
+            "Time since the data that is served was published.",
+            partial(_age, snapshots),
+        ),
+        Gauge(
+            "data_last_reload_successful",
+            "1 when what is served is what the files say, 0 when they could not be published.",
+            lambda: None if publisher.last is None else publisher.last.good,
+        ),
+        Gauge(
+            "data_last_reload_success_timestamp_seconds",
+            "When the files were last found published, or were published; POSIX time.",
+            lambda: publisher.succeeded_at,
+        ),
+        Gauge(
+            "reactor_lag_seconds",
+            "How late the main process was in the last minute, at the worst.",
+            lambda: pulse.lag,
+        ),
+        Gauge("store_up", "1 while the state store works.", lambda: pulse.store_works),
+        Gauge("threadpool_queue", "Work that waits for a thread.", threads),
+    ]
+    infos = [
+        Info("build", "The program.", _build),
+        Info("snapshot", "The data that is served.", partial(_revision, snapshots)),
+    ]
+    return Metrics(counts, partial(_hub, reactor, hub), gauges, infos)
+
+
+async def _hub(reactor: PosixReactorBase, ask: Callable[[], Awaitable[HubState]]) -> Hub | None:
+    """How the hub is, or None where its store does not say so in time."""
+    state = Deferred.fromCoroutine(_awaited(ask)).addTimeout(HUB_SECONDS, reactor)
+    try:
+        found: HubState = await state
+    except defer.TimeoutError:
+        return None
+    oldest = found.oldest_due_at
+    return Hub(
+        subscriptions={"active": found.active, "pending": found.pending},
+        due=found.due,
+        lag=0.0 if oldest is None else max(time.time() - oldest, 0.0),
+        paused=found.paused,
+    )
+
+
+async def _awaited(ask: Callable[[], Awaitable[HubState]]) -> HubState:
+    return await ask()
+
+
+def _reviews(snapshots: Snapshots) -> float | None:
+    return None if snapshots.empty else snapshots.current.manifest.review_count
+
+
+def _age(snapshots: Snapshots) -> float | None:
+    if snapshots.empty:
+        return None
+    return max(time.time() - snapshots.current.seen.published_at, 0.0)
+
+
+def _revision(snapshots: Snapshots) -> Mapping[str, str]:
+    return {} if snapshots.empty else {"revision": snapshots.current.revision}
+
+
+def _build() -> Mapping[str, str]:
+    return {
+        "version": version("reviewsd"),
+        "python": platform.python_version(),
+        "twisted": version("twisted"),
+    }

@@ -1,0 +1,252 @@
+"""The worker processes: ``python -P -m reviewsd.app.worker``, started by ``reviewsd.workers.supervisor``.
+
+What is started is the nursery. It imports all that readers need, then waits at its end of a link,
+descriptor 0, for orders to fork: each is a packet with the descriptor of a link's end for the new
+reader, which gets all else over that link.
+
+A reader is the public site over the same snapshot, without what there is one of: no hub, no store,
+no publisher. It is told what to serve, and what it must not answer it gives away (``web.handover``).
+"""
+
+import gc
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import AsyncExitStack, suppress
+from functools import partial
+from itertools import chain
+from typing import assert_never
+
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.endpoints import AdoptedStreamServerEndpoint
+from twisted.internet.epollreactor import EPollReactor
+from twisted.internet.error import ReactorNotRunning
+from twisted.internet.interfaces import IStreamServerEndpoint
+from twisted.internet.main import installReactor
+from twisted.internet.task import deferLater
+from twisted.logger import Logger
+from twisted.protocols.haproxy import proxyEndpoint
+from twisted.python.failure import Failure
+
+from reviewsd.runtime import logs
+from reviewsd.workers.supervisor.ipc import Link
+from reviewsd.workers.messages import (
+    Begin,
+    Count,
+    Counted,
+    Done,
+    Drain,
+    Ended,
+    Listen,
+    Look,
+    Ready,
+    Told,
+    encode,
+    read_order,
+)
+from reviewsd.runtime.sockets import stop_listening
+from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.runtime.counters import Tally
+from reviewsd.runtime.tasks import TaskSet, every
+from reviewsd.runtime.timers import steady
+from reviewsd.server.acceptor import lean
+from reviewsd.workers.supervisor.handoff import Giver
+from reviewsd.web.reads import Reads
+from reviewsd.app.daemon.mcp import build_mcp
+from reviewsd.app.daemon.public import build_public, build_replies, build_workload
+
+LOOK_SECONDS = 1.0
+"""Between two looks at the snapshots' link: an order to look might be lost."""
+
+_FIRST_LOOK_SECONDS = 0.05
+
+
+def main() -> None:
+    """Entry point of the process: the nursery, and in forked processes the reader."""
+    for each in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.SIG_IGN)  # these are for the main process, which ends this one
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # so that the kernel buries the dead
+    gc.collect()
+    gc.freeze()  # a collection would write to memory that is shared
+    descriptor = _nursery()
+    if descriptor is not None:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        sys.exit(_read(descriptor))
+
+
+def _nursery() -> int | None:
+    """Fork as often as asked; returns None at the end, and in each fork the end of its link."""
+    with socket.socket(fileno=0) as control:
+        control.setblocking(True)  # noqa: FBT003
+        while True:
+            packet, descriptors, _, _ = socket.recv_fds(control, 16, 1)
+            if not packet:
+                return None
+            for descriptor in descriptors:
+                if os.fork() == 0:
+                    return descriptor
+                os.close(descriptor)
+
+
+def _read(descriptor: int) -> int:
+    """Be a reader until told to end; returns the exit code."""
+    os.open(os.devnull, os.O_RDONLY)  # takes the place of descriptor 0
+    reactor = _reactor()
+    reader = Reader(reactor, socket.socket(fileno=descriptor))
+    reactor.addSystemEventTrigger("before", "shutdown", reader.drained)
+    signal.signal(signal.SIGTERM, lambda *_: reactor.callFromThread(reader.stop))
+    reactor.run(installSignalHandlers=False)
+    return reader.code
+
+
+def _reactor() -> EPollReactor:
+    """A reactor of this process's own: Klein has imported one, which belongs to the nursery."""
+    sys.modules.pop("twisted.internet.reactor", None)
+    reactor = steady(EPollReactor())
+    installReactor(reactor)
+    return reactor
+
+
+class Reader:
+    """One reader.
+
+    Args:
+        reactor: What it runs on.
+        end: Its end of its link.
+    """
+
+    _log = Logger()
+
+    def __init__(self, reactor: EPollReactor, end: socket.socket) -> None:
+        self._reactor = reactor
+        self._link = Link(reactor, end, self)
+        self._giver = Giver(self._tell)
+        self._listeners: list[tuple[str, int]] = []
+        self._ended: dict[bytes, int] = {}
+        self._snapshots: Snapshots | None = None
+        self._tally = Tally()
+        self._stack = AsyncExitStack()
+        self.code = 0
+
+    def received(self, message: bytes, descriptor: int | None) -> None:
+        """The main process orders something (``link.Ends``)."""
+        order = read_order(message)
+        match order:
+            case Listen():
+                assert descriptor is not None  # noqa: S101  a new process has room for it
+                self._listeners.append((order.endpoint, descriptor))
+            case Begin():
+                Deferred.fromCoroutine(self._begin(order)).addErrback(self._failed)
+            case Ended():
+                self._end(order.sessions)
+                self._tell(Done(order.number))
+            case Look():
+                if self._snapshots is not None:
+                    self._snapshots.refresh()
+            case Count():
+                self._tell(Counted(order.number, self._tally.counts()))
+            case Drain():
+                self.stop()
+            case _:
+                assert_never(order)
+
+    def lost(self) -> None:
+        """The main process is gone, and nothing may outlive it (``link.Ends``)."""
+        os._exit(1)
+
+    def stop(self) -> None:
+        """Finish what is under way, and end; systemd and the main process may both say so."""
+        with suppress(ReactorNotRunning):
+            self._reactor.stop()
+
+    def drained(self) -> Deferred[None]:
+        """Take no more connections; fires when all that is under way has ended."""
+        return Deferred.fromCoroutine(self._stack.aclose())
+
+    async def _begin(self, begin: Begin) -> None:
+        """Build everything and serve."""
+        config, reactor = begin.config, self._reactor
+        logs.start(
+            begin.log_format, journal=logs.is_journal(os.environ, sys.stdout), stream=sys.stdout
+        )
+        self._end(begin.ended)
+        root = config.state_dir / "snapshots"
+        snapshots = Snapshots(root, partial(reactor.callInThread, list.clear))
+        snapshots.refresh()
+        while snapshots.empty:  # it has just been replaced
+            await deferLater(reactor, _FIRST_LOOK_SECONDS)
+            snapshots.refresh()
+        self._snapshots = snapshots
+        tasks, asked, tally = TaskSet(), TaskSet(), self._tally
+        replies = build_replies(config)
+        workload = build_workload(reactor, config, tally)
+        mcp = build_mcp(config, os.environ, snapshots, self, replies, workload, asked, tally)
+        reads = Reads(snapshots, replies, workload)
+        server = build_public(reactor, config, snapshots, reads, None, mcp, self._giver)
+        tally.include(server.counts)
+        self._stack.push_async_callback(tasks.stop)
+        self._stack.push_async_callback(asked.stop)
+        self._stack.push_async_callback(server.drain)
+        for endpoint, descriptor in self._listeners:
+            port = await _inherited(reactor, endpoint, descriptor).listen(server)
+            self._stack.push_async_callback(stop_listening, port, handed_over=True)
+            lean(port, at_once=1)
+        tasks.start("look for a new snapshot", every(reactor, LOOK_SECONDS, self._look))
+        gc.collect()
+        gc.freeze()  # what the start has made stays
+        self._tell(Ready(os.getpid()))
+
+    async def _look(self) -> None:
+        """Look at the link, in case that the order to do so was lost."""
+        assert self._snapshots is not None  # noqa: S101  there is one when this is first called
+        if self._snapshots.stale:
+            self._snapshots.refresh()
+
+    def __contains__(self, digest: bytes) -> bool:
+        """Whether an MCP session has ended."""
+        return digest in self._ended
+
+    async def end(self, digest: bytes, expires: int) -> bool:
+        """Only the main process ends sessions: requests to do so are given to it."""
+        raise NotImplementedError
+
+    def _end(self, sessions: Mapping[bytes, int]) -> None:
+        """Remember MCP sessions as ended for as long as they could be used."""
+        now = time.time() * 1000
+        self._ended = {
+            digest: expires
+            for digest, expires in chain(self._ended.items(), sessions.items())
+            if expires > now
+        }
+
+    def _tell(self, told: Told, descriptor: int | None = None) -> None:
+        self._link.send(encode(told), descriptor)
+
+    def _failed(self, failure: Failure) -> None:
+        """The start has failed: the main process learns it from the end of the link."""
+        if failure.check(CancelledError) is None:
+            self._log.failure("a worker could not start", failure)
+        self.code = 1
+        self.stop()
+
+
+def _inherited(reactor: EPollReactor, endpoint: str, descriptor: int) -> IStreamServerEndpoint:
+    """The endpoint of a listening socket that the main process has opened.
+
+    Args:
+        reactor: Listens.
+        endpoint: As it is called in ``listen``.
+        descriptor: The socket.
+    """
+    with socket.socket(fileno=os.dup(descriptor)) as copy:
+        family = copy.family
+    adopted = AdoptedStreamServerEndpoint(reactor, descriptor, family)
+    return proxyEndpoint(adopted) if endpoint.startswith("haproxy:") else adopted
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,308 @@
+"""Find, read and check the configuration: every fault told at its place (interfaces.md 1.3, O11).
+
+Faults come in one answer, from three readings of the same value: the YAML itself (``yamlfile``),
+types and bounds (``settings``), and what a type cannot say (``grammar``, and what has to agree with
+each other). A value from the environment takes the place of the file's before it is checked; its
+faults name the variable.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from reviewsd.config.load import syntax as grammar, yaml_source as yamlfile
+from reviewsd.domain.findings import explain, nearest
+from reviewsd.config.load.errors import ConfigError, Problem, of_file
+from reviewsd.config.load.schema import Config, Lease, Text, keys
+
+PLACES = (Path("/etc/reviewsd/reviewsd.yaml"), Path("reviewsd.yaml"))
+"""Where the file is looked for when neither --config nor $REVIEWSD_CONFIG names one."""
+
+_PREFIX = "REVIEWSD_"
+_FILE_VARIABLE = "REVIEWSD_CONFIG"
+
+_MAX_SOCKET_PATH = 107  # bytes; sun_path of unix(7) without its final NUL
+
+_IPV6 = re.compile(r"https?://\[[0-9a-f:.]+\]", re.IGNORECASE)
+
+_EXAMPLES = {
+    "$.base_url": "base_url: https://reviews.example.com",
+    "$.data_dir": "data_dir: /srv/reviews",
+    "$.listen": "listen: [tcp:8080:interface=127.0.0.1]",
+    "$.metrics.listen": "listen: tcp:9090:interface=127.0.0.1",
+    "$.data.max_shrink": "max_shrink: 50%",
+    "$.hub.callbacks.ports": 'ports: ["443", "1024-65535"]',
+}
+
+_RULES: Mapping[str, Callable[[str], object]] = {
+    "base_url": grammar.origin,
+    "listen[]": grammar.endpoint,
+    "server.allowed_hosts[]": grammar.host_or_any,
+    "server.trusted_proxies[]": grammar.network,
+    "hub.store": grammar.store,
+    "hub.callbacks.allow_networks[]": grammar.network,
+    "hub.callbacks.ports[]": grammar.ports,
+    "hub.callbacks.nat64_prefixes[]": grammar.nat64_prefix,
+    "mcp.allowed_origins[]": grammar.origin_or_any,
+    "metrics.listen": grammar.endpoint,
+}
+
+# The daemon does not stay in the folder it was started in; these are made absolute.
+_PATHS = ("data_dir", "state_dir", "admin_socket")
+_OPTIONAL_PATHS = ("hub.callbacks.ca_file", "mcp.session_key_file")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A configuration, and where it is from."""
+
+    config: Config
+    warnings: tuple[str, ...]
+    """To log."""
+    file: Path
+    marks: Mapping[str, yamlfile.Mark]
+    """The place of every value of the file, by JSON path (``$.hub.lease.min``)."""
+    variables: Mapping[str, str]
+    """The environment variables that took the place of values, by JSON path."""
+
+
+def find(path: Path | None, environ: Mapping[str, str], places: Sequence[Path] = PLACES) -> Path:
+    """The configuration file: the one named, or the first that is there.
+
+    Args:
+        path: The argument of ``--config``.
+        environ: Environment; ``REVIEWSD_CONFIG`` counts when it is not empty.
+        places: Where to look otherwise.
+
+    Raises:
+        ConfigError: None is named and none is there, or the one in the current folder is
+            somebody else's: it could have this process read, write and trust what they like.
+    """
+    if path is not None:
+        return path
+    if named := environ.get(_FILE_VARIABLE):
+        return Path(named)
+    for place in places:
+        if os.path.lexists(place):  # one that cannot be read is to be told, not passed over
+            owner = place.lstat().st_uid
+            if not place.is_absolute() and owner not in _trusted(environ):
+                reason = f"belongs to uid {owner}; to use it all the same: --config {place}"
+                raise ConfigError([of_file(str(place), reason)])
+            return place
+    looked = ", ".join(str(place) for place in places)
+    reason = f"no configuration found: no --config, no ${_FILE_VARIABLE}, and none of {looked}"
+    remedy = "write one: reviewsctl init; or try: reviewsd --demo"
+    raise ConfigError([Problem(file="", reason=reason, lines=(reason, remedy))])
+
+
+def _trusted(environ: Mapping[str, str]) -> set[int]:
+    """Whose files count without being named: ours, root's, and those of who became root by sudo."""
+    sudo = environ.get("SUDO_UID", "")
+    caller = {int(sudo)} if os.geteuid() == 0 and sudo.isascii() and sudo.isdigit() else set()
+    return {0, os.geteuid()} | caller
+
+
+def load(
+    path: Path | None, environ: Mapping[str, str], places: Sequence[Path] = PLACES
+) -> tuple[Config, tuple[str, ...]]:
+    """The configuration, and warnings to log; arguments and errors are those of ``examine``."""
+    loaded = examine(path, environ, places)
+    return loaded.config, loaded.warnings
+
+
+def examine(
+    path: Path | None, environ: Mapping[str, str], places: Sequence[Path] = PLACES
+) -> Loaded:
+    """Find, read and check the configuration.
+
+    Args:
+        path: The argument of ``--config``.
+        environ: Environment; ``REVIEWSD_HUB__LEASE__DEFAULT=3600`` sets ``hub.lease.default``.
+        places: Where to look when neither names a file.
+
+    Raises:
+        ConfigError: With all faults of file and environment.
+    """
+    file = find(path, environ, places)
+    data, warnings = _read(file)
+    document = yamlfile.read(data)
+    tree = {} if document.value is None else document.value
+    broken = set(document.broken)
+    overrides, problems = _override(tree, environ, broken)
+    faults = list(document.faults)
+    for where, reason in [] if document.fatal else _check(tree, overrides, file.absolute().parent):
+        if where in broken:
+            continue
+        variable = next(
+            (overrides[key] for key in reversed(overrides) if _inside(where, key)), None
+        )
+        if variable is None:
+            faults.append(document.fault(where, reason, at_key=reason.startswith("unknown key")))
+        else:
+            problems.append(_of_environment(variable, where, reason))
+    faults.sort(key=lambda fault: fault.mark)
+    problems[:0] = [_of_file(document, str(file), fault) for fault in faults]
+    if problems:
+        raise ConfigError(problems)
+    config = msgspec.convert(tree, Config)
+    return Loaded(
+        config=msgspec.structs.replace(config, base_url=grammar.origin(config.base_url)),
+        warnings=warnings,
+        file=file,
+        marks=document.values,
+        variables=overrides,
+    )
+
+
+def _read(file: Path) -> tuple[bytes, tuple[str, ...]]:
+    """The file's bytes and warnings; who may write it decides what the daemon does (O11)."""
+    try:
+        with file.open("rb") as stream:
+            mode = os.fstat(stream.fileno()).st_mode
+            data = stream.read(4 * yamlfile.MAX_CHARACTERS + 1)
+    except OSError as error:
+        raise ConfigError([of_file(str(file), f"cannot be read: {error.strerror}")]) from error
+    if stat.S_ISREG(mode) and mode & stat.S_IWOTH:
+        reason = f"refused, everybody may write it; run: chmod o-w {file}"
+        raise ConfigError([of_file(str(file), reason)])
+    if stat.S_ISREG(mode) and mode & stat.S_IWGRP:
+        return data, (f"{file}: its group may write it; run: chmod g-w {file}",)
+    return data, ()
+
+
+def _override(
+    tree: object, environ: Mapping[str, str], broken: set[str]
+) -> tuple[dict[str, str], list[Problem]]:
+    """Put the values of environment variables into the tree.
+
+    Returns:
+        The variable that set each JSON path, and what is wrong with variables; the paths of
+        those that have no value are added to ``broken``.
+    """
+    overrides: dict[str, str] = {}
+    faults: list[Problem] = []
+    known = {_PREFIX + key.replace(".", "__").upper(): key for key in keys(Config)}
+    for variable in sorted(environ):
+        if not variable.startswith(_PREFIX) or variable == _FILE_VARIABLE:
+            continue
+        if variable not in known:
+            name = variable.encode("unicode_escape").decode()
+            # compared without the prefix, which all have in common
+            tails = [other.removeprefix(_PREFIX) for other in known]
+            hint = nearest(name.removeprefix(_PREFIX).upper(), tails).replace('"', f'"{_PREFIX}', 1)
+            faults.append(_of_environment(name, "", f"unknown variable{hint}"))
+            continue
+        document = yamlfile.read_value(environ[variable])
+        path = f"$.{known[variable]}"
+        for fault in document.faults:
+            faults.append(_of_environment(variable, path, fault.reason))
+            broken.add(path)
+        *sections, key = known[variable].split(".")
+        section = tree
+        for name in sections:
+            section = section.setdefault(name, {}) if isinstance(section, dict) else None
+        if isinstance(section, dict):
+            section[key] = document.value
+            overrides[path] = variable
+    return overrides, faults
+
+
+def _of_environment(variable: str, path: str, reason: str) -> Problem:
+    said = yamlfile.masked(": ".join(filter(None, (yamlfile.dotted(path), reason))))
+    line = f"environment: {variable}: {said}"
+    return Problem(file="environment", path=variable, reason=said, lines=(line,))
+
+
+def _of_file(document: yamlfile.Document, file: str, fault: yamlfile.Fault) -> Problem:
+    return Problem(
+        file=file,
+        line=fault.mark.line,
+        column=fault.mark.column,
+        path=yamlfile.dotted(fault.path),
+        reason=yamlfile.masked(fault.reason),
+        lines=tuple(document.render(file, fault)),
+    )
+
+
+def _inside(path: str, outer: str) -> bool:
+    return path == outer or path.startswith((f"{outer}.", f"{outer}["))
+
+
+def _check(tree: object, overrides: Mapping[str, str], folder: Path) -> Iterator[tuple[str, str]]:
+    """Every fault as (JSON path, reason); puts the last form of paths and origin into the tree."""
+    if isinstance(tree, dict):
+        yield from _place(tree, folder)
+    for path, reason in explain(tree, Config):
+        example = next((text for key, text in _EXAMPLES.items() if _inside(path, key)), None)
+        yield path, f"{reason}; for example: {example}" if example else reason
+    for key, rule in _RULES.items():
+        for path, text in _strings(tree, key.replace("[]", ".[]").split("."), "$"):
+            try:
+                rule(text)
+            except ValueError as refusal:
+                yield path, f"{refusal}"
+    yield from _check_together(tree, overrides)
+
+
+def _place(tree: dict[str, object], folder: Path) -> Iterator[tuple[str, str]]:
+    """Make paths absolute, from the configuration's folder."""
+    for key in _PATHS:
+        if key in tree:
+            faults = list(explain(tree[key], Text, f"$.{key}"))
+            yield from faults
+            tree[key] = folder if faults else folder / str(tree[key])
+    for section, key in (key.rsplit(".", 1) for key in _OPTIONAL_PATHS):
+        parent = _at(tree, section)
+        if isinstance(parent, dict) and isinstance(parent.get(key), str) and parent[key]:
+            parent[key] = str(folder / parent[key])
+    length = len(str(tree.get("admin_socket", "")).encode())
+    if length > _MAX_SOCKET_PATH:
+        yield "$.admin_socket", f"expected at most {_MAX_SOCKET_PATH} bytes, got {length}"
+
+
+def _check_together(tree: object, overrides: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """What the type of one key cannot say."""
+    if _at(tree, "listen") == []:
+        yield "$.listen", "expected at least one endpoint"
+    if _at(tree, "hub.callbacks.ports") == []:
+        yield "$.hub.callbacks.ports", "expected at least one port"
+    delays = _at(tree, "hub.delivery.retry_delays")
+    if isinstance(delays, list) and len(delays) != 2:  # noqa: PLR2004 - seed 3: the third ends it
+        yield "$.hub.delivery.retry_delays", f"expected 2 delays, got {len(delays)}"
+    base_url = _at(tree, "base_url")
+    if isinstance(base_url, str) and _IPV6.match(base_url) and not _at(tree, "feeds.authority"):
+        yield "$.base_url", "an address cannot name the feeds (RFC 4151); set feeds.authority too"
+    given = _at(tree, "hub.lease")
+    try:
+        lease = msgspec.convert({} if given is None else given, Lease)
+    except msgspec.ValidationError:
+        return
+    if isinstance(given, dict) and not lease.min <= lease.default <= lease.max:
+        paths = [f"$.hub.lease.{name}" for name in given]
+        blamed = next((path for path in paths if path in overrides), paths[0])
+        got = f"min {lease.min}, default {lease.default}, max {lease.max}"
+        yield blamed, f"expected min <= default <= max, got {got}"
+
+
+def _at(tree: object, key: str) -> object:
+    """The value of a dotted key; None where there is none."""
+    for name in key.split("."):
+        tree = tree.get(name) if isinstance(tree, dict) else None
+    return tree
+
+
+def _strings(tree: object, steps: Sequence[str], path: str) -> Iterator[tuple[str, str]]:
+    """The strings at a dotted key with their paths; ``[]`` is every item."""
+    match steps:
+        case [] if isinstance(tree, str):
+            yield path, tree
+        case ["[]", *rest] if isinstance(tree, list):
+            for index, item in enumerate(tree):
+                yield from _strings(item, rest, f"{path}[{index}]")
+        case [name, *rest] if isinstance(tree, dict) and name in tree:
+            yield from _strings(tree[name], rest, f"{path}.{name}")

@@ -1,0 +1,109 @@
+"""The configuration as it is in effect: each value, where it comes from, and what it may be.
+
+The answers to ``--show-config`` and ``--config-schema`` (interfaces.md 1.1, O11). No password leaves
+this module.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+from msgspec import Struct, UnsetType
+
+from reviewsd.config.load.load import Loaded
+from reviewsd.config.load.schema import Config, Text, keys
+
+_PASSWORD: Final = re.compile(r"(?<=://)([^:/@?]*):[^/@]*@")
+_REQUIRED: Final = frozenset(f.name for f in msgspec.structs.fields(Config) if f.required)
+_PARAMETER: Final = re.compile(r"([?&](?:password|sslpassword)=)[^&]*", re.IGNORECASE)
+
+
+class Setting(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One key of the configuration."""
+
+    key: str
+    value: object
+    """As it is in effect: paths are absolute; a password is ``***``."""
+    default: object | UnsetType = msgspec.UNSET
+    """Left out where there is none."""
+    origin: Literal["file", "environment", "default"]
+    line: int | None = None
+    column: int | None = None
+    variable: str | None = None
+
+
+class Shown(Struct, frozen=True, kw_only=True):
+    """The answer to ``--show-config``."""
+
+    file: str
+    settings: tuple[Setting, ...]
+
+
+def shown(loaded: Loaded) -> Shown:
+    """The configuration in effect."""
+    return Shown(file=str(loaded.file.absolute()), settings=tuple(_settings(loaded)))
+
+
+def schema() -> dict[str, object]:
+    """The JSON Schema of the configuration file."""
+    members: list[tuple[str, object] | tuple[str, object, object]] = []
+    for each in msgspec.structs.fields(Config):
+        kind = Text if each.type is Path else each.type  # JSON knows no paths
+        default = str(each.default) if isinstance(each.default, Path) else each.default
+        members.append((each.name, kind) if each.required else (each.name, kind, default))
+    written = msgspec.defstruct("Config", members, kw_only=True, forbid_unknown_fields=True)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "reviewsd.yaml",
+        **msgspec.json.schema(written),
+    }
+
+
+def _settings(loaded: Loaded) -> Iterator[Setting]:
+    values = _flat(loaded.config)
+    defaults = _flat(Config(base_url="", data_dir=Path()))
+    for key, value in values.items():
+        path = f"$.{key}"
+        variable = _variable(loaded, path)
+        setting = Setting(
+            key=key,
+            value=_redacted(value),
+            default=msgspec.UNSET if key in _REQUIRED else defaults[key],
+            origin="default",
+        )
+        if variable is not None and (path in loaded.variables or value != defaults[key]):
+            yield msgspec.structs.replace(setting, origin="environment", variable=variable)
+        elif path in loaded.marks:
+            line, column = loaded.marks[path]
+            yield msgspec.structs.replace(setting, origin="file", line=line, column=column)
+        else:
+            yield setting
+
+
+def _flat(config: Config) -> dict[str, object]:
+    """The values by dotted key, in the order of the keys."""
+    tree = msgspec.to_builtins(config, enc_hook=str)
+    values: dict[str, object] = {}
+    for key in keys(Config):
+        value = tree
+        for name in key.split("."):
+            value = value[name]
+        if not isinstance(value, dict):
+            values[key] = value
+    return values
+
+
+def _variable(loaded: Loaded, path: str) -> str | None:
+    """The variable that set a value, or a section around it."""
+    while path and path not in loaded.variables:
+        path = path.rpartition(".")[0]
+    return loaded.variables.get(path)
+
+
+def _redacted(value: object) -> object:
+    """A value without the passwords of an address in it."""
+    if not isinstance(value, str):
+        return value
+    return _PARAMETER.sub(r"\1***", _PASSWORD.sub(r"\1:***@", value))

@@ -1,0 +1,153 @@
+"""What is odd about valid reviews: never a reason to refuse them (data-model.md 5, second table).
+
+Found by ``reviewsd --check`` only, after ``loading`` has accepted the files: it may take its time.
+"""
+
+import datetime
+import re
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
+from typing import Final
+
+import msgspec
+from msgspec import Raw
+
+from reviewsd.domain.findings import Finding, member, show
+from reviewsd.domain.lint_insights import insight_doubts
+from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, Progress
+from reviewsd.domain.reviews import AggregateRating, Business, Distribution, Review
+
+STAGE: Final = "comparing"
+"""What ``Progress`` is told."""
+
+_STEP: Final = 10_000  # records between two calls of Progress
+_BOM: Final = b"\xef\xbb\xbf"
+_ULID: Final = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}", re.IGNORECASE)
+_TOP: Final = ("business", "aggregate_rating", "updated_at")  # reviews are there, or it is refused
+
+
+class _Records(msgspec.Struct):
+    reviews: list[Raw]
+
+
+_RECORDS: Final = msgspec.json.Decoder(_Records)
+_REVIEW: Final = msgspec.json.Decoder(Review)
+_MEMBERS: Final = msgspec.json.Decoder(dict[str, Raw])
+
+
+def doubts(
+    reviews: bytes, dataset: Dataset, today: datetime.date, progress: Progress = lambda *_: None
+) -> Iterator[Finding]:
+    """Everything odd, in the order of the files.
+
+    Args:
+        reviews: Content of reviews.json, which names the positions.
+        dataset: What ``loading.load`` made of it.
+        today: Reviews are not younger; the caller's day, wherever on earth that is.
+        progress: Told how far it is.
+    """
+    for path, reason in _unknown(dataset.members, _TOP, "$"):
+        yield _finding(path, reason)
+    business = _MEMBERS.decode(dataset.members["business"])
+    for path, reason in _unknown(business, Business.__struct_fields__, "$.business"):
+        yield _finding(path, reason)
+    for path, reason in _aggregate(dataset):
+        yield _finding(path, reason)
+    yield from _records(reviews.removeprefix(_BOM), today, progress)
+    if dataset.insights is not None:
+        identifiers = {record.id for record in dataset.records}
+        newest = datetime.date.fromordinal(dataset.records[0].day) if dataset.records else None
+        yield from insight_doubts(dataset.insights, identifiers, newest)
+
+
+def mean(dataset: Dataset) -> float | None:
+    """The average rating, two decimals, half up (data-model.md 1.2)."""
+    count = sum(dataset.stars.values())
+    total = sum(stars * number for stars, number in dataset.stars.items())
+    return (200 * total + count) // (2 * count) / 100 if count else None
+
+
+def _finding(path: str, reason: str, review_id: str | None = None) -> Finding:
+    return Finding(file=REVIEWS_FILE, path=path, reason=reason, review_id=review_id)
+
+
+def _records(text: bytes, today: datetime.date, progress: Progress) -> Iterator[Finding]:
+    items = _RECORDS.decode(text).reviews
+    first: dict[int, int] = {}
+    for index, item in enumerate(items):
+        if index % _STEP == 0:
+            progress(STAGE, index, len(items))
+        review = _REVIEW.decode(item)
+        path = f"$.reviews[{index}]"
+        for where, reason in _record(review, path, today):
+            yield _finding(where, reason, review.id)
+        for where, reason in _unknown(_MEMBERS.decode(item), Review.__struct_fields__, path):
+            yield _finding(where, reason, review.id)
+        if review.text:
+            same = first.setdefault(hash((review.author, review.date, review.text)), index)
+            if same != index:
+                reason = f"same author, date and text as $.reviews[{same}]"
+                yield _finding(path, reason, review.id)
+    progress(STAGE, len(items), len(items))
+
+
+def _record(review: Review, path: str, today: datetime.date) -> Iterator[tuple[str, str]]:
+    if _ULID.fullmatch(review.id) is None:
+        yield f"{path}.id", f"not a ULID, got {show(review.id)}"
+    if review.date > today:
+        yield f"{path}.date", f"in the future, got {show(review.date.isoformat())}"
+    reply = review.owner_reply
+    if reply is not None and reply.date < review.date:
+        reason = f"before the review of {review.date}, got {show(reply.date.isoformat())}"
+        yield f"{path}.owner_reply.date", reason
+
+
+def _aggregate(dataset: Dataset) -> Iterator[tuple[str, str]]:
+    """Where the aggregate that the file gives differs from its reviews."""
+    raw = dataset.members.get("aggregate_rating")
+    if raw is None:
+        return
+    given = msgspec.json.decode(raw, type=AggregateRating)
+    path = "$.aggregate_rating"
+    pairs: list[tuple[str, float | None, float | None]] = [
+        (f"{path}.rating_value", given.rating_value, mean(dataset)),
+        (f"{path}.review_count", given.review_count, len(dataset.records)),
+    ]
+    distribution = given.distribution or Distribution()
+    for stars, field in enumerate(Distribution.__struct_fields__, 1):
+        where = member(f"{path}.distribution", str(stars))
+        pairs.append((where, getattr(distribution, field), dataset.stars.get(stars, 0)))
+    for where, said, found in pairs:
+        if said is not None and said != found:
+            yield where, f"the reviews give {show(found)}, got {show(said)}"
+
+
+def _unknown(
+    members: Mapping[str, Raw], known: Collection[str], path: str
+) -> Iterator[tuple[str, str]]:
+    """Members that are probably known ones with a slip of the keyboard."""
+    for name in members:
+        meant = None if name in known else _meant(name, tuple(known))
+        if meant is not None and meant not in members:
+            yield member(path, name), f"unknown member; did you mean {show(meant)}?"
+
+
+@cache
+def _meant(name: str, known: tuple[str, ...]) -> str | None:
+    return next((other for other in known if _one_slip(name, other)), None)
+
+
+def _one_slip(one: str, other: str) -> bool:
+    """Whether one letter more, less or other, or two swapped, makes one word of the other."""
+    short, long = sorted((one, other), key=len)
+    if len(long) - len(short) > 1:
+        return False
+    start = next((at for at, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), None)
+    if start is None:
+        return len(long) > len(short)
+    if len(long) > len(short):
+        return short[start:] == long[start + 1 :]
+    swapped = short[start : start + 2][::-1] == long[start : start + 2]
+    return short[start + 1 :] == long[start + 1 :] or (
+        swapped and short[start + 2 :] == long[start + 2 :]
+    )

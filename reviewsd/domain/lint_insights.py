@@ -1,0 +1,113 @@
+"""What is odd about valid insights: names that name nothing, counts that do not add up.
+
+The second table of data-model.md 5, for insights.json.
+"""
+
+import datetime
+from collections.abc import Collection, Iterable, Iterator
+from typing import Final
+
+import msgspec
+
+from reviewsd.domain.findings import Finding, member, show
+from reviewsd.domain.insights import OPTIONAL, AspectMention, Entity, Insights, PerReview, named
+from reviewsd.domain.dataset import INSIGHTS_FILE, InsightsFile
+
+_REQUIRED: Final = tuple(n for n in Insights.__struct_fields__ if n not in OPTIONAL)
+_KINDS: Final = ("technicians", "services", "problems", "service_areas")
+_ENTRIES: Final = msgspec.json.Decoder(dict[str, PerReview])
+_ROUNDING: Final = 1.5  # three percentages, each rounded
+
+Fault = tuple[str, str]
+
+
+def insight_doubts(
+    file: InsightsFile, reviews: Collection[str], newest: datetime.date | None
+) -> Iterator[Finding]:
+    """Everything odd about the insights.
+
+    Args:
+        file: The insights.
+        reviews: The ids there are.
+        newest: The day of the newest review.
+    """
+    for path, reason in _doubts(file, reviews, newest):
+        yield Finding(file=INSIGHTS_FILE, path=path, reason=reason)
+
+
+def _doubts(
+    file: InsightsFile, reviews: Collection[str], newest: datetime.date | None
+) -> Iterator[Fault]:
+    typed = file.typed
+    for name in _REQUIRED:
+        if name not in file.members:
+            yield f"$.{name}", "missing; clients of the platform expect it"
+    if typed.review_count is not None and typed.review_count != file.analysed:
+        yield "$.review_count", f"per_review has {file.analysed}, got {typed.review_count}"
+    latest = typed.date_range.latest
+    if latest is not None and newest is not None and newest > latest:
+        yield "$.date_range.latest", f"there are reviews up to {newest}, got {show(str(latest))}"
+    overall = typed.overall_sentiment
+    share = overall.positive_pct + overall.neutral_pct + overall.negative_pct
+    if share and abs(share - 100) > _ROUNDING:
+        yield "$.overall_sentiment", f"the three percentages make {share:g}, not 100"
+    lists = _lists(typed)
+    for path, entities in lists.items():
+        yield from _entities(entities, path, reviews)
+    for index, entry in enumerate(typed.faq):
+        yield from _nobody(entry.example_review_ids, f"$.faq[{index}].example_review_ids", reviews)
+    if "per_review" in file.members:
+        yield from _per_review(_ENTRIES.decode(file.members["per_review"]), lists, reviews)
+
+
+def _lists(typed: Insights) -> dict[str, tuple[str | Entity, ...]]:
+    entities = {f"$.entities.{kind}": getattr(typed.entities, kind) for kind in _KINDS}
+    return {"$.aspects": typed.aspects, **entities, "$.topics": typed.topics}
+
+
+def _entities(
+    entities: Iterable[str | Entity], path: str, reviews: Collection[str]
+) -> Iterator[Fault]:
+    for index, entity in enumerate(entities):
+        if isinstance(entity, str):
+            continue
+        where = f"{path}[{index}]"
+        parts = entity.positive_count + entity.neutral_count + entity.negative_count
+        if parts and parts != entity.mention_count:
+            yield f"{where}.mention_count", f"its parts make {parts}, got {entity.mention_count}"
+        yield from _nobody(entity.example_review_ids, f"{where}.example_review_ids", reviews)
+        yield from _nobody(entity.review_ids, f"{where}.review_ids", reviews)
+
+
+def _nobody(names: Iterable[str], path: str, reviews: Collection[str]) -> Iterator[Fault]:
+    for index, name in enumerate(names):
+        if name not in reviews:
+            yield f"{path}[{index}]", f"there is no review {show(name)}"
+
+
+def _per_review(
+    entries: dict[str, PerReview],
+    lists: dict[str, tuple[str | Entity, ...]],
+    reviews: Collection[str],
+) -> Iterator[Fault]:
+    known = {path: _spellings(entities) for path, entities in lists.items()}
+    for review_id, entry in entries.items():
+        path = member("$.per_review", review_id)
+        if review_id not in reviews:
+            yield path, f"there is no review {show(review_id)}"
+        aspects = [each.id if isinstance(each, AspectMention) else each for each in entry.aspects]
+        mentioned: dict[str, Iterable[str]] = {"aspects": aspects, "topics": entry.topics}
+        mentioned |= {kind: getattr(entry, kind) for kind in _KINDS}
+        for kind, names in mentioned.items():
+            there = f"$.entities.{kind}" if kind in _KINDS else f"$.{kind}"
+            for index, name in enumerate(names):
+                if name.strip().casefold() not in known[there]:
+                    yield f"{path}.{kind}[{index}]", f"{there} has no {show(name)}"
+
+
+def _spellings(entities: Iterable[str | Entity]) -> set[str]:
+    """All by which an entity may be named, casefolded (data-model.md 3)."""
+    found = set()
+    for each in map(named, entities):
+        found |= {name.casefold() for name in (each.id, each.name, each.label) if name}
+    return found

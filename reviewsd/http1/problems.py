@@ -1,0 +1,157 @@
+"""The one shape of errors: RFC 9457 members, and ``issues`` on validation errors (contract 2).
+
+Every error the service answers with stands here once, for those who answer and for the OpenAPI
+document; what may be wrong with a subscriber's form stands in ``websub/form.py``. An error never
+repeats what a client sent, but for the values in ``issues``.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from reviewsd.domain.parameters import Issue
+from reviewsd.http1 import urls as paths
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One kind of error."""
+
+    status: int
+    kind: str
+    """Fragment of the problem type's address; clients may switch on it."""
+    title: str
+    """The reason phrase of RFC 9110, where the kind says no more than the status."""
+    detail: str
+    """What happened, for the person who reads it."""
+    plain: bool = False
+    """Told as one line of plain text: at the hub, where nobody expects JSON (S15)."""
+
+
+HUB_MAX_BODY = 8192
+"""Bytes; a form with a callback of the greatest length, all of it escaped, has fewer (H16, S2)."""
+
+_MAIN = ", ".join(
+    (
+        paths.REVIEWS,
+        paths.INSIGHTS,
+        paths.JSON_FEED,
+        paths.ATOM_FEED,
+        paths.SEARCH,
+        f"{paths.SINCE}{{date}}",
+        paths.HUB,
+        paths.MCP,
+        paths.OPENAPI,
+    )
+)
+
+NOT_HTTP = Problem(400, "bad-request", "Bad Request", "The request is not well-formed HTTP.")
+NOT_A_PATH = replace(NOT_HTTP, detail="The target must be a path; this is no proxy.")
+BAD_ESCAPE = replace(NOT_HTTP, detail="The path has a broken percent-escape, or is not UTF-8.")
+INVALID_PARAMETERS = Problem(400, "invalid-query", "Invalid Parameters", "1 parameter is invalid.")
+FORBIDDEN = Problem(403, "forbidden", "Forbidden", "Browsers are not served here.")
+FOREIGN_HOST = replace(FORBIDDEN, detail="The Host of the admin socket is reviewsd.")
+NOT_FOUND = Problem(
+    404, "not-found", "Not Found", f"There is nothing at this address. The main ones: {_MAIN}."
+)
+NO_OPERATION = replace(NOT_FOUND, detail="This daemon has no such operation.")
+NOT_PUBLISHED = Problem(
+    404,
+    "not-published",
+    "Not Published",
+    f"No insights are published for this business; {paths.REVIEWS} has the reviews.",
+)
+NOT_ALLOWED = Problem(
+    405, "method-not-allowed", "Method Not Allowed", "See Allow for the methods of this resource."
+)
+NOT_ACCEPTABLE = Problem(
+    406,
+    "not-acceptable",
+    "Not Acceptable",
+    "This resource is available as gzip or identity, and both were refused.",
+)
+PRECONDITION_FAILED = Problem(
+    412,
+    "precondition-failed",
+    "Precondition Failed",
+    "The resource is not the one that was asked for.",
+)
+CONTENT_TOO_LARGE = Problem(
+    413, "content-too-large", "Content Too Large", "A read takes no request body."
+)
+HUB_CONTENT_TOO_LARGE = replace(
+    CONTENT_TOO_LARGE,
+    detail=f"the body must have at most {HUB_MAX_BODY} bytes, and none with GET",
+    plain=True,
+)
+TIMEOUT = Problem(408, "timeout", "Request Timeout", "The request did not come to its end in time.")
+URI_TOO_LONG = Problem(414, "uri-too-long", "URI Too Long", "The request line is too long.")
+MISDIRECTED = Problem(
+    421,
+    "misdirected",
+    "Misdirected Request",
+    "Nothing is served by this host name; the operator can allow it by server.allowed_hosts.",
+)
+HUB_MISDIRECTED = replace(
+    MISDIRECTED,
+    detail="nothing is served by this host name; server.allowed_hosts can allow it",
+    plain=True,
+)
+TOO_MANY_CONNECTIONS = Problem(
+    429,
+    "too-many-connections",
+    "Too Many Connections",
+    "Your network has as many connections as it may have (server.per_client).",
+)
+TOO_MANY_REQUESTS = Problem(
+    429,
+    "too-many-requests",
+    "Too Many Requests",
+    "Your network has as many searches waiting as it may have; wait for their answers.",
+)
+FIELDS_TOO_LARGE = Problem(
+    431,
+    "header-fields-too-large",
+    "Request Header Fields Too Large",
+    "The header fields are too many, or too large together.",
+)
+INTERNAL = Problem(500, "internal", "Internal Server Error", "The daemon failed; its log says why.")
+NOT_IMPLEMENTED = Problem(
+    501,
+    "not-implemented",
+    "Not Implemented",
+    "The method is not known; reads are GET and HEAD, the hub is asked with POST.",
+)
+NO_ROOM = Problem(
+    503,
+    "no-room",
+    "Service Unavailable",
+    "All connections are in use (server.max_connections); try again in a moment.",
+)
+UNAVAILABLE = Problem(503, "unavailable", "Service Unavailable", "No data has been published yet.")
+
+
+def render(base_url: str, problem: Problem, issues: Sequence[Issue] = ()) -> bytes:
+    """A problem as JSON.
+
+    Args:
+        base_url: Origin under which the errors are documented.
+        problem: What happened.
+        issues: What is wrong with the parameters, for 400.
+    """
+    members: dict[str, object] = {
+        "type": f"{base_url}/developers/errors#{problem.kind}",
+        "title": problem.title,
+        "status": problem.status,
+        "detail": problem.detail,
+    }
+    if issues:
+        members["issues"] = [issue.as_json() for issue in issues]
+    return msgspec.json.encode(members)
+
+
+def invalid_parameters(issues: Sequence[Issue]) -> Problem:
+    """The problem that counts the issues."""
+    count = "1 parameter is" if len(issues) == 1 else f"{len(issues)} parameters are"
+    return replace(INVALID_PARAMETERS, detail=f"{count} invalid.")

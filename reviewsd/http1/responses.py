@@ -1,0 +1,309 @@
+"""What answers are made of: status, header block, body; conditional requests, codings, errors.
+
+Everything that all reads have in common is here, so a route only says which representation it
+answers with (contract 2). An answer is a value: the channel alone sends it, whichever way its request
+came. What is known at publication is put together at publication, the header block included.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+
+from msgspec import Struct
+from werkzeug.datastructures import MIMEAccept
+from werkzeug.http import parse_accept_header
+
+from reviewsd.domain.parameters import Issue
+from reviewsd.http1.preconditions import Conditions, Outcome, evaluate, http_date
+from reviewsd.http1 import urls as paths, problems
+from reviewsd.http1.problems import Problem
+from reviewsd.http1.representation import Buffer, Rendered, Representation
+from reviewsd.http1.request import Asked
+
+Header = tuple[bytes, bytes]
+
+_SECURITY: tuple[Header, ...] = (
+    (b"X-Content-Type-Options", b"nosniff"),
+    (b"Referrer-Policy", b"no-referrer"),
+    (b"Content-Security-Policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"Cross-Origin-Resource-Policy", b"cross-origin"),
+)
+
+_CORS: tuple[Header, ...] = (
+    (b"Access-Control-Allow-Origin", b"*"),
+    (b"Access-Control-Expose-Headers", b"ETag, Last-Modified, Link, Retry-After"),
+)
+
+_PREFLIGHT: tuple[Header, ...] = (
+    (b"Access-Control-Allow-Headers", b"*, Authorization, If-None-Match, If-Modified-Since"),
+    (b"Access-Control-Max-Age", b"86400"),
+)
+
+_FOUND, _NOT_MODIFIED = 200, 304
+_STATUS = {
+    Outcome.PROCEED: _FOUND,
+    Outcome.NOT_MODIFIED: _NOT_MODIFIED,
+    Outcome.PRECONDITION_FAILED: 412,
+}
+_BODILESS = frozenset({204, _NOT_MODIFIED})
+
+_date = lru_cache(maxsize=2)(http_date)
+
+
+class Reply(Struct, frozen=True):
+    """An answer. The channel adds the status line, Server, Date and Connection."""
+
+    status: int
+    block: bytes
+    """The header fields, each with its line end."""
+    body: tuple[Buffer, ...] = ()
+    """Its parts; also for HEAD, whose answer the channel sends without them."""
+    hold: Callable[[], Callable[[], None]] | None = None
+    """Where the body is memory that has to be counted: begins that, and returns what ends it."""
+
+
+class Prepared(Struct, frozen=True, kw_only=True):
+    """Both answers to a read of a representation."""
+
+    etag: bytes
+    last_modified: int | None
+    found: Reply
+    unmodified: Reply
+
+
+class PreparedDocument(Struct, frozen=True):
+    """A resource with a fixed address in all its codings."""
+
+    identity: Prepared
+    gzip: Prepared | None
+
+
+class Replies:
+    """Makes answers for one site.
+
+    Args:
+        base_url: Origin of the addresses in headers and errors; never the request's Host.
+        cache_control: The value for data; errors are never stored.
+        now: The time, POSIX seconds.
+    """
+
+    def __init__(
+        self, base_url: str, cache_control: str, now: Callable[[], float] = time.time
+    ) -> None:
+        self._base_url = base_url
+        self._now = now
+        hsts = ((b"Strict-Transport-Security", b"max-age=31536000"),)
+        secured = (*_SECURITY, *(hsts if base_url.startswith("https:") else ()))
+        unkept = ((b"Cache-Control", b"no-store"),)
+        self._secured = _block(secured)
+        self._shared = _block((*secured, *_CORS))
+        self._data = self._shared + _block(
+            ((b"Cache-Control", cache_control.encode()), (b"Accept-Ranges", b"none"))
+        )
+        self._unkept = self._secured + _block(unkept)
+        self._plain = self._unkept + _block(((b"Content-Type", b"text/plain; charset=utf-8"),))
+        self._origin = base_url.encode()
+        self._service_link = f'<{base_url}{paths.OPENAPI}>; rel="service-desc"'.encode()
+
+    def _link(self, path: str) -> bytes:
+        """The Link header of a fixed resource; topics name their hub and themselves."""
+        links = [self._service_link]
+        if path in paths.TOPICS:
+            links += (
+                b'<%b%b>; rel="hub"' % (self._origin, paths.HUB.encode()),
+                b'<%b%b>; rel="self"' % (self._origin, path.encode()),
+            )
+        return b", ".join(links)
+
+    def prepare(self, path: str, resource: Rendered) -> PreparedDocument:
+        """Put together all that can be said of a document before anybody asks."""
+        link = self._link(path)
+        vary = b"" if resource.gzip is None else b"Vary: Accept-Encoding\r\n"
+        gzip = None if resource.gzip is None else self._prepare(resource.gzip, link, vary)
+        return PreparedDocument(self._prepare(resource.identity, link, vary), gzip)
+
+    def _prepare(self, of: Representation, link: bytes, vary: bytes = b"") -> Prepared:
+        block = b"%bETag: %b\r\nLink: %b\r\n%b" % (self._data, of.etag, link, vary)
+        if of.last_modified is not None:
+            block += b"Last-Modified: %b\r\n" % http_date(self._shown(of.last_modified))
+        coding = b"Content-Encoding: gzip\r\n" if of.gzipped else b""
+        size = sum(map(len, of.parts))
+        content = b"Content-Type: %b\r\n%bContent-Length: %d\r\n" % (of.media_type, coding, size)
+        return Prepared(
+            etag=of.etag,
+            last_modified=of.last_modified,
+            found=Reply(_FOUND, block + content, of.parts),
+            unmodified=Reply(_NOT_MODIFIED, block),
+        )
+
+    def _shown(self, last_modified: int) -> int:
+        """Never later than now, as a clock that was set back would have it (RFC 9110 8.8.2.1)."""
+        return min(last_modified, int(self._now()))
+
+    def rendered(self, asked: Asked, resource: PreparedDocument) -> Reply:
+        """Answer with the coding that the client prefers (S10)."""
+        given = asked.lines(b"accept-encoding")
+        if not given:
+            return self._outcome(asked, resource.identity)
+        gzip, identity = _accepted(given)
+        if resource.gzip is not None and gzip:
+            return self._outcome(asked, resource.gzip)
+        if not identity:
+            extra = ((b"Vary", b"Accept, Accept-Encoding"),)
+            return self.problem(asked, problems.NOT_ACCEPTABLE, extra)
+        return self._outcome(asked, resource.identity)
+
+    def computed(
+        self,
+        asked: Asked,
+        parts: tuple[Buffer, ...],
+        etag: bytes,
+        last_modified: int | None = None,
+        following: str | None = None,
+    ) -> Reply:
+        """Answer with JSON that was put together for the request.
+
+        Args:
+            asked: The request.
+            parts: The body.
+            etag: Of the answer; it depends on the data and the question alone.
+            last_modified: POSIX seconds; None where nobody knows.
+            following: The path and query of the next page.
+        """
+        link = self._service_link
+        if following is not None:
+            link = b'%b, <%b%b>; rel="next"' % (link, self._origin, following.encode())
+        block = b"%bETag: %b\r\nLink: %b\r\n" % (self._data, etag, link)
+        if last_modified is not None:
+            block += b"Last-Modified: %b\r\n" % _date(self._shown(last_modified))
+        if asked.fields.conditional:
+            status = self._judged(asked, etag, last_modified)
+            if status == _NOT_MODIFIED:
+                return Reply(status, block)
+            if status != _FOUND:
+                return self.problem(asked, problems.PRECONDITION_FAILED)
+        size = len(parts[0]) if len(parts) == 1 else sum(map(len, parts))
+        block += b"Content-Type: application/json\r\nContent-Length: %d\r\n" % size
+        return Reply(_FOUND, block, parts)
+
+    def _outcome(self, asked: Asked, chosen: Prepared) -> Reply:
+        """Answer with a representation, or that the client has it already (RFC 9110 13)."""
+        if not asked.fields.conditional:
+            return chosen.found
+        status = self._judged(asked, chosen.etag, chosen.last_modified)
+        if status == _NOT_MODIFIED:
+            return chosen.unmodified
+        if status != _FOUND:
+            return self.problem(asked, problems.PRECONDITION_FAILED)
+        return chosen.found
+
+    def _judged(self, asked: Asked, etag: bytes, last_modified: int | None) -> int:
+        """The status that a request with preconditions comes to."""
+        if asked.fields.known == etag:
+            return _NOT_MODIFIED
+        lines = asked.lines
+        outcome = evaluate(
+            Conditions(
+                if_match=lines(b"if-match"),
+                if_none_match=lines(b"if-none-match"),
+                if_modified_since=lines(b"if-modified-since"),
+                if_unmodified_since=lines(b"if-unmodified-since"),
+            ),
+            safe=True,
+            etag=etag,
+            last_modified=last_modified,
+            now=int(self._now()),
+        )
+        return _STATUS[outcome]
+
+    def unstored(self, body: bytes, status: int = 200) -> Reply:
+        """Answer with JSON that is true at this moment only."""
+        headers = ((b"Cache-Control", b"no-store"), (b"Content-Type", b"application/json"))
+        return _reply(status, self._shared, headers, (body,))
+
+    def invalid(self, asked: Asked, issues: Sequence[Issue]) -> Reply:
+        """Answer that parameters are wrong, and which."""
+        return self.problem(asked, problems.invalid_parameters(issues), issues=issues)
+
+    def problem(
+        self,
+        asked: Asked,
+        problem: Problem,
+        extra: Sequence[Header] = (),
+        issues: Sequence[Issue] = (),
+    ) -> Reply:
+        """Answer with an error; a header in ``extra`` takes the place of the usual one."""
+        accept = b", ".join(asked.lines(b"accept"))
+        media_type = _problem_type(accept.decode("latin-1"))
+        named = {b"Cache-Control": b"no-store", b"Vary": b"Accept", **dict(extra)}
+        headers = (*named.items(), (b"Content-Type", media_type))
+        body = problems.render(self._base_url, problem, issues)
+        return _reply(problem.status, self._shared, headers, (body,))
+
+    def options(self, methods: Sequence[str], *, cors: bool = True) -> Reply:
+        """Answer what may be asked, also to a browser's preflight, which fails without ``cors``."""
+        allow = ", ".join(methods).encode()
+        headers: tuple[Header, ...] = ((b"Allow", allow),)
+        if cors:
+            headers += (*_CORS, *_PREFLIGHT, (b"Access-Control-Allow-Methods", allow))
+        return _reply(204, self._secured, headers)
+
+    def plain(self, status: int, text: str, extra: Sequence[Header] = ()) -> Reply:
+        """Answer with text that is true at this moment only, and not for other sites' scripts.
+
+        Args:
+            status: Of HTTP.
+            text: Lines, the last without its end.
+            extra: Further headers.
+        """
+        return _reply(status, self._plain, extra, (f"{text}\n".encode(),))
+
+    def unkept(
+        self, status: int, headers: Sequence[Header], body: tuple[Buffer, ...] = ()
+    ) -> Reply:
+        """Answer with what no cache may keep, and what the caller says about it.
+
+        Args:
+            status: Of HTTP.
+            headers: Further ones; the body's type too, where there is one.
+            body: The parts of it.
+        """
+        return _reply(status, self._unkept, headers, body)
+
+    def refusal(self, problem: Problem) -> Reply:
+        """Answer to what never became a request."""
+        if problem.plain:
+            return self.plain(problem.status, problem.detail)
+        return self.problem(Asked(b"", b""), problem)
+
+
+def _block(headers: Iterable[Header]) -> bytes:
+    return b"".join(b"%b: %b\r\n" % header for header in headers)
+
+
+def _reply(
+    status: int, usual: bytes, headers: Sequence[Header], body: tuple[Buffer, ...] = ()
+) -> Reply:
+    block = usual + _block(headers)
+    if status not in _BODILESS:
+        block += b"Content-Length: %d\r\n" % sum(map(len, body))
+    return Reply(status, block, body)
+
+
+@lru_cache(maxsize=64)
+def _accepted(given: tuple[bytes, ...]) -> tuple[bool, bool]:
+    """Whether gzip is accepted, and wanted at least as much as identity; whether identity is."""
+    accepted = parse_accept_header(b", ".join(given).decode("latin-1"))
+    weights = {coding.lower(): weight for coding, weight in reversed(list(accepted))}
+    anything = weights.get("*", 0)
+    gzip = weights.get("gzip", weights.get("x-gzip", anything))
+    # not named, identity is acceptable, but less than any coding that is (RFC 9110 12.5.3)
+    refused = weights.get("identity", 1 if "*" not in weights else anything) == 0
+    return gzip > 0 and gzip >= weights.get("identity", 0), not refused
+
+
+def _problem_type(accept: str) -> bytes:
+    """``application/problem+json`` only when Accept prefers it."""
+    accepted = parse_accept_header(accept, MIMEAccept)
+    offered = ("application/json", "application/problem+json")
+    return (accepted.best_match(offered) or offered[0]).encode()

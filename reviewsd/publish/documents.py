@@ -1,0 +1,275 @@
+"""Datasets as JSON documents: what is given is served as given, what is missing is filled in.
+
+Known members come first, in the order of their struct, absent ones with their default; unknown
+members follow, sorted by name. White space goes, numbers keep their spelling. So the same reviews give
+the same bytes, however their author ordered the members. The insights are served as given below
+their top level (data-model.md 1 and 2, contract 1).
+"""
+
+import datetime
+import functools
+import types
+import typing
+from collections.abc import Iterable, Mapping
+
+import msgspec
+from msgspec import Raw, Struct
+
+from reviewsd.domain.insights import OPTIONAL, Insights
+from reviewsd.domain.dataset import Dataset, InsightsFile
+from reviewsd.domain.reviews import AggregateRating, Business, OwnerReply, Review
+from reviewsd.publish.feed import noon
+from reviewsd.http1.representation import Buffer
+
+BEST_RATING, WORST_RATING = 5, 1
+
+_members = msgspec.json.Decoder(dict[str, Raw])
+_items = msgspec.json.Decoder(list[Raw])
+_encode = msgspec.json.Encoder().encode
+
+
+Computed = Mapping[str, "bytes | Computed"]
+"""Rendered values that take the place of defaults, by member name; nested like the document."""
+
+
+def complete(raw: bytes | Raw, kind: object = None, computed: Computed | None = None) -> bytes:
+    """A JSON value in its canonical form, structs filled in.
+
+    Args:
+        raw: Valid JSON.
+        kind: The type it has; None for what is not known to the data model.
+        computed: For a struct: what to fill in instead of defaults. A null gives way to it too.
+    """
+    text = bytes(raw).strip()
+    match text[:1]:
+        case b"{":
+            return _complete_object(text, _struct(kind), computed or {})
+        case b"[":
+            item = _item(kind)
+            return b"[" + b",".join(complete(part, item) for part in _items.decode(text)) + b"]"
+        case b'"':
+            return _encode(msgspec.json.decode(text))
+    return text
+
+
+def _complete_object(text: bytes, kind: type[Struct] | None, computed: Computed) -> bytes:
+    members = _members.decode(text)
+    parts = []
+    for name, field_kind, default in _fields(kind) if kind is not None else ():
+        given = members.pop(name, None)
+        if name in computed and given is not None and bytes(given) == b"null":
+            given = None
+        value = computed.get(name, default)
+        if isinstance(value, Mapping):
+            rendered = complete(b"{}" if given is None else given, field_kind, value)
+        elif given is None:
+            rendered = value
+        else:
+            rendered = complete(given, field_kind)
+        parts.append((name, rendered))
+    parts += ((name, complete(members[name])) for name in sorted(members))
+    return join_members(parts)
+
+
+def join_members(members: typing.Iterable[tuple[str, bytes]]) -> bytes:
+    """A JSON object of rendered values, in this order."""
+    return b"{" + b",".join(_encode(name) + b":" + value for name, value in members) + b"}"
+
+
+class RenderedReview(typing.NamedTuple):
+    """One review as it is served everywhere; every known member is there (data-model.md 1.3)."""
+
+    content: bytes
+    plain: bool
+    """Whether the data model knows all its members."""
+
+
+def review(raw: bytes | Raw, typed: Review) -> RenderedReview:
+    """Render a review."""
+    if typed.text == "":
+        typed = msgspec.structs.replace(typed, text=None)
+    members = _members.decode(raw)
+    extra = members.keys() - _REVIEW_NAMES
+    if typed.owner_reply is not None:
+        extra |= _members.decode(members["owner_reply"]).keys() - _REPLY_NAMES
+    if not extra:
+        return RenderedReview(_encode(typed), plain=True)
+    if typed.text is None:
+        members.pop("text", None)
+    return RenderedReview(complete(_encode(members), Review), plain=False)
+
+
+_REVIEW_NAMES = frozenset(Review.__struct_fields__)
+_REPLY_NAMES = frozenset(OwnerReply.__struct_fields__)
+
+
+def business(dataset: Dataset) -> bytes:
+    """The business with every known member."""
+    return complete(dataset.members["business"], Business)
+
+
+def aggregate_rating(dataset: Dataset) -> bytes:
+    """The aggregate as given, what is missing computed (data-model.md 1.2)."""
+    stars = dataset.stars
+    computed: Computed = {
+        "rating_value": _mean(stars),
+        "review_count": _encode(sum(stars.values())),
+        "best_rating": _encode(BEST_RATING),
+        "worst_rating": _encode(WORST_RATING),
+        "distribution": {
+            str(rating): _encode(stars.get(rating, 0))
+            for rating in range(WORST_RATING, BEST_RATING + 1)
+        },
+    }
+    given = dataset.members.get("aggregate_rating", Raw(b"{}"))
+    return complete(given, AggregateRating, computed)
+
+
+def _mean(stars: Mapping[int, int]) -> bytes:
+    """The mean with two decimals, half up, from integer sums; null without reviews."""
+    count = sum(stars.values())
+    if not count:
+        return b"null"
+    hundredths = (200 * sum(rating * n for rating, n in stars.items()) + count) // (2 * count)
+    return _encode(hundredths / 100)
+
+
+def updated_at(dataset: Dataset) -> str | None:
+    """When the data changed last, RFC 3339 in UTC; from the data, never from a clock (contract 3)."""
+    given = dataset.members.get("updated_at")
+    moment = None if given is None else msgspec.json.decode(given, type=datetime.datetime | None)
+    if moment is not None:
+        text = moment.astimezone(datetime.UTC).isoformat()
+        return text.removesuffix("+00:00") + "Z"
+    return None if dataset.latest is None else noon(dataset.latest)
+
+
+def reviews_head(dataset: Dataset) -> bytes:
+    """What stands before the first review of ``/reviews.json``."""
+    known = (
+        ("business", business(dataset)),
+        ("aggregate_rating", aggregate_rating(dataset)),
+        ("updated_at", _encode(updated_at(dataset))),
+    )
+    return join_members(known)[:-1] + b',"reviews":['
+
+
+def reviews_tail(dataset: Dataset) -> bytes:
+    """What stands after the last review: unknown members."""
+    known = {"business", "aggregate_rating", "updated_at"}
+    extra = [
+        (name, complete(raw)) for name, raw in sorted(dataset.members.items()) if name not in known
+    ]
+    return b"]" + (b"," if extra else b"") + join_members(extra)[1:]
+
+
+def insights(file: InsightsFile, dataset: Dataset) -> typing.Iterator[bytes]:
+    """``/insights.json``: members as given, absent top-level ones filled in (data-model.md 2).
+
+    Yields:
+        The document in parts: ``per_review`` may have hundreds of megabytes.
+    """
+    return (part for _, part in insights_parts(file, dataset))
+
+
+def insights_parts(
+    file: InsightsFile, dataset: Dataset
+) -> typing.Iterator[tuple[str | None, bytes]]:
+    """``/insights.json`` in parts: each member's value with its name, what is between with None."""
+    names = [name for name in _INSIGHTS_NAMES if name in file.members or name not in OPTIONAL]
+    yield None, b"{"
+    for index, name in enumerate([*names, *sorted(file.members.keys() - set(_INSIGHTS_NAMES))]):
+        yield None, b"," * (index > 0) + _encode(name) + b":"
+        yield name, insights_member(file, dataset, name)
+    yield None, b"}"
+
+
+def insights_member(file: InsightsFile, dataset: Dataset, name: str) -> bytes:
+    """The value of one top-level member: as given but for white space, or else filled in."""
+    given = file.members.get(name)
+    if given is not None:
+        return _compact(given)
+    match name:
+        case "generated_at":
+            return _encode(updated_at(dataset))
+        case "review_count":
+            return _encode(file.analysed)
+    return {known: default for known, _, default in _fields(Insights)}[name]
+
+
+_INSIGHTS_NAMES = Insights.__struct_fields__
+
+
+def search_result(matched: int, count: int, records: Buffer, next_cursor: str | None) -> bytes:
+    """The answer to a search, whole; arguments as for ``search_parts``."""
+    return b"".join(search_parts(matched, count, (records,), next_cursor))
+
+
+def search_parts(
+    matched: int, count: int, records: Iterable[Buffer], next_cursor: str | None
+) -> tuple[Buffer, ...]:
+    """The answer to a search, from reviews as they stand in ``/reviews.json`` (contract 3).
+
+    Args:
+        matched: How many match.
+        count: How many are answered.
+        records: These in parts, with the commas between them.
+        next_cursor: Of the next page.
+    """
+    head = b'{"matched":%d,"returned":%d,"reviews":[' % (matched, count)
+    return head, *records, b'],"next_cursor":%b}' % _encode(next_cursor)
+
+
+def since_result(date: datetime.date, count: int, records: Buffer) -> tuple[Buffer, ...]:
+    """All reviews since a date, as parts: they are a prefix of those in ``/reviews.json``."""
+    head = b'{"since":"%s","matched":%d,"returned":%d,"reviews":['
+    return head % (date.isoformat().encode(), count, count), records, b"]}"
+
+
+def _compact(raw: Raw) -> bytes:
+    return msgspec.json.format(memoryview(raw), indent=-1)
+
+
+@functools.cache
+def _fields(kind: type[Struct]) -> tuple[tuple[str, object, bytes], ...]:
+    """(member name, type, rendered default) of each field."""
+    hints = typing.get_type_hints(kind, include_extras=True)
+    return tuple(
+        (
+            field.encode_name,
+            hints[field.name],
+            b""
+            if field.required
+            else _encode(
+                field.default_factory() if field.default is msgspec.NODEFAULT else field.default
+            ),
+        )
+        for field in msgspec.structs.fields(kind)
+    )
+
+
+@functools.cache
+def _struct(kind: object) -> type[Struct] | None:
+    """The struct that an annotation names, if it names one."""
+    for part in _parts(kind):
+        if isinstance(part, type) and issubclass(part, Struct):
+            return part
+    return None
+
+
+@functools.cache
+def _item(kind: object) -> object:
+    """The type of the items of an annotated array."""
+    for part in _parts(kind):
+        if typing.get_origin(part) in {tuple, list}:
+            return typing.get_args(part)[0]
+    return None
+
+
+def _parts(kind: object) -> tuple[object, ...]:
+    """The alternatives of an annotation, ``Annotated`` taken off."""
+    if typing.get_origin(kind) is typing.Annotated:
+        return _parts(typing.get_args(kind)[0])
+    if typing.get_origin(kind) in {typing.Union, types.UnionType}:
+        return tuple(part for branch in typing.get_args(kind) for part in _parts(branch))
+    return (kind,)

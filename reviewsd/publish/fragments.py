@@ -1,0 +1,277 @@
+"""What agents are told of the insights, rendered at publication (mcp.md 5.5, data-model.md 2).
+
+Entities have their derived id, name and label, and every member that the data model gives them.
+Complete lists of review ids are left out; of what is too large for a language model there is an excerpt.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import msgspec
+from msgspec import Meta, Raw, Struct
+
+from reviewsd.domain.insights import (
+    DateRange,
+    Entity,
+    FaqEntry,
+    MonthlySentiment,
+    OverallSentiment,
+    Percent,
+    Score,
+    Stars,
+    named,
+)
+from reviewsd.domain.dataset import Dataset, InsightsFile
+from reviewsd.domain.reviews import AggregateRating, Business, Count
+from reviewsd.publish import documents
+from reviewsd.http1 import urls as paths
+from reviewsd.publish.excerpts import MAX_EXCERPT, MAX_LISTED, excerpt, head, whole_in
+from reviewsd.snapshot.layout import File
+from reviewsd.snapshot.fragment_store import ShelvesWriter
+
+BUSINESS, SUMMARY = "business", "summary"
+ASPECTS, TECHNICIANS, SERVICES, TOPICS = "aspects", "technicians", "services", "topics"
+PROBLEMS, SERVICE_AREAS = "problems", "service_areas"
+TREND, MONTHS, FAQ = "trend", "months", "faq"
+KINDS = (TOPICS, ASPECTS, TECHNICIANS, SERVICES, PROBLEMS, SERVICE_AREAS)
+"""Of what reviews speak of: the shelves of entities, all with at least what a Topic has."""
+
+FAQ_TEXTS = "faq_texts"
+"""Of each entry of ``FAQ`` the casefolded question and answer, as UTF-8 divided by 0xFF."""
+
+_INDEXED = 20  # entries of each list of the summary (mcp.md 5.5)
+_MAX_INDEX = 3_000  # bytes of each list of the summary
+_MAX_LABEL = 100  # bytes of each name in it
+_COUNTED = ("mention_count", "positive_pct")
+
+Examples = Annotated[tuple[str, ...], Meta(description="For get_review")]
+
+
+class Aspect(Struct, frozen=True, kw_only=True):
+    """What reviewers say of an aspect, such as punctuality."""
+
+    id: str
+    label: str
+    mention_count: Count = 0
+    positive_count: Count = 0
+    neutral_count: Count = 0
+    negative_count: Count = 0
+    positive_pct: Percent = 0.0
+    score: Score = 0.0
+    top_phrases: tuple[str, ...] = ()
+    example_review_ids: Examples = ()
+
+
+class Offer(Struct, frozen=True, kw_only=True):
+    """What reviewers say of a service that the business offers."""
+
+    id: str
+    label: str
+    mention_count: Count = 0
+    positive_count: Count = 0
+    neutral_count: Count = 0
+    negative_count: Count = 0
+    positive_pct: Percent = 0.0
+    score: Score = 0.0
+    average_rating: Stars | None = None
+    top_phrases: tuple[str, ...] = ()
+    example_review_ids: Examples = ()
+
+
+class Technician(Struct, frozen=True, kw_only=True):
+    """What reviewers say of a technician."""
+
+    id: str
+    name: str
+    label: str
+    mention_count: Count = 0
+    positive_count: Count = 0
+    neutral_count: Count = 0
+    negative_count: Count = 0
+    positive_pct: Percent = 0.0
+    score: Score = 0.0
+    average_rating: Stars | None = None
+    top_phrases: tuple[str, ...] = ()
+    example_review_ids: Examples = ()
+
+
+class Topic(Struct, frozen=True, kw_only=True):
+    """A cluster of what reviewers write about."""
+
+    id: str
+    label: str
+    mention_count: Count = 0
+    positive_pct: Percent = 0.0
+    score: Score = 0.0
+    top_phrases: tuple[str, ...] = ()
+    example_review_ids: Examples = ()
+
+
+def write(
+    dataset: Dataset, base_url: str, target: Path
+) -> tuple[dict[str, File], dict[str, tuple[int, int]]]:
+    """Write the shelves of a dataset; the second value says where each is.
+
+    Args:
+        dataset: What is rendered.
+        base_url: Where all of it is served, for what excerpts leave out.
+        target: The folder.
+    """
+    shelves = ShelvesWriter(target)
+    shelves.put(BUSINESS, [_business(dataset, whole_in(base_url + paths.REVIEWS))])
+    if dataset.insights is not None:
+        rest = whole_in(base_url + paths.INSIGHTS)
+        _write_insights(dataset.insights, dataset, shelves, rest)
+    return shelves.close(), shelves.shelves
+
+
+def _business(dataset: Dataset, rest: str) -> bytes:
+    profile = documents.business(dataset)
+    rating = documents.aggregate_rating(dataset)
+    return documents.join_members(
+        (
+            ("business", excerpt(profile, MAX_EXCERPT, Business.__struct_fields__, rest)),
+            (
+                "aggregate_rating",
+                excerpt(rating, MAX_LISTED, AggregateRating.__struct_fields__, rest),
+            ),
+            ("review_count", _encode(len(dataset.records))),
+        )
+    )
+
+
+class _Rendered(NamedTuple):
+    entity: Entity
+    fragment: bytes
+
+
+def _write_insights(
+    file: InsightsFile, dataset: Dataset, shelves: ShelvesWriter, rest: str
+) -> None:
+    typed, entities = file.typed, file.typed.entities
+    groups = _groups(file)
+    rendered = {
+        ASPECTS: _entities(file.members.get(ASPECTS), typed.aspects, Aspect, rest),
+        TECHNICIANS: _entities(groups.get(TECHNICIANS), entities.technicians, Technician, rest),
+        SERVICES: _entities(groups.get(SERVICES), entities.services, Offer, rest),
+        PROBLEMS: _entities(groups.get(PROBLEMS), entities.problems, Topic, rest),
+        SERVICE_AREAS: _entities(groups.get(SERVICE_AREAS), entities.service_areas, Topic, rest),
+        TOPICS: _entities(file.members.get(TOPICS), typed.topics, Topic, rest),
+    }
+    for shelf, entries in rendered.items():
+        shelves.put(shelf, [each.fragment for each in entries])
+    for shelf in (ASPECTS, TECHNICIANS, SERVICES):
+        _name(shelves, shelf, [each.entity for each in rendered[shelf]])
+    shelves.put(TREND, [_encode(typed.temporal.trend)])
+    shelves.put(MONTHS, _months(file, rest))
+    shelves.put(FAQ, [_fragment(raw, FaqEntry, rest) for raw in _list(file.members.get("faq"))])
+    shelves.put(FAQ_TEXTS, (_folded(entry) for entry in typed.faq))
+    shelves.put(SUMMARY, [_summary(file, dataset, rendered, rest)])
+
+
+def _months(file: InsightsFile, rest: str) -> Iterator[bytes]:
+    """The months of the trend, oldest first."""
+    given = _members.decode(file.members.get("temporal", b"{}")).get("monthly")
+    both = zip(file.typed.temporal.monthly, _list(given), strict=True)
+    for _, raw in sorted(both, key=lambda each: each[0].month):
+        yield _fragment(raw, MonthlySentiment, rest)
+
+
+def _groups(file: InsightsFile) -> dict[str, Raw]:
+    """The lists of ``entities`` as given."""
+    return _members.decode(file.members.get("entities", b"{}"))
+
+
+def _list(raw: Raw | None) -> list[Raw]:
+    return [] if raw is None else _items.decode(raw)
+
+
+def _entities(
+    raw: Raw | None, typed: Sequence[str | Entity], kind: type[Struct], rest: str
+) -> list[_Rendered]:
+    """The entities of a list, the most mentioned first."""
+    both = zip(_list(raw), map(named, typed), strict=True)
+    rendered = [_Rendered(entity, _entity(given, entity, kind, rest)) for given, entity in both]
+    return sorted(rendered, key=lambda each: -each.entity.mention_count)
+
+
+def _entity(raw: Raw, entity: Entity, kind: type[Struct], rest: str) -> bytes:
+    text = bytes(raw).strip()
+    given = _members.decode(text) if text.startswith(b"{") else {}
+    members = {name: bytes(value) for name, value in given.items() if name != "review_ids"}
+    members |= {"id": _encode(entity.id), "label": _encode(entity.label)}
+    if "name" in kind.__struct_fields__ or "name" in members:
+        members["name"] = _encode(entity.name)
+    return _fragment(documents.join_members(members.items()), kind, rest)
+
+
+def _fragment(raw: bytes | Raw, kind: type[Struct], rest: str) -> bytes:
+    """A value with all its members, or its excerpt."""
+    return excerpt(documents.complete(raw, kind), MAX_EXCERPT, kind.__struct_fields__, rest)
+
+
+def _name(shelves: ShelvesWriter, shelf: str, entities: list[Entity]) -> None:
+    """Have them found by id, name and label; an id comes before a label of the same spelling."""
+    for spelling in ("id", "name", "label"):
+        for number, entity in enumerate(entities):
+            shelves.name(shelf, number, getattr(entity, spelling))
+
+
+def _folded(entry: FaqEntry) -> bytes:
+    return entry.question.casefold().encode() + b"\xff" + entry.answer.casefold().encode()
+
+
+def _summary(
+    file: InsightsFile, dataset: Dataset, rendered: dict[str, list[_Rendered]], rest: str
+) -> bytes:
+    """The overview, with the most mentioned of everything, and how many there are."""
+    typed = file.typed
+    count = file.analysed if typed.review_count is None else typed.review_count
+    generated_at, period, sentiment = (
+        documents.insights_member(file, dataset, name)
+        for name in ("generated_at", "date_range", "overall_sentiment")
+    )
+    members = {
+        "summary": _encode(typed.summary),
+        "pull_quote": _encode(typed.pull_quote),
+        "review_count": _encode(count),
+        "date_range": documents.complete(period, DateRange),
+        "generated_at": documents.complete(generated_at),
+        "model": _encode(typed.model),
+        "overall_sentiment": documents.complete(sentiment, OverallSentiment),
+        "totals": _encode({name: len(entities) for name, entities in rendered.items()}),
+        **{name: _index(name, entities) for name, entities in rendered.items()},
+    }
+    return excerpt(documents.join_members(members.items()), MAX_EXCERPT, members, rest)
+
+
+def _index(name: str, entities: Iterable[_Rendered]) -> bytes:
+    """What names the most mentioned entities to the other tools."""
+    spelling = "name" if name == TECHNICIANS else "label"
+    return b"[" + b",".join(_within(_indexed(each.fragment, spelling) for each in entities)) + b"]"
+
+
+def _within(entries: Iterable[bytes]) -> Iterator[bytes]:
+    size = 0
+    for count, entry in enumerate(entries):
+        size += len(entry) + 1
+        if count == _INDEXED or size > _MAX_INDEX:
+            break
+        yield entry
+
+
+def _indexed(fragment: bytes, spelling: str) -> bytes:
+    """An entity by its id and the beginning of its name or label."""
+    members = _members.decode(fragment)
+    called = msgspec.json.decode(members[spelling], type=str)
+    if (short := head(called, _MAX_LABEL)) != called:
+        short += "…"
+    return _encode(
+        {"id": members["id"], spelling: short, **{name: members[name] for name in _COUNTED}}
+    )
+
+
+_members = msgspec.json.Decoder(dict[str, Raw])
+_items = msgspec.json.Decoder(list[Raw])
+_encode = msgspec.json.Encoder().encode

@@ -1,0 +1,119 @@
+"""The examples of the OpenAPI document: a small data directory, rendered by the code that serves.
+
+So an example shows exactly what an answer looks like, and changes when the answers change. The
+business is invented: words that nobody wrote must not stand beside a real name.
+"""
+
+from dataclasses import dataclass
+from typing import cast
+
+import msgspec
+
+from reviewsd.domain.dataset import InsightsFile, load
+from reviewsd.domain.parameters import InvalidParametersError, Issue, read_query
+from reviewsd.domain.search_query import Cursor
+from reviewsd.domain.reviews import Review
+from reviewsd.publish import atom, documents, json_feed
+from reviewsd.publish.feed import Entry, Feed, Label
+from reviewsd.publish.openapi.schemas import Json
+
+_REVIEWS = b"""{
+"business": {"id": "acme-plumbing", "name": "Acme Plumbing", "category": "Plumber",
+  "url": "https://acme.example", "phone": "+1-555-0100",
+  "address": {"street": "12 Quay St", "city": "Portsmouth", "region": "NH", "country": "US"},
+  "geo": {"latitude": 43.07, "longitude": -70.76},
+  "hours": [{"day": "monday", "opens": "08:00", "closes": "17:00"}],
+  "service_areas": ["Portsmouth", "Dover"]},
+"reviews": [{"id": "01J9ZK3V5Q8R2N7M4T6W1X0YAB", "author": "Jane D.", "rating": 4,
+  "date": "2025-03-14", "text": "Sam fixed the boiler in an hour.", "source": "google",
+  "source_url": "https://maps.example/r/1", "verified": true,
+  "owner_reply": {"text": "Thank you, Jane!", "date": "2025-03-15"}}]
+}"""
+
+_INSIGHTS = b"""{
+"version": 1, "generated_at": "2025-06-01T04:00:00Z", "model": "lexicon-1",
+"date_range": {"earliest": "2025-03-14", "latest": "2025-03-14"},
+"overall_sentiment": {"score": 0.8, "positive_pct": 100, "neutral_pct": 0, "negative_pct": 0},
+"aspects": [{"id": "punctuality", "label": "Punctuality", "mention_count": 1,
+  "positive_count": 1, "neutral_count": 0, "negative_count": 0, "positive_pct": 100, "score": 0.8,
+  "top_phrases": ["in an hour"], "example_review_ids": ["01J9ZK3V5Q8R2N7M4T6W1X0YAB"]}],
+"entities": {"technicians": [{"id": "sam", "name": "Sam", "mention_count": 1}],
+  "services": [{"id": "boiler-repair", "label": "Boiler repair", "mention_count": 1}]},
+"topics": [{"id": "boilers", "label": "Boilers", "mention_count": 1}],
+"temporal": {"trend": "stable", "monthly": [{"month": "2025-03", "review_count": 1,
+  "average_rating": 4.0, "score": 0.8, "positive_pct": 100}]},
+"per_review": {"01J9ZK3V5Q8R2N7M4T6W1X0YAB": {"sentiment": "positive", "score": 0.8,
+  "aspects": [{"id": "punctuality", "sentiment": "positive", "phrase": "in an hour"}],
+  "technicians": ["sam"], "services": ["boiler-repair"], "topics": ["boilers"]}},
+"faq": [{"question": "How fast do they come?", "answer": "Reviewers speak of the same day."}],
+"summary": "Customers praise quick repairs.", "pull_quote": "Fixed in an hour."
+}"""
+
+
+def _issues(query: bytes) -> tuple[Issue, ...]:
+    try:
+        read_query(query)
+    except InvalidParametersError as invalid:
+        return invalid.issues
+    return ()
+
+
+INVALID_SEARCH = b"rating=7&limit=500"
+ISSUES = _issues(INVALID_SEARCH)
+"""What that search is answered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examples:
+    """One answer of each kind, decoded; the Atom feed as text."""
+
+    reviews: Json
+    insights: Json
+    json_feed: Json
+    atom_feed: str
+    search: Json
+    since: Json
+
+
+def render(base_url: str) -> Examples:
+    """The examples as a service at this address would answer."""
+    dataset = load(_REVIEWS, _INSIGHTS)
+    (record,) = dataset.records
+    typed = msgspec.json.decode(record.raw, type=Review)
+    rendered = documents.review(record.raw, typed).content
+    review = _decode(rendered)
+    feed = Feed(
+        base_url=base_url,
+        business=dataset.business,
+        updated_at=documents.updated_at(dataset),
+        authority="reviews.example.com",
+        year=2025,
+        entries=(
+            Entry(
+                review=typed,
+                technicians=(Label("sam", "Sam"),),
+                services=(Label("boiler-repair", "Boiler repair"),),
+            ),
+        ),
+    )
+    return Examples(
+        reviews=_decode(
+            documents.reviews_head(dataset) + rendered + documents.reviews_tail(dataset)
+        ),
+        insights=_decode(
+            b"".join(documents.insights(cast("InsightsFile", dataset.insights), dataset))
+        ),
+        json_feed=_decode(json_feed.render(feed)),
+        atom_feed=atom.render(feed).decode(),
+        search={
+            "matched": 2,
+            "returned": 1,
+            "reviews": [review],
+            "next_cursor": Cursor(typed.date, typed.id).encode(),
+        },
+        since={"since": str(typed.date), "matched": 1, "returned": 1, "reviews": [review]},
+    )
+
+
+def _decode(content: bytes) -> Json:
+    return msgspec.json.decode(content, type=Json)

@@ -1,0 +1,210 @@
+"""What is served, as JSON Schema 2020-12: the schemas of the OpenAPI document.
+
+Made from the structs that validate the operator's files, so they cannot drift. Two things differ
+between a file and what is served, and are put right here: defaults have become values, and members
+that are always served are required. Unknown members stay allowed everywhere (contract 1).
+"""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from reviewsd.domain.insights import OPTIONAL, Insights
+from reviewsd.domain.parameters import Kind, Parameter
+from reviewsd.domain.reviews import AggregateRating, Business, Count, Date, Review, Timestamp
+from reviewsd.publish.json_feed import JsonFeed
+
+Json = dict[str, object]
+"""An object as JSON can write it: a schema, or another part of the document."""
+
+_SPELLED: dict[Kind, Json] = {
+    # all that can be said without a calendar; years begin at 1
+    Kind.DATE: {
+        "format": "date",
+        "pattern": r"^(?!0000)[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$",
+    },
+    # unpadded base64url of a date, a slash and 1 to 128 characters
+    Kind.CURSOR: {"pattern": "^[A-Za-z0-9_-]{16,186}$"},
+}
+
+
+class ReviewsDataset(Struct, frozen=True, kw_only=True):
+    """All that is known: the business, its rating and every review."""
+
+    business: Business
+    aggregate_rating: AggregateRating
+    updated_at: Annotated[
+        Timestamp | None, Meta(description="When the data changed; null for an empty set")
+    ]
+    reviews: Annotated[
+        tuple[Review, ...], Meta(description="Newest first: by date, then by id, descending")
+    ]
+
+
+class SearchResult(Struct, frozen=True, kw_only=True):
+    """One page of the reviews that match."""
+
+    matched: Annotated[Count, Meta(description="All reviews that match, before the limit")]
+    returned: Annotated[Count, Meta(description="Reviews in this answer")]
+    reviews: Annotated[tuple[Review, ...], Meta(description="Newest first")]
+    next_cursor: Annotated[
+        str | None, Meta(description="The cursor of the next page; null on the last one")
+    ]
+
+
+class SinceResult(Struct, frozen=True, kw_only=True):
+    """The reviews of a day and all later ones."""
+
+    since: Annotated[Date, Meta(description="The date asked for")]
+    matched: Annotated[Count, Meta(description="All reviews since then")]
+    returned: Annotated[Count, Meta(description="Reviews in this answer: all of them")]
+    reviews: Annotated[tuple[Review, ...], Meta(description="Newest first")]
+
+
+class Issue(Struct, frozen=True, kw_only=True):
+    """One thing wrong with one parameter."""
+
+    code: Literal[
+        "invalid_type",
+        "invalid_value",
+        "invalid_format",
+        "too_small",
+        "too_big",
+        "unrecognized_keys",
+    ]
+    path: Annotated[tuple[str, ...], Meta(description="The parameter")]
+    message: Annotated[str, Meta(description="What was sent and what is allowed")]
+    minimum: Annotated[float | UnsetType, Meta(description="Lowest value allowed")] = UNSET
+    maximum: Annotated[
+        float | UnsetType, Meta(description="Highest value allowed, or greatest length")
+    ] = UNSET
+    inclusive: Annotated[bool | UnsetType, Meta(description="Whether the bound is allowed")] = UNSET
+    expected: Annotated[str | UnsetType, Meta(description="The type allowed")] = UNSET
+    format: Annotated[str | UnsetType, Meta(description="The format allowed")] = UNSET
+
+
+class Problem(Struct, frozen=True, kw_only=True):
+    """What went wrong (RFC 9457)."""
+
+    type: Annotated[str, Meta(description="Address that names the kind of problem")]
+    title: Annotated[str, Meta(description="The kind of problem in words")]
+    status: Annotated[int, Meta(ge=400, le=599, description="The HTTP status")]
+    detail: Annotated[str, Meta(description="What is wrong with this request")]
+    issues: Annotated[
+        tuple[Issue, ...] | UnsetType, Meta(description="Every invalid parameter, at once")
+    ] = UNSET
+
+
+class Health(Struct, frozen=True, kw_only=True):
+    """The service answers."""
+
+    status: Literal["ok"]
+
+
+_FROM_OUTSIDE = {
+    "AggregateRating": "Average and number of the ratings.",
+    "Business": "The business whose reviews are served.",
+    "Insights": "What the reviews say, by aspect, entity, topic, month and review.",
+    "JsonFeed": "A JSON Feed 1.1 document with the newest reviews.",
+    "Review": "One customer review.",
+}
+"""Descriptions of structs whose docstring speaks to the operator or to us."""
+
+_CLIENT_NAMES = {
+    "Author": "FeedAuthor",
+    "Extension": "FeedReview",
+    "Hub": "FeedHub",
+    "Item": "FeedItem",
+}
+"""Names that say enough in their module, but not in a client made from this document."""
+
+
+_MAYBE_NULL_RATING = "rating_value"  # null without reviews; all else is computed where missing
+
+
+def components() -> dict[str, Json]:
+    """Every schema by its name in the document."""
+    schemas = _schemas(Insights, JsonFeed, ReviewsDataset, SearchResult, SinceResult)
+    schemas |= _schemas(Problem, Health)
+    for name in _schemas(Business, AggregateRating, Review):
+        schemas[name]["required"] = list(_members(schemas[name]))
+    for name in ("AggregateRating", "Distribution"):
+        schemas[name]["properties"] = {
+            member: schema if member == _MAYBE_NULL_RATING else _never_null(schema)
+            for member, schema in _members(schemas[name]).items()
+        }
+    insights = schemas["Insights"]
+    insights["required"] = [name for name in _members(insights) if name not in OPTIONAL]
+    return dict(sorted((_client_name(name), schema) for name, schema in schemas.items()))
+
+
+def reference(name: str) -> Json:
+    """A reference to the schema of a struct."""
+    return {"$ref": f"#/components/schemas/{_client_name(name)}"}
+
+
+def of_parameter(parameter: Parameter) -> Json:
+    """The schema of a request parameter."""
+    schema: Json
+    if parameter.kind in {Kind.INTEGER, Kind.NUMBER}:
+        schema = {
+            "type": parameter.kind.value,
+            "minimum": parameter.minimum,
+            "maximum": parameter.maximum,
+            "default": parameter.default,
+        }
+    else:
+        schema = {
+            "type": "string",
+            "maxLength": parameter.maximum,
+            "enum": parameter.choices or None,
+            "default": parameter.default,
+            **_SPELLED.get(parameter.kind, {}),
+        }
+    return {keyword: value for keyword, value in schema.items() if value is not None}
+
+
+def _schemas(*kinds: type[Struct]) -> dict[str, Json]:
+    """The schemas of structs and of all that they hold, by name of the struct."""
+    _, found = msgspec.json.schema_components(kinds, ref_template="{name}")
+    schemas = {}
+    for name, schema in found.items():
+        description = _FROM_OUTSIDE.get(name, schema["description"])
+        schemas[name] = {
+            **{key: _served(value) for key, value in schema.items() if key != "title"},
+            # our docstrings are reStructuredText, descriptions are CommonMark
+            "description": description.replace("``", "`"),
+        }
+    return schemas
+
+
+def _served(part: object) -> object:
+    """A part of a schema without defaults, its references resolved.
+
+    It walks over maps of members as if they were schemas: no member may be called like one of the
+    keywords that are handled here.
+    """
+    match part:
+        case list():
+            return [_served(item) for item in part]
+        case dict():
+            served = {key: _served(value) for key, value in part.items() if key != "default"}
+            if "$ref" in served:
+                served |= reference(str(served["$ref"]))
+            return {"type": "string", **served} if "enum" in served else served
+    return part
+
+
+def _client_name(struct_name: str) -> str:
+    return _CLIENT_NAMES.get(struct_name, struct_name)
+
+
+def _members(schema: Json) -> dict[str, Json]:
+    return msgspec.convert(schema["properties"], dict[str, Json])
+
+
+def _never_null(schema: Json) -> Json:
+    """The schema of a value that is null at most in the operator's file."""
+    branches = msgspec.convert(schema["anyOf"], list[Json])
+    return {key: value for key, value in schema.items() if key != "anyOf"} | branches[0]

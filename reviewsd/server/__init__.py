@@ -1,0 +1,1 @@
+"""Sockets: connections, their deadlines and their buffers."""

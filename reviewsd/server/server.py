@@ -1,0 +1,277 @@
+"""The factory of the public connections: what they have in common, and how many there may be.
+
+One sweep, four times a second, looks for connections that are overdue, in place of a delayed call for
+each (S1). The head of every answer begins with what is the same for all in a second: the status line,
+Server and Date.
+"""
+
+import heapq
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from ipaddress import IPv4Network, IPv6Network
+from typing import Protocol
+from urllib.parse import unquote_to_bytes
+
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IAddress, IReactorTime, ITransport
+from twisted.internet.protocol import Factory
+from twisted.internet.task import LoopingCall
+from twisted.logger import Logger
+from twisted.web.resource import IResource
+
+from reviewsd.domain.addresses import client_network
+from reviewsd.domain.clients import is_trusted
+from reviewsd.http1.preconditions import http_date
+from reviewsd.http1 import urls as paths, problems
+from reviewsd.http1.problems import HUB_MAX_BODY, Problem
+from reviewsd.runtime.counters import merged
+from reviewsd.http1.request import Asked
+from reviewsd.server.connection import BUSY, NEVER, Channel
+from reviewsd.http1.parser import Cap
+from reviewsd.web.lane import Lane
+from reviewsd.http1.hosts import Hosts
+from reviewsd.http1.responses import Replies, Reply
+from reviewsd.server.traffic import Traffic
+
+DRAIN_SECONDS = 20
+"""What answers under way may take to end when the daemon stops; systemd waits longer."""
+
+SWEEP_SECONDS = 0.25
+"""So late may a deadline be noticed."""
+
+_NO_BODY = Cap(0, problems.CONTENT_TOO_LARGE)
+_NO_HUB_BODY = Cap(0, problems.HUB_CONTENT_TOO_LARGE)
+_HUB_CAP = Cap(HUB_MAX_BODY, problems.HUB_CONTENT_TOO_LARGE, chunks=True)
+_IGNORED = Cap(65_536, problems.CONTENT_TOO_LARGE)
+"""It is read past, so that a POST is answered for what it is; a larger one is refused."""
+
+_ROOM = 64
+"""When the house is full, one in so many connections is closed to make room."""
+
+_HUB = paths.HUB.encode()
+_MCP = paths.MCP.encode()
+_NAMELESS = frozenset((_MCP, paths.HEALTH.encode(), paths.READY.encode()))
+"""Asked by any name: probes know none, and MCP refuses with an error of its own."""
+
+_BODILESS = frozenset((b"GET", b"HEAD"))
+_PHRASES = {413: "Content Too Large", 414: "URI Too Long"}  # of RFC 9110
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How long and how much (S1, S2, S4, S5)."""
+
+    header: float = 10.0
+    """Seconds from the first byte of a head to its end."""
+    body: float = 20.0
+    """Seconds from there to the end of the body."""
+    idle: float = 60.0
+    """Seconds between two requests."""
+    requests: int = 1_000
+    """Of one connection."""
+    connections: int = 4_096
+    per_client: int = 256
+    """Connections of one client network."""
+    drain_rate: int = 8_192
+    """Bytes a second that a client must take."""
+    mcp_body: int = 65_536
+    """Bytes of a body for the MCP endpoint."""
+
+
+class HandOver(Protocol):
+    """Lets another process go on with a connection."""
+
+    def wants(self, method: bytes, path: bytes) -> bool:
+        """Whether a request is for the other one."""
+
+    def give(self, transport: ITransport, peer: IAddress, data: bytes) -> None:
+        """Give it the connection of a client, and what has come since the request began."""
+
+
+class PublicServer(Factory):
+    """The public connections of a process.
+
+    Args:
+        resource: What answers requests that the lane does not.
+        replies: What answers are made of.
+        clock: For the deadlines.
+        limits: How long and how much.
+        hosts: By which names the service may be asked; all when None.
+        lane: The short way, where there is one.
+        exempt: Whose connections are not counted by client: those of proxies.
+        hand_over: For requests that another process answers.
+    """
+
+    noisy = False
+    _log = Logger()
+    nameless = _NAMELESS
+
+    def __init__(
+        self,
+        resource: IResource,
+        replies: Replies,
+        clock: IReactorTime,
+        limits: Limits,
+        hosts: Hosts | None = None,
+        lane: Lane | None = None,
+        exempt: Sequence[IPv4Network | IPv6Network] = (),
+        hand_over: HandOver | None = None,
+    ) -> None:
+        self.resource = resource
+        self.clock = clock
+        self.limits = limits
+        self._mcp_cap = Cap(
+            limits.mcp_body, problems.CONTENT_TOO_LARGE, chunks=True, truncates=True
+        )
+        self.lane = lane
+        self.hand_over = hand_over
+        self.diverts = None if hand_over is None else hand_over.wants
+        self.channels: set[Channel] = set()
+        self.draining = False
+        self.traffic = Traffic()
+        self.now = clock.seconds()
+        """The clock's seconds at the last sweep: good enough for what is a minute ahead."""
+        self._replies = replies
+        self._hosts = hosts
+        self._exempt = exempt
+        self._networks: Counter[str] = Counter()
+        self._second = 0
+        self._prefixes: dict[int, bytes] = {}
+        self._drained: Deferred[None] | None = None
+        self._sweeping = LoopingCall(self._sweep)
+        self._sweeping.clock = clock
+
+    # Connections ----------------------------------------------------------------------------------
+
+    def buildProtocol(self, addr: IAddress | None) -> Channel:  # type: ignore[override]  # noqa: ARG002
+        """A connection."""
+        return Channel(self)
+
+    def entered(self, channel: Channel) -> Problem | None:
+        """Count a connection; the problem that keeps it out, if there is one (S4)."""
+        self.channels.add(channel)
+        if not self._sweeping.running:
+            self.now = self.clock.seconds()
+            self._sweeping.start(SWEEP_SECONDS, now=False)
+        if self.draining:
+            channel.drain()
+        client = channel.client
+        if client is not None and not channel.loopback and not is_trusted(client, self._exempt):
+            channel.network = network = client_network(client)
+            self._networks[network] += 1
+            if self._networks[network] > self.limits.per_client:
+                return problems.TOO_MANY_CONNECTIONS
+        if len(self.channels) > self.limits.connections and not self._make_room(channel):
+            return problems.NO_ROOM
+        return None
+
+    def _make_room(self, newest: Channel) -> bool:
+        """Close those that have been idle longest; whether there were any."""
+        idle = (channel for channel in self.channels if channel.idle and channel is not newest)
+        longest = heapq.nsmallest(
+            self.limits.connections // _ROOM + 1, idle, key=lambda channel: channel.due
+        )
+        for channel in longest:
+            channel.abort()
+        return bool(longest)
+
+    def left(self, channel: Channel) -> None:
+        """Forget a connection that has ended."""
+        if channel not in self.channels:
+            return
+        self.channels.discard(channel)
+        if channel.network is not None:
+            self._networks[channel.network] -= 1
+            if not self._networks[channel.network]:
+                del self._networks[channel.network]
+        if not self.channels:
+            self._sweeping.stop()
+            if self._drained is not None:
+                drained, self._drained = self._drained, None
+                drained.callback(None)
+
+    def changed(self) -> None:
+        """Answers are not what they were: there is a new snapshot."""
+        for channel in self.channels:
+            channel.forget()
+
+    def _sweep(self) -> None:
+        self.now = now = self.clock.seconds()
+        for channel in [channel for channel in self.channels if channel.due <= now]:
+            channel.due = NEVER
+            try:
+                channel.overdue()
+            except Exception:  # noqa: BLE001 - logged with its traceback; all others are due, too
+                self._log.failure("ending a connection failed")
+                channel.abort()
+
+    async def drain(self) -> None:
+        """Let answers under way end, close all connections; returns when none is left."""
+        self.draining = True
+        for channel in tuple(self.channels):
+            channel.drain()
+        if not self.channels:
+            return
+        self._drained = Deferred()
+        deadline = self.clock.callLater(DRAIN_SECONDS, self._abort)
+        await self._drained
+        if deadline.active():
+            deadline.cancel()
+
+    def _abort(self) -> None:
+        for channel in tuple(self.channels):
+            channel.abort()
+
+    def counts(self) -> dict[str, float]:
+        """What answers were given, and what is open and under way now (O9)."""
+        under_way = sum(channel.state is BUSY for channel in self.channels)
+        levels = {"connections": len(self.channels), "inflight": under_way}
+        return merged(levels, self.traffic.counts())
+
+    # What channels ask ----------------------------------------------------------------------------
+
+    def prefix(self, status: int) -> bytes:
+        """How the head of an answer begins: the status line, Server and Date."""
+        second = int(time.time())
+        if second != self._second:
+            self._second = second
+            self._prefixes.clear()
+        prefix = self._prefixes.get(status)
+        if prefix is None:
+            phrase = _PHRASES.get(status) or HTTPStatus(status).phrase
+            prefix = self._prefixes[status] = (
+                b"HTTP/1.1 %d %b\r\nServer: reviewsd\r\nDate: %b\r\n"
+                % (
+                    status,
+                    phrase.encode(),
+                    http_date(second),
+                )
+            )
+        return prefix
+
+    def serves(self, asked: Asked) -> bool:
+        """Whether the service may be asked by the name that the client used (S3)."""
+        return self._hosts is None or self._hosts.allow(asked.authority, loopback=asked.loopback)
+
+    def misdirected(self, asked: Asked) -> Reply:
+        """The answer where it may not."""
+        if asked.path == _HUB:
+            return self._replies.refusal(problems.HUB_MISDIRECTED)
+        return self._replies.problem(asked, problems.MISDIRECTED)
+
+    def refusal(self, problem: Problem) -> Reply:
+        """The answer to what is no request."""
+        return self._replies.refusal(problem)
+
+    def cap(self, method: bytes, path: bytes) -> Cap:
+        """What may come in the body of a request (S2)."""
+        path = unquote_to_bytes(path) if b"%" in path else path
+        if path == _MCP:
+            return self._mcp_cap
+        hub = path == _HUB
+        if method in _BODILESS:
+            return _NO_HUB_BODY if hub else _NO_BODY
+        return _HUB_CAP if hub else _IGNORED

@@ -1,0 +1,136 @@
+"""What a snapshot folder holds, for the process that writes it and those that map it.
+
+    manifest.json      what is here: documents, counts, size and digest of every file
+    seen.json          when it was made and from what: the only file that a clock has a part in
+    reviews.json ...   the documents, byte for byte as they are served, their gzip forms, and, of small
+                       ones that MCP serves, the JSON strings of their texts
+    *.column           flat arrays of native integers, and texts, for ``domain.search``; what agents
+                       are answered with (``formats.shelves``, ``formats.excerpts``)
+
+The manifest is a function of the data, ``base_url`` and the program; its digest is the folder's
+name. The arrays are in this machine's byte order: a snapshot is rebuilt, never carried elsewhere.
+"""
+
+import hashlib
+from base64 import urlsafe_b64encode
+from pathlib import Path
+from typing import BinaryIO
+
+from msgspec import Struct
+
+from reviewsd.publish.sources import Signature
+
+LAYOUT = 4
+"""Raised when an older program could not read the folder, or a newer one not this."""
+
+GZIP = ".gz"
+"""What the gzip form of a file is called more."""
+
+QUOTED = ".quoted"
+"""What a file is called more that holds a document as a JSON string, for ``resources/read``."""
+
+CURRENT = "current"
+"""The link to the folder that is served."""
+
+MANIFEST, SEEN = "manifest.json", "seen.json"
+
+DAYS, RECORDS, TEXTS, TEXT_OFFSETS = (
+    "days.column",
+    "records.column",
+    "texts.column",
+    "text_offsets.column",
+)
+SET_KEYS, SET_TABLE, SETS = "set_keys.column", "set_table.column", "sets.column"
+
+EXCERPTS, EXCERPT_OFFSETS = "excerpts.column", "excerpt_offsets.column"
+
+FRAGMENTS, FRAGMENT_OFFSETS = "fragments.column", "fragment_offsets.column"
+
+IDS = "ids.column"
+"""The positions of all reviews in the order of their casefolded ids."""
+
+INSIGHT_SPANS = "insight_spans.column"
+"""By position: where in ``insights.json`` the review's entry of ``per_review`` begins and ends; equal
+where it has none. Only with insights."""
+
+SET_FIELDS = 5
+"""Numbers in a row of the set table: begin and end of the key, begin of the set, its size, whether
+it is a bitmap (1) or a sorted list (0)."""
+
+
+class Document(Struct, frozen=True, kw_only=True):
+    """A resource with a fixed address, rendered."""
+
+    path: str
+    media_type: str
+    file: str
+    sha256: str
+    compressed: bool
+    """Whether its gzip form stands beside it; not where compression does not pay."""
+
+    @property
+    def tag(self) -> str:
+        """22 characters of the digest: the entity tag without quotes and coding (S10)."""
+        return urlsafe_b64encode(bytes.fromhex(self.sha256)).decode()[:22]
+
+
+class File(Struct, frozen=True, kw_only=True):
+    """A file of the folder as it must be found again."""
+
+    size: int
+    sha256: str
+
+
+class Manifest(Struct, frozen=True, kw_only=True):
+    """What the folder holds. The same data gives the same manifest."""
+
+    layout: int = LAYOUT
+    base_url: str
+    review_count: int
+    updated_at: str | None
+    insights: bool
+    documents: tuple[Document, ...]
+    files: dict[str, File]
+    shelves: dict[str, tuple[int, int]]
+    """By name: the first row and the one after the last (``formats.shelves``)."""
+
+
+class Seen(Struct, frozen=True, kw_only=True):
+    """How the folder came to be."""
+
+    signature: Signature
+    """Of the files that it was made from."""
+    recipe: str
+    """What else went into it: settings and program version."""
+    published_at: float
+    """POSIX seconds."""
+    first_seen: dict[str, int]
+    """By path: when these very bytes first appeared here, POSIX seconds; the Last-Modified."""
+
+
+class Writer:
+    """Writes one file of the folder and knows its size and digest."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.name = name
+        self._file: BinaryIO = (folder / name).open("xb", buffering=1 << 18)
+        self._digest = hashlib.sha256()
+        self.size = 0
+
+    def write(self, part: "bytes | memoryview[int]") -> None:
+        """Append a part."""
+        self._file.write(part)
+        self._digest.update(part)
+        self.size += len(part)
+
+    def close(self) -> File:
+        """End the file."""
+        self._file.close()
+        return File(size=self.size, sha256=self._digest.hexdigest())
+
+
+def write(folder: Path, name: str, content: "bytes | memoryview[int]") -> File:
+    """Write a whole file."""
+    writer = Writer(folder, name)
+    writer.write(content)
+    return writer.close()

@@ -1,0 +1,78 @@
+"""Records: the rendered reviews of a file, newest first, from which answers are joined.
+
+They stand one after the other with commas between them, so that any run of them is one slice of the
+mapped file, and what stands inside a JSON array. A column says where each begins.
+"""
+
+import array
+from collections.abc import Sequence
+
+from reviewsd.snapshot.layout import Writer
+from reviewsd.http1.representation import Buffer
+
+
+class RecordsWriter:
+    """Writes records into a file that may have a beginning and an end of its own.
+
+    Args:
+        writer: Of the file, at the place of the first record.
+    """
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._begins = array.array("Q")
+        self._comma = False
+
+    def add(self, record: bytes) -> None:
+        """The next one."""
+        self._begins.append(self._writer.size + self._comma)
+        self._writer.write(b"," + record if self._comma else record)
+        self._comma = True
+
+    def offsets(self) -> bytes:
+        """The column, when all are written."""
+        # each record ends one byte before the next begins: the last one too
+        self._begins.append(self._writer.size + 1)
+        return self._begins.tobytes()
+
+
+class Records:
+    """The records of a snapshot.
+
+    Args:
+        content: The file.
+        begins: Where each begins; one more for the end.
+    """
+
+    def __init__(self, content: "memoryview[int]", begins: Sequence[int]) -> None:
+        self._content = content
+        self._begins = begins
+
+    def at(self, position: int) -> "memoryview[int]":
+        """One record; position 0 is the newest review."""
+        return self._content[self._begins[position] : self._begins[position + 1] - 1]
+
+    def joined(self, positions: Sequence[int]) -> Buffer:
+        """Some records, ascending, with commas between them."""
+        pieces = self.pieces(positions)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def pieces(self, positions: Sequence[int]) -> Sequence[Buffer]:
+        """The same in pieces of the file; each but the last ends with the comma after it."""
+        if not positions:
+            return ()
+        content, begins = self._content, self._begins
+        first, last = positions[0], positions[-1]
+        end = begins[last + 1] - 1
+        if last - first == len(positions) - 1:  # neighbours
+            return (content[begins[first] : end],)
+        pieces = [content[begins[each] : begins[each + 1]] for each in positions[:-1]]
+        pieces.append(content[begins[last] : end])
+        return pieces
+
+    def newest(self, count: int) -> "memoryview[int]":
+        """The first of them, with commas between them."""
+        return self._content[self._begins[0] : self._begins[count] - 1] if count else _NOTHING
+
+
+_NOTHING = memoryview(b"")

@@ -1,0 +1,353 @@
+"""Published snapshots: folders mapped into memory, and which of them is current.
+
+Opening one costs milliseconds whatever its size: files are mapped, nothing is decoded but the
+manifest. A Snapshot that is no longer current lives on while an answer still reads from it, even
+when its folder has been removed (architecture.md 1, contract 1).
+"""
+
+import datetime
+import mmap
+from array import array
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import stringzilla
+from twisted.logger import Logger
+
+from reviewsd.domain.dataset import INSIGHTS_FILE
+from reviewsd.domain.search_query import Cursor, SearchQuery
+from reviewsd.snapshot.search import (
+    FREQUENT,
+    Columns,
+    Dense,
+    Finder,
+    Hits,
+    PositionSet,
+    Sparse,
+    date_range,
+    mention_key,
+    search,
+    texts_with,
+)
+from reviewsd.snapshot import layout as folder
+from reviewsd.http1 import urls as paths
+from reviewsd.snapshot.columns import set_key
+from reviewsd.snapshot.layout import Document, Manifest, Seen
+from reviewsd.publish.publication import open_manifest, open_seen
+from reviewsd.snapshot.records import Records
+from reviewsd.http1.representation import Rendered, Representation
+from reviewsd.snapshot.fragment_store import Shelves
+
+_SMALL = 16_385  # numbers; their lists have half a megabyte each
+
+_NEEDLES = 1_024
+"""Pieces of text whose reviews are remembered where there are few."""
+
+_COUNTS = 4_096
+"""Numbers of matches remembered for each snapshot, so that later pages need no counting."""
+
+
+class SnapshotError(Exception):
+    """A snapshot folder is missing or damaged; the message says how."""
+
+
+class _Identity(msgspec.Struct):
+    id: str
+    date: datetime.date
+
+
+class Snapshot:
+    """One published state of the data.
+
+    Args:
+        path: The folder.
+
+    Raises:
+        SnapshotError: It is not whole.
+    """
+
+    def __init__(self, path: Path) -> None:
+        manifest, seen = open_manifest(path), open_seen(path)
+        if manifest is None or seen is None:
+            raise SnapshotError(f"{path} is no snapshot of this version")
+        self.revision = path.name
+        self.manifest: Manifest = manifest
+        self.seen: Seen = seen
+        try:
+            self._open(path)
+        except (KeyError, TypeError, ValueError, OSError) as error:
+            raise SnapshotError(f"{path} is damaged: {error!r}") from error
+
+    def _open(self, path: Path) -> None:
+        manifest, seen = self.manifest, self.seen
+        files = {name: _map(path / name, file.size) for name, file in manifest.files.items()}
+        self.documents: Mapping[str, Rendered] = {
+            document.path: _rendered(document, files, seen) for document in manifest.documents
+        }
+        (body,) = self.documents[paths.REVIEWS].identity.parts
+        begins = _numbers(files[folder.RECORDS], "Q")
+        self.records = Records(memoryview(body), begins)
+        """The reviews as they are served."""
+        excerpt_begins = _numbers(files[folder.EXCERPT_OFFSETS], "Q")
+        self.excerpts = Records(files[folder.EXCERPTS], excerpt_begins)
+        """The reviews as agents are given them in lists (``formats.excerpts``)."""
+        texts = stringzilla.Str(files[folder.TEXTS])
+        offsets = _numbers(files[folder.TEXT_OFFSETS], "Q")
+        count = manifest.review_count
+        self._sets = _Sets(files, count, partial(_with_text, texts, offsets, count))
+        self.columns = Columns(
+            count=count,
+            days=_numbers(files[folder.DAYS], "i"),
+            texts=texts,
+            text_bytes=files[folder.TEXTS],
+            text_offsets=offsets,
+            id_at=_id_at(self.records),
+            positions=self._sets.find,
+        )
+        self._counts: OrderedDict[SearchQuery, int] = OrderedDict()
+        self.shelves = Shelves(
+            manifest.shelves,
+            files[folder.FRAGMENTS],
+            files[folder.FRAGMENT_OFFSETS].cast("Q"),
+        )
+        self._ids = files[folder.IDS].cast("I")
+        self._insights, self._insight_spans = memoryview(b""), memoryview(b"").cast("Q")
+        if manifest.insights:
+            self._insights = files[INSIGHTS_FILE]
+            self._insight_spans = files[folder.INSIGHT_SPANS].cast("Q")
+
+    def insight(self, position: int) -> "memoryview[int] | None":
+        """What the insights say of one review, as in ``/insights.json``; None where they do not."""
+        if not self._insight_spans:
+            return None
+        begin, end = self._insight_spans[2 * position : 2 * position + 2]
+        return self._insights[begin:end] if begin < end else None
+
+    def id_at(self, position: int) -> str:
+        """The id of one review."""
+        return self.columns.id_at(position)
+
+    def position(self, review_id: str) -> int | None:
+        """Where the review of an id is, upper and lower case alike unless there are both."""
+        wanted, found = mention_key(review_id), None
+        for place in range(self._place(wanted), len(self._ids)):
+            position = self._ids[place]
+            there = self.id_at(position)
+            if there.casefold() != wanted:
+                break
+            if found is None or there == review_id.strip():
+                found = position
+        return found
+
+    def neighbours(self, review_id: str) -> Sequence[int]:
+        """The positions of the reviews between whose ids an id would stand."""
+        place = self._place(mention_key(review_id))
+        return self._ids[max(0, place - 1) : place + 1]
+
+    def _place(self, key: str) -> int:
+        return bisect_left(self._ids, key, key=lambda position: self.id_at(position).casefold())
+
+    def since(self, date: datetime.date) -> tuple[int, "memoryview[int]"]:
+        """How many reviews are dated on or after a day, and all of them joined by commas."""
+        _, count = date_range(self.columns, date, None)
+        return count, self.records.newest(count)
+
+    def search(self, query: SearchQuery) -> Generator[None, None, Hits]:
+        """Find one page, in steps (``domain.search``)."""
+        everything = msgspec.structs.replace(query, cursor=None, limit=1)
+        hits = yield from search(self.columns, query, self._counts.get(everything))
+        self._counts[everything] = hits.matched
+        if len(self._counts) > _COUNTS:
+            self._counts.popitem(last=False)
+        return hits
+
+    def cursor(self, hits: Hits) -> Cursor | None:
+        """Where the page after this one goes on; None where there is none."""
+        if not hits.more:
+            return None
+        return self.cursor_at(hits.positions[-1])
+
+    def cursor_at(self, position: int) -> Cursor:
+        """The day and the id of one review."""
+        found = _identity.decode(self.records.at(position))
+        return Cursor(found.date, found.id)
+
+
+_identity = msgspec.json.Decoder(_Identity)
+
+
+def _id_at(records: Records) -> Callable[[int], str]:
+    """Reads ids without the Snapshot: in a circle with it, it would stay until a collection."""
+
+    def id_at(position: int) -> str:
+        return _identity.decode(records.at(position)).id
+
+    return id_at
+
+
+def _numbers(column: "memoryview[int]", kind: Literal["i", "Q"]) -> Sequence[int]:
+    """A column of numbers; a small one as a list, which is asked several times as fast."""
+    numbers = column.cast(kind)
+    return numbers.tolist() if len(numbers) <= _SMALL else numbers
+
+
+def _with_text(texts: Finder, offsets: Sequence[int], count: int, text: str) -> Sparse:
+    """The reviews that have a piece of text, looked for in all of them."""
+    found = texts_with(texts, offsets, text.encode(), range(count))
+    return Sparse(memoryview(array("I", found)))
+
+
+class _Sets:
+    """The position sets, by key: some hundreds, however many reviews there are.
+
+    Where there are few reviews, a piece of text that has no set gets one when it is first asked for.
+
+    Args:
+        files: Of the snapshot.
+        count: Of the reviews.
+        with_text: Makes that set.
+    """
+
+    def __init__(
+        self,
+        files: Mapping[str, "memoryview[int]"],
+        count: int,
+        with_text: Callable[[str], Sparse],
+    ) -> None:
+        keys, table = files[folder.SET_KEYS], files[folder.SET_TABLE].cast("Q")
+        self._rows = {
+            bytes(keys[table[at] : table[at + 1]]): at + 2
+            for at in range(0, len(table), folder.SET_FIELDS)
+        }
+        self._table = table
+        self._sets = files[folder.SETS]
+        self._size = (count + 7) // 8
+        self._looked_up = lru_cache(_NEEDLES)(with_text) if count < _SMALL else None
+
+    def find(self, field: str, key: str) -> PositionSet | None:
+        """The set of a field's value, None where no review has it, or nobody knows."""
+        at = self._rows.get(set_key(field, key))
+        if at is None:
+            if field != FREQUENT or self._looked_up is None:
+                return None
+            return self._looked_up(key)
+        begin, size, dense = self._table[at : at + 3]
+        if dense:
+            return Dense(self._sets[begin : begin + self._size])
+        return Sparse(self._sets[begin : begin + 4 * size].cast("I"))
+
+
+class Snapshots:
+    """Which snapshot is current. Knows it from the link alone, as every process can.
+
+    Args:
+        root: The directory of the snapshot folders.
+        dispose: Empties a list, in production in a thread: to let go of files that are deleted
+            takes the kernel 50 ms, which the reactor would have to wait.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self, root: Path, dispose: "Callable[[list[Snapshot]], object]" = list.clear
+    ) -> None:
+        self._root = root
+        self._dispose = dispose
+        self._current: Snapshot | None = None
+        self._observers: list[Callable[[Snapshot], None]] = []
+
+    @property
+    def current(self) -> Snapshot:
+        """The snapshot to serve.
+
+        Raises:
+            SnapshotError: There is none yet.
+        """
+        if self._current is None:
+            raise SnapshotError(f"nothing is published in {self._root}")
+        return self._current
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to serve."""
+        return self._current is None
+
+    @property
+    def stale(self) -> bool:
+        """Whether the link names another snapshot than the current one; this is a quick look."""
+        try:
+            return (
+                self.empty or (self._root / folder.CURRENT).readlink().name != self.current.revision
+            )
+        except OSError:  # it is just being replaced
+            return False
+
+    def observe(self, observer: Callable[[Snapshot], None]) -> None:
+        """Have each new snapshot told, and the current one at once."""
+        self._observers.append(observer)
+        if self._current is not None:
+            observer(self._current)
+
+    def refresh(self) -> None:
+        """Look at the link, and take over what it names."""
+        link = self._root / folder.CURRENT
+        try:
+            found = Snapshot(link.resolve(strict=True))
+        except OSError:  # nothing is published yet, or it has just been replaced
+            return
+        except SnapshotError as error:
+            self._log.warn("{error}; a new one is made of the data", error=str(error))
+            return
+        old = [] if self._current is None else [self._current]
+        changed = [each.revision for each in old] != [found.revision]
+        self._current = found
+        if changed:
+            for observer in self._observers:
+                observer(found)
+        self._dispose(old)
+
+    def discard_damaged(self) -> None:
+        """Where nothing could be opened, have the next publication begin anew.
+
+        It compares manifests: a folder whose manifest is whole, but not its files, would pass for
+        what is to be published, and keep the daemon from starting for ever. One of another version
+        stays, for the way back.
+        """
+        link = self._root / folder.CURRENT
+        if self._current is None and open_manifest(link) is not None:
+            link.unlink()
+
+
+def _map(path: Path, size: int) -> "memoryview[int]":
+    with path.open("rb") as file:
+        found = path.stat().st_size
+        if found != size:
+            raise SnapshotError(f"{path} has {found} bytes, not {size}")
+        if not size:
+            return memoryview(b"")
+        return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ))
+
+
+def _rendered(document: Document, files: Mapping[str, "memoryview[int]"], seen: Seen) -> Rendered:
+    identity = Representation(
+        parts=(files[document.file],),
+        media_type=document.media_type.encode(),
+        etag=b'"%s"' % document.tag.encode(),
+        last_modified=seen.first_seen.get(document.path),
+    )
+    quoted = files.get(document.file + folder.QUOTED)
+    if not document.compressed:
+        return Rendered(identity=identity, gzip=None, quoted=quoted)
+    gzip = replace(
+        identity,
+        parts=(files[document.file + folder.GZIP],),
+        etag=b'"%s-gzip"' % document.tag.encode(),
+        gzipped=True,
+    )
+    return Rendered(identity=identity, gzip=gzip, quoted=quoted)

@@ -1,0 +1,1 @@
+"""What outlives the process: subscriptions, topics, keys, in SQLite or PostgreSQL."""

@@ -1,0 +1,247 @@
+"""Deliveries: who is owed which version, and what came of the attempts (security-and-operations.md 4.3).
+
+There is no queue: what is due is a comparison of two versions. An attempt is claimed before it is
+made, with a token, so that a result which comes too late finds nothing to change. The functions are
+transactions for ``Database.run``; many results and claims share one, since each is a sync of the disk.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reviewsd.domain.subscription import Active, Delivered, Failed, Gone, Subscription, step
+from reviewsd.store.sqlite import Cursor, Value
+from reviewsd.store.intents import Due
+from reviewsd.store.rows import (
+    ACTIVE,
+    ACTIVE_SIZE,
+    INTENT,
+    Pair,
+    active,
+    intent,
+    note_end,
+    save,
+)
+from reviewsd.store.topics import Topic, topics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryClaim:
+    """A delivery under way."""
+
+    id: int
+    """The subscription's."""
+    token: str
+    pair: Pair
+    topic: str
+    """Its path."""
+    version: int
+    """The one to send."""
+    secret: bytes | None
+    """Sealed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What came of a delivery."""
+
+    claim: DeliveryClaim
+    event: Delivered | Failed | Gone | None
+    """None when it was put back: nothing was attempted."""
+    status: int | None = None
+    """Of the callback's answer."""
+    error: str | None = None
+    """Why it failed, for the operator."""
+    postponed: int = 0
+    """Milliseconds to wait before it is attempted, where it was put back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A subscription that the hub gave up."""
+
+    pair: Pair
+    topic: str
+    reason: str
+    gone: bool
+    """The callback asked for it, with a 410."""
+
+
+def due(
+    cursor: Cursor, contents: Mapping[str, str], now: int, limit: int, without: Collection[str]
+) -> tuple[Sequence[Due], int | None]:
+    """Who is owed a version now, the longest waiting first, and when the next will be.
+
+    Args:
+        cursor: Of a transaction.
+        contents: By path: the sha256 of what could be sent. A topic whose stored digest is another
+            one waits: who is behind sends nothing.
+        now: Milliseconds since 1970 UTC.
+        limit: How many at most.
+        without: Callback hosts to leave out.
+    """
+    ours = [topic.id for topic in _ours(cursor, contents).values()]
+    owed = (
+        "FROM subscription s JOIN topic t ON t.id = s.topic_id"
+        " WHERE s.delivered_version < t.version AND s.lease_expires_at > ?"
+        f" AND s.topic_id IN (0{', ?' * len(ours)})"  # PostgreSQL has no empty lists
+    )
+    cursor.execute(
+        f"SELECT s.id, s.callback_host {owed} AND s.next_attempt_at <= ?"
+        " AND (s.claim_until IS NULL OR s.claim_until < ?)"
+        f" AND s.callback_host NOT IN (''{', ?' * len(without)})"
+        " ORDER BY s.next_attempt_at, s.id LIMIT ?",
+        (now, *ours, now, now, *without, limit),
+    )
+    found = [Due(id=row[0], host=row[1], active=True) for row in cursor.fetchall()]
+    cursor.execute(
+        f"SELECT MIN(s.next_attempt_at) {owed} AND s.next_attempt_at > ?", (now, *ours, now)
+    )
+    row = cursor.fetchone()
+    return found, None if row is None else row[0]
+
+
+def turn(
+    cursor: Cursor,
+    results: Sequence[Outcome],
+    wanted: Sequence[Due],
+    contents: Mapping[str, str],
+    token: str,
+    now: int,
+    claim_until: int,
+) -> tuple[list[DeliveryClaim], list[Ended]]:
+    """Write what came of deliveries, and claim the next ones.
+
+    Args:
+        cursor: Of a transaction.
+        results: Those whose claim no longer stands change nothing.
+        wanted: What to claim.
+        contents: As for ``due``.
+        token: Fences late results: another one each time.
+        now: Milliseconds since 1970 UTC.
+        claim_until: When somebody else may take over.
+
+    Returns:
+        What could be claimed, and the subscriptions that ended with these results.
+    """
+    ended = _settle(cursor, results, now)
+    if not wanted:
+        return [], ended
+    return _claim(cursor, wanted, contents, token, now, claim_until), ended
+
+
+def _ours(cursor: Cursor, contents: Mapping[str, str]) -> dict[str, Topic]:
+    known = topics(cursor)
+    return {path: topic for path, topic in known.items() if contents.get(path) == topic.sha256}
+
+
+def _claim(
+    cursor: Cursor,
+    wanted: Sequence[Due],
+    contents: Mapping[str, str],
+    token: str,
+    now: int,
+    claim_until: int,
+) -> list[DeliveryClaim]:
+    """Claim in one statement: each lets go of Python's lock, and waits to have it again."""
+    ours = {topic.id: topic for topic in _ours(cursor, contents).values()}
+    cursor.execute(
+        "UPDATE subscription SET claim_token = ?, claim_until = ?"
+        f" WHERE id IN (0{', ?' * len(wanted)}) AND +topic_id IN (0{', ?' * len(ours)})"
+        " AND (claim_until IS NULL OR claim_until < ?) AND next_attempt_at <= ?"
+        " AND lease_expires_at > ? AND delivered_version <"
+        " (SELECT version FROM topic WHERE topic.id = subscription.topic_id)"
+        " RETURNING id, topic_id, callback, callback_host, secret_sealed",
+        (token, claim_until, *(each.id for each in wanted), *ours, now, now, now),
+    )
+    claimed = {row[0]: row[1:] for row in cursor.fetchall()}
+    claims = []
+    for each in wanted:
+        if each.id not in claimed:
+            continue
+        topic_id, callback, host, secret = claimed[each.id]
+        claim = DeliveryClaim(
+            id=each.id,
+            token=token,
+            pair=Pair(topic_id, callback, host),
+            topic=ours[topic_id].path,
+            version=ours[topic_id].version,
+            secret=secret,
+        )
+        claims.append(claim)
+    return claims
+
+
+def _settle(cursor: Cursor, results: Sequence[Outcome], now: int) -> list[Ended]:
+    """Write results, those that come to the same in one statement."""
+    rows = _claimed(cursor, results)
+    ended: list[Ended] = []
+    alike: dict[tuple[Value, ...], list[int]] = {}
+    put_back: dict[int, list[int]] = {}
+    for result in results:
+        claim, row = result.claim, rows.get(result.claim.id)
+        if row is None or row[0] != claim.token:
+            continue
+        if result.event is None:
+            put_back.setdefault(result.postponed, []).append(claim.id)
+            continue
+        before = Subscription(active(row[1 : 1 + ACTIVE_SIZE]), intent(row[1 + ACTIVE_SIZE :]))
+        after = step(before, result.event, now)
+        if after is None or after.active is None:
+            save(cursor, claim.pair, before, after)
+            reason = _reason(result)
+            note_end(cursor, claim.pair, reason, now)
+            ended.append(Ended(claim.pair, claim.topic, reason, isinstance(result.event, Gone)))
+        else:
+            alike.setdefault(_values(result, after.active, now), []).append(claim.id)
+    for values, ids in alike.items():
+        cursor.execute(
+            "UPDATE subscription SET claim_token = NULL, claim_until = NULL,"
+            " delivered_version = ?, consecutive_failures = ?, next_attempt_at = ?,"
+            " last_attempt_at = ?, last_status = ?, last_error = ?,"
+            " last_success_at = COALESCE(?, last_success_at),"
+            " last_failure_at = COALESCE(?, last_failure_at),"
+            f" last_failure = COALESCE(?, last_failure) WHERE id IN (0{', ?' * len(ids)})",
+            (*values, *ids),
+        )
+    for postponed, ids in put_back.items():
+        cursor.execute(
+            "UPDATE subscription SET claim_token = NULL, claim_until = NULL, next_attempt_at = ?"
+            f" WHERE id IN (0{', ?' * len(ids)})",
+            (now + postponed, *ids),
+        )
+    return ended
+
+
+def _claimed(cursor: Cursor, results: Sequence[Outcome]) -> dict[int, tuple[Any, ...]]:
+    """The rows that results are about, by id: the token, and what is known."""
+    ids = [result.claim.id for result in results]
+    cursor.execute(
+        f"SELECT s.id, s.claim_token, {ACTIVE}, {INTENT} FROM subscription s"
+        " LEFT JOIN verification v ON v.topic_id = s.topic_id AND v.callback = s.callback"
+        f" WHERE s.id IN (0{', ?' * len(ids)})",
+        ids,
+    )
+    return {row[0]: row[1:] for row in cursor.fetchall()}
+
+
+def _values(result: Outcome, after: Active, now: int) -> tuple[Value, ...]:
+    """What is written after an attempt; the last success and failure outlive each other."""
+    failed = result.error is not None
+    return (
+        after.delivered_version,
+        after.failures,
+        after.next_attempt_at,
+        now,
+        result.status,
+        result.error,
+        None if failed else now,
+        now if failed else None,
+        result.error,
+    )
+
+
+def _reason(result: Outcome) -> str:
+    if isinstance(result.event, Gone):
+        return "the callback answered 410 Gone"
+    return f"3 deliveries in a row failed, the last: {result.error}"

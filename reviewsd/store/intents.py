@@ -1,0 +1,268 @@
+"""Intents: requests that the hub has accepted and whose callback is yet to confirm (H2 to H5, D1).
+
+The functions are transactions for ``Database.run``. A request is durable when ``ask`` is committed.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from reviewsd.domain.blocks import hits
+from reviewsd.domain.subscription import (
+    Asked,
+    Confirmed,
+    Intent,
+    Mode,
+    NotConfirmed,
+    Unreachable,
+    step,
+)
+from reviewsd.store.sqlite import Cursor
+from reviewsd.store.rows import INTENT, Pair, intent, load, save
+from reviewsd.store.topics import topics
+from reviewsd.store.upkeep import blocks, change
+
+_NOTHING = "nothing_to_end"
+"""The key in ``meta`` that is written when there is nothing to be written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caps:
+    """How much the hub takes on (H5)."""
+
+    active: int
+    active_per_host: int
+    pending: int
+    pending_per_client: int
+
+
+class Asking(Enum):
+    """What became of a request."""
+
+    ACCEPTED = "accepted"
+    NOTHING_TO_END = "nothing to end"
+    NO_TOPIC = "the hub is starting"
+    TOO_MANY = "the hub has as many subscriptions as it takes"
+    TOO_MANY_FOR_HOST = "this callback host has as many subscriptions as it may"
+    TOO_MANY_PENDING = "too many requests wait for their verification"
+    BACKING_OFF = "verifications of this callback host keep failing"
+    BLOCKED = "hub.callback: its host is blocked by the operator of this hub"
+
+
+def ask(
+    cursor: Cursor,
+    path: str,
+    callback: tuple[str, str],
+    asked: Intent,
+    caps: Caps,
+    *,
+    backing_off: bool,
+) -> Asking:
+    """Accept a request, or say why not. A pair that is active may always renew or end.
+
+    Args:
+        cursor: Of a transaction.
+        path: The topic's.
+        callback: The URL and its host.
+        asked: The request; the topic's version is filled in here.
+        caps: What the hub takes on.
+        backing_off: Whether verifications of the host are held back (H3).
+    """
+    topic = topics(cursor).get(path)
+    if topic is None:
+        return Asking.NO_TOPIC
+    pair = Pair(topic.id, *callback)
+    if hits([block.value for block in blocks(cursor)])(pair.host):
+        return Asking.BLOCKED  # since it came in, or at another node
+    before = load(cursor, pair)
+    if before is None or before.active is None:
+        if asked.mode is Mode.UNSUBSCRIBE:
+            _write_anyway(cursor, asked)
+            return Asking.NOTHING_TO_END
+        if backing_off:
+            return Asking.BACKING_OFF
+        # one that is pending already counts as it did
+        refused = _over(cursor, pair, asked, caps) if before is None else None
+        if refused is not None:
+            return refused
+    asked = replace(asked, topic_version=topic.version)
+    save(cursor, pair, before, step(before, Asked(asked), asked.requested_at))
+    return Asking.ACCEPTED
+
+
+def _write_anyway(cursor: Cursor, asked: Intent) -> None:
+    """Take as long as if something were kept: or the time would tell who is subscribed (E14).
+
+    Each time something else, as SQLite neither writes nor syncs what has not changed.
+    """
+    cursor.execute(
+        "INSERT INTO meta (key, value) VALUES (?, ?)"
+        " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        (_NOTHING, asked.challenge),
+    )
+
+
+def _over(cursor: Cursor, pair: Pair, asked: Intent, caps: Caps) -> Asking | None:
+    """The cap that a new pair would break."""
+    new = (  # who renews is in the first count, or asks for an end
+        "FROM verification v WHERE NOT EXISTS (SELECT 1 FROM subscription s"
+        " WHERE s.topic_id = v.topic_id AND s.callback = v.callback)"
+    )
+    cursor.execute(
+        f"SELECT (SELECT COUNT(*) FROM subscription), (SELECT COUNT(*) {new}),"
+        " (SELECT COUNT(*) FROM subscription s WHERE s.callback_host = ?),"
+        f" (SELECT COUNT(*) {new} AND v.callback_host = ?),"
+        " (SELECT COUNT(*) FROM verification v WHERE v.requester = ?)",
+        (pair.host, pair.host, asked.requester),
+    )
+    row = cursor.fetchone()
+    assert row is not None  # noqa: S101  aggregates always give a row
+    active, pending, host_active, host_pending, client_pending = row
+    if active + pending >= caps.active:
+        return Asking.TOO_MANY
+    if host_active + host_pending >= caps.active_per_host:
+        return Asking.TOO_MANY_FOR_HOST
+    if pending >= caps.pending or client_pending >= caps.pending_per_client:
+        return Asking.TOO_MANY_PENDING
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """Something to attempt, not claimed yet."""
+
+    id: int
+    host: str
+    active: bool
+    """Whether the pair is an active subscription: no back-off holds it up (H3)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntentClaim:
+    """An Intent whose verification is under way."""
+
+    id: int
+    token: str
+    pair: Pair
+    intent: Intent
+    active: bool
+    """Whether the pair is an active subscription meanwhile."""
+
+    @property
+    def host(self) -> str:
+        """Of the callback."""
+        return self.pair.host
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What came of a verification."""
+
+    claim: IntentClaim
+    event: Confirmed | NotConfirmed | Unreachable | None
+    """None when it was put back: nothing was attempted."""
+    postponed: int = 0
+    """Milliseconds to wait before it is attempted, where it was put back."""
+
+
+def due(
+    cursor: Cursor, now: int, limit: int, without: Collection[str]
+) -> tuple[Sequence[Due], int | None]:
+    """What is to be verified now, the longest waiting first, and when the next will be.
+
+    Args:
+        cursor: Of a transaction.
+        now: Milliseconds since 1970 UTC.
+        limit: How many at most.
+        without: Hosts to leave out.
+    """
+    cursor.execute(
+        "SELECT v.id, v.callback_host, s.id FROM verification v LEFT JOIN subscription s"
+        " ON s.topic_id = v.topic_id AND s.callback = v.callback WHERE v.next_attempt_at <= ?"
+        " AND v.expires_at > ? AND (v.claim_until IS NULL OR v.claim_until < ?)"
+        f" AND v.callback_host NOT IN (''{', ?' * len(without)})"  # PostgreSQL has no empty lists
+        " ORDER BY v.next_attempt_at, v.id LIMIT ?",
+        (now, now, now, *without, limit),
+    )
+    found = [Due(id=row[0], host=row[1], active=row[2] is not None) for row in cursor.fetchall()]
+    cursor.execute(
+        "SELECT MIN(v.next_attempt_at) FROM verification v WHERE v.next_attempt_at > ?", (now,)
+    )
+    row = cursor.fetchone()
+    return found, None if row is None else row[0]
+
+
+def turn(
+    cursor: Cursor,
+    results: Sequence[Verified],
+    wanted: Sequence[Due],
+    token: str,
+    now: int,
+    claim_until: int,
+) -> list[IntentClaim]:
+    """Write what came of verifications, and claim the next ones.
+
+    Args:
+        cursor: Of a transaction.
+        results: Those whose claim no longer stands change nothing.
+        wanted: What to claim.
+        token: Fences late results: another one each time.
+        now: Milliseconds since 1970 UTC.
+        claim_until: When somebody else may take over.
+
+    Returns:
+        What could be claimed.
+    """
+    for result in results:
+        _settle(cursor, result, now)
+    claims = []
+    for each in wanted:
+        claim = _claim(cursor, each, token, now, claim_until)
+        if claim is not None:
+            claims.append(claim)
+    return claims
+
+
+def _claim(
+    cursor: Cursor, wanted: Due, token: str, now: int, claim_until: int
+) -> IntentClaim | None:
+    cursor.execute(
+        "UPDATE verification SET claim_token = ?, claim_until = ? WHERE id = ?"
+        " AND (claim_until IS NULL OR claim_until < ?) AND expires_at > ?",
+        (token, claim_until, wanted.id, now, now),
+    )
+    if cursor.rowcount == 0:
+        return None
+    cursor.execute(
+        f"SELECT v.topic_id, v.callback, s.id, {INTENT} FROM verification v"
+        " LEFT JOIN subscription s ON s.topic_id = v.topic_id AND s.callback = v.callback"
+        " WHERE v.id = ?",
+        (wanted.id,),
+    )
+    row = cursor.fetchone()
+    assert row is not None  # noqa: S101  it has just been updated
+    asked = intent(row[3:])
+    assert asked is not None  # noqa: S101  the mode is never NULL
+    return IntentClaim(
+        id=wanted.id,
+        token=token,
+        pair=Pair(row[0], row[1], wanted.host),
+        intent=asked,
+        active=row[2] is not None,
+    )
+
+
+def _settle(cursor: Cursor, result: Verified, now: int) -> None:
+    claim = result.claim
+    fence = (claim.id, claim.token)
+    if result.event is None:
+        cursor.execute(
+            "UPDATE verification SET claim_token = NULL, claim_until = NULL, next_attempt_at = ?"
+            " WHERE id = ? AND claim_token = ?",
+            (now + result.postponed, *fence),
+        )
+        return
+    cursor.execute("SELECT 1 FROM verification WHERE id = ? AND claim_token = ?", fence)
+    if cursor.fetchone() is None:
+        return
+    change(cursor, claim.pair, result.event, now, "unsubscribed")

@@ -1,0 +1,243 @@
+"""What the operator sees of the hub's rows, and what he changes of single ones (H7).
+
+The functions are transactions for ``Database.run``. An id is ``12`` for a subscription, ``p7`` for a
+request whose subscription does not exist yet.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from reviewsd.domain.listing import Listing, PendingIntent, TopicState
+from reviewsd.domain.subscription import Active, Intent, Pushed, Removed, Subscription
+from reviewsd.store.sqlite import Cursor
+from reviewsd.store.rows import ACTIVE, ACTIVE_SIZE, INTENT, INTENT_SIZE, Pair, active, intent
+from reviewsd.store.upkeep import change
+
+PENDING = "p"
+"""What the id of a pending request begins with."""
+
+_HISTORY = (
+    "s.last_attempt_at, s.last_status, s.last_error, s.last_success_at, s.last_failure_at,"
+    " s.last_failure"
+)
+_TOPIC = "t.path, t.version"
+_NO_ACTIVE = ", ".join(["NULL"] * ACTIVE_SIZE)
+_NO_HISTORY = ", ".join(["NULL"] * 6)
+
+_SUBSCRIPTIONS = (
+    f"SELECT s.id, s.callback, s.callback_host, s.claim_until, v.claim_until, {_TOPIC}, {ACTIVE},"
+    f" {INTENT}, {_HISTORY} FROM subscription s JOIN topic t ON t.id = s.topic_id"
+    " LEFT JOIN verification v ON v.topic_id = s.topic_id AND v.callback = s.callback"
+)
+_REQUESTS = (
+    f"SELECT v.id, v.callback, v.callback_host, NULL, v.claim_until, {_TOPIC}, {_NO_ACTIVE},"
+    f" {INTENT}, {_NO_HISTORY} FROM verification v JOIN topic t ON t.id = v.topic_id"
+    " LEFT JOIN subscription s ON s.topic_id = v.topic_id AND s.callback = v.callback"
+    " WHERE s.id IS NULL"
+)
+
+
+def page(
+    cursor: Cursor, topic: str | None, callback: str | None, after: str | None, limit: int
+) -> list[Listing]:
+    """Subscriptions in the order of their ids, then the requests for new ones.
+
+    Args:
+        cursor: Of a transaction.
+        topic: Only this path.
+        callback: Only this URL.
+        after: The id before the first; None for the beginning.
+        limit: How many at most.
+    """
+    chosen, values = "", []
+    if topic is not None:
+        chosen += " AND t.path = ?"
+        values.append(topic)
+    if callback is not None:
+        chosen += " AND {table}.callback = ?"
+        values.append(callback)
+    found: list[Listing] = []
+    if after is None or not after.startswith(PENDING):
+        cursor.execute(
+            f"{_SUBSCRIPTIONS} WHERE s.id > ?{chosen.format(table='s')} ORDER BY s.id LIMIT ?",
+            (int(after or 0), *values, limit),
+        )
+        found = [_listing(row, "") for row in cursor.fetchall()]
+        after = None
+    if len(found) < limit:
+        cursor.execute(
+            f"{_REQUESTS} AND v.id > ?{chosen.format(table='v')} ORDER BY v.id LIMIT ?",
+            (_number(after or PENDING + "0"), *values, limit - len(found)),
+        )
+        found += [_listing(row, PENDING) for row in cursor.fetchall()]
+    return found
+
+
+def one(cursor: Cursor, name: str) -> Listing | None:
+    """The subscription or request with this id."""
+    pending = name.startswith(PENDING)
+    where = f"{_REQUESTS} AND v.id = ?" if pending else f"{_SUBSCRIPTIONS} WHERE s.id = ?"
+    cursor.execute(where, (_number(name),))
+    row = cursor.fetchone()
+    return None if row is None else _listing(row, PENDING if pending else "")
+
+
+def is_id(name: str) -> bool:
+    """Whether the text has the form of an id."""
+    digits = name.removeprefix(PENDING)
+    return digits.isascii() and digits.isdigit() and len(digits) <= 18  # noqa: PLR2004 - BIGINT
+
+
+def _number(name: str) -> int:
+    return int(name.removeprefix(PENDING))
+
+
+def remove(cursor: Cursor, name: str, reason: str, now: int) -> tuple[Pair, str, bool] | None:
+    """Remove a subscription or request; its pair, its topic's path, and whether it was active."""
+    found = one(cursor, name)
+    if found is None:
+        return None
+    cursor.execute("SELECT id FROM topic WHERE path = ?", (found.topic,))
+    row = cursor.fetchone()
+    assert row is not None  # noqa: S101  the rows refer to it
+    pair = Pair(row[0], found.callback, found.host)
+    before, _ = change(cursor, pair, Removed(), now, f"removed by the operator: {reason}")
+    return pair, found.topic, before is not None and before.active is not None
+
+
+def push(cursor: Cursor, names: Sequence[str] | None, topic: str | None, now: int) -> list[int]:
+    """Forget what was delivered; returns the ids of the subscriptions.
+
+    Args:
+        cursor: Of a transaction.
+        names: Only these; None for all.
+        topic: Only those of this path; None for all.
+        now: Milliseconds since 1970 UTC.
+    """
+    where, values = "WHERE s.lease_expires_at > ?", [now]
+    extra: list[str | int] = []
+    if topic is not None:
+        where += " AND t.path = ?"
+        extra.append(topic)
+    if names is not None:
+        numbers = [_number(name) for name in names if not name.startswith(PENDING)]
+        where += f" AND s.id IN (0{', ?' * len(numbers)})"  # PostgreSQL has no empty lists
+        extra.extend(numbers)
+    cursor.execute(
+        "SELECT s.id, s.topic_id, s.callback, s.callback_host FROM subscription s"
+        f" JOIN topic t ON t.id = s.topic_id {where}",
+        (*values, *extra),
+    )
+    found = cursor.fetchall()
+    for row in found:
+        change(cursor, Pair(*row[1:]), Pushed(), now, "")
+    return [row[0] for row in found]
+
+
+def topic_states(cursor: Cursor, now: int) -> list[TopicState]:
+    """The topics, and how far their subscribers are whose lease is not over."""
+    cursor.execute(
+        "SELECT t.path, t.version, t.sha256, t.changed_at, COUNT(s.id),"
+        " COUNT(CASE WHEN s.delivered_version < t.version THEN 1 END)"
+        " FROM topic t LEFT JOIN subscription s ON s.topic_id = t.id AND s.lease_expires_at > ?"
+        " GROUP BY t.id ORDER BY t.id",
+        (now,),
+    )
+    return [
+        TopicState(
+            path=path,
+            version=version,
+            sha256=sha256,
+            changed_at=changed_at / 1000,
+            subscriptions=subscriptions,
+            due=due,
+        )
+        for path, version, sha256, changed_at, subscriptions, due in cursor.fetchall()
+    ]
+
+
+def counts(cursor: Cursor, now: int) -> tuple[int, int, int, float | None]:
+    """Active subscriptions, requests, subscriptions that are behind, and since when (POSIX s)."""
+    behind = "CASE WHEN s.delivered_version < t.version THEN"
+    cursor.execute(
+        f"SELECT COUNT(*), (SELECT COUNT(*) FROM verification), COUNT({behind} 1 END),"
+        f" MIN({behind} t.changed_at END) FROM subscription s JOIN topic t ON t.id = s.topic_id"
+        " WHERE s.lease_expires_at > ?",
+        (now,),
+    )
+    row = cursor.fetchone()
+    assert row is not None  # noqa: S101  aggregates always give a row
+    subscriptions, requests, owed, oldest = row
+    return subscriptions, requests, owed, _seconds(oldest)
+
+
+def _listing(row: Sequence[Any], prefix: str) -> Listing:
+    number, callback, host, claimed, asking, path, version = row[:7]
+    columns = row[7 : 7 + ACTIVE_SIZE]
+    asked = intent(row[7 + ACTIVE_SIZE : 7 + ACTIVE_SIZE + INTENT_SIZE])
+    attempted_at, status, error, succeeded_at, failed_at, failure = row[-6:]
+    known: Active | None = None if columns[1] is None else active(columns)
+    current = known or asked
+    assert current is not None  # noqa: S101  a row is one or the other
+    created_at = current.created_at if isinstance(current, Active) else current.requested_at
+    behind = known is not None and known.delivered_version < version and claimed is None
+    return Listing(
+        id=f"{prefix}{number}",
+        topic=path,
+        callback=callback,
+        host=host,
+        state=Subscription(known, asked).label,
+        created_at=created_at / 1000,
+        verified_at=None if known is None else known.verified_at / 1000,
+        lease_seconds=current.lease_seconds,
+        lease_expires_at=None if known is None else known.lease_expires_at / 1000,
+        signed=current.secret is not None,
+        delivered_version=None if known is None else known.delivered_version,
+        topic_version=version,
+        consecutive_failures=0 if known is None else known.failures,
+        next_attempt_at=known.next_attempt_at / 1000 if known is not None and behind else None,
+        in_flight=claimed is not None,
+        last_attempt_at=_seconds(attempted_at),
+        last_status=status,
+        last_error=error,
+        last_success_at=_seconds(succeeded_at),
+        last_failure_at=_seconds(failed_at),
+        last_failure=failure,
+        pending=None if asked is None else _pending(asked, asking),
+    )
+
+
+def _pending(asked: Intent, claimed: int | None) -> PendingIntent:
+    return PendingIntent(
+        mode=asked.mode.value,
+        requested_at=asked.requested_at / 1000,
+        expires_at=asked.expires_at / 1000,
+        attempts=asked.attempts,
+        next_attempt_at=None if claimed is not None else asked.next_attempt_at / 1000,
+        requester=asked.requester,
+        lease_seconds=asked.lease_seconds,
+    )
+
+
+def _seconds(milliseconds: int | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000
+
+
+def attempted(cursor: Cursor, ids: Collection[int], since: int) -> dict[int, bool | None]:
+    """Of the subscriptions that are still there: what came of the last delivery.
+
+    Args:
+        cursor: Of a transaction.
+        ids: The subscriptions.
+        since: Milliseconds since 1970 UTC; None is the answer if there was no delivery since.
+    """
+    found: dict[int, bool | None] = {}
+    for number in ids:
+        cursor.execute(
+            "SELECT CASE WHEN last_attempt_at >= ? THEN last_error IS NULL END"
+            " FROM subscription WHERE id = ?",
+            (since, number),
+        )
+        for (success,) in cursor.fetchall():
+            found[number] = None if success is None else bool(success)
+    return found

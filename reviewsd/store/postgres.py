@@ -1,0 +1,359 @@
+"""The state store of several nodes: the same transactions on PostgreSQL (security-and-operations.md 4.1).
+
+What SQLite gives by having one connection, an advisory lock gives here: each transaction begins by
+taking it, so transactions of all nodes run one after the other, and see all that was committed before.
+Hence the SQL is the same on both, and what it relies on too: a row that was read is still so when it
+is written, caps are exact, nobody waits in a circle. ``FOR UPDATE SKIP LOCKED`` instead would need
+locks on rows that do not exist yet, and retries of transactions, everywhere. It costs little: the
+lock is held for a batch of claims and results, never while a callback is spoken to. For the same
+reason one connection is enough for a node. Migrations and sweeps are under it like everything else.
+
+What differs:
+
+- The time is the server's (4.3): each transaction reads it, and ``now`` counts on from there. A
+  node whose clock is wrong takes over no claim too early and ends no lease. When the server's clock
+  jumps, the first node that notices moves the rows with it, and says so in ``meta`` to the others.
+- Tables are made by the same migrations, with PostgreSQL's names for two types; their version is in
+  ``meta``. It is read in each transaction: a node stops when a newer one has migrated (D11).
+- All nodes must unseal each other's secrets. So the keys are checked before anything else: with
+  another key every signed delivery would fail, and the third failure removes a subscription.
+- A lost connection is replaced. Where it had been lost before the transaction began, as after a
+  restart of the server, nobody notices (D9).
+"""
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from twisted.enterprise.adbapi import ConnectionPool
+from twisted.internet.interfaces import IReactorFromThreads
+from twisted.logger import Logger
+
+from reviewsd.store import key_check
+from reviewsd.store.clock import JUMPED, StoreClock, move, told
+from reviewsd.store.sqlite import (
+    Cursor,
+    NewerSchemaError,
+    OtherKeysError,
+    StoreError,
+    Value,
+    wall_clock,
+)
+from reviewsd.store.schema import MIGRATIONS
+from reviewsd.store.secrets import Secrets
+from reviewsd.stores.thread import StoreThread, disconnect
+
+LOCK = int.from_bytes(b"reviewsd")
+"""The key of the advisory lock that each transaction holds; per database."""
+
+REST_SECONDS = 1.0
+"""After a failure nothing is tried for so long: who waits in the queue is told at once."""
+
+_CONNECTION: dict[str, str | int] = {
+    "application_name": "reviewsd",
+    "connect_timeout": 5,  # seconds
+    "keepalives_idle": 10,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,  # milliseconds; a server that vanished is noticed
+}
+"""What the URL may say otherwise."""
+
+_SESSION = {
+    "synchronous_commit": "on",  # D1
+    "lock_timeout": "4s",  # with the longest exchange still within a claim's 90 s
+    "idle_in_transaction_session_timeout": "10s",  # a node that froze gives the lock back
+}
+
+_WORLD = (
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    psycopg.InternalError,
+    psycopg.errors.InsufficientPrivilege,
+)
+"""Blame the server, the network or the operator's grants; any other error is a bug of ours."""
+
+_VERSION = "schema_version"
+_MOVED = "clock_moved"
+"""Milliseconds by which the rows have moved with the server's clock, of all jumps together."""
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+Result = TypeVar("Result")
+
+
+class Postgres:
+    """A node's one connection to the store of all nodes.
+
+    Args:
+        url: ``postgresql://...``, as libpq reads it.
+        reactor: Where results come back to; it must be running.
+        secrets: Must be able to unseal what other nodes have sealed.
+
+    Raises:
+        ValueError: libpq does not understand the URL; its reason is not told, since it may quote
+            a password.
+    """
+
+    shared = True
+    """Other nodes may use the store too: they claim, deliver and give orders (D8)."""
+
+    _log = Logger()
+
+    def __init__(self, url: str, reactor: IReactorFromThreads, secrets: Secrets) -> None:
+        try:
+            given = conninfo_to_dict(url)
+        except psycopg.ProgrammingError:
+            raise ValueError("expected a PostgreSQL URL; percent-encode its password") from None
+        self._parameters = {**_CONNECTION, **given}
+        self._name = f"{given.get('dbname', '')} at {given.get('host', 'the local server')}"
+        self._reactor = reactor
+        self._secrets = secrets
+        self._thread: StoreThread | None = None
+        self._healthy = False
+        self._failure: StoreError | None = None
+        self._rest_until = 0.0
+        self._clock = StoreClock(wall_clock())
+        self._moved = 0  # as ``_MOVED`` says
+        self._jumped = 0  # by how much, as this transaction has found
+
+    @property
+    def healthy(self) -> bool:
+        """Whether the last use of the store found it working; False until ``open``."""
+        return self._healthy
+
+    def now(self) -> int:
+        """The server's clock, milliseconds since 1970 UTC; this machine's before it was reached."""
+        return self._clock.now() + self._moved
+
+    async def open(self) -> None:
+        """Start the thread; connect, check and migrate the database.
+
+        Raises:
+            NewerSchemaError: The tables belong to a newer program.
+            OtherKeysError: Other nodes seal with keys that this one does not have.
+            StoreError: The store does not work now. ``run`` may be called all the same, and tries
+                again.
+        """
+        pool = ConnectionPool(
+            "psycopg",
+            **self._parameters,
+            cp_min=1,
+            cp_max=1,
+            cp_openfun=self._prepare,
+            cp_reactor=self._reactor,
+        )
+        self._thread = StoreThread(pool, self._reactor)
+        await self.run(lambda _: None)
+
+    async def run(self, work: Callable[[Cursor], Result]) -> Result:
+        """Run a transaction: all that ``work`` does, or nothing of it; see ``Database.run``."""
+        return await self._opened().call(self._transact, work)
+
+    async def backup(self, path: Path) -> None:
+        """Not here: a backup of the whole database is the server's business (D12).
+
+        Raises:
+            StoreError: Always.
+        """
+        raise StoreError(f"{path} was not written: pg_dump makes the backups of PostgreSQL")
+
+    async def close(self) -> None:
+        """End the transactions that were asked for, then the connection and the thread."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            await thread.close()
+        self._healthy = False
+
+    def _opened(self) -> StoreThread:
+        if self._thread is None:
+            raise StoreError("the store is not open")
+        return self._thread
+
+    # All below runs in the store's thread.
+
+    def _transact(self, pool: ConnectionPool, work: Callable[[Cursor], Result]) -> Result:
+        if self._failure is not None and time.monotonic() < self._rest_until:
+            raise type(self._failure)(str(self._failure))
+        try:
+            connection = self._begin(pool)
+            with connection.cursor() as cursor:
+                try:
+                    result = work(_Cursor(cursor))
+                    if jumped := self._jumped:  # after ``work``: it goes by the time before that
+                        move(_Cursor(cursor), jumped, self.now() + jumped)
+                        _note(connection, _MOVED, str(self._moved + jumped))
+                    connection.commit()
+                except BaseException:
+                    with suppress(psycopg.Error):  # a lost connection cannot, and need not
+                        connection.rollback()
+                    raise
+        except (*_WORLD, StoreError) as error:
+            disconnect(pool)
+            raise self._failed(error) from error
+        self._works()
+        if jumped:
+            self._moved += jumped
+            self._log.warn(JUMPED, how=told(jumped))
+        return result
+
+    def _begin(self, pool: ConnectionPool) -> Connection:
+        """The connection, opened anew if need be, in a transaction that holds the lock."""
+        if pool.connections:
+            try:
+                return self._lock(pool.connect())
+            except psycopg.errors.LockNotAvailable:
+                raise
+            except psycopg.OperationalError:  # lost since it was last used
+                disconnect(pool)
+        return self._lock(pool.connect())
+
+    def _lock(self, connection: Connection) -> Connection:
+        _take_lock(connection)
+        self._jumped = self._clock.look(partial(self._read_clock, connection))
+        return connection
+
+    def _read_clock(self, connection: Connection) -> int:
+        """The server's clock, less what the rows have moved with it."""
+        # A statement of its own: it must see what was committed while the lock was waited for.
+        row = connection.execute(
+            "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT),"
+            " (SELECT value FROM meta WHERE key = %s), (SELECT value FROM meta WHERE key = %s)",
+            (_VERSION, _MOVED),
+        ).fetchone()
+        assert row is not None  # noqa: S101  it is one of constants
+        _check_version(int(row[1]))
+        moved = int(row[2] or 0)
+        if moved != self._moved:  # another node has noticed a jump, or did so before this start
+            self._moved = moved
+            self._clock.forget()
+        return int(row[0]) - moved
+
+    def _prepare(self, connection: Connection) -> None:
+        """Make a new connection fit for use, or close it and raise."""
+        try:
+            connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+            for setting in _SESSION.items():
+                connection.execute("SELECT set_config(%s, %s, false)", setting)
+            connection.commit()
+            _take_lock(connection)
+            _migrate(connection)
+            _check_keys(connection, self._secrets)
+            connection.commit()
+        except BaseException:
+            connection.close()
+            raise
+
+    def _works(self) -> None:
+        if self._failure is not None:
+            self._log.info("the store {name} works again", name=self._name)
+        self._healthy, self._failure = True, None
+
+    def _failed(self, error: Exception) -> StoreError:
+        """Note that the store failed; returns what to raise."""
+        reason = " ".join(str(error).split()) or type(error).__name__
+        failure = error if isinstance(error, StoreError) else StoreError(reason)
+        self._healthy = False
+        self._rest_until = time.monotonic() + REST_SECONDS
+        if str(failure) != str(self._failure):
+            self._log.warn(
+                "the store {name} cannot be used: {reason}", name=self._name, reason=str(failure)
+            )
+        self._failure = failure
+        return failure
+
+
+class _Cursor:
+    """A ``Cursor`` whose placeholders are ``?``; no statement of ours has a literal one, or a %."""
+
+    def __init__(self, cursor: psycopg.Cursor[tuple[Any, ...]]) -> None:
+        self._cursor = cursor
+
+    @property
+    def rowcount(self) -> int:
+        return self._cursor.rowcount
+
+    def execute(self, sql: str, parameters: Sequence[Value] = (), /) -> Self:
+        self._cursor.execute(_marked(sql), parameters)
+        return self
+
+    def executemany(self, sql: str, parameters: Sequence[Sequence[Value]], /) -> Self:
+        self._cursor.executemany(_marked(sql), parameters)
+        return self
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        return self._cursor.fetchone()
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        return self._cursor.fetchall()
+
+
+def translated(statement: str) -> str:
+    """A statement of a migration in PostgreSQL's words."""
+    identity = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+    statement = re.sub(r"INTEGER PRIMARY KEY( AUTOINCREMENT)?", identity, statement)
+    return re.sub(r"\bBLOB\b", "BYTEA", statement)
+
+
+def _marked(sql: str) -> bytes:
+    return sql.replace("?", "%s").encode()
+
+
+def _take_lock(connection: Connection) -> None:
+    connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+
+
+def _migrate(connection: Connection) -> None:
+    """Bring the schema up to date (D11)."""
+    version = 0
+    if _only(connection, "SELECT to_regclass('meta')") is not None:
+        version = int(_fact(connection, _VERSION) or 0)
+    _check_version(version)
+    for statements in MIGRATIONS[version:]:
+        for statement in statements:
+            connection.execute(translated(statement).encode())
+    _note(connection, _VERSION, str(len(MIGRATIONS)))
+
+
+def _check_version(version: int) -> None:
+    if version > len(MIGRATIONS):
+        raise NewerSchemaError(
+            f"its schema has version {version}, and this program knows up to {len(MIGRATIONS)}: "
+            "run the newer program, or restore a backup of the older one"
+        )
+
+
+def _check_keys(connection: Connection, secrets: Secrets) -> None:
+    """Make sure that the nodes can unseal each other's secrets (H11)."""
+    cursor = _Cursor(connection.cursor())
+    if not key_check.opens(cursor, secrets):
+        raise OtherKeysError(
+            "another node seals the subscribers' secrets with a key that this one does not "
+            "have: give all nodes the same secret.key"
+        )
+    key_check.seal(cursor, secrets)
+
+
+def _fact(connection: Connection, key: str) -> str | None:
+    found = _only(connection, "SELECT (SELECT value FROM meta WHERE key = %s)", key)
+    return None if found is None else str(found)
+
+
+def _note(connection: Connection, key: str, value: str) -> None:
+    connection.execute(
+        "INSERT INTO meta (key, value) VALUES (%s, %s)"
+        " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        (key, value),
+    )
+
+
+def _only(connection: Connection, sql: str, *parameters: str) -> object:
+    """The one value of a query's one row."""
+    row = connection.execute(sql.encode(), parameters).fetchone()
+    assert row is not None  # noqa: S101  these queries always give one
+    return row[0]

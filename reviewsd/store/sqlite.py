@@ -1,0 +1,330 @@
+"""The state store: transactions on SQLite, one after the other, in a thread of their own.
+
+What makes an acknowledged transaction durable (security-and-operations.md F13, F14, D1, D10):
+
+- ``synchronous=FULL``: the log is on the disk before a commit returns. With ``NORMAL`` a power
+  loss takes acknowledged commits with it; ``tests/system/crash`` shows both.
+- Exactly one connection. SQLite's WAL-reset bug corrupts with two, so the connection holds the
+  file's lock for as long as it is open, and nobody else's gets in.
+- After an I/O error, a full disk or damage the connection is closed. After a failed fsync the kernel
+  may call pages clean that never reached the disk ("fsyncgate"): commits appended behind such a gap
+  in the log would be lost with it at the next power loss. So the next use writes what the log holds
+  once more, opens, and checks the whole file, before anything new is written.
+
+Every opening takes that path, the one at the start too.
+
+A store that fails is no reason to stop: reads are served from memory. ``run`` raises StoreError
+until the store works again, and each call tries (D9). A failed commit has an unknown outcome, as
+after a crash: it was not acknowledged, but may be there.
+
+``postgres`` stands beside this: whoever uses a store sees ``run`` and ``Cursor`` only.
+"""
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Protocol, Self, TypeVar
+
+from twisted.enterprise.adbapi import ConnectionPool
+from twisted.internet.interfaces import IReactorFromThreads
+from twisted.logger import Logger
+
+from reviewsd.store.clock import JUMPED, StoreClock, move, told
+from reviewsd.store.durable import renew, sync
+from reviewsd.store.schema import MIGRATIONS
+from reviewsd.stores.thread import StoreThread
+
+BUSY_SECONDS = 1.0
+"""How long another program's lock is waited for: it blocks every transaction behind it."""
+
+_PRAGMAS = {
+    "locking_mode": "exclusive",  # before the log is touched: then it needs no shared memory
+    "journal_mode": "wal",
+    "synchronous": "full",
+    "foreign_keys": "on",
+}
+
+_WORLD = frozenset(
+    {
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_NOTADB,
+    }
+)
+"""Primary result codes that blame the file or the disk; any other is a bug of ours."""
+
+Value = str | int | float | bytes | None
+Result = TypeVar("Result")
+
+
+class StoreError(Exception):
+    """The store cannot be used now; the text says why, for the operator."""
+
+
+class NewerSchemaError(StoreError):
+    """A newer program has migrated the store: this one must not touch it (D11)."""
+
+
+class OtherKeysError(StoreError):
+    """Other nodes seal with keys that this one does not have: it must not deliver (H11)."""
+
+
+class Cursor(Protocol):
+    """What a transaction works with; placeholders are ``?``."""
+
+    @property
+    def rowcount(self) -> int:
+        """The rows that the last statement has changed."""
+
+    def execute(self, sql: str, parameters: Sequence[Value] = ..., /) -> Self:
+        """Run one statement."""
+
+    def executemany(self, sql: str, parameters: Sequence[Sequence[Value]], /) -> Self:
+        """Run one statement for each of the parameter rows."""
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        """The next row of the result."""
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """The rows of the result that are left."""
+
+
+def wall_clock() -> int:
+    """This machine's, milliseconds since 1970 UTC."""
+    return time.time_ns() // 1_000_000
+
+
+class Database:
+    """The one connection to the one file.
+
+    Args:
+        path: The file, in a directory that only this daemon uses (D7). It and its log are 0600.
+        reactor: Where results come back to; it must be running.
+        wall: The wall clock, milliseconds since 1970 UTC.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self, path: Path, reactor: IReactorFromThreads, wall: Callable[[], int] = wall_clock
+    ) -> None:
+        self._path = path
+        self._reactor = reactor
+        self._wall = wall
+        self._clock = StoreClock(wall())
+        self._thread: StoreThread | None = None
+        self._healthy = False
+        self._reported: str | None = None  # the reason that the log already knows
+
+    @property
+    def healthy(self) -> bool:
+        """Whether the last use of the store found it working; False until ``open``."""
+        return self._healthy
+
+    def now(self) -> int:
+        """The wall clock, milliseconds since 1970 UTC; when it jumps, what is stored moves with it."""
+        return self._clock.now()
+
+    async def open(self) -> None:
+        """Start the thread; create, check and migrate the file.
+
+        Raises:
+            NewerSchemaError: The file belongs to a newer program.
+            StoreError: The store does not work now. ``run`` may be called all the same, and tries
+                again.
+        """
+        pool = ConnectionPool(
+            "sqlite3",
+            os.fspath(self._path),
+            timeout=BUSY_SECONDS,
+            isolation_level="IMMEDIATE",
+            check_same_thread=False,
+            cp_min=1,
+            cp_max=1,
+            cp_openfun=self._prepare,
+            cp_reactor=self._reactor,
+        )
+        self._thread = StoreThread(pool, self._reactor)
+        await self._thread.call(self._connection)
+
+    async def run(self, work: Callable[[Cursor], Result]) -> Result:
+        """Run a transaction: all that ``work`` does, or nothing of it.
+
+        ``work`` runs in the store's thread: it must not touch what the reactor's thread uses. It
+        is never aborted half way: cancelling this only stops waiting for the result.
+
+        Returns:
+            What ``work`` returned, after the commit is on the disk.
+
+        Raises:
+            StoreError: The store cannot be used now. If the commit itself failed, the outcome is
+                unknown.
+            Exception: What ``work`` raised; rolled back.
+        """
+        return await self._opened().call(self._transact, work)
+
+    async def backup(self, path: Path) -> None:
+        """Copy the store as it is between two transactions (D12); the copy is 0600 and fsynced.
+
+        Raises:
+            FileExistsError: ``path`` exists; it is left as it was.
+            OSError: ``path`` cannot be made.
+            StoreError: Copying failed, or the store cannot be used; nothing is left behind.
+        """
+        await self._opened().call(self._copy, path)
+
+    async def close(self) -> None:
+        """End the transactions that were asked for, then the connection and the thread."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            await thread.close()
+        self._healthy = False
+
+    def _opened(self) -> StoreThread:
+        if self._thread is None:
+            raise StoreError("the store is not open")
+        return self._thread
+
+    # All below runs in the store's thread.
+
+    def _transact(self, pool: ConnectionPool, work: Callable[[Cursor], Result]) -> Result:
+        connection = self._connection(pool)
+        jumped = self._clock.look(self._wall)
+        try:
+            with closing(connection.cursor()) as cursor:
+                try:
+                    result = work(cursor)
+                    if jumped:  # after ``work``: it goes by the time before that
+                        move(cursor, jumped, self._clock.now() + jumped)
+                    connection.commit()
+                except BaseException:
+                    connection.rollback()
+                    raise
+        except sqlite3.Error as error:
+            if not _blames_the_world(error):
+                raise
+            pool.disconnect(connection)
+            raise self._failed(error) from error
+        if jumped:
+            self._clock.jump(jumped)
+            self._log.warn(JUMPED, how=told(jumped))
+        return result
+
+    def _connection(self, pool: ConnectionPool) -> sqlite3.Connection:
+        """The connection, opened anew unless it is open.
+
+        Raises:
+            StoreError: It cannot be opened, or the file is no good.
+        """
+        try:
+            connection: sqlite3.Connection = pool.connect()
+        except (OSError, sqlite3.Error, StoreError) as error:
+            if isinstance(error, sqlite3.Error) and not _blames_the_world(error):
+                raise
+            raise self._failed(error) from error
+        self._works()
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        """Make a new connection fit for use, or close it and raise."""
+        try:
+            self._path.chmod(0o600)  # it is still empty when it is new; the log follows its mode
+            log = self._path.with_name(f"{self._path.name}-wal")
+            if log.exists():  # after a crash, or an error
+                renew(log)
+            _configure(connection)
+            _check(connection)
+            _migrate(connection)
+            # SQLite makes the log's name durable too, but does not mind when that fails.
+            sync(self._path.parent)
+        except BaseException:
+            connection.close()
+            raise
+
+    def _copy(self, pool: ConnectionPool, path: Path) -> None:
+        connection = self._connection(pool)
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+        try:
+            with closing(sqlite3.connect(path)) as target:
+                connection.backup(target)
+            sync(path.parent)
+        except sqlite3.Error as error:
+            path.unlink()
+            raise StoreError(f"the backup failed: {error}") from error
+
+    def _works(self) -> None:
+        if self._reported is not None:
+            self._log.info("the store {path} works again", path=self._path)
+        self._healthy, self._reported = True, None
+
+    def _failed(self, error: Exception) -> StoreError:
+        """Note that the store failed; returns what to raise."""
+        failure = error if isinstance(error, StoreError) else StoreError(str(error))
+        self._healthy = False
+        if str(failure) != self._reported:
+            self._reported = str(failure)
+            self._log.warn(
+                "the store {path} cannot be used: {reason}", path=self._path, reason=self._reported
+            )
+        return failure
+
+
+def examine(path: Path, work: Callable[[Cursor], Result]) -> Result:
+    """Read a copy that nobody else uses; call it in a thread."""
+    # immutable: otherwise a log would be made beside it
+    with (
+        closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as copy,
+        closing(copy.cursor()) as cursor,
+    ):
+        return work(cursor)
+
+
+def _blames_the_world(error: sqlite3.Error) -> bool:
+    # An error of the module itself, as for a wrong number of parameters, has no code.
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _WORLD
+
+
+def _configure(connection: sqlite3.Connection) -> None:
+    for name, value in _PRAGMAS.items():
+        answer = connection.execute(f"PRAGMA {name} = {value}").fetchall()
+        if answer not in ([], [(value,)]):  # SQLite takes a failed change of the mode for no error
+            raise StoreError(f"{name} stays {answer[0][0]}")
+
+
+def _check(connection: sqlite3.Connection) -> None:
+    """Read the whole file (D10).
+
+    Raises:
+        StoreError: The file is damaged, or of a newer program.
+    """
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > len(MIGRATIONS):
+        raise NewerSchemaError(
+            f"its schema has version {version}, and this program knows up to {len(MIGRATIONS)}: "
+            "run the newer program, or restore a backup of the older one"
+        )
+    (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if found != "ok":
+        raise StoreError(f"it is damaged: {found}")
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    """Bring the schema up to date (D11)."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    for number, statements in enumerate(MIGRATIONS[version:], version + 1):
+        connection.execute("BEGIN IMMEDIATE")
+        for statement in statements:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {number}")
+        connection.commit()
+    # Written in any case: a store that opens can be written to.
+    connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")

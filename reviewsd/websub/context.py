@@ -1,0 +1,84 @@
+"""What the hub has from outside: time, chance, threads, a tally, a store, the way to callbacks.
+
+Tests bring their own.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
+
+from reviewsd.domain.callback import Callback
+from reviewsd.store.sqlite import Cursor
+from reviewsd.runtime.counters import Tally
+from reviewsd.websub.rate_limits import Crowd
+from reviewsd.websub.outbound.requests.outcomes import Admission, Outcome, Push
+
+T = TypeVar("T")
+
+
+class InThread(Protocol):
+    """Runs what takes long beside the reactor: ``twisted.internet.threads.deferToThread``."""
+
+    def __call__(self, work: Callable[[], T], /) -> Deferred[T]:
+        """Call it in a thread."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Time, chance, threads, and who counts what happens."""
+
+    clock: IReactorTime
+    """Waits, and monotonic seconds for what does not outlive the process (D13)."""
+    now: Callable[[], int]
+    """Wall clock, milliseconds since 1970 UTC: what is stored."""
+    token: Callable[[], str]
+    """Another string each time that nobody can guess: 32 random bytes, base64url (H12)."""
+    chance: Callable[[], float]
+    """A number from 0 to 1, another one each time."""
+    in_thread: InThread
+    tally: Tally = field(default_factory=Tally)
+
+
+class Store(Protocol):
+    """Where transactions run: a ``stores.database.Database``."""
+
+    async def run(self, work: Callable[[Cursor], T]) -> T:
+        """Run a transaction: all that ``work`` does, or nothing of it.
+
+        Raises:
+            StoreError: The store cannot be used now.
+        """
+
+
+class Client(Protocol):
+    """What calls callbacks: ``client.CallbackClient``."""
+
+    async def verify(self, callback: Callback, *, timeout: float, admission: Admission) -> Outcome:
+        """GET a callback."""
+
+    async def deliver(
+        self, callback: Callback, push: Push, *, timeout: float, admission: Admission
+    ) -> Outcome:
+        """POST to a callback."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """How callbacks are reached for one purpose."""
+
+    client: Client
+    crowd: Crowd
+    """How many exchanges are under way with each address network (H2, H8)."""
+    timeout: float
+    """Of one exchange, seconds."""
+
+    async def ask(self, callback: Callback) -> Outcome:
+        """GET a callback; what it answers is at most a kilobyte."""
+        return await self.client.verify(callback, timeout=self.timeout, admission=self.crowd)
+
+    async def deliver(self, callback: Callback, push: Push) -> Outcome:
+        """POST a topic's content to a callback."""
+        return await self.client.deliver(callback, push, timeout=self.timeout, admission=self.crowd)

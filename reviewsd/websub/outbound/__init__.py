@@ -1,0 +1,1 @@
+"""Requests to callbacks: resolved, dialled, sent and read with bounds on everything."""

@@ -1,0 +1,223 @@
+"""The one way out: every request to a callback goes through here (E4).
+
+An attempt resolves, is admitted, dials, makes one exchange, and leaves nothing behind: whatever
+happens, one timeout is around the whole, and cancelling lets go of the socket. The checks are the
+resolver's and the dialler's, the limits below TLS are the connection's; here is the order of things.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from twisted.internet import defer
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.interfaces import IReactorTime
+
+from reviewsd.domain.addresses import AddressRefusedError, network_of
+from reviewsd.domain.callback import Callback
+from reviewsd.websub.outbound.requests.connection import Connection, Lost, Peer, Reply, Request
+from reviewsd.websub.outbound.requests.dialer import Dialler
+from reviewsd.websub.outbound.requests.outcomes import Admission, Answered, Crowded, Outcome, Unanswered
+from reviewsd.websub.outbound.requests.pool import Pool
+from reviewsd.websub.outbound.requests.resolver import NotResolvedError, Resolver
+from reviewsd.websub.outbound.requests.tls import Tls
+from reviewsd.websub.outbound.requests.fair_queue import Turns
+
+_STOPPING = "this service is stopping"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one attempt may cost (E12)."""
+
+    connect_seconds: float = 10.0
+    """For all addresses of a name together."""
+    byte_budget: int = 131_072
+    """Bytes received in one exchange, below TLS: handshake, heads and body."""
+    max_lifetime: float = 45.0
+    """Seconds of a connection, whatever it is used for."""
+    idle_seconds: float = 5.0
+    """How long a connection may wait for its next delivery."""
+
+
+class _Trail:
+    """How far an attempt has come, for when it is cut off."""
+
+    address: str | None = None
+
+
+class Outbound:
+    """Makes exchanges with callbacks.
+
+    Args:
+        clock: For timeouts and lifetimes.
+        resolver: From names to addresses.
+        dialler: From addresses to connections.
+        secure: The TLS side.
+        limits: What an attempt may cost.
+    """
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        resolver: Resolver,
+        dialler: Dialler,
+        secure: Tls,
+        limits: Limits,
+    ) -> None:
+        self._clock = clock
+        self._resolver = resolver
+        self._dialler = dialler
+        self._secure = secure
+        self._limits = limits
+        self._turns = Turns(clock)
+        self._pool = Pool(clock, limits.idle_seconds)
+        self._attempts: set[Deferred[Outcome]] = set()
+        self._connections: set[Connection] = set()
+        self._closed = False
+        self._emptied: Deferred[None] | None = None
+
+    async def exchange(
+        self,
+        callback: Callback,
+        request: Request,
+        *,
+        timeout: float,
+        admission: Admission,
+    ) -> Outcome:
+        """Send a request, once, or twice when a kept connection turns out to be dead.
+
+        A request that wants none of the answer's body may use a connection that an earlier one has
+        left, and leaves its own.
+
+        Args:
+            callback: Whom to call.
+            request: What to send.
+            timeout: Seconds for the whole of it.
+            admission: Asked before an address is dialled, told when the exchange has ended.
+        """
+        trail = _Trail()
+        if self._closed:
+            return Unanswered(_STOPPING, None)
+        # a coroutine has no timeout, and nothing that close() could cancel
+        attempt = Deferred.fromCoroutine(self._attempt(callback, request, admission, trail))
+        self._attempts.add(attempt)
+        try:
+            return await attempt.addTimeout(timeout, self._clock)
+        except defer.TimeoutError:
+            return Unanswered(f"no answer within {timeout:g} s", trail.address)
+        except CancelledError:
+            if self._closed:
+                return Unanswered(_STOPPING, trail.address)
+            raise
+        finally:
+            self._attempts.discard(attempt)
+
+    async def close(self) -> None:
+        """End every attempt and every connection; returns when no socket is left."""
+        self._closed = True
+        self._pool.close()
+        for attempt in tuple(self._attempts):
+            attempt.cancel()
+        for connection in tuple(self._connections):
+            connection.abort()
+        if self._connections:
+            self._emptied = Deferred()
+            await self._emptied
+
+    async def _attempt(
+        self, callback: Callback, request: Request, admission: Admission, trail: _Trail
+    ) -> Outcome:
+        kept = self._pool.take(callback) if request.max_answer is None else None
+        if kept is not None:
+            trail.address = kept.peer.address
+            if not admission.enter(kept.peer.network):
+                self._pool.keep(kept)
+                return Crowded(kept.peer.address)
+            try:
+                outcome = await self._exchange(kept, request)
+            finally:
+                admission.leave(kept.peer.network)
+            if isinstance(outcome, Answered):
+                return outcome
+            if outcome.begun:
+                return Unanswered(outcome.reason, kept.peer.address)
+            # it had died while it waited, which says nothing of the subscriber (E7)
+        return await self._attempt_anew(callback, request, admission, trail)
+
+    async def _attempt_anew(
+        self, callback: Callback, request: Request, admission: Admission, trail: _Trail
+    ) -> Outcome:
+        """Resolve, and try one address after the other until one can be connected to."""
+        try:
+            addresses = await self._resolver.addresses(callback)
+        except (NotResolvedError, AddressRefusedError) as error:
+            return Unanswered(str(error), None)
+        if any(self._dialler.is_own(address, callback.port) for address in addresses):
+            return Unanswered("the callback leads to this service itself", None)
+        deadline = self._clock.seconds() + self._limits.connect_seconds
+        crowded, reason = None, "no connection"
+        for tried, address in enumerate(addresses):
+            network = network_of(address)
+            if not admission.enter(network):
+                crowded = address
+                continue
+            try:
+                trail.address = address
+                share = (deadline - self._clock.seconds()) / (len(addresses) - tried)
+                peer = Peer(callback=callback, address=address, network=network)
+                make = partial(self._connection, peer)
+                dialled = await self._dialler.dial(address, callback.port, share, make)
+                if isinstance(dialled, Connection):
+                    outcome = await self._exchange(dialled, request)
+                    if isinstance(outcome, Answered):
+                        return outcome
+                    return Unanswered(outcome.reason, address)
+                reason = dialled.reason
+            finally:
+                admission.leave(network)
+        return Unanswered(reason, trail.address) if crowded is None else Crowded(crowded)
+
+    async def _exchange(self, connection: Connection, request: Request) -> Answered | Lost:
+        """One exchange; afterwards the connection is kept or closed."""
+        reply = await connection.exchange(request)
+        if isinstance(reply, Lost):
+            return reply
+        if request.max_answer is None and connection.keepable and not self._closed:
+            self._pool.keep(connection)
+        else:
+            connection.close()
+        return _answered(reply, connection.peer.address)
+
+    def _connection(self, peer: Peer) -> Connection:
+        connection = Connection(
+            self._clock,
+            self._turns,
+            self._secure,
+            peer,
+            byte_budget=self._limits.byte_budget,
+            max_lifetime=self._limits.max_lifetime,
+            ended=self._ended,
+        )
+        self._connections.add(connection)
+        return connection
+
+    def _ended(self, connection: Connection) -> None:
+        self._connections.discard(connection)
+        self._pool.forget(connection)
+        if self._emptied is not None and not self._connections:
+            emptied, self._emptied = self._emptied, None
+            emptied.callback(None)
+
+
+def _answered(reply: Reply, address: str) -> Answered:
+    fields = reply.head.fields
+    retry_after = fields.get(b"retry-after")
+    headers: Mapping[bytes, bytes] = {} if retry_after is None else {b"retry-after": retry_after}
+    encoded = fields.get(b"content-encoding", b"identity").lower() != b"identity"
+    return Answered(
+        status=reply.head.status,
+        headers=headers,
+        body=b"" if encoded else reply.body,
+        address=address,
+    )

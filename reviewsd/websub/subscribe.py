@@ -1,0 +1,224 @@
+"""The hub's door: a POST to subscribe or unsubscribe, answered before anybody is contacted.
+
+202 means that the request is on the disk (D1). What the answer says never depends on the callback
+beyond its spelling, nor on whether it is subscribed (WebSub 5.1, E14).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from math import ceil
+from typing import assert_never
+
+from twisted.logger import Logger
+
+from reviewsd.domain.subscription import Intent
+from reviewsd.http1 import urls as paths
+from reviewsd.store import intents
+from reviewsd.store.intents import Asking, Caps
+from reviewsd.store.secrets import Secrets
+from reviewsd.websub.form import FormRules, HubAnswer, HubRequest, HubRequestError, read_form
+from reviewsd.websub.rate_limits import Backoffs, TokenBuckets
+from reviewsd.websub.operator_state import Orders
+from reviewsd.websub.context import Store, World
+
+FULL_WAIT = 600
+"""Seconds after which to ask again where the hub has as much as it takes."""
+
+PAUSE_WAIT = 300
+"""Seconds after which to ask again while the hub is paused."""
+
+START_WAIT = 5
+"""Seconds after which to ask again while the hub of an empty state does not know its topics yet."""
+
+PER_CLIENT, PER_HOST = "requests-per-minute", "requests-per-minute-and-host"
+_LIMITS = {
+    Asking.BACKING_OFF: "backoff",
+    Asking.TOO_MANY: "active",
+    Asking.TOO_MANY_FOR_HOST: "active-per-host",
+    Asking.TOO_MANY_PENDING: "pending",
+}
+LIMITS = (PER_CLIENT, PER_HOST, *_LIMITS.values())
+"""What a request may run into; so they are counted (O9)."""
+
+_ACCEPTED = HubAnswer(status=202, text="accepted; the callback is asked to confirm it now")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What is asked of every request."""
+
+    rules: FormRules
+    caps: Caps
+    """How much the hub takes on."""
+    pending_time: int
+    """Seconds in which a request must be confirmed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gates:
+    """What depends on who asks, and for whom."""
+
+    requests: TokenBuckets
+    """Of client networks (H1)."""
+    hosts: TokenBuckets
+    """Of callback hosts (H2)."""
+    backoffs: Backoffs
+    """Hosts whose verifications are held back (H3)."""
+
+
+class Reception:
+    """Accepts requests.
+
+    Args:
+        database: Keeps them.
+        secrets: Seals ``hub.secret``.
+        orders: Of the operator.
+        world: Time and chance.
+        terms: What is asked of every request.
+        gates: What depends on who asks, and for whom.
+        accepted: Called when there is something to verify.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        *,
+        database: Store,
+        secrets: Secrets,
+        orders: Orders,
+        world: World,
+        terms: Terms,
+        gates: Gates,
+        accepted: Callable[[], None],
+    ) -> None:
+        self._database = database
+        self._secrets = secrets
+        self._orders = orders
+        self._world = world
+        self._count = world.tally.count
+        self._terms = terms
+        self._gates = gates
+        self._accepted = accepted
+
+    def use(self, terms: Terms, gates: Gates) -> None:
+        """Ask this of every request from now on."""
+        self._terms = terms
+        self._gates = gates
+
+    @property
+    def help_text(self) -> str:
+        """How to subscribe, for who looks at the hub with a browser (W24)."""
+        rules = self._terms.rules
+        base_url = rules.base_url
+        topics = "\n".join(f"  {base_url}{path}" for path in paths.TOPICS)
+        return (
+            "This is a WebSub hub (https://www.w3.org/TR/websub/). To be sent a topic's content"
+            " whenever it changes:\n\n"
+            f"  curl {base_url}{paths.HUB} -d hub.mode=subscribe \\\n"
+            f"    -d hub.topic={base_url}{paths.TOPICS[0]} \\\n"
+            "    --data-urlencode hub.callback=https://you.example.org/callback\n\n"
+            f"Topics:\n{topics}\n\n"
+            "The callback must be https. It is asked to confirm with one GET: answer 2xx with"
+            " exactly the value of hub.challenge.\n"
+            f"A subscription lasts {rules.lease_default} seconds, or hub.lease_seconds"
+            f" ({rules.lease_min} to {rules.lease_max}); ask again to renew it.\n"
+            "With hub.secret, deliveries carry X-Hub-Signature.\n"
+            "Three failed deliveries in a row, or one 410, end a subscription."
+            " hub.mode=unsubscribe ends it too."
+        )
+
+    async def receive(self, body: bytes, content_type: bytes | None, client: str) -> HubAnswer:
+        """Accept a request, or say why not.
+
+        Args:
+            body: The form, as it came.
+            content_type: The header.
+            client: The client's network (H1).
+
+        Raises:
+            StoreError: Nothing can be kept now.
+        """
+        wait = self._gates.requests.take(client, self._world.clock.seconds())
+        if wait > 0:
+            self._count("ratelimited_total", PER_CLIENT)
+            return _later(429, "too many requests from your network", wait)
+        try:
+            asked = read_form(body, content_type, self._terms.rules)
+        except HubRequestError as error:
+            if error.refusal is not None:
+                self._count("callback_refused_total", error.refusal.value)
+            return HubAnswer(status=error.status, text=error.text)
+        host = asked.callback.host
+        if self._orders.blocked(host):
+            return HubAnswer(status=403, text=Asking.BLOCKED.value)
+        if self._orders.paused:
+            return _later(503, "the hub is paused by its operator", PAUSE_WAIT)
+        wait = self._gates.hosts.take(host, self._world.clock.seconds())
+        if wait > 0:
+            self._count("ratelimited_total", PER_HOST)
+            return _later(429, "too many requests for this callback host", wait)
+        return await self._keep(asked, client)
+
+    async def _keep(self, asked: HubRequest, client: str) -> HubAnswer:
+        host = asked.callback.host
+        held_back = self._gates.backoffs.wait(host, self._world.clock.seconds())
+        asking = await self._database.run(
+            partial(
+                intents.ask,
+                path=asked.topic,
+                callback=(asked.callback.url, host),
+                asked=self._intent(asked, client),
+                caps=self._terms.caps,
+                backing_off=held_back > 0,
+            )
+        )
+        if asking in _LIMITS:
+            self._count("ratelimited_total", _LIMITS[asking])
+        match asking:
+            case Asking.ACCEPTED:
+                self._log.info(
+                    "{mode} of {topic} asked for with a callback at {callback_host}",
+                    mode=asked.mode.value,
+                    topic=asked.topic,
+                    callback_host=host,
+                    client=client,
+                    type="subscribe",
+                )
+                self._accepted()
+                return _ACCEPTED
+            case Asking.NOTHING_TO_END:
+                return _ACCEPTED  # as if: who is subscribed is nobody's business (E14)
+            case Asking.BLOCKED:
+                return HubAnswer(status=403, text=asking.value)
+            case Asking.NO_TOPIC:
+                return _later(503, asking.value, START_WAIT)
+            case Asking.BACKING_OFF:
+                return _later(429, asking.value, held_back)
+            case Asking.TOO_MANY | Asking.TOO_MANY_FOR_HOST | Asking.TOO_MANY_PENDING:
+                return _later(429, asking.value, FULL_WAIT)
+        assert_never(asking)
+
+    def _intent(self, asked: HubRequest, client: str) -> Intent:
+        now, secret = self._world.now(), asked.secret
+        if secret is not None:
+            secret = self._secrets.seal(secret, asked.callback.url, asked.topic)
+        return Intent(
+            mode=asked.mode,
+            topic_given=asked.topic_given,
+            secret=secret,
+            lease_seconds=asked.lease_seconds,
+            challenge=self._world.token(),
+            topic_version=0,  # known in the transaction
+            requester=client,
+            requested_at=now,
+            expires_at=now + self._terms.pending_time * 1000,
+            next_attempt_at=now,
+        )
+
+
+def _later(status: int, reason: str, seconds: float) -> HubAnswer:
+    wait = max(1, ceil(seconds))
+    text = f"{reason}; try again in {wait} seconds"
+    return HubAnswer(status=status, text=text, retry_after=wait)

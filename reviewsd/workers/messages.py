@@ -1,0 +1,106 @@
+"""What the main process and its readers tell each other, over a ``reviewsd.workers.ipc.Link``.
+
+The main process gives orders and the readers tell; what is asked with a number is answered with it.
+MessagePack, since both are of one version of one program, and most of it is bytes.
+"""
+
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from reviewsd.config.load.schema import Config
+from reviewsd.workers.supervisor.handoff import Handed
+
+
+class Listen(Struct, tag=True, frozen=True):
+    """A listening socket comes with this; all do so before the reader begins."""
+
+    endpoint: str
+    """As it is called in ``listen``."""
+
+
+class Begin(Struct, tag=True, frozen=True, kw_only=True):
+    """What to serve; the file of the configuration may be another by now."""
+
+    config: Config
+    log_format: Literal["text", "json"]
+    ended: dict[bytes, int]
+    """MCP sessions: their digests, and when they would have ended by themselves, ms since 1970."""
+
+
+class Ended(Struct, tag=True, frozen=True):
+    """More MCP sessions have ended; to be answered when no request finds them alive any more."""
+
+    number: int
+    sessions: dict[bytes, int]
+
+
+class Look(Struct, tag=True, frozen=True):
+    """There may be a new snapshot."""
+
+
+class Count(Struct, tag=True, frozen=True):
+    """The counts are asked for (``tally``)."""
+
+    number: int
+
+
+class Drain(Struct, tag=True, frozen=True):
+    """Take no more connections, finish what is under way, and end."""
+
+
+class Ready(Struct, tag=True, frozen=True):
+    """The reader takes connections from now on."""
+
+    pid: int
+
+
+class Done(Struct, tag=True, frozen=True):
+    """What came with this number is done."""
+
+    number: int
+
+
+class Counted(Struct, tag=True, frozen=True):
+    """What the reader has counted so far, since it was asked."""
+
+    number: int
+    counts: dict[str, float]
+
+
+Order = Listen | Begin | Ended | Look | Count | Drain
+Told = Ready | Done | Counted | Handed
+
+
+def encode(message: Order | Told) -> bytes:
+    """A message, ready to be sent."""
+    return _encoder.encode(message)
+
+
+def read_order(message: bytes) -> Order:
+    """What a reader has received."""
+    return _orders.decode(message)
+
+
+def read_told(message: bytes) -> Told:
+    """What the main process has received."""
+    return _tellings.decode(message)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, Path):
+        return str(value)
+    raise NotImplementedError(type(value))
+
+
+def _rich(kind: type, value: object) -> object:
+    if kind is Path:
+        return Path(str(value))
+    raise NotImplementedError(kind)
+
+
+_encoder = msgspec.msgpack.Encoder(enc_hook=_plain)
+_orders: msgspec.msgpack.Decoder[Order] = msgspec.msgpack.Decoder(Order, dec_hook=_rich)
+_tellings: msgspec.msgpack.Decoder[Told] = msgspec.msgpack.Decoder(Told)

@@ -1,0 +1,479 @@
+"""The operator's side of the hub, through a real socket (H7, A1, A3)."""
+
+import json
+import os
+import socket
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import cast
+
+import pytest
+import pytest_twisted  # type: ignore[import-untyped] # has no stubs
+from msgspec.structs import replace
+from twisted.internet import reactor
+from twisted.internet.defer import Deferred, maybeDeferred, succeed
+from twisted.internet.interfaces import IReactorUNIX
+from twisted.internet.threads import deferToThread
+from twisted.logger import capturedLogs
+
+from reviewsd.publish.publication import Job, Outcome, publish
+from reviewsd.publish.sources import signature
+from reviewsd.publish.compile_process import Progress
+from reviewsd.store.sqlite import StoreError
+from reviewsd.publish.publisher import Publisher
+from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.runtime.tasks import TaskSet
+from reviewsd.admin.site import AdminSite
+from tests.support.admin_socket import (
+    VERSION,
+    Answer,
+    ask,
+    check_headers,
+    check_problem,
+    told,
+)
+from tests.support.columns import review
+from tests.support.operator import ACTIVE, DataReloading, MemoryOperator
+from tests.support.publishing import House
+
+BASE = "https://a.example"
+ABOUT = {"version": VERSION, "base_url": BASE, "listen": [], "data_dir": "/d"}
+WHO = f"asked for by pid {os.getpid()}, uid {os.getuid()}, gid {os.getgid()}"
+
+
+class Desk:
+    """An AdminSite on a socket, over an operator in memory."""
+
+    def __init__(self, place: Path) -> None:
+        house = House(place)
+        house.write(review("a"))
+        snapshots = Snapshots(house.snapshots)
+        self.operator = MemoryOperator()
+        self.publisher = Publisher(
+            house.order, "1", snapshots, lambda: succeed(signature(house.data)), _publish
+        )
+        self.path = place / "admin.sock"
+        site = AdminSite(
+            snapshots,
+            self.publisher,
+            DataReloading(self.publisher),
+            self.operator,
+            ABOUT,
+            lambda: 0.0,
+            TaskSet(),
+        ).site()
+        self.port = cast("IReactorUNIX", reactor).listenUNIX(
+            str(self.path),
+            site,  # type: ignore[arg-type]  # declared before factories were generic
+        )
+
+    async def ask(self, method: str, target: str) -> Answer:
+        return await ask(self.path, method, target)
+
+
+async def _publish(job: Job, _: Progress) -> Outcome:
+    return publish(job, lambda *_: None)
+
+
+@pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
+async def desk() -> AsyncIterator[Desk]:
+    with tempfile.TemporaryDirectory() as name:  # a short path
+        desk = Desk(Path(name))
+        yield desk
+        await maybeDeferred(desk.port.stopListening)
+
+
+# -- reading
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_subscription_is_told_with_its_times_and_without_a_secret(desk: Desk) -> None:
+    answer = await desk.ask("GET", "/v1/subscriptions/12")
+    assert 200 == answer.status
+    check_headers(answer)
+    assert {
+        "id": "12",
+        "topic": "/feed.xml",
+        "callback": "https://subscriber.example.com/cb?secret=1",
+        "host": "subscriber.example.com",
+        "state": "active",
+        "created_at": "2025-10-09T08:53:20Z",
+        "verified_at": "2025-10-09T08:53:21Z",
+        "lease_seconds": 864_000,
+        "lease_expires_at": "2025-10-19T08:53:21Z",
+        "signed": True,
+        "delivered_version": 11,
+        "topic_version": 12,
+        "consecutive_failures": 1,
+        "next_attempt_at": "2025-10-09T08:55:20Z",
+        "in_flight": False,
+        "last_attempt_at": "2025-10-09T08:54:20Z",
+        "last_status": 503,
+        "last_error": "HTTP 503",
+        "last_success_at": "2025-10-09T08:53:30Z",
+        "last_failure_at": "2025-10-09T08:54:20Z",
+        "last_failure": "HTTP 503",
+        "pending": None,
+    } == answer.json()
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_request_that_is_not_confirmed_is_told_with_who_asked(desk: Desk) -> None:
+    """H6"""
+    found = (await desk.ask("GET", "/v1/subscriptions/p7")).json()
+    assert (None, "192.0.2.7/32") == (found["verified_at"], found["pending"]["requester"])
+    assert "2025-10-09T09:03:20Z" == found["pending"]["expires_at"]
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+@pytest.mark.parametrize(
+    ("query", "ids"),
+    [
+        ("", ["12", "p7"]),
+        ("?topic=/feed.xml", ["12", "p7"]),
+        ("?topic=feed.xml", ["12", "p7"]),
+        ("?topic=https://a.example/feed.xml", ["12", "p7"]),
+        ("?topic=/reviews.json", []),
+        ("?state=active", ["12"]),
+        ("?state=pending%20verification", ["p7"]),
+        ("?callback=https://new.example.com/", ["p7"]),
+        ("?callback=https://subscriber.example.com/cb%3Fsecret%3D1", ["12"]),
+        ("?after=12", ["p7"]),
+    ],
+)
+async def test_a_list_has_what_passes_its_filters(desk: Desk, query: str, ids: list[str]) -> None:
+    page = (await desk.ask("GET", f"/v1/subscriptions{query}")).json()
+    assert ids == [each["id"] for each in page["subscriptions"]]
+    assert None is page["next"]
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_list_is_paged(desk: Desk) -> None:
+    desk.operator.subscriptions = [replace(ACTIVE, id=str(each)) for each in range(1, 2501)]
+    seen: list[str] = []
+    query, sizes = "", []
+    while True:
+        page = (await desk.ask("GET", f"/v1/subscriptions{query}")).json()
+        sizes.append(len(page["subscriptions"]))
+        seen += [each["id"] for each in page["subscriptions"]]
+        if page["next"] is None:
+            break
+        query = f"?after={page['next']}"
+    assert [1000, 1000, 500] == sizes
+    assert [each.id for each in desk.operator.subscriptions] == seen
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+@pytest.mark.parametrize(
+    ("target", "says"),
+    [
+        ("GET /v1/subscriptions?limit=0", "limit: expected 1 to 1000."),
+        ("GET /v1/subscriptions?limit=1001", "limit: expected 1 to 1000."),
+        ("GET /v1/subscriptions?limit=010000", "limit: expected 1 to 1000."),
+        ("GET /v1/subscriptions?limit=%D9%A1", "limit: expected 1 to 1000."),
+        ("GET /v1/subscriptions?after=x", "after: expected an id such as 12 or p7."),
+        ("GET /v1/subscriptions?state=dead", "state: expected one of pending verification, "),
+        ("GET /v1/subscriptions?state=active&state=active", "state: given more than once."),
+        ("GET /v1/subscriptions?callback=a%0Ab", "callback: expected at most 2048 characters"),
+        ("POST /v1/subscriptions/12/remove?reason=" + 201 * "x", "reason: expected at most 200"),
+        ("POST /v1/push?topic=/feed.xml&id=12", "Name a topic or ids, not both."),
+        ("POST /v1/blocks", "value: expected a host name"),
+        ("POST /v1/blocks?value=https://x.example/secret", "value: expected a host name"),
+        ("POST /v1/blocks?value=x.example%0A&note=y", "value: expected at most 2048"),
+        ("DELETE /v1/blocks?value=1.2.3.4/99", "value: expected a host name"),
+    ],
+)
+async def test_a_wrong_parameter_is_named_with_what_it_may_be(
+    desk: Desk, target: str, says: str
+) -> None:
+    with capturedLogs() as events:
+        answer = await desk.ask(*target.split(" ", 1))
+    check_problem(answer, 400)
+    assert answer.json()["detail"].startswith(says)
+    assert ([], []) == (desk.operator.done, told(events))
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+@pytest.mark.parametrize(
+    ("target", "says"),
+    [
+        ("GET /v1/subscriptions/13", "reviewsctl subs list"),
+        ("GET /v1/subscriptions/x", "reviewsctl subs list"),
+        ("GET /v1/subscriptions/9999999999999999999", "reviewsctl subs list"),
+        ("POST /v1/subscriptions/13/remove", "reviewsctl subs list"),
+        ("POST /v1/push?id=12&id=13", "reviewsctl subs list"),
+        ("POST /v1/push?topic=/feed", "/feed.xml, /api/feed.json, /reviews.json"),
+        ("GET /v1/subscriptions?topic=//feed.xml", "/feed.xml, /api/feed.json, /reviews.json"),
+        ("POST /v1/push?topic=https://b.example/feed.xml", "/feed.xml, /api/feed.json"),
+        ("DELETE /v1/blocks?value=x.example", "reviewsctl hub blocks"),
+        ("GET /v1/subscriptions/", "no such operation"),
+        ("GET /v1/hub/nothing", "no such operation"),
+        ("GET /v1/pushes", "no such operation"),
+    ],
+)
+async def test_what_is_not_there_is_404_and_says_what_is(
+    desk: Desk, target: str, says: str
+) -> None:
+    answer = await desk.ask(*target.split(" ", 1))
+    check_problem(answer, 404)
+    assert says in answer.json()["detail"]
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+@pytest.mark.parametrize(
+    ("target", "allow"),
+    [
+        ("POST /v1/subscriptions", "GET, HEAD"),
+        ("DELETE /v1/subscriptions/12", "GET, HEAD"),
+        ("GET /v1/subscriptions/12/remove", "POST"),
+        ("GET /v1/push", "POST"),
+        ("GET /v1/hub/pause", "POST"),
+        ("PUT /v1/blocks", "DELETE, GET, HEAD, POST"),
+    ],
+)
+async def test_other_methods_are_a_problem(desk: Desk, target: str, allow: str) -> None:
+    answer = await desk.ask(*target.split(" ", 1))
+    check_problem(answer, 405)
+    assert allow == answer.headers["Allow"]
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+@pytest.mark.parametrize("target", ["GET /v1/subscriptions", "POST /v1/push", "POST /v1/hub/pause"])
+async def test_a_browser_is_refused_here_too(desk: Desk, target: str) -> None:
+    """A2"""
+    method, path = target.split()
+    check_problem(await ask(desk.path, method, path, {"Origin": "https://evil.example"}), 403)
+    assert [] == desk.operator.done
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_the_hub_is_told_with_its_topics(desk: Desk) -> None:
+    topic = {
+        "path": "/feed.xml",
+        "version": 12,
+        "sha256": "ab",
+        "changed_at": "2025-10-09T08:53:20Z",
+        "subscriptions": 1,
+        "due": 1,
+    }
+    state = {
+        "paused": False,
+        "active": 1,
+        "pending": 1,
+        "due": 1,
+        "in_flight": 0,
+        "oldest_due_at": "2025-10-09T08:53:20Z",
+        "blocks": 0,
+        "opened_networks": ["127.0.0.0/8"],
+        "store": "ok",
+    }
+    await desk.publisher.reload()
+    assert {"topics": [topic]} == (await desk.ask("GET", "/v1/topics")).json()
+    assert {**state, "topics": [topic]} == (await desk.ask("GET", "/v1/hub")).json()
+    assert state == (await desk.ask("GET", "/v1/status")).json()["hub"]
+
+
+# -- changes
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+@pytest.mark.parametrize(
+    ("target", "answer", "done", "audit"),
+    [
+        (
+            "POST /v1/subscriptions/12/remove?reason=It%20loops",
+            {"id": "12", "removed": True},
+            ("remove", "12", "It loops"),
+            "removal of subscription 12",
+        ),
+        (
+            "POST /v1/subscriptions/p7/remove",
+            {"id": "p7", "removed": True},
+            ("remove", "p7", ""),
+            "removal of subscription p7",
+        ),
+        ("POST /v1/hub/pause", {"paused": True}, ("pause",), "pause of the hub"),
+        ("POST /v1/hub/resume", {"paused": False}, ("resume",), "resumption of the hub"),
+        (
+            "POST /v1/blocks?value=203.0.113.9&note=floods",
+            {"value": "203.0.113.9/32", "dry_run": False, "removed": 3},
+            ("block", "203.0.113.9/32", "floods", False),
+            "block of 203.0.113.9/32",
+        ),
+        (
+            "POST /v1/push?wait=false",
+            {"type": "accepted"},
+            ("push later", None, None),
+            "push to every subscription",
+        ),
+        (
+            "POST /v1/push?wait=false&topic=https://a.example/feed.xml",
+            {"type": "accepted"},
+            ("push later", None, "/feed.xml"),
+            "push to /feed.xml",
+        ),
+        (
+            "POST /v1/push?wait=false&id=12",
+            {"type": "accepted"},
+            ("push later", ["12"], None),
+            "push to subscriptions 12",
+        ),
+    ],
+)
+async def test_a_change_is_done_and_leaves_its_audit_line(
+    desk: Desk, target: str, answer: object, done: tuple[object, ...], audit: str
+) -> None:
+    """A1: who asked, by the kernel's word; what, without a callback's path."""
+    with capturedLogs() as events:
+        got = await desk.ask(*target.split(" ", 1))
+    assert (200 if answer != {"type": "accepted"} else 202) == got.status
+    check_headers(got)
+    assert answer == got.json()
+    assert [done] == desk.operator.done
+    assert [f"{audit} {WHO}"] == told(events)
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_dry_run_only_counts(desk: Desk) -> None:
+    with capturedLogs() as events:
+        answer = await desk.ask("POST", "/v1/blocks?value=X.Example.&dry_run=true")
+    assert {"value": "x.example", "dry_run": True, "removed": 3} == answer.json()
+    assert [("block", "x.example", "", True)] == desk.operator.done
+    assert [] == told(events)
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_what_is_blocked_is_listed_until_it_is_let_in(desk: Desk) -> None:
+    await desk.ask("POST", "/v1/blocks?value=x.example&note=why")
+    block = {"value": "x.example", "note": "why", "created_at": "2025-10-09T08:53:20Z"}
+    assert {"blocks": [block]} == (await desk.ask("GET", "/v1/blocks")).json()
+    answer = await desk.ask("DELETE", "/v1/blocks?value=x.example")
+    assert {"value": "x.example", "blocked": False} == answer.json()
+
+
+# -- push
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_push_is_a_line_for_each_step_and_one_for_the_result(desk: Desk) -> None:
+    answer = await desk.ask("POST", "/v1/push")
+    assert (200, "application/x-ndjson") == (answer.status, answer.headers["Content-Type"])
+    check_headers(answer)
+    step = {"type": "progress", "stage": "pushing", "total": 2}
+    assert [
+        {**step, "done": 0, "failed": 0},
+        {**step, "done": 2, "failed": 1},
+        {"type": "result", "total": 2, "delivered": 1, "failed": 1, "removed": 0},
+    ] == [json.loads(line) for line in answer.body.splitlines()]
+    assert answer.body.endswith(b"\n")
+    assert [("push", None, None)] == desk.operator.done
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+@pytest.mark.parametrize("query", ["", "?wait=false"])
+async def test_a_push_while_the_hub_is_paused_says_to_resume_first(desk: Desk, query: str) -> None:
+    desk.operator.now = replace(desk.operator.now, paused=True)
+    answer = await desk.ask("POST", f"/v1/push{query}")
+    check_problem(answer, 409)
+    assert "reviewsctl hub resume" in answer.json()["detail"]
+    assert [] == desk.operator.done
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_nothing_is_pushed_to_a_callback_that_has_not_confirmed(desk: Desk) -> None:
+    """I2"""
+    check_problem(await desk.ask("POST", "/v1/push?id=p7"), 409)
+    assert [] == desk.operator.done
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+@pytest.mark.parametrize(
+    ("target", "done"),
+    [
+        ("POST /v1/push", ("push", None, None)),
+        ("POST /v1/hub/pause", ("pause",)),
+        ("POST /v1/subscriptions/12/remove", ("remove", "12", "")),
+    ],
+)
+async def test_a_client_that_leaves_cancels_nothing(
+    desk: Desk, target: str, done: tuple[object, ...]
+) -> None:
+    """A3: and nobody complains."""
+    gate: Deferred[None] = Deferred()
+    desk.operator.gate = gate
+    with capturedLogs() as events:
+        await _ask_and_leave(desk, target)
+        assert [] == desk.operator.done
+        gate.callback(None)
+    assert [done] == desk.operator.done
+    (audit,) = told(events)
+    assert audit.endswith(WHO)
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_what_fails_after_its_client_has_left_is_in_the_log(desk: Desk) -> None:
+    gate: Deferred[None] = Deferred()
+    desk.operator.gate = gate
+    with capturedLogs() as events:
+        await _ask_and_leave(desk, "POST /v1/push")
+        gate.errback(StoreError("the disk is full"))
+    assert "what a client that has left asked for failed" == told(events)[-1]
+
+
+async def _ask_and_leave(desk: Desk, target: str) -> None:
+    client = socket.socket(socket.AF_UNIX)
+    await deferToThread(client.connect, str(desk.path))
+    client.sendall(f"{target} HTTP/1.1\r\nHost: reviewsd\r\n\r\n".encode())
+    await desk.ask("GET", "/v1/ping")  # by now the order has arrived
+    client.close()
+    await desk.ask("GET", "/v1/ping")  # by now the daemon knows that it has left
+
+
+# -- when the store does not work
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+@pytest.mark.parametrize(
+    "target",
+    [
+        "GET /v1/subscriptions",
+        "GET /v1/subscriptions/12",
+        "POST /v1/subscriptions/12/remove",
+        "GET /v1/topics",
+        "POST /v1/push?wait=false",
+        "POST /v1/hub/pause",
+        "POST /v1/hub/resume",
+        "GET /v1/blocks",
+        "POST /v1/blocks?value=x.example",
+        "DELETE /v1/blocks?value=x.example",
+    ],
+)
+async def test_without_the_store_an_order_is_503_with_the_reason(desk: Desk, target: str) -> None:
+    desk.operator.fault = StoreError("the disk is full")
+    answer = await desk.ask(*target.split(" ", 1))
+    check_problem(answer, 503)
+    assert "the disk is full" in answer.json()["detail"]
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_push_that_the_store_breaks_off_has_no_result(desk: Desk) -> None:
+    gate: Deferred[None] = Deferred()
+    desk.operator.gate = gate
+    gate.errback(StoreError("the disk is full"))
+    with capturedLogs() as events:
+        answer = await desk.ask("POST", "/v1/push")
+    (step,) = answer.body.splitlines()
+    assert "progress" == json.loads(step)["type"]
+    assert "b'/v1/push' broke off" == told(events)[-1]
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_the_state_is_told_without_the_store(desk: Desk) -> None:
+    """D9: what is served has nothing to do with it."""
+    await desk.publisher.reload()
+    desk.operator.fault = StoreError("the disk is full")
+    desk.operator.now = replace(desk.operator.now, store="the disk is full")
+    hub, status = await desk.ask("GET", "/v1/hub"), await desk.ask("GET", "/v1/status")
+    assert (200, "the disk is full", []) == (hub.status, hub.json()["store"], hub.json()["topics"])
+    assert (200, "the disk is full") == (status.status, status.json()["hub"]["store"])

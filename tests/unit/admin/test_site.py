@@ -1,0 +1,290 @@
+"""The operator's site, through a real socket of its own (A1-A3)."""
+
+import json
+import os
+import socket
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import cast
+
+import pytest
+import pytest_twisted  # type: ignore[import-untyped] # has no stubs
+from twisted.internet import reactor
+from twisted.internet.defer import Deferred, maybeDeferred, succeed
+from twisted.internet.interfaces import IReactorUNIX
+from twisted.internet.threads import deferToThread
+from twisted.logger import capturedLogs
+
+from reviewsd.publish.publication import Job, Outcome, Step, publish
+from reviewsd.publish.sources import signature
+from reviewsd.publish.compile_process import Progress
+from reviewsd.publish.publisher import Publisher
+from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.runtime.tasks import TaskSet
+from reviewsd.admin.site import AdminSite
+from reviewsd.admin.responses import API
+from tests.support.admin_socket import Answer, ask, check_headers, check_problem, told
+from tests.support.columns import review
+from tests.support.operator import DataReloading, MemoryOperator
+from tests.support.publishing import House
+
+ABOUT = {"version": "9.8.7", "base_url": "https://a.example", "listen": ["x"], "data_dir": "/d"}
+STARTED = 1_760_000_000.0
+
+
+class Office:
+    """An AdminSite on a socket, over a Publisher that works in this process."""
+
+    def __init__(self, place: Path) -> None:
+        self.house = House(place)
+        self.house.write(review("a"), review("b"))
+        self.jobs: list[Job] = []
+        self.gate: Deferred[None] = succeed(None)
+        self.time = STARTED
+        self.snapshots = Snapshots(self.house.snapshots)
+        self.publisher = Publisher(
+            self.house.order,
+            "1",
+            self.snapshots,
+            lambda: succeed(signature(self.house.data)),
+            self.run,
+        )
+        self.path = place / "admin.sock"
+        self.operator = MemoryOperator()
+        site = AdminSite(
+            self.snapshots,
+            self.publisher,
+            DataReloading(self.publisher),
+            self.operator,
+            ABOUT,
+            lambda: self.time,
+            TaskSet(),
+        ).site()
+        self.port = cast("IReactorUNIX", reactor).listenUNIX(
+            str(self.path),
+            site,  # type: ignore[arg-type]  # declared before factories were generic
+        )
+
+    async def run(self, job: Job, progress: Progress) -> Outcome:
+        self.jobs.append(job)
+        await self.gate
+        return publish(job, lambda stage, done, total: progress(Step(stage, done, total)))
+
+    async def ask(self, method: str, path: str, headers: Mapping[str, str] | None = None) -> Answer:
+        return await ask(self.path, method, path, headers)
+
+
+@pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
+async def office() -> AsyncIterator[Office]:
+    with tempfile.TemporaryDirectory() as name:  # a short path
+        office = Office(Path(name))
+        yield office
+        await maybeDeferred(office.port.stopListening)
+
+
+# -- who is turned away
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"origin": "null"},
+        {"Sec-Fetch-Site": "none"},
+        {"Sec-Fetch-Mode": "cors"},
+        {"SEC-FETCH-DEST": "empty"},
+        {"Host": "localhost"},
+        {"Host": "reviewsd:80"},
+        {"Host": ""},
+        {"Host": "reviewsd|reviewsd"},
+    ],
+)
+@pytest.mark.parametrize("request_line", ["GET /v1/status", "POST /v1/reload", "GET /nowhere"])
+async def test_what_a_browser_would_send_is_refused(
+    office: Office, headers: Mapping[str, str], request_line: str
+) -> None:
+    """A2: a page in the operator's browser must not reload, nor learn what there is."""
+    method, path = request_line.split()
+    answer = await office.ask(method, path, headers)
+    if answer.headers["Reviewsd-Api"] is None:  # Twisted itself refuses two Hosts
+        assert 400 == answer.status
+    else:
+        check_problem(answer, 403)
+    assert [] == office.jobs
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+@pytest.mark.parametrize(
+    "path", ["/", "/v1", "/v1/", "/v1/statu", "/v1/status/", "/v2/status", "/v1/%ff"]
+)
+async def test_other_paths_are_a_problem(office: Office, path: str) -> None:
+    with capturedLogs() as events:
+        check_problem(await office.ask("GET", path), 404)
+    assert [] == told(events)
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+@pytest.mark.parametrize(
+    ("method", "path", "allow"),
+    [
+        ("POST", "/v1/status", "GET, HEAD"),
+        ("DELETE", "/v1/ping", "GET, HEAD"),
+        ("GET", "/v1/reload", "POST"),
+        ("BREW", "/v1/reload", "POST"),
+    ],
+)
+async def test_other_methods_are_a_problem(
+    office: Office, method: str, path: str, allow: str
+) -> None:
+    answer = await office.ask(method, path)
+    check_problem(answer, 405)
+    assert allow == answer.headers["Allow"]
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_failure_is_a_problem_and_in_the_log(office: Office) -> None:
+    """Here: nothing is published yet, which a started daemon cannot come to."""
+    with capturedLogs() as events:
+        answer = await office.ask("GET", "/v1/status")
+    check_problem(answer, 500)
+    assert "The daemon failed; its log says why." == answer.json()["detail"]
+    assert ["answering b'/v1/status' failed"] == told(events)
+
+
+# -- reading
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_ping(office: Office) -> None:
+    answer = await office.ask("GET", "/v1/ping")
+    assert (200, {"pong": True, "version": "9.8.7"}) == (answer.status, answer.json())
+    check_headers(answer)
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_status_of_good_data(office: Office) -> None:
+    await office.publisher.reload()
+    office.time += 12.34
+    with capturedLogs() as events:
+        answer = await office.ask("GET", "/v1/status")
+    assert 200 == answer.status
+    assert "application/json" == answer.headers["Content-Type"]
+    check_headers(answer)
+    status = answer.json()
+    for name, value in ABOUT.items():
+        assert value == status[name]
+    assert (API, os.getpid()) == (status["api"], status["pid"])
+    assert ("2025-10-09T08:53:20Z", 12.3) == (status["started_at"], status["uptime_seconds"])
+    snapshot = status["snapshot"]
+    assert office.snapshots.current.revision == snapshot["revision"]
+    assert (2, False) == (snapshot["review_count"], snapshot["insights"])
+    data = status["data"]
+    assert ("ok", None, []) == (data["state"], data["failing_since"], data["problems"])
+    assert "published" == data["last_reload"]["outcome"]
+    assert office.operator.now.active == status["hub"]["active"]
+    assert [] == told(events)  # reading leaves no audit line
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_status_of_broken_data(office: Office) -> None:
+    await office.publisher.reload()
+    (office.house.data / "reviews.json").write_text("[]")
+    await office.publisher.reload()
+    status = (await office.ask("GET", "/v1/status")).json()
+    assert 2 == status["snapshot"]["review_count"]
+    data = status["data"]
+    assert "degraded" == data["state"]
+    assert data["last_reload"]["at"] == data["failing_since"]
+    assert data["problems"][0].startswith("reviews.json")
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_head_is_get_without_the_body(office: Office) -> None:
+    get, head = await office.ask("GET", "/v1/ping"), await office.ask("HEAD", "/v1/ping")
+    assert (200, b"") == (head.status, head.body)
+    assert get.headers["Content-Length"] == head.headers["Content-Length"]
+
+
+# -- reload
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_reload_is_a_line_for_each_step_and_one_for_the_result(office: Office) -> None:
+    answer = await office.ask("POST", "/v1/reload")
+    assert 200 == answer.status
+    assert "application/x-ndjson" == answer.headers["Content-Type"]
+    check_headers(answer)
+    assert answer.body.endswith(b"\n")
+    *steps, result = [json.loads(line) for line in answer.body.splitlines()]
+    assert {"progress"} == {step["type"] for step in steps}
+    assert {"type", "stage", "done", "total"} == set(steps[0])
+    assert ("result", "published", 2) == (
+        result["type"],
+        result["outcome"],
+        result["review_count"],
+    )
+    assert office.snapshots.current.revision == result["revision"]
+    assert [] == result["problems"]
+    assert {"at", "seconds"} < set(result)
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_refused_reload_says_why_and_what_is_served(office: Office) -> None:
+    await office.publisher.reload()
+    (office.house.data / "reviews.json").write_text("[]")
+    answer = await office.ask("POST", "/v1/reload")
+    assert 200 == answer.status  # the request has succeeded: it was told
+    result = json.loads(answer.body.splitlines()[-1])
+    assert ("refused", 2) == (result["outcome"], result["review_count"])
+    assert result["problems"][0].startswith("reviews.json")
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+@pytest.mark.parametrize(
+    ("query", "force"), [("", False), ("?force=true", True), ("?force=1", False)]
+)
+async def test_force_is_passed_on(office: Office, query: str, *, force: bool) -> None:
+    await office.ask("POST", f"/v1/reload{query}")
+    assert [force] == [job.force for job in office.jobs]
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_reload_need_not_be_waited_for(office: Office) -> None:
+    office.gate = Deferred()
+    answer = await office.ask("POST", "/v1/reload?wait=false")
+    assert (202, {"type": "accepted"}) == (answer.status, answer.json())
+    check_headers(answer)
+    office.gate.callback(None)
+    assert "published" == (office.publisher.last or pytest.fail("no report")).outcome
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+@pytest.mark.parametrize("query", ["", "?wait=false"])
+async def test_a_reload_leaves_an_audit_line(office: Office, query: str) -> None:
+    """A1: who asked, by the kernel's word"""
+    with capturedLogs() as events:
+        await office.ask("POST", f"/v1/reload{query}")
+    (line, *_) = told(events)
+    who = f"pid {os.getpid()}, uid {os.getuid()}, gid {os.getgid()}"
+    assert f"reload asked for by {who}" == line
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_client_that_leaves_does_not_stop_the_reload(office: Office) -> None:
+    """A3: and nobody complains."""
+    office.gate = Deferred()
+    with capturedLogs() as events:
+        client = socket.socket(socket.AF_UNIX)
+        await deferToThread(client.connect, str(office.path))
+        client.sendall(b"POST /v1/reload HTTP/1.1\r\nHost: reviewsd\r\n\r\n")
+        while not office.jobs:
+            await deferToThread(lambda: None)
+        client.close()
+        await office.ask("GET", "/v1/ping")  # by now the daemon knows that it has left
+        office.gate.callback(None)
+    assert "published" == (office.publisher.last or pytest.fail("no report")).outcome
+    audit, published = told(events)
+    assert audit.startswith("reload asked for by ")
+    assert published.startswith("published ")

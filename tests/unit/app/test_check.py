@@ -1,0 +1,252 @@
+"""What reviewsd tells programs about files and settings (inspection.py, showing.py)."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from reviewsd.config.load.schema import Config, keys
+
+ROOT = Path(__file__).parent.parent
+REVIEW = {
+    "id": "01JGFJJZ00EXAMP1E000000001",
+    "author": "A",
+    "rating": 4,
+    "date": "2025-03-01",
+    "source": "google",
+    "verified": True,
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "data").mkdir()
+    write(tmp_path, [REVIEW])
+    (tmp_path / "reviewsd.yaml").write_text("base_url: https://r.example.com\ndata_dir: data\n")
+    (tmp_path / "reviewsd.yaml").chmod(0o644)
+    return tmp_path
+
+
+def write(folder: Path, reviews: list[dict[str, object]]) -> None:
+    document = {"business": {"name": "B"}, "reviews": reviews}
+    (folder / "data/reviews.json").write_text(json.dumps(document, indent=1))
+
+
+def reviewsd(
+    folder: Path, *arguments: str, environ: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "reviewsd", *arguments],
+        cwd=folder,
+        env={"PYTHONWARNINGS": "error", "PYTHONPATH": str(ROOT), **(environ or {})},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def report(folder: Path, *arguments: str) -> tuple[dict[str, Any], int]:
+    done = reviewsd(folder, "--check", "--json", *arguments)
+    assert "" == done.stderr
+    return json.loads(done.stdout.splitlines()[-1]), done.returncode
+
+
+def test_good_files_are_told_by_their_facts(folder: Path) -> None:
+    found, code = report(folder)
+    assert 0 == code
+    assert {
+        "type": "result",
+        "config": "reviewsd.yaml",
+        "data_dir": str(folder / "data"),
+        "problems": [],
+        "problem_count": 0,
+        "warnings": [],
+        "warning_count": 0,
+        "facts": {
+            "business": "B",
+            "reviews": 1,
+            "first": "2025-03-01",
+            "last": "2025-03-01",
+            "average": 4.0,
+            "stars": {"1": 0, "2": 0, "3": 0, "4": 1, "5": 0},
+            "replies_until": "2025-03-01",
+            "insights": False,
+            "analysed": 0,
+        },
+    } == found
+
+
+def test_a_fault_of_the_configuration_has_its_place(folder: Path) -> None:
+    (folder / "reviewsd.yaml").write_text("base_url: https://r.example.com\ndata_dirs: data\n")
+    found, code = report(folder)
+    assert (78, 2, None) == (code, found["problem_count"], found["data_dir"])
+    assert {
+        "file": "reviewsd.yaml",
+        "line": 2,
+        "column": 1,
+        "path": "data_dirs",
+        "reason": 'unknown key "data_dirs"; did you mean "data_dir"?',
+        "lines": [
+            'reviewsd.yaml:2:1: data_dirs: unknown key "data_dirs"; did you mean "data_dir"?',
+            "    2 | data_dirs: data",
+            "      | ^",
+        ],
+    } in found["problems"]
+
+
+def test_a_fault_of_the_environment_names_the_variable(folder: Path) -> None:
+    done = reviewsd(folder, "--check", "--json", environ={"REVIEWSD_WORKERS": "0"})
+    (problem,) = json.loads(done.stdout)["problems"]
+    assert ("environment", "REVIEWSD_WORKERS") == (problem["file"], problem["path"])
+    assert "workers: expected 1..64, got 0" == problem["reason"]
+
+
+def test_a_fault_of_the_data_has_its_place(folder: Path) -> None:
+    write(folder, [REVIEW, {**REVIEW, "id": "r2", "rating": 7}])
+    found, code = report(folder)
+    (problem,) = found["problems"]
+    assert (78, None) == (code, found["facts"])
+    assert ("$.reviews[1].rating", "r2", 17, 14) == tuple(
+        problem[each] for each in ("path", "id", "line", "column")
+    )
+    assert [
+        f"{folder}/data/reviews.json:17:14: $.reviews[1].rating (id r2): expected 1..5, got 7",
+        '   17 |    "rating": 7,',
+        "      |              ^",
+    ] == problem["lines"]
+
+
+def test_broken_json_has_its_place(folder: Path) -> None:
+    (folder / "data/reviews.json").write_text('{"business": {},\n "reviews" []}')
+    (problem,) = report(folder)[0]["problems"]
+    assert (2, 12, " ") == (problem["line"], problem["column"], problem["lines"][1][7])
+
+
+def test_every_kind_of_problem_is_told_at_once(folder: Path) -> None:
+    """A ca_file that is not there, and a rating that cannot be."""
+    with (folder / "reviewsd.yaml").open("a") as file:
+        file.write("hub: {callbacks: {ca_file: none.pem}}\n")
+    write(folder, [{**REVIEW, "rating": 7}])
+    found, _ = report(folder)
+    assert [True, True] == [
+        "ca_file" in found["problems"][0]["reason"],
+        found["problem_count"] == 2,
+    ]
+
+
+def test_unreadable_data_is_a_problem(folder: Path) -> None:
+    (folder / "data/reviews.json").unlink()
+    (problem,) = report(folder)[0]["problems"]
+    assert [f"{folder}/data/reviews.json: cannot read: No such file or directory"] == problem[
+        "lines"
+    ]
+
+
+def test_oddities_are_warnings_and_only_the_first_are_listed(folder: Path) -> None:
+    write(folder, [{**REVIEW, "id": f"r{n}"} for n in range(25)])
+    (folder / "reviewsd.yaml").chmod(0o664)
+    found, code = report(folder)
+    assert (0, 26, 21) == (code, found["warning_count"], len(found["warnings"]))
+    assert found["warnings"][0]["lines"] == [
+        "reviewsd.yaml: its group may write it; run: chmod g-w reviewsd.yaml"
+    ]
+
+
+def test_data_alone_needs_no_configuration(folder: Path) -> None:
+    (folder / "reviewsd.yaml").unlink()
+    found, code = report(folder, "--data", "data")
+    assert (0, None, str(folder / "data")) == (code, found["config"], found["data_dir"])
+    found, code = report(folder)
+    assert (78, 1) == (code, found["problem_count"])
+
+
+def test_large_data_is_told_step_by_step(folder: Path) -> None:
+    write(folder, [{**REVIEW, "id": f"r{n}"} for n in range(20_000)])
+    lines = reviewsd(folder, "--check", "--json").stdout.splitlines()
+    steps = [json.loads(line) for line in lines[:-1]]
+    assert {"progress"} == {each["type"] for each in steps}
+    assert {("validating", 20_000), ("comparing", 20_000)} == {
+        (each["stage"], each["done"]) for each in steps if each["done"] == each["total"]
+    }
+
+
+# --- settings
+
+
+def shown(folder: Path, environ: Mapping[str, str] | None = None) -> dict[str, dict[str, Any]]:
+    done = reviewsd(folder, "--show-config", environ=environ)
+    assert 0 == done.returncode, done.stderr
+    return {each["key"]: each for each in json.loads(done.stdout)["settings"]}
+
+
+def test_each_value_says_where_it_is_from(folder: Path) -> None:
+    found = shown(
+        folder, {"REVIEWSD_HUB__LEASE__DEFAULT": "3600", "REVIEWSD_CACHE": '{"max_age": 9}'}
+    )
+    assert {
+        "key": "data_dir",
+        "value": str(folder / "data"),
+        "origin": "file",
+        "line": 2,
+        "column": 11,
+    } == found["data_dir"]
+    assert {
+        "key": "hub.lease.default",
+        "value": 3600,
+        "default": 864_000,
+        "origin": "environment",
+        "variable": "REVIEWSD_HUB__LEASE__DEFAULT",
+    } == found["hub.lease.default"]
+    assert "REVIEWSD_CACHE" == found["cache.max_age"]["variable"]
+    assert ("default", 300) == (
+        found["cache.stale_while_revalidate"]["origin"],
+        found["cache.stale_while_revalidate"]["value"],
+    )
+
+
+def test_all_keys_are_there(folder: Path) -> None:
+    found = shown(folder)
+    sections = {key.rpartition(".")[0] for key in keys(Config)}
+    assert [key for key in keys(Config) if key not in sections] == list(found)
+
+
+@pytest.mark.parametrize(
+    ("store", "safe"),
+    [
+        ("postgresql://u:geheim@h/db", "postgresql://u:***@h/db"),
+        ("postgresql://h/db?password=geheim&x=1", "postgresql://h/db?password=***&x=1"),
+        ("postgresql://u@h/db", "postgresql://u@h/db"),
+    ],
+)
+def test_no_password_is_shown(folder: Path, store: str, safe: str) -> None:
+    assert safe == shown(folder, {"REVIEWSD_HUB__STORE": store})["hub.store"]["value"]
+    done = reviewsd(folder, "--show-config", environ={"REVIEWSD_HUB__STORE": store})
+    assert "geheim" not in done.stdout + done.stderr
+
+
+def test_a_wrong_configuration_shows_nothing(folder: Path) -> None:
+    (folder / "reviewsd.yaml").write_text("base_url: x\n")
+    done = reviewsd(folder, "--show-config")
+    assert (78, "") == (done.returncode, done.stdout)
+    assert "reviewsd.yaml:1:11: base_url" in done.stderr
+
+
+def test_the_schema_takes_the_shipped_file_and_refuses_what_the_daemon_refuses(
+    folder: Path,
+) -> None:
+    schema = json.loads(reviewsd(folder, "--config-schema").stdout)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    shipped = yaml.safe_load((ROOT / "config/reviewsd.yaml").read_text())
+    jsonschema.validate(shipped, schema)
+    for wrong in ({"prot": 1}, {"workers": 0}, {"hub": {"lease": {"min": "x"}}}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**shipped, **wrong}, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"base_url": "https://x"}, schema)

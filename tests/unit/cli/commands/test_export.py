@@ -1,0 +1,118 @@
+"""``reviewsctl export``, and that what it writes is read back as it was."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from reviewsctl.importing.platforms.own import COLUMNS
+from tests.support.commands import reviewsctl
+
+REVIEWS = [
+    {
+        "id": "01JP97SC5V86FFBQ4DXQ38HSEK",
+        "author": "Jane Doe",
+        "author_avatar_url": None,
+        "rating": 4,
+        "date": "2025-03-14",
+        "text": 'Zwei\nZeilen, "zitiert"\r\n=1+1',
+        "source": "google",
+        "source_url": "https://example.com/r/1",
+        "owner_reply": {"text": "Danke;\nJane", "date": "2025-03-15"},
+        "verified": True,
+        "x_mood": {"a": 1.1},
+    },
+    {"id": "mine", "author": "Jörg", "rating": 5, "date": "2025-01-01", "source": "website", "verified": False},
+]  # fmt: skip
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    file = {"business": {"name": "Acme"}, "reviews": REVIEWS, "x": 1}
+    (folder / "reviews.json").write_text(json.dumps(file, indent=2, ensure_ascii=False))
+    return folder
+
+
+def exported(environment: dict[str, str], data: Path, *options: str) -> bytes:
+    run = reviewsctl(environment, "export", *options, "--data", str(data))
+    assert (0, "") == (run.returncode, run.stderr)
+    return run.stdout.encode()
+
+
+def test_lines_are_the_reviews_with_all_members(environment: dict[str, str], data: Path) -> None:
+    lines = exported(environment, data, "--jsonl").splitlines()
+
+    assert REVIEWS == [json.loads(line) for line in lines]
+
+
+def test_the_table_has_the_members_of_the_data_model(
+    environment: dict[str, str], data: Path
+) -> None:
+    text = exported(environment, data, "--csv").decode()
+    header, jane, other = csv.reader(io.StringIO(text, newline=""))
+
+    assert list(COLUMNS) == header
+    assert ["Jane Doe", "4", "true"] == [
+        jane[COLUMNS.index(each)] for each in ("author", "rating", "verified")
+    ]
+    assert ["", "", "false"] == [
+        other[COLUMNS.index(each)] for each in ("text", "owner_reply_date", "verified")
+    ]
+
+
+@pytest.mark.parametrize("kind", ["--csv", "--jsonl"])
+def test_names_are_shortened_on_request(environment: dict[str, str], data: Path, kind: str) -> None:
+    text = exported(environment, data, kind, "--names", "short").decode()
+
+    assert "Jane D." in text
+    assert "Jane Doe" not in text
+
+
+@pytest.mark.parametrize(("kind", "name"), [("--csv", "x.csv"), ("--jsonl", "x.jsonl")])
+def test_what_is_exported_is_imported_unchanged(
+    environment: dict[str, str], tmp_path: Path, data: Path, kind: str, name: str
+) -> None:
+    path = tmp_path / name
+    # as bytes: the text mode of subprocess would take the \r of a text away
+    with path.open("wb") as out:
+        subprocess.run(
+            [sys.executable, "-m", "reviewsctl.main", "export", kind, "--data", str(data)],
+            env=environment,
+            stdout=out,
+            check=True,
+            timeout=60,
+        )
+    onto = reviewsctl(environment, "import", str(path), "--data", str(data), "--json")
+    (tmp_path / "new").mkdir()
+    new = reviewsctl(
+        environment,
+        "import",
+        str(path),
+        "--data",
+        str(tmp_path / "new"),
+        "--name",
+        "Acme",
+        "--json",
+    )
+
+    assert (0, 0, 2, "reviewsd") == tuple(
+        json.loads(onto.stdout)[each] for each in ("new", "changed", "unchanged", "format")
+    )
+    assert (2, 0) == tuple(json.loads(new.stdout)[each] for each in ("new", "refused"))
+
+
+def test_it_says_what_is_missing(environment: dict[str, str], tmp_path: Path, data: Path) -> None:
+    neither = reviewsctl(environment, "export", "--data", str(data))
+    nothing = reviewsctl(environment, "export", "--csv", "--data", str(tmp_path))
+
+    assert 2 == neither.returncode
+    assert "say either --csv or --jsonl" in neither.stderr
+    assert 1 == nothing.returncode
+    assert "cannot read" in nothing.stderr
+    assert "--data DIR" in nothing.stderr

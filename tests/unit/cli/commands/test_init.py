@@ -1,0 +1,132 @@
+"""``reviewsctl init``: what it writes is a configuration that runs (interfaces.md 1.1, O11)."""
+
+import datetime
+import json
+import stat
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from reviewsctl.manual.pages.keys import SHIPPED, explanations, with_values
+from tests.support.commands import reviewsctl
+
+FILES = ("reviewsd.yaml", "reviewsd.schema.json", "data/reviews.json")
+
+
+def test_what_is_written_passes_the_check(environment: dict[str, str], tmp_path: Path) -> None:
+    shop = tmp_path / "shop"
+    done = reviewsctl(environment, "init", str(shop), "--name", "Ärger & Söhne")
+
+    assert (0, "") == (done.returncode, done.stderr)
+    assert [f"wrote {shop / file}" for file in FILES] == done.stdout.splitlines()[:3]
+    assert "import EXPORT --replace" in done.stdout
+    checked = reviewsctl(environment, "check", "--config", str(shop / FILES[0]), "--strict")
+    assert (0, "") == (checked.returncode, checked.stderr)
+    assert "Ärger & Söhne" in checked.stdout
+
+
+def test_nobody_else_may_write_the_files(environment: dict[str, str], tmp_path: Path) -> None:
+    reviewsctl(
+        environment, "init", str(tmp_path / "shop"), before=("sh", "-c", 'umask 0; exec "$@"', "sh")
+    )
+    modes = {file: stat.S_IMODE((tmp_path / "shop" / file).stat().st_mode) for file in FILES}
+    assert dict.fromkeys(FILES, 0o644) == modes
+
+
+def test_an_editor_finds_the_schema(environment: dict[str, str], tmp_path: Path) -> None:
+    reviewsctl(environment, "init", str(tmp_path))
+    text = (tmp_path / "reviewsd.yaml").read_text()
+    schema = json.loads((tmp_path / "reviewsd.schema.json").read_text())
+
+    assert "# yaml-language-server: $schema=reviewsd.schema.json" == text.splitlines()[0]
+    jsonschema.validate(yaml.safe_load(text), schema)
+    lease = schema["$defs"]["Lease"]["properties"]
+    assert "30 days." == lease["max"]["description"]
+
+
+def test_ids_of_entries_are_written_down(environment: dict[str, str], tmp_path: Path) -> None:
+    """They survive a move to another domain then (data-model.md 4.2)."""
+    reviewsctl(environment, "init", str(tmp_path), "--base-url", "https://r.example.com")
+    config = yaml.safe_load((tmp_path / "reviewsd.yaml").read_text())
+    year = datetime.datetime.now(datetime.UTC).year
+
+    assert "https://r.example.com" == config["base_url"]
+    assert {"authority": "r.example.com", "year": year} == config["feeds"]
+
+
+@pytest.mark.parametrize("address", ["http://localhost:8080", "http://127.0.0.1:8080"])
+def test_but_not_of_this_machine(environment: dict[str, str], tmp_path: Path, address: str) -> None:
+    reviewsctl(environment, "init", str(tmp_path), "--base-url", address)
+    assert None is yaml.safe_load((tmp_path / "reviewsd.yaml").read_text())["feeds"]["authority"]
+
+
+def test_nothing_is_overwritten(environment: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "reviewsd.yaml").write_text("mine")
+    done = reviewsctl(environment, "init", str(tmp_path))
+
+    assert (1, "") == (done.returncode, done.stdout)
+    assert f"{tmp_path}/reviewsd.yaml is there already\nReplace it with --force.\n" in done.stderr
+    assert ["mine"] == [
+        each.read_text() for each in tmp_path.iterdir() if each.is_file() and each.name != "x"
+    ]
+
+
+def test_data_that_is_there_stays(environment: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/reviews.json").write_text("mine")
+    done = reviewsctl(environment, "init", str(tmp_path))
+
+    assert 0 == done.returncode
+    assert "mine" == (tmp_path / "data/reviews.json").read_text()
+    assert "--replace" not in done.stdout
+
+
+def test_by_force_the_old_is_kept_aside(environment: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "reviewsd.yaml").write_text("mine")
+    assert 0 == reviewsctl(environment, "init", str(tmp_path), "--force").returncode
+    assert "mine" == (tmp_path / "reviewsd.yaml.bak").read_text()
+    assert "base_url" in (tmp_path / "reviewsd.yaml").read_text()
+
+
+def test_a_dry_run_writes_nothing(environment: dict[str, str], tmp_path: Path) -> None:
+    done = reviewsctl(environment, "init", str(tmp_path / "shop"), "--dry-run")
+    for file in FILES:
+        assert f"==> {tmp_path / 'shop' / file}\n" in done.stdout
+    assert not (tmp_path / "shop").exists()
+
+
+def test_a_service_has_its_files_where_services_have_them(environment: dict[str, str]) -> None:
+    """And so it is just what is shipped."""
+    done = reviewsctl(environment, "init", "/etc/reviewsd", "--dry-run")
+    config = yaml.safe_load(done.stdout.split("==> ")[1].partition("\n")[2])
+    shipped = yaml.safe_load((SHIPPED / "reviewsd.yaml").read_text())
+    assert {**shipped, "base_url": "http://localhost:8080"} == config
+    assert "==> /srv/reviews/reviews.json\n" in done.stdout
+
+
+def test_a_folder_that_cannot_be_had(environment: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = reviewsctl(environment, "init", str(tmp_path / "file" / "shop"))
+    assert 1 == done.returncode
+    assert "Name another folder, or use sudo." in done.stderr
+
+
+def test_values_are_set_on_the_lines_of_their_keys() -> None:
+    text = "# a: 1\na: 1\nb:\n  # the c\n  c: 2\n"
+    assert "# a: 1\na: 3\nb:\n  # the c\n  c: 4\n" == with_values(text, {"a": "3", "b.c": "4"})
+    assert text == with_values(text, {"c": "4"}, complete=False)
+    with pytest.raises(KeyError):
+        with_values(text, {"c": "4"})
+    assert {"a": "a: 1", "b": "", "b.c": "the c"} == explanations(text)
+
+
+def test_what_an_installation_comes_with_is_the_projects_own() -> None:
+    """Links into config/ and systemd/, which become files in the wheel."""
+    root = SHIPPED.parents[2]
+    found = {each.name: each.resolve() for each in SHIPPED.iterdir() if each.is_symlink()}
+    assert {
+        "reviewsd.yaml": root / "config/reviewsd.yaml",
+        **{each.name: each for each in (root / "systemd").iterdir()},
+    } == found

@@ -1,0 +1,172 @@
+"""``reviewsctl service install``: planned, shown, and done to an image (interfaces.md 1.6, O14)."""
+
+import shutil
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from reviewsctl.files.installation import CONFIG, Programs, Wanted, data_dir, plan, service_unit
+from tests.support.commands import reviewsctl
+
+needs_systemd = pytest.mark.skipif(
+    shutil.which("systemd-sysusers") is None, reason="systemd is not installed"
+)
+PROGRAMS = Programs(
+    reviewsd=Path("/opt/r/bin/reviewsd"),
+    reviewsctl=Path("/opt/r/bin/reviewsctl"),
+    needs=(Path("/opt/r"), Path("/usr")),
+)
+HOME = Programs(
+    reviewsd=Path("/home/jo hn/100%/bin/reviewsd"),
+    reviewsctl=Path("/home/jo hn/100%/bin/reviewsctl"),
+    needs=(Path("/home/jo hn/100%"), Path("/usr")),
+)
+
+
+@pytest.fixture
+def shop(environment: dict[str, str], tmp_path: Path) -> Path:
+    folder = tmp_path / "shop"
+    reviewsctl(environment, "init", str(folder), "--base-url", "https://r.example.com")
+    environment["REVIEWSD_CONFIG"] = str(folder / "reviewsd.yaml")
+    del environment["REVIEWSD_ADMIN_SOCKET"]
+    return folder
+
+
+def wanted(config: Path | None, data: Path, *listen: str) -> Wanted:
+    return Wanted(programs=PROGRAMS, config=config, data_dir=data, listen=listen)
+
+
+def test_the_unit_runs_the_programs_where_they_are() -> None:
+    unit = service_unit(PROGRAMS, Path("/data"))
+    assert "\nExecStart=/opt/r/bin/reviewsd --config /etc/reviewsd/reviewsd.yaml\n" in unit
+    assert "\nExecReload=/opt/r/bin/reviewsctl reload --wait\n" in unit
+    assert "\nReadOnlyPaths=-/data\n" in unit
+    assert "\nProtectHome=yes\n" in unit
+
+
+def test_programs_of_a_user_are_seen_but_never_run_by_root() -> None:
+    """As ``uv tool install`` and pipx install them; else that user could become root."""
+    unit = service_unit(HOME, Path("/data"))
+    assert '\nExecStart="/home/jo hn/100%%/bin/reviewsd" --config' in unit
+    assert '\nExecReload="/home/jo hn/100%%/bin/reviewsctl" reload --wait\n' in unit
+    assert "=+" not in unit
+    assert '\nProtectHome=tmpfs\nBindReadOnlyPaths="/home/jo hn/100%%"\n' in unit
+
+
+@pytest.mark.parametrize(
+    ("config", "data", "there"),
+    [
+        ("/home/x/reviewsd.yaml", "/home/x/data", "/srv/reviews"),
+        ("/opt/x/reviewsd.yaml", "/opt/x/data", "/srv/reviews"),
+        ("/opt/x/reviewsd.yaml", "/root/data", "/srv/reviews"),
+        ("/opt/x/reviewsd.yaml", "/data/shop", "/data/shop"),
+        (None, "/home/x/data", "/home/x/data"),
+    ],
+)
+def test_data_moves_where_a_service_may_read_it(config: str | None, data: str, there: str) -> None:
+    found = data_dir(wanted(None if config is None else Path(config), Path(data)))
+    assert Path(there) == found
+
+
+@pytest.mark.parametrize(
+    ("listen", "stream"),
+    [
+        ("tcp:8081:interface=127.0.0.1", "127.0.0.1:8081"),
+        ("tcp:port=8081", "8081"),
+        ("systemd:name=http", "127.0.0.1:8080"),
+    ],
+)
+def test_the_socket_unit_listens_where_the_configuration_says(listen: str, stream: str) -> None:
+    text = "\n".join(map(str, plan(wanted(None, Path("/d"), listen), Path("/"))))
+    assert f"\n    ListenStream={stream}\n" in text
+
+
+@needs_systemd
+def test_an_image_gets_all_of_it(environment: dict[str, str], shop: Path, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "etc").mkdir(parents=True)
+    done = reviewsctl(environment, "service", "install", "--root", str(root))
+
+    assert 0 == done.returncode, done.stderr
+    config = root / "etc/reviewsd/reviewsd.yaml"
+    written = yaml.safe_load(config.read_text())
+    assert ("https://r.example.com", "/srv/reviews", "/var/lib/reviewsd") == tuple(
+        written[key] for key in ("base_url", "data_dir", "state_dir")
+    )
+    assert 0o644 == stat.S_IMODE(config.stat().st_mode)
+    assert (root / "srv/reviews/reviews.json").read_text() == (
+        shop / "data/reviews.json"
+    ).read_text()
+    assert "reviewsd-admin:" in (root / "etc/group").read_text()
+    units = root / "etc/systemd/system"
+    assert (units / "multi-user.target.wants/reviewsd.service").is_symlink()
+    assert (units / "sockets.target.wants/reviewsd-admin.socket").is_symlink()
+
+
+@needs_systemd
+def test_what_is_there_stays(environment: dict[str, str], shop: Path, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "etc/reviewsd").mkdir(parents=True)
+    config = root / CONFIG.relative_to("/")
+    config.write_text("base_url: https://mine.example.com\ndata_dir: /data\n")
+    config.chmod(0o644)
+    done = reviewsctl(environment, "service", "install", "--root", str(root))
+    assert 0 == done.returncode, done.stderr
+    assert config.read_text().startswith("base_url: https://mine")
+    assert "ReadOnlyPaths=-/data\n" in (root / "etc/systemd/system/reviewsd.service").read_text()
+
+
+def test_a_dry_run_shows_every_step_and_takes_none(environment: dict[str, str], shop: Path) -> None:
+    done = reviewsctl(environment, "service", "install", "--dry-run")
+    steps = [line for line in done.stdout.splitlines() if line and not line.startswith(" ")]
+    assert [
+        "install -d -m 755 /etc/reviewsd",
+        "install -d -m 755 /srv/reviews",
+        f"install -m 644 {shop}/data/reviews.json /srv/reviews/reviews.json",
+        "write /etc/reviewsd/reviewsd.yaml, mode 644:",
+        "write /etc/sysusers.d/reviewsd.conf, mode 644:",
+        "systemd-sysusers reviewsd.conf",
+        "write /etc/systemd/system/reviewsd.service, mode 644:",
+        "write /etc/systemd/system/reviewsd.socket, mode 644:",
+        "write /etc/systemd/system/reviewsd-admin.socket, mode 644:",
+    ] == steps[:9]
+    assert steps[9].endswith("/reviewsctl check --config /etc/reviewsd/reviewsd.yaml")
+    assert [
+        "systemctl daemon-reload",
+        "systemctl enable --now reviewsd.socket reviewsd-admin.socket reviewsd.service",
+    ] == steps[10:]
+
+
+@pytest.mark.skipif(Path("/run/systemd/system").exists(), reason="this machine runs systemd")
+def test_without_systemd_it_refuses_politely(environment: dict[str, str], shop: Path) -> None:
+    done = reviewsctl(environment, "service", "install")
+    assert (1, "") == (done.returncode, done.stdout)
+    assert done.stderr.startswith("Error: not installed: this machine does not run systemd\n")
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_the_unit_is_as_hardened_as_the_shipped_one(
+    environment: dict[str, str], shop: Path, tmp_path: Path
+) -> None:
+    unit = tmp_path / "reviewsd.service"
+    unit.write_text(reviewsctl(environment, "service", "install", "--print-unit").stdout)
+    done = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--threshold=15", "--no-pager", unit],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 0 == done.returncode, done.stdout
+
+
+def test_a_password_is_not_copied_into_a_file_for_all(
+    environment: dict[str, str], shop: Path
+) -> None:
+    environment["REVIEWSD_HUB__STORE"] = "postgresql://u:geheim@h/db"
+    done = reviewsctl(environment, "service", "install", "--dry-run")
+    assert (1, "") == (done.returncode, done.stdout)
+    assert "has a password" in done.stderr
+    assert "geheim" not in done.stderr

@@ -1,0 +1,312 @@
+"""reviewsctl's side of the admin API (interfaces.md 1.5, security-and-operations.md A2, A3)."""
+
+import datetime
+import json
+import socket
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewsctl.daemon import errors, transport
+from reviewsctl.daemon.client import Client
+from reviewsctl.daemon.messages import Progress
+from reviewsctl.terminal.escaping import printable
+from reviewsctl.daemon.transport import Answer, Peer
+from tests.support.admin_fake import HEADERS, Scripted, admin_fake, document, events, problem
+
+STATUS = {
+    "api": 1,
+    "version": "0.1.0",
+    "pid": 123,
+    "started_at": "2026-11-21T07:00:00Z",
+    "uptime_seconds": 12.5,
+    "base_url": "https://reviews.example.com",
+    "listen": ["tcp:127.0.0.1:8080"],
+    "snapshot": {
+        "revision": "3f2a9c0d1e4b",
+        "published_at": "2026-11-21T07:00:00Z",
+        "review_count": 120,
+        "updated_at": None,
+        "insights": True,
+    },
+    "data": {
+        "dir": "/srv/reviews",
+        "state": "ok",
+        "last_reload": None,
+        "failing_since": None,
+        "problems": [],
+    },
+}
+RESULT = {
+    "type": "result",
+    "outcome": "published",
+    "revision": "3f2a9c0d1e4b",
+    "review_count": 120,
+    "seconds": 0.42,
+    "problems": [],
+}
+
+
+def ignore(_: Answer[Progress]) -> None:
+    """For reloads whose steps do not matter."""
+
+
+def progress(done: int) -> Mapping[str, object]:
+    return {"type": "progress", "stage": "validating", "done": done, "total": 10}
+
+
+def test_a_status_is_read_into_values(tmp_path: Path) -> None:
+    with admin_fake(tmp_path / "s", {"GET /v1/status": document(STATUS)}) as daemon:
+        status = Client(daemon.path).status().value
+
+    assert status.snapshot.revision == "3f2a9c0d1e4b"
+    assert datetime.datetime(2026, 11, 21, 7, tzinfo=datetime.UTC) == status.started_at
+    assert status.data.last_reload is None
+
+
+def test_unknown_members_are_ignored_and_kept_in_the_text(tmp_path: Path) -> None:
+    newer = {**STATUS, "weather": {"in": "Bergen"}}
+    with admin_fake(tmp_path / "s", {"GET /v1/status": document(newer)}) as daemon:
+        answer = Client(daemon.path).status()
+
+    assert json.dumps(newer, separators=(",", ":")) == answer.text
+    assert answer.value.pid == 123
+
+
+def test_the_request_is_what_the_daemon_lets_in(tmp_path: Path) -> None:
+    """A2: another Host, an Origin or a Sec-Fetch header would be a 403."""
+    with admin_fake(
+        tmp_path / "s", {"GET /v1/ping": document({"pong": True, "version": "0.1.0"})}
+    ) as daemon:
+        Client(daemon.path).ping()
+
+    (asked,) = daemon.asked
+    assert asked.headers == {
+        "Host": "reviewsd",
+        "Accept": "application/json",
+        "Accept-Encoding": "identity",
+    }
+
+
+def test_a_reload_hands_out_its_steps_and_returns_its_result(tmp_path: Path) -> None:
+    steps: list[int] = []
+    script = {"POST /v1/reload": events(progress(1), progress(2), RESULT)}
+    with admin_fake(tmp_path / "s", script) as daemon:
+        result = Client(daemon.path).reload(lambda step: steps.append(step.value.done))
+
+    assert steps == [1, 2]
+    assert result.value.outcome == "published"
+
+
+def test_a_step_arrives_before_the_reload_ends(tmp_path: Path) -> None:
+    ended = threading.Event()  # set by the step itself: buffered steps would wait for ever
+    script = {"POST /v1/reload": events(progress(1), ended, RESULT)}
+    with admin_fake(tmp_path / "s", script) as daemon:
+        Client(daemon.path, silence_seconds=10).reload(lambda _: ended.set())
+
+    assert ended.is_set()
+
+
+def test_an_event_of_a_newer_daemon_is_passed_over(tmp_path: Path) -> None:
+    script = {"POST /v1/reload": events({"type": "hint", "text": "hello"}, RESULT)}
+    with admin_fake(tmp_path / "s", script) as daemon:
+        assert Client(daemon.path).reload(ignore).value.review_count == 120
+
+
+@pytest.mark.parametrize("cut", [True, False])
+def test_a_reload_without_a_result_is_an_unexpected_answer(tmp_path: Path, *, cut: bool) -> None:
+    script = {"POST /v1/reload": events(progress(1), cut=cut)}
+    with (
+        admin_fake(tmp_path / "s", script) as daemon,
+        pytest.raises(errors.UnexpectedAnswer, match="broke off"),
+    ):
+        Client(daemon.path).reload(ignore)
+
+
+def test_a_fault_of_the_terminal_is_not_blamed_on_the_daemon(tmp_path: Path) -> None:
+    def closed(_: Answer[Progress]) -> None:
+        raise BrokenPipeError
+
+    script = {"POST /v1/reload": events(progress(1), RESULT)}
+    with admin_fake(tmp_path / "s", script) as daemon, pytest.raises(BrokenPipeError):
+        Client(daemon.path).reload(closed)
+
+
+def test_a_reload_that_is_only_asked_for_answers_at_once(tmp_path: Path) -> None:
+    script = {"POST /v1/reload?wait=false": document({"type": "accepted"}, status=202)}
+    with admin_fake(tmp_path / "s", script) as daemon:
+        assert Client(daemon.path).reload_later() == '{"type":"accepted"}'
+
+
+@pytest.mark.parametrize(("status", "exit_code"), [(403, 1), (404, 4), (409, 1), (500, 1)])
+def test_a_problem_is_a_refusal_with_its_reason(
+    tmp_path: Path, status: int, exit_code: int
+) -> None:
+    script = {"GET /v1/ping": problem(status, "No", "Because.")}
+    with admin_fake(tmp_path / "s", script) as daemon, pytest.raises(errors.Refused) as caught:
+        Client(daemon.path).ping()
+
+    assert {"title": "No", "status": status, "detail": "Because."} == caught.value.members()
+    assert exit_code == caught.value.exit_code
+
+
+def raw(body: bytes, headers: Mapping[str, str] = HEADERS, status: int = 200) -> Scripted:
+    return Scripted(status=status, parts=(body,), headers=headers, whole=True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (raw(b"<html>"), "does not understand"),
+        (raw(b'{"pong":true}'), "missing required field `version`"),
+        (raw(b'{"pong":true,"version":"\xff"}'), "does not understand"),
+        (raw(b'{"pong":true,"version":"1"} {}'), "trailing characters"),
+        (raw(b"oh dear", status=500), "HTTP 500 Internal Server Error without a reason"),
+        (raw(b'{"pong":true,"version":"0.1.0"}', {}), "is not reviewsd"),
+        (raw(b"{}", {"Reviewsd-Api": "x"}), "is not reviewsd"),
+        (raw(b"{}", {"Reviewsd-Api": "²"}), "is not reviewsd"),
+        (raw(b" " * (transport.MAX_BODY + 1)), "more than 16,777,216 bytes"),
+    ],
+)
+def test_another_answer_is_unexpected(tmp_path: Path, answer: Scripted, says: str) -> None:
+    with (
+        admin_fake(tmp_path / "s", {"GET /v1/ping": answer}) as daemon,
+        pytest.raises(errors.UnexpectedAnswer, match=says) as caught,
+    ):
+        Client(daemon.path).ping()
+
+    assert caught.value.exit_code == 1
+
+
+def test_a_line_without_end_is_not_read_for_ever(tmp_path: Path) -> None:
+    part = b" " * (transport.MAX_LINE // 4)
+    endless = Scripted(parts=(part,) * 5, headers=HEADERS)
+    with (
+        admin_fake(tmp_path / "s", {"POST /v1/reload": endless}) as daemon,
+        pytest.raises(errors.UnexpectedAnswer),
+    ):
+        Client(daemon.path).reload(ignore)
+
+
+def test_no_socket_means_not_running(tmp_path: Path) -> None:
+    with pytest.raises(errors.Unreachable, match="not running: there is no") as caught:
+        Client(tmp_path / "none").ping()
+
+    assert caught.value.exit_code == 3
+    assert "sudo systemctl start reviewsd" in caught.value.remedy
+    assert "--socket" in caught.value.remedy
+
+
+def test_a_stale_socket_means_not_running(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as stale:
+        stale.bind(str(tmp_path / "s"))
+    with pytest.raises(errors.Unreachable, match="not running: nobody listens on") as caught:
+        Client(tmp_path / "s").ping()
+
+    assert "sudo systemctl start reviewsd" in caught.value.remedy
+
+
+@pytest.mark.parametrize("name", ["x" * 200, "file/s"], ids=["too long", "below a file"])
+def test_an_impossible_path_cannot_be_connected_to(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(errors.Unreachable, match="cannot connect to"):
+        Client(tmp_path / name).ping()
+
+
+def test_a_silent_daemon_is_not_waited_for_for_ever(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as mute:  # listens, never accepts
+        mute.bind(str(tmp_path / "s"))
+        mute.listen()
+        with pytest.raises(errors.Unreachable, match=r"no answer on .* within 0.05 s"):
+            Client(tmp_path / "s", answer_seconds=0.05).ping()
+
+
+def test_a_reload_that_falls_silent_is_not_waited_for_for_ever(tmp_path: Path) -> None:
+    never = threading.Event()
+    script = {"POST /v1/reload": events(progress(1), never, RESULT)}
+    with admin_fake(tmp_path / "s", script) as daemon:
+        with pytest.raises(errors.Unreachable, match=r"within 0\.2 s"):
+            Client(daemon.path, silence_seconds=0.2).reload(ignore)
+        never.set()
+
+
+@pytest.mark.parametrize(
+    ("spoken", "error"),
+    [(b"", errors.Unreachable), (b"220 mail.example.com ESMTP\r\n", errors.UnexpectedAnswer)],
+    ids=["hangs up", "another protocol"],
+)
+def test_who_does_not_speak_http_is_no_daemon(
+    tmp_path: Path, spoken: bytes, error: type[errors.DaemonError]
+) -> None:
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "s"))
+        listening.listen()
+
+        def speak() -> None:
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(spoken)
+
+        thread = threading.Thread(target=speak)
+        thread.start()
+        with pytest.raises(error):
+            Client(tmp_path / "s").ping()
+        thread.join()
+
+
+def test_who_answers_is_told_even_when_the_answer_is_refused(tmp_path: Path) -> None:
+    """A3: a mismatch of versions explains the refusal, so it must be known."""
+    seen: list[Peer] = []
+    script = {"GET /v1/ping": document({}, status=400, Reviewsd_Version="9.9\x9b")}
+    with admin_fake(tmp_path / "s", script) as daemon, pytest.raises(errors.Refused):
+        Client(daemon.path, observe=seen.append).ping()
+
+    assert [Peer(1, "9.9\\u009b")] == seen
+
+
+@pytest.mark.parametrize(
+    ("own", "peer", "says"),
+    [
+        ("0.1.0", Peer(1, "0.1.0"), None),
+        (None, Peer(1, "0.1.0"), None),
+        ("0.1.0", Peer(1, "0.2.0"), "reviewsctl is 0.1.0 but the running reviewsd is 0.2.0"),
+        ("0.1.0", Peer(2, "0.1.0"), "speaks admin API 2, this reviewsctl speaks 1"),
+        (None, Peer(2, "3.0.0"), "speaks admin API 2, this reviewsctl speaks 1"),
+    ],
+)
+def test_a_mismatch_of_versions_is_explained(own: str | None, peer: Peer, says: str | None) -> None:
+    warning = transport.mismatch(own, peer)
+
+    assert warning is None if says is None else says in (warning or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[31mred", "\\u001b[31mred"),
+        ("\x9b31m \x7f", "\\u009b31m \\u007f"),
+        ("one\r\ntwo", "one\\u000d\\u000atwo"),
+        ("\u202egnp.exe", "\\u202egnp.exe"),
+        ("Jörg 👩‍🔧 日本", "Jörg 👩‍🔧 日本"),
+    ],
+)
+def test_control_characters_are_shown_not_sent(text: str, shown: str) -> None:
+    assert shown == printable(text)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(0, 2**53) | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_a_printable_document_keeps_its_meaning(value: object) -> None:
+    text = printable(json.dumps(value, ensure_ascii=False))
+
+    assert value == json.loads(text)
+    assert not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in text)

@@ -1,0 +1,188 @@
+"""What root runs in folders of others, with real owners: nothing of theirs leads it anywhere."""
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from reviewsctl.daemon.client import Client
+from reviewsctl.files.installation import CopyFile
+from tests.unit.cli.commands.test_import import SAMPLES, THERE
+from tests.support.commands import reviewsctl
+from tests.support.daemon import Daemon
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to others")
+
+JO, STAFF = 1234, 4242
+SECRET = THERE.replace("Acme", "Secret")
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """Of somebody else, with a configuration and data."""
+    folder = tmp_path / "shop"
+    (folder / "data").mkdir(parents=True)
+    (folder / "reviewsd.yaml").write_text("base_url: https://r.example.com\ndata_dir: data\n")
+    (folder / "data/reviews.json").write_text(THERE)
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, JO, JO)
+    return folder
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    """A file that only root may read."""
+    file = tmp_path / "root" / "reviews.json"
+    file.parent.mkdir(mode=0o700)
+    file.write_text(SECRET)
+    file.chmod(0o600)
+    return file
+
+
+def install(environment: dict[str, str], shop: Path, image: Path, **variables: str) -> str:
+    """Install into an image; empty if it was done, else why not."""
+    (image / "etc").mkdir(parents=True, exist_ok=True)
+    given = {**environment, **variables}
+    arguments = ("--root", str(image), "--config", str(shop / "reviewsd.yaml"))
+    done = reviewsctl(given, "service", "install", *arguments)
+    assert done.returncode in {0, 1}
+    return done.stderr if done.returncode else ""
+
+
+needs_systemd = pytest.mark.skipif(
+    shutil.which("systemd-sysusers") is None, reason="systemd is not installed"
+)
+
+
+@needs_systemd
+def test_the_data_of_who_installs_are_copied(
+    environment: dict[str, str], shop: Path, tmp_path: Path
+) -> None:
+    assert "" == install(environment, shop, tmp_path / "image", SUDO_UID=str(JO))
+    copied = tmp_path / "image/srv/reviews/reviews.json"
+    assert copied.read_text() == (shop / "data/reviews.json").read_text()
+    assert (0, 0o644) == (copied.stat().st_uid, stat.S_IMODE(copied.stat().st_mode))
+
+
+def test_a_link_to_what_only_root_may_read_is_not_installed(
+    environment: dict[str, str], shop: Path, secret: Path, tmp_path: Path
+) -> None:
+    """Before anything is done."""
+    planted = shop / "data/reviews.json"
+    planted.unlink()
+    planted.symlink_to(secret)
+    os.lchown(planted, JO, JO)
+    image = tmp_path / "image"
+    refusal = install(environment, shop, image, SUDO_UID=str(JO))
+    assert f"Error: not installed: {planted}: there is a link\n" in refusal
+    assert [image / "etc"] == list(image.rglob("*"))
+    assert 0o600 == stat.S_IMODE(secret.stat().st_mode)
+
+
+@pytest.mark.parametrize("way", ["a link", "a second name", "a link to the folder"])
+def test_what_only_root_may_read_is_not_copied_for_all_to_read(
+    shop: Path, secret: Path, tmp_path: Path, way: str
+) -> None:
+    data = shop / "data"
+    (data / "reviews.json").unlink()
+    if way == "a second name":
+        (data / "reviews.json").hardlink_to(secret)
+    elif way == "a link":
+        (data / "reviews.json").symlink_to(secret)
+        os.lchown(data / "reviews.json", JO, JO)
+    else:
+        data.rmdir()
+        data.symlink_to(secret.parent)
+        os.lchown(data, JO, JO)
+    with pytest.raises(OSError, match=r"there is a link|not for all to read"):
+        CopyFile(data / "reviews.json", Path("/reviews.json")).do(tmp_path)
+    assert not (tmp_path / "reviews.json").exists()
+
+
+def test_what_others_can_change_is_not_installed(
+    environment: dict[str, str], shop: Path, tmp_path: Path
+) -> None:
+    """Its configuration, here, and a module below a folder of somebody else."""
+    assert "shop: belongs to uid 1234" in install(environment, shop, tmp_path / "image")
+    library = tmp_path / "opt" / "lib"
+    library.mkdir(parents=True)
+    (library / "module.py").touch()
+    environment["PYTHONPATH"] += f":{library}"
+    os.chown(library.parent, JO + 1, 0)
+    refusal = install(environment, shop, tmp_path / "image", SUDO_UID=str(JO))
+    assert f"  {library.parent}: belongs to uid {JO + 1}\n" in refusal
+    assert f"\n  sudo chown -h root: {library.parent}\n" in refusal
+
+
+def imports(environment: dict[str, str], data: Path) -> str:
+    """Import into a folder; empty if it was done, else why not."""
+    export = str(SAMPLES / "places.json")
+    done = reviewsctl(environment, "import", export, "--data", str(data))
+    assert (done.returncode == 0) == (done.stderr == "")
+    return done.stderr
+
+
+def test_an_import_leaves_the_file_to_its_owner(environment: dict[str, str], shop: Path) -> None:
+    file = shop / "data/reviews.json"
+    file.chmod(0o640)
+    assert "" == imports(environment, file.parent)
+    for path in (file, file.with_name("reviews.json.bak")):
+        assert (JO, 0o640) == (path.stat().st_uid, stat.S_IMODE(path.stat().st_mode))
+
+
+@pytest.mark.parametrize("way", ["the file", "the folder"])
+def test_an_import_follows_no_link_of_others(
+    environment: dict[str, str], shop: Path, secret: Path, way: str
+) -> None:
+    file = shop / "data/reviews.json"
+    file.unlink()
+    link, target = file, secret
+    if way == "the folder":
+        link, target = file.parent, secret.parent
+        link.rmdir()
+    link.symlink_to(target)
+    os.lchown(link, JO, JO)
+    refusal = imports(environment, file.parent)
+    assert f"Error: not imported: {link}: there is a link of uid {JO}, and root follows" in refusal
+    assert "Run this as uid 1234, without sudo.\n" in refusal
+    assert [secret] == list(secret.parent.iterdir())
+    assert SECRET == secret.read_text()
+
+
+@pytest.fixture
+def socket_folder() -> Iterator[Path]:
+    """Where others can reach a socket; the folders of tests are only for who runs them."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+def test_a_member_of_the_group_reloads_without_being_root(
+    tmp_path: Path, socket_folder: Path
+) -> None:
+    """As ExecReload= does: the service's user is in the group, and in nothing else."""
+    address = socket_folder / "admin.sock"
+    daemon = Daemon(tmp_path, environ={"REVIEWSD_ADMIN_SOCKET": str(address)})
+    daemon.socket = address
+    with daemon:
+        os.chown(address, 0, STAFF)
+        client = Client(address)
+        assert "unchanged" == client.reload(lambda _: None).value.outcome  # loads all it needs
+        outcomes = []
+        for groups in ([STAFF], []):
+            child = os.fork()
+            if child == 0:
+                code = 1
+                try:
+                    os.setgroups(groups)
+                    os.setresgid(JO, JO, JO)
+                    os.setresuid(JO, JO, JO)
+                    code = 0 if client.reload(lambda _: None).value.outcome == "unchanged" else 2
+                finally:
+                    os._exit(code)
+            outcomes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        assert [0, 1] == outcomes

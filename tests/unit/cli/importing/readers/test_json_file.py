@@ -1,0 +1,105 @@
+"""JSON piece by piece, wherever the window ends."""
+
+import io
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewsctl.importing.readers import json_file as documents
+from reviewsctl.importing.readers.json_file import EACH, LINES, Document
+from reviewsctl.importing.errors import ImportRefusedError
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+class Dripping(io.BytesIO):
+    """A file that gives a few bytes at a time, so that windows end everywhere."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        return super().read(min(7, size) if size is not None and size >= 0 else 7)
+
+
+@given(st.lists(VALUES), st.sampled_from([None, 1]), st.booleans())
+def test_the_elements_of_an_array_are_those_of_a_decoder(
+    values: list[object],
+    indent: int | None,
+    ascii_only: bool,  # noqa: FBT001  a property
+) -> None:
+    text = json.dumps(
+        {"before": 1, "reviews": values, "after": [2]}, indent=indent, ensure_ascii=ascii_only
+    )
+    document = Document(Dripping(text.encode("utf-8", "surrogatepass")), "x.json")
+    pieces = list(document.rows(("reviews", EACH)))
+    document.end()
+
+    assert values == [piece.value for piece in pieces]
+    assert values == [json.loads(piece.text) for piece in pieces]
+    assert {"before": 1, "after": [2]} == document.around
+
+
+@given(st.lists(st.dictionaries(st.text(), VALUES), min_size=2))
+def test_lines_are_values_one_after_the_other(values: list[dict[str, object]]) -> None:
+    text = "\n".join(json.dumps(each) for each in values).encode()
+
+    assert (LINES,) == Document(io.BytesIO(text), "x").layout()
+    assert values == [each.value for each in Document(Dripping(text), "x").rows((LINES,))]
+
+
+@pytest.mark.parametrize(
+    ("text", "layout"),
+    [
+        ('{"reviews": [{"a": 1}], "total": 2}', ("reviews", EACH)),
+        ('{"total": 2, "reviews": []}', ("reviews", EACH)),
+        ('[{"a": 1}]', (EACH,)),
+        ("[]", (EACH,)),
+        ('{"data": [[{"name": "x", "reviews_data": [{"a": 1}]}]]}', ("data", EACH, EACH, "reviews_data", EACH)),
+        ('[[{"reviews_data": []}]]', (EACH, EACH, "reviews_data", EACH)),
+        ('[{"title": "x", "reviews": [{"a": [1]}]}]', (EACH, "reviews", EACH)),
+        ('{"data": [{"uid": 1}], "metadata": {}}', ("data", EACH)),
+        ('{"business": {"name": "x"}}', ()),
+        ('{"a": 1}\n{"a": 2}\n', (LINES,)),
+    ],
+)  # fmt: skip
+def test_where_the_rows_are(text: str, layout: tuple[str, ...]) -> None:
+    assert layout == Document(io.BytesIO(text.encode()), "x").layout()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (b'{"reviews": [\n  {"a": 1},\n  {"a" 1}]}', "x.json:3:8: invalid JSON: expecting ':' delimiter"),
+        (b'{"reviews": [{"a": 1}', "x.json:1:22: invalid JSON: it ends too early"),
+        (b'{"reviews": [{"a": "b', "x.json:1:20: invalid JSON: unterminated string starting at"),
+        (b'{"reviews": [1] "b": 2}', 'x.json:1:17: invalid JSON: expected "," or "}"'),
+        (b'{"reviews": [] } []', "x.json:1:18: invalid JSON: trailing characters"),
+        (b'{"reviews": [' + b"[" * 100_000, "x.json:1:14: invalid JSON: nested too deeply"),
+        (b"\xef\xbb\xbf[1]", 'x.json:1:1: invalid JSON: expected "{"'),
+        (b'{"reviews": ["\xff"]}', "x.json: not UTF-8 near line 1: invalid start byte"),
+    ],
+)  # fmt: skip
+def test_a_fault_is_told_with_its_place(text: bytes, reason: str) -> None:
+    document = Document(io.BytesIO(text), "x.json")
+
+    def read() -> None:
+        list(document.rows(("reviews", EACH)))
+        document.end()
+
+    with pytest.raises(ImportRefusedError) as caught:
+        read()
+
+    assert reason == caught.value.detail
+
+
+def test_a_value_without_an_end_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "MAX_VALUE", 10_000)
+    file = io.BytesIO(b'{"reviews": ["' + b"x" * 5_000_000)
+    with pytest.raises(ImportRefusedError):
+        list(Document(file, "x").rows(("reviews", EACH)))
+
+    assert file.tell() < 3_000_000

@@ -1,0 +1,185 @@
+"""Merging: what is there stays byte for byte, and doing it twice changes nothing."""
+
+import datetime
+import io
+import json
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewsctl.importing.readers.json_file import Document
+from reviewsctl.importing.format import Rules
+from reviewsctl.importing.merge import Merge, Tally, merged
+from reviewsctl.importing.review import Entry, Found, OwnerReply, Review
+from reviewsctl.importing.staging import staging
+from reviewsd.domain import reviews as daemons
+
+NOW = "2026-11-22T00:00:00Z"
+UTC = datetime.UTC
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
+FOUND = st.builds(
+    Found,
+    source=st.sampled_from(["google", "yelp"]),
+    key=st.none() | st.sampled_from(["a", "b", "c", "d"]),
+    author=st.none() | TEXTS,
+    rating=st.integers(1, 5),
+    created=st.integers(0, 4_000_000_000).map(lambda at: datetime.datetime.fromtimestamp(at, UTC)),
+    text=st.none() | TEXTS,
+    source_url=st.sampled_from([None, "https://example.com/1"]),
+    reply=st.none() | st.tuples(TEXTS, st.none()),
+)
+UNKNOWN = st.dictionaries(
+    st.sampled_from(["x_a", "x_b", "id", "rating"]),
+    st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+)
+
+
+def entries(found: list[Found]) -> list[Entry]:
+    rules = Rules(zone=UTC, short_names=False, verified=True)
+    return [rules.entry(each) for each in found]
+
+
+def merge(
+    there: bytes | None, new: list[Entry], *, replace: bool = False, by_id: bool = False
+) -> tuple[bytes, Tally]:
+    out = io.BytesIO()
+    with staging(None) as staged:
+        for each in new:
+            staged.add(each)
+        staged.count()
+        merging = Merge(staged, out, lambda _: None, by_id=by_id, replace=replace, updated_at=NOW)
+        if there is None:
+            merging.anew({"business": {"name": "Acme"}})
+        else:
+            merging.onto(Document(io.BytesIO(there), "reviews.json"))
+    return out.getvalue(), merging.tally
+
+
+@given(st.lists(FOUND), st.lists(UNKNOWN), st.booleans())
+def test_a_second_import_changes_nothing(
+    found: list[Found],
+    others: list[dict[str, object]],
+    replace: bool,  # noqa: FBT001  a property
+) -> None:
+    there = json.dumps({"business": {"name": "x"}, "reviews": others}, ensure_ascii=False).encode()
+    first, _ = merge(there, entries(found), replace=replace)
+    second, tally = merge(first, entries(found), replace=replace)
+
+    assert not tally.different
+    assert first == second
+
+
+@given(st.lists(FOUND))
+def test_the_order_of_an_export_does_not_matter_to_what_is_known(found: list[Found]) -> None:
+    unique = {each.key: each for each in entries(found)}
+    text, tally = merge(None, list(unique.values()))
+    again, second = merge(text, list(reversed(unique.values())))
+
+    assert (tally.new, 0) == (second.unchanged, second.new + second.changed)
+    assert text == again
+
+
+@given(st.lists(FOUND))
+def test_what_comes_out_is_valid_to_the_daemon(found: list[Found]) -> None:
+    text, _ = merge(None, entries(found))
+    file = json.loads(text)
+    ids = [each["id"] for each in file["reviews"]]
+
+    assert len(set(ids)) == len(ids)
+    msgspec.convert(file["reviews"], list[daemons.Review], strict=False)
+
+
+@given(st.lists(UNKNOWN))
+def test_without_news_every_record_keeps_its_bytes(others: list[dict[str, object]]) -> None:
+    records = [json.dumps(each, indent=1, ensure_ascii=False) for each in others]
+    there = '{"x":1.50,"reviews" : [ ' + " ,".join(records) + ' ],"business":{"name":"x"}}'
+    text, tally = merge(there.encode(), [])
+
+    assert (len(others), 0) == (tally.kept, tally.new)
+    for record in records:
+        assert record in text.decode()
+    assert "1.50" in text.decode()
+
+
+def test_of_two_versions_the_one_edited_later_counts_whichever_comes_first() -> None:
+    old, new = (
+        Found(
+            source="google",
+            key="a",
+            author="Jane",
+            rating=4,
+            created=datetime.datetime(2025, 1, 1, tzinfo=UTC),
+            text=text,
+            edited=datetime.datetime(2025, month, 1, tzinfo=UTC),
+        )
+        for text, month in (("old", 2), ("new", 3))
+    )
+    for order in ([old, new], [new, old]):
+        text, tally = merge(None, entries(order))
+        assert ["new"] == [each["text"] for each in json.loads(text)["reviews"]]
+        assert 1 == tally.new
+
+
+def test_hand_made_ids_that_end_alike_stay_apart() -> None:
+    """Only what comes from an export is found by the end of its id; a hash ends like no other."""
+    alike = [{"id": f"01J9ZK3V5{number}0000000000000000"} for number in (1, 2)]
+    text, tally = merge(json.dumps({"reviews": alike}).encode(), [])
+
+    assert alike == json.loads(text)["reviews"]
+    assert 2 == tally.kept
+
+
+def test_ours_are_merged_by_the_whole_id() -> None:
+    there = b'{"reviews": [{"id": "01J9ZK3V500000000000000000", "rating": 1}]}'
+    other = Entry(key="01J9ZK3V600000000000000000", record=b'{"id":"01J9ZK3V600000000000000000"}')
+    same = Entry(
+        key="01J9ZK3V500000000000000000", record=b'{"id":"01J9ZK3V500000000000000000","rating":2}'
+    )
+    _, tally = merge(there, [other, same], by_id=True)
+
+    assert (1, 1, 0) == (tally.new, tally.changed, tally.kept)
+
+
+def test_null_and_absent_are_the_same() -> None:
+    old: dict[str, object] = {"id": "x", "text": None}
+
+    assert merged(old, "", b'{"id":"y","text":null,"source_url":null}') is None
+
+
+def test_half_characters_of_an_export_become_replacement_characters() -> None:
+    found = Found(
+        source="google",
+        key="a",
+        author="Jane \ud83d",
+        rating=4,
+        created=datetime.datetime(2025, 1, 1, tzinfo=UTC),
+        text="\udc00 whole: \U0001f600",
+        reply=("\ud800", None),
+    )
+    record = json.loads(entries([found])[0].record)
+
+    assert "Jane \ufffd" == record["author"]
+    assert "\ufffd whole: \U0001f600" == record["text"]
+    assert "\ufffd" == record["owner_reply"]["text"]
+
+
+def test_the_review_here_is_the_daemons() -> None:
+    """They may not import each other (import-linter), so this holds them together."""
+    here = {field.name: field.type for field in msgspec.structs.fields(Review)}
+    there = {field.name: field.type for field in msgspec.structs.fields(daemons.Review)}
+    patterns = [
+        (each["properties"]["id"]["pattern"], each["properties"]["rating"])
+        for each in (
+            msgspec.json.schema_components([kind])[1][kind.__name__]
+            for kind in (Review, daemons.Review)
+        )
+    ]
+
+    assert list(here) == list(there)
+    assert patterns[0][0] == patterns[1][0]
+    assert {"minimum": 1, "maximum": 5}.items() <= patterns[0][1].items()
+    assert [field.name for field in msgspec.structs.fields(OwnerReply)] == [
+        field.name for field in msgspec.structs.fields(daemons.OwnerReply)
+    ]

@@ -1,0 +1,249 @@
+"""What reviewsctl shows of the hub, as text of a terminal 100 columns wide."""
+
+import datetime
+import re
+from collections.abc import Mapping
+
+import msgspec
+import pytest
+from rich.console import Console, RenderableType
+
+from reviewsctl.terminal import listings
+from reviewsctl.daemon.messages import Block, Blocked, Hub, HubState, PushResult, Subscription, Topic
+from tests.support.hub_answers import HUB, PENDING, STATE, SUBSCRIPTION
+
+NOW = datetime.datetime(2026, 11, 21, 7, 0, 0, tzinfo=datetime.UTC)
+
+
+def text(renderable: RenderableType, *, width: int = 100, colour: bool = False) -> str:
+    console = Console(
+        width=width, color_system="standard" if colour else None, force_terminal=colour
+    )
+    with console.capture() as captured:
+        console.print(renderable)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+
+
+def one(changes: Mapping[str, object], base: Mapping[str, object] = SUBSCRIPTION) -> Subscription:
+    return msgspec.convert({**base, **changes}, Subscription)
+
+
+def hub(**changes: object) -> Hub:
+    return msgspec.convert({**HUB, **changes}, Hub)
+
+
+LEASE = {"lease_expires_at": "2026-11-30T07:00:00Z"}
+FAILING = {
+    **LEASE,
+    "delivered_version": 11,
+    "consecutive_failures": 2,
+    "next_attempt_at": "2026-11-21T07:29:00Z",
+    "last_attempt_at": "2026-11-21T06:59:00Z",
+    "last_status": 503,
+    "last_error": "HTTP 503",
+    "last_failure_at": "2026-11-21T06:59:00Z",
+    "last_failure": "HTTP 503",
+}
+
+
+def test_a_list_has_a_line_for_each_subscription() -> None:
+    found = [one(LEASE), one(FAILING), one({}, PENDING)]
+
+    callback = str(SUBSCRIPTION["callback"])
+    head = ("id", "topic", "callback", "state", "lease left", "version", "last outcome")
+    rows = [
+        head,
+        ("12", "/feed.xml", callback, "active", "9 d 0 h", "12/12", "204, 1 h 0 min ago"),
+        ("12", "/feed.xml", callback, "active", "9 d 0 h", "11/12 behind", "HTTP 503, 1 min ago"),
+        ("p7", "/feed.xml", PENDING["callback"], "pending verification", "-", "-", "none yet"),
+    ]
+    shown = text(listings.render_list(found, NOW, heading=True), width=160).splitlines()
+    assert rows == [tuple(re.split("  +", line)) for line in shown]
+    assert len({line.rindex(row[-1]) for line, row in zip(shown, rows, strict=True)}) == 1
+
+
+def test_further_pages_have_no_heading() -> None:
+    assert text(listings.render_list([one(LEASE)], NOW, heading=False)).startswith("12  /feed.xml")
+
+
+def test_a_narrow_terminal_folds_the_callback_and_loses_nothing() -> None:
+    shown = text(listings.render_list([one(FAILING)], NOW, heading=True), width=80)
+
+    assert max(len(line) for line in shown.splitlines()) <= 80
+    column = shown.splitlines()[0].index("callback")
+    width = shown.splitlines()[0].index("state") - column - 1
+    folded = "".join(line[column : column + width].strip() for line in shown.splitlines()[1:])
+    assert folded == SUBSCRIPTION["callback"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "shown"),
+    [
+        ({"last_attempt_at": None}, "none yet"),
+        ({"last_attempt_at": None, "in_flight": True}, "under way"),
+        ({"last_status": None, "last_error": "timed out"}, "timed out, 1 h 0 min ago"),
+        ({"lease_expires_at": "2026-11-21T06:59:59Z"}, "over"),
+    ],
+)
+def test_a_list_tells_lease_and_last_outcome(changes: Mapping[str, object], shown: str) -> None:
+    assert shown in text(listings.render_list([one({**LEASE, **changes})], NOW, heading=True))
+
+
+def test_a_healthy_subscription_is_shown_whole() -> None:
+    assert text(listings.render_one(one(LEASE), NOW)) == (
+        "id            12\n"
+        "topic         /feed.xml\n"
+        "callback      https://subscriber.example.com/cb?token=1\n"
+        "state         active\n"
+        "created       2026-11-01 07:00:00 UTC (20 d 0 h ago)\n"
+        "verified      2026-11-20 07:00:00 UTC (1 d 0 h ago)\n"
+        "lease         9 d 0 h left of 10 d 0 h, until 2026-11-30 07:00:00 UTC\n"
+        "signed        yes, with its hub.secret\n"
+        "version       12/12\n"
+        "last attempt  204, 1 h 0 min ago\n"
+        "last success  2026-11-21 06:00:00 UTC (1 h 0 min ago)\n"
+        "next attempt  when the content changes"
+    )
+
+
+def test_a_failing_subscription_tells_why_and_when_and_what_comes_next() -> None:
+    assert text(listings.render_one(one({**FAILING, "signed": False}), NOW)).endswith(
+        "signed        no\n"
+        "version       11/12 behind\n"
+        "last attempt  HTTP 503, 1 min ago\n"
+        "last success  2026-11-21 06:00:00 UTC (1 h 0 min ago)\n"
+        "last failure  2026-11-21 06:59:00 UTC (1 min ago): HTTP 503\n"
+        "failures      2 in a row; number 3 removes it\n"
+        "next attempt  in 29 min (2026-11-21 07:29:00 UTC)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "shown"),
+    [
+        ({"in_flight": True}, "next attempt  under way"),
+        ({"next_attempt_at": "2026-11-21T06:00:00Z"}, "next attempt  now"),
+    ],
+)
+def test_the_next_attempt_may_be_now(changes: Mapping[str, object], shown: str) -> None:
+    assert shown in text(listings.render_one(one({**FAILING, **changes}), NOW))
+
+
+def test_a_request_tells_who_asked_and_how_long_it_is_tried() -> None:
+    assert text(listings.render_one(one({}, PENDING), NOW)).endswith(
+        "state          pending verification\n"
+        "created        2026-11-01 07:00:00 UTC (20 d 0 h ago)\n"
+        "asked for      subscribe for 10 d 0 h, 2026-11-21 06:59:00 UTC (1 min ago), by"
+        " 192.0.2.7/32\n"
+        "verifications  1 so far, next in 20 s (2026-11-21 07:00:20 UTC); given up in 9 min"
+        " (2026-11-21\n"
+        "               07:09:00 UTC)"
+    )
+
+
+def test_an_active_subscription_that_is_to_end_shows_both() -> None:
+    pending = {**msgspec.convert(PENDING["pending"], dict), "mode": "unsubscribe"}
+    changes = {**LEASE, "state": "removal pending", "pending": {**pending, "next_attempt_at": None}}
+    shown = text(listings.render_one(one(changes), NOW))
+
+    assert "lease          9 d 0 h left" in shown
+    assert "asked for      unsubscribe, 2026-11-21 06:59:00 UTC" in shown
+    assert "verifications  1 so far; given up in 9 min" in shown
+
+
+@pytest.mark.parametrize(
+    ("result", "shown"),
+    [
+        (PushResult(total=0, delivered=0, failed=0, removed=0), "nothing to push"),
+        (PushResult(total=1204, delivered=1204, failed=0, removed=0), "pushed: 1,204 of 1,204"),
+        (
+            PushResult(total=10, delivered=7, failed=2, removed=1),
+            """\
+Error: push incomplete: 7 of 10 delivered, 2 failed and are tried again, 1 gone
+Why and when again: reviewsctl subs list, reviewsctl subs show ID""",
+        ),
+    ],
+)
+def test_a_push_tells_whom_it_has_reached(result: PushResult, shown: str) -> None:
+    assert text(listings.render_push(result)).startswith(shown)
+
+
+def test_a_hub_at_work_is_shown_in_numbers() -> None:
+    assert text(listings.render_hub(hub(), NOW)) == (
+        "hub        ok\n"
+        "active     1,204\n"
+        "pending    3\n"
+        "due        12, the oldest 2 min old\n"
+        "in flight  4\n"
+        "blocks     2"
+    )
+    assert "due        0\n" in text(listings.render_hub(hub(due=0, oldest_due_at=None), NOW))
+
+
+@pytest.mark.parametrize(
+    ("changes", "shown"),
+    [
+        ({"paused": True}, "hub        paused; go on with: reviewsctl hub resume\n"),
+        ({"store": "disk full"}, "the state store cannot be used: disk full; it is tried again\n"),
+        (
+            {"opened_networks": ["127.0.0.0/8", "::1/128"]},
+            "callbacks may be in 127.0.0.0/8, ::1/128 (hub.callbacks.allow_networks)",
+        ),
+    ],
+)
+def test_what_an_operator_should_know_stands_out(changes: dict[str, object], shown: str) -> None:
+    assert shown in text(listings.render_hub(hub(**changes), NOW))
+    assert "\x1b[" in text(listings.render_hub(hub(**changes), NOW), colour=True)
+
+
+def test_topics_and_blocks_are_tables() -> None:
+    block = Block(value="203.0.113.0/24", note="floods us", created_at=NOW)
+
+    assert text(listings.render_topics(hub().topics, NOW)) == (
+        "topic      version  subscriptions  due  changed\n"
+        "/feed.xml       12          1,200   12  2026-11-21 06:00:00 UTC (1 h 0 min ago)"
+    )
+    assert text(listings.render_blocks([block])) == (
+        "blocked         since                    note\n"
+        "203.0.113.0/24  2026-11-21 07:00:00 UTC  floods us"
+    )
+    assert text(listings.render_blocks([])) == "nothing is blocked"
+
+
+@pytest.mark.parametrize(
+    ("removed", "dry_run", "shown"),
+    [
+        (1, True, "would block x.example and remove 1 subscription or request"),
+        (1204, False, "blocked x.example, removed 1,204 subscriptions or requests; undo with: "),
+    ],
+)
+def test_a_block_tells_what_it_has_removed(removed: int, shown: str, *, dry_run: bool) -> None:
+    blocked = Blocked(value="x.example", removed=removed)
+
+    assert text(listings.render_blocked(blocked, dry_run=dry_run), width=200).startswith(shown)
+
+
+@pytest.mark.parametrize("hostile", ["\x1b[2J", "\x9b31m", "a\nb", "\u202e"])
+def test_no_text_of_a_stranger_steers_the_terminal(hostile: str) -> None:
+    names = ("id", "topic", "callback", "state", "last_error", "last_failure")
+    pending = {**msgspec.convert(PENDING["pending"], dict), "requester": hostile}
+    found = one({**FAILING, **dict.fromkeys(names, hostile), "pending": pending})
+    state = msgspec.convert({**STATE, "opened_networks": [hostile], "store": hostile}, HubState)
+    topic = Topic(path=hostile, version=1, changed_at=NOW, subscriptions=0, due=0)
+    shown = [
+        text(listings.render_list([found], NOW, heading=True), width=200),
+        text(listings.render_one(found, NOW)),
+        text(listings.render_hub(state, NOW)),
+        text(listings.render_topics([topic], NOW)),
+        text(listings.render_blocks([Block(value=hostile, note=hostile, created_at=NOW)])),
+        text(listings.render_blocked(Blocked(value=hostile, removed=1), dry_run=True)),
+    ]
+
+    assert [part.count("\\u") for part in shown] == [5, 7, 2, 1, 2, 1]
+    assert not any(hostile in part for part in shown)
+
+
+def test_a_callback_is_not_markup() -> None:
+    found = one({"callback": "https://x.example/[bold]x[/bold]:smile:"})
+
+    assert "[bold]x[/bold]:smile:" in text(listings.render_one(found, NOW))

@@ -1,0 +1,271 @@
+"""What reviewsctl shows, as text of a terminal 80 columns wide."""
+
+import datetime
+from collections.abc import Mapping
+
+import msgspec
+import pytest
+from rich.console import Console, RenderableType
+
+from reviewsctl.terminal import progress, tables, times
+from reviewsctl.daemon.messages import Data, HubState, LastReload, Progress, ReloadResult, Snapshot, Status
+from tests.support.hub_answers import STATE
+
+STARTED = datetime.datetime(2026, 11, 21, 7, 0, 0, tzinfo=datetime.UTC)
+
+OK = Status(
+    version="0.1.0",
+    pid=123,
+    started_at=STARTED,
+    uptime_seconds=11533.5,
+    base_url="https://reviews.example.com",
+    listen=("tcp:127.0.0.1:8080", "tcp:[::1]:8080"),
+    snapshot=Snapshot(
+        revision="3f2a9c0d1e4b",
+        published_at=STARTED,
+        review_count=1204,
+        updated_at=datetime.datetime(2026, 11, 20, 12, 0, 0, tzinfo=datetime.UTC),
+        insights=True,
+    ),
+    data=Data(
+        dir="/srv/reviews",
+        state="ok",
+        last_reload=LastReload(at=STARTED, outcome="published", seconds=0.418),
+        failing_since=None,
+        problems=(),
+    ),
+)
+NOW = STARTED + datetime.timedelta(hours=3, minutes=12)
+DEGRADED = msgspec.structs.replace(
+    OK,
+    data=Data(
+        dir="/srv/reviews",
+        state="degraded",
+        last_reload=LastReload(
+            at=NOW - datetime.timedelta(minutes=5), outcome="refused", seconds=0.02
+        ),
+        failing_since=NOW - datetime.timedelta(hours=2, minutes=1),
+        problems=(
+            "reviews.json: $.reviews[812].rating (id 01J9ZQ5T0000000000000AB): expected 1..5, got 7",
+            "... and 4 more",
+        ),
+    ),
+)
+
+
+def text(renderable: RenderableType, *, colour: bool = False) -> str:
+    console = Console(width=80, color_system="standard" if colour else None, force_terminal=colour)
+    with console.capture() as captured:
+        console.print(renderable)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+
+
+def data_of(status: Status, **changes: object) -> Status:
+    return msgspec.structs.replace(status, data=msgspec.structs.replace(status.data, **changes))
+
+
+def test_a_healthy_status_tells_what_is_served_since_when() -> None:
+    assert text(tables.render_status(OK, NOW)) == (
+        "state      ok\n"
+        "serving    1,204 reviews and insights, published 2026-11-21 07:00:00 UTC (3 h 12\n"
+        "           min ago)\n"
+        "revision   3f2a9c0d1e4b\n"
+        "updated    2026-11-20 12:00:00 UTC, says the data\n"
+        "data       /srv/reviews, last reload published 3 h 12 min ago (0.42 s)\n"
+        "address    https://reviews.example.com\n"
+        "listening  tcp:127.0.0.1:8080, tcp:[::1]:8080\n"
+        "daemon     reviewsd 0.1.0, pid 123, up 3 h 12 min"
+    )
+
+
+def test_a_degraded_status_says_what_keeps_serving_and_every_problem() -> None:
+    assert text(tables.render_status(DEGRADED, NOW)).startswith(
+        "state      degraded\n"
+        "           serving data of 2026-11-21 07:00:00 UTC; last reload failed: refused\n"
+        "           5 min ago, failing since 2026-11-21 08:11:00 UTC (2 h 1 min ago)\n"
+        "           reviews.json: $.reviews[812].rating (id 01J9ZQ5T0000000000000AB):\n"
+        "           expected 1..5, got 7\n"
+        "           ... and 4 more\n"
+        "serving    1,204 reviews"
+    )
+
+
+def test_a_restart_on_the_last_good_data_is_degraded_without_a_reload() -> None:
+    status = data_of(DEGRADED, last_reload=None, failing_since=None, problems=())
+
+    assert text(tables.render_status(status, NOW)).startswith(
+        "state      degraded\n"
+        "           serving data of 2026-11-21 07:00:00 UTC; last reload failed: see\n"
+        "           journalctl -u reviewsd\n"
+    )
+    assert "data       /srv/reviews\n" in text(tables.render_status(status, NOW))
+
+
+def test_what_the_data_does_not_have_is_not_shown() -> None:
+    snapshot = msgspec.structs.replace(
+        OK.snapshot, updated_at=None, insights=False, review_count=1, published_at=NOW
+    )
+    shown = text(tables.render_status(msgspec.structs.replace(OK, snapshot=snapshot), NOW))
+
+    assert "serving    1 review, published 2026-11-21 10:12:00 UTC (0 s ago)\n" in shown
+    assert "updated" not in shown
+
+
+@pytest.mark.parametrize(
+    ("changes", "shown"),
+    [
+        ({}, "hub        1,204 subscriptions, 3 pending, 12 due, 4 in flight\ndata"),
+        ({"active": 1}, "hub        1 subscription, 3 pending"),
+        (
+            {"paused": True},
+            "4 in flight\n           paused; go on with: reviewsctl hub resume\ndata",
+        ),
+        (
+            {"store": "disk full"},
+            "4 in flight\n           the state store cannot be used: disk full; it is tried again\n",
+        ),
+    ],
+)
+def test_a_status_has_a_line_for_the_hub(changes: Mapping[str, object], shown: str) -> None:
+    hub = msgspec.convert({**STATE, **changes}, HubState)
+
+    assert shown in text(tables.render_status(msgspec.structs.replace(OK, hub=hub), NOW))
+
+
+def test_times_are_utc_whatever_zone_they_come_in() -> None:
+    bergen = datetime.timezone(datetime.timedelta(hours=1))
+    snapshot = msgspec.structs.replace(OK.snapshot, published_at=STARTED.astimezone(bergen))
+    status = msgspec.structs.replace(OK, snapshot=snapshot)
+
+    assert text(tables.render_status(status, NOW)) == text(tables.render_status(OK, NOW))
+
+
+@pytest.mark.parametrize("hostile", ["\x1b[2J", "\x9b31m", "a\nb", "\u202e"])
+def test_no_text_of_the_daemon_steers_the_terminal(hostile: str) -> None:
+    status = data_of(
+        msgspec.structs.replace(
+            DEGRADED,
+            version=hostile,
+            base_url=hostile,
+            listen=(hostile,),
+            snapshot=msgspec.structs.replace(OK.snapshot, revision=hostile),
+        ),
+        dir=hostile,
+        problems=(hostile,),
+    )
+    result = ReloadResult(
+        outcome="refused", revision=hostile, review_count=1, seconds=1, problems=(hostile,)
+    )
+    published = msgspec.structs.replace(result, outcome="published")
+    shown = [
+        text(tables.render_status(status, NOW)),
+        text(tables.render_reload(result)),
+        text(tables.render_reload(published)),
+        progress.progress_line(Progress(stage=hostile, done=1, total=2)),
+    ]
+
+    assert [part.count("\\u") for part in shown] == [6, 1, 1, 1]
+    assert not any(hostile in part for part in shown)
+
+
+def test_the_text_of_a_problem_is_not_markup() -> None:
+    status = data_of(DEGRADED, problems=("reviews.json: got [bold]x[/bold] :smile:",))
+
+    assert "got [bold]x[/bold] :smile:" in text(tables.render_status(status, NOW))
+
+
+def test_colour_tells_ok_from_degraded() -> None:
+    assert "\x1b[32mok " in text(tables.render_status(OK, NOW), colour=True)
+    assert "\x1b[1;33mdegraded " in text(tables.render_status(DEGRADED, NOW), colour=True)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "shown"),
+    [
+        ("published", "published: revision 3f2a9c0d1e4b with 1,204 reviews, 0.42 s"),
+        (
+            "unchanged",
+            "unchanged: revision 3f2a9c0d1e4b with 1,204 reviews goes on serving, 0.42 s",
+        ),
+        (
+            "refused",
+            """\
+Error: reload refused: the new data has problems; the last good data keeps
+serving
+  reviews.json: $.reviews: missing
+  ... and 4 more
+Correct the data: the daemon notices, or run reviewsctl reload again.""",
+        ),
+        (
+            "failed",
+            """\
+Error: reload failed: the new data could not be loaded; the last good data keeps
+serving
+  reviews.json: $.reviews: missing
+  ... and 4 more
+The daemon's log has more: journalctl -u reviewsd""",
+        ),
+    ],
+)
+def test_a_reload_tells_its_outcome(outcome: str, shown: str) -> None:
+    result = msgspec.convert(
+        {
+            "outcome": outcome,
+            "revision": "3f2a9c0d1e4b",
+            "review_count": 1204,
+            "seconds": 0.418,
+            "problems": ["reviews.json: $.reviews: missing", "... and 4 more"],
+        },
+        ReloadResult,
+    )
+
+    assert shown == text(tables.render_reload(result))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (-5, "0 s"),
+        (0.9, "0 s"),
+        (59.9, "59 s"),
+        (60, "1 min"),
+        (3599, "59 min"),
+        (3600, "1 h 0 min"),
+        (86399, "23 h 59 min"),
+        (86400, "1 d 0 h"),
+        (187200, "2 d 4 h"),
+    ],
+)
+def test_a_duration_has_its_two_largest_units(seconds: float, shown: str) -> None:
+    assert shown == times.duration(seconds)
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "percent"),
+    [(0, 10, 0), (1, 3, 33), (10, 10, 100), (11, 10, 100), (0, 0, 100)],
+)
+def test_progress_stays_within_0_and_100_percent(done: int, total: int, percent: int) -> None:
+    assert percent == progress.percent(Progress(stage="reading", done=done, total=total))
+
+
+def test_a_step_is_one_line() -> None:
+    step = Progress(stage="validating", done=412_000, total=1_000_000)
+
+    assert progress.progress_line(step) == "validating 41 % (412,000 of 1,000,000)"
+
+
+@pytest.mark.parametrize(
+    ("failed", "speed", "line", "beside"),
+    [
+        (None, None, "pushing 40 % (4,000 of 10,000)", "6,000 left"),
+        (0, 512.4, "pushing 40 % (4,000 of 10,000)", "0 failed, 6,000 left, 512/s"),
+        (7, 0.0, "pushing 40 % (4,000 of 10,000, 7 failed)", "7 failed, 6,000 left"),
+    ],
+)
+def test_a_step_of_a_job_whose_parts_can_fail_counts_them(
+    failed: int | None, speed: float | None, line: str, beside: str
+) -> None:
+    step = Progress(stage="pushing", done=4000, total=10_000, failed=failed)
+
+    assert progress.progress_line(step) == line
+    assert progress.tally(step, speed) == beside

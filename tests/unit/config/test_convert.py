@@ -1,0 +1,89 @@
+"""From the configuration to the values the hub works with (E1, E3, E8, E9, H5, S6)."""
+
+from ipaddress import ip_network
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from reviewsd.domain.callback import CallbackPolicy, CallbackRefusedError, Refusal, parse_callback
+from reviewsd.config.load.convert import addresses, callback_policy, caps, public_port, trusted
+from reviewsd.config.load.schema import Callbacks, Config, Hub, Limits, Server
+from reviewsd.store.intents import Caps
+
+
+def config(
+    base_url: str = "https://reviews.example.com",
+    callbacks: Callbacks | None = None,
+    limits: Limits | None = None,
+) -> Config:
+    hub = Hub(callbacks=callbacks or Callbacks(), limits=limits or Limits())
+    return Config(base_url=base_url, data_dir=Path("/srv"), hub=hub)
+
+
+@pytest.mark.parametrize(
+    ("base_url", "host", "port"),
+    [
+        ("https://reviews.example.com", "reviews.example.com", 443),
+        ("http://localhost", "localhost", 80),
+        ("https://my_host:8443", "my_host", 8443),
+        ("http://127.0.0.1:8080", "127.0.0.1", 8080),
+        ("http://[::1]:8080", "::1", 8080),
+        ("https://[2001:db8:0:0:0:0:0:1]", "2001:db8::1", 443),
+    ],
+)
+def test_the_own_host_is_spelt_as_a_callbacks(base_url: str, host: str, port: int) -> None:
+    """They are compared as texts (E1, check 15)."""
+    public = config(base_url)
+    assert (host, port) == (callback_policy(public, set()).own_host, public_port(public))
+
+
+def test_own_ports_may_be_learned_later() -> None:
+    """The hub is built before the listeners, whose ports may be anything."""
+    ports = {443}
+    policy = callback_policy(config(), ports)
+    assert 8443 == parse_callback("https://reviews.example.com:8443/cb", policy).port
+    ports.add(8443)
+    with pytest.raises(CallbackRefusedError) as caught:
+        parse_callback("https://Reviews.Example.com.:8443/cb", policy)
+    assert Refusal.OWN_HOST == caught.value.refusal
+
+
+def test_the_default_policy_is_the_domains() -> None:
+    standard = CallbackPolicy(own_host="reviews.example.com", own_ports=frozenset({443}))
+    assert standard == callback_policy(config(), {443})
+
+
+def test_networks_and_ports_are_read() -> None:
+    opened = Callbacks(allow_networks=("10.0.0.0/8", "::1"), ports=("443", "8000-9000"))
+    policy = callback_policy(config(callbacks=opened), set())
+    assert (ip_network("10.0.0.0/8"), ip_network("::1/128")) == policy.networks
+    assert ((443, 443), (8000, 9000)) == policy.ports
+
+
+def test_nothing_but_the_public_may_be_dialled_unless_opened() -> None:
+    assert addresses(config()).refusal("10.0.0.1") == "private"
+    opened = addresses(config(callbacks=Callbacks(allow_networks=("10.0.0.0/8",))))
+    assert opened.refusal("10.0.0.1") is None
+    assert opened.refusal("127.0.0.1") == "loopback"
+
+
+def test_what_a_nat64_prefix_leads_to_is_judged() -> None:
+    plain = addresses(config())
+    told = addresses(config(callbacks=Callbacks(nat64_prefixes=("64:ff9b::/96",))))
+    assert plain.refusal("64:ff9b::8.8.8.8") == "not-global-unicast"
+    assert told.refusal("64:ff9b::8.8.8.8") is None
+    assert told.refusal("64:ff9b::10.0.0.1") == "private"
+
+
+def test_proxies_on_this_machine_are_trusted_unless_said_otherwise() -> None:
+    assert (ip_network("127.0.0.0/8"), ip_network("::1/128")) == trusted(config())
+    other = msgspec.structs.replace(config(), server=Server(trusted_proxies=("192.0.2.1",)))
+    assert (ip_network("192.0.2.1/32"),) == trusted(other)
+
+
+def test_the_caps_are_those_of_the_limits() -> None:
+    limits = Limits(active=4, active_per_host=3, pending=2, pending_per_client=1)
+    assert Caps(active=4, active_per_host=3, pending=2, pending_per_client=1) == caps(
+        config(limits=limits)
+    )

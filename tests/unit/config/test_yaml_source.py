@@ -1,0 +1,148 @@
+"""YAML with places: both parsers of PyYAML, and what the excerpt of a line may show."""
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewsd.config.load.yaml_source import Document, Mark, read, read_value
+
+needs_libyaml = pytest.mark.skipif(
+    not yaml.__with_libyaml__, reason="this PyYAML was built without libyaml"
+)
+
+TEXTS = st.one_of(
+    st.text(alphabet="ab01: \n-[]{},'\"#&*!", max_size=30),
+    st.text(alphabet="aé: \n-\t\u2028\x85🙂", max_size=20),
+)
+
+
+def outcome(document: Document) -> tuple[object, ...]:
+    """All that both parsers must agree about; their words for bad syntax differ."""
+    if document.fatal:
+        return (True,)
+    return (document.value, document.faults, document.keys, document.values, document.broken)
+
+
+@needs_libyaml
+@given(text=TEXTS)
+def test_both_parsers_of_pyyaml_say_the_same_of_what_both_can_read(text: str) -> None:
+    """libyaml is faster but not everywhere; an operator must not see which one it is."""
+    fast = read(text.encode(), yaml.CSafeLoader)
+    slow = read(text.encode(), yaml.SafeLoader)
+    if not fast.fatal and not slow.fatal:
+        assert outcome(slow) == outcome(fast)
+
+
+@pytest.mark.parametrize("loader", [yaml.SafeLoader, pytest.param(None, marks=needs_libyaml)])
+@pytest.mark.parametrize(
+    ("text", "mark"),
+    [
+        ("a: [1\nb: 2", Mark(2, 2)),
+        ("a: b: c", Mark(1, 5)),
+        ("a: 'x", Mark(1, 6)),
+        ("a:\n\tb: 1", Mark(2, 1)),
+        ("a: 1\n b: 2", Mark(2, 3)),
+        ("a: [", Mark(1, 5)),
+        ("a: \x00", Mark(1, 4)),
+        ("a: é\x00", Mark(1, 5)),
+        ("a: 1\r\nb: \x7f", Mark(2, 4)),
+    ],
+)
+def test_bad_syntax_has_a_place(
+    loader: type[yaml.SafeLoader] | None, text: str, mark: Mark
+) -> None:
+    document = read(text.encode(), loader or yaml.CSafeLoader)
+    assert document.fatal
+    assert [mark] == [fault.mark for fault in document.faults]
+
+
+def test_faults_before_bad_syntax_are_told_as_well() -> None:
+    document = read(b"a: 1\na: 2\nb: [")
+    assert [fault.path for fault in document.faults] == ["$.a", "$"]
+
+
+def test_values_and_keys_know_their_place() -> None:
+    document = read("a:\n  - b: 1\n    c d: é\n".encode())
+    assert document.value == {"a": [{"b": 1, "c d": "é"}]}
+    assert document.keys == {"$.a": (1, 1), "$.a[0].b": (2, 5), '$.a[0]["c d"]': (3, 5)}
+    assert document.values['$.a[0]["c d"]'] == (3, 10)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("", None),
+        ("~", None),
+        ("Null", None),
+        ("true", True),
+        ("FALSE", False),
+        ("yes", "yes"),
+        ("off", "off"),
+        ("0", 0),
+        ("-12", -12),
+        ("+7", 7),
+        ("0660", 660),
+        ("0x10", "0x10"),
+        ("0o17", "0o17"),
+        ("1_000", "1_000"),
+        ("1:30", "1:30"),
+        ("1.5", 1.5),
+        (".5", 0.5),
+        ("2.", 2.0),
+        ("1e3", 1000.0),
+        ("1e999", "1e999"),
+        (".inf", ".inf"),
+        (".nan", ".nan"),
+        ("9" * 18, int("9" * 18)),
+        ("9" * 19, 1e19),
+        ("٣", "٣"),
+        ("2025-01-01", "2025-01-01"),
+        ("50%", "50%"),
+    ],
+)
+def test_plain_scalars_follow_yaml_1_2(text: str, value: object) -> None:
+    from_file = read(f"a: {text}".encode()).value
+    assert from_file == {"a": value}
+    assert type(value) is type(read_value(text).value)
+    assert value == read_value(text).value
+
+
+def test_quoted_scalars_are_text() -> None:
+    assert read(b"['1', \"true\", '']").value == ["1", "true", ""]
+
+
+def test_what_a_billion_laughs_needs_is_not_followed() -> None:
+    levels = "".join(f"a{n}: &a{n} [{f'*a{n - 1}, ' * 9}]\n" for n in range(1, 9))
+    document = read(f"a0: &a0 ha\n{levels}".encode())
+    assert len(document.faults) == 72
+    assert {"aliases are not supported; write the value out"} == {
+        fault.reason for fault in document.faults
+    }
+
+
+@pytest.mark.parametrize("opening", ["[", "{a: ", "- ", "? "])
+def test_depth_is_bounded_before_the_stack_is(opening: str) -> None:
+    document = read((opening * 100_000).encode())
+    assert document.faults
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("a: postgresql://u:p@h/d", "a: postgresql://***@h/d"),
+        ("a: x://u:p@q@h y://w@z", "a: x://*****@h y://*@z"),
+        ("a: me@example.com", "a: me@example.com"),
+        ("a: http://example.com", "a: http://example.com"),
+    ],
+)
+def test_an_excerpt_hides_passwords_and_keeps_columns(line: str, shown: str) -> None:
+    document = read(line.encode())
+    head, excerpt, caret = document.render("F", document.fault("$.a", "no"))
+    assert ("F:1:4: a: no", f"    1 | {shown}", "      |    ^") == (head, excerpt, caret)
+
+
+def test_an_excerpt_sends_no_control_characters_to_a_terminal() -> None:
+    document = read(b"a: \x1b]0;title\x07\xff")
+    lines = document.render("F", document.faults[0])
+    assert lines[1] == "    1 | a: ?]0;title??"

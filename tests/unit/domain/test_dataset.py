@@ -1,0 +1,358 @@
+"""What is refused, row by row of data-model.md 5, and what a data set becomes (data-model.md 1, 2).
+
+A row breaks one value of a valid data set; beside it stand the exact words that the operator reads.
+What is no strict JSON is refused in ``test_strictness``.
+"""
+
+import datetime
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewsd.domain.findings import MAX_FINDINGS, DataError
+from reviewsd.domain.dataset import Dataset, Mentions, load
+from tests.support.broken import (
+    GONE,
+    INSIGHTS,
+    REVIEWS,
+    Document,
+    both,
+    encoded,
+    finding,
+    nearly,
+    refused,
+)
+
+
+def check_refused(path: str, text: str, reason: str) -> None:
+    """The one thing said of a data set with this text at a path is this."""
+    identified = path.startswith("$.reviews[1].") and not path.endswith("].id")
+    expected = [finding(path, reason, "r1" if identified else None)]
+    assert expected == refused(*both(path, text))
+
+
+KINDS = {
+    "null": "null",
+    "true": "boolean true",
+    "7": "integer 7",
+    "4.0": "number 4.0",
+    '"5"': 'string "5"',
+    "[]": "array",
+    "{}": "object",
+}
+"""A value of each JSON type, as it is spelled and as a finding calls it."""
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("$.business", "object"),
+        ("$.business.id", "string or null"),
+        ("$.business.name", "string"),
+        ("$.business.description", "string or null"),
+        ("$.business.language", "string"),
+        ("$.business.address", "object or null"),
+        ("$.business.address.city", "string or null"),
+        ("$.business.geo", "object or null"),
+        ("$.business.geo.latitude", "number"),
+        ("$.business.hours", "array"),
+        ("$.business.hours[0]", "object"),
+        ("$.business.hours[0].day", "string"),
+        ("$.business.service_areas[0]", "string"),
+        ("$.business.social_urls[0]", "string"),
+        ("$.aggregate_rating", "object"),
+        ("$.aggregate_rating.rating_value", "number or null"),
+        ("$.aggregate_rating.review_count", "integer or null"),
+        ('$.aggregate_rating.distribution["5"]', "integer or null"),
+        ("$.updated_at", "string or null"),
+        ("$.reviews", "array"),
+        ("$.reviews[1]", "object"),
+        ("$.reviews[1].id", "string"),
+        ("$.reviews[1].author", "string"),
+        ("$.reviews[1].author_avatar_url", "string or null"),
+        ("$.reviews[1].rating", "integer"),
+        ("$.reviews[1].date", "string"),
+        ("$.reviews[1].text", "string or null"),
+        ("$.reviews[1].source", "string"),
+        ("$.reviews[1].owner_reply", "object or null"),
+        ("$.reviews[1].owner_reply.text", "string"),
+        ("$.reviews[1].verified", "boolean"),
+        ("$.version", "integer"),
+        ("$.generated_at", "string or null"),
+        ("$.date_range.latest", "string or null"),
+        ("$.overall_sentiment.score", "number"),
+        ("$.aspects", "array"),
+        ("$.aspects[0]", "string or object"),
+        ("$.entities", "object"),
+        ("$.entities.services", "array"),
+        ("$.per_review", "object"),
+        ("$.per_review.r1", "object"),
+        ("$.per_review.r1.technicians[0]", "string"),
+        ('$.per_review["r 2"].aspects[1]', "string or object"),
+        ("$.summary", "string or null"),
+    ],
+)
+def test_a_value_of_another_type_is_refused(path: str, expected: str) -> None:
+    allowed = {*expected.split(" or "), "integer" if "number" in expected else ""}
+    wrong = {text: got for text, got in KINDS.items() if got.split()[0] not in allowed}
+    for text, got in wrong.items():
+        check_refused(path, text, f"expected {expected}, got {got}")
+
+
+NINES = "9" * 5000  # more digits than Python makes an integer of
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "reason"),
+    [
+        ("$.business", GONE, "missing"),
+        ("$.business.name", GONE, "missing"),
+        ("$.business.name", '""', "must not be empty"),
+        ("$.business.name", f'"{"x" * 201}"', "expected 1..200 characters, got 201"),
+        ("$.business.language", '""', "must not be empty"),
+        ("$.business.social_urls[0]", '"//x"', 'expected http(s) URL, got "//x"'),
+        ("$.business.geo.longitude", GONE, "missing"),
+        ("$.business.geo.longitude", "180.5", "expected -180..180, got 180.5"),
+        ("$.business.geo.latitude", "-91", "expected -90..90, got -91"),
+        ("$.business.geo.latitude", "1e400", "expected -90..90, got inf"),
+        ("$.business.geo.latitude", NINES[:400], f"expected -90..90, got {NINES[:37]}..."),
+        ("$.business.hours[0].closes", GONE, "missing"),
+        ("$.business.hours[0].day", '"Mo"', 'expected monday..sunday, got "Mo"'),
+        ("$.business.hours[0].opens", '"8:00"', 'expected HH:MM, got "8:00"'),
+        ("$.business.hours[0].opens", r'"08:00\n"', r'expected HH:MM, got "08:00\n"'),
+        ("$.business.hours[0].closes", '"24:01"', 'expected HH:MM, got "24:01"'),
+        ("$.aggregate_rating.rating_value", "5.01", "expected 0..5, got 5.01"),
+        ("$.aggregate_rating.review_count", "-1", "expected 0 or more, got -1"),
+        ('$.aggregate_rating.distribution["5"]', "-1", "expected 0 or more, got -1"),
+        ("$.reviews", GONE, "missing"),
+        ("$.reviews", '{"x": 1e400}', "expected array, got object"),
+        ("$.reviews", "-1e400", "expected array, got number -inf"),
+        ("$.reviews[1]", NINES, f"expected object, got integer {NINES[:37]}..."),
+        ("$.reviews[1].id", GONE, "missing"),
+        ("$.reviews[1].author", GONE, "missing"),
+        ("$.reviews[1].author", '""', "must not be empty"),
+        ("$.reviews[1].rating", GONE, "missing"),
+        ("$.reviews[1].rating", "0", "expected 1..5, got 0"),
+        ("$.reviews[1].rating", "7", "expected 1..5, got 7"),
+        ("$.reviews[1].rating", f"-{NINES}", f"expected 1..5, got -{NINES[:36]}..."),
+        ("$.reviews[1].rating", "4e0", "expected integer, got number 4.0"),
+        ("$.reviews[1].rating", "1e400", "expected integer, got number inf"),
+        ("$.reviews[1].date", GONE, "missing"),
+        ("$.reviews[1].source", GONE, "missing"),
+        ("$.reviews[1].source", '""', "must not be empty"),
+        ("$.reviews[1].source_url", f'"{"x" * 41}"', f'expected http(s) URL, got "{"x" * 36}...'),
+        ("$.reviews[1].owner_reply.text", GONE, "missing"),
+        ("$.reviews[1].owner_reply.date", GONE, "missing"),
+        ("$.reviews[1].verified", GONE, "missing"),
+        ("$.version", NINES, "Integer value out of range"),
+        ("$.generated_at", '"today"', 'expected RFC 3339 date and time, got "today"'),
+        ("$.review_count", "-1", "expected 0 or more, got -1"),
+        ("$.overall_sentiment.score", "1.01", "expected -1..1, got 1.01"),
+        ("$.overall_sentiment.positive_pct", "101", "expected 0..100, got 101"),
+        ("$.aspects[0]", '""', "must not be empty"),
+        ("$.aspects[0]", "{}", "needs one of id, label, name"),
+        ("$.aspects[1]", '{"id": null, "name": null}', "needs one of id, label, name"),
+        ("$.aspects[1].mention_count", "-1", "expected 0 or more, got -1"),
+        ("$.entities.technicians[0]", "{}", "needs one of id, label, name"),
+        ("$.topics[0]", "{}", "needs one of id, label, name"),
+        ("$.entities.technicians[0].average_rating", "0", "expected 1..5, got 0"),
+        ("$.temporal.monthly[0].month", '"2025-13"', 'expected YYYY-MM, got "2025-13"'),
+        ("$.temporal.monthly[0].month", GONE, "missing"),
+        ("$.temporal.trend", '"x"', 'expected one of "improving", "stable", "declining", got "x"'),
+        ("$.per_review", "[1e400]", "expected object, got array"),
+        ("$.per_review", "1e400", "expected object, got number inf"),
+        ('$.per_review["r 2"].score', "2", "expected -1..1, got 2"),
+        ('$.per_review["r 2"].aspects[1].id', GONE, "missing"),
+        ("$.faq[0].answer", '""', "must not be empty"),
+    ],
+)
+def test_a_value_that_breaks_a_rule_is_refused(path: str, text: str, reason: str) -> None:
+    check_refused(path, text, reason)
+
+
+DATES = ["$.reviews[1].date", "$.reviews[1].owner_reply.date", "$.date_range.latest"]
+NO_DATES = ["", "2025-02-30", "2025-02-29", "2025-13-01", "2025-00-01", "2025-01-00", "0000-01-01"]
+NO_DATES += ["10000-01-01", "20250101", "2025-1-1", "+2025-01-01", " 2025-01-01", "2025-01-01 "]
+NO_DATES += ["2025-W01-1", "2025-001", "01/02/2025", "2025-01", "2025-01-01T00:00:00Z"]
+NO_DATES += [r"2025-01-01\n", "\uff12\uff10\uff12\uff15-01-01", "2025\u201001\u201001", "today"]
+
+
+@pytest.mark.parametrize("path", DATES)
+@pytest.mark.parametrize("text", NO_DATES)
+def test_a_date_is_a_real_day_in_one_spelling(path: str, text: str) -> None:
+    check_refused(path, f'"{text}"', f'expected YYYY-MM-DD, got "{text}"')
+
+
+URLS = ["$.reviews[1].source_url", "$.reviews[1].author_avatar_url", "$.business.logo_url"]
+NO_URLS = ["", "javascript:alert(1)", "JavaScript:alert(1)", "data:text/html,x", "ftp://x", "//x"]
+NO_URLS += ["/x", "x.example", "http:x", "http:/x", "http://", "https:///x", "https://?x"]
+NO_URLS += ["https://#x", "httpss://x", r"\nhttps://x", r"java\nscript:https://x", r"https://\tx"]
+
+
+@pytest.mark.parametrize("path", URLS)
+@pytest.mark.parametrize("text", NO_URLS)
+def test_an_address_is_absolute_http_or_https(path: str, text: str) -> None:
+    check_refused(path, f'"{text}"', f'expected http(s) URL, got "{text}"')
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "expected RFC 3339 date and time"),
+        ("2025-01-01", "expected RFC 3339 date and time"),
+        ("2025-01-01T00:00:00", "expected RFC 3339 date and time"),
+        ("2025-02-30T00:00:00Z", "expected RFC 3339 date and time"),
+        ("2025-01-01T00:00:00+25:00", "expected RFC 3339 date and time"),
+        ("0001-01-01T00:00:00+00:01", "not in the years 1..9999 UTC"),
+        ("9999-12-31T23:59:59-00:01", "not in the years 1..9999 UTC"),
+    ],
+)
+def test_updated_at_is_a_time_that_can_be_told_in_utc(text: str, reason: str) -> None:
+    check_refused("$.updated_at", f'"{text}"', f'{reason}, got "{text}"')
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("", '""'),
+        ("a b", '"a b"'),
+        ("a\n", r'"a\n"'),
+        ("a\tb\x1b[1m", r'"a\tb\u001b[1m"'),
+        ("a\x7f\x9b\u2028", r'"a\u007f\u009b\u2028"'),
+        ("é", '"é"'),
+        ("x" * 129, f'"{"x" * 36}...'),
+    ],
+)
+def test_an_id_is_128_printable_characters_at_most(value: str, shown: str) -> None:
+    """Another one is quoted only: it must not break the line or colour the terminal."""
+    reason = f"expected 1..128 printable characters, got {shown}"
+    check_refused("$.reviews[1].id", json.dumps(value), reason)
+    assert load(*both("$.reviews[1].id", f'"{"~" * 128}"')).records
+
+
+@pytest.mark.parametrize("day", ["2025-03-14", "2020-01-01"])
+def test_a_duplicate_id_names_the_first(day: str) -> None:
+    reviews = [*REVIEWS["reviews"], REVIEWS["reviews"][0] | {"date": day, "author": "Al"}]
+    lines = refused(encoded(REVIEWS | {"reviews": reviews}))
+    assert [finding("$.reviews[2].id", "duplicate of $.reviews[0].id", "r0")] == lines
+
+
+def test_every_fault_of_both_files_is_told() -> None:
+    """In the order of the file, but reviews last; an object's in the order of the data model."""
+    reviews = {
+        "reviews": ["", {"id": "r1", "rating": 6, "owner_reply": {}}, {"verified": 1, "id": " "}],
+        "updated_at": 0,
+        "business": {"geo": {"latitude": 91}, "hours": [{"day": "Mo"}]},
+    }
+    insights = {"version": None, "per_review": {"r1": 1}}
+    expected = [
+        finding("$.updated_at", "expected string or null, got integer 0"),
+        finding("$.business.name", "missing"),
+        finding("$.business.geo.latitude", "expected -90..90, got 91"),
+        finding("$.business.geo.longitude", "missing"),
+        finding("$.business.hours[0].day", 'expected monday..sunday, got "Mo"'),
+        finding("$.business.hours[0].opens", "missing"),
+        finding("$.business.hours[0].closes", "missing"),
+        finding("$.reviews[0]", 'expected object, got string ""'),
+        finding("$.reviews[1].author", "missing", "r1"),
+        finding("$.reviews[1].rating", "expected 1..5, got 6", "r1"),
+        *(finding(f"$.reviews[1].{name}", "missing", "r1") for name in ("date", "source")),
+        finding("$.reviews[1].owner_reply.text", "missing", "r1"),
+        finding("$.reviews[1].owner_reply.date", "missing", "r1"),
+        finding("$.reviews[1].verified", "missing", "r1"),
+        finding("$.reviews[2].id", 'expected 1..128 printable characters, got " "'),
+        *(finding(f"$.reviews[2].{n}", "missing") for n in ("author", "rating", "date", "source")),
+    ]
+    assert MAX_FINDINGS == len(expected)
+    assert [*expected, "... and 3 more"] == refused(encoded(reviews), encoded(insights))
+
+
+def test_both_files_are_one_unit() -> None:
+    expected = ["reviews.json:1:2: invalid JSON: unexpected end"]
+    expected += ["insights.json: $: expected object, got array"]
+    assert expected == refused(b"{", b"[]")
+
+
+def test_reviews_are_newest_first_then_by_descending_id() -> None:
+    days = {"b": 2, "a": 1, "c": 2, "Z": 3, "z": 3, "a2": 2}
+    review = REVIEWS["reviews"][0]
+    given = {name: review | {"id": name, "date": f"2025-01-0{days[name]}"} for name in days}
+    records = load(encoded(REVIEWS | {"reviews": list(given.values())}), None).records
+    assert ["z", "Z", "c", "b", "a2", "a"] == [record.id for record in records]
+    for record in records:
+        assert given[record.id] == json.loads(bytes(record.raw))
+        assert datetime.date(2025, 1, days[record.id]).toordinal() == record.day
+
+
+def test_a_dataset_holds_what_was_given() -> None:
+    dataset = load(b"\xef\xbb\xbf" + encoded(REVIEWS), encoded(INSIGHTS))
+    assert dataset.stars == {5: 1, 4: 1}
+    assert dataset.latest == datetime.date(2025, 3, 15)  # of a reply
+    assert dataset.business.name == "Acme"
+    assert dataset.members.keys() == REVIEWS.keys() - {"reviews"}
+    assert all(json.loads(bytes(raw)) == REVIEWS[name] for name, raw in dataset.members.items())
+    insights = dataset.insights
+    assert insights is not None
+    assert insights.members.keys() == INSIGHTS.keys()
+    assert insights.mentions == {
+        "r1": Mentions(("sam",), ()),
+        "r3": Mentions((), ("ac-repair",)),
+    }
+    assert (insights.analysed, insights.typed.model) == (3, "lexicon-1")
+    assert insights.typed.per_review == {}
+
+
+def test_the_least_data_set_is_a_name() -> None:
+    least = b'{"business": {"name": "A"}, "reviews": []}'
+    dataset = load(least, b"{}")
+    assert (dataset.records, dataset.stars, dataset.latest) == ([], {}, None)
+    assert dataset.insights is not None
+    assert (dataset.insights.mentions, dataset.insights.analysed) == ({}, 0)
+    assert load(least, None).insights is None
+
+
+def test_progress_goes_from_none_to_all() -> None:
+    told: list[tuple[str, int, int]] = []
+    reviews = [REVIEWS["reviews"][0] | {"id": str(number)} for number in range(20_001)]
+    load(encoded(REVIEWS | {"reviews": reviews}), None, lambda *step: told.append(step))
+    assert [("validating", done, 20_001) for done in (0, 10_000, 20_000, 20_001)] == told
+
+
+def outcome(reviews: bytes, insights: bytes) -> Dataset | DataError:
+    try:
+        return load(reviews, insights)
+    except DataError as error:
+        return error
+
+
+def check_outcome(reviews: bytes, insights: bytes) -> None:
+    """It is loaded, or refused with findings of one line each."""
+    result = outcome(reviews, insights)
+    if isinstance(result, DataError):
+        assert result.total >= len(result.findings) >= 1
+        assert all(len(line.splitlines()) == 1 for line in result.lines())
+
+
+@given(reviews=nearly(REVIEWS), insights=nearly(INSIGHTS))
+def test_a_document_that_is_nearly_valid_is_loaded_or_refused(
+    reviews: Document, insights: Document
+) -> None:
+    check_outcome(encoded(reviews), encoded(insights))
+
+
+@given(
+    cut=st.integers(0, 1200),
+    gone=st.integers(0, 5),
+    put=st.binary(max_size=5) | st.sampled_from([b'"', b"{", b"}", b"1e999"]),
+)
+def test_a_file_that_is_damaged_is_loaded_or_refused(cut: int, gone: int, put: bytes) -> None:
+    for whole in (encoded(REVIEWS), encoded(INSIGHTS)):
+        damaged = whole[:cut] + put + whole[cut + gone :]
+        check_outcome(damaged, damaged)
+
+
+@given(text=st.binary())
+def test_bytes_are_loaded_or_refused(text: bytes) -> None:
+    check_outcome(text, text)

@@ -1,0 +1,202 @@
+"""What is odd about valid data (data-model.md 5, second table)."""
+
+import datetime
+import json
+from typing import Any
+
+import pytest
+
+from reviewsd.domain.lint import doubts, mean
+from reviewsd.domain.dataset import load
+
+TODAY = datetime.date(2026, 11, 22)
+IDS = ("01JGFJJZ00EXAMP1E000000001", "01JGFJJZ00EXAMP1E000000002")
+NO_INSIGHTS: dict[str, Any] = {}
+WHOLE_INSIGHTS: dict[str, Any] = {
+    "version": 1,
+    "generated_at": "2026-01-01T00:00:00Z",
+    "model": "m",
+    "review_count": 2,
+    "date_range": {"earliest": "2026-01-01", "latest": "2026-01-02"},
+    "overall_sentiment": {
+        "score": 0,
+        "positive_pct": 33.3,
+        "neutral_pct": 33.3,
+        "negative_pct": 33.3,
+    },
+    "aspects": ["Price"],
+    "entities": {"technicians": [{"name": "Sam"}], "services": ["Boilers"]},
+    "topics": ["Heat"],
+    "temporal": {},
+    "per_review": {
+        IDS[0]: {"aspects": ["price", {"id": "Price"}], "technicians": ["SAM"]},
+        IDS[1]: {"topics": ["heat"], "services": ["boilers"]},
+    },
+    "faq": [{"question": "q", "answer": "a", "example_review_ids": [IDS[0]]}],
+}
+
+
+def review(index: int, **members: object) -> dict[str, object]:
+    return {
+        "id": IDS[index],
+        "author": "A",
+        "rating": 4 + index,
+        "date": f"2026-01-0{index + 1}",
+        "text": f"text {index}",
+        "source": "google",
+        "verified": True,
+        **members,
+    }
+
+
+def found(
+    first: dict[str, object],
+    second: dict[str, object] | None = None,
+    top: dict[str, object] | None = None,
+    insights: dict[str, object] | None = None,
+) -> list[str]:
+    """What is odd, after the file's name."""
+    document = {"business": {"name": "B"}, "reviews": [first, second or review(1)], **(top or {})}
+    text = b"\xef\xbb\xbf" + json.dumps(document).encode()
+    dataset = load(text, None if insights is None else json.dumps(insights).encode())
+    return [str(each).partition(": ")[2] for each in doubts(text, dataset, TODAY)]
+
+
+def test_good_data_leaves_no_doubt() -> None:
+    assert [] == found(review(0), insights=WHOLE_INSIGHTS)
+
+
+@pytest.mark.parametrize(
+    ("members", "odd"),
+    [
+        ({"id": "r1"}, '$.reviews[0].id (id r1): not a ULID, got "r1"'),
+        ({"date": "2026-11-23"}, '$.reviews[0].date (id <id>): in the future, got "2026-11-23"'),
+        (
+            {"owner_reply": {"text": "t", "date": "2025-12-31"}},
+            '$.reviews[0].owner_reply.date (id <id>): before the review of 2026-01-01, got "2025-12-31"',
+        ),
+        (
+            {"soruce_url": "x"},
+            '$.reviews[0].soruce_url (id <id>): unknown member; did you mean "source_url"?',
+        ),
+        (
+            {"owner_repl": 1},
+            '$.reviews[0].owner_repl (id <id>): unknown member; did you mean "owner_reply"?',
+        ),
+        (
+            {"ownerXreply": 1},
+            '$.reviews[0].ownerXreply (id <id>): unknown member; did you mean "owner_reply"?',
+        ),
+    ],
+)
+def test_a_review_may_be_odd(members: dict[str, object], odd: str) -> None:
+    assert [odd.replace("<id>", IDS[0])] == found(review(0, **members))
+
+
+@pytest.mark.parametrize("name", ["ratings", "datee", "mood", "x", "texts"])
+def test_a_slip_is_one_only_where_the_right_name_is_missing(name: str) -> None:
+    """The platform may well have a member "ratings" some day."""
+    assert [] == found(review(0, **{name: 1}))
+
+
+def test_the_same_words_twice_are_told_of_the_second() -> None:
+    again = review(1, date="2026-01-01", text="text 0")
+    assert [f"$.reviews[1] (id {IDS[1]}): same author, date and text as $.reviews[0]"] == found(
+        review(0), again
+    )
+
+
+def test_ratings_without_words_may_be_alike() -> None:
+    assert [] == found(review(0, text=None), review(1, date="2026-01-01", text=None))
+
+
+def test_the_aggregate_should_be_that_of_the_reviews() -> None:
+    given = {"rating_value": 4.9, "review_count": 7, "distribution": {"4": 1, "5": 2}}
+    assert [
+        "$.aggregate_rating.rating_value: the reviews give 4.5, got 4.9",
+        "$.aggregate_rating.review_count: the reviews give 2, got 7",
+        '$.aggregate_rating.distribution["5"]: the reviews give 1, got 2',
+    ] == found(review(0), top={"aggregate_rating": given})
+
+
+def test_slips_are_seen_at_the_top_too() -> None:
+    assert ['$.updatet_at: unknown member; did you mean "updated_at"?'] == found(
+        review(0), top={"updatet_at": "x"}
+    )
+    assert ['$.business.phonee: unknown member; did you mean "phone"?'] == found(
+        review(0), top={"business": {"name": "B", "phonee": "1"}}
+    )
+
+
+def test_the_mean_is_rounded_half_up_and_none_without_reviews() -> None:
+    def of(*ratings: int) -> float | None:
+        reviews = [{**review(0), "id": f"r{n}", "rating": r} for n, r in enumerate(ratings)]
+        text = json.dumps({"business": {"name": "B"}, "reviews": reviews}).encode()
+        return mean(load(text, None))
+
+    assert (None, 5.0, 4.67, 4.13) == (of(), of(5), of(5, 5, 4), of(5, 5, 5, 5, 5, 5, 2, 1))
+
+
+@pytest.mark.parametrize(
+    ("members", "odd"),
+    [
+        ({"review_count": 3}, "$.review_count: per_review has 2, got 3"),
+        (
+            {"date_range": {"latest": "2026-01-01"}},
+            '$.date_range.latest: there are reviews up to 2026-01-02, got "2026-01-01"',
+        ),
+        (
+            {"overall_sentiment": {"positive_pct": 90.5}},
+            "$.overall_sentiment: the three percentages make 90.5, not 100",
+        ),
+        (
+            {"aspects": ["price", {"id": "x", "mention_count": 3, "positive_count": 2}]},
+            "$.aspects[1].mention_count: its parts make 2, got 3",
+        ),
+        (
+            {"topics": [{"id": "heat", "example_review_ids": [IDS[0], "gone"]}]},
+            '$.topics[0].example_review_ids[1]: there is no review "gone"',
+        ),
+        (
+            {
+                "entities": {
+                    "technicians": [{"id": "sam", "review_ids": ["gone"]}],
+                    "services": ["boilers"],
+                }
+            },
+            '$.entities.technicians[0].review_ids[0]: there is no review "gone"',
+        ),
+        (
+            {"faq": [{"question": "q", "answer": "a", "example_review_ids": ["gone"]}]},
+            '$.faq[0].example_review_ids[0]: there is no review "gone"',
+        ),
+        (
+            {"per_review": {"gone": {}, IDS[0]: {}}},
+            '$.per_review.gone: there is no review "gone"',
+        ),
+        (
+            {"per_review": {IDS[0]: {"technicians": ["sam", "max"]}, IDS[1]: {}}},
+            f'$.per_review["{IDS[0]}"].technicians[1]: $.entities.technicians has no "max"',
+        ),
+        (
+            {"per_review": {IDS[0]: {"aspects": [{"id": "speed"}]}, IDS[1]: {}}},
+            f'$.per_review["{IDS[0]}"].aspects[0]: $.aspects has no "speed"',
+        ),
+    ],
+)
+def test_insights_may_be_odd(members: dict[str, object], odd: str) -> None:
+    assert [odd] == found(review(0), insights={**WHOLE_INSIGHTS, **members})
+
+
+def test_what_the_platform_requires_should_be_there() -> None:
+    expected = [f"$.{name}: missing; clients of the platform expect it" for name in WHOLE_INSIGHTS]
+    assert expected == found(review(0), insights=NO_INSIGHTS)
+
+
+def test_large_data_tells_how_far_it_is() -> None:
+    reviews = [{**review(0), "id": f"{IDS[0][:-5]}{n:05}", "text": None} for n in range(10_001)]
+    text = json.dumps({"business": {"name": "B"}, "reviews": reviews}).encode()
+    told: list[tuple[str, int, int]] = []
+    dataset = load(text, None)
+    assert [] == list(doubts(text, dataset, TODAY, lambda *step: told.append(step)))
+    assert [("comparing", done, 10_001) for done in (0, 10_000, 10_001)] == told

@@ -1,0 +1,398 @@
+"""Search parameters: what is read, and what is said of each that is wrong (seed 4.4, contract 3, S16)."""
+
+import base64
+import datetime
+import re
+from contextlib import suppress
+from urllib.parse import quote, urlencode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import fields, replace
+
+from reviewsd.domain.parameters import (
+    SEARCH_PARAMETERS,
+    InvalidParametersError,
+    Parameter,
+    read_date,
+    read_query,
+)
+from reviewsd.domain.search_query import Cursor, SearchQuery
+
+LEAP_DAY = datetime.date(2024, 2, 29)
+CURSOR = Cursor(datetime.date(2025, 3, 14), "01J9ZK3V5Q8R2N7M4T6W1X0YAB")
+
+NAMES = [each.name for each in SEARCH_PARAMETERS]  # in the order of the table
+
+Issue = dict[str, object]
+
+
+def issues_of(query: bytes) -> list[Issue]:
+    with pytest.raises(InvalidParametersError) as refused:
+        read_query(query)
+    return [each.as_json() for each in refused.value.issues]
+
+
+def issue(code: str, name: str, rule: str, **details: object) -> Issue:
+    return {"code": code, "path": [name], "message": f"{name} {rule}", **details}
+
+
+def cursor_of(plain: bytes) -> bytes:
+    return base64.urlsafe_b64encode(plain).rstrip(b"=")
+
+
+GOOD = [
+    (b"", SearchQuery()),
+    (b"&&=&=5&", SearchQuery()),
+    (b"rating=5", SearchQuery(rating=5)),
+    (b"rating=5.0", SearchQuery(rating=5)),
+    (b"rating=" + b"0" * 4_999 + b"5", SearchQuery(rating=5)),
+    (b"rating=%35", SearchQuery(rating=5)),
+    (b"r%61ting=5", SearchQuery(rating=5)),
+    (b"min_rating=4.5", SearchQuery(min_rating=4.5)),
+    (b"min_rating=1e0", SearchQuery(min_rating=1)),
+    (b"min_rating=45E-1", SearchQuery(min_rating=4.5)),
+    (b"min_rating=5." + b"0" * 5_000, SearchQuery(min_rating=5)),
+    (b"since=2024-02-29&until=0001-01-01", SearchQuery(since=LEAP_DAY, until=datetime.date.min)),
+    (b"query=a+b%2Bc%20d", SearchQuery(query="a b+c d")),
+    (b"query=+", SearchQuery(query=" ")),
+    (b"query=a%3Db=c", SearchQuery(query="a=b=c")),
+    (b"query=%00%F0%9F%98%80", SearchQuery(query="\0😀")),
+    ("query=ß".encode(), SearchQuery(query="ß")),
+    (b"query=" + b"x" * 200, SearchQuery(query="x" * 200)),
+    (b"query=" + quote("😀" * 200).encode(), SearchQuery(query="😀" * 200)),
+    (b"query=&mentions_technician=&mentions_service=", SearchQuery()),
+    (b"query", SearchQuery()),
+    (b"mentions_technician=Sam+Jones", SearchQuery(mentions_technician="Sam Jones")),
+    (b"limit=100.0", SearchQuery(limit=100)),
+    (b"cursor=" + CURSOR.encode().encode(), SearchQuery(cursor=CURSOR)),
+    (b"utm_source=x&utm_source=y&Rating=9&%zz=%zz&%ff=%ff", SearchQuery()),
+]
+
+
+@pytest.mark.parametrize(("query", "expected"), GOOD)
+def test_a_good_query_is_read(query: bytes, expected: SearchQuery) -> None:
+    assert expected == read_query(query)
+
+
+def untyped(name: str, shown: str) -> Issue:
+    """The issue of a text that is no number at all."""
+    kind, wanted, most = {
+        "rating": ("integer", "an integer", 5),
+        "min_rating": ("number", "a number", 5),
+        "limit": ("integer", "an integer", 100),
+    }[name]
+    return issue(
+        "invalid_type", name, f"must be {wanted} from 1 to {most}, got {shown}", expected=kind
+    )
+
+
+NO_INTEGER = [
+    (b"", '""'),
+    (b"1_0", '"1_0"'),
+    (b"%205", '" 5"'),
+    (b"+5", '" 5"'),
+    (b"5%20", '"5 "'),
+    (b"5%0A", '"5\n"'),
+    (b"%2B5", '"+5"'),
+    ("５".encode(), '"５"'),  # noqa: RUF001  digits of other scripts are the point
+    ("٥".encode(), '"٥"'),  # noqa: RUF001  the same
+    ("²".encode(), '"²"'),
+    (b"5%00", '"5\0"'),
+    (b"NaN", "NaN"),
+    (b"Infinity", "Infinity"),
+    (b"0x5", "0x5"),
+    (b"five", "five"),
+    (b"5.", '"5."'),
+    (b".5", '".5"'),
+    (b"x" * 41, f'"{"x" * 40}... (41 characters)"'),
+]
+ONLY_NO_INTEGER = [(b"5.5", "5.5"), (b"1e0", "1e0"), (b"5.0e0", "5.0e0")]
+NO_NUMBER = [(b"1e", "1e"), (b"1e1.0", '"1e1.0"'), (b"e1", "e1"), (b"4.5.0", '"4.5.0"')]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "shown"),
+    [
+        *(("rating", *row) for row in NO_INTEGER + ONLY_NO_INTEGER),
+        *(("limit", *row) for row in NO_INTEGER + ONLY_NO_INTEGER),
+        *(("min_rating", *row) for row in NO_INTEGER + NO_NUMBER),
+    ],
+)
+def test_a_number_is_ascii_digits_and_nothing_around_them(
+    name: str, text: bytes, shown: str
+) -> None:
+    assert [untyped(name, shown)] == issues_of(name.encode() + b"=" + text)
+
+
+MUCH = "9" * 40
+OUT_OF_RANGE = [
+    ("rating", "6", 5, "6"),
+    ("rating", "0", 1, "0"),
+    ("rating", "-1", 1, "-1"),
+    ("rating", "9" * 5_000, 5, f'"{MUCH}... (5000 characters)"'),
+    ("rating", "-" + "9" * 5_000, 1, f'"-{MUCH[1:]}... (5001 characters)"'),
+    ("min_rating", "5.1", 5, "5.1"),
+    ("min_rating", "0.9", 1, "0.9"),
+    ("min_rating", "1e1", 5, "1e1"),
+    ("min_rating", "1e999999999", 5, "1e999999999"),
+    ("min_rating", "1e-999999999", 1, "1e-999999999"),
+    ("min_rating", "-1e999999999", 1, "-1e999999999"),
+    ("limit", "101", 100, "101"),
+    ("limit", "0", 1, "0"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "bound", "shown"), OUT_OF_RANGE)
+def test_a_number_out_of_its_range_names_the_bound(
+    name: str, text: str, bound: int, shown: str
+) -> None:
+    if bound == 1:
+        rule = f"must be at least 1, got {shown}"
+        expected = issue("too_small", name, rule, minimum=1, inclusive=True)
+    else:
+        rule = f"must be at most {bound}, got {shown}"
+        expected = issue("too_big", name, rule, maximum=bound, inclusive=True)
+    assert [expected] == issues_of(f"{name}={text}".encode())
+
+
+def test_an_issue_looks_as_the_contract_shows_it() -> None:
+    """contract 2"""
+    expected: Issue = {
+        "code": "too_big",
+        "path": ["limit"],
+        "message": "limit must be at most 100, got 500",
+        "maximum": 100,
+        "inclusive": True,
+    }
+    assert [expected] == issues_of(b"limit=500")
+
+
+NO_DATES = [
+    ("", '""'),
+    ("2025-02-30", '"2025-02-30"'),
+    ("2025-13-01", '"2025-13-01"'),
+    ("2023-02-29", '"2023-02-29"'),
+    ("0000-01-01", '"0000-01-01"'),
+    ("2025-1-1", '"2025-1-1"'),
+    ("20250101", "20250101"),
+    ("2025-W01-1", '"2025-W01-1"'),
+    ("2025-01-01T00:00:00Z", '"2025-01-01T00:00:00Z"'),
+    (" 2025-01-01", '" 2025-01-01"'),
+    ("2025-01-01\n", '"2025-01-01\n"'),
+    ("２０２５-01-01", '"２０２５-01-01"'),  # noqa: RUF001  the full-width digits are the point
+    ("2025-01-01\0", '"2025-01-01\0"'),
+    ("9" * 5_000, f'"{MUCH}... (5000 characters)"'),
+]
+
+
+@pytest.mark.parametrize(("text", "shown"), NO_DATES)
+def test_a_date_is_a_real_day_spelled_in_full(text: str, shown: str) -> None:
+    rule = f"must be a date as YYYY-MM-DD, got {shown}"
+    for name in ("since", "until"):
+        expected = issue("invalid_format", name, rule, format="date")
+        assert [expected] == issues_of(f"{name}={quote(text)}".encode())
+    with pytest.raises(InvalidParametersError) as refused:
+        read_date(text)
+    expected = issue("invalid_format", "date", rule, format="date")
+    assert [expected] == [each.as_json() for each in refused.value.issues]
+
+
+def test_the_date_of_the_path_is_read() -> None:
+    assert read_date("2024-02-29") == LEAP_DAY
+
+
+@pytest.mark.parametrize("text", ["x" * 201, "😀" * 201, "ß" * 300])
+def test_a_text_is_measured_in_characters(text: str) -> None:
+    rule = f"must have at most 200 characters, got {len(text)}"
+    expected = issue("too_big", "query", rule, maximum=200, inclusive=True)
+    assert [expected] == issues_of(b"query=" + quote(text).encode())
+
+
+ENCODED = CURSOR.encode().encode()
+NO_CURSORS = [
+    b"",
+    b"x",
+    b"%20" + ENCODED,
+    ENCODED + b"%3D",  # padded
+    ENCODED[:-1],
+    ENCODED[:4] + b"%0A" + ENCODED[4:],
+    ENCODED.replace(b"M", b"%C3%A9", 1),
+    "é".encode(),
+    b"A" * 5_000,
+    cursor_of(b"2025-03-14"),
+    cursor_of(b"2025-03-14/"),
+    cursor_of(b"2025-02-30/x"),
+    cursor_of(b"20250314/x"),
+    cursor_of(b"2025-03-14/a b"),
+    cursor_of(b"2025-03-14/a\n"),
+    cursor_of(b"2025-03-14/\x00"),
+    cursor_of(b"2025-03-14/\xff"),
+    cursor_of("2025-03-14/é".encode()),
+    cursor_of(b"2025-03-14/" + b"x" * 129),
+    cursor_of(b"2025-03-14/ab")[:-1] + b"j",  # the same bytes, other unused bits
+    base64.b64encode(b"2025-03-14/~~~???").rstrip(b"=").replace(b"+", b"%2B"),  # not url-safe
+]
+
+
+@pytest.mark.parametrize("text", NO_CURSORS)
+def test_a_cursor_is_one_of_ours_in_its_only_spelling(text: bytes) -> None:
+    rule = "must be the next_cursor of an earlier answer; leave it out to start again"
+    expected = issue("invalid_format", "cursor", rule, format="cursor")
+    assert [expected] == issues_of(b"cursor=" + text)
+
+
+EVERY = pytest.mark.parametrize(
+    ("name", "kind"), [(each.name, each.kind.value) for each in SEARCH_PARAMETERS]
+)
+
+
+@EVERY
+@pytest.mark.parametrize("values", [("1", "1"), ("", ""), ("", "%zz"), ("1", "", "x")])
+def test_a_parameter_is_given_once(name: str, kind: str, values: tuple[str, ...]) -> None:
+    rule = f"must be given once, got {len(values)} times"
+    expected = issue("invalid_type", name, rule, expected=kind)
+    assert [expected] == issues_of("&".join(f"{name}={value}" for value in values).encode())
+    escaped = f"%{ord(name[0]):x}{name[1:]}"
+    assert [expected] == issues_of("&".join(f"{escaped}={value}" for value in values).encode())
+
+
+@EVERY
+@pytest.mark.parametrize("text", ["%", "%z", "%zz", "5%", "5%2", "%5", "%%35", "%u0035", "%ff%"])
+def test_an_escape_is_whole(name: str, kind: str, text: str) -> None:
+    rule = "has a broken percent-escape"
+    expected = issue("invalid_format", name, rule, format="percent-encoding")
+    assert [expected] == issues_of(f"{name}={text}".encode())
+
+
+NOT_UTF8 = [b"%ff", b"\xff", b"5%80", b"%C3", b"%C0%80", b"%ED%A0%80", b"%F4%90%80%80", b"%FE"]
+
+
+@EVERY
+@pytest.mark.parametrize("text", NOT_UTF8)
+def test_a_value_is_utf8(name: str, kind: str, text: bytes) -> None:
+    expected = issue("invalid_format", name, "must be UTF-8", format="utf-8")
+    assert [expected] == issues_of(name.encode() + b"=" + text)
+
+
+WRONG = [
+    (b"rating=five", "invalid_type"),
+    (b"min_rating=9", "too_big"),
+    (b"since=", "invalid_format"),
+    (b"until=1", "invalid_format"),
+    (b"query=" + b"x" * 201, "too_big"),
+    (b"mentions_technician=%ff", "invalid_format"),
+    (b"mentions_service=%zz", "invalid_format"),
+    (b"limit=0", "too_small"),
+    (b"cursor=x", "invalid_format"),
+]
+
+
+def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_table() -> None:
+    query = b"&other=%zz&".join(part for part, _ in reversed(WRONG))
+    issues = issues_of(query)
+    assert [[name] for name in NAMES] == [each["path"] for each in issues]
+    assert [code for _, code in WRONG] == [each["code"] for each in issues]
+    with pytest.raises(InvalidParametersError) as refused:
+        read_query(query)
+    assert "; ".join(str(each["message"]) for each in issues) == str(refused.value)
+
+
+def test_the_table_has_a_row_for_each_field() -> None:
+    assert tuple(NAMES) == tuple(field.name for field in fields(SearchQuery))
+
+
+@pytest.mark.parametrize("parameter", SEARCH_PARAMETERS, ids=lambda each: str(each.name))
+def test_the_example_of_each_row_is_good(parameter: Parameter) -> None:
+    read = read_query(urlencode({parameter.name: parameter.example}).encode())
+    assert getattr(read, parameter.name) is not None
+
+
+# -- canonical form and fuzzing
+
+CHARACTERS = st.characters(codec="utf-8")
+TEXTS = st.none() | st.text(CHARACTERS, min_size=1, max_size=200)
+DATES = st.none() | st.dates()
+CURSORS = st.builds(Cursor, st.dates(), st.from_regex(r"[!-~]{1,128}", fullmatch=True))
+QUERIES = st.builds(
+    SearchQuery,
+    rating=st.none() | st.integers(1, 5),
+    min_rating=st.none() | st.integers(1, 5) | st.floats(1, 5),
+    since=DATES,
+    until=DATES,
+    query=TEXTS,
+    mentions_technician=TEXTS,
+    mentions_service=TEXTS,
+    limit=st.integers(1, 100),
+    cursor=st.none() | CURSORS,
+)
+
+
+@given(QUERIES)
+def test_the_canonical_form_asks_for_the_same(query: SearchQuery) -> None:
+    assert query == read_query(query.canonical().encode("ascii"))
+
+
+@given(QUERIES, QUERIES, st.sets(st.sampled_from(NAMES)))
+def test_the_canonical_form_is_one_for_each_search(
+    one: SearchQuery, other: SearchQuery, shared: set[str]
+) -> None:
+    other = replace(other, **{name: getattr(one, name) for name in shared})
+    assert (one == other) == (one.canonical() == other.canonical())
+
+
+def test_equal_numbers_have_one_canonical_form() -> None:
+    spellings = (b"min_rating=4", b"min_rating=4.0", b"min_rating=40e-1&limit=20&x=1")
+    assert {"min_rating=4"} == {read_query(each).canonical() for each in spellings}
+
+
+def test_the_canonical_form_of_everything() -> None:
+    query = SearchQuery(
+        rating=5,
+        min_rating=4.5,
+        since=datetime.date(25, 1, 31),
+        until=datetime.date(2025, 12, 31),
+        query="a b&c=ß%",
+        mentions_technician="Sam",
+        mentions_service="+",
+        limit=7,
+        cursor=CURSOR,
+    )
+    expected = (
+        "rating=5&min_rating=4.5&since=0025-01-31&until=2025-12-31&query=a+b%26c%3D%C3%9F%25"
+        "&mentions_technician=Sam&mentions_service=%2B&limit=7&cursor=" + CURSOR.encode()
+    )
+    assert expected == query.canonical()
+
+
+@given(CURSORS)
+def test_a_cursor_survives_the_journey(cursor: Cursor) -> None:
+    assert cursor == Cursor.decode(cursor.encode())
+    assert re.fullmatch("[A-Za-z0-9_-]+", cursor.encode()) is not None
+
+
+@given(st.text(CHARACTERS) | st.binary().map(lambda plain: cursor_of(plain).decode()))
+def test_no_other_text_is_a_cursor(text: str) -> None:
+    with suppress(ValueError):
+        assert text == Cursor.decode(text).encode()
+
+
+SNIPPETS = st.sampled_from(
+    [b"%", b"%2", b"%ff", b"+", b"-", b".", b"e", b"5", b"0", b"2025-01-0", b"=", b"&", b"\xff"]
+)
+VALUES = st.lists(SNIPPETS, max_size=6).map(b"".join) | st.binary(max_size=12)
+PAIRS = st.tuples(st.sampled_from(NAMES).map(str.encode), VALUES).map(b"=".join)
+ANYTHING = st.binary() | st.lists(PAIRS).map(b"&".join)
+
+
+@given(ANYTHING)
+def test_any_bytes_are_read_or_refused_with_reasons(query: bytes) -> None:
+    try:
+        read = read_query(query)
+    except InvalidParametersError as refused:
+        places = [NAMES.index(each.path[0]) for each in refused.issues]
+        assert places == sorted(set(places))
+        assert places
+    else:
+        assert read == read_query(read.canonical().encode())

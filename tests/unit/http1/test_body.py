@@ -1,0 +1,389 @@
+"""Bodies: however they are cut up they read the same, and what is malformed is refused.
+
+RFC 9112 6 and 7; S2 and S3 of the specification.
+"""
+
+import re
+import time
+import tracemalloc
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import h11
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from reviewsd.http1 import problems
+from reviewsd.http1.body import Body, Chunked, Sized
+from reviewsd.http1.head import RefusedError
+
+NEXT = b"GET / HTTP/1.1\r\n"
+"""What may follow a body."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What came of reading a body."""
+
+    content: bytes
+    size: int
+    done: bool
+    rest: bytes
+
+
+def read(body: Body, pieces: Iterable[bytes]) -> Reading | None:
+    """Feed a body as a connection does; None where it is refused."""
+    rest = b""
+    try:
+        for piece in pieces:
+            if body.done:
+                rest += piece
+            else:
+                assert b"" == rest
+                rest = body.take(piece)
+    except RefusedError:
+        return None
+    return Reading(content=body.content(), size=body.size, done=body.done, rest=rest)
+
+
+def bytewise(data: bytes) -> Sequence[bytes]:
+    return [data[at : at + 1] for at in range(len(data))]
+
+
+def halves(data: bytes) -> Iterator[Sequence[bytes]]:
+    for at in range(len(data) + 1):
+        yield data[:at], data[at:]
+
+
+def cut(data: bytes, places: Iterable[int]) -> Sequence[bytes]:
+    """Some bytes, cut at some places, wherever those are."""
+    ends = sorted({0, *(place % (len(data) + 1) for place in places), len(data)})
+    return [data[begin:end] for begin, end in pairwise(ends)]
+
+
+def chunks(data: bytes) -> Reading | None:
+    """What a chunked body reads, which is the same whole, byte by byte, and in two at any place."""
+    whole = read(Chunked(), [data])
+    assert whole == read(Chunked(), bytewise(data))
+    for two in halves(data):
+        assert whole == read(Chunked(), two)
+    return whole
+
+
+def complete(content: bytes, rest: bytes = b"") -> Reading:
+    return Reading(content=content, size=len(content), done=True, rest=rest)
+
+
+# Of a length that was told ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("data", [b"abcdef", b"abcdef" + NEXT, b"abcdef\r\n", b"\r\n\r\n\0\xff"])
+def test_a_sized_body_ends_after_its_length(data: bytes) -> None:
+    expected = complete(data[:6], data[6:])
+    assert expected == read(Sized(6), [data])
+    assert expected == read(Sized(6), bytewise(data))
+    assert [] == [two for two in halves(data) if read(Sized(6), two) != expected]
+
+
+def test_no_bytes_are_complete_at_once() -> None:
+    assert Sized(0).done
+    assert complete(b"") == read(Sized(0), [])
+    assert complete(b"", NEXT) == read(Sized(0), [NEXT])
+    assert NEXT == Sized(0).take(NEXT)
+
+
+def test_a_sized_body_tells_what_is_to_come() -> None:
+    """So that one that is too large is known before it has come."""
+    body = Sized(10**16 - 1)
+    assert b"" == body.take(b"abc")
+    assert (10**16 - 1, False, b"abc") == (body.size, body.done, body.content())
+
+
+@given(st.binary(max_size=40), st.binary(max_size=9), st.lists(st.integers(0, 99), max_size=6))
+def test_any_cuts_of_a_sized_body_are_one(content: bytes, rest: bytes, places: list[int]) -> None:
+    expected = complete(content, rest)
+    assert expected == read(Sized(len(content)), cut(content + rest, places))
+
+
+# In chunks ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "content"),
+    [
+        (b"0\r\n\r\n", b""),
+        (b"00000000\r\n\r\n", b""),
+        (b"3\r\nabc\r\n0\r\n\r\n", b"abc"),
+        (b"003\r\nabc\r\n000\r\n\r\n", b"abc"),
+        (b"00000003\r\nabc\r\n0\r\n\r\n", b"abc"),
+        (b"1\r\na\r\n2\r\nbc\r\n0\r\n\r\n", b"abc"),
+        (b"A\r\n0123456789\r\na\r\n0123456789\r\n0\r\n\r\n", 2 * b"0123456789"),
+        (
+            b"1F\r\n" + 31 * b"a" + b"\r\n1f\r\n" + 31 * b"b" + b"\r\n0\r\n\r\n",
+            31 * b"a" + 31 * b"b",
+        ),
+        (b"2\r\n\r\n\r\n0\r\n\r\n", b"\r\n"),
+        (b"7\r\n\r\n0\r\n\r\n\r\n0\r\n\r\n", b"\r\n0\r\n\r\n"),
+        (b"1\r\n\r\r\n1\r\n\n\r\n0\r\n\r\n", b"\r\n"),
+        (b"2\r\n\0\xff\r\n0\r\n\r\n", b"\0\xff"),
+        (b"3;a\r\nabc\r\n0;b\r\n\r\n", b"abc"),
+        (b'3;a=b;c="d e"\r\nabc\r\n0\r\n\r\n', b"abc"),
+        (b"3 ;a\r\nabc\r\n0\t; b\r\n\r\n", b"abc"),
+        (b"3;\r\nabc\r\n0;;;\r\n\r\n", b"abc"),
+        (b"3;\xff\t \r\nabc\r\n0\r\n\r\n", b"abc"),
+        (b"3\r\nabc\r\n0\r\nA: b\r\n\r\n", b"abc"),
+        (b"0\r\nA:\r\nb-c:d\r\nA: \t\xff:\r\n\r\n", b""),
+        (b"3\r\nabc\r\n0\r\nContent-Length: 9\r\nTransfer-Encoding: x\r\nHost: y\r\n\r\n", b"abc"),
+    ],
+)
+def test_chunks_are_joined(data: bytes, content: bytes) -> None:
+    """Extensions are read past, and trailers, whatever they claim."""
+    assert complete(content) == chunks(data)
+    assert complete(content, NEXT) == chunks(data + NEXT)
+    assert complete(content, b"\r\n") == chunks(data + b"\r\n")
+
+
+SIZES = [
+    *(b"", b" ", b"g", b"x", b"0x3", b"0X3", b"\\x33", b"+3", b"-3", b"-0", b"3_0", b" 3", b"\t3"),
+    *(b"3 ", b"3\t", b"3 3", b"3,3", b"3.0", b"3h", b"3:", b"3=a", b"3 a;b", b"'3'", b'"3"', b"three"),
+    *(b"\xb3", b"\xef\xbc\x93", b"\xd9\xa3", b"3\0", b"\x003", b"3\x0b", b"3\x0c", b"3\r", b"\r3"),
+    *(b"000000003", b"100000000", 17 * b"0", 17 * b"f", 300 * b"0", b"3;a\0", b"3;a\rb", b"3;a\nb"),
+    *(b"3;a\x7f", b"3;\x01", b"3\r;a", b"3;a\r", b"3\n", b"\n3", b"\r\n3", b";3", b";"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_nothing_else_is_a_size(size: bytes) -> None:
+    with pytest.raises(RefusedError) as caught:
+        Chunked().take(size + b"\r\nabc\r\n0\r\n\r\n")
+    assert problems.NOT_HTTP == caught.value.problem
+    assert chunks(size + b"\r\nabc\r\n0\r\n\r\n") is None
+    assert chunks(b"1\r\nx\r\n" + size + b"\r\nabc\r\n0\r\n\r\n") is None
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(b"3\nabc\r\n0\r\n\r\n", b"3\rabc\r\n0\r\n\r\n", b"3\r\rabc\r\n0\r\n\r\n", b"3\n\rabc\r\n0\r\n\r\n"),
+        *(b"3\r\nabc\n0\r\n\r\n", b"3\r\nabc\r0\r\n\r\n", b"3\r\nabc\n\r0\r\n\r\n", b"3\r\nabc\r\r\n0\r\n\r\n"),
+        *(b"3\r\nabc0\r\n\r\n", b"3\r\nabcd\r\n0\r\n\r\n", b"3\r\nab\r\n0\r\n\r\n", b"3\r\nabc \r\n0\r\n\r\n"),
+        *(b"3\r\nabc\r\n\r\n0\r\n\r\n", b"3\r\nabc;0\r\n\r\n", b"3xyz\r\n0\r\n\r\n", b"\n0\r\n\r\n"),
+        *(b"0\n\r\n", b"0\r\n\n", b"0\r\n\r\r\n", b"0\r\n \r\n\r\n", b"0\r\n\0\r\n\r\n", b"0\r\n\t\r\n\r\n"),
+        *(b"0\r\nabc\r\n\r\n", b"0\r\n: b\r\n\r\n", b"0\r\n" + NEXT + b"\r\n", b"0\r\n3\r\nabc\r\n\r\n"),
+    ],
+)  # fmt: skip
+def test_lines_end_in_their_place_and_in_crlf(data: bytes) -> None:
+    assert chunks(data) is None
+
+
+@pytest.mark.parametrize(
+    "trailer",
+    [
+        *(b"A : b", b"A\t: b", b" A: b", b"\tA: b", b"A b: c", b"A(b): c", b"\xe9: b", b"A\0: b", b"A"),
+        *(b"A: b\0", b"A: b\x01", b"A: b\x7f", b"A: b\rc", b"A: b\nc", b"A: b\r", b"A: b\r\n c", b":"),
+    ],
+)  # fmt: skip
+def test_a_trailer_is_a_field(trailer: bytes) -> None:
+    assert chunks(b"0\r\n" + trailer + b"\r\n\r\n") is None
+    assert chunks(b"0\r\nA: b\r\n" + trailer + b"\r\n\r\n") is None
+
+
+@pytest.mark.parametrize("byte", range(256))
+def test_what_may_stand_where(byte: int) -> None:
+    """As in RFC 9112 7.1, where an extension is not looked into further than for its characters."""
+    char = bytes([byte])
+    text = byte == 0x09 or (byte >= 0x20 and byte != 0x7F)
+    token = re.fullmatch(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]", char) is not None
+    size = char.isdigit() or char.lower() in {b"a", b"b", b"c", b"d", b"e", b"f"}
+    start = b"0" + char + b"\r\n"
+    assert (size or char == b";") == (chunks(start) is not None)
+    assert text == (chunks(b"0;" + char + b"\r\n\r\n") is not None)
+    assert text == (chunks(b"0\r\nA:" + char + b"\r\n\r\n") is not None)
+    assert (token or char == b":") == (chunks(b"0\r\nA" + char + b":\r\n\r\n") is not None)
+    assert token == (chunks(b"0\r\n" + char + b":\r\n\r\n") is not None)
+
+
+def test_a_line_of_a_chunk_has_256_bytes() -> None:
+    line = b"0;" + 254 * b"a"
+    assert 256 == len(line)
+    assert complete(b"") == chunks(line + b"\r\n\r\n")
+    assert chunks(line + b"a\r\n\r\n") is None
+    assert read(Chunked(), [line]) is not None
+    assert read(Chunked(), [line + b"\r"]) is not None
+    assert read(Chunked(), [line + b"a"]) is None
+    assert read(Chunked(), [200_000 * b"0"]) is None
+
+
+@pytest.mark.parametrize("data", [b"3\r\nabcd", b"3\r\nabc\n", b"3\r\nabc\rd", b"3\n", b"0\r\n\n"])
+def test_what_can_no_longer_become_a_chunk_is_not_waited_for(data: bytes) -> None:
+    assert chunks(data) is None
+
+
+def trailers(*lengths: int) -> bytes:
+    """Trailers of these lengths, their ends counted."""
+    return b"".join(b"A:" + (length - 4) * b"b" + b"\r\n" for length in lengths)
+
+
+@pytest.mark.parametrize("lengths", [[4_096], [4, 4_092], [4_092, 4], [2_048, 2_048], 1_024 * [4]])
+def test_trailers_have_4_kib(lengths: list[int]) -> None:
+    data = trailers(*lengths)
+    assert 4_096 == len(data)
+    start = b"1\r\na\r\n0\r\n"
+    expected = complete(b"a", NEXT)
+    for pieces in ([start + data + b"\r\n" + NEXT], bytewise(start + data + b"\r\n" + NEXT)):
+        assert expected == read(Chunked(), pieces)
+    for longer in (trailers(4) + data, data + trailers(4), data.replace(b"A:", b"A:b", 1)):
+        for pieces in ([start + longer + b"\r\n"], bytewise(start + longer + b"\r\n")):
+            assert read(Chunked(), pieces) is None
+
+
+def test_a_trailer_without_an_end_is_not_waited_for() -> None:
+    assert read(Chunked(), [b"0\r\n", 5_000 * b"A"]) is None
+    assert read(Chunked(), [b"0\r\n", *bytewise(5_000 * b"A")]) is None
+
+
+def test_content_is_counted_while_it_comes() -> None:
+    """So that a chunk that claims to be larger than may be has not to come (S2)."""
+    body = Chunked()
+    for count in range(1, 100):
+        assert b"" == body.take(b"ffffffff\r\na" if count == 1 else b"a")
+        assert (count, False) == (body.size, body.done)
+    assert 99 * b"a" == body.content()
+
+
+@pytest.mark.parametrize("data", [b"3\r\nabc\r\n0\r\nA: b\r\n\r\n", b"1;a\r\n\r\r\n0;b\r\n\r\n"])
+def test_what_is_cut_off_is_not_complete(data: bytes) -> None:
+    cuts = [chunks(data[:at]) for at in range(len(data))]
+    assert [] == [each for each in cuts if each is None or each.done]
+
+
+# Of anything --------------------------------------------------------------------------------------
+
+EXTENSIONS = st.sampled_from([b"", b"", b";a", b';a="b c"', b" ; a=b", b";"])
+CHUNKS = st.lists(
+    st.tuples(st.binary(min_size=1, max_size=20), EXTENSIONS, st.sampled_from(["x", "X", "03x"])),
+    max_size=5,
+)
+TRAILERS = st.lists(st.sampled_from([b"A: b\r\n", b"Content-Length:9\r\n", b"x:\r\n"]), max_size=3)
+PLACES = st.lists(st.integers(0, 999), max_size=8)
+PIECES = st.sampled_from(
+    [
+        *(b"0\r\n\r\n", b"3\r\nabc\r\n", b"0\r\n", b"\r\n", b"3", b"0", b"abc", b"\r", b"\n", b";", b" "),
+        *(b"A: b\r\n", b":", b"f", b"1\r\n", b"\0", b"\xff", b"3;a\r\nabc\r\n", 250 * b"0", 4_000 * b"a"),
+    ]
+)  # fmt: skip
+ANYTHING = st.binary(max_size=40) | st.lists(PIECES, max_size=12).map(b"".join)
+
+
+@given(CHUNKS, EXTENSIONS, TRAILERS, st.binary(max_size=9), PLACES)
+def test_any_cuts_of_any_chunks_are_one(
+    parts: list[tuple[bytes, bytes, str]],
+    extension: bytes,
+    trailing: list[bytes],
+    rest: bytes,
+    places: list[int],
+) -> None:
+    data = b"".join(
+        format(len(part), size).encode() + extra + b"\r\n" + part + b"\r\n"
+        for part, extra, size in parts
+    )
+    data += b"0" + extension + b"\r\n" + b"".join(trailing) + b"\r\n" + rest
+    expected = complete(b"".join(part for part, _, _ in parts), rest)
+    for pieces in ([data], bytewise(data), cut(data, places)):
+        assert expected == read(Chunked(), pieces)
+
+
+@given(ANYTHING, PLACES)
+@example(b"0;" + 254 * b"a" + b"\r\n\r\n", [257])
+@example(b"0\r\nA:" + 4_092 * b"b" + b"\r\n\r\n", [4_100])
+def test_any_bytes_are_read_or_refused_however_they_are_cut(data: bytes, places: list[int]) -> None:
+    whole = read(Chunked(), [data])
+    for pieces in (bytewise(data), cut(data, places)):
+        assert whole == read(Chunked(), pieces)
+    if whole is not None and whole.done:
+        assert data.endswith(whole.rest)
+        assert whole.size == len(whole.content)
+
+
+def peer_reads(data: bytes) -> tuple[bytes, bool, bytes] | None:
+    """What h11 reads of a chunked body: content, whether it is complete, rest; None where it refuses."""
+    peer = h11.Connection(h11.SERVER)
+    peer.receive_data(b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + data)
+    content = b""
+    try:
+        while True:
+            event = peer.next_event()
+            if isinstance(event, h11.Data):
+                content += event.data
+            elif isinstance(event, h11.EndOfMessage):
+                return content, True, peer.trailing_data[0]
+            elif event is h11.NEED_DATA:
+                return content, False, b""
+    except h11.RemoteProtocolError:
+        return None
+
+
+@given(ANYTHING, CHUNKS)
+def test_what_a_peer_reads_is_read_the_same_or_refused(
+    anything: bytes, parts: list[tuple[bytes, bytes, str]]
+) -> None:
+    """h11 knows no blanks before the extensions, and bounds neither these nor trailers as we do."""
+    start = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part, _, _ in parts)
+    data = start + anything
+    ours = read(Chunked(), [data])
+    if ours is None or re.search(rb"[ \t];", data):
+        return
+    assert (ours.content, ours.done, ours.rest) == peer_reads(data)
+
+
+# Time ---------------------------------------------------------------------------------------------
+
+
+def quickest(work: Callable[[], object]) -> float:
+    """Seconds of the quickest of some runs, the others of which met a busy machine."""
+
+    def once() -> float:
+        begun = time.perf_counter()
+        work()
+        return time.perf_counter() - begun
+
+    return min(once() for _ in range(3))
+
+
+@pytest.mark.parametrize("chunk", [b"1\r\na\r\n", b"1;a=b\r\n\r\r\n", b"00000001 ;\r\n\n\r\n"])
+def test_many_small_chunks_take_as_long_as_they_are(chunk: bytes) -> None:
+    """Four times as many once took 14 times as long, as each chunk had what was left copied."""
+    few, many = (times * 20_000 * chunk for times in (1, 4))
+    assert quickest(lambda: read(Chunked(), [many])) < 9 * quickest(lambda: read(Chunked(), [few]))
+
+
+@pytest.mark.parametrize(
+    "data", [b"0\r\n" + trailers(4_096) + b"\r\n", 64 * b"1\r\na\r\n", b"0;" + 254 * b" "]
+)
+def test_bytes_that_drip_take_no_time(data: bytes) -> None:
+    pieces = bytewise(data)
+    assert quickest(lambda: read(Chunked(), pieces)) < 0.1
+
+
+@pytest.mark.parametrize("piece", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["chunks", "packets"])
+def test_a_body_takes_no_more_memory_than_it_has_bytes(kind: str, piece: int) -> None:
+    """However small the pieces are; objects of their own would take thirty times as much."""
+    size = 65_536 // piece * piece
+    pieces = [bytes((at % 251, at % 241, at % 239)[:piece]) for at in range(size // piece)]
+    body: Body = Sized(size)
+    if kind == "chunks":
+        body = Chunked()
+        pieces = [b"%x\r\n%b\r\n" % (piece, each) for each in pieces]
+    tracemalloc.start()
+    try:
+        for each in pieces:
+            body.take(each)
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert size == len(body.content())
+    assert held < 1.3 * size

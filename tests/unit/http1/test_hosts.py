@@ -1,0 +1,166 @@
+"""Whose pages may ask, and by which name (mcp.md 7, 2a-11, 2a-12; S12)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewsd.http1.hosts import Hosts, Origins
+
+BASE_URL = "https://reviews.example.com"
+ORIGINS = Origins(BASE_URL, ["https://app.example.com:8443", "http://intranet.example"])
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        b"https://reviews.example.com",
+        b"https://reviews.example.com:443",
+        b"HTTPS://Reviews.Example.Com",
+        b"https://app.example.com:8443",
+        b"http://intranet.example:80",
+    ],
+)
+@pytest.mark.parametrize("loopback", [True, False])
+def test_the_own_origin_and_those_named_may(origin: bytes, loopback: bool) -> None:  # noqa: FBT001
+    assert origin == ORIGINS.allowed([origin], loopback=loopback)
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        b"http://reviews.example.com",
+        b"https://reviews.example.com:8443",
+        b"https://reviews.example.com.evil.example",
+        b"https://evil.example/?https://reviews.example.com",
+        b"https://xreviews.example.com",
+        b"https://reviews.example.com@evil.example",
+        b"https://reviews.example.com/",
+        b"https://app.example.com",
+        b"http://app.example.com:8443",
+        b"null",
+        b"",
+        b"*",
+        b"file://",
+        b"https://",
+        b"https://reviews.example.com, https://reviews.example.com",
+        b"https://reviews.example.com\xa0",
+        b"https://reviews.example.com:99999999",
+        b"https://reviews.example.com:",
+    ],
+)
+@pytest.mark.parametrize("loopback", [True, False])
+def test_no_other_may(origin: bytes, loopback: bool) -> None:  # noqa: FBT001
+    assert ORIGINS.allowed([origin], loopback=loopback) is None
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        b"http://localhost",
+        b"http://localhost:6274",
+        b"https://LOCALHOST:3000",
+        b"http://127.0.0.1:6274",
+        b"http://[::1]:6274",
+        b"https://127.0.0.1",
+    ],
+)
+def test_pages_of_this_machine_may_where_only_it_can_ask(origin: bytes) -> None:
+    """The Inspector's page is one, at port 6274."""
+    assert origin == ORIGINS.allowed([origin], loopback=True)
+    assert ORIGINS.allowed([origin], loopback=False) is None
+
+
+@pytest.mark.parametrize(
+    "origin", [b"http://localhost.evil.example", b"http://127.0.0.1.evil.example", b"http://[::2]"]
+)
+def test_what_only_looks_like_this_machine_may_not(origin: bytes) -> None:
+    assert ORIGINS.allowed([origin], loopback=True) is None
+
+
+def test_an_origin_that_is_repeated_may_not() -> None:
+    assert ORIGINS.allowed([BASE_URL.encode()] * 2, loopback=True) is None
+
+
+@pytest.mark.parametrize("origin", [b"https://any.example", b"null", b"vscode-webview://x"])
+def test_the_operator_may_allow_all(origin: bytes) -> None:
+    origins = Origins(BASE_URL, ["https://app.example.com", "*"])
+    assert b"*" == origins.allowed([origin], loopback=False)
+
+
+@given(st.binary(max_size=40))
+def test_nothing_made_up_may(origin: bytes) -> None:
+    assert ORIGINS.allowed([origin], loopback=False) is None
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        b"localhost",
+        b"localhost:8080",
+        b"LocalHost:1",
+        b"127.0.0.1:8080",
+        b"127.0.0.2",
+        b"[::1]:8080",
+        b"[::1]",
+        b"reviews.example.com",
+        b"reviews.example.com:8080",
+        b"Reviews.Example.Com",
+        b"reviews.internal:80",
+    ],
+)
+def test_a_listener_on_loopback_is_asked_by_its_names(host: bytes) -> None:
+    assert Hosts(BASE_URL, ["Reviews.internal"]).allow(host, loopback=True)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        b"evil.example",
+        b"localhost.evil.example",
+        b"127.0.0.1.evil.example",
+        b"evil.example:8080",
+        b"10.0.0.1",
+        b"[::2]",
+        b"",
+        b"localhost, evil.example",
+        b"localhost:80:80",
+        b"localhost\xa0",
+    ],
+)
+@pytest.mark.parametrize("loopback", [True, False])
+def test_not_by_other_names(host: bytes, loopback: bool) -> None:  # noqa: FBT001
+    """A page of evil.example could ask, whose name now leads here (DNS rebinding)."""
+    assert not Hosts(BASE_URL).allow(host, loopback=loopback)
+
+
+@pytest.mark.parametrize(
+    ("host", "served"),
+    [
+        (b"reviews.example.com", True),
+        (b"Reviews.Example.Com:8080", True),
+        (b"reviews.internal", True),
+        (b"localhost:8080", False),
+        (b"127.0.0.1", False),
+        (b"[::1]", False),
+    ],
+)
+def test_elsewhere_only_the_operators_names_are_served(host: bytes, served: bool) -> None:  # noqa: FBT001
+    """S3."""
+    assert served == Hosts(BASE_URL, ["Reviews.internal"]).allow(host, loopback=False)
+
+
+@pytest.mark.parametrize("loopback", [True, False])
+def test_no_browser_asks_without_a_name(loopback: bool) -> None:  # noqa: FBT001
+    assert Hosts(BASE_URL).allow(None, loopback=loopback)
+
+
+@pytest.mark.parametrize("loopback", [True, False])
+def test_the_operator_may_allow_all_names(loopback: bool) -> None:  # noqa: FBT001
+    assert Hosts(BASE_URL, ["*"]).allow(b"evil.example", loopback=loopback)
+
+
+@pytest.mark.parametrize("base_url", ["http://[2001:db8::1]:8080", "http://10.0.0.1"])
+def test_the_own_name_may_be_an_address(base_url: str) -> None:
+    host = base_url.removeprefix("http://")
+    assert Hosts(base_url).allow(host.encode(), loopback=False)
+    assert Origins(base_url).allowed([base_url.encode()], loopback=False)

@@ -1,0 +1,78 @@
+"""When a failed delivery is tried again (contract 5, H14)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewsd.http1.retry_after import MAX_RETRY_AFTER, retry_after, waits
+
+NOW = 1_760_000_000_000  # Thu, 09 Oct 2025 08:53:20 GMT
+DELAYS = (60.0, 1800.0)
+
+
+@pytest.mark.parametrize(
+    ("chance", "expected"),
+    [(0.0, (48_000, 1_440_000)), (0.5, (60_000, 1_800_000)), (1.0, (72_000, 2_160_000))],
+)
+def test_waits_vary_by_a_fifth(chance: float, expected: tuple[int, int]) -> None:
+    assert expected == waits(DELAYS, 0.2, lambda: chance)
+
+
+def test_each_wait_varies_by_itself() -> None:
+    chances = iter((0.0, 1.0))
+
+    assert (48_000, 2_160_000) == waits(DELAYS, 0.2, lambda: next(chances))
+
+
+@given(
+    st.tuples(st.floats(0, 86_400), st.floats(0, 86_400)),
+    st.floats(0, 1),
+    st.floats(0, 1),
+    st.integers(0, MAX_RETRY_AFTER),
+)
+def test_a_wait_lies_between_its_bounds_and_is_never_shorter_than_asked(
+    delays: tuple[float, float], jitter: float, chance: float, asked: int
+) -> None:
+    for delay, wait in zip(delays, waits(delays, jitter, lambda: chance, asked), strict=True):
+        least, most = delay * (1 - jitter) * 1000, delay * (1 + jitter) * 1000
+        assert max(least - 1, asked) <= wait <= max(most + 1, asked)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, 0),
+        (b"", 0),
+        (b"0", 0),
+        (b"1", 1_000),
+        (b"120", 120_000),
+        (b"3600", MAX_RETRY_AFTER),
+        (b"3601", MAX_RETRY_AFTER),
+        (b"9999999999", MAX_RETRY_AFTER),
+        (b"99999999999999999999", MAX_RETRY_AFTER),
+        (b"-1", 0),
+        (b"+5", 0),
+        (b"1.5", 0),
+        (b"1e3", 0),
+        (b" 5", 0),
+        (b"soon", 0),
+        (b"\xd9\xa1", 0),
+        (b"Thu, 09 Oct 2025 08:54:20 GMT", 60_000),
+        (b"Thu, 09 Oct 2025 08:53:20 GMT", 0),
+        (b"Thu, 09 Oct 2025 08:00:00 GMT", 0),
+        (b"Thu, 09 Oct 2036 08:00:00 GMT", MAX_RETRY_AFTER),
+        (b"Thursday, 09-Oct-25 08:54:20 GMT", 60_000),
+        (b"Thu Oct  9 08:54:20 2025", 60_000),
+        (b"09 Oct 2025 08:54:20", 0),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date_and_an_hour_at_most(
+    value: bytes | None, expected: int
+) -> None:
+    """RFC 9110 10.2.3."""
+    assert expected == retry_after(value, NOW)
+
+
+@given(st.binary(max_size=40), st.integers(0, 4 * 10**12))
+def test_whatever_it_says_is_a_wait(value: bytes, now: int) -> None:
+    assert 0 <= retry_after(value, now) <= MAX_RETRY_AFTER

@@ -1,0 +1,276 @@
+"""Arguments as language models write them, and what an agent is told of wrong ones (mcp.md 5.3)."""
+
+import datetime
+import json
+from typing import cast
+from urllib.parse import quote
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from reviewsd.domain.parameters import SEARCH_PARAMETERS, InvalidParametersError, read_query
+from reviewsd.domain.search_query import Cursor, SearchQuery
+from reviewsd.mcp.arguments import MAX_PROBLEMS, ArgumentsError, read
+from reviewsd.mcp.tools import TOOLS
+
+DAY = datetime.date(2025, 1, 31)
+CURSOR = Cursor(DAY, "01J9ZK3V5Q8R2N7M4T6W1X0YAB")
+KNOWN = ", ".join(parameter.name for parameter in SEARCH_PARAMETERS)
+
+
+def arguments(text: str, tool: str = "search_reviews") -> dict[str, object]:
+    found = next(each for each in TOOLS if each.name == tool)
+    return read(tool, found.parameters, found.required, text.encode(), found.order)
+
+
+def told(text: str, tool: str = "search_reviews") -> str:
+    with pytest.raises(ArgumentsError) as caught:
+        arguments(text, tool)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{}", {}),
+        ('{"rating": 5}', {"rating": 5}),
+        ('{"rating": "5"}', {"rating": 5}),
+        ('{"rating": 5.0}', {"rating": 5}),
+        ('{"rating": "5.0"}', {"rating": 5}),
+        ('{"rating": 5e0}', {"rating": 5}),
+        ('{"min_rating": "4.5"}', {"min_rating": 4.5}),
+        ('{"min_rating": 45e-1}', {"min_rating": 4.5}),
+        ('{"rating": null, "query": null}', {}),
+        ('{"query": "", "mentions_service": ""}', {}),
+        ('{"query": " "}', {"query": " "}),
+        ('{"query": "5"}', {"query": "5"}),
+        ('{"query": "\\u00eb\\n"}', {"query": "ë\n"}),
+        ('{"since": "2025-01-31"}', {"since": DAY}),
+        (json.dumps({"cursor": CURSOR.encode()}), {"cursor": CURSOR}),
+        (json.dumps({"query": "🎉" * 200}), {"query": "🎉" * 200}),
+    ],
+)
+def test_what_is_meant_is_read(text: str, expected: object) -> None:
+    found = arguments(text)
+    assert expected == found
+    assert [type(value) for value in cast("dict[str, object]", expected).values()] == [
+        type(value) for value in found.values()
+    ]
+
+
+INTEGER = "search_reviews: rating must be an integer from 1 to 5, got "
+NUMBER = "search_reviews: min_rating must be a number from 1 to 5, got "
+DATE = "search_reviews: since must be a date as YYYY-MM-DD, got "
+TEXT = "search_reviews: query must be a string, got "
+AGAIN = (
+    "search_reviews: cursor must be the next_cursor of an earlier answer; leave it out to start "
+    "again."
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"rating": 9}', f"{INTEGER}9."),
+        ('{"rating": 4.5}', f"{INTEGER}4.5."),
+        ('{"rating": "five"}', f"{INTEGER}five."),
+        ('{"rating": ""}', f'{INTEGER}"".'),
+        ('{"rating": "1_0"}', f'{INTEGER}"1_0".'),
+        ('{"rating": " 5"}', f'{INTEGER}" 5".'),
+        ('{"rating": "+5"}', f'{INTEGER}"+5".'),
+        ('{"rating": "\\uff15"}', f'{INTEGER}"\uff15".'),
+        ('{"rating": true}', f"{INTEGER}true."),
+        ('{"rating": [5]}', f"{INTEGER}[5]."),
+        ('{"rating": {"gte": 4}}', f'{INTEGER}{{"gte": 4}}.'),
+        ('{"rating": 1e999}', f"{INTEGER}1e999."),
+        ('{"rating": ' + "9" * 4_000 + "}", f"{INTEGER}{'9' * 40}...."),
+        ('{"min_rating": "NaN"}', f"{NUMBER}NaN."),
+        ('{"min_rating": 0.5}', f"{NUMBER}0.5."),
+        ('{"since": "20250131"}', f"{DATE}20250131."),
+        ('{"since": "2025-02-30"}', f'{DATE}"2025-02-30".'),
+        ('{"since": "2025-W01-1"}', f'{DATE}"2025-W01-1".'),
+        ('{"since": ""}', f'{DATE}"".'),
+        ('{"since": 20250131}', f"{DATE}20250131."),
+        ('{"query": 5}', f"{TEXT}5."),
+        ('{"query": false}', f"{TEXT}false."),
+        ('{"query": ["a"]}', f'{TEXT}["a"].'),
+        (
+            json.dumps({"query": "x" * 201}),
+            "search_reviews: query must have at most 200 characters, got 201.",
+        ),
+        ('{"cursor": "abc"}', AGAIN),
+        ('{"cursor": ""}', AGAIN),
+        ('{"cursor": 7}', AGAIN),
+    ],
+)
+def test_what_is_wrong_is_told(text: str, expected: str) -> None:
+    assert expected == told(text)
+
+
+def test_all_problems_are_told_at_once() -> None:
+    assert (
+        'search_reviews: rating must be an integer from 1 to 5, got 9; "stars" is not an argument '
+        f'(did you mean "rating"? known: {KNOWN}).'
+    ) == told('{"stars": 5, "rating": 9}')
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("stars", "rating"),
+        ("ratings", "rating"),
+        ("minRating", "min_rating"),
+        ("min-rating", "min_rating"),
+        ("start_date", "since"),
+        ("to", "until"),
+        ("text", "query"),
+        ("technician", "mentions_technician"),
+        ("mentionsService", "mentions_service"),
+        ("page_size", "limit"),
+        ("next_cursor", "cursor"),
+        ("offset", "cursor"),
+        ("star_rating", "rating"),
+        ("minimumStars", "min_rating"),
+        ("from_date", "since"),
+        ("dateTo", "until"),
+        ("technician_name", "mentions_technician"),
+        ("service-id", "mentions_service"),
+        ("search text", "query"),
+    ],
+)
+def test_the_argument_that_is_meant_is_named(name: str, meant: str) -> None:
+    assert (
+        f'search_reviews: "{name}" is not an argument (did you mean "{meant}"? known: {KNOWN}).'
+    ) == told(json.dumps({name: 1}))
+
+
+def test_where_none_is_meant_the_known_ones_are_named() -> None:
+    assert f'search_reviews: "zzz" is not an argument (known: {KNOWN}).' == told('{"zzz": 1}')
+    assert 'get_summary: "limit" is not an argument (it takes none).' == told(
+        '{"limit": 1}', "get_summary"
+    )
+
+
+def test_where_two_may_be_meant_both_are_named() -> None:
+    assert told('{"max_rating": 2}') == (
+        'search_reviews: "max_rating" is not an argument (did you mean "min_rating" or "rating"? '
+        f"known: {KNOWN})."
+    )
+
+
+@pytest.mark.parametrize(
+    ("tool", "order"),
+    [
+        ("search_reviews", "newest first"),
+        ("get_reviews_since", "newest first"),
+        ("get_topics", "most mentioned first"),
+        ("get_sentiment_trend", "oldest first"),
+        ("get_faq", "as published"),
+    ],
+)
+@pytest.mark.parametrize("name", ["sort", "sortBy", "order_by", "ORDER", "sort-direction"])
+def test_who_would_sort_is_told_the_order(tool: str, order: str, name: str) -> None:
+    said = told(json.dumps({name: "x"}), tool)
+    assert f'"{name}" is not an argument (the order is always {order}; known: ' in said
+
+
+def test_a_choice_is_one_of_its_values() -> None:
+    assert {"kind": "problems"} == arguments('{"kind": "problems"}', "get_topics")
+    assert {} == arguments('{"kind": ""}', "get_topics")
+    rule = "get_topics: kind must be "
+    kinds = "topics, aspects, technicians, services, problems, service_areas"
+    assert f"{rule}one of {kinds}, got Topics." == told('{"kind": "Topics"}', "get_topics")
+    assert f"{rule}a string, got 7." == told('{"kind": 7}', "get_topics")
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "meant"),
+    [
+        ("get_topics", "cursor", "offset"),
+        ("get_topics", "type", "kind"),
+        ("get_faq", "search", "query"),
+        ("get_sentiment_trend", "limit", "months"),
+        ("get_review", "review_id", "id"),
+        ("get_review", "offset", "text_offset"),
+        ("get_reviews_since", "since", "date"),
+    ],
+)
+def test_other_tools_know_what_is_meant_as_well(tool: str, name: str, meant: str) -> None:
+    assert f'"{name}" is not an argument (did you mean "{meant}"?' in told(
+        json.dumps({name: 1}), tool
+    )
+
+
+@pytest.mark.parametrize("text", ["{}", '{"name": null}', '{"name": ""}'])
+def test_what_is_required_is_asked_for(text: str) -> None:
+    assert (
+        "get_technician: name is missing: Name or id of the technician, upper and lower case alike."
+    ) == told(text, "get_technician")
+
+
+def test_the_only_argument_is_meant() -> None:
+    assert told('{"person": "Sam"}', "get_technician").endswith(
+        '"person" is not an argument (did you mean "name"? known: name).'
+    )
+
+
+def test_what_has_a_value_is_not_meant_again() -> None:
+    assert 'get_technician: "zzz" is not an argument (known: name).' == told(
+        '{"name": "Sam", "zzz": 1}', "get_technician"
+    )
+
+
+def test_numbers_are_told_back_as_written() -> None:
+    assert f"{INTEGER}12345678901234567890." == told('{"rating": 12345678901234567890}')
+    assert f"{INTEGER}9.0." == told('{"rating": 9.0}')
+
+
+def test_many_strange_arguments_are_counted() -> None:
+    """64 KiB of them must not make the answer as long."""
+    said = told(json.dumps({f"x{number}": 1 for number in range(5_000)}))
+    assert MAX_PROBLEMS == said.count("is not an argument")
+    assert said.endswith("; and 4990 more are not arguments.")
+    assert len(told(json.dumps({"x" * 60_000: 1}))) < 400
+
+
+VALUES = {
+    "rating": st.integers(0, 6) | st.sampled_from([4.0, 4.5]),
+    "min_rating": st.integers(0, 6) | st.floats(0, 6, allow_nan=False),
+    "since": st.dates().map(str) | st.text(max_size=12),
+    "until": st.dates().map(str) | st.text(max_size=12),
+    "query": st.text(max_size=210),
+    "mentions_technician": st.text(max_size=20),
+    "mentions_service": st.text(max_size=20),
+    "limit": st.integers(-1, 102),
+    "cursor": st.builds(Cursor, st.dates(), st.from_regex("[!-~]{1,128}", fullmatch=True)).map(
+        Cursor.encode
+    )
+    | st.text(max_size=30),
+}
+
+
+def refused_over_http(query: str) -> set[str]:
+    """The names of the parameters that are wrong."""
+    try:
+        read_query(query.encode())
+    except InvalidParametersError as error:
+        return {issue.path[0] for issue in error.issues}
+    return set()
+
+
+@given(values=st.fixed_dictionaries({}, optional=VALUES), spelled=st.booleans())
+@example(values={"query": "\x00", "limit": 5}, spelled=False)
+def test_what_http_reads_is_read_and_what_it_refuses_is_refused(
+    *, values: dict[str, object], spelled: bool
+) -> None:
+    """Numbers as such or as strings: one table reads both."""
+    spell = {name: str(value) for name, value in values.items()}
+    query = "&".join(f"{name}={quote(text)}" for name, text in spell.items())
+    given = json.dumps(spell if spelled else values)
+    if refused := refused_over_http(query):
+        said = told(given)
+        assert refused == {name for name in values if f" {name} must" in said}
+    else:
+        found = SearchQuery(**arguments(given))  # type: ignore[arg-type]  # that is the question
+        assert read_query(query.encode()) == found

@@ -1,0 +1,161 @@
+"""Whatever is posted gets an orderly answer: never an exception, never a 5xx (mcp.md 2c, S17)."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reviewsd.mcp.params import CLIENT_CAPABILITIES, PROTOCOL_VERSION
+from reviewsd.snapshot.snapshots import Snapshot
+from tests.support.mcp import MODERN, Bench, Reply
+
+METHODS = [
+    "initialize",
+    "ping",
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "server/discover",
+    "notifications/initialized",
+    "nonsense",
+]
+TOOLS = ["search_reviews", "get_review", "get_reviews_since", "get_technician", "get_summary"]
+ARGUMENTS = ["rating", "min_rating", "since", "query", "limit", "cursor", "id", "date", "name"]
+
+SCALAR = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.just(10**4_000)
+    | st.floats(allow_nan=False)
+    | st.text()
+    | st.sampled_from(["2025-06-18", MODERN, "5", "2025-02-29", "\u2028", "\ud800"])
+)
+JSON = st.recursive(
+    SCALAR,
+    lambda part: st.lists(part, max_size=3) | st.dictionaries(st.text(), part, max_size=3),
+    max_leaves=8,
+)
+
+
+def maybe(usual: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Most often what is usual, sometimes any JSON."""
+    return st.one_of(usual, usual, usual, JSON)
+
+
+META = maybe(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            PROTOCOL_VERSION: maybe(st.just(MODERN)),
+            CLIENT_CAPABILITIES: maybe(st.just({})),
+        },
+    )
+)
+PARAMS = maybe(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "name": maybe(st.sampled_from(TOOLS)),
+            "arguments": maybe(st.dictionaries(st.sampled_from(ARGUMENTS), SCALAR, max_size=3)),
+            "uri": maybe(st.just("https://reviews.example/feed.xml")),
+            "cursor": JSON,
+            "protocolVersion": maybe(st.just("2025-03-26")),
+            "_meta": META,
+        },
+    )
+)
+MESSAGE = maybe(
+    st.fixed_dictionaries(
+        {"jsonrpc": maybe(st.just("2.0"))},
+        optional={
+            "id": maybe(st.integers() | st.text()),
+            "method": maybe(st.sampled_from(METHODS)),
+            "params": PARAMS,
+            "result": JSON,
+        },
+    )
+)
+BODY = (MESSAGE | st.lists(MESSAGE, max_size=4)).map(lambda value: json.dumps(value).encode())
+VALUES = st.lists(
+    st.sampled_from([b"2025-03-26", b"2026-07-28", b"x", b"tools/call", b"search_reviews", b""])
+    | st.binary(max_size=20),
+    max_size=2,
+)
+STATUSES = {200, 202, 400, 404}
+
+
+def check(found: Reply) -> None:
+    assert found.status in STATUSES
+    if found.status == 202:
+        assert b"" == found.body
+        return
+    answers = found.json if isinstance(found.json, list) else [found.json]
+    assert answers
+    for answer in answers:
+        assert "2.0" == answer["jsonrpc"]
+        assert isinstance(answer["id"], int | str | None)
+        assert ("result" in answer) != ("error" in answer)
+        assert -32603 != answer.get("error", {}).get("code")
+    found.body.decode()
+
+
+@pytest.fixture(scope="module")
+def peer(snapshot: Snapshot) -> Bench:
+    """One for all examples: a server keeps nothing."""
+    return Bench(snapshot)
+
+
+@settings(max_examples=1_000, deadline=None)
+@given(body=BODY, versions=VALUES, methods=VALUES, names=VALUES, known=st.booleans())
+def test_a_thousand_random_bodies_are_answered_in_order(
+    peer: Bench,
+    body: bytes,
+    versions: Sequence[bytes],
+    methods: Sequence[bytes],
+    names: Sequence[bytes],
+    known: bool,  # noqa: FBT001  drawn
+) -> None:
+    check(peer.send(body, versions=versions, methods=methods, names=names))
+    check(peer.send(body, sessions=[peer.session("2025-03-26" if known else "2025-11-25")]))
+
+
+@settings(deadline=None)
+@given(body=BODY, data=st.data())
+def test_so_are_damaged_ones(peer: Bench, body: bytes, data: st.DataObject) -> None:
+    damaged = bytearray(body)
+    at = data.draw(st.integers(0, len(body)))
+    damaged[at : at + data.draw(st.integers(0, 5))] = data.draw(st.binary(max_size=5))
+    check(peer.send(bytes(damaged), sessions=[peer.session("2025-03-26")]))
+
+
+@given(body=st.binary(), session=st.binary(), version=st.binary())
+def test_so_is_anything(peer: Bench, body: bytes, session: bytes, version: bytes) -> None:
+    check(peer.send(body, sessions=[session], versions=[version]))
+
+
+LARGE = {
+    "depth": b"[" * 65_536,
+    "depth in a message": b'{"jsonrpc":"2.0","id":1,"method":"ping","params":%b'
+    % (b'{"a":' * 10_000),
+    "a long integer": b'{"jsonrpc":"2.0","id":%b,"method":"ping"}' % (b"9" * 60_000),
+    "a long fraction": b'{"jsonrpc":"2.0","id":1,"method":"ping","x":0.%b}' % (b"9" * 60_000),
+    "a long text": b'{"jsonrpc":"2.0","id":"%b","method":"ping"}' % (b"x" * 60_000),
+    "a long method": b'{"jsonrpc":"2.0","id":1,"method":"%b"}' % (b"x" * 60_000),
+    "many escapes": b'{"jsonrpc":"2.0","id":1,"method":"%b"}' % (rb"\u0041" * 10_000),
+    "many members": json.dumps({f"{number}": 1 for number in range(6_000)}).encode(),
+    "many messages": b"[%b]" % b",".join([b"1"] * 30_000),
+    "many quotes": b'"' * 65_535,
+    "many backslashes": b'["' + b"\\" * 65_000,
+    "5 MB": b'{"jsonrpc":"2.0","id":1,"method":"ping","x":"%b"}' % (b"x" * 5_000_000),
+}
+
+
+@pytest.mark.parametrize("body", LARGE.values(), ids=LARGE)
+def test_so_are_large_ones_and_soon(peer: Bench, body: bytes) -> None:
+    check(peer.send(body, sessions=[peer.session("2025-03-26")]))

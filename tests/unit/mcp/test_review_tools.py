@@ -1,0 +1,424 @@
+"""The tools about reviews: what HTTP answers, within what a language model can take (mcp.md 5.4)."""
+
+import datetime
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reviewsd.domain.parameters import read_query
+from reviewsd.publish import documents
+from reviewsd.mcp.toolbox import Toolbox
+from reviewsd.snapshot.snapshots import Snapshot
+from tests.support import vocabulary
+from tests.support.columns import Review, review
+from tests.support.daemon import DEMO
+from tests.support.generate import write_data
+from tests.support.publishing import House
+from tests.support.tools import Data, Tools, demo_snapshot, published
+
+HOSTILE = "\"\\\n\t\x01\x7f\u2028\ud7ff\ufffe🎉</script>}],\u202e'`${}%s%d"
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+    return Tools(demo_snapshot(House(tmp_path_factory.mktemp("demo"))))
+
+
+def tools(place: Path, *reviews: Review, insights: object = None) -> Tools:
+    house = House(place)
+    house.write(*reviews, insights=insights)
+    return Tools(published(house))
+
+
+# -- search
+
+
+@cache
+def generated() -> Snapshot:
+    with TemporaryDirectory() as place:
+        house = House(Path(place))
+        write_data(house.data, reviews=300)
+        return published(house)
+
+
+def over_http(snapshot: Snapshot, values: dict[str, object]) -> bytes:
+    """What the route of the public site answers."""
+    query = read_query("&".join(f"{name}={value}" for name, value in values.items()).encode())
+    steps = snapshot.search(query)
+    try:
+        while True:
+            next(steps)
+    except StopIteration as end:
+        hits = end.value
+    records = [snapshot.records.at(position) for position in hits.positions]
+    cursor = snapshot.cursor(hits)
+    after = None if cursor is None else cursor.encode()
+    return documents.search_result(hits.matched, len(records), b",".join(records), after)
+
+
+def concise(served: Data) -> Data:
+    """A review as lists have it: without what is null, and without the avatar."""
+    return {
+        name: value
+        for name, value in served.items()
+        if value is not None and name != "author_avatar_url"
+    }
+
+
+DAYS = st.dates(datetime.date(2017, 1, 1), datetime.date(2026, 1, 1)).map(str)
+FILTERS = {
+    "rating": st.integers(1, 5),
+    "min_rating": st.sampled_from([1, 2.5, 4, 4.5, 5]),
+    "since": DAYS,
+    "until": DAYS,
+    "query": st.sampled_from(["the", "a", "BOILER", "no such text", "e"]),
+    "mentions_technician": st.sampled_from(vocabulary.TECHNICIANS[:3]),
+    "mentions_service": st.sampled_from(vocabulary.SERVICES[:3]),
+    "limit": st.integers(1, 100),
+}
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    values=st.fixed_dictionaries({}, optional=FILTERS),
+    spelled=st.booleans(),
+    pages=st.integers(1, 3),
+)
+def test_a_search_is_that_over_http(
+    *, values: dict[str, object], spelled: bool, pages: int
+) -> None:
+    """Same reviews, order, counts and cursors; numbers as such or as strings."""
+    found = Tools(generated(), Toolbox(1 << 30))
+    values.setdefault("limit", 20)  # else a smaller budget holds
+    for _ in range(pages):
+        given = {name: str(value) for name, value in values.items()} if spelled else values
+        answer = found.answer("search_reviews", json.dumps(given).encode())
+        assert answer.structured is not None
+        expected = json.loads(over_http(found.snapshot, values))
+        expected["reviews"] = [concise(each) for each in expected["reviews"]]
+        found_there = json.loads(b"".join(answer.structured))
+        assert ("note" in found_there) <= (not expected["matched"])
+        found_there.pop("note", None)
+        assert json.dumps(expected) == json.dumps(found_there)
+        cursor = expected["next_cursor"]
+        if cursor is None:
+            break
+        values = values | {"cursor": cursor}
+
+
+def test_reviews_are_those_of_the_dataset(demo: Tools) -> None:
+    given = {
+        each["id"]: each for each in json.loads((DEMO / "reviews.json").read_bytes())["reviews"]
+    }
+    reviews = demo.data("search_reviews", {"limit": 90})["reviews"]
+    assert 90 == len(reviews)
+    for each in reviews:
+        assert concise(given[each["id"]]) == each
+
+
+def test_reviews_since_a_day_are_a_search(demo: Tools) -> None:
+    found = demo.data("get_reviews_since", {"date": "2026-09-01", "limit": 3})
+    assert {"since": "2026-09-01"} | demo.data(
+        "search_reviews", {"since": "2026-09-01", "limit": 3}
+    ) == found
+    following = demo.data(
+        "get_reviews_since", {"date": "2026-09-01", "limit": 3, "cursor": found["next_cursor"]}
+    )
+    assert found["matched"] == following["matched"]
+    assert found["reviews"][-1]["date"] >= following["reviews"][0]["date"]
+    assert found["reviews"] != following["reviews"]
+
+
+def test_the_future_has_no_reviews(demo: Tools) -> None:
+    expected = {"matched": 0, "returned": 0, "reviews": [], "next_cursor": None}
+    assert {"since": "9999-12-31"} | expected == demo.data(
+        "get_reviews_since", {"date": "9999-12-31"}
+    )
+    assert expected == demo.data("search_reviews", {"query": "zzzzz"})
+
+
+# -- budgets
+
+
+def walk(found: Tools, name: str, arguments: dict[str, object], most: int) -> Iterator[str]:
+    """The ids of all pages, each within its budget."""
+    cursor = None
+    while True:
+        given = arguments if cursor is None else {**arguments, "cursor": cursor}
+        page = found.data(name, given)
+        assert page["returned"] == len(page["reviews"]) >= 1
+        assert found.size(name, given) <= most
+        yield from (each["id"] for each in page["reviews"])
+        cursor = page["next_cursor"]
+        if cursor is None:
+            return
+
+
+@pytest.mark.parametrize(
+    ("limit", "most"), [({}, 20_000), ({"limit": 100}, 40_000)], ids=["default", "limit"]
+)
+@pytest.mark.parametrize("letter", ["x", "ж", "日", "🎉", '"', "\\", "\n", "\x01"])
+@pytest.mark.parametrize("name", ["search_reviews", "get_reviews_since"])
+def test_long_texts_make_short_pages(
+    tmp_path: Path, name: str, letter: str, limit: dict[str, object], most: int
+) -> None:
+    """A budget is bytes of the text: a Japanese one has as many tokens as characters."""
+    lengths = (700, 3_000, 10, 3_700, 90_000, 1_200, 1_200, 1_200, 1_200, 1_200) * 3
+    found = tools(
+        tmp_path,
+        *(review(f"r{n:02}", text=letter * length) for n, length in enumerate(lengths)),
+    )
+    given = limit | ({"date": "2000-01-01"} if name == "get_reviews_since" else {})
+    ids = list(walk(found, name, given, most))
+    assert sorted(ids, reverse=True) == ids
+    assert len(lengths) == len(ids)
+
+
+def test_the_budget_is_used(tmp_path: Path) -> None:
+    found = tools(tmp_path, *(review(f"r{n:03}", text="x" * 1_000) for n in range(100)))
+    assert 38_000 < found.size("search_reviews", {"limit": 100}) <= 40_000
+    assert 18_000 < found.size("search_reviews", {"limit": None}) <= 20_000
+    small = Tools(found.snapshot, Toolbox(5_000))
+    assert 3_000 < small.size("search_reviews", {"limit": 100}) <= 5_000
+    assert 3_000 < small.size("search_reviews") <= 5_000
+
+
+# -- one review
+
+
+def test_one_review_is_found_by_its_id(demo: Tools) -> None:
+    insights = json.loads((DEMO / "insights.json").read_bytes())["per_review"]
+    for each in demo.data("search_reviews", {"limit": 100})["reviews"]:
+        for spelled in (each["id"], f" {each['id'].lower()}\n"):
+            found = demo.data("get_review", {"id": spelled})
+            assert each == concise(found["review"])
+            assert "author_avatar_url" in found["review"]
+            assert insights.get(each["id"]) == found["insight"]
+
+
+def test_ids_that_differ_in_case_alone_are_two(tmp_path: Path) -> None:
+    found = tools(tmp_path, review("ab"), review("AB"), review("Ab"), review("b"))
+    for each in ("ab", "AB", "Ab", "b"):
+        assert each == found.data("get_review", {"id": each})["review"]["id"]
+    assert "ab" == found.data("get_review", {"id": "aB"})["review"]["id"]
+
+
+def test_an_analysis_is_completed(tmp_path: Path) -> None:
+    said = {"aspects": ["speed"], "odd": "\u00eb"}
+    found = tools(tmp_path, review("a"), review("b"), insights={"per_review": {"a": said}})
+    assert {
+        "sentiment": None,
+        "score": 0.0,
+        "aspects": ["speed"],
+        "technicians": [],
+        "services": [],
+        "problems": [],
+        "service_areas": [],
+        "topics": [],
+        "odd": "ë",
+    } == found.data("get_review", {"id": "a"})["insight"]
+    assert found.data("get_review", {"id": "b"})["insight"] is None
+
+
+WAY = (
+    " Take ids as they are from search_reviews, get_reviews_since or example_review_ids; "
+    "search_reviews with query finds reviews by their text. The newest review has the id "
+    '"01M739YG0D19M9F73VGTYNH9RZ".'
+)
+
+
+def test_an_unknown_id_is_told_where_ids_come_from(demo: Tools) -> None:
+    assert 'get_review: no review has the id "nope".' + WAY == demo.error(
+        "get_review", {"id": "nope"}
+    )
+    for strange in ("~~~", "!", "x" * 60_000, HOSTILE):
+        assert len(demo.error("get_review", {"id": strange})) < 1_000
+
+
+@pytest.mark.parametrize(
+    "mistyped", ["01m739yg0d", "01M739YG0D19M9F73VGTYNH9R", "01M739YG0D19M9F73VGTYNH9RX"]
+)
+def test_an_id_that_is_nearly_right_is_told_the_right_one(demo: Tools, mistyped: str) -> None:
+    said = demo.error("get_review", {"id": mistyped})
+    assert f'"{mistyped}"; did you mean "01M739YG0D19M9F73VGTYNH9RZ"?{WAY}' in said
+
+
+def test_a_long_id_is_told_whole(tmp_path: Path) -> None:
+    found = tools(tmp_path, review("i" * 128))
+    assert 2 == found.error("get_review", {"id": "i" * 127}).count(f'"{"i" * 128}"')
+
+
+# -- texts of any length
+
+
+def told_of(place: Path, **members: object) -> tuple[Tools, Data]:
+    """One review, and what a list says of it."""
+    found = tools(place, {**review("a"), **members})  # type: ignore[typeddict-item] # of any kind
+    (listed,) = found.data("search_reviews")["reviews"]
+    return found, listed
+
+
+@pytest.mark.parametrize("letter", ["x", "日", "🎉", '"', "\x01"])
+def test_a_long_text_ends_early_in_a_list_and_comes_in_parts(tmp_path: Path, letter: str) -> None:
+    """60,000 characters are more than a model should be given at once."""
+    text = "".join(f"{letter}{n}" for n in range(12_000))
+    found, listed = told_of(tmp_path, text=text)
+    beginning = listed["text"].removesuffix("…")
+    assert text.startswith(beginning)
+    assert 300 < len(beginning) <= 4_000
+    expected = (
+        f"text: the first {len(beginning):,} of {len(text):,} characters; get_review has more"
+    )
+    assert listed["truncated"].startswith(expected)
+
+    given: dict[str, object] = {"id": "a"}
+    read = ""
+    while True:
+        part = found.data("get_review", given)
+        assert found.size("get_review", given) < 10_000
+        read += part["review"]["text"]
+        assert (
+            f"text: characters {len(read) - len(part['review']['text']):,} to {len(read):,} of "
+            in (part["review"]["truncated"])
+        )
+        if part["next_text_offset"] is None:
+            break
+        assert len(read) == part["next_text_offset"]
+        given["text_offset"] = len(read)
+    assert text == read
+
+
+def test_what_is_long_otherwise_ends_early_too(tmp_path: Path) -> None:
+    reply = {"text": "R" * 50_000, "date": "2025-01-02"}
+    found, listed = told_of(
+        tmp_path,
+        text="short",
+        author="A" * 50_000,
+        owner_reply=reply,
+        source="S" * 50_000,
+        source_url="https://example.com/" + "U" * 50_000,
+        photos=["p" * 500] * 500,
+        id="i" * 128,
+        date="2025-01-01",
+    )
+    one = found.data("get_review", {"id": "i" * 128})
+    whole = "https://reviews.example/api/reviews/search?since=2025-01-01&until=2025-01-01&limit=100"
+    for said, rest in ((listed, "get_review has more of it"), (one["review"], whole)):
+        assert ("short", "i" * 128, "2025-01-02") == (
+            said["text"],
+            said["id"],
+            said["owner_reply"]["date"],
+        )
+        assert "photos" not in said
+        assert said["truncated"].endswith(rest)
+        assert "owner_reply.text: the first " in said["truncated"]
+    assert found.size("search_reviews") < 7_000
+    assert found.size("get_review", {"id": "i" * 128}) < 7_000
+    assert one["next_text_offset"] is None
+
+
+def test_an_analysis_of_any_length_is_shortened(tmp_path: Path) -> None:
+    said = {
+        "aspects": [{"id": f"a{n}", "phrase": "x" * 900} for n in range(900)],
+        "odd": "y" * 9_000,
+    }
+    found = tools(tmp_path, review("a"), insights={"per_review": {"a": said}})
+    insight = found.data("get_review", {"id": "a"})["insight"]
+    assert 5 <= len(insight["aspects"]) <= 100
+    assert "odd" not in insight
+    assert insight["truncated"].endswith("the whole is in https://reviews.example/insights.json")
+    assert found.size("get_review", {"id": "a"}) < 7_000
+
+
+def test_a_text_can_be_read_from_anywhere(tmp_path: Path) -> None:
+    found = tools(tmp_path, review("a", text="0123456789"), review("b", text=None))
+    assert "789" == found.data("get_review", {"id": "a", "text_offset": 7})["review"]["text"]
+    assert "0123456789" == found.data("get_review", {"id": "a", "text_offset": 0})["review"]["text"]
+    expected = "get_review: text_offset must be less than {}, the characters of the text."
+    assert expected.format(10) == found.error("get_review", {"id": "a", "text_offset": 10})
+    assert expected.format(0) == found.error("get_review", {"id": "b", "text_offset": 1})
+
+
+# -- why nothing is found
+
+
+def test_an_unknown_name_is_told_the_known_ones(demo: Tools, tmp_path: Path) -> None:
+    found = demo.data("search_reviews", {"mentions_technician": "Ben"})
+    assert (0, []) == (found["matched"], found["reviews"])
+    assert found["note"].startswith(
+        'no technician is called "Ben"; the nearest is "ben-okafor" (Ben Okafor). Known ids: '
+    )
+    assert "no service is called" in demo.data("search_reviews", {"mentions_service": "x"})["note"]
+    # who is known, and nothing else is said that might be wrong
+    known = demo.data("search_reviews", {"mentions_technician": "Ben Okafor", "query": "zzzzz"})
+    assert (0, False) == (known["matched"], "note" in known)
+    assert "note" not in demo.data("search_reviews", {"mentions_technician": "Ben Okafor"})
+    bare = tools(tmp_path, review("a")).data("search_reviews", {"mentions_service": "x"})
+    assert (
+        "no insights are published, so mentions_service matches nothing: use query" == bare["note"]
+    )
+
+
+def test_who_is_named_in_a_review_only_is_known(tmp_path: Path) -> None:
+    """Not every name that reviews spell is an entity."""
+    insights = {"per_review": {"a": {"technicians": ["Bob"]}}}
+    found = tools(tmp_path, review("a", rating=5), insights=insights)
+    for rating, expected in ((5, 1), (1, 0)):
+        answer = found.data("search_reviews", {"mentions_technician": "bob", "rating": rating})
+        assert (expected, False) == (answer["matched"], "note" in answer)
+
+
+def test_keywords_are_told_from_a_piece_of_text(demo: Tools) -> None:
+    """Words that no text has beside each other."""
+    expected = "query is looked for as it is written, all words together: try one of them"
+    for name in ("search_reviews", "get_faq"):
+        assert expected == demo.data(name, {"query": "boiler leak price"})["note"]
+        assert "note" not in demo.data(name, {"query": "zzzzz"})
+        assert "note" not in demo.data(name, {"query": "the "})
+
+
+def test_days_in_the_wrong_order_are_told(demo: Tools) -> None:
+    found = demo.data("search_reviews", {"since": "2025-02-01", "until": "2025-01-01"})
+    assert "since is after until" == found["note"]
+
+
+def test_without_reviews_there_is_nothing_to_name(tmp_path: Path) -> None:
+    found = tools(tmp_path)
+    assert "get_review: there are no reviews yet." == found.error("get_review", {"id": "a"})
+    assert 0 == found.data("search_reviews")["matched"]
+    assert found.data("get_business")["aggregate_rating"]["rating_value"] is None
+
+
+# -- the business, and what is hostile
+
+
+def test_the_business_is_that_of_the_dataset(demo: Tools) -> None:
+    dataset = json.loads(b"".join(demo.snapshot.documents["/reviews.json"].identity.parts))
+    assert {
+        "business": dataset["business"],
+        "aggregate_rating": dataset["aggregate_rating"],
+        "review_count": len(dataset["reviews"]),
+    } == demo.data("get_business")
+
+
+def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
+    """What reviewers write must neither break an answer nor become part of it."""
+    given = [review('"\\', text=HOSTILE), review("b", text=HOSTILE * 50)]
+    for each in given:
+        each["author"] = HOSTILE
+    found = tools(tmp_path, *given, insights={"per_review": {'"\\': {"sentiment": "positive"}}})
+    page = found.data("search_reviews", {"query": HOSTILE[:20]})
+    assert [HOSTILE * 50, HOSTILE] == [each["text"] for each in page["reviews"]]
+    one = found.data("get_review", {"id": '"\\'})
+    assert (HOSTILE, "positive") == (one["review"]["text"], one["insight"]["sentiment"])
+
+
+@pytest.mark.parametrize("parameter", ["rating", "stars", "query", "cursor"])
+def test_hostile_arguments_are_told_back_as_text(demo: Tools, parameter: str) -> None:
+    assert len(demo.error("search_reviews", {parameter: HOSTILE * 400})) < 600

@@ -1,0 +1,168 @@
+"""Whether the daemon is alive (O3), in a time that passes as it is told to."""
+
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import cast
+
+import pytest
+import pytest_twisted  # type: ignore[import-untyped] # has no stubs
+from twisted.internet import reactor
+from twisted.internet.defer import Deferred, succeed
+from twisted.internet.interfaces import IReactorFromThreads, IReactorTime
+from twisted.internet.task import Clock, deferLater
+from twisted.logger import capturedLogs
+
+from reviewsd.monitoring.health import (
+    LATE_SECONDS,
+    PATIENCE_SECONDS,
+    PROBE_SECONDS,
+    SILENT_SECONDS,
+    TICK_SECONDS,
+    Pulse,
+)
+from reviewsd.store.sqlite import Database, StoreError
+from tests.support.admin_socket import told
+
+
+class Life:
+    """A pulse, its clock, and a store that answers as it is told to."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.answer: Callable[[], Awaitable[object]] = lambda: succeed(None)
+        self.pulse = Pulse(self.clock, self._probe)
+        self.signs = 0
+        self.pulse.start()
+
+    async def _probe(self) -> None:
+        await self.answer()
+
+    def go(self, seconds: float, step: float = TICK_SECONDS / 2) -> None:
+        """Let time pass in small steps, as a reactor that is not late does."""
+        for _ in range(round(seconds / step)):
+            self.clock.advance(step)
+
+    def beat(self) -> int:
+        """Signs of life so far, after one more should have been given."""
+
+        def sign() -> None:
+            self.signs += 1
+
+        Deferred.fromCoroutine(self.pulse.beat(sign))
+        return self.signs
+
+
+@pytest.fixture
+def life() -> Life:
+    return Life()
+
+
+def test_all_is_well(life: Life) -> None:
+    assert (0.0, None, True) == (life.pulse.lag, life.pulse.stuck, life.pulse.store_works)
+    life.go(30)
+    assert (0.0, None, True) == (life.pulse.lag, life.pulse.stuck, life.pulse.store_works)
+    assert 1 == life.beat()
+
+
+def test_before_it_looks_there_is_nothing_wrong() -> None:
+    pulse = Pulse(Clock(), lambda: succeed(None))
+    assert (0.0, None, True) == (pulse.lag, pulse.stuck, pulse.store_works)
+
+
+@pytest.mark.parametrize("late", [LATE_SECONDS - 0.1, LATE_SECONDS, 60.0])
+def test_a_reactor_that_is_late_gives_no_sign_of_life(life: Life, late: float) -> None:
+    """O3: whether it is asked before or after its own look."""
+    life.go(5)
+    stuck = late >= LATE_SECONDS
+    life.clock.rightNow += TICK_SECONDS + late  # nothing runs meanwhile
+    with capturedLogs() as events:
+        assert int(not stuck) == life.beat()
+    assert [f"no sign of life for systemd: the reactor is {late:.1f} s late"] * stuck == told(
+        events
+    )
+    life.clock.advance(0)
+    assert stuck == (life.pulse.stuck is not None)
+    assert pytest.approx(late) == life.pulse.lag
+
+    life.go(1)
+    assert life.pulse.stuck is None
+    assert life.beat() > 0
+    assert pytest.approx(late) == life.pulse.lag  # for a minute
+
+
+def test_the_worst_of_the_last_minute_is_told(life: Life) -> None:
+    life.clock.advance(TICK_SECONDS + 0.8)
+    assert pytest.approx(0.8) == life.pulse.lag
+    life.go(50)
+    assert pytest.approx(0.8) == life.pulse.lag
+    life.go(20)
+    assert 0.0 == life.pulse.lag
+
+
+def test_a_store_that_does_not_answer_gives_no_sign_of_life(life: Life) -> None:
+    """O3: but a busy one does."""
+    waiting: Deferred[None] = Deferred()
+    life.answer = lambda: waiting
+    life.go(PROBE_SECONDS)
+    assert life.pulse.store_works
+    life.go(PATIENCE_SECONDS)
+    assert not life.pulse.store_works
+    assert 1 == life.beat()
+    life.go(SILENT_SECONDS - PATIENCE_SECONDS)
+    assert "the store has not answered for 10 s" == life.pulse.stuck
+    assert 1 == life.beat()
+
+    life.answer = lambda: succeed(None)
+    waiting.callback(None)
+    assert life.pulse.store_works
+    assert 2 == life.beat()
+
+
+def test_a_store_that_fails_is_alive_and_does_not_work(life: Life) -> None:
+    """D9: a restart would not help it, and reads go on."""
+
+    async def fail() -> None:
+        raise StoreError("the disk is full")
+
+    life.answer = fail
+    life.go(60)
+    assert (False, None) == (life.pulse.store_works, life.pulse.stuck)
+    assert 1 == life.beat()
+    life.answer = lambda: succeed(None)
+    life.go(PROBE_SECONDS)
+    assert life.pulse.store_works
+
+
+def test_when_it_is_stopped_nothing_is_left(life: Life) -> None:
+    life.answer = Deferred
+    life.go(PROBE_SECONDS)
+    Deferred.fromCoroutine(life.pulse.stop())
+    assert [] == life.clock.getDelayedCalls()
+
+
+@pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    database = Database(tmp_path / "state.sqlite", cast("IReactorFromThreads", reactor))
+    await database.open()
+    yield database
+    await database.close()
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_blocked_thread_of_a_real_store_is_noticed(database: Database) -> None:
+    clock = Clock()
+    pulse = Pulse(clock, lambda: database.run(lambda _: None))
+    gate = threading.Event()
+    blocked = Deferred.fromCoroutine(database.run(lambda _: gate.wait(30)))
+    pulse.start()
+    clock.advance(SILENT_SECONDS)
+    clock.advance(TICK_SECONDS)  # by now the reactor has caught up
+    assert (False, "the store has not answered for 10 s") == (pulse.store_works, pulse.stuck)
+
+    gate.set()
+    await blocked
+    while not pulse.store_works:
+        await deferLater(cast("IReactorTime", reactor), 0.001)
+    assert pulse.stuck is None
+    await pulse.stop()

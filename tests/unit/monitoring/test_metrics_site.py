@@ -1,0 +1,85 @@
+"""The site for ``/metrics`` alone (O9), through a real socket."""
+
+import http.client
+from collections.abc import AsyncIterator, Callable
+from typing import Any, cast
+
+import pytest
+import pytest_twisted  # type: ignore[import-untyped] # has no stubs
+from twisted.internet import reactor
+from twisted.internet.address import IPv4Address
+from twisted.internet.defer import maybeDeferred
+from twisted.internet.interfaces import IReactorTCP
+from twisted.internet.threads import deferToThread
+from twisted.logger import capturedLogs
+
+from reviewsd.monitoring.metrics_site import MetricsSite
+from tests.support.admin_socket import told
+
+Get = Callable[[str, str], Any]
+
+
+class Source:
+    """What the metrics are."""
+
+    async def text(self) -> bytes:
+        if self.fault is not None:
+            raise self.fault
+        return b"a 1.0\n"
+
+    def __init__(self) -> None:
+        self.fault: Exception | None = None
+
+
+@pytest.fixture
+def source() -> Source:
+    return Source()
+
+
+@pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
+async def get(source: Source) -> AsyncIterator[Get]:
+    site = MetricsSite(source.text, "text/plain; version=1.0.0").site()
+    port = cast("IReactorTCP", reactor).listenTCP(0, site, interface="127.0.0.1")  # type: ignore[arg-type]  # declared before factories were generic
+
+    address = cast("IPv4Address", port.getHost())
+
+    def ask(method: str, path: str) -> tuple[int, str, bytes]:
+        connection = http.client.HTTPConnection(address.host, address.port, timeout=10)
+        try:
+            connection.request(method, path, headers={"Connection": "close"})
+            answer = connection.getresponse()
+            return answer.status, answer.headers["Content-Type"], answer.read()
+        finally:
+            connection.close()
+
+    yield lambda method, path: deferToThread(ask, method, path)
+    await maybeDeferred(port.stopListening)
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_it_serves_the_text(get: Get) -> None:
+    assert (200, "text/plain; version=1.0.0", b"a 1.0\n") == await get("GET", "/metrics")
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("GET", "/", 404), ("GET", "/metrics/x", 404), ("POST", "/metrics", 405)],
+)
+async def test_all_else_is_refused_without_html(
+    get: Get, method: str, path: str, status: int
+) -> None:
+    with capturedLogs() as events:
+        answer = await get(method, path)
+    assert (status, "text/plain", b"Here is nothing but GET /metrics.\n") == answer
+    assert [] == told(events)
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_bug_is_in_the_log_and_not_in_the_answer(get: Get, source: Source) -> None:
+    source.fault = ValueError("secret")
+    with capturedLogs() as events:
+        answer = await get("GET", "/metrics")
+    assert (500, "text/plain", b"The log has the reason.\n") == answer
+    (failure,) = [event for event in events if event.get("log_failure") is not None]
+    assert failure["log_failure"].value is source.fault

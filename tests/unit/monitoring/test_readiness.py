@@ -1,0 +1,67 @@
+"""Whether the service should be sent clients (O10, R6): each check alone."""
+
+import json
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from reviewsd.publish.publisher import Publisher
+from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.monitoring.readiness import Readiness
+
+GOOD = {"snapshot": "ok", "data": "ok", "store": "ok", "running": "ok"}
+
+
+class House:
+    """Everything that readiness looks at."""
+
+    def __init__(self) -> None:
+        self.snapshots = SimpleNamespace(empty=False)
+        self.publisher = SimpleNamespace(failing_since=None)
+        self.store_works = True
+        self.readiness = Readiness(
+            cast("Snapshots", self.snapshots),
+            cast("Publisher", self.publisher),
+            lambda: self.store_works,
+        )
+
+    def answer(self) -> tuple[int, Any]:
+        status, document = self.readiness.answer()
+        return status, json.loads(document)
+
+
+@pytest.fixture
+def house() -> House:
+    return House()
+
+
+def test_all_is_well(house: House) -> None:
+    assert (200, {"status": "ready", "checks": GOOD}) == house.answer()
+
+
+def test_old_data_is_served_and_said_to_be_old(house: House) -> None:
+    house.publisher.failing_since = 1.0
+    checks = {**GOOD, "data": "degraded"}
+    assert (200, {"status": "degraded", "checks": checks}) == house.answer()
+
+
+def test_without_data_it_is_not_ready(house: House) -> None:
+    house.snapshots.empty = True
+    checks = {**GOOD, "snapshot": "failing"}
+    assert (503, {"status": "unready", "checks": checks}) == house.answer()
+
+
+def test_without_its_store_it_is_not_ready_until_it_works_again(house: House) -> None:
+    house.store_works = False
+    checks = {**GOOD, "store": "failing"}
+    assert (503, {"status": "unready", "checks": checks}) == house.answer()
+    house.store_works = True
+    assert 200 == house.answer()[0]
+
+
+def test_what_stops_is_not_ready(house: House) -> None:
+    house.publisher.failing_since = 1.0
+    house.readiness.stop()
+    checks = {**GOOD, "data": "degraded", "running": "stopping"}
+    assert (503, {"status": "unready", "checks": checks}) == house.answer()

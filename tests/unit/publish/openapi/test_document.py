@@ -1,0 +1,425 @@
+"""The OpenAPI document against OpenAPI 3.1, the parameter table, and what is really served."""
+
+import datetime
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import jsonschema
+import openapi_spec_validator
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewsd import demo
+from reviewsd.domain.dataset import load
+from reviewsd.domain.parameters import (
+    SEARCH_PARAMETERS,
+    SINCE_DATE,
+    InvalidParametersError,
+    read_date,
+    read_query,
+)
+from reviewsd.domain.search_query import Cursor
+from reviewsd.domain.reviews import Business
+from reviewsd.publish import compiler as compiling
+from reviewsd.publish.openapi import examples, document as openapi, schemas
+from reviewsd.http1 import urls as paths
+
+BASE_URL = "https://reviews.acme.example"
+BUSINESS = Business(
+    name="Acme & Söhne", url="https://acme.example/?a=b", email="office@acme.example"
+)
+DEMO = Path(demo.__file__).parent
+
+DATE_PATTERN = "^(?!0000)[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$"
+
+SINCE = "/api/reviews/since/{date}"
+READS = [
+    paths.REVIEWS,
+    paths.SEARCH,
+    SINCE,
+    paths.INSIGHTS,
+    paths.JSON_FEED,
+    paths.ATOM_FEED,
+    paths.OPENAPI,
+]
+
+
+def rendered(business: Business = BUSINESS) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(openapi.render(BASE_URL, business))
+    return document
+
+
+DOCUMENT = rendered()
+OPERATIONS = {path: item["get"] for path, item in DOCUMENT["paths"].items() if "get" in item}
+
+
+def objects(part: object) -> Iterator[dict[str, Any]]:
+    """Every object of the document, outer ones first."""
+    if isinstance(part, dict):
+        yield part
+    if isinstance(part, dict | list):
+        for inner in part.values() if isinstance(part, dict) else part:
+            yield from objects(inner)
+
+
+def resolved(part: dict[str, Any]) -> dict[str, Any]:
+    """What a reference means; anything else is itself."""
+    if "$ref" not in part:
+        return part
+    found = DOCUMENT
+    for step in part["$ref"].removeprefix("#/").split("/"):
+        found = found[step]
+    return found
+
+
+def check(value: object, schema: dict[str, Any]) -> None:
+    """Raise ValidationError unless the value has the schema, formats included."""
+    jsonschema.Draft202012Validator(
+        {**schema, "components": DOCUMENT["components"]},
+        format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER,
+    ).validate(value)
+
+
+def accepts(schema: dict[str, Any], value: object) -> bool:
+    try:
+        check(value, schema)
+    except jsonschema.ValidationError:
+        return False
+    return True
+
+
+def parameter(path: str, name: str) -> dict[str, Any]:
+    (found,) = (row for row in map(resolved, OPERATIONS[path]["parameters"]) if row["name"] == name)
+    return found
+
+
+def test_it_is_valid_openapi_3_1() -> None:
+    assert DOCUMENT["openapi"] == "3.1.0"
+    openapi_spec_validator.validate(DOCUMENT)
+
+
+def test_it_names_the_interface_and_the_address() -> None:
+    assert DOCUMENT["info"]["title"] == "Acme & Söhne reviews"
+    assert DOCUMENT["info"]["version"] == "1.0.0"
+    assert [server["url"] for server in DOCUMENT["servers"]] == [BASE_URL]
+    assert DOCUMENT["security"] == []
+
+
+@pytest.mark.parametrize(
+    ("business", "contact"),
+    [
+        pytest.param(
+            BUSINESS,
+            {
+                "name": "Acme & Söhne",
+                "url": "https://acme.example/?a=b",
+                "email": "office@acme.example",
+            },
+            id="both",
+        ),
+        pytest.param(Business(name="Acme"), {"name": "Acme"}, id="neither"),
+        pytest.param(
+            Business(name="Acme", url="https://acme.example/a b", email="ask at the desk"),
+            {"name": "Acme"},
+            id="neither is well-formed",
+        ),
+    ],
+)
+def test_the_contact_says_what_the_business_says(
+    business: Business, contact: dict[str, str]
+) -> None:
+    document = rendered(business)
+    assert document["info"]["contact"] == contact
+    openapi_spec_validator.validate(document)
+
+
+def test_every_read_is_described() -> None:
+    assert list(OPERATIONS) == [*READS, paths.HUB, paths.HEALTH]
+
+
+@pytest.mark.parametrize("path", OPERATIONS)
+def test_an_operation_has_what_generators_and_readers_need(path: str) -> None:
+    operation = OPERATIONS[path]
+    assert operation["summary"]
+    assert operation["description"]
+    assert set(operation["tags"]) <= {tag["name"] for tag in DOCUMENT["tags"]}
+    assert [each["operationId"] for each in OPERATIONS.values()].count(
+        operation["operationId"]
+    ) == 1
+    assert any(status.startswith("4") for status in operation["responses"])
+    (media,) = operation["responses"]["200"]["content"].values()
+    assert media["example"]
+
+
+@pytest.mark.parametrize(
+    ("path", "statuses"),
+    [
+        (paths.REVIEWS, "200 304 406 412 413 421"),
+        (paths.SEARCH, "200 304 400 406 412 413 421 429"),
+        (SINCE, "200 304 400 404 406 412 413 421"),
+        (paths.INSIGHTS, "200 304 404 406 412 413 421"),
+        (paths.JSON_FEED, "200 304 406 412 413 421"),
+        (paths.ATOM_FEED, "200 304 406 412 413 421"),
+        (paths.OPENAPI, "200 304 406 412 413 421"),
+        (paths.HUB, "200 413 421"),
+        (paths.HEALTH, "200 413"),
+    ],
+)
+def test_an_operation_names_its_answers(path: str, statuses: str) -> None:
+    assert " ".join(OPERATIONS[path]["responses"]) == statuses
+
+
+@pytest.mark.parametrize("path", READS)
+def test_a_read_is_conditional_and_declares_its_headers(path: str) -> None:
+    dated = path != paths.SEARCH
+    sent = [row["name"] for row in map(resolved, OPERATIONS[path]["parameters"])]
+    assert ("If-None-Match" in sent, "If-Modified-Since" in sent) == (True, dated)
+    always = {"ETag", "Cache-Control", "Link", "Vary", "Access-Control-Allow-Origin"}
+    headers = OPERATIONS[path]["responses"]["200"]["headers"]
+    assert set(headers) == always | ({"Last-Modified"} if dated else set())
+    unchanged = resolved(OPERATIONS[path]["responses"]["304"])
+    assert set(unchanged["headers"]) == always | {"Last-Modified"}
+    assert "content" not in unchanged
+
+
+@pytest.mark.parametrize(
+    "name", sorted(DOCUMENT["components"]["responses"].keys() - {"NotModified"})
+)
+def test_a_refusal_is_a_problem_in_both_media_types(name: str) -> None:
+    content = DOCUMENT["components"]["responses"][name]["content"]
+    assert list(content) == ["application/json", "application/problem+json"]
+    for media in content.values():
+        assert media["schema"] == schemas.reference("Problem")
+
+
+def test_every_reference_resolves() -> None:
+    references = [part for part in objects(DOCUMENT) if "$ref" in part]
+    assert references
+    for reference in references:
+        assert resolved(reference)
+
+
+def test_every_component_is_referred_to() -> None:
+    used = {part["$ref"] for part in objects(DOCUMENT) if "$ref" in part}
+    defined = {
+        f"#/components/{section}/{name}"
+        for section, members in DOCUMENT["components"].items()
+        for name in members
+    }
+    assert used == defined
+
+
+def test_every_example_is_valid() -> None:
+    described = [part for part in objects(DOCUMENT) if "example" in part and "schema" in part]
+    assert len(described) > len(OPERATIONS)
+    for part in described:
+        check(part["example"], part["schema"])
+
+
+def test_the_example_of_a_bad_search_is_what_it_is_answered() -> None:
+    content = DOCUMENT["components"]["responses"]["InvalidParameters"]["content"]
+    with pytest.raises(InvalidParametersError) as refusal:
+        read_query(examples.INVALID_SEARCH)
+    issues = [issue.as_json() for issue in refusal.value.issues]
+    assert content["application/json"]["example"]["issues"] == issues
+
+
+def test_the_parameters_are_those_of_the_table() -> None:
+    described = map(resolved, OPERATIONS[paths.SEARCH]["parameters"])
+    in_query = [row for row in described if row["in"] == "query"]
+    assert [
+        (row["name"], row["required"], row["description"], row["example"]) for row in in_query
+    ] == [(row.name, False, row.description, row.example) for row in SEARCH_PARAMETERS]
+    date = parameter(SINCE, SINCE_DATE.name)
+    assert (date["in"], date["required"]) == ("path", True)
+    assert (date["description"], date["example"]) == (SINCE_DATE.description, SINCE_DATE.example)
+
+
+@pytest.mark.parametrize(
+    ("name", "schema"),
+    [
+        ("rating", {"type": "integer", "minimum": 1, "maximum": 5}),
+        ("min_rating", {"type": "number", "minimum": 1, "maximum": 5}),
+        ("since", {"type": "string", "format": "date", "pattern": DATE_PATTERN}),
+        ("until", {"type": "string", "format": "date", "pattern": DATE_PATTERN}),
+        ("query", {"type": "string", "maxLength": 200}),
+        ("mentions_technician", {"type": "string"}),
+        ("mentions_service", {"type": "string"}),
+        ("limit", {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}),
+        ("cursor", {"type": "string", "pattern": "^[A-Za-z0-9_-]{16,186}$"}),
+    ],
+)
+def test_a_parameter_has_the_bounds_of_the_specification(
+    name: str, schema: dict[str, object]
+) -> None:
+    """Seed 4.4 and 8, contract 3."""
+    assert parameter(paths.SEARCH, name)["schema"] == schema
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("rating", value) for value in (0, 1, 5, 5.0, 6, 4.5, -1, "", "five", "1_0")),
+        *(("min_rating", value) for value in (0.99, 1, 4.5, 5, 5.01, "", "NaN", "Infinity")),
+        *(("limit", value) for value in (0, 1, 100, 101, 20.5, "")),
+        *(("query", value) for value in ("", "boiler", "é" * 200, "x" * 201)),
+        *(("mentions_technician", value) for value in ("", "Sam", "x" * 1000)),
+        *(("cursor", value) for value in ("", "abc", "%" * 16, "x" * 187)),
+        ("cursor", Cursor(datetime.date.min, "x").encode()),
+        ("cursor", Cursor(datetime.date.max, "~" * 128).encode()),
+    ],
+)
+def test_the_schema_of_a_parameter_accepts_what_the_validator_accepts(
+    name: str, value: str | float
+) -> None:
+    try:
+        read_query(urlencode({name: value}).encode())
+    except InvalidParametersError as error:
+        accepted = False
+        for issue in error.issues:
+            check(issue.as_json(), schemas.reference("Issue"))
+    else:
+        accepted = True
+    assert accepts(parameter(paths.SEARCH, name)["schema"], value) is accepted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2025-01-31",
+        "2024-02-29",
+        "2025-02-29",
+        "2025-02-30",
+        "2025-13-01",
+        "2025-00-10",
+        "2025-1-31",
+        "20250131",
+        "0000-01-01",
+        "0001-01-01",
+        "9999-12-31",
+        "10000-01-01",
+        "2025-01-31T00:00:00Z",
+        "tomorrow",
+        "\u0662025-01-31",
+    ],
+)
+def test_the_schema_of_a_date_accepts_real_days(text: str) -> None:
+    try:
+        read_date(text)
+    except InvalidParametersError as error:
+        accepted = False
+        for issue in error.issues:
+            check(issue.as_json(), schemas.reference("Issue"))
+    else:
+        accepted = True
+    assert accepts(parameter(SINCE, "date")["schema"], text) is accepted
+
+
+@given(st.dates(), st.from_regex(r"[!-~]{1,128}", fullmatch=True))
+def test_every_cursor_has_the_pattern(date: datetime.date, review_id: str) -> None:
+    cursor = Cursor(date, review_id).encode()
+    assert accepts(parameter(paths.SEARCH, "cursor")["schema"], cursor)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Business", "Address", "AggregateRating", "Distribution", "Review", "OwnerReply", "Geo"],
+)
+def test_what_is_always_served_whole_is_required_whole(name: str) -> None:
+    schema = DOCUMENT["components"]["schemas"][name]
+    assert schema["required"] == list(schema["properties"])
+
+
+def test_the_distribution_counts_every_rating() -> None:
+    schema = DOCUMENT["components"]["schemas"]["Distribution"]
+    assert schema["properties"] == {star: {"type": "integer", "minimum": 0} for star in "12345"}
+
+
+def test_insights_require_what_the_platform_requires() -> None:
+    """data-model.md 2: summary and pull_quote are left out where the file leaves them out."""
+    schema = DOCUMENT["components"]["schemas"]["Insights"]
+    assert set(schema["properties"]) - set(schema["required"]) == {"summary", "pull_quote"}
+
+
+@pytest.mark.parametrize("name", DOCUMENT["components"]["schemas"])
+def test_a_schema_is_described_and_allows_more_members(name: str) -> None:
+    schema = DOCUMENT["components"]["schemas"][name]
+    assert schema["description"]
+    assert "``" not in schema["description"]
+    assert ".md" not in schema["description"]
+    assert schema.get("additionalProperties", True) is not False
+
+
+def test_nothing_that_is_served_has_a_default() -> None:
+    assert not [part for part in objects(DOCUMENT["components"]["schemas"]) if "default" in part]
+
+
+def test_patterns_are_those_of_every_language() -> None:
+    """What only Python knows: named groups, \\A and \\Z."""
+    patterns = {str(part["pattern"]) for part in objects(DOCUMENT) if "pattern" in part}
+    assert patterns
+    for pattern in patterns:
+        assert not [only for only in ("(?P", r"\A", r"\Z", "(?#", "(?i") if only in pattern]
+
+
+SMALLEST = b'{"business": {"name": "Acme"}, "reviews": []}'
+STRANGE = b"""{"business": {"name": "Acme", "address": {"city": "Dover", "planet": "Earth"},
+    "founded": 1999, "hours": [{"day": "friday", "opens": "18:00", "closes": "24:00"}]},
+  "aggregate_rating": {"rating_value": null, "review_count": null, "distribution": {"1": null}},
+  "reviews": [{"id": "1", "author": "Jo", "rating": 5, "date": "2025-01-01", "source": "yelp",
+    "verified": false, "text": "", "mood": "sunny",
+    "owner_reply": {"text": "", "date": "2025-01-02", "by": "Al"}}]}"""
+LENIENT = b"""{"aspects": ["price", {"label": "Speed"}], "entities": {"technicians": ["Sam"]},
+  "generated_at": null, "review_count": null, "per_review": {"1": {"aspects": ["price"]}},
+  "faq": [{"question": "Why?", "answer": "So."}], "pull_quote": null, "more": 1}"""
+
+
+@pytest.mark.parametrize(
+    ("reviews", "insights"),
+    [
+        pytest.param(
+            (DEMO / "reviews.json").read_bytes(), (DEMO / "insights.json").read_bytes(), id="demo"
+        ),
+        pytest.param(SMALLEST, b"{}", id="smallest"),
+        pytest.param(STRANGE, LENIENT, id="strange"),
+    ],
+)
+def test_what_is_served_has_its_schema(reviews: bytes, insights: bytes, tmp_path: Path) -> None:
+    settings = compiling.Settings(base_url=BASE_URL, authority="acme.example", year=2025)
+    dataset = load(reviews, insights)
+    manifest = compiling.compile_folder(dataset, settings, tmp_path, lambda *_: None)
+    documents = {each.path: each for each in manifest.documents}
+    for path in (paths.REVIEWS, paths.INSIGHTS, paths.JSON_FEED, paths.OPENAPI):
+        (media,) = OPERATIONS[path]["responses"]["200"]["content"].values()
+        check(json.loads((tmp_path / documents[path].file).read_bytes()), media["schema"])
+
+
+def test_the_same_business_gives_the_same_bytes_in_every_process() -> None:
+    """Sets are ordered by the seed of the process's hash."""
+    program = (
+        "import sys; from reviewsd.domain.reviews import Business; "
+        "from reviewsd.formats import openapi; "
+        f"sys.stdout.buffer.write(openapi.render({BASE_URL!r}, Business(name='Acme')))"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            check=True,
+            capture_output=True,
+            env=os.environ | {"PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert outputs == {openapi.render(BASE_URL, Business(name="Acme"))}
+
+
+def test_the_bytes_are_compact_utf_8() -> None:
+    content = openapi.render(BASE_URL, BUSINESS)
+    assert content == json.dumps(DOCUMENT, ensure_ascii=False, separators=(",", ":")).encode()

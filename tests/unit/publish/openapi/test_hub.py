@@ -1,0 +1,147 @@
+"""The hub in the OpenAPI document against what reads the forms (contract 5, seed 4.8)."""
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+import jsonschema
+import pytest
+
+from reviewsd.domain.callback import MAX_LENGTH, CallbackPolicy
+from reviewsd.domain.reviews import Business
+from reviewsd.domain.subscription import Mode
+from reviewsd.publish.openapi import document as openapi
+from reviewsd.http1 import urls as paths
+from reviewsd.websub.form import MAX_SECRET, FormRules, HubRequestError, read_form
+
+BASE_URL = "https://reviews.acme.example"
+DOCUMENT: dict[str, Any] = json.loads(openapi.render(BASE_URL, Business(name="Acme")))
+HUB = DOCUMENT["paths"][paths.HUB]
+FORM = "application/x-www-form-urlencoded"
+(MEDIA,) = HUB["post"]["requestBody"]["content"].values()
+RULES = FormRules(
+    base_url=BASE_URL,
+    callbacks=CallbackPolicy(own_host="reviews.acme.example", own_ports=frozenset({443})),
+    lease_default=864_000,
+    lease_min=300,
+    lease_max=2_592_000,
+)
+CALLBACKS = HUB["post"]["callbacks"]
+(VERIFY,) = CALLBACKS["verification"].values()
+(NOTIFY,) = CALLBACKS["notification"].values()
+
+
+def accepted(**fields: object) -> bool:
+    """Whether a form with these fields changed is accepted."""
+    form = MEDIA["example"] | {f"hub.{name}": value for name, value in fields.items()}
+    try:
+        read_form(urlencode(form).encode(), FORM.encode(), RULES)
+    except HubRequestError:
+        return False
+    return True
+
+
+def described(**fields: object) -> bool:
+    """Whether it has the schema."""
+    form = MEDIA["example"] | {f"hub.{name}": value for name, value in fields.items()}
+    return jsonschema.Draft202012Validator(MEDIA["schema"]).is_valid(form)
+
+
+def test_the_hub_is_asked_with_a_form() -> None:
+    assert {"get", "post"} == HUB.keys()
+    assert [FORM] == list(HUB["post"]["requestBody"]["content"])
+    assert "202 400 403 413 415 421 429 503" == " ".join(HUB["post"]["responses"])
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_every_answer_is_text_that_is_not_kept(method: str) -> None:
+    for status, answer in HUB[method]["responses"].items():
+        assert ["text/plain"] == list(answer["content"])
+        later = {"Retry-After"} if status in {"429", "503"} else set()
+        assert {"Cache-Control"} | later == answer["headers"].keys()
+
+
+def test_the_example_is_accepted() -> None:
+    assert accepted()
+    assert described()
+
+
+def test_the_fields_have_the_bounds_of_what_reads_them() -> None:
+    fields = MEDIA["schema"]["properties"]
+    assert [mode.value for mode in Mode] == fields["hub.mode"]["enum"]
+    assert MAX_LENGTH == fields["hub.callback"]["maxLength"]
+    assert MAX_SECRET == fields["hub.secret"]["maxLength"]
+    assert set(paths.TOPICS) <= set(fields["hub.topic"]["enum"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("mode", value) for value in ("subscribe", "unsubscribe", "publish", "", "denied")),
+        *(("topic", f"{BASE_URL}{path}") for path in (*paths.TOPICS, "", paths.INSIGHTS)),
+        *(("topic", path) for path in (*paths.TOPICS, "", "/", "/feed.xml?")),
+        *(("lease_seconds", value) for value in (1, 0, -1, 10**12)),
+        *(("secret", value) for value in ("s", 199 * "s", 200 * "s")),
+        ("callback", "https://sub.example.org"),
+        ("callback", "https://sub.example.org?"),
+        ("callback", "HTTPS://SUB.example.org.:8443/a/b?c=%2f&hub.mode=x;y"),
+        ("callback", "https://sub.example.org/".ljust(MAX_LENGTH, "a")),
+        ("callback", "https://sub.example.org/".ljust(MAX_LENGTH + 1, "a")),
+        ("callback", "http://sub.example.org/"),
+        ("callback", "https://a@sub.example.org/"),
+        ("callback", "https://sub.example.org/#a"),
+        ("callback", "https://sub.example.org/%"),
+        ("callback", "https://sub.example.org/caf\u00e9"),
+        ("callback", "https://sub.example.org:0443/"),
+        ("callback", "https://sub.example.org:65535/"),
+        ("callback", "https://sub.example.org:65536/"),
+        ("callback", f"https://{63 * 'a'}.org/"),
+        ("callback", f"https://{64 * 'a'}.org/"),
+        ("callback", f"https://{63 * 'abc.'}a/"),
+        ("callback", f"https://{63 * 'abc.'}ab?"),
+        ("callback", f"https://{63 * 'abc.'}a:8443"),
+        ("callback", "https://-a.org/"),
+        ("callback", "https://a-.org/"),
+        ("callback", "https://a..org/"),
+        ("callback", "https://[::1]/"),
+        ("callback", ""),
+    ],
+)
+def test_the_schema_accepts_what_the_hub_accepts(name: str, value: object) -> None:
+    """But for policy about hosts and ports, which only a resolver of names could tell."""
+    assert accepted(**{name: value}) is described(**{name: value})
+
+
+def test_the_verification_is_described_as_it_is_sent() -> None:
+    """Seed 4.8, W10, W11."""
+    assert ["get"] == list(VERIFY)
+    assert [
+        ("hub.mode", True),
+        ("hub.topic", True),
+        ("hub.challenge", False),
+        ("hub.lease_seconds", False),
+        ("hub.reason", False),
+    ] == [(row["name"], row["required"]) for row in VERIFY["get"]["parameters"]]
+    assert {"query"} == {row["in"] for row in VERIFY["get"]["parameters"]}
+    assert "2XX" in VERIFY["get"]["responses"]
+
+
+def test_the_notification_is_described_as_it_is_sent() -> None:
+    """Seed 4.8, W14, W15, W19; websub.md 3."""
+    assert ["post"] == list(NOTIFY)
+    sent = {row["name"]: row["example"] for row in NOTIFY["post"]["parameters"]}
+    assert ["Link", "ETag", "X-Hub-Signature"] == list(sent)
+    assert (
+        f'<{BASE_URL}{paths.HUB}>; rel="hub", <{BASE_URL}{paths.ATOM_FEED}>; rel="self"'
+        == sent["Link"]
+    )
+    assert {"2XX", "410", "4XX"} == NOTIFY["post"]["responses"].keys()
+
+
+def test_what_is_delivered_has_the_type_that_a_get_of_the_topic_has() -> None:
+    types = {
+        media_type
+        for path in paths.TOPICS
+        for media_type in DOCUMENT["paths"][path]["get"]["responses"]["200"]["content"]
+    }
+    assert types == NOTIFY["post"]["requestBody"]["content"].keys()

@@ -1,0 +1,180 @@
+"""The MCP endpoint in the OpenAPI document against what answers there (mcp.md 2; contract 4)."""
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewsd.domain.reviews import Business
+from reviewsd.publish.openapi import document as openapi, mcp as openapi_mcp
+from reviewsd.http1 import urls as paths
+from reviewsd.mcp import revisions
+from reviewsd.mcp.jsonrpc import Batch, JsonRpcError, Request, read_body, read_member
+from reviewsd.mcp.server import MAX_BATCH, NO_ROOM, NOT_ALLOWED, Answer
+from reviewsd.mcp.sessions import TOKEN_LENGTH
+from reviewsd.web import mcp
+
+DOCUMENT: dict[str, Any] = json.loads(openapi.render("https://a.example", Business(name="Acme")))
+ITEM = DOCUMENT["paths"][paths.MCP]
+(MEDIA,) = ITEM["post"]["requestBody"]["content"].values()
+
+
+def example(method: str, status: int) -> Any:  # noqa: ANN401  JSON
+    (media,) = ITEM[method]["responses"][str(status)]["content"].values()
+    return media["example"]
+
+
+def test_it_is_asked_with_post_and_delete() -> None:
+    assert {"post", "delete"} == ITEM.keys()
+    assert ["application/json"] == list(ITEM["post"]["requestBody"]["content"])
+    statuses = "200 202 400 403 404 406 413 415 421 429 500 503"
+    assert statuses == " ".join(ITEM["post"]["responses"])
+    assert "204 400 403 404 405 421 503" == " ".join(ITEM["delete"]["responses"])
+
+
+@pytest.mark.parametrize("method", ["post", "delete"])
+def test_every_answer_is_json_that_is_not_kept(method: str) -> None:
+    for status, answer in ITEM[method]["responses"].items():
+        assert ([] if status in {"202", "204"} else ["application/json"]) == list(answer["content"])
+        assert "no-store" == answer["headers"]["Cache-Control"]["schema"]["const"]
+        assert ("Retry-After" in answer["headers"]) == (status in {"429", "503"})
+
+
+@pytest.mark.parametrize(
+    ("method", "answer"),
+    [
+        ("post", mcp.FOREIGN_ORIGIN),
+        ("post", mcp.FOREIGN_HOST),
+        ("post", mcp.WRONG_TYPE),
+        ("post", mcp.NOT_ACCEPTED),
+        ("post", mcp.UNAVAILABLE),
+        ("post", mcp.CROWDED),
+        ("delete", mcp.FOREIGN_ORIGIN),
+        ("delete", mcp.FOREIGN_HOST),
+        ("delete", NO_ROOM),
+        ("delete", mcp.UNSTORED),
+    ],
+)
+def test_the_examples_of_refusals_are_what_is_answered(method: str, answer: Answer) -> None:
+    assert example(method, answer.status) == json.loads(b"".join(answer.body))
+
+
+def test_a_method_that_is_not_described_is_not_allowed() -> None:
+    assert (b"Allow", b"POST, DELETE, OPTIONS") in NOT_ALLOWED.headers
+
+
+def test_the_example_is_a_message() -> None:
+    message = read_body(json.dumps(MEDIA["example"]).encode())
+    assert isinstance(message, Request)
+    assert "initialize" == message.method
+
+
+def test_the_revisions_are_those_that_are_served() -> None:
+    served = (*revisions.HANDSHAKE, revisions.STATELESS)
+    assert openapi_mcp.REVISIONS == tuple(each.name for each in served)
+    assert all(name in json.dumps(ITEM) for name in (served[0].name, served[-1].name))
+
+
+def test_the_bounds_are_those_of_what_answers() -> None:
+    assert MAX_BATCH == DOCUMENT["components"]["schemas"]["McpBatch"]["maxItems"]
+    assert f"at most {MAX_BATCH} messages" in ITEM["post"]["description"]
+    pattern = ITEM["post"]["responses"]["200"]["headers"]["Mcp-Session-Id"]["schema"]["pattern"]
+    assert f"{{{TOKEN_LENGTH}}}" in pattern
+
+
+CALL = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+TOLD = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+DONE = {"jsonrpc": "2.0", "id": 1, "result": {}}
+FAILED = {"jsonrpc": "2.0", "id": 1, "error": {"code": -1, "message": "no"}}
+POSTED = jsonschema.Draft202012Validator({**MEDIA["schema"], "components": DOCUMENT["components"]})
+
+
+def accepted(value: object) -> bool:
+    """By the server; of a batch each message is told apart."""
+    try:
+        found = read_body(json.dumps(value).encode())
+        if isinstance(found, Batch):
+            for member in found.members:
+                read_member(member)
+            return 0 < len(found.members) <= MAX_BATCH
+    except JsonRpcError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        CALL,
+        CALL | {"id": "a", "params": {}},
+        CALL | {"params": None},
+        TOLD,
+        TOLD | {"params": {"a": 1}},
+        DONE,
+        FAILED,
+        FAILED | {"id": None},
+        {name: value for name, value in FAILED.items() if name != "id"},
+        [CALL],
+        [CALL, TOLD, DONE, FAILED],
+        [TOLD] * 50,
+    ],
+)
+def test_the_schema_accepts_what_is_a_message(value: object) -> None:
+    assert accepted(value)
+    POSTED.validate(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"jsonrpc": "2.0"},
+        {"jsonrpc": "2.0", "id": 1},
+        CALL | {"jsonrpc": "1.0"},
+        CALL | {"jsonrpc": 2.0},
+        {"id": 1, "method": "ping"},
+        CALL | {"id": None},
+        CALL | {"id": True},
+        CALL | {"id": 0.5},
+        CALL | {"method": 5},
+        *(each | {"params": wrong} for each in (CALL, TOLD) for wrong in (7, "x", ["x"], [], True)),
+        TOLD | {"id": None},
+        DONE | {"result": 5},
+        DONE | {"result": None},
+        DONE | {"id": None},
+        DONE | FAILED,
+        DONE | {"method": 5},
+        {"jsonrpc": "2.0", "result": {}},
+        FAILED | {"id": 0.5},
+        FAILED | {"error": "no"},
+        FAILED | {"error": {"code": "no", "message": "no"}},
+        FAILED | {"error": {"code": 1}},
+        [],
+        [CALL, 1],
+        [[CALL]],
+        [TOLD] * 51,
+        5,
+        "ping",
+        None,
+    ],
+)
+def test_the_schema_refuses_what_is_none(value: object) -> None:
+    assert not accepted(value)
+    assert not POSTED.is_valid(value)
+
+
+MEMBERS = {
+    "jsonrpc": st.sampled_from(["2.0", "1.0", 2]),
+    "id": st.sampled_from([1, "a", None, True, [], {}]),
+    "method": st.sampled_from(["ping", "", 5, None, {}]),
+    "params": st.sampled_from([{}, {"a": []}, None, [], 1, "x", False]),
+    "result": st.sampled_from([{}, {"a": 1}, None, [], 5]),
+    "error": st.sampled_from([{"code": 1, "message": "a"}, {"code": 1}, {}, None, "a"]),
+}
+
+
+@given(st.fixed_dictionaries({}, optional=MEMBERS))
+def test_the_schema_is_what_the_server_goes_by(value: object) -> None:
+    assert accepted(value) is POSTED.is_valid(value)

@@ -1,0 +1,163 @@
+"""The publishing process: what it says, and every way in which it can fail to."""
+
+import errno
+import os
+import sys
+from pathlib import Path
+from typing import cast
+
+import pytest
+import pytest_twisted  # type: ignore[import-untyped] # has no stubs
+from twisted.internet import reactor
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.interfaces import IReactorProcess
+
+from reviewsd.publish.publication import Outcome, Published, Refused, Step, Unchanged
+from reviewsd.publish.compile_process import ChildError, run
+from tests.support.columns import review
+from tests.support.publishing import House
+
+BADLY = "A process has ended with a probable error condition:"
+WELL = "A process has ended without apparent errors:"
+UNCHANGED = '{"type":"unchanged","revision":"r"}'
+
+processes = cast("IReactorProcess", reactor)
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    house = House(tmp_path)
+    house.write(review("a"), review("b"))
+    return house
+
+
+def start(
+    house: House, program: str | None = None, told: list[Step] | None = None
+) -> Deferred[Outcome]:
+    """Run the real program, or another one in its place that knows ``say``."""
+    steps = [] if told is None else told
+    if program is None:
+        running = run(processes, house.job(), steps.append)
+    else:
+        prelude = "import os, sys, time\ndef say(text): os.write(1, text.encode())\n"
+        command = (sys.executable, "-c", prelude + program)
+        running = run(processes, house.job(), steps.append, command)
+    return Deferred.fromCoroutine(running)
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_it_publishes_and_tells_each_step(house: House) -> None:
+    told: list[Step] = []
+    outcome = await start(house, told=told)
+    assert Published(house.current.readlink().name) == outcome
+    house.check_tidy()
+    assert "validating" == told[0].stage
+    assert "syncing" == told[-1].stage
+    assert all(0 <= step.done <= step.total for step in told)
+    assert isinstance(await start(house), Unchanged)
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_refused_data_are_an_outcome_no_failure(house: House) -> None:
+    (house.data / "reviews.json").write_text("{")
+    outcome = await start(house)
+    assert isinstance(outcome, Refused)
+    assert outcome.problems[0].startswith("reviews.json")
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_lines_may_come_in_any_pieces(house: House) -> None:
+    program = """
+for piece in ('{"type":"progress","stage":"a","done":1,"tot', 'al":2}', '\\n{"type":"progress",'
+              '"stage":"b","done":2,"total":2}\\n{"type":"unch', 'anged","revision":"r"}\\n'):
+    say(piece)
+    time.sleep(0.01)
+"""
+    told: list[Step] = []
+    assert Unchanged("r") == await start(house, program, told)
+    assert [Step("a", 1, 2), Step("b", 2, 2)] == told
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        ("print('Traceback', 'disk full', sep='\\n', file=sys.stderr); sys.exit(1)", "disk full"),
+        ("say('printed\\n'); sys.exit(1)", "printed"),
+        ("sys.exit(3)", f"{BADLY} process ended with exit code 3."),
+        ("os.kill(os.getpid(), 9)", f"{BADLY} process ended by signal 9."),
+        ("sys.exit(0)", f"{WELL} process finished with exit code 0."),
+        (f"say('{UNCHANGED}\\n'); sys.exit(1)", f"{BADLY} process ended with exit code 1."),
+        (f"say('{UNCHANGED}')", f"{WELL} process finished with exit code 0."),
+    ],
+    ids=["traceback", "print", "silent", "killed", "nothing", "too early", "no line"],
+)
+async def test_an_end_without_an_outcome_is_an_error_with_its_last_words(
+    house: House, program: str, reason: str
+) -> None:
+    with pytest.raises(ChildError) as error:
+        await start(house, program)
+    assert f"publishing failed: {reason}" == str(error.value)
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_library_that_prints_does_no_harm(house: House) -> None:
+    assert Unchanged("r") == await start(
+        house, f"os.write(1, b'\\xff\\n'); say('\\nbeware! {{}}\\n{UNCHANGED}\\n')"
+    )
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_of_much_that_it_says_little_is_kept(house: House) -> None:
+    with pytest.raises(ChildError) as error:
+        await start(house, "os.write(2, b'x' * 1_000_000); sys.exit(1)")
+    assert len(str(error.value)) < 10_000
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_it_need_not_read_its_job(house: House) -> None:
+    """One that dies at once must not take us along by its closed pipe."""
+    with pytest.raises(ChildError):
+        await start(house, "os.close(0); sys.exit(1)")
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_cancelling_kills_it_and_waits_until_it_is_gone(house: House) -> None:
+    """What is gone holds no files open and is nobody's orphan."""
+    told: list[Step] = []
+    heard: Deferred[None] = Deferred()
+    program = """
+import signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+say('{"type":"progress","stage":"pid","done":%d,"total":0}\\n' % os.getpid())
+time.sleep(60)
+"""
+
+    def hear(step: Step) -> None:
+        told.append(step)
+        heard.callback(None)
+
+    prelude = "import os, sys, time\ndef say(text): os.write(1, text.encode())\n"
+    command = (sys.executable, "-c", prelude + program)
+    running = Deferred.fromCoroutine(run(processes, house.job(), hear, command))
+    await heard
+    running.cancel()
+    with pytest.raises(CancelledError):
+        await running
+    with pytest.raises(ProcessLookupError):
+        os.kill(told[0].done, 0)
+
+
+class Exhausted:
+    """A machine that has no room for another process."""
+
+    def spawnProcess(self, *_arguments: object, **_settings: object) -> None:
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_no_process_to_be_had_is_an_error(house: House) -> None:
+    with pytest.raises(ChildError) as error:
+        await run(cast("IReactorProcess", Exhausted()), house.job(), lambda _: None)
+    reason = "no process to do it: Resource temporarily unavailable"
+    assert f"publishing failed: {reason}" == str(error.value)

@@ -1,0 +1,346 @@
+"""A compiled folder holds what went in, finds it again, and depends on nothing else (contract 1, 2)."""
+
+import base64
+import gzip
+import hashlib
+import json
+import os
+import random
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reviewsd.domain.dataset import load
+from reviewsd.publish import compiler as compiling
+from reviewsd.snapshot import layout as folder
+from reviewsd.http1 import urls as paths
+from reviewsd.publish.compiler import compile_folder
+from reviewsd.snapshot.layout import Manifest
+from tests.support.columns import SETTINGS, Insights, compiled, record_slices, review
+from tests.support.generate import write_data
+
+ROOT = Path(__file__).parents[2]
+COLUMNS = {
+    folder.DAYS,
+    folder.EXCERPTS,
+    folder.EXCERPT_OFFSETS,
+    folder.FRAGMENTS,
+    folder.FRAGMENT_OFFSETS,
+    folder.IDS,
+    folder.INSIGHT_SPANS,
+    folder.RECORDS,
+    folder.SETS,
+    folder.SET_KEYS,
+    folder.SET_TABLE,
+    folder.TEXTS,
+    folder.TEXT_OFFSETS,
+}
+DEFAULTS = dict.fromkeys(["author_avatar_url", "text", "source_url", "owner_reply"])
+
+Json = dict[str, object]
+
+
+def compile_bytes(place: Path, reviews: bytes, insights: bytes | None = None) -> Manifest:
+    place.mkdir()
+    return compile_folder(load(reviews, insights), SETTINGS, place, lambda *_: None)
+
+
+def files_of(place: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in place.iterdir()}
+
+
+# -- what lies in the folder
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of 300 reviews with insights; what it was made from stands beside it."""
+    place = tmp_path_factory.mktemp("made")
+    write_data(place, reviews=300)
+    sources = [(place / name).read_bytes() for name in ("reviews.json", "insights.json")]
+    manifest = compile_bytes(place / "folder", *sources)
+    (place / "manifest.json").write_bytes(msgspec.json.encode(manifest))
+    return place
+
+
+@pytest.fixture
+def manifest(made: Path) -> Manifest:
+    return msgspec.json.decode((made / "manifest.json").read_bytes(), type=Manifest)
+
+
+def test_the_reviews_are_what_went_in_newest_first(made: Path) -> None:
+    given = json.loads((made / "reviews.json").read_bytes())
+    served = json.loads((made / "folder/reviews.json").read_bytes())
+    newest = sorted(given["reviews"], key=lambda each: (each["date"], each["id"]), reverse=True)
+    assert newest == served["reviews"]
+    assert given["business"] == served["business"]
+    assert list(served) == ["business", "aggregate_rating", "updated_at", "reviews"]
+
+
+def test_unknown_members_are_kept_and_absent_ones_filled_in(tmp_path: Path) -> None:
+    plain = review("a") | {"big": 2**70, "nested": {"z": [1.5, {}], "a": "\U0001f600"}}
+    replied = review("b") | {"owner_reply": {"text": "Thanks", "date": "2025-03-15", "by": "Ann"}}
+    content = {"extra": True, "business": {"name": "Acme", "x": 1}, "reviews": [plain, replied]}
+    written = json.dumps(content).replace("1.5", "1.50").encode()
+    compile_bytes(tmp_path / "folder", written)
+    served = json.loads((tmp_path / "folder/reviews.json").read_bytes())
+    assert [DEFAULTS | replied, DEFAULTS | plain] == served["reviews"]
+    assert served["extra"] is True
+    assert served["business"]["x"] == 1
+    assert b"1.50" in (tmp_path / "folder/reviews.json").read_bytes()
+
+
+def test_each_record_is_the_review_as_it_stands_in_the_document(made: Path) -> None:
+    content = (made / "folder/reviews.json").read_bytes()
+    slices = record_slices(made / "folder")
+    assert json.loads(content)["reviews"] == [json.loads(each) for each in slices]
+    assert b'"reviews":[' + b",".join(slices) + b"]" in content
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_records_of_a_few_reviews(tmp_path: Path, count: int) -> None:
+    names = ["c", "b", "a"][:count]
+    assert compiled(tmp_path / "folder", [review(name) for name in names]).review_count == count
+    slices = record_slices(tmp_path / "folder")
+    assert names == [json.loads(each)["id"] for each in slices]
+    content = (tmp_path / "folder/reviews.json").read_bytes()
+    assert content.endswith(b'"reviews":[' + b",".join(slices) + b"]}")
+
+
+def test_every_file_is_in_the_manifest_with_its_size_and_digest(
+    made: Path, manifest: Manifest
+) -> None:
+    found = {
+        name: folder.File(size=len(content), sha256=hashlib.sha256(content).hexdigest())
+        for name, content in files_of(made / "folder").items()
+    }
+    assert found == manifest.files
+    plain = {document.file for document in manifest.documents}
+    packed = {f"{each.file}.gz" for each in manifest.documents if each.compressed}
+    quoted = {f"{each.file}.quoted" for each in manifest.documents if each.path in paths.RESOURCES}
+    assert COLUMNS | plain | packed | quoted == set(found)
+
+
+JSON, ATOM = "application/json", "application/atom+xml; charset=utf-8"
+DOCUMENTS = [
+    ("/reviews.json", JSON, "reviews.json"),
+    ("/insights.json", JSON, "insights.json"),
+    ("/api/feed.json", JSON, "feed.json"),
+    ("/feed.xml", ATOM, "feed.xml"),
+    ("/.well-known/openapi.json", JSON, "openapi.json"),
+]
+
+
+def test_the_documents_have_their_paths_types_and_tags(made: Path, manifest: Manifest) -> None:
+    found = [(each.path, each.media_type, each.file) for each in manifest.documents]
+    assert found == DOCUMENTS
+    for document in manifest.documents:
+        digest = hashlib.sha256((made / "folder" / document.file).read_bytes()).digest()
+        assert base64.urlsafe_b64encode(digest)[:22].decode() == document.tag
+    assert manifest.insights
+    assert manifest.review_count == 300
+    assert SETTINGS.base_url == manifest.base_url
+    served = json.loads((made / "folder/reviews.json").read_bytes())
+    assert served["updated_at"] == manifest.updated_at
+
+
+def test_without_insights_there_is_no_such_document(tmp_path: Path) -> None:
+    manifest = compiled(tmp_path / "folder", [review("a")])
+    assert [row[0] for row in DOCUMENTS if row[2] != "insights.json"] == [
+        document.path for document in manifest.documents
+    ]
+    assert not manifest.insights
+    assert not (tmp_path / "folder/insights.json").exists()
+
+
+# -- gzip
+
+
+def test_the_gzip_form_is_the_same_bytes_and_knows_no_time(made: Path, manifest: Manifest) -> None:
+    compressed = [document for document in manifest.documents if document.compressed]
+    assert len(compressed) >= 4
+    for document in compressed:
+        packed = (made / "folder" / f"{document.file}.gz").read_bytes()
+        plain = (made / "folder" / document.file).read_bytes()
+        assert plain == gzip.decompress(packed)
+        assert packed[:2] == b"\x1f\x8b"
+        assert packed[4:8] == bytes(4)
+        assert len(packed) < len(plain)
+
+
+@pytest.mark.parametrize("size", [0, 999, 1_000, 1_001, 3 << 20])
+def test_nothing_under_a_kilobyte_is_compressed(tmp_path: Path, size: int) -> None:
+    """contract 2"""
+    (tmp_path / "file").write_bytes(b"x" * size)
+    packed = compiling._compress(tmp_path, "file", size)
+    assert (size >= 1_000) == (packed is not None) == (tmp_path / "file.gz").exists()
+    if packed is not None:
+        content = (tmp_path / "file.gz").read_bytes()
+        assert b"x" * size == zlib.decompress(content, wbits=31)
+        assert len(content) == packed.size
+
+
+def test_what_does_not_get_smaller_is_not_kept(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(random.Random(1).randbytes(5_000))
+    assert compiling._compress(tmp_path, "file", 5_000) is None
+    assert not (tmp_path / "file.gz").exists()
+
+
+# -- feeds
+
+
+def test_the_feed_has_the_labels_of_whom_and_what_a_review_mentions(tmp_path: Path) -> None:
+    insights: Insights = {
+        "entities": {
+            "technicians": [{"id": "sam", "name": "Sam J.", "label": "Sammy"}, "SAM"],
+            "services": [{"id": "ac", "label": "A/C"}, "★"],
+        },
+        "per_review": {
+            "a": {"technicians": ["sam", "SAM J.", "Bob", ""], "services": ["A/C", "★"]},
+            "b": {"services": ["unknown one"]},
+            "c": {"technicians": []},
+        },
+    }
+    compiled(tmp_path / "folder", [review(name, rating=4) for name in "abcd"], insights)
+    items = json.loads((tmp_path / "folder/feed.json").read_bytes())["items"]
+    expected = {
+        "a": ["4-star", "Sammy", "Bob", "A/C", "★"],
+        "b": ["4-star", "unknown one"],
+        "c": ["4-star"],
+        "d": ["4-star"],
+    }
+    assert expected == {item["id"]: item["tags"] for item in items}
+
+
+def test_the_feed_has_the_50_newest(tmp_path: Path) -> None:
+    """seed 4.3"""
+    compiled(tmp_path / "folder", [review(f"{n:02}") for n in range(60)])
+    items = json.loads((tmp_path / "folder/feed.json").read_bytes())["items"]
+    assert [f"{n:02}" for n in range(59, 9, -1)] == [item["id"] for item in items]
+
+
+# -- progress
+
+
+def test_progress_is_told_in_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "_STEP", 2)
+    told: list[tuple[str, int, int]] = []
+    content = {"business": {"name": "Acme"}, "reviews": [review(name) for name in "abcde"]}
+    dataset = load(json.dumps(content).encode(), None)
+    compile_folder(dataset, SETTINGS, tmp_path, lambda *step: told.append(step))
+    writing = [("writing", done, 5) for done in (0, 2, 4)]
+    assert writing + [("compressing", done, 4) for done in range(4)] == told
+
+
+# -- determinism
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from reviewsd.domain.dataset import load
+from reviewsd.publish import compiler as compiling
+from reviewsd.snapshot import frequent
+from tests.support.columns import SETTINGS
+source, target = map(Path, sys.argv[1:])
+frequent.MIN_REVIEWS = frequent.SAMPLE = 100
+dataset = load((source / "reviews.json").read_bytes(), (source / "insights.json").read_bytes())
+compiling.compile_folder(dataset, SETTINGS, target, lambda *_: None)
+"""
+
+
+def test_two_processes_make_the_same_bytes(made: Path, tmp_path: Path) -> None:
+    """With other hash seeds, so that no set or dict order may show."""
+    for seed in ("1", "2"):
+        (tmp_path / seed).mkdir()
+        command = [sys.executable, "-c", SCRIPT, str(made), str(tmp_path / seed)]
+        environment = os.environ | {"PYTHONHASHSEED": seed, "TZ": f"UTC-{seed}"}
+        subprocess.run(command, check=True, cwd=ROOT, env=environment)
+    assert files_of(tmp_path / "1") == files_of(tmp_path / "2")
+    assert b"q\0" in (tmp_path / "1" / folder.SET_KEYS).read_bytes()
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=6,
+)
+UNKNOWN = st.dictionaries(st.sampled_from(["x", "y", "Z", "é"]), ANYTHING, max_size=3)
+DAYS = st.dates().map(str)
+REPLY = st.builds(
+    lambda more, text, date: more | {"text": text, "date": date}, UNKNOWN, st.text(), DAYS
+)
+REVIEW = st.fixed_dictionaries(
+    {
+        "author": st.text(min_size=1, max_size=5),
+        "rating": st.integers(1, 5),
+        "date": DAYS | st.sampled_from(["2025-03-14", "2025-03-15"]),
+        "source": st.just("google"),
+        "verified": st.booleans(),
+    },
+    optional={"text": st.none() | st.text(), "owner_reply": st.none() | REPLY, "extra": ANYTHING},
+)
+IDS = st.from_regex(r"[!-~]{1,4}", fullmatch=True)
+GIVEN = st.fixed_dictionaries(
+    {},
+    optional={
+        "updated_at": st.just("2025-03-14T12:00:00+02:00"),
+        "aggregate_rating": st.just(
+            {"z": 1, "rating_value": 4.5, "distribution": {"5": 3, "2": 1, "x": {"b": 1, "a": 2}}}
+        ),
+    },
+)
+CONTENT = st.builds(
+    lambda more, given, business, reviews: (
+        more
+        | given
+        | {
+            "business": business | {"name": "Acme"},
+            "reviews": [{"id": name} | each for name, each in reviews.items()],
+        }
+    ),
+    UNKNOWN,
+    GIVEN,
+    UNKNOWN,
+    st.dictionaries(IDS, REVIEW, max_size=8),
+)
+
+
+def rewritten(content: Json, chance: random.Random) -> bytes:
+    """The same content as another program would write it."""
+
+    def turned(value: object) -> object:
+        match value:
+            case dict():
+                return {key: turned(value[key]) for key in chance.sample(list(value), len(value))}
+            case list():
+                return [turned(each) for each in value]
+        return value
+
+    reviews = content["reviews"]
+    assert isinstance(reviews, list)
+    turned_content = turned(content | {"reviews": chance.sample(reviews, len(reviews))})
+    text = json.dumps(
+        turned_content, indent=chance.choice([None, 0, 3]), ensure_ascii=chance.random() < 0.5
+    )
+    return chance.choice([b"", b"\xef\xbb\xbf", b"\r\n "]) + text.encode() + b"\n"
+
+
+@given(CONTENT, st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_only_the_content_matters(content: Json, chance: random.Random) -> None:
+    """Neither the order of reviews and members nor white space: nobody is told of such a change."""
+    with TemporaryDirectory() as place:
+        first = compile_bytes(Path(place, "1"), json.dumps(content).encode())
+        again = compile_bytes(Path(place, "2"), json.dumps(content).encode())
+        other = compile_bytes(Path(place, "3"), rewritten(content, chance))
+        assert first == again == other
+        assert (
+            files_of(Path(place, "1")) == files_of(Path(place, "2")) == files_of(Path(place, "3"))
+        )

@@ -1,0 +1,312 @@
+"""Documents as they are served: canonical, complete, faithful (data-model.md 1 and 2, contract 1).
+
+The property tests compare with a second, plain reading of the data model: ``filled``.
+"""
+
+import datetime
+import json
+from contextlib import suppress
+from decimal import ROUND_HALF_UP, Decimal
+from random import Random
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewsd.domain.findings import DataError
+from reviewsd.domain.dataset import Dataset, load
+from reviewsd.domain.reviews import Business, Review
+from reviewsd.publish import documents
+from tests.support.broken import INSIGHTS, REVIEWS, Document, encoded, nearly
+from tests.support.datasets import REVIEWS_FILE, expected_of, spelled
+
+LEAST = {"business": {"name": "A"}, "reviews": []}
+
+
+def served(text: bytes) -> bytes:
+    """``/reviews.json`` for a reviews file."""
+    dataset = load(text, None)
+    records = [
+        documents.review(record.raw, msgspec.json.decode(record.raw, type=Review)).content
+        for record in dataset.records
+    ]
+    return documents.reviews_head(dataset) + b",".join(records) + documents.reviews_tail(dataset)
+
+
+def dataset_of(**members: object) -> Dataset:
+    return load(encoded(LEAST | members), None)
+
+
+def review_of(**members: object) -> Document:
+    return {**REVIEWS["reviews"][0], **members}
+
+
+def rated(*ratings: int) -> list[Document]:
+    return [review_of(id=f"r{index}", rating=rating) for index, rating in enumerate(ratings)]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (" 1.10 ", "1.10"),
+        ("[ 1e400 , -0, 1E+5, 0.10 ]", "[1e400,-0,1E+5,0.10]"),
+        ("9" * 5000, "9" * 5000),
+        (r' "\u0041\/\ud83d\ude00\n\u007f" ', '"A/😀\\n\x7f"'),
+        (" { } ", "{}"),
+        (
+            '{"b": {"d": [ ], "c": null}, "a b" :true, "":0, "B":"" }',
+            '{"":0,"B":"","a b":true,"b":{"c":null,"d":[]}}',
+        ),
+        (r'{"\u0062":1,"a":2}', '{"a":2,"b":1}'),
+        ('"a  b { } [ , ] "', '"a  b { } [ , ] "'),
+    ],
+)
+def test_json_has_one_form(given: str, expected: str) -> None:
+    assert expected == documents.complete(given.encode()).decode()
+
+
+def test_a_business_has_all_its_members() -> None:
+    raw = (
+        '{"zip": 1.0, "name": "A", "geo": {"x": [2, 1], "longitude": 1.50, "latitude": -0}, "b": {},'
+        ' "hours": [{"closes": "24:00", "note": "", "opens": "08:00", "day": "monday"}]}'
+    )
+    expected = (
+        '{"id":null,"name":"A","description":null,"category":null,"url":null,"phone":null,'
+        '"email":null,"address":null,"geo":{"latitude":-0,"longitude":1.50,"x":[2,1]},'
+        '"hours":[{"day":"monday","opens":"08:00","closes":"24:00","note":""}],'
+        '"service_areas":[],"social_urls":[],"logo_url":null,"language":"en","b":{},"zip":1.0}'
+    )
+    assert expected == documents.complete(raw.encode(), Business).decode()
+
+
+@pytest.mark.parametrize(
+    ("extra", "text", "reply", "tail"),
+    [
+        ("", "null", "null", ""),
+        ('"text": null,', "null", "null", ""),
+        ('"text": "",', "null", "null", ""),
+        ('"text": " ",', '" "', "null", ""),
+        ('"text": "", "z": 1.10, "Y": "",', "null", "null", ',"Y":"","z":1.10'),
+        ('"x": 1e400, "owner_reply": null,', "null", "null", ',"x":1e400'),
+        (
+            '"owner_reply": {"date": "2025-01-01", "text": ""},',
+            "null",
+            '{"text":"","date":"2025-01-01"}',
+            "",
+        ),
+        (
+            '"owner_reply": {"by": {"n": 1.0}, "date": "2025-01-01", "text": "T"},',
+            "null",
+            '{"text":"T","date":"2025-01-01","by":{"n":1.0}}',
+            "",
+        ),
+    ],
+)
+def test_a_review_has_all_its_members(extra: str, text: str, reply: str, tail: str) -> None:
+    raw = (
+        f'{{ {extra} "verified": true, "source": "yelp", "date": "2025-03-14", "rating": 4,'
+        ' "author": "J\\u00e9", "id": "r1" }'
+    ).encode()
+    expected = (
+        '{"id":"r1","author":"Jé","author_avatar_url":null,"rating":4,"date":"2025-03-14",'
+        f'"text":{text},"source":"yelp","source_url":null,"owner_reply":{reply},"verified":true{tail}}}'
+    )
+    assert expected == documents.review(raw, msgspec.json.decode(raw, type=Review)).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("given", "counts", "distribution", "tail"),
+    [
+        (None, "3.67 3 5 1", "1 0 0 0 2", ""),
+        ({}, "3.67 3 5 1", "1 0 0 0 2", ""),
+        ({"distribution": None, "rating_value": None}, "3.67 3 5 1", "1 0 0 0 2", ""),
+        ({"distribution": {}, "review_count": None}, "3.67 3 5 1", "1 0 0 0 2", ""),
+        ({"distribution": {"5": 4000, "1": None, "3": 7}}, "3.67 3 5 1", "1 0 7 0 4000", ""),
+        ({"rating_value": 4.85, "review_count": 4812}, "4.85 4812 5 1", "1 0 0 0 2", ""),
+        ({"worst_rating": 0, "best_rating": 10}, "3.67 3 10 0", "1 0 0 0 2", ""),
+        ({"z": {}, "a": 1}, "3.67 3 5 1", "1 0 0 0 2", ',"a":1,"z":{}'),
+    ],
+)
+def test_an_aggregate_is_taken_as_given_and_else_computed(
+    given: Document | None, counts: str, distribution: str, tail: str
+) -> None:
+    dataset = dataset_of(
+        reviews=rated(1, 5, 5), **({} if given is None else {"aggregate_rating": given})
+    )
+    names = ("rating_value", "review_count", "best_rating", "worst_rating")
+    known = ",".join(f'"{name}":{count}' for name, count in zip(names, counts.split(), strict=True))
+    stars = ",".join(f'"{star}":{count}' for star, count in enumerate(distribution.split(), 1))
+    expected = f'{{{known},"distribution":{{{stars}}}{tail}}}'
+    assert expected == documents.aggregate_rating(dataset).decode()
+
+
+@pytest.mark.parametrize(
+    ("stars", "mean"),
+    [
+        ({}, "null"),
+        ({5: 1}, "5.0"),
+        ({4: 7, 5: 1}, "4.13"),  # 4.125: half up; half to even and floats say 4.12
+        ({1: 7, 2: 1}, "1.13"),
+        ({4: 5, 5: 3}, "4.38"),  # 4.375
+        ({1: 199, 2: 1}, "1.01"),  # 1.005, which no float is
+        ({1: 201, 2: 1}, "1.0"),
+        ({4: 1, 5: 2}, "4.67"),
+        ({1: 1, 5: 999_999}, "5.0"),
+        ({5: 10**30, 1: 10**30}, "3.0"),
+    ],
+)
+def test_the_mean_is_rounded_half_up(stars: dict[int, int], mean: str) -> None:
+    assert mean == documents._mean(stars).decode()
+
+
+@given(stars=st.dictionaries(st.integers(1, 5), st.integers(1, 10**6), min_size=1))
+def test_the_mean_is_that_of_decimal_arithmetic(stars: dict[int, int]) -> None:
+    total = Decimal(sum(rating * count for rating, count in stars.items()))
+    mean = (total / sum(stars.values())).quantize(Decimal("0.01"), ROUND_HALF_UP)
+    assert mean == Decimal(documents._mean(stars).decode())
+
+
+@pytest.mark.parametrize(
+    ("members", "expected"),
+    [
+        ({"updated_at": "2025-06-01T04:00:00Z"}, "2025-06-01T04:00:00Z"),
+        ({"updated_at": "2025-06-01t04:00:00z"}, "2025-06-01T04:00:00Z"),
+        ({"updated_at": "2025-06-01 04:00:00+00:00"}, "2025-06-01T04:00:00Z"),
+        ({"updated_at": "2025-01-01T01:30:00+02:00"}, "2024-12-31T23:30:00Z"),
+        ({"updated_at": "2024-12-31T20:00:00-05:45"}, "2025-01-01T01:45:00Z"),
+        ({"updated_at": "2025-06-01T04:00:00.25Z"}, "2025-06-01T04:00:00.250000Z"),
+        ({"updated_at": "2025-06-01T04:00:00.000001+14:00"}, "2025-05-31T14:00:00.000001Z"),
+        ({"updated_at": "0001-01-01T00:00:00Z"}, "0001-01-01T00:00:00Z"),
+        ({"updated_at": "2020-01-01T00:00:00Z", "reviews": rated(5)}, "2020-01-01T00:00:00Z"),
+        ({"updated_at": None, "reviews": rated(5)}, "2025-03-14T12:00:00Z"),
+        ({"reviews": [review_of(), review_of(id="b", date="2025-03-15")]}, "2025-03-15T12:00:00Z"),
+        ({"reviews": REVIEWS["reviews"]}, "2025-03-15T12:00:00Z"),  # of a reply
+        ({"updated_at": None}, None),
+        ({}, None),
+    ],
+)
+def test_updated_at_comes_from_the_data(members: Document, expected: str | None) -> None:
+    assert expected == documents.updated_at(dataset_of(**members))
+
+
+def insights_of(given: Document, **members: object) -> str:
+    dataset = load(encoded(LEAST | members), encoded(given))
+    assert dataset.insights is not None
+    return b"".join(documents.insights(dataset.insights, dataset)).decode()
+
+
+FILLED_IN = {
+    "version": 1,
+    "generated_at": "2025-03-14T12:00:00Z",
+    "model": "unknown",
+    "review_count": 0,
+    "date_range": {"earliest": None, "latest": None},
+    "overall_sentiment": {
+        "score": 0.0,
+        "positive_pct": 0.0,
+        "neutral_pct": 0.0,
+        "negative_pct": 0.0,
+    },
+    "aspects": [],
+    "entities": {"technicians": [], "services": [], "problems": [], "service_areas": []},
+    "topics": [],
+    "temporal": {"monthly": [], "trend": "stable"},
+    "per_review": {},
+    "faq": [],
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "changed"),
+    [
+        ({}, {}),
+        ({"per_review": {"r1": {}, "r0": {"score": 1}}}, {"review_count": 2}),
+        ({"generated_at": None, "summary": None}, {}),
+        (
+            {
+                "pull_quote": "Q",
+                "summary": "S",
+                "z": 1,
+                "y": 2,
+                "a": 3,
+                "b": 4,
+                "Ä": [{"b": 1, "a": 2}],
+            },
+            {},
+        ),
+        (
+            {"review_count": 7, "date_range": {}, "entities": {"services": ["b", {"label": "a"}]}},
+            {},
+        ),
+        (dict(reversed(INSIGHTS.items())), {}),
+    ],
+)
+def test_insights_are_as_given_and_filled_in_at_the_top(given: Document, changed: Document) -> None:
+    """What is within a member stays as it is, its order too."""
+    tail = {name: given[name] for name in ("summary", "pull_quote") if name in given}
+    known = {name: given.get(name, (FILLED_IN | changed)[name]) for name in FILLED_IN} | tail
+    expected = known | {name: given[name] for name in sorted(given.keys() - known.keys())}
+    # escapes stay too, so no ensure_ascii=False
+    names = json.dumps(expected, separators=(",", ":")).replace(r'"\u00c4":', '"Ä":')
+    assert names == insights_of(given, reviews=rated(5))
+
+
+def test_an_empty_set_has_insights_of_no_time() -> None:
+    assert json.loads(insights_of({}))["generated_at"] is None
+
+
+def test_insights_keep_the_spelling_of_numbers() -> None:
+    text = b'{ "version" : 10 , "x" : [ 1.10 , 1e400 , -0 ] , "overall_sentiment" : { "score" : 0.50 } }'
+    dataset = load(encoded(LEAST), text)
+    assert dataset.insights is not None
+    made = b"".join(documents.insights(dataset.insights, dataset))
+    assert made.startswith(b'{"version":10,"generated_at":null,')
+    assert b'"overall_sentiment":{"score":0.50},' in made
+    assert made.endswith(b',"faq":[],"x":[1.10,1e400,-0]}')
+
+
+@pytest.mark.parametrize(
+    ("records", "expected"),
+    [
+        ([], '{"matched":812,"returned":0,"reviews":[],"next_cursor":null}'),
+        (
+            [b"{}", memoryview(b'{"id":"a"}')],
+            '{"matched":812,"returned":2,"reviews":[{},{"id":"a"}],"next_cursor":null}',
+        ),
+    ],
+)
+def test_a_search_result_counts_before_the_limit(records: list[bytes], expected: str) -> None:
+    joined = memoryview(b",".join(records))
+    assert expected == documents.search_result(812, len(records), joined, None).decode()
+    more = expected.replace("null", '"c\\""')
+    assert more == documents.search_result(812, len(records), joined, 'c"').decode()
+
+
+def test_reviews_since_a_day_are_one_slice() -> None:
+    day, records = datetime.date(2025, 1, 2), b'{"id":"b"},{"id":"a"}'
+    expected = '{"since":"2025-01-02","matched":2,"returned":2,"reviews":[{"id":"b"},{"id":"a"}]}'
+    parts = documents.since_result(day, 2, memoryview(records))
+    assert expected == b"".join(parts).decode()
+
+
+# Any data set, against a plain reading of the data model
+
+
+@given(document=REVIEWS_FILE, random=st.randoms(use_true_random=False))
+def test_a_data_set_has_one_form_however_it_is_written(document: Document, random: Random) -> None:
+    """Whatever the white space, the escapes and the order of the members; and it is its own form."""
+    expected = spelled(expected_of(document))
+    made = served(spelled(document, random).encode())
+    assert expected == made.decode()
+    assert made == served(made)
+
+
+@given(document=nearly(REVIEWS), insights=nearly(INSIGHTS))
+def test_what_is_loaded_can_be_served(document: Document, insights: Document) -> None:
+    with suppress(DataError):
+        made = served(encoded(document))
+        assert made == served(made)
+    with suppress(DataError):
+        made = insights_of(insights).encode()
+        assert made.decode() == insights_of(json.loads(made))

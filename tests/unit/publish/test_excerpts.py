@@ -1,0 +1,181 @@
+"""Excerpts: small, valid, true to what they are made of, and outspoken (mcp.md 5.4)."""
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from reviewsd.domain.reviews import Business, Review
+from reviewsd.publish import documents
+from reviewsd.publish.excerpts import MAX_LISTED, excerpt, head, listed, part
+
+REST = "the whole is elsewhere"
+REVIEW = {
+    "id": "a",
+    "author": "Ann",
+    "rating": 5,
+    "date": "2025-01-01",
+    "source": "google",
+    "verified": True,
+}
+
+REPEATED = st.tuples(st.sampled_from(["x", "日", "👍", '"', "\x01", "ab "]), st.integers(1, 7_000))
+TEXT = st.text(max_size=40) | REPEATED.map(lambda each: each[0] * each[1])
+SMALL = st.none() | st.booleans() | st.integers() | st.just(2**70) | st.text(max_size=20)
+MANY = st.tuples(SMALL, st.integers(1, 2_000)).map(lambda each: [each[0]] * each[1])
+JSON = st.recursive(
+    SMALL | TEXT | MANY,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=80), inner, max_size=6)
+    ),
+    max_leaves=6,
+)
+
+
+def compact(value: object) -> bytes:
+    return msgspec.json.encode(value)
+
+
+def rendered(given: dict[str, Any]) -> tuple[documents.RenderedReview, Review]:
+    raw = compact(given)
+    typed = msgspec.json.decode(raw, type=Review)
+    return documents.review(raw, typed), typed
+
+
+# -- any object
+
+
+@settings(deadline=None)
+@given(
+    members=st.dictionaries(
+        st.sampled_from(Business.__struct_fields__) | st.text(max_size=80), JSON, max_size=6
+    ),
+    most=st.sampled_from([6_000, 16_000]),
+)
+def test_an_excerpt_fits_and_says_what_it_lacks(members: dict[str, Any], most: int) -> None:
+    whole = compact(members)
+    found = excerpt(whole, most, Business.__struct_fields__, REST)
+    if len(whole) <= most:
+        assert whole == found
+        return
+    assert len(found) <= most
+    shorter = json.loads(found)
+    assert found == compact(shorter)
+    assert shorter.pop("truncated").endswith(REST)
+    assert list(shorter) == [name for name in members if name in Business.__struct_fields__]
+    for name, value in shorter.items():
+        assert type(value) is type(members[name]) or value is None
+
+
+def test_what_is_not_known_goes_first() -> None:
+    members = {"name": "x" * 2_000, "odd": "y" * 2_000, "hours": [1, 2], "truncated": True}
+    found = json.loads(excerpt(compact(members), 3_000, Business.__struct_fields__, REST))
+    assert {
+        "name": "x" * 2_000,
+        "hours": [1, 2],
+        "truncated": f"odd: left out; {REST}",
+    } == found
+
+
+def test_then_lists_and_texts_end_early() -> None:
+    members = {
+        "description": "日" * 3_000,
+        "service_areas": [f"area {n}" for n in range(500)],
+        "address": {"street": "s" * 5_000, "city": "Dover"},
+    }
+    found = json.loads(excerpt(compact(members), 16_000, Business.__struct_fields__, REST))
+    assert "日" * 1_333 + "…" == found["description"]
+    assert [f"area {n}" for n in range(100)] == found["service_areas"]
+    assert {"street": "s" * 4_000 + "…", "city": "Dover"} == found["address"]
+    assert found["truncated"] == (
+        "address.street: the first 4,000 of 5,000 characters; "
+        "description: the first 1,333 of 3,000 characters; "
+        f"service_areas: the first 100 of 500; {REST}"
+    )
+
+
+def test_at_most_five_things_are_told() -> None:
+    members = {f"odd{n}": "x" * 500 for n in range(9)} | {"name": "A"}
+    found = json.loads(excerpt(compact(members), 3_000, Business.__struct_fields__, REST))
+    told = "; ".join(f"odd{n}: left out" for n in range(5))
+    assert {"name": "A", "truncated": f"{told}; and 4 more; {REST}"} == found
+
+
+@given(text=st.text(max_size=60), most=st.integers(0, 80))
+@example(text="\x01\x02", most=11)
+@example(text="👍👍", most=7)
+def test_the_head_of_a_text_is_as_long_as_may_be(text: str, most: int) -> None:
+    found = head(text, most)
+    assert text.startswith(found)
+    assert len(compact(found)) - 2 <= most
+    assert found == text or len(compact(text[: len(found) + 1])) - 2 > most
+
+
+# -- reviews
+
+
+MEMBERS = st.fixed_dictionaries(
+    {},
+    optional={
+        "author": st.text(min_size=1, max_size=20),
+        "author_avatar_url": st.none() | st.just("https://a.example/b.png"),
+        "text": st.none() | TEXT,
+        "source_url": st.none() | st.just("https://a.example/1"),
+        "owner_reply": st.none()
+        | st.fixed_dictionaries(
+            {"text": TEXT, "date": st.just("2025-01-02")}, optional={"by": JSON}
+        ),
+        "odd": JSON,
+        "truncated": SMALL,  # their own word for something
+        "rating_of_parts": st.none(),
+    },
+)
+
+
+@settings(deadline=None)
+@given(MEMBERS)
+def test_a_listed_review_is_the_review_without_nulls_and_avatar(members: dict[str, Any]) -> None:
+    served, typed = rendered(REVIEW | members)
+    whole = json.loads(served.content)
+    found = listed(served, typed)
+    assert len(found) <= MAX_LISTED
+    assert found == listed(served._replace(plain=False), typed)  # both ways to it
+    shorter = json.loads(found)
+    if found.endswith(b'get_review has more of it"}'):
+        assert len(served.content) > MAX_LISTED
+    else:
+        assert shorter == {
+            name: value
+            for name, value in whole.items()
+            if value is not None and name not in {"author_avatar_url", "truncated"}
+        }
+        assert [name for name in whole if name in shorter] == list(shorter)
+
+
+@settings(deadline=None)
+@given(MEMBERS)
+def test_the_parts_of_a_review_are_its_text(members: dict[str, Any]) -> None:
+    served, _ = rendered(REVIEW | members)
+    text = json.loads(served.content)["text"]
+    read, offset = "", 0
+    while True:
+        found = part(served.content, offset, REST)
+        shown = json.loads(found.review)
+        assert len(found.review) <= 16_000
+        assert shown.keys() <= json.loads(served.content).keys() | {"truncated"}
+        read += shown["text"] or ""
+        if found.following is None:
+            break
+        assert len(read) == found.following
+        offset = found.following
+    assert (text or "") == read
+    assert (text is None) == (shown["text"] is None)
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_an_empty_text_is_none(plain: bool) -> None:  # noqa: FBT001  parametrized
+    served, typed = rendered(REVIEW | {"text": ""})
+    assert "text" not in json.loads(listed(served._replace(plain=plain), typed))

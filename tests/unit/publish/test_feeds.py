@@ -1,0 +1,592 @@
+"""Both feeds against their formats, their mapping (data-model.md 4.1, 4.2) and hostile texts."""
+
+import datetime
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import feedparser
+import jsonschema
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+
+from reviewsd.domain.reviews import Business, OwnerReply, Review
+from reviewsd.publish import atom, json_feed
+from reviewsd.http1 import urls as paths
+from reviewsd.publish.feed import (
+    MAX_ENTRIES,
+    Entry,
+    Feed,
+    Label,
+    changed,
+    content,
+    noon,
+    title,
+)
+
+BUSINESS = Business(
+    name="Acme Plumbing",
+    description="Boilers and pipes.",
+    url="https://acme.example",
+    logo_url="https://acme.example/logo.png",
+    language="en-GB",
+)
+PLAIN = Business(name="Acme Plumbing")
+
+REVIEW = Review(
+    id="01J9ZK3V5Q8R2N7M4T6W1X0YAB",
+    author="Jane D.",
+    author_avatar_url="https://maps.example/jane.png",
+    rating=4,
+    date=datetime.date(2025, 3, 14),
+    text="Sam fixed the boiler in an hour.",
+    source="google",
+    source_url="https://maps.example/r/1",
+    owner_reply=OwnerReply(text="Thank you, Jane!", date=datetime.date(2025, 3, 15)),
+    verified=True,
+)
+SILENT = Review(
+    id="01J9ZK3V5Q8R2N7M4T6W1X0YAA",
+    author="Jo",
+    rating=1,
+    date=datetime.date(2025, 3, 1),
+    source="yelp",
+    verified=False,
+)
+
+
+def entry(review: Review) -> Entry:
+    return Entry(review=review, technicians=(), services=())
+
+
+def feed(*entries: Entry, business: Business = BUSINESS, updated_at: str | None = None) -> Feed:
+    return Feed(
+        base_url="https://reviews.example.com",
+        business=business,
+        updated_at=updated_at,
+        authority="reviews.example.com",
+        year=2025,
+        entries=entries,
+    )
+
+
+RICH = Entry(
+    review=REVIEW,
+    technicians=(Label("sam", "Sam"),),
+    services=(Label("boiler-repair", "Boiler repair"),),
+)
+FULL = feed(RICH, entry(SILENT))
+
+
+def with_text(text: str | None, author: str = "Jane D.") -> Feed:
+    return feed(entry(structs.replace(REVIEW, text=text, author=author, owner_reply=None)))
+
+
+# The bytes
+
+
+def test_the_atom_feed_byte_for_byte() -> None:
+    """Deterministic: a push is only due when the data say something new."""
+    expected = (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        '<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en-GB">'
+        "<id>tag:reviews.example.com,2025:reviews</id>"
+        "<title>Acme Plumbing reviews</title>"
+        "<updated>2025-03-15T12:00:00Z</updated>"
+        "<author><name>Acme Plumbing</name></author>"
+        '<link rel="self" type="application/atom+xml" href="https://reviews.example.com/feed.xml" />'
+        '<link rel="hub" href="https://reviews.example.com/api/websub/hub" />'
+        '<link rel="alternate" type="text/html" href="https://reviews.example.com/" />'
+        "<generator>reviewsd</generator>"
+        "<icon>https://acme.example/logo.png</icon>"
+        "<logo>https://acme.example/logo.png</logo>"
+        "<rights>Reviews © their authors; replies © Acme Plumbing</rights>"
+        "<entry>"
+        "<id>tag:reviews.example.com,2025:review:01J9ZK3V5Q8R2N7M4T6W1X0YAB</id>"
+        "<title>★★★★☆ Jane D.</title>"
+        "<published>2025-03-14T12:00:00Z</published>"
+        "<updated>2025-03-15T12:00:00Z</updated>"
+        "<author><name>Jane D.</name></author>"
+        '<link rel="alternate" type="text/html" '
+        'href="https://reviews.example.com/r/01J9ZK3V5Q8R2N7M4T6W1X0YAB" />'
+        '<link rel="via" href="https://maps.example/r/1" />'
+        '<category term="4-star" scheme="tag:reviews.example.com,2025:rating" label="4 stars" />'
+        '<category term="sam" scheme="tag:reviews.example.com,2025:technician" label="Sam" />'
+        '<category term="boiler-repair" scheme="tag:reviews.example.com,2025:service" '
+        'label="Boiler repair" />'
+        '<content type="text">Sam fixed the boiler in an hour.\n\n'
+        "Reply from Acme Plumbing: Thank you, Jane!</content>"
+        "</entry>"
+        "<entry>"
+        "<id>tag:reviews.example.com,2025:review:01J9ZK3V5Q8R2N7M4T6W1X0YAA</id>"
+        "<title>★☆☆☆☆ Jo</title>"
+        "<published>2025-03-01T12:00:00Z</published>"
+        "<updated>2025-03-01T12:00:00Z</updated>"
+        "<author><name>Jo</name></author>"
+        '<link rel="alternate" type="text/html" '
+        'href="https://reviews.example.com/r/01J9ZK3V5Q8R2N7M4T6W1X0YAA" />'
+        '<category term="1-star" scheme="tag:reviews.example.com,2025:rating" label="1 star" />'
+        '<content type="text">Rated 1 out of 5, without comment.</content>'
+        "</entry>"
+        "</feed>"
+    )
+
+    assert expected == atom.render(FULL).decode()
+
+
+def test_the_json_feed_byte_for_byte() -> None:
+    expected = (
+        '{"version":"https://jsonfeed.org/version/1.1",'
+        '"title":"Acme Plumbing reviews",'
+        '"home_page_url":"https://reviews.example.com/",'
+        '"feed_url":"https://reviews.example.com/api/feed.json",'
+        '"description":"Boilers and pipes.",'
+        '"icon":"https://acme.example/logo.png",'
+        '"favicon":"https://acme.example/logo.png",'
+        '"authors":[{"name":"Acme Plumbing","url":"https://acme.example",'
+        '"avatar":"https://acme.example/logo.png"}],'
+        '"language":"en-GB",'
+        '"hubs":[{"type":"WebSub","url":"https://reviews.example.com/api/websub/hub"}],'
+        '"items":['
+        '{"id":"01J9ZK3V5Q8R2N7M4T6W1X0YAB",'
+        '"url":"https://reviews.example.com/r/01J9ZK3V5Q8R2N7M4T6W1X0YAB",'
+        '"external_url":"https://maps.example/r/1",'
+        '"title":"★★★★☆ Jane D.",'
+        '"content_text":"Sam fixed the boiler in an hour.\\n\\n'
+        'Reply from Acme Plumbing: Thank you, Jane!",'
+        '"date_published":"2025-03-14T12:00:00Z",'
+        '"date_modified":"2025-03-15T12:00:00Z",'
+        '"authors":[{"name":"Jane D.","avatar":"https://maps.example/jane.png"}],'
+        '"tags":["4-star","Sam","Boiler repair"],'
+        '"_review":{"about":"https://reviews.example.com/developers/data-model/reviews",'
+        '"rating":4,"verified":true,"source":"google",'
+        '"owner_reply":{"text":"Thank you, Jane!","date":"2025-03-15"}}},'
+        '{"id":"01J9ZK3V5Q8R2N7M4T6W1X0YAA",'
+        '"url":"https://reviews.example.com/r/01J9ZK3V5Q8R2N7M4T6W1X0YAA",'
+        '"title":"★☆☆☆☆ Jo",'
+        '"content_text":"Rated 1 out of 5, without comment.",'
+        '"date_published":"2025-03-01T12:00:00Z",'
+        '"authors":[{"name":"Jo"}],'
+        '"tags":["1-star"],'
+        '"_review":{"about":"https://reviews.example.com/developers/data-model/reviews",'
+        '"rating":1,"verified":false,"source":"yelp","owner_reply":null}}'
+        "]}"
+    )
+
+    assert expected == json_feed.render(FULL).decode()
+
+
+# The mapping
+
+
+@pytest.mark.parametrize(
+    ("rating", "expected"), [(1, "★☆☆☆☆ Jo"), (3, "★★★☆☆ Jo"), (5, "★★★★★ Jo")]
+)
+def test_the_title_is_stars_and_author(rating: int, expected: str) -> None:
+    assert expected == title(structs.replace(SILENT, rating=rating))
+
+
+@pytest.mark.parametrize(
+    ("text", "reply", "expected"),
+    [
+        ("Good.", None, "Good."),
+        (" Good.\n", None, " Good.\n"),
+        (None, None, "Rated 4 out of 5, without comment."),
+        ("", None, "Rated 4 out of 5, without comment."),
+        ("Good.", "Thanks.", "Good.\n\nReply from Acme Plumbing: Thanks."),
+        (
+            None,
+            "Thanks.",
+            "Rated 4 out of 5, without comment.\n\nReply from Acme Plumbing: Thanks.",
+        ),
+    ],
+)
+def test_the_content_is_the_text_and_the_reply(
+    text: str | None, reply: str | None, expected: str
+) -> None:
+    answer = reply and OwnerReply(text=reply, date=datetime.date(2025, 3, 15))
+    review = structs.replace(REVIEW, text=text, owner_reply=answer)
+
+    assert expected == content(review, BUSINESS)
+
+
+REPLIES = [
+    pytest.param(None, "2025-03-14", id="no reply"),
+    pytest.param("2025-03-13", "2025-03-14", id="earlier reply"),
+    pytest.param("2025-03-14", "2025-03-14", id="reply on the same day"),
+    pytest.param("2025-03-15", "2025-03-15", id="later reply"),
+]
+
+
+def replied(day: str | None) -> Review:
+    reply = day and OwnerReply(text="Thanks.", date=datetime.date.fromisoformat(day))
+    return structs.replace(REVIEW, owner_reply=reply)
+
+
+@pytest.mark.parametrize(("reply", "day"), REPLIES)
+def test_a_later_reply_updates_the_entry_and_the_atom_feed(reply: str | None, day: str) -> None:
+    root = ET.fromstring(atom.render(feed(entry(replied(reply)))))
+
+    assert [f"{day}T12:00:00Z"] * 2 == [e.text for e in root.iter(ATOM + "updated")]
+    assert [e.text for e in root.iter(ATOM + "published")] == ["2025-03-14T12:00:00Z"]
+
+
+@pytest.mark.parametrize(("reply", "day"), REPLIES)
+def test_only_a_later_reply_gives_the_item_a_date_modified(reply: str | None, day: str) -> None:
+    item = msgspec.json.decode(json_feed.render(feed(entry(replied(reply)))))["items"][0]
+
+    assert item["date_published"] == "2025-03-14T12:00:00Z"
+    assert item.get("date_modified") == (None if day == "2025-03-14" else f"{day}T12:00:00Z")
+
+
+def test_the_feed_is_updated_with_the_entry_that_changed_last() -> None:
+    """A reply to an old review counts, though the review is not the first of the feed."""
+    old = structs.replace(SILENT, owner_reply=OwnerReply(text="", date=datetime.date(2025, 6, 1)))
+
+    updated = ET.fromstring(atom.render(feed(RICH, entry(old)))).findtext(ATOM + "updated")
+
+    assert updated == "2025-06-01T12:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("updated_at", "expected"),
+    [("2025-06-01T04:05:06Z", "2025-06-01T04:05:06Z"), (None, "1970-01-01T00:00:00Z")],
+)
+def test_an_empty_atom_feed_takes_its_time_from_the_data_not_from_a_clock(
+    updated_at: str | None, expected: str
+) -> None:
+    root = ET.fromstring(atom.render(feed(updated_at=updated_at)))
+
+    assert expected == root.findtext(ATOM + "updated")
+
+
+def test_an_empty_json_feed_has_no_items() -> None:
+    assert msgspec.json.decode(json_feed.render(feed()))["items"] == []
+
+
+def test_what_the_business_does_not_say_is_left_out() -> None:
+    document = msgspec.json.decode(json_feed.render(feed(business=PLAIN)))
+    names = {child.tag for child in ET.fromstring(atom.render(feed(business=PLAIN)))}
+
+    assert not {"description", "icon", "favicon"} & document.keys()
+    assert document["authors"] == [{"name": "Acme Plumbing"}]
+    assert not {ATOM + "icon", ATOM + "logo"} & names
+
+
+def test_no_tag_comes_twice() -> None:
+    twice = Entry(review=SILENT, technicians=(Label("a", "AC"),), services=(Label("ac", "AC"),))
+
+    item = msgspec.json.decode(json_feed.render(feed(twice)))["items"][0]
+
+    assert item["tags"] == ["1-star", "AC"]
+
+
+def test_any_id_gives_valid_addresses() -> None:
+    """data-model.md 1.3 lets an operator use any printable ASCII as an id."""
+    odd = structs.replace(REVIEW, id='a/b?c#d%e"f<g')
+
+    parsed = feedparser.parse(atom.render(feed(entry(odd)))).entries[0]
+    item = msgspec.json.decode(json_feed.render(feed(entry(odd))))["items"][0]
+
+    assert parsed.id == "tag:reviews.example.com,2025:review:a/b?c%23d%25e%22f%3Cg"
+    assert parsed.link == "https://reviews.example.com/r/a%2Fb%3Fc%23d%25e%22f%3Cg"
+    assert item["url"] == parsed.link
+    assert item["id"] == odd.id
+
+
+def test_an_address_that_is_no_iri_is_escaped_in_atom() -> None:
+    """RFC 4287 4.2.7.1; the data model lets an operator write blanks and worse."""
+    odd = structs.replace(REVIEW, source_url='https://maps.example/r 1?q="é"\x85\x0b')
+
+    links = feedparser.parse(atom.render(feed(entry(odd)))).entries[0].links
+
+    assert links[1].href == "https://maps.example/r%201?q=%22é%22%C2%85%0B"
+
+
+@pytest.mark.parametrize("render", [atom.render, json_feed.render])
+def test_both_name_the_hub_and_themselves(render: Callable[[Feed], bytes]) -> None:
+    """WebSub 4: a subscriber discovers both from the feed itself."""
+    path = paths.ATOM_FEED if render is atom.render else paths.JSON_FEED
+    text = render(feed()).decode()
+
+    assert f'"https://reviews.example.com{paths.HUB}"' in text
+    assert f'"https://reviews.example.com{path}"' in text
+
+
+@pytest.mark.parametrize("render", [atom.render, json_feed.render])
+def test_the_same_data_give_the_same_bytes(render: Callable[[Feed], bytes]) -> None:
+    copied = msgspec.json.decode(msgspec.json.encode(REVIEW), type=Review)
+
+    assert render(FULL) == render(feed(replace(RICH, review=copied), entry(SILENT)))
+
+
+# JSON Feed 1.1
+
+_TIME = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$"}
+_URL = {"type": "string", "pattern": "^https?://[^/]"}
+_STRING = {"type": "string"}
+_EXTENSION = {"^_[^.]": {"type": "object"}}
+_AUTHORS = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {"name": _STRING, "url": _URL, "avatar": _URL},
+        "minProperties": 1,
+        "additionalProperties": False,
+    },
+}
+JSON_FEED = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "required": ["version", "title", "items"],
+    "properties": {
+        "version": {"const": "https://jsonfeed.org/version/1.1"},
+        "title": _STRING,
+        "home_page_url": _URL,
+        "feed_url": _URL,
+        "description": _STRING,
+        "user_comment": _STRING,
+        "next_url": _URL,
+        "icon": _URL,
+        "favicon": _URL,
+        "authors": _AUTHORS,
+        "language": _STRING,
+        "expired": {"type": "boolean"},
+        "hubs": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["type", "url"],
+                "properties": {"type": _STRING, "url": _URL},
+                "additionalProperties": False,
+            },
+        },
+        "items": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["id"],
+                "anyOf": [{"required": ["content_html"]}, {"required": ["content_text"]}],
+                "properties": {
+                    "id": {"type": "string", "minLength": 1},
+                    "url": _URL,
+                    "external_url": _URL,
+                    "title": _STRING,
+                    "content_html": _STRING,
+                    "content_text": {"type": "string", "minLength": 1},
+                    "summary": _STRING,
+                    "image": _URL,
+                    "banner_image": _URL,
+                    "date_published": _TIME,
+                    "date_modified": _TIME,
+                    "authors": _AUTHORS,
+                    "tags": {"type": "array", "items": _STRING, "uniqueItems": True},
+                    "language": _STRING,
+                    "attachments": {"type": "array"},
+                },
+                "patternProperties": _EXTENSION,
+                "additionalProperties": False,
+            },
+        },
+    },
+    "patternProperties": _EXTENSION,
+    "additionalProperties": False,
+}
+
+
+# Atom, RFC 4287
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+
+_DATE_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+_IRI = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20"<>\\^`{|}\x7f-\x9f]+')
+
+_ONE_OF_FEED = {"id", "title", "updated", "author", "generator", "rights"}  # as we write it
+_AT_MOST_ONE_OF_FEED = {"icon", "logo"}
+_ONE_OF_ENTRY = {"id", "title", "updated", "published", "author", "content"}
+
+
+def assert_links(parent: ET.Element) -> None:
+    links = parent.findall(ATOM + "link")
+    alternates = [link.get("type") for link in links if link.get("rel") == "alternate"]
+
+    assert all(_IRI.fullmatch(link.get("href", "")) for link in links)  # 4.2.7.1
+    assert alternates == ["text/html"]  # 4.1.1, 4.1.2: one of each type
+
+
+def assert_atom(body: bytes) -> None:
+    """The MUSTs of RFC 4287 that concern the elements we write."""
+    root = ET.fromstring(body)
+    assert root.tag == ATOM + "feed"
+    assert root.get(XML_LANG)
+    names = [child.tag.removeprefix(ATOM) for child in root]
+    assert all(names.count(name) == 1 for name in _ONE_OF_FEED)  # 4.1.1
+    assert all(names.count(name) <= 1 for name in _AT_MOST_ONE_OF_FEED)
+    assert set(names) <= _ONE_OF_FEED | _AT_MOST_ONE_OF_FEED | {"link", "entry"}
+    assert_links(root)
+    for parent in (root, *root.findall(ATOM + "entry")):
+        assert _IRI.fullmatch(parent.findtext(ATOM + "id", ""))  # 4.2.6
+        assert _DATE_TIME.fullmatch(parent.findtext(ATOM + "updated", ""))  # 3.3, 4.2.15
+        assert [child.tag for child in parent.findall(ATOM + "author/*")] == [ATOM + "name"]  # 3.2
+    for parent in root.findall(ATOM + "entry"):
+        names = [child.tag.removeprefix(ATOM) for child in parent]
+        assert all(names.count(name) == 1 for name in _ONE_OF_ENTRY)  # 4.1.2
+        assert set(names) <= _ONE_OF_ENTRY | {"link", "category"}
+        assert _DATE_TIME.fullmatch(parent.findtext(ATOM + "published", ""))  # 4.2.9
+        assert_links(parent)
+        categories = parent.findall(ATOM + "category")
+        assert all(category.get("term") is not None for category in categories)  # 4.2.2.1
+        assert all(_IRI.fullmatch(category.get("scheme", "")) for category in categories)
+        body_text = parent.find(ATOM + "content")
+        assert body_text is not None
+        assert body_text.attrib == {"type": "text"}  # 4.1.3.3
+        assert not list(body_text)
+    ids = [parent.findtext(ATOM + "id") for parent in root.iter(ATOM + "entry")]
+    assert len(ids) == len(set(ids))
+
+
+NASTY = [
+    pytest.param("one\x00two\x0bthree\x1f\x7f\x85", id="control characters"),
+    pytest.param("]]> <![CDATA[ <b>bold</b> &amp; &#x0; <!-- --> <?php ?>", id="markup"),
+    pytest.param('"quoted" \\ back\\u0041', id="JSON's own"),
+    pytest.param("שירות מעולה \u202eevil\u202c خدمة", id="right to left"),
+    pytest.param("👩\u200d🔧 👍🏽 🇪🇺 \U0001f600", id="emoji"),
+    pytest.param("e\u0301 \ufb01 \u2028\u2029\ufeff", id="combining, ligature, separators, BOM"),
+    pytest.param("first\r\nsecond\rthird\n\n\tfourth", id="line ends"),
+    pytest.param("\ufffe\uffff\U0001fffe", id="non-characters"),
+    pytest.param("schön " * 833 + "ok", id="5,000 characters"),
+    pytest.param("  blank at both ends  ", id="blanks"),
+    pytest.param(" ", id="one blank"),
+    pytest.param(None, id="rating only"),
+]
+
+FEEDS = [
+    pytest.param(FULL, id="full"),
+    pytest.param(feed(business=PLAIN), id="empty"),
+    pytest.param(feed(updated_at="2025-06-01T00:00:00Z"), id="empty, with a time"),
+    pytest.param(
+        feed(*(entry(structs.replace(SILENT, id=f"r{n}")) for n in range(MAX_ENTRIES))),
+        id="fifty",
+    ),
+]
+
+
+@pytest.mark.parametrize("rendered", FEEDS)
+def test_the_json_feed_is_json_feed_1_1(rendered: Feed) -> None:
+    jsonschema.validate(msgspec.json.decode(json_feed.render(rendered)), JSON_FEED)
+
+
+@pytest.mark.parametrize("rendered", FEEDS)
+def test_the_atom_feed_keeps_the_musts_of_rfc_4287(rendered: Feed) -> None:
+    assert_atom(atom.render(rendered))
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_nasty_texts_leave_both_feeds_valid(text: str | None) -> None:
+    rendered = with_text(text, author=f"Jo {(text or '')[:200]}")
+
+    jsonschema.validate(msgspec.json.decode(json_feed.render(rendered)), JSON_FEED)
+    assert_atom(atom.render(rendered))
+    assert not feedparser.parse(atom.render(rendered)).bozo
+
+
+def test_printable_text_is_not_escaped_in_json() -> None:
+    text = "Réparé, 修好了, שירות, 👍 / \x7f"
+
+    assert text in json_feed.render(with_text(text)).decode()
+
+
+def test_a_reader_gets_the_values_back_from_atom() -> None:
+    parsed = feedparser.parse(atom.render(FULL))
+    first = parsed.entries[0]
+
+    assert not parsed.bozo
+    assert parsed.version == "atom10"
+    assert parsed.feed.id == "tag:reviews.example.com,2025:reviews"
+    assert parsed.feed.title == "Acme Plumbing reviews"
+    assert parsed.feed.language == "en-GB"
+    assert {link.rel: link.href for link in parsed.feed.links} == {
+        "self": "https://reviews.example.com/feed.xml",
+        "hub": "https://reviews.example.com/api/websub/hub",
+        "alternate": "https://reviews.example.com/",
+    }
+    assert first.title == title(REVIEW)
+    assert first.author == "Jane D."
+    assert first.published == noon(REVIEW.date)
+    assert first.updated == noon(changed(REVIEW))
+    assert first.content[0].type == "text/plain"
+    assert first.content[0].value == content(REVIEW, BUSINESS)
+    assert [tag.label for tag in first.tags] == ["4 stars", "Sam", "Boiler repair"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("\x08\t\n\x0b\x0c\r\x0e", "\t\n\r"),
+        ("\x1f\x20", "\x20"),
+        ("\ud7ff\ud800\udfff\ue000", "\ud7ff\ue000"),
+        ("\ufffd\ufffe\uffff\U00010000", "\ufffd\U00010000"),
+        ("\U0010ffff", "\U0010ffff"),
+    ],
+)
+def test_atom_leaves_out_what_is_no_char_of_xml_and_nothing_else(text: str, expected: str) -> None:
+    root = ET.fromstring(atom.render(with_text(f"<{text}>")))
+
+    assert f"<{expected}>" == root.findtext(f"{ATOM}entry/{ATOM}content")
+
+
+# Any text
+
+_TEXTS = st.text(
+    st.one_of(
+        st.characters(codec="utf-8"),
+        st.sampled_from("\x00\x08\t\n\x0b\r\x1f\x7f\x85 ]>&<\"'\ufffe\uffff\ufffd\U0010ffff"),
+    ),
+    min_size=1,
+)
+
+
+def kept(text: str) -> str:
+    """What of a text XML 1.0 can hold (2.2), told character by character."""
+    ranges = ((0x20, 0xD7FF), (0xE000, 0xFFFD), (0x10000, 0x10FFFF))
+    return "".join(
+        c for c in text if c in "\t\n\r" or any(low <= ord(c) <= high for low, high in ranges)
+    )
+
+
+@given(text=_TEXTS, author=_TEXTS, label=_TEXTS, name=_TEXTS)
+def test_any_text_survives_atom_but_for_what_xml_cannot_hold(
+    text: str, author: str, label: str, name: str
+) -> None:
+    reviewed = Entry(
+        review=structs.replace(REVIEW, text=text, author=author, owner_reply=None),
+        technicians=(Label(label, label),),
+        services=(),
+    )
+
+    root = ET.fromstring(atom.render(feed(reviewed, business=Business(name=name))))
+    item = root.find(ATOM + "entry")
+
+    assert item is not None
+    assert kept(text) == item.findtext(ATOM + "content")
+    assert kept(author) == item.findtext(f"{ATOM}author/{ATOM}name")
+    assert kept(f"★★★★☆ {author}") == item.findtext(ATOM + "title")
+    assert kept(f"{name} reviews") == root.findtext(ATOM + "title")
+    assert kept(label) == item.findall(ATOM + "category")[1].get("label")
+
+
+@given(text=_TEXTS, author=_TEXTS, reply=_TEXTS)
+def test_any_text_survives_json_whole(text: str, author: str, reply: str) -> None:
+    answer = OwnerReply(text=reply, date=REVIEW.date)
+    review = structs.replace(REVIEW, text=text, author=author, owner_reply=answer)
+
+    item = msgspec.json.decode(json_feed.render(feed(entry(review))))["items"][0]
+
+    assert item["content_text"] == f"{text}\n\nReply from Acme Plumbing: {reply}"
+    assert item["authors"][0]["name"] == author
+    assert item["_review"]["owner_reply"]["text"] == reply

@@ -1,0 +1,287 @@
+import os
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from reviewsd.domain.findings import DataError, Finding
+from reviewsd.publish.sources import FileSignature, Signature, Unsettled, read, signature
+
+LIMIT = 1000
+
+_interruption: list[tuple[str, Callable[[], object]]] = []
+"""What happens just before a file of that name is opened for the first time."""
+
+
+def _interrupt(event: str, arguments: tuple[object, ...]) -> None:
+    if event == "open" and _interruption:
+        name, strike = _interruption[0]
+        if str(arguments[0]).endswith(name):
+            _interruption.clear()
+            strike()
+
+
+sys.addaudithook(_interrupt)  # stays for good, and does nothing when nothing is to happen
+
+
+Strikes = Callable[[str, Callable[[], object]], None]
+
+
+@pytest.fixture
+def before_opening() -> Iterator[Strikes]:
+    """Another process that strikes in the middle of ``read``, always at the same moment."""
+    yield lambda name, strike: _interruption.append((name, strike))
+    _interruption.clear()
+
+
+def write(data_dir: Path, reviews: str = "{}", insights: str | None = None) -> None:
+    (data_dir / "reviews.json").write_text(reviews)
+    if insights is not None:
+        (data_dir / "insights.json").write_text(insights)
+
+
+def refusal(data_dir: Path) -> list[Finding]:
+    with pytest.raises(DataError) as refused:
+        read(data_dir, LIMIT)
+    return list(refused.value.findings)
+
+
+def test_both_files_are_read_with_the_signature_they_had(tmp_path: Path) -> None:
+    write(tmp_path, '{"a": 1}', '{"b": 2}')
+    sources = read(tmp_path, LIMIT)
+    assert sources.reviews == b'{"a": 1}'
+    assert sources.insights == b'{"b": 2}'
+    assert sources.signature == signature(tmp_path)
+
+
+def test_insights_may_be_missing(tmp_path: Path) -> None:
+    write(tmp_path)
+    sources = read(tmp_path, LIMIT)
+    assert sources.insights is None
+    assert sources.signature.insights is None
+
+
+def test_a_file_as_large_as_the_limit_is_read(tmp_path: Path) -> None:
+    write(tmp_path, " " * LIMIT)
+    assert len(read(tmp_path, LIMIT).reviews) == LIMIT
+
+
+def test_an_empty_file_is_read_as_it_is(tmp_path: Path) -> None:
+    write(tmp_path, "")
+    assert read(tmp_path, LIMIT).reviews == b""
+
+
+def test_the_signature_is_what_stat_says(tmp_path: Path) -> None:
+    write(tmp_path, "12345")
+    path = tmp_path / "reviews.json"
+    status = path.stat()
+    assert signature(tmp_path) == Signature(
+        reviews=FileSignature(
+            realpath=str(path),
+            device=status.st_dev,
+            inode=status.st_ino,
+            size=5,
+            mtime_ns=status.st_mtime_ns,
+            ctime_ns=status.st_ctime_ns,
+        ),
+        insights=None,
+    )
+
+
+def test_a_signature_survives_json_even_when_a_path_is_not_utf8(tmp_path: Path) -> None:
+    """It is stored beside the snapshot, so that a restart can compare."""
+    data_dir = tmp_path / os.fsdecode(b"caf\xe9")
+    data_dir.mkdir()
+    write(data_dir, insights="{}")
+    stored = msgspec.json.encode(signature(data_dir))
+    assert msgspec.json.decode(stored, type=Signature) == signature(data_dir)
+
+
+def test_links_to_equal_files_have_different_signatures(tmp_path: Path) -> None:
+    """Two releases may share one file by a hard link; the swap of the link still shows."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    write(tmp_path / "one")
+    os.link(tmp_path / "one" / "reviews.json", tmp_path / "two" / "reviews.json")
+    current = tmp_path / "current"
+    current.symlink_to("one")
+    before = signature(current)
+    current.unlink()
+    current.symlink_to("two")
+    assert signature(current) != before
+
+
+def a_missing_file(path: Path) -> None:
+    path.unlink(missing_ok=True)
+
+
+def a_dangling_link(path: Path) -> None:
+    path.symlink_to("nothing")
+
+
+def a_link_to_itself(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+def a_socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+
+
+def a_device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def too_large(path: Path) -> None:
+    path.write_bytes(b" " * (LIMIT + 1))
+
+
+def enormous(path: Path) -> None:
+    """Sparse: were it read, the test would run out of memory."""
+    with path.open("wb") as file:
+        file.truncate(1 << 42)
+
+
+FAULTS = [
+    (a_dangling_link, "cannot read: No such file or directory"),
+    (a_link_to_itself, "cannot read: Too many levels of symbolic links"),
+    (a_socket, "cannot read: No such device or address"),
+    (a_device, "cannot read: not a regular file"),
+    (Path.mkdir, "cannot read: not a regular file"),
+    (os.mkfifo, "cannot read: not a regular file"),
+    (too_large, "larger than 1000 bytes"),
+    (enormous, "larger than 1000 bytes"),
+]
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"), [(a_missing_file, "cannot read: No such file or directory"), *FAULTS]
+)
+def test_reviews_that_cannot_be_read_are_refused(
+    tmp_path: Path, make: Callable[[Path], None], reason: str
+) -> None:
+    make(tmp_path / "reviews.json")
+    assert refusal(tmp_path) == [Finding(file="reviews.json", path="", reason=reason)]
+
+
+@pytest.mark.parametrize(("make", "reason"), FAULTS[1:])
+def test_insights_that_are_there_but_cannot_be_read_are_refused(
+    tmp_path: Path, make: Callable[[Path], None], reason: str
+) -> None:
+    write(tmp_path)
+    make(tmp_path / "insights.json")
+    assert refusal(tmp_path) == [Finding(file="insights.json", path="", reason=reason)]
+
+
+def test_insights_that_are_a_dangling_link_are_missing(tmp_path: Path) -> None:
+    """As a removed optional key of a mounted Kubernetes volume looks."""
+    write(tmp_path)
+    a_dangling_link(tmp_path / "insights.json")
+    assert read(tmp_path, LIMIT).insights is None
+
+
+def test_the_faults_of_both_files_are_reported_at_once(tmp_path: Path) -> None:
+    too_large(tmp_path / "insights.json")
+    assert [finding.file for finding in refusal(tmp_path)] == ["reviews.json", "insights.json"]
+
+
+def test_a_data_directory_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "data").touch()
+    reasons = [finding.reason for finding in refusal(tmp_path / "data")]
+    assert reasons == ["cannot read: Not a directory"] * 2
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_read_permission_is_refused(tmp_path: Path) -> None:
+    write(tmp_path)
+    (tmp_path / "reviews.json").chmod(0)
+    assert [finding.reason for finding in refusal(tmp_path)] == ["cannot read: Permission denied"]
+
+
+@pytest.mark.parametrize("moment", ["reviews.json", "insights.json"])
+def test_a_file_written_while_reading_is_unsettled(
+    tmp_path: Path, before_opening: Strikes, moment: str
+) -> None:
+    write(tmp_path, insights="{}")
+    file = os.open(tmp_path / "reviews.json", os.O_WRONLY | os.O_APPEND)
+    before_opening(moment, lambda: os.write(file, b"more"))
+    with pytest.raises(Unsettled):
+        read(tmp_path, LIMIT)
+    os.close(file)
+    assert read(tmp_path, LIMIT).reviews == b"{}more"
+
+
+@pytest.mark.parametrize("name", ["reviews.json", "insights.json"])
+def test_a_file_replaced_or_removed_while_reading_is_unsettled(
+    tmp_path: Path, before_opening: Strikes, name: str
+) -> None:
+    write(tmp_path, insights="{}")
+    new = tmp_path / "new"
+    new.write_text("{ }")
+    before_opening(name, lambda: new.replace(tmp_path / name))
+    with pytest.raises(Unsettled):
+        read(tmp_path, LIMIT)
+    before_opening(name, (tmp_path / name).unlink)
+    with pytest.raises(Unsettled):
+        read(tmp_path, LIMIT)
+
+
+def test_a_file_that_appears_while_reading_is_unsettled(
+    tmp_path: Path, before_opening: Strikes
+) -> None:
+    """A missing file that is being replaced must not be reported as missing."""
+    new = tmp_path / "new"
+    new.write_text("{}")
+    before_opening("reviews.json", lambda: new.replace(tmp_path / "reviews.json"))
+    with pytest.raises(Unsettled):
+        read(tmp_path, LIMIT)
+
+
+def test_a_file_that_grows_over_the_limit_while_reading_is_unsettled(
+    tmp_path: Path, before_opening: Strikes
+) -> None:
+    write(tmp_path)
+    before_opening("reviews.json", lambda: os.truncate(tmp_path / "reviews.json", 1 << 42))
+    with pytest.raises(Unsettled):
+        read(tmp_path, LIMIT)
+
+
+def test_a_link_swapped_there_and_back_again_is_unsettled(
+    tmp_path: Path, before_opening: Strikes
+) -> None:
+    """The signatures before and after are equal, but what was opened was something else."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        write(tmp_path / name, f'"{name}"', "{}")
+    current = tmp_path / "current"
+    current.symlink_to("one")
+    before = signature(current)
+
+    def swap(target: str) -> None:
+        current.unlink()
+        current.symlink_to(target)
+
+    def there() -> None:
+        swap("two")
+        before_opening("insights.json", lambda: swap("one"))
+
+    before_opening("reviews.json", there)
+    with pytest.raises(Unsettled):
+        read(current, LIMIT)
+    swap("one")
+    assert signature(current) == before
+
+
+def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
+    def descriptors() -> int:
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    write(tmp_path)
+    before = descriptors()
+    read(tmp_path, LIMIT)
+    os.mkfifo(tmp_path / "insights.json")
+    refusal(tmp_path)
+    assert descriptors() == before

@@ -1,0 +1,101 @@
+"""Counts and their sums (O9)."""
+
+import pytest
+
+from reviewsd.runtime.counters import BOUNDS, Durations, Ledger, Tally, merged
+
+
+def test_what_happens_is_counted_by_name_and_labels() -> None:
+    tally = Tally()
+    for result in ("good", "bad", "good"):
+        tally.count("attempts_total", result)
+    tally.count("errors_total")
+
+    assert {
+        "attempts_total good": 2,
+        "attempts_total bad": 1,
+        "errors_total": 1,
+    } == tally.counts()
+
+
+def test_what_others_count_is_told_with_the_rest() -> None:
+    tally = Tally()
+    tally.count("a_total")
+    levels = {"open": 3, "a_total": 1}
+    tally.include(lambda: levels)
+
+    assert {"a_total": 2, "open": 3} == tally.counts()
+    levels["open"] = 4
+    assert 4 == tally.counts()["open"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "bound"),
+    [
+        (0.0, "0.001"),
+        (0.001, "0.001"),
+        (0.0011, "0.0025"),
+        (0.0025, "0.0025"),
+        (0.2, "0.25"),
+        (1.0, "1.0"),
+        (10.0, "10.0"),
+        (10.1, "+Inf"),
+    ],
+)
+def test_a_duration_is_in_all_buckets_that_are_not_below_it(seconds: float, bound: str) -> None:
+    durations = Durations()
+    durations.add(seconds)
+    counts = durations.counts("t", "x")
+
+    bounds = [*map(str, BOUNDS), "+Inf"]
+    first = bounds.index(bound)
+    expected = {f"t_bucket x {each}": float(at >= first) for at, each in enumerate(bounds)}
+    assert {**expected, "t_sum x": seconds} == counts
+
+
+def test_durations_add_up_over_processes() -> None:
+    one, other, both = Tally(), Tally(), Tally()
+    for tally, seconds in ((one, 0.0001), (one, 0.3), (other, 0.3), (other, 20.0)):
+        tally.measure("t", seconds)
+        both.measure("t", seconds)
+
+    assert pytest.approx(both.counts()) == merged(one.counts(), other.counts())
+
+
+def test_the_sum_of_nothing_is_nothing() -> None:
+    assert {} == merged()
+    assert {} == Tally().counts()
+    assert {} == Ledger().counts()
+
+
+def test_no_sum_falls_when_a_process_ends() -> None:
+    """It would look as if all that was counted before had happened once more."""
+    ledger = Ledger()
+    counts = {"requests_total GET": 5, "t_bucket 1": 4, "t_sum": 0.5, "connections": 7}
+    ledger.note(1, counts)
+    ledger.note(2, counts)
+    assert merged(counts, counts) == ledger.counts()
+
+    ledger.end(1)
+    assert {
+        "requests_total GET": 10,
+        "t_bucket 1": 8,
+        "t_sum": 1.0,
+        "connections": 7,
+    } == ledger.counts()
+
+    ledger.note(3, {"requests_total GET": 1})
+    assert 11 == ledger.counts()["requests_total GET"]
+
+
+def test_a_process_that_told_nothing_leaves_nothing() -> None:
+    ledger = Ledger()
+    ledger.end(1)
+    assert {} == ledger.counts()
+
+
+def test_what_is_told_later_takes_the_place_of_what_was_told_before() -> None:
+    ledger = Ledger()
+    ledger.note(1, {"a_total": 1})
+    ledger.note(1, {"a_total": 4})
+    assert {"a_total": 4} == ledger.counts()

@@ -1,0 +1,196 @@
+"""Endpoint strings of inherited sockets, and the admin socket's file (O5, A4)."""
+
+import contextlib
+import os
+import socket
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import pytest_twisted  # type: ignore[import-untyped] # has no stubs
+from twisted.internet import reactor
+from twisted.internet.endpoints import serverFromString
+from twisted.internet.protocol import Factory, Protocol
+
+from reviewsd.runtime.sockets import free_path, inherited, listen_string, stop_listening
+from reviewsd.runtime.state_dir import StartError
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A short path: a socket's address has 107 bytes."""
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
+def opened(family: socket.AddressFamily) -> socket.socket:
+    return socket.socket(family)
+
+
+@pytest.mark.parametrize(
+    ("family", "name"),
+    [(socket.AF_INET, "INET"), (socket.AF_INET6, "INET6"), (socket.AF_UNIX, "UNIX")],
+)
+def test_the_family_of_an_inherited_socket_is_filled_in(
+    family: socket.AddressFamily, name: str
+) -> None:
+    """O5: Twisted demands it, operators need not know it."""
+    with socket.socket(family) as handed_over:
+        descriptors = {"http": handed_over.fileno()}
+        assert f"systemd:domain={name}:name=http" == listen_string("systemd:name=http", descriptors)
+        assert f"haproxy:systemd:domain={name}:name=http" == listen_string(
+            "haproxy:systemd:name=http", descriptors
+        )
+        assert os.fstat(handed_over.fileno())  # still open
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    ["tcp:8080:interface=127.0.0.1", "systemd:domain=INET:name=http", "unix:/run/reviewsd/http"],
+)
+def test_other_endpoints_stay_as_they_are(endpoint: str) -> None:
+    assert endpoint == listen_string(endpoint, {})
+
+
+@pytest.mark.parametrize(
+    ("descriptors", "known"), [({}, "none"), ({"https": 0, "admin": 0}, "https, admin")]
+)
+def test_a_socket_that_was_not_handed_over_is_a_clear_error(
+    descriptors: dict[str, int], known: str
+) -> None:
+    with pytest.raises(StartError) as error:
+        listen_string("systemd:name=http", descriptors)
+    assert 1 == error.value.code
+    assert f"no socket of this name was handed over by systemd (got: {known})" in str(error.value)
+
+
+def test_without_systemd_nothing_is_inherited() -> None:
+    assert {} == inherited()
+
+
+# -- the admin socket's file
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(StartError) as error:
+        free_path(path)
+    assert 1 == error.value.code
+    return str(error.value)
+
+
+def test_where_nothing_is_nothing_happens(place: Path) -> None:
+    free_path(place / "admin.sock")
+    free_path(place / "nowhere" / "admin.sock")
+    assert [] == list(place.iterdir())
+
+
+def test_a_socket_that_nobody_listens_on_is_removed(place: Path) -> None:
+    path = place / "admin.sock"
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(path))
+    free_path(path)
+    assert not path.exists()
+
+
+def test_a_socket_that_somebody_listens_on_is_left_to_him(place: Path) -> None:
+    path = place / "admin.sock"
+    with socket.socket(socket.AF_UNIX) as alive:
+        alive.bind(str(path))
+        alive.listen()
+        assert f"admin_socket {path}: another daemon answers there" == refusal(path)
+        assert path.is_socket()
+
+
+def test_a_socket_whose_daemon_is_too_busy_to_accept_is_left_to_it(place: Path) -> None:
+    path = place / "admin.sock"
+    with contextlib.ExitStack() as stack:
+        alive = stack.enter_context(opened(socket.AF_UNIX))
+        alive.bind(str(path))
+        alive.listen(0)
+        for _ in range(2):
+            client = stack.enter_context(opened(socket.AF_UNIX))
+            client.settimeout(0)
+            client.connect_ex(str(path))
+        assert refusal(path).startswith(f"admin_socket {path}: ")
+        assert path.is_socket()
+
+
+@pytest.mark.parametrize("kind", ["file", "directory", "link to a socket"])
+def test_what_is_no_socket_is_never_removed(place: Path, kind: str) -> None:
+    path = place / "admin.sock"
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(place / "other"))
+    match kind:
+        case "file":
+            path.write_text("precious")
+        case "directory":
+            path.mkdir()
+        case _:
+            path.symlink_to(place / "other")
+    assert f"admin_socket {path} exists and is no socket" == refusal(path)
+    assert os.path.lexists(path)
+
+
+def test_a_path_that_leads_through_a_file_is_refused(place: Path) -> None:
+    (place / "file").write_text("")
+    assert refusal(place / "file" / "admin.sock").endswith(": Not a directory")
+
+
+# -- the end of listening
+
+
+class Silence(Protocol):
+    """Says nothing."""
+
+
+def connects(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as client:
+        try:
+            client.connect(str(path))
+        except OSError:
+            return False
+        return True
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+@pytest.mark.parametrize("gone", [False, True])
+async def test_our_own_socket_goes_and_may_be_gone(place: Path, *, gone: bool) -> None:
+    path = place / "admin.sock"
+    port = await serverFromString(reactor, f"unix:{path}:lockfile=0").listen(
+        Factory.forProtocol(Silence)
+    )
+    assert connects(path)
+    if gone:
+        path.unlink()
+    await stop_listening(port, handed_over=False)
+    assert [] == os.listdir(place)  # noqa: PTH208  pathlib's way counts as blocking
+    port.socket.close()
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_socket_that_was_handed_over_stays(place: Path) -> None:
+    """O14: clients wait in it for the next daemon."""
+    path = place / "admin.sock"
+    with socket.socket(socket.AF_UNIX) as unit:
+        unit.bind(str(path))
+        unit.listen()
+        port = reactor.adoptStreamPort(  # type: ignore[attr-defined]  # by its module's type
+            unit.fileno(), socket.AF_UNIX, Factory.forProtocol(Silence)
+        )
+        await stop_listening(port, handed_over=True)
+        assert path.is_socket()
+        assert connects(path)
+        port.socket.close()
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_tcp_port_is_closed() -> None:
+    port = await serverFromString(reactor, "tcp:0:interface=127.0.0.1").listen(
+        Factory.forProtocol(Silence)
+    )
+    address = ("127.0.0.1", port.getHost().port)
+    socket.create_connection(address, timeout=5).close()
+    await stop_listening(port, handed_over=False)
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(address, timeout=5)

@@ -1,0 +1,277 @@
+from collections.abc import Awaitable, Callable, Sequence
+
+import pytest
+from twisted.internet.defer import CancelledError, Deferred, succeed
+from twisted.internet.task import Clock
+from twisted.logger import LogEvent, capturedLogs, formatEvent
+from twisted.python.failure import Failure
+
+from reviewsd.runtime.tasks import TaskSet, every, wait_at_most
+
+
+def texts(events: Sequence[LogEvent]) -> list[str]:
+    return [formatEvent(event) for event in events]
+
+
+def errors(events: Sequence[LogEvent]) -> list[type[BaseException] | None]:
+    return [event["log_failure"].type for event in events]
+
+
+def stop(tasks: TaskSet) -> Deferred[None]:
+    return Deferred.fromCoroutine(tasks.stop())
+
+
+async def wait_for(signal: Deferred[None]) -> None:
+    await signal
+
+
+async def fail(error: Exception) -> None:
+    await succeed(None)
+    raise error
+
+
+def test_a_failed_task_is_logged_with_its_name() -> None:
+    with capturedLogs() as events:
+        TaskSet().start("verify intent", fail(ValueError("broken")))
+    assert texts(events) == ["verify intent failed"]
+    assert errors(events) == [ValueError]
+
+
+def test_a_task_that_ends_leaves_no_trace() -> None:
+    tasks = TaskSet()
+    signal: Deferred[None] = Deferred()
+    with capturedLogs() as events:
+        tasks.start("wait", wait_for(signal))
+        signal.callback(None)
+        assert stop(tasks).called
+    assert events == []
+    assert tasks._running == set()
+
+
+def test_stop_cancels_silently_and_logs_what_else_goes_wrong() -> None:
+    tasks = TaskSet()
+
+    async def dies_of_cancelling() -> None:
+        try:
+            await Deferred[None]()
+        finally:
+            raise ValueError("broken")
+
+    with capturedLogs() as events:
+        tasks.start("wait", wait_for(Deferred()))
+        tasks.start("clean up", dies_of_cancelling())
+        assert stop(tasks).called
+    assert texts(events) == ["clean up failed"]
+    assert errors(events) == [ValueError]
+
+
+def test_stop_waits_for_the_clean_up_of_every_task() -> None:
+    tasks = TaskSet()
+    cleaned: Deferred[None] = Deferred()
+
+    async def clean_up_slowly() -> None:
+        try:
+            await Deferred[None]()
+        finally:
+            await cleaned
+
+    tasks.start("work", clean_up_slowly())
+    tasks.start("wait", wait_for(Deferred()))
+    stopped = stop(tasks)
+    assert not stopped.called
+    cleaned.callback(None)
+    assert stopped.called
+
+
+def test_a_task_cancelled_by_somebody_else_is_a_failure() -> None:
+    signal: Deferred[None] = Deferred()
+    with capturedLogs() as events:
+        TaskSet().start("wait", wait_for(signal))
+        signal.cancel()
+    assert errors(events) == [CancelledError]
+
+
+def test_after_stop_nothing_starts() -> None:
+    tasks = TaskSet()
+    assert stop(tasks).called
+    ran: list[str] = []
+
+    async def work() -> None:
+        ran.append("work")
+        await succeed(None)
+
+    tasks.start("work", work())
+    assert ran == []
+
+
+def test_an_ending_task_may_start_another_one_while_all_are_stopped() -> None:
+    tasks = TaskSet()
+    ran: list[str] = []
+
+    async def late() -> None:
+        ran.append("late")
+        await succeed(None)
+
+    async def work() -> None:
+        try:
+            await Deferred[None]()
+        finally:
+            tasks.start("late", late())
+
+    tasks.start("work", work())
+    assert stop(tasks).called
+    assert ran == []
+
+
+def counting(clock: Clock, times: list[float]) -> Callable[[], Awaitable[None]]:
+    async def action() -> None:
+        times.append(clock.seconds())
+        await succeed(None)
+
+    return action
+
+
+def test_periodic_work_runs_at_once_and_then_each_interval() -> None:
+    clock, tasks, times = Clock(), TaskSet(), list[float]()
+    tasks.start("expire", every(clock, 10, counting(clock, times)))
+    clock.pump([5.0] * 4)
+    assert times == [0, 10, 20]
+
+
+def test_periodic_work_survives_exceptions() -> None:
+    """A bare LoopingCall stops for good at its first exception."""
+    clock, tasks, times = Clock(), TaskSet(), list[float]()
+
+    async def action() -> None:
+        await counting(clock, times)()
+        raise ValueError("broken")
+
+    with capturedLogs() as events:
+        tasks.start("expire", every(clock, 10, action))
+        clock.pump([10, 10])
+    assert times == [0, 10, 20]
+    assert errors(events) == [ValueError] * 3
+
+
+def test_periodic_work_never_overlaps() -> None:
+    clock, tasks = Clock(), TaskSet()
+    started: list[Deferred[None]] = []
+
+    async def action() -> None:
+        started.append(Deferred())
+        await started[-1]
+
+    tasks.start("expire", every(clock, 10, action))
+    clock.pump([10.0] * 5)
+    assert len(started) == 1
+    started[0].callback(None)
+    clock.advance(10)
+    assert len(started) == 2
+
+
+@pytest.mark.parametrize("busy", [True, False], ids=["while it acts", "while it waits"])
+def test_periodic_work_ends_with_its_owner(*, busy: bool) -> None:
+    clock, tasks = Clock(), TaskSet()
+    acting: Deferred[None] = Deferred()
+
+    async def action() -> None:
+        await (acting if busy else succeed(None))
+
+    with capturedLogs() as events:
+        tasks.start("expire", every(clock, 10, action))
+        assert stop(tasks).called
+    assert events == []
+    assert clock.getDelayedCalls() == []
+
+
+def test_an_outcome_goes_to_who_waits_for_it() -> None:
+    tasks, gate, results = TaskSet(), Deferred[str](), list[str]()
+
+    async def work() -> str:
+        return await gate
+
+    tasks.outcome("answer", work()).addCallback(results.append)
+    assert [] == results
+    gate.callback("done")
+    assert ["done"] == results
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_who_waits_no_more_stops_nothing(*, fails: bool) -> None:
+    tasks, gate, done = TaskSet(), Deferred[None](), list[str]()
+
+    async def work() -> None:
+        await gate
+        done.append("done")
+        if fails:
+            raise ValueError("too late")
+
+    with capturedLogs() as events:
+        waiting = tasks.outcome("answer", work())
+        waiting.addErrback(lambda failure: failure.trap(CancelledError))
+        waiting.cancel()
+        gate.callback(None)
+    assert ["done"] == done
+    assert ["answer failed"] * fails == [formatEvent(event) for event in events]
+
+
+def test_a_failure_goes_to_who_waits_and_not_into_the_log() -> None:
+    async def work() -> None:
+        raise ValueError("no")
+
+    failures: list[Failure] = []
+    with capturedLogs() as events:
+        TaskSet().outcome("answer", work()).addErrback(failures.append)
+    assert [ValueError] == [failure.type for failure in failures]
+    assert [] == events
+
+
+def test_after_the_stop_nothing_is_begun_that_somebody_would_wait_for() -> None:
+    tasks, begun = TaskSet(), list[str]()
+
+    async def work() -> None:
+        begun.append("begun")
+
+    assert stop(tasks).called
+    assert not tasks.outcome("answer", work()).called
+    assert [] == begun
+
+
+# Waiting, but not for ever -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("outcome", [None, "result", ValueError("bug")])
+def test_waiting_ends_with_what_is_waited_for_or_after_its_time(
+    outcome: "str | Exception | None",
+) -> None:
+    clock = Clock()
+    done: Deferred[str] = Deferred()
+    waiting = Deferred.fromCoroutine(wait_at_most(clock, 5, done))
+    clock.advance(4)
+    assert not waiting.called
+    if isinstance(outcome, Exception):
+        done.errback(outcome)
+    elif outcome is not None:
+        done.callback(outcome)
+    else:
+        clock.advance(1)
+    assert waiting.called
+    assert [] == clock.getDelayedCalls()
+    if outcome is None:
+        done.callback("later")
+    heard: list[object] = []
+    done.addBoth(heard.append)
+    (end,) = heard
+    assert (outcome or "later") == (end.value if isinstance(end, Failure) else end)
+
+
+def test_who_is_told_to_stop_stops_waiting_and_what_was_waited_for_goes_on() -> None:
+    clock = Clock()
+    done: Deferred[str] = Deferred()
+    waiting = Deferred.fromCoroutine(wait_at_most(clock, 5, done))
+    waiting.cancel()
+    heard: list[Failure] = []
+    waiting.addErrback(heard.append)
+    assert [CancelledError] == [failure.type for failure in heard]
+    assert ([], False) == (clock.getDelayedCalls(), done.called)
+    done.callback("result")

@@ -1,0 +1,494 @@
+"""One connection in memory: what is answered, in which order, and what of it the client is sent.
+
+Both ways through the house are asked, the lane and what stands for Klein. ``test_head`` and
+``test_bodies`` prove the grammar, ``test_channel_time`` the deadlines, ``test_channel_pressure`` what
+happens when clients send or take more or less than they should, ``test_channel_bytes`` any bytes at all.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.logger import capturedLogs
+
+from reviewsd.http1 import urls as paths, problems
+from reviewsd.http1.problems import Problem
+from reviewsd.http1.hosts import Hosts
+from reviewsd.http1.responses import Reply
+from reviewsd.server.server import Limits
+from tests.support.connections import BASE_URL, REPLIES, Client, Door, ask
+
+HUB, MCP = paths.HUB, paths.MCP
+CLOSE = "Connection: close"
+
+
+@pytest.fixture(params=[True, False], ids=["lane", "Klein"])
+def door(request: pytest.FixtureRequest) -> Iterator[Door]:
+    one = Door(fast=request.param)
+    yield one
+    one.close()
+
+
+def posted(path: str, body: bytes, *fields: str) -> bytes:
+    return ask(path, f"Content-Length: {len(body)}", *fields, method="POST") + body
+
+
+def chunked(path: str, *chunks: bytes) -> bytes:
+    body = b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in (*chunks, b""))
+    return ask(path, "Transfer-Encoding: chunked", method="POST") + body
+
+
+# Answers ------------------------------------------------------------------------------------------
+
+
+def test_an_answer_begins_with_the_same_fields_for_all(door: Door) -> None:
+    client = door.connect()
+    client.send(ask())
+
+    (answer,) = client.answers()
+    assert ["Server", "Date"] == [name for name, _ in answer.fields[:2]]
+    assert "reviewsd" == answer.values("Server")[0]
+    assert (200, b"/now\n", False) == (answer.status, answer.body, answer.closes)
+
+
+def test_the_answer_to_head_is_that_to_get_without_its_body(door: Door) -> None:
+    client = door.connect()
+    client.send(ask(), ask(method="HEAD"), ask())
+
+    got, headed, _ = client.answers(heads=(1,))
+    assert got.values("Content-Length") == headed.values("Content-Length") == ["5"]
+    assert b"" == headed.body
+
+
+def test_an_answer_may_take_its_time(door: Door) -> None:
+    client = door.connect()
+    client.send(ask("/later"))
+    door.wait(600)
+    assert b"" == client.received
+    door.routes.waiting.pop().answer()
+
+    assert ["/later"] == client.texts
+    assert not client.line.closed
+
+
+def test_an_answer_of_http_1_0_is_the_last_and_says_so(door: Door) -> None:
+    client = door.connect()
+    client.send(ask(version="1.0"))
+
+    assert client.received.startswith(b"HTTP/1.1 200 OK\r\nServer: reviewsd\r\n")
+    assert [True] == [answer.closes for answer in client.answers()]
+    assert client.line.closed
+
+
+@pytest.mark.parametrize("path", ["/bug", "/nothing"])
+def test_a_resource_that_fails_or_says_nothing_is_a_500(path: str) -> None:
+    door = Door(fast=False)
+    client = door.connect()
+    with capturedLogs() as events:
+        client.send(ask(path), ask())
+
+    assert [500, 200] == client.statuses
+    assert (path == "/bug") == len([event for event in events if "log_failure" in event])
+    door.close()
+
+
+def test_an_answer_that_fails_later_is_a_500_and_is_logged_once(door: Door) -> None:
+    client = door.connect()
+    client.send(ask("/later"))
+    with capturedLogs() as events:
+        door.routes.waiting.pop().fail()
+
+    assert [500] == client.statuses
+    (event,) = (event for event in events if "log_failure" in event)
+    assert isinstance(event["log_failure"].value, ValueError)
+
+
+def test_a_client_that_leaves_has_its_answer_cancelled(door: Door) -> None:
+    client = door.connect()
+    client.send(ask("/later"))
+    (later,) = door.routes.waiting
+    assert not later.cancelled
+    with capturedLogs() as events:
+        client.line.leave()
+
+    assert later.cancelled
+    assert set() == door.server.channels
+    assert [] == [event for event in events if "log_failure" in event]
+
+
+def test_an_answer_that_comes_when_the_client_has_left_is_nothing_to_anybody() -> None:
+    """A route may catch its cancellation."""
+    door, done = Door(), Deferred[Reply](lambda deferred: deferred.callback(Reply(204, b"")))
+    door.server.lane = lambda _: done
+    client = door.connect()
+    client.send(ask())
+    client.line.leave()
+
+    assert b"" == client.received
+    door.close()
+
+
+def test_an_answer_that_somebody_else_cancels_is_a_500() -> None:
+    """So that the client need not wait for ever."""
+    door, done = Door(), Deferred[Reply]()
+    door.server.lane = lambda _: done
+    client = door.connect()
+    client.send(ask())
+    done.errback(CancelledError())
+
+    assert [500] == client.statuses
+    door.close()
+
+
+# One after the other ------------------------------------------------------------------------------
+
+
+def test_a_connection_answers_one_request_after_the_other(door: Door) -> None:
+    client = door.connect()
+    client.send(ask(), ask()[:10], ask()[10:] + ask())
+
+    assert ["/now"] * 3 == client.texts
+    assert not client.line.closed
+    assert b"Connection:" not in client.received
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7])
+def test_it_does_not_matter_how_a_request_is_cut(door: Door, size: int) -> None:
+    data = posted(HUB, b"abc") + ask() + chunked(HUB, b"de", b"f") + b"\r\n" + ask("/x")
+    client = door.connect()
+    client.send(*(data[at : at + size] for at in range(0, len(data), size)))
+
+    assert ["abc", "/now", "def", "/x"] == client.texts
+
+
+def test_what_is_pipelined_waits_for_the_answer_before_it(door: Door) -> None:
+    client = door.connect()
+    client.send(ask("/1") + ask("/later") + ask("/2") + posted(HUB, b"abc"), ask("/3"))
+    assert ["/1"] == client.texts
+    door.routes.waiting.pop().answer()
+
+    assert ["/1", "/later", "/2", "abc", "/3"] == client.texts
+
+
+def test_a_body_is_no_part_of_what_comes_while_it_is_answered(door: Door) -> None:
+    client = door.connect()
+    client.send(posted("/later", b"abc") + ask("/1"), posted(HUB, b"de"))
+    door.routes.waiting.pop().answer()
+
+    assert ["abc", "/1", "de"] == client.texts
+
+
+def test_who_asks_much_at_once_lets_others_have_their_turn(door: Door) -> None:
+    client, other = door.connect(), door.connect()
+    client.channel.dataReceived(500 * ask())
+    other.channel.dataReceived(ask())
+
+    assert 0 < client.received.count(b"HTTP/1.1 200") < 100
+    assert other.received
+    assert 500 == len(client.answers())
+
+
+@pytest.mark.parametrize("path", ["/now", "/soon"])
+def test_ten_thousand_pipelined_requests_are_answered_in_order(path: str, door: Door) -> None:
+    """None of them inside another: Python would not go so deep."""
+    client = door.connect()
+    door.server.limits = Limits(requests=100_000)
+    client.send(ask("/later") + 5_000 * ask(path) + ask("/later") + 4_998 * ask(path))
+    while door.routes.waiting:
+        door.routes.waiting.pop().answer()
+        client.settle()
+
+    expected = ["/later", *5_000 * [path], "/later", *4_998 * [path]]
+    assert expected == client.texts
+
+
+def test_the_last_answer_that_a_connection_may_have_says_so(door: Door) -> None:
+    client = door.connect()
+    door.server.limits = Limits(requests=3)
+    client.send(3 * ask())
+
+    assert [False, False, True] == [answer.closes for answer in client.answers()]
+    assert client.line.closed
+
+
+@pytest.mark.parametrize("over", [ask(), b"\0"])
+def test_what_follows_the_last_answer_is_read_past(door: Door, over: bytes) -> None:
+    """A closed connection would be reset by it, perhaps before the answer is read (RFC 9112 9.6)."""
+    client = door.connect()
+    client.send(ask("/now", CLOSE) + over, over)
+
+    assert 1 == len(client.answers())
+    assert client.line.half_closed
+    assert not client.line.closed
+    door.wait(5.25)
+    assert client.line.closed
+
+
+# Fields from request to request -------------------------------------------------------------------
+
+
+def test_what_one_request_says_is_not_said_by_the_next(door: Door) -> None:
+    client = door.connect()
+    client.send(ask("/1", "A: b"), ask("/2", "A: c", "D: e"), ask("/3"), ask("/4", "A: b"))
+
+    assert [(b"b",), (b"c",), (), (b"b",)] == [asked.lines(b"a") for asked in door.routes.asked]
+    assert [(), (b"e",), (), ()] == [asked.lines(b"d") for asked in door.routes.asked]
+
+
+def test_fields_that_are_repeated_are_read_once(door: Door) -> None:
+    client = door.connect()
+    client.send(ask("/1", "A: b"), ask("/2", "A: b"))
+
+    first, second = door.routes.asked
+    assert first.fields is second.fields
+    assert (b"/1", b"/2") == (first.path, second.path)
+
+
+def test_the_same_fields_mean_another_thing_in_http_1_0(door: Door) -> None:
+    client = door.connect()
+    client.send(ask(), ask(version="1.0"))
+
+    assert [False, True] == [answer.closes for answer in client.answers()]
+
+
+def test_a_body_is_that_of_its_request_alone(door: Door) -> None:
+    client = door.connect()
+    client.send(posted(HUB, b"abc"), ask(), posted(HUB, b"def"))
+
+    assert [b"abc", b"", b"def"] == [asked.body for asked in door.routes.asked]
+
+
+# Names --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=[True, False], ids=["lane", "Klein"])
+def named(request: pytest.FixtureRequest) -> Iterator[Client]:
+    """A connection to who is called reviews.example."""
+    door = Door(fast=request.param, hosts=Hosts(BASE_URL))
+    yield door.connect()
+    door.close()
+
+
+def hosted(host: str, path: str = "/now") -> bytes:
+    return ask(path).replace(b"Host: a", f"Host: {host}".encode())
+
+
+def test_who_asks_for_another_name_is_told_so_and_may_ask_again(named: Client) -> None:
+    named.send(hosted("evil.example"), hosted("reviews.example"), hosted("Reviews.Example:443"))
+
+    assert [421, 200, 200] == named.statuses
+    assert problems.MISDIRECTED.detail in named.texts[0]
+
+
+@pytest.mark.parametrize("path", [paths.HEALTH, MCP])
+def test_names_are_judged_again_behind_what_any_name_may_ask(named: Client, path: str) -> None:
+    """Probes know none, MCP judges by itself; neither opens the door for what follows."""
+    named.send(hosted("evil.example", path), hosted("evil.example"), hosted("reviews.example"))
+
+    assert [200, 421, 200] == named.statuses
+
+
+def test_a_name_that_was_served_serves_no_other(named: Client) -> None:
+    named.send(hosted("reviews.example") + hosted("evil.example") + hosted("evil.example"))
+
+    assert [200, 421, 421] == named.statuses
+
+
+def test_the_name_in_the_target_takes_the_place_of_host(named: Client) -> None:
+    """RFC 9112 3.2.2."""
+    named.send(hosted("reviews.example", "http://evil.example/now"))
+    named.send(hosted("evil.example", "https://reviews.example/now"))
+
+    assert [421, 200] == named.statuses
+
+
+# Refusals -----------------------------------------------------------------------------------------
+
+
+FIELD = b"A: b\r\n"
+REFUSED: list[tuple[tuple[bytes, ...], Problem]] = [
+    ((b"x" * 16_387,), problems.URI_TOO_LONG),
+    ((b"x" * 10_000, b"x" * 10_000, b"x" * 10_000), problems.URI_TOO_LONG),
+    ((b"GET /" + b"x" * 16_400 + ask()[4:],), problems.URI_TOO_LONG),
+    ((ask()[:-2], b"A: " + b"b" * 16_385), problems.FIELDS_TOO_LARGE),
+    ((ask()[:-2], *[FIELD] * 3_000), problems.FIELDS_TOO_LARGE),
+    ((ask()[:-2] + FIELD * 600 + b"\r\n",), problems.FIELDS_TOO_LARGE),
+    ((b"x\r\n", ask(), ask()), problems.NOT_HTTP),
+    ((b"GET / HTTP/1.1\nHost: a\n\n",), problems.NOT_HTTP),
+    ((ask()[:-2] + b"Content-Length: 3\r\n", b"\r\n", b"abc", ask()), problems.CONTENT_TOO_LARGE),
+    ((posted("/x", 65_537 * b"x"), ask()), problems.CONTENT_TOO_LARGE),
+    ((chunked("/x", b"abc"),), problems.CONTENT_TOO_LARGE),
+    ((posted(HUB, 8_193 * b"x"), ask()), problems.HUB_CONTENT_TOO_LARGE),
+    ((chunked(HUB, 8_192 * b"x", b"x"), ask()), problems.HUB_CONTENT_TOO_LARGE),
+    ((chunked(HUB, 9_000 * b"x")[:200], 8_500 * b"x"), problems.HUB_CONTENT_TOO_LARGE),
+    ((chunked(HUB, b"abc")[:-7] + b"x\r\n",), problems.NOT_HTTP),
+]
+
+
+@pytest.mark.parametrize(("pieces", "problem"), REFUSED)
+@pytest.mark.parametrize("before", [b"", ask(), ask(method="HEAD")], ids=["first", "GET", "HEAD"])
+def test_a_refusal_is_one_whole_response_and_the_last(
+    door: Door, before: bytes, pieces: tuple[bytes, ...], problem: Problem
+) -> None:
+    client = door.connect()
+    client.send(before, *pieces, ask())
+
+    answers = client.answers(heads=(0,) if before.startswith(b"HEAD") else ())
+    refusal = REPLIES.refusal(problem)
+    assert bool(before) + 1 == len(answers)
+    assert (problem.status, True) == (answers[-1].status, answers[-1].closes)
+    assert b"".join(refusal.body) == answers[-1].body
+    names = [line.partition(b":")[0].decode() for line in refusal.block.split(b"\r\n")[:-1]]
+    assert ["Server", "Date", *names, "Connection"] == [name for name, _ in answers[-1].fields]
+    assert bool(before) == len(door.routes.asked)
+
+
+@pytest.mark.parametrize(
+    "rest", [b"Content-Length: 3\r\n\r\nabc", b"A b: c\r\n\r\n", 3_000 * FIELD, b"A\n\r\n\r\n"]
+)
+def test_the_refusal_of_head_has_no_body(door: Door, rest: bytes) -> None:
+    """RFC 9110 9.3.2; a body would be taken for the next response."""
+    client = door.connect()
+    client.send(ask(method="HEAD")[:-2], rest)
+
+    (answer,) = client.answers(heads=(0,))
+    assert answer.closes
+
+
+def test_who_is_refused_is_read_past_for_a_while(door: Door) -> None:
+    """A closed connection would be reset by what still comes, perhaps before the answer is read."""
+    client = door.connect()
+    client.send(ask("/x", "Content-Length: 9999999", method="POST"))
+    for _ in range(5):
+        assert client.line.half_closed
+        assert not client.line.closed
+        client.send(ask())
+        door.wait(1)
+    door.wait(0.25)
+
+    assert client.line.closed
+    assert [413] == client.statuses
+    assert [] == door.routes.asked
+
+
+def test_a_request_of_unknown_length_in_between_is_answered_once(door: Door) -> None:
+    """The smuggler's favourite: both lengths."""
+    client = door.connect()
+    fields = ("Content-Length: 5", "Transfer-Encoding: chunked")
+    client.send(ask(HUB, *fields, method="POST") + b"0\r\n\r\n" + ask("/smuggled"))
+
+    assert [400] == client.statuses
+    assert [] == door.routes.asked
+
+
+# Bodies -------------------------------------------------------------------------------------------
+
+
+def test_a_body_that_no_read_wants_is_read_past_when_it_is_small(door: Door) -> None:
+    client = door.connect()
+    whole = posted("/x", 65_536 * b"x")
+    client.send(whole[:100], whole[100:], ask())
+
+    assert [200, 200] == client.statuses
+
+
+def test_the_room_for_one_body_is_not_what_the_one_before_has_left(door: Door) -> None:
+    client = door.connect()
+    body = 8_192 * b"x"
+    client.send(*2 * [posted(HUB, body), chunked(HUB, body[:5_000], body[5_000:])])
+
+    assert 4 * [body] == [asked.body for asked in door.routes.asked]
+
+
+def test_who_waits_for_leave_to_send_a_body_gets_it(door: Door) -> None:
+    client = door.connect()
+    client.send(ask(HUB, "Content-Length: 3", "Expect: 100-Continue", method="POST"))
+    assert b"HTTP/1.1 100 Continue\r\n\r\n" == client.received
+    client.send(b"abc", ask())
+
+    assert [100, 200, 200] == client.statuses
+
+
+def test_who_does_not_wait_for_it_needs_none(door: Door) -> None:
+    client = door.connect()
+    client.send(posted(HUB, b"abc", "Expect: 100-continue"))
+    client.send(ask("/x", "Expect: 100-continue"))
+
+    assert ["abc", "/x"] == client.texts
+
+
+@pytest.mark.parametrize("path", [HUB, MCP, "/x"])
+def test_who_announces_too_much_gets_no_leave(door: Door, path: str) -> None:
+    client = door.connect()
+    client.send(ask(path, "Content-Length: 65537", "Expect: 100-continue", method="POST"))
+
+    assert b"HTTP/1.1 100" not in client.received
+    assert client.line.half_closed
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        (posted(MCP, 65_537 * b"x"),),
+        (posted(MCP, 65_537 * b"x")[:300],),
+        (chunked(MCP, 65_536 * b"x", b"x"),),
+        (chunked(MCP, 65_536 * b"x", b"x")[:-30], chunked(MCP, 65_536 * b"x", b"x")[-30:]),
+        (ask(MCP, "Transfer-Encoding: chunked", method="POST"), b"ffffff\r\n", 65_537 * b"x"),
+    ],
+)
+def test_mcp_itself_refuses_a_body_that_is_too_large(door: Door, pieces: tuple[bytes, ...]) -> None:
+    """It has an order of refusals, and what comes after the first 64 KiB is not needed for it."""
+    client = door.connect()
+    client.send(*pieces, ask())
+
+    assert ["truncated"] == client.texts
+    assert [True] == [answer.closes for answer in client.answers()]
+    assert client.line.half_closed
+
+
+def test_mcp_is_given_what_it_may_have(door: Door) -> None:
+    client = door.connect()
+    client.send(posted(MCP, 65_536 * b"x"), chunked(MCP, 65_535 * b"x", b"x"), ask())
+
+    assert [(65_536, False)] * 2 == [
+        (len(asked.body), asked.truncated) for asked in door.routes.asked[:2]
+    ]
+    assert "/now" == client.texts[-1]
+
+
+def test_a_read_that_comes_again_needs_no_route_until_something_changes() -> None:
+    door = Door()
+    client = door.connect()
+    client.send(ask(), ask(), ask("/other"), ask("/other"))
+    assert ["/now", "/now", "/other", "/other"] == client.texts
+    assert [b"/now", b"/other"] == [asked.path for asked in door.routes.asked]
+    door.server.changed()
+    client.send(ask("/other"))
+    assert 3 == len(door.routes.asked)
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        pytest.param((ask()[:9], ask()[9:], ask()[9:]), id="the end of one"),
+        pytest.param((ask() + ask(), ask() + ask()), id="two at once"),
+        pytest.param((ask(method="POST"), ask(method="POST")), id="no read"),
+        pytest.param((ask() + b"GET", b" /now HTTP/1.1\r\nHost: a\r\n\r\n"), id="one and a part"),
+    ],
+)
+def test_only_a_read_that_came_alone_is_remembered(pieces: tuple[bytes, ...]) -> None:
+    door, slow = Door(), Door()
+    client, other = door.connect(), slow.connect()
+    client.send(*pieces)
+    for byte in b"".join(pieces):
+        if not other.line.half_closed:
+            other.send(bytes([byte]))
+    assert other.texts == client.texts
+    assert [len(slow.routes.asked)] == [len(door.routes.asked)]
+
+
+def test_a_connection_ends_after_its_last_request_also_where_it_repeats_itself() -> None:
+    door = Door(requests=3)
+    client = door.connect()
+    client.send(ask(), ask(), ask())
+    assert [False, False, True] == [answer.closes for answer in client.answers()]

@@ -1,0 +1,99 @@
+"""Whatever a client sends, all answers are whole, and ours; nothing is logged, and nothing left over."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.internet.task import Clock
+from twisted.logger import capturedLogs
+
+from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.web.lane import fast_lane
+from reviewsd.web.public import PublicSite
+from reviewsd.web.reads import Reads
+from reviewsd.server.server import Limits, PublicServer
+from tests.support.columns import review
+from tests.support.connections import REPLIES, Line
+from tests.support.publishing import House
+from tests.support.workload import workload
+
+
+@pytest.fixture(scope="module")
+def reads(tmp_path_factory: pytest.TempPathFactory) -> Reads:
+    house = House(tmp_path_factory.mktemp("house"))
+    house.write(*(review(f"r{n}", text="A boiler.") for n in range(3)))
+    house.publish()
+    snapshots = Snapshots(house.snapshots)
+    reads = Reads(snapshots, REPLIES, workload(Clock()))
+    snapshots.refresh()
+    return reads
+
+
+METHODS = st.sampled_from([b"GET", b"HEAD", b"OPTIONS", b"POST", b"get", b"CONNECT", b"X"])
+PATHS = st.sampled_from(
+    [
+        *(b"/reviews.json", b"/feed.xml", b"/api/reviews/search", b"/api/reviews/since/", b"*"),
+        *(b"http://a/", b"//", b"/%", b"/%2e", b"a:1", b"", b"/healthz", b"/mcp"),
+    ]
+)
+TEXT = st.one_of(st.binary(max_size=12), st.sampled_from([b"2025-01-01", b"?limit=", b"&rating=9"]))
+FIELDS = st.tuples(
+    st.sampled_from(
+        [
+            *(b"Host", b"Connection", b"Content-Length", b"Transfer-Encoding", b"Expect"),
+            *(b"If-None-Match", b"If-Modified-Since", b"Accept", b"Accept-Encoding", b"Cookie"),
+        ]
+    ),
+    st.one_of(
+        TEXT,
+        st.sampled_from([b"close", b"chunked", b"3", b"100-continue", b"*", b"*;q=0", b"a..b"]),
+    ),
+).map(b": ".join)
+REQUESTS = st.builds(
+    lambda method, path, text, version, fields, body: (
+        b"%s %s%s %s\r\n" % (method, path, text, version)
+        + b"".join(field + b"\r\n" for field in fields)
+        + b"\r\n"
+        + body
+    ),
+    METHODS,
+    PATHS,
+    TEXT,
+    st.sampled_from([b"HTTP/1.1", b"HTTP/1.1", b"HTTP/1.0", b"HTTP/3.0", b""]),
+    st.lists(st.one_of(st.just(b"Host: a"), FIELDS), max_size=5),
+    TEXT,
+)
+
+
+@given(
+    requests=st.lists(st.one_of(REQUESTS, st.binary(max_size=64)), min_size=1, max_size=3),
+    cut=st.integers(1, 200),
+    fast=st.booleans(),
+)
+def test_whatever_is_sent_the_answers_are_whole_and_ours(
+    reads: Reads, requests: list[bytes], cut: int, *, fast: bool
+) -> None:
+    clock = Clock()
+    site = PublicSite(reads, REPLIES).resource()
+    lane = fast_lane(reads) if fast else None
+    server = PublicServer(site, REPLIES, clock, Limits(mcp_body=2), lane=lane)
+    channel, line = server.buildProtocol(None), Line()
+    line.protocol = channel
+    data = b"".join(requests)
+    with capturedLogs() as events:
+        channel.makeConnection(line)
+        for at in range(0, len(data), cut):
+            if not line.closed:
+                channel.dataReceived(data[at : at + cut])
+        line.leave()
+
+    assert [] == [event for event in events if "log_failure" in event]
+    answered = line.value()
+    assert b"<html" not in answered
+    for text in answered.split(b"\r\n"):
+        if text.startswith(b"HTTP/1."):
+            status = int(text.split()[1])
+            assert status == 100 or 200 <= status < 500 or status == 501, text
+    assert answered.count(b"Server: reviewsd\r\n") == answered.count(b"nosniff\r\n")
+    assert b"TwistedWeb" not in answered
+    assert b"Traceback" not in answered
+    assert [] == clock.getDelayedCalls()

@@ -1,0 +1,321 @@
+"""Clients that send more, take less, or are more than a house has room for (S4, S5), in memory."""
+
+from collections.abc import Iterator
+
+import pytest
+from twisted.internet.interfaces import IAddress, ITransport
+
+from reviewsd.http1 import urls as paths, problems
+from reviewsd.server.server import Limits
+from tests.support.connections import LARGE, PROXY, Client, Door, ask
+
+HELD = 16_384
+"""Bytes that may wait while a request is answered."""
+
+PIECE = 4_096
+
+
+@pytest.fixture(params=[True, False], ids=["lane", "Klein"])
+def door(request: pytest.FixtureRequest) -> Iterator[Door]:
+    one = Door(fast=request.param, requests=1_000_000)
+    yield one
+    one.close()
+
+
+def flood(client: Client) -> int:
+    """Send requests until they are not read any more, as a kernel would; how many bytes that took."""
+    data, sent = 1_000 * ask(), 0
+    while client.line.reading:
+        assert sent < 1_000_000, "it is read on and on"
+        client.send(data[:PIECE])
+        data = data[PIECE:] + data[:PIECE]
+        sent += PIECE
+    return sent
+
+
+# More than is answered ----------------------------------------------------------------------------
+
+
+def test_what_waits_while_an_answer_is_made_is_bounded(door: Door) -> None:
+    client = door.connect()
+    client.send(ask("/later"))
+    sent = flood(client)
+    assert HELD < sent <= HELD + PIECE
+    door.routes.waiting.pop().answer()
+
+    assert 1 + sent // len(ask()) == len(client.answers())
+    assert client.line.reading
+
+
+def test_a_body_that_comes_while_an_answer_is_made_is_bounded(door: Door) -> None:
+    client = door.connect()
+    head = ask(paths.MCP, f"Content-Length: {HELD}", method="POST")
+    client.send(ask("/later"), head + (HELD - 20) * b"x")
+    assert not client.line.reading
+    door.routes.waiting.pop().answer()
+    assert client.line.reading
+    client.send(20 * b"x")
+
+    assert HELD == len(client.answers()[1].body) - 1
+
+
+def test_reading_goes_on_when_the_client_is_refused_meanwhile(door: Door) -> None:
+    """Or it would not be read past."""
+    client = door.connect()
+    client.send(ask("/later"), b"\0\r\n" + 65_536 * b"x")
+    assert not client.line.reading
+    door.routes.waiting.pop().answer()
+
+    assert [200, 431] == client.statuses
+    assert client.line.reading
+    assert client.line.half_closed
+
+
+def test_and_when_the_answer_was_the_last(door: Door) -> None:
+    client = door.connect()
+    client.send(ask("/later", "Connection: close"), 2 * HELD * b"x")
+    door.routes.waiting.pop().answer()
+
+    assert [200] == client.statuses
+    assert client.line.reading
+    assert client.line.half_closed
+
+
+# More than is taken -------------------------------------------------------------------------------
+
+
+def test_who_has_not_taken_an_answer_is_given_no_other(door: Door) -> None:
+    client = door.connect(slow=True)
+    client.send(ask("/large") + ask() + ask("/later"), ask())
+    assert 1 == len(door.routes.asked)
+    assert client.received.count(b"HTTP/1.1") == 1
+    client.take_all()
+
+    assert [b"/large", b"/now", b"/later"] == [asked.path for asked in door.routes.asked]
+    door.routes.waiting.pop().answer()
+    assert [LARGE, 5, 7, 5] == [len(answer.body) for answer in client.answers()]
+
+
+def test_what_he_sends_meanwhile_is_bounded(door: Door) -> None:
+    client = door.connect(slow=True)
+    client.send(ask("/large"))
+    sent = flood(client)
+    assert HELD < sent <= HELD + PIECE
+    client.take_all()
+
+    assert 1 + sent // len(ask()) == len(client.answers())
+    assert client.line.reading
+
+
+def test_and_so_is_what_waits_for_him(door: Door) -> None:
+    """Small answers are no way around it."""
+    client = door.connect(slow=True)
+    flood(client)
+
+    assert len(client.received) < 3 * 65_536  # of which a transport is full
+
+
+def test_a_body_that_was_begun_goes_on_when_he_has_taken_the_answer(door: Door) -> None:
+    client = door.connect(slow=True)
+    client.send(ask("/large") + ask(paths.HUB, "Content-Length: 3", method="POST") + b"a", b"bc")
+    client.take_all()
+
+    assert b"abc\n" == client.answers()[1].body
+
+
+# More than there is room for ----------------------------------------------------------------------
+
+
+def test_a_network_may_have_so_many_connections(door: Door) -> None:
+    door.server.limits = Limits(per_client=2)
+    first, second, third = (door.connect() for _ in range(3))
+
+    assert [problems.TOO_MANY_CONNECTIONS.status] == third.statuses
+    assert third.line.half_closed
+    third.line.leave()
+    first.line.leave()
+    fourth = door.connect()
+    for client in (second, fourth):
+        client.send(ask())
+        assert [200] == client.statuses
+
+
+def test_ipv6_is_counted_by_network(door: Door) -> None:
+    door.server.limits = Limits(per_client=1)
+    door.connect("2001:db8:1:2::3")
+
+    assert [429] == door.connect("2001:db8:1:2:ffff::4").statuses
+    assert b"" == door.connect("2001:db8:1:3::3").received
+
+
+@pytest.mark.parametrize("peer", ["127.0.0.1", "127.9.9.9", "::1", PROXY])
+def test_this_machine_and_proxies_may_have_as_many_as_they_like(door: Door, peer: str) -> None:
+    door.server.limits = Limits(per_client=1)
+    clients = [door.connect(peer) for _ in range(5)]
+
+    assert [b""] * 5 == [client.received for client in clients]
+
+
+def test_networks_are_forgotten_with_their_last_connection(door: Door) -> None:
+    door.connect("192.0.2.9").line.leave()
+    door.connect("2001:db8::1").line.leave()
+
+    assert {} == door.server._networks
+
+
+def test_when_the_house_is_full_who_has_been_idle_longest_makes_room(door: Door) -> None:
+    door.server.limits = Limits(connections=3)
+    clients = []
+    for number in range(3):
+        clients.append(door.connect(f"192.0.2.{number}"))
+        door.wait(1)
+    clients[0].send(ask())
+    newest = door.connect("192.0.2.9")
+    newest.send(ask())
+
+    assert [200] == newest.statuses
+    assert [False, True, False] == [client.line.aborted for client in clients]
+
+
+def busy(door: Door) -> Client:
+    client = door.connect()
+    client.send(ask("/later"))
+    return client
+
+
+def sending(door: Door) -> Client:
+    client = door.connect()
+    client.send(ask()[:9])
+    return client
+
+
+def bringing(door: Door) -> Client:
+    client = door.connect()
+    client.send(ask(paths.HUB, "Content-Length: 9", method="POST"))
+    return client
+
+
+def taking(door: Door) -> Client:
+    client = door.connect(slow=True)
+    client.send(ask("/large"))
+    return client
+
+
+def taking_the_last(door: Door) -> Client:
+    client = door.connect(slow=True)
+    client.send(ask("/large", "Connection: close"))
+    return client
+
+
+@pytest.mark.parametrize("occupied", [busy, sending, bringing, taking, taking_the_last])
+def test_nobody_who_is_asking_is_sent_away_for_another(door: Door, occupied: object) -> None:
+    assert callable(occupied)
+    door.server.limits = Limits(connections=2)
+    clients = [occupied(door), occupied(door)]
+    newest = door.connect()
+
+    assert [problems.NO_ROOM.status] == newest.statuses
+    assert newest.line.half_closed
+    assert [False, False] == [client.line.closed for client in clients]
+
+
+def test_those_who_were_refused_make_room_first(door: Door) -> None:
+    """They may stay to read why, but not so many that nobody else comes in."""
+    door.server.limits = Limits(connections=2)
+    idle, refused = door.connect(), door.connect()
+    refused.send(b"\0\r\n")
+    newest = door.connect()
+    newest.send(ask())
+
+    assert [200] == newest.statuses
+    assert (False, True) == (idle.line.closed, refused.line.aborted)
+
+
+def test_a_full_house_makes_room_for_some_at_once(door: Door) -> None:
+    """Finding them takes a look at all."""
+    door.server.limits = Limits(connections=640)
+    for _ in range(641):
+        door.connect("127.0.0.1")
+
+    assert 641 - 11 == len(door.server.channels)
+
+
+# Requests for another process ---------------------------------------------------------------------
+
+
+class Giver:
+    """Wants what is asked of the hub; remembers what it was given."""
+
+    def __init__(self) -> None:
+        self.given: list[tuple[ITransport, str, bytes]] = []
+
+    def wants(self, method: bytes, path: bytes) -> bool:
+        return method == b"POST" and path == paths.HUB.encode()
+
+    def give(self, transport: ITransport, peer: IAddress, data: bytes) -> None:
+        self.given.append((transport, str(peer), data))
+
+
+POST = ask(paths.HUB, "Content-Length: 3", method="POST")
+
+
+@pytest.fixture
+def giver() -> Giver:
+    return Giver()
+
+
+@pytest.fixture
+def passing(giver: Giver) -> Iterator[Door]:
+    """A door that gives connections away."""
+    one = Door(hand_over=giver)
+    yield one
+    one.close()
+
+
+@pytest.mark.parametrize("before", [b"", b"\r\n", ask()])
+@pytest.mark.parametrize("body", [b"", b"a", b"abc", b"abc" + ask()])
+@pytest.mark.parametrize("cut", [0, 9])
+def test_a_connection_is_given_away_from_the_beginning_of_the_request(
+    passing: Door, giver: Giver, before: bytes, body: bytes, cut: int
+) -> None:
+    client = passing.connect()
+    client.send(before + POST[:cut], POST[cut:] + body)
+
+    ((transport, peer, data),) = giver.given
+    assert client.line is transport
+    assert "192.0.2.1" in peer
+    assert POST + body == data
+    assert before.count(b"GET") == len(client.answers())
+    assert set() == passing.server.channels
+    assert not client.line.closed
+
+
+def test_it_is_given_away_when_what_came_before_is_sent(passing: Door, giver: Giver) -> None:
+    client = passing.connect(slow=True)
+    client.send(ask("/large") + POST + b"abc")
+    passing.wait(5)
+    assert [] == giver.given
+    client.take_all()
+    passing.wait(0.25)
+
+    assert [POST + b"abc"] == [data for _, _, data in giver.given]
+
+
+def test_even_where_little_of_it_is_left(passing: Door, giver: Giver) -> None:
+    """The transport does not tell when so little is taken; the server looks now and then."""
+    client = passing.connect(slow=True)
+    client.send(ask(), POST[:9], POST[9:] + b"abc")
+    assert [] == giver.given
+    client.take_all()
+    passing.wait(0.25)
+
+    assert [POST + b"abc"] == [data for _, _, data in giver.given]
+    assert [200] == client.statuses
+
+
+def test_what_is_not_wanted_is_answered_here(passing: Door, giver: Giver) -> None:
+    client = passing.connect()
+    client.send(ask(paths.HUB), ask())
+
+    assert [200, 200] == client.statuses
+    assert [] == giver.given

@@ -1,0 +1,374 @@
+"""The way out through TLS and wrappers: pieces, and no more of them than the transport asks for."""
+
+import hashlib
+import socket
+import time
+import tracemalloc
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import cast
+
+import pytest
+import pytest_twisted  # type: ignore[import-untyped] # has no stubs
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.internet import reactor
+from twisted.internet.abstract import FileDescriptor
+from twisted.internet.address import IPv4Address
+from twisted.internet.defer import maybeDeferred
+from twisted.internet.endpoints import serverFromString
+from twisted.internet.interfaces import (
+    IHalfCloseableDescriptor,
+    IListeningPort,
+    IPushProducer,
+    ISSLTransport,
+    ITransport,
+)
+from twisted.internet.posixbase import PosixReactorBase
+from twisted.internet.protocol import Factory, Protocol
+from twisted.internet.task import Clock
+from twisted.internet.testing import StringTransport
+from twisted.internet.threads import deferToThread
+from twisted.protocols.policies import ProtocolWrapper, WrappingFactory
+from zope.interface import directlyProvides, implementer
+
+from reviewsd.server.acceptor import lean
+from reviewsd.http1.request import Asked
+from reviewsd.server.connection import DRAIN_WINDOW
+from reviewsd.server.write_buffer import PIECE, Pieces, outlet, unacknowledged
+from reviewsd.http1.responses import Reply
+from reviewsd.server.server import Limits, PublicServer
+from reviewsd.server.transport import DirectServer
+from tests.support.authority import authority, client_context
+from tests.support.connections import REPLIES, Routes
+
+REACTOR = cast("PosixReactorBase", reactor)
+SIZE = 30_000_000
+BODY = hashlib.shake_128(b"reviews").digest(SIZE)
+MEMORY = 2_000_000
+"""Bytes that an answer of 30 MB may cost on its way."""
+
+
+@implementer(IPushProducer)
+class Told:
+    """Remembers what it was told, as a channel would be."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+
+    def pauseProducing(self) -> None:
+        self.words.append("pause")
+
+    def resumeProducing(self) -> None:
+        self.words.append("resume")
+
+    def stopProducing(self) -> None:
+        self.words.append("stop")
+
+
+class Transport(StringTransport):
+    """Has enough when it was given so many bytes, and says so; remembers what it was given."""
+
+    def __init__(self, room: int) -> None:
+        super().__init__()
+        self.pieces: list[bytes] = []
+        self.half_closed = False
+        self._room = self._left = room
+
+    def write(self, data: bytes) -> None:
+        super().write(data)
+        self.pieces.append(data)
+        self._left -= len(data)
+        if self._left <= 0 and self.producer is not None:
+            self.producer.pauseProducing()
+
+    def drain(self) -> None:
+        """It has sent all."""
+        self._left = self._room
+        assert self.producer is not None
+        self.producer.resumeProducing()
+
+    def loseWriteConnection(self) -> None:
+        self.half_closed = True
+
+
+def pieces(room: int = 10**9) -> tuple[Pieces, Transport, list[str]]:
+    transport, told = Transport(room), Told()
+    out = outlet(cast("ITransport", transport), told)
+    assert isinstance(out, Pieces)
+    return out, transport, told.words
+
+
+def test_a_head_goes_out_with_what_follows_it() -> None:
+    out, transport, told = pieces()
+    out.send(b"head", b"", b"body")
+    out.send(b"next")
+
+    assert [b"headbody", b"next"] == transport.pieces
+    assert ([], 0) == (told, out.pending)
+
+
+def test_a_large_body_goes_out_in_pieces() -> None:
+    out, transport, told = pieces()
+    body = bytes(range(256)) * 1_000
+    out.send(b"head", memoryview(body), b"tail")
+
+    assert b"head" + body + b"tail" == transport.value()
+    assert all(len(piece) < 2 * PIECE for piece in transport.pieces)
+    assert [] == told
+
+
+def test_no_more_is_given_than_is_asked_for() -> None:
+    out, transport, told = pieces(room=PIECE)
+    out.send(b"head", bytes(4 * PIECE))
+
+    given = len(transport.value())
+    assert PIECE <= given < 2 * PIECE
+    assert 4 + 4 * PIECE - given == out.pending
+    assert ["pause"] == told
+    for _ in range(3):
+        assert ["pause"] == told
+        transport.drain()
+    transport.drain()
+    assert ["pause", "resume"] == told
+    assert 4 + 4 * PIECE == len(transport.value())
+    assert 0 == out.pending
+
+
+def test_what_is_sent_meanwhile_waits_in_its_order_and_is_told_of_once() -> None:
+    out, transport, told = pieces(room=1)
+    out.send(b"a")
+    assert [] == told, "it has all that there is"
+    out.send(b"b")
+    out.send(b"c", b"d")
+    assert (["pause"], b"a", 3) == (told, transport.value(), out.pending)
+    transport.drain()
+
+    assert (["pause", "resume"], b"abcd") == (told, transport.value())
+
+
+def test_who_was_not_told_to_pause_is_not_told_to_go_on() -> None:
+    out, transport, told = pieces(room=1)
+    out.send(b"a")
+    transport.drain()
+
+    assert [] == told
+
+
+def test_it_closes_when_all_is_sent() -> None:
+    out, transport, told = pieces(room=PIECE)
+    out.send(bytes(3 * PIECE))
+    out.end(lingering=False)
+    assert not transport.disconnecting
+    transport.drain()
+    transport.drain()
+
+    assert transport.disconnecting
+    assert 3 * PIECE == len(transport.value())
+    assert transport.producer is None
+    assert ["pause"] == told
+
+
+@pytest.mark.parametrize(
+    ("provided", "half"),
+    [
+        ((), False),
+        ((IHalfCloseableDescriptor,), True),
+        ((IHalfCloseableDescriptor, ISSLTransport), False),
+    ],
+)
+def test_it_lingers_where_the_transport_can_close_one_direction(
+    provided: tuple[type, ...], *, half: bool
+) -> None:
+    """TLS has its own farewell, which is waited for."""
+    out, transport, _ = pieces()
+    directlyProvides(transport, *provided)
+    out.send(b"a")
+    out.end(lingering=True)
+
+    assert (half, not half) == (transport.half_closed, transport.disconnecting)
+
+
+def test_a_lost_connection_needs_nothing_more() -> None:
+    out, transport, told = pieces(room=1)
+    out.send(b"a")
+    out.send(bytes(9))
+    out.stopProducing()
+    out.send(b"b")
+    out.end(lingering=False)
+
+    assert b"a" == transport.value()
+    assert ["pause"] == told
+
+
+def test_reading_can_be_held() -> None:
+    out, transport, _ = pieces()
+    out.hold()
+    assert "paused" == transport.producerState
+    out.go_on()
+    assert "producing" == transport.producerState
+
+
+def test_what_waits_at_the_bottom_is_counted_through_wrappers() -> None:
+    class Below(Transport):
+        pending = 7
+
+    wrapper = ProtocolWrapper(WrappingFactory(Factory()), Protocol())
+    wrapper.makeConnection(Below(room=1))
+    out = Pieces(cast("FileDescriptor", wrapper), Told())
+    out.send(b"a")
+    out.send(b"bc")
+
+    assert 7 + 2 == out.pending
+
+
+@given(
+    sends=st.lists(st.lists(st.binary(max_size=9).map(lambda part: part * 20_000), max_size=3)),
+    room=st.integers(1, 200_000),
+)
+def test_all_bytes_go_out_once_and_in_order(sends: list[list[bytes]], room: int) -> None:
+    out, transport, told = pieces(room)
+    for parts in sends:
+        out.send(*parts)
+    out.end(lingering=False)
+    while not transport.disconnecting:
+        transport.drain()
+
+    assert b"".join(b"".join(parts) for parts in sends) == transport.value()
+    assert told in ([], ["pause"])
+
+
+# Real sockets -------------------------------------------------------------------------------------
+
+
+class Large(Routes):
+    """Answers all with the same large body."""
+
+    def lane(self, asked: Asked) -> Reply:
+        self.asked.append(asked)
+        return Reply(200, b"Content-Length: %d\r\n" % SIZE, (memoryview(BODY),))
+
+
+class House:
+    """A server with a clock that stands still and a door of some kind."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        routes = Large()
+        self.server = PublicServer(routes, REPLIES, self.clock, Limits(), lane=routes.lane)
+        self.ports: list[IListeningPort] = []
+
+    async def listen(self, endpoint: str) -> int:
+        port = await serverFromString(reactor, endpoint).listen(self.server)
+        self.ports.append(lean(port))
+        return cast("IPv4Address", port.getHost()).port
+
+    async def close(self) -> None:
+        for port in self.ports:
+            await maybeDeferred(port.stopListening)
+        await self.server.drain()
+
+
+@pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
+async def house() -> AsyncIterator[House]:
+    house = House()
+    yield house
+    await house.close()
+    assert [] == house.clock.getDelayedCalls()
+
+
+ASK = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+
+
+def connected(port: int) -> socket.socket:
+    """A client whose kernel takes little ahead of it."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+    client.settimeout(20)
+    client.connect(("127.0.0.1", port))
+    return client
+
+
+# Twisted 26.10 gives pyOpenSSL its own kind of certificates when an endpoint's string names them
+TLS = pytest.mark.filterwarnings("ignore:Passing pyOpenSSL (X509|PKey) objects:DeprecationWarning")
+
+
+@TLS
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_over_tls_a_large_answer_is_whole_and_costs_little(
+    house: House, tmp_path: Path
+) -> None:
+    pem = authority().issue("localhost").write_with_key(tmp_path / "server.pem")
+    port = await house.listen(f"ssl:0:interface=127.0.0.1:privateKey={pem}:certKey={pem}")
+
+    def read() -> tuple[bytes, int, str]:
+        """The head, and the body's length and digest; the end must be the farewell of TLS."""
+        digest, size, head = hashlib.sha256(), 0, b""
+        context = client_context()
+        with context.wrap_socket(
+            connected(port), server_hostname="localhost", suppress_ragged_eofs=False
+        ) as client:
+            client.sendall(ASK)
+            while not head.endswith(b"\r\n\r\n"):
+                head += client.recv(1)
+            while piece := client.recv(65_536):
+                if size < SIZE // 10:
+                    time.sleep(0.005)  # far slower than it could be sent
+                size += len(piece)
+                digest.update(piece)
+        return head, size, digest.hexdigest()
+
+    tracemalloc.start()
+    try:
+        head, size, digest = await deferToThread(read)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert head.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert (SIZE, hashlib.sha256(BODY).hexdigest()) == (size, digest)
+    assert most < MEMORY
+
+
+@TLS
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+@pytest.mark.parametrize("tls", [False, True], ids=["TCP", "TLS"])
+async def test_a_steady_slow_reader_lives_although_the_kernel_takes_nothing(
+    house: House, tmp_path: Path, *, tls: bool
+) -> None:
+    """It has megabytes, and wants no more before a third of them has gone."""
+    pem = authority().issue("localhost").write_with_key(tmp_path / "server.pem")
+    endpoint = f"ssl:0:interface=127.0.0.1:privateKey={pem}:certKey={pem}"
+    port = await house.listen(endpoint if tls else "tcp:0:interface=127.0.0.1")
+
+    def ask() -> socket.socket:
+        client = connected(port)
+        if tls:
+            client = client_context().wrap_socket(client, server_hostname="localhost")
+        client.sendall(ASK)
+        client.recv(1_000)
+        return client
+
+    client: socket.socket = await deferToThread(ask)
+    with client:
+        (channel,) = house.server.channels
+        for _ in range(8):
+            await deferToThread(_read, client, 200_000)  # in 10 s
+            house.clock.advance(DRAIN_WINDOW)
+            await deferToThread(time.sleep, 0.01)
+            assert {channel} == house.server.channels
+        assert isinstance(channel.transport, DirectServer) is not tls
+        assert unacknowledged(cast("ITransport", channel.transport)) > 0
+        house.clock.advance(DRAIN_WINDOW)
+        await deferToThread(time.sleep, 0.01)
+
+    assert set() == house.server.channels
+
+
+def _read(client: socket.socket, size: int) -> None:
+    while size > 0:
+        size -= len(client.recv(min(size, 65_536)))
+
+
+def test_what_has_no_socket_keeps_nothing_from_anybody() -> None:
+    assert 0 == unacknowledged(cast("ITransport", StringTransport()))

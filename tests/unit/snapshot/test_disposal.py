@@ -1,0 +1,46 @@
+"""Old snapshots are let go at once, and not by the reactor's thread (performance.md 1)."""
+
+import threading
+from functools import partial
+from pathlib import Path
+
+from reviewsd.snapshot.snapshots import Snapshot, Snapshots
+from tests.support.columns import review
+from tests.support.publishing import House
+
+
+def mapped(revision: str) -> bool:
+    """Whether a file of a snapshot is mapped into this process."""
+    return revision in Path("/proc/self/maps").read_text()
+
+
+def replaced(snapshots: Snapshots, house: House) -> str:
+    """Publish two data sets, one after the other; the revision of the first."""
+    house.write(review("a", text="one"))
+    house.publish()
+    snapshots.refresh()
+    old = snapshots.current.revision
+    assert mapped(old)
+    house.write(review("a", text="two"))
+    house.publish()
+    snapshots.refresh()
+    assert snapshots.current.revision != old
+    return old
+
+
+def test_an_old_snapshot_is_let_go_at_once(tmp_path: Path) -> None:
+    """Not when garbage is collected next: its files are deleted and take up the disk."""
+    house = House(tmp_path)
+    assert not mapped(replaced(Snapshots(house.snapshots), house))
+
+
+def test_an_old_snapshot_can_be_let_go_in_a_thread(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    waiting: list[list[Snapshot]] = []
+    old = replaced(Snapshots(house.snapshots, waiting.append), house)
+    assert [[], [old]] == [[each.revision for each in given] for given in waiting]
+    assert mapped(old)
+    thread = threading.Thread(target=partial(list.clear, waiting[-1]))
+    thread.start()
+    thread.join()
+    assert not mapped(old)

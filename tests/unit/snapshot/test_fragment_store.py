@@ -1,0 +1,82 @@
+"""Shelves give back what was put there, as runs and by name."""
+
+import hashlib
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import cast
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewsd.snapshot.search import mention_key
+from reviewsd.snapshot import layout as folder
+from reviewsd.snapshot.layout import File
+from reviewsd.snapshot.fragment_store import Shelves, ShelvesWriter
+from tests.support.columns import Insights, compiled, review
+
+TEXTS = st.lists(st.binary(max_size=20), max_size=8)
+
+
+def reopened(place: Path, writer: ShelvesWriter) -> tuple[Shelves, dict[str, File]]:
+    files = writer.close()
+    content, begins = (
+        memoryview((place / name).read_bytes())
+        for name in (folder.FRAGMENTS, folder.FRAGMENT_OFFSETS)
+    )
+    return Shelves(writer.shelves, content, begins.cast("Q")), files
+
+
+@given(first=TEXTS, second=TEXTS)
+def test_a_run_is_joined_by_commas(first: list[bytes], second: list[bytes]) -> None:
+    with TemporaryDirectory() as name:
+        writer = ShelvesWriter(Path(name))
+        writer.put("one", first)
+        writer.put("two", second)
+        shelves, files = reopened(Path(name), writer)
+        for file, said in files.items():
+            content = Path(name, file).read_bytes()
+            assert File(size=len(content), sha256=hashlib.sha256(content).hexdigest()) == said
+    for shelf, expected in (("one", first), ("two", second), ("three", [])):
+        rows = shelves.rows(shelf)
+        assert len(expected) == len(rows)
+        assert expected == [bytes(shelves.fragment(row)) for row in rows]
+        for start in range(len(rows)):
+            for stop in range(start, len(rows) + 1):
+                assert b",".join(expected[start:stop]) == bytes(shelves.joined(rows[start:stop]))
+
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=6) | st.sampled_from(
+    ["a", "A ", "a\x00", "a\x005", "5", "", "ß", "SS"]
+)
+
+
+@given(names=st.lists(NAMES, max_size=12), others=st.lists(NAMES, max_size=6))
+def test_a_name_finds_the_first_that_has_it(names: list[str], others: list[str]) -> None:
+    with TemporaryDirectory() as place:
+        writer = ShelvesWriter(Path(place))
+        writer.put("before", [b"x"])
+        for shelf in ("s", "ss"):
+            writer.put(shelf, [b"y"] * len(names))
+        for number, name in enumerate(names):
+            writer.name("ss", number, name)
+        shelves, _ = reopened(Path(place), writer)
+    keys = [mention_key(name) for name in names]
+    first = shelves.rows("ss").start
+    for name in [*names, *others]:
+        key = mention_key(name)
+        assert (first + keys.index(key) if key in keys else None) == shelves.find("ss", name)
+        assert shelves.find("s", name) is None
+
+
+def test_the_same_data_gives_the_same_shelves(tmp_path: Path) -> None:
+    """However the operator orders what has no order."""
+    services = [{"id": "b", "mention_count": 1}, {"mention_count": 2, "id": "a"}]
+    changed = [dict(reversed(each.items())) for each in reversed(services)]
+    manifests = []
+    for number, given_services in enumerate((services, changed)):
+        insights = cast("Insights", {"entities": {"services": given_services}})
+        manifests.append(compiled(tmp_path / str(number), [review("a"), review("b")], insights))
+    one, other = manifests
+    for name in (folder.FRAGMENTS, folder.FRAGMENT_OFFSETS, folder.IDS, folder.INSIGHT_SPANS):
+        assert one.files[name] == other.files[name]
+    assert one.shelves == other.shelves

@@ -1,0 +1,308 @@
+"""Search finds what a naive reading of the rules finds (contract 3, data-model.md 3).
+
+The thresholds between its ways to search are forced down, so that small data sets meet all of them.
+"""
+
+import datetime
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from reviewsd.domain.search_query import Cursor, SearchQuery
+from reviewsd.snapshot.search import Columns, Hits, search
+from tests.support.columns import Data, Insights, Review, mentioned, opened, review
+
+# -- the rules, read naively
+
+
+def newest_first(reviews: Sequence[Review]) -> list[Review]:
+    return sorted(reviews, key=lambda each: (each["date"], each["id"]), reverse=True)
+
+
+def matches(each: Review, insights: Insights, query: SearchQuery) -> bool:
+    text, stars = each["text"], each["rating"]
+    needle, since, until = query.query, query.since, query.until
+    technician, service = query.mentions_technician, query.mentions_service
+    return all(
+        (
+            query.rating is None or stars == query.rating,
+            query.min_rating is None or stars >= query.min_rating,
+            since is None or each["date"] >= since.isoformat(),
+            until is None or each["date"] <= until.isoformat(),
+            needle is None or needle.casefold() in (text or "").casefold(),
+            technician is None or each["id"] in mentioned(insights, "technicians", technician),
+            service is None or each["id"] in mentioned(insights, "services", service),
+        )
+    )
+
+
+def run(columns: Columns, query: SearchQuery, matched: int | None = None) -> Hits:
+    steps = search(columns, query, matched)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as stop:
+            hits: Hits = stop.value
+            return hits
+
+
+def steps_of(columns: Columns, query: SearchQuery, matched: int | None = None) -> int:
+    return sum(1 for _ in search(columns, query, matched))
+
+
+def ids(columns: Columns, query: SearchQuery) -> list[str]:
+    return [columns.id_at(position) for position in run(columns, query).positions]
+
+
+# -- data sets
+
+# Characters that casefold to several, or look alike, combine, or take four bytes
+NASTY = "aAsSſßẞiIİı\u0307eé\u0301ﬁfσςΣ😀 \n\0"  # noqa: RUF001  on purpose
+TEXT = st.text(NASTY, max_size=8)
+DAYS = [datetime.date(2025, 3, day) for day in (1, 2, 3, 14, 31)]
+PEOPLE = ["Sam", "SAM ", "\u017fam", "Sam Jones", "sam-jones", "Straße", "STRASSE", "İ", "★", "a\0"]
+REVIEW_IDS = [f"{letter}{number}" for letter in "aB~!" for number in range(20)]
+SOME_NAMES = st.lists(st.sampled_from([*PEOPLE, "", " "]), max_size=3)
+SOME_IDS = st.lists(st.sampled_from(REVIEW_IDS), max_size=4)
+NAME = st.sampled_from(PEOPLE)
+ENTITY = NAME | st.fixed_dictionaries(
+    {"label": NAME},
+    optional={"id": NAME, "name": NAME, "review_ids": SOME_IDS, "example_review_ids": SOME_IDS},
+)
+KINDS = ("technicians", "services")
+INSIGHTS = st.builds(
+    Insights,
+    entities=st.fixed_dictionaries(dict.fromkeys(KINDS, st.lists(ENTITY, max_size=3))),
+    per_review=st.dictionaries(
+        st.sampled_from(REVIEW_IDS),
+        st.fixed_dictionaries({}, optional=dict.fromkeys(KINDS, SOME_NAMES)),
+        max_size=12,
+    ),
+)
+
+
+@st.composite
+def data_sets(draw: st.DrawFn) -> Data:
+    """Up to 60 reviews of up to 12 kinds: many alike, in no order, with gaps between the ids."""
+    kinds = draw(
+        st.lists(st.tuples(st.sampled_from(DAYS), st.integers(1, 5), st.none() | TEXT), max_size=12)
+    )
+    times = draw(st.integers(1, 5))
+    random = draw(st.randoms(use_true_random=False))
+    chosen = random.sample(REVIEW_IDS, len(kinds) * times)
+    reviews = [
+        review(review_id, date=str(day), rating=rating, text=text)
+        for review_id, (day, rating, text) in zip(chosen, kinds * times, strict=True)
+    ]
+    return Data(reviews, draw(INSIGHTS))
+
+
+@st.composite
+def queries(draw: st.DrawFn, data: Data) -> SearchQuery:
+    """A query of which each filter has a fair chance to match."""
+    texts = [each["text"] for each in data.reviews if each["text"]]
+    piece = TEXT
+    if texts:
+        text = draw(st.sampled_from(texts))
+        at = draw(st.integers(0, len(text) - 1))
+        length = draw(st.integers(1, 3))
+        part = text[at : at + length]
+        piece = piece | st.sampled_from([part, part.upper(), part.lower(), part.title()])
+    days = st.none() | st.sampled_from([*DAYS, datetime.date.min, datetime.date.max])
+    name = st.none() | st.sampled_from([*PEOPLE, " sAm\t", "nobody", " "])
+    return SearchQuery(
+        rating=draw(st.none() | st.integers(1, 5)),
+        min_rating=draw(st.none() | st.sampled_from([1, 1.5, 3.0, 4.01, 5])),
+        since=draw(days),
+        until=draw(days),
+        query=draw(st.none() | piece.filter(bool)),
+        mentions_technician=draw(name),
+        mentions_service=draw(name),
+    )
+
+
+THRESHOLDS = st.fixed_dictionaries(
+    {},
+    optional={
+        "BLOCK": st.just(8),
+        "_FIRST_BLOCK": st.sampled_from([1, 3]),
+        "_FEW": st.sampled_from([0, 1, 10_000]),
+        "_DENSE": st.sampled_from([1, 4, 10_000]),
+        "_LOOKED_UP": st.just(2),
+        "_WINDOW": st.just(3),
+        "_NEAR": st.just(1),
+        "SHARE": st.sampled_from([0.05, 0.5]),
+        "SAMPLE": st.just(4),
+        "MIN_REVIEWS": st.just(4),
+        "MAX_PIECES": st.just(3),
+    },
+).map(lambda drawn: drawn if "SAMPLE" in drawn else {**drawn, "MIN_REVIEWS": 10_000})
+
+
+def check(columns: Columns, data: Data, query: SearchQuery) -> None:
+    """Every page of a search, followed by its cursors, against the naive reading."""
+    wanted = [each for each in newest_first(data.reviews) if matches(each, data.insights, query)]
+    for start in range(0, max(1, len(wanted)), query.limit):
+        page = wanted[start : start + query.limit]
+        hits = run(columns, query)
+        assert len(wanted) == hits.matched
+        assert [each["id"] for each in page] == [columns.id_at(each) for each in hits.positions]
+        assert (start + query.limit < len(wanted)) == hits.more
+        assert hits == run(columns, query, matched=len(wanted))
+        if page:
+            last = datetime.date.fromisoformat(page[-1]["date"])
+            query = replace(query, cursor=Cursor(last, page[-1]["id"]))
+    end = run(columns, replace(query, cursor=Cursor(datetime.date.min, "!")))
+    assert (len(wanted), [], False) == (end.matched, list(end.positions), end.more)
+
+
+@given(st.data(), data_sets(), THRESHOLDS)
+@settings(max_examples=100, deadline=None)
+def test_search_finds_what_a_naive_reading_finds(
+    choices: st.DataObject, data: Data, thresholds: dict[str, float]
+) -> None:
+    with opened(data, **thresholds) as columns:
+        for query in choices.draw(st.lists(queries(data), min_size=1, max_size=4)):
+            limit = choices.draw(st.sampled_from([1, 2, 7, 20, 100]))
+            check(columns, data, replace(query, limit=limit))
+
+
+TEXTS = (None, "great", "Great STRASSE", "ungreat! ß", "so so")
+NUMBERS = range(60)
+MENTIONS: dict[str, dict[str, list[str]]] = {
+    f"{number:02}": {
+        "technicians": ["Ann"] if number % 9 == 2 else [],
+        "services": ["Few"] if number % 20 == 7 else ["Most"],
+    }
+    for number in NUMBERS
+}
+MANY = Data(
+    [
+        review(
+            f"{number:02}",
+            date=str(DAYS[number // 13]),
+            rating=(1, 5, 5, 3, 4, 5, 2)[number % 7],
+            text="A rare one" if number == 35 else TEXTS[number * number // 3 % 5],
+        )
+        for number in NUMBERS
+    ],
+    {"entities": {"technicians": ["Ann"], "services": ["Most", "Few"]}, "per_review": MENTIONS},
+)
+SMALL = {"BLOCK": 8, "_FIRST_BLOCK": 1, "_LOOKED_UP": 2, "_WINDOW": 3, "_NEAR": 1}
+FREQUENT = {"SHARE": 0.05, "MIN_REVIEWS": 7, "SAMPLE": 7}
+WAYS = [
+    SearchQuery(),
+    SearchQuery(rating=5),
+    SearchQuery(min_rating=2.5),
+    SearchQuery(rating=5, min_rating=5, since=DAYS[1], until=DAYS[3]),
+    SearchQuery(rating=3),
+    SearchQuery(rating=4, min_rating=2),
+    SearchQuery(rating=2, min_rating=3),
+    SearchQuery(since=DAYS[3], until=DAYS[1]),
+    SearchQuery(mentions_technician="ann"),
+    SearchQuery(mentions_service="most", min_rating=3),
+    SearchQuery(mentions_technician="ann", mentions_service="few"),
+    SearchQuery(mentions_technician="bob"),
+]
+
+
+@pytest.mark.parametrize("sizes", [{}, SMALL], ids=["as shipped", "small blocks"])
+@pytest.mark.parametrize("texts", [{}, FREQUENT], ids=["none frequent", "some frequent"])
+@pytest.mark.parametrize(("dense", "few"), [(32, 8), (1, 8), (10_000, 0), (10_000, 10_000)])
+def test_every_way_to_search_finds_the_same(
+    sizes: dict[str, float], texts: dict[str, float], dense: int, few: int
+) -> None:
+    with opened(MANY, **sizes, **texts, _DENSE=dense, _FEW=few) as columns:
+        for text in (None, "GREAT", "ss", "S", "rare", "absent"):
+            for query in WAYS:
+                check(columns, MANY, replace(query, query=text, limit=3))
+
+
+@pytest.mark.parametrize("data", [Data([], {}), Data([review("a")], {})], ids=["none", "no text"])
+@pytest.mark.parametrize("query", WAYS)
+def test_where_there_is_nothing_nothing_is_found(data: Data, query: SearchQuery) -> None:
+    with opened(data) as columns:
+        check(columns, data, query)
+        check(columns, data, replace(query, query="a"))
+
+
+def test_a_search_yields_after_each_block_of_work() -> None:
+    scanned = SearchQuery(query="great", limit=1)
+    with opened(MANY, **SMALL) as columns:
+        assert steps_of(columns, scanned) == 10  # 1, 2 and 4 texts, then 8 at a time
+        assert steps_of(columns, replace(scanned, rating=5)) == 10
+        assert steps_of(columns, replace(scanned, rating=3)) == 10
+        assert steps_of(columns, SearchQuery(limit=1)) == 1
+    with opened(MANY, **SMALL, _FEW=1) as columns:
+        assert steps_of(columns, replace(scanned, mentions_technician="Ann")) == 4  # 7, 2 at a time
+
+
+def test_a_page_whose_count_is_known_is_not_counted_again() -> None:
+    with opened(MANY, **SMALL, _FEW=8) as columns:
+        scanned = SearchQuery(query="great", limit=1)
+        matched = run(columns, scanned).matched
+        assert steps_of(columns, scanned, matched) < 4 < steps_of(columns, scanned)
+        last = Cursor(DAYS[0], "02")
+        assert steps_of(columns, replace(scanned, cursor=last), matched) == 2  # of 1 text each
+
+
+# -- cursors: they name a review that may be gone
+
+ON = datetime.date(2025, 3, 14)
+SAME_DAY = [review(name, date=str(ON)) for name in "bdf"]
+DIARY = Data([review("n", date="2025-03-20"), *SAME_DAY, review("o", date="2025-03-02")], {})
+
+
+@pytest.mark.parametrize(
+    ("cursor", "expected"),
+    [
+        (Cursor(datetime.date.max, "~"), "nfdbo"),
+        (Cursor(datetime.date(2025, 3, 20), "z"), "nfdbo"),
+        (Cursor(datetime.date(2025, 3, 20), "n"), "fdbo"),
+        (Cursor(datetime.date(2025, 3, 20), "a"), "fdbo"),
+        (Cursor(datetime.date(2025, 3, 17), "a"), "fdbo"),
+        (Cursor(ON, "z"), "fdbo"),
+        (Cursor(ON, "f"), "dbo"),
+        (Cursor(ON, "e"), "dbo"),
+        (Cursor(ON, "dd"), "dbo"),
+        (Cursor(ON, "d"), "bo"),
+        (Cursor(ON, "b"), "o"),
+        (Cursor(ON, "B"), "o"),
+        (Cursor(datetime.date(2025, 3, 2), "o"), ""),
+        (Cursor(datetime.date.min, "~"), ""),
+    ],
+)
+def test_a_cursor_goes_on_after_its_review_whether_it_is_there_or_not(
+    cursor: Cursor, expected: str
+) -> None:
+    with opened(DIARY) as columns:
+        assert list(expected) == ids(columns, SearchQuery(cursor=cursor))
+        assert run(columns, SearchQuery(cursor=cursor)).matched == 5
+        dated = SearchQuery(cursor=cursor, since=ON, until=ON)
+        assert [name for name in expected if name in "bdf"] == ids(columns, dated)
+        assert run(columns, dated).matched == 3
+
+
+def test_pages_skip_and_repeat_nothing_when_the_data_change_meanwhile() -> None:
+    first = SearchQuery(limit=2)
+    with opened(DIARY) as columns:
+        assert ids(columns, first) == ["n", "f"]
+    added = [review("e", date=str(ON)), review("p", date="2025-03-30")]
+    kept = [each for each in DIARY.reviews if each["id"] != "f"]
+    with opened(Data([*added, *kept], {})) as columns:
+        assert ids(columns, replace(first, cursor=Cursor(ON, "f"))) == ["e", "d"]
+
+
+def test_a_query_looks_in_the_text_alone() -> None:
+    """data-model.md 3, rule 4"""
+    told = review("a", text="Quick.") | {
+        "author": "Needle",
+        "source": "needle",
+        "owner_reply": {"text": "needle", "date": "2025-03-15"},
+    }
+    data = Data([told, review("b", text="A nEEdle")], {"entities": {"technicians": ["needle"]}})
+    with opened(data) as columns:
+        assert ids(columns, SearchQuery(query="needle")) == ["b"]

@@ -1,0 +1,462 @@
+"""Opening published folders, and keeping the last good one (R4)."""
+
+import datetime
+import json
+import shutil
+from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+import pytest
+from twisted.logger import LogEvent, capturedLogs, formatEvent
+
+from reviewsd.domain.search_query import SearchQuery
+from reviewsd.snapshot import layout as folder
+from reviewsd.publish.publication import Published, Unchanged
+from reviewsd.snapshot import snapshots as module
+from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
+from tests.support.columns import review
+from tests.support.publishing import NOW, House
+
+T = TypeVar("T")
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    house = House(tmp_path)
+    house.write(
+        review("a", date="2025-01-01", text="The boiler works."),
+        review("b", date="2025-03-01", text="No boiler at all."),
+        review("c", date="2025-02-01"),
+    )
+    return house
+
+
+def opened(house: House) -> Snapshots:
+    snapshots = Snapshots(house.snapshots)
+    snapshots.refresh()
+    return snapshots
+
+
+def outcome(steps: Generator[None, None, T]) -> T:
+    """What a search finds in the end."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: T = end.value
+            return found
+
+
+def record(snapshot: Snapshot, position: int) -> object:
+    return json.loads(bytes(snapshot.records.at(position)))["id"]
+
+
+def texts(events: Sequence[LogEvent]) -> list[str]:
+    return [formatEvent(event) for event in events]
+
+
+# -- what a snapshot gives
+
+
+def test_documents_are_the_files_of_the_folder(house: House) -> None:
+    house.publish()
+    snapshot = opened(house).current
+    for document in house.manifest().documents:
+        rendered = snapshot.documents[document.path]
+        content = (house.current / document.file).read_bytes()
+        assert content == b"".join(rendered.identity.parts)
+        assert b'"%s"' % document.tag.encode() == rendered.identity.etag
+        assert document.media_type.encode() == rendered.identity.media_type
+        assert int(NOW) == rendered.identity.last_modified
+        assert document.compressed == (rendered.gzip is not None)
+        if rendered.gzip is not None:
+            content = (house.current / (document.file + folder.GZIP)).read_bytes()
+            assert content == b"".join(rendered.gzip.parts)
+            assert b'"%s-gzip"' % document.tag.encode() == rendered.gzip.etag
+
+
+def test_records_are_slices_newest_first(house: House) -> None:
+    house.publish()
+    snapshot = opened(house).current
+    served = json.loads((house.current / "reviews.json").read_bytes())["reviews"]
+    assert served == [json.loads(bytes(snapshot.records.at(n))) for n in range(3)]
+    assert ["b", "c", "a"] == [record(snapshot, n) for n in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("day", "expected"),
+    [
+        ("2024-12-31", ["b", "c", "a"]),
+        ("2025-02-01", ["b", "c"]),
+        ("2025-02-02", ["b"]),
+        ("2025-03-02", []),
+    ],
+)
+def test_since_is_a_prefix(house: House, day: str, expected: list[str]) -> None:
+    house.publish()
+    count, records = opened(house).current.since(datetime.date.fromisoformat(day))
+    assert len(expected) == count
+    assert expected == [each["id"] for each in json.loads(b"[%s]" % bytes(records))]
+
+
+def test_an_empty_data_set_works(house: House) -> None:
+    house.write()
+    assert isinstance(house.publish(), Published)
+    snapshot = opened(house).current
+    assert (0, b"") == (
+        snapshot.since(datetime.date.min)[0],
+        bytes(snapshot.since(datetime.date.min)[1]),
+    )
+    for query in (
+        SearchQuery(),
+        SearchQuery(query="x"),
+        SearchQuery(mentions_service="x", rating=5),
+    ):
+        hits = outcome(snapshot.search(query))
+        assert (0, [], False) == (hits.matched, list(hits.positions), hits.more)
+        assert snapshot.cursor(hits) is None
+    body = b"".join(snapshot.documents["/reviews.json"].identity.parts)
+    assert [] == json.loads(body)["reviews"]
+
+
+def test_pages_are_joined_by_cursors_without_gap_or_overlap(house: House) -> None:
+    house.publish()
+    snapshot = opened(house).current
+    found, query = [], SearchQuery(limit=1)
+    while True:
+        hits = outcome(snapshot.search(query))
+        assert 3 == hits.matched
+        found += [record(snapshot, position) for position in hits.positions]
+        cursor = snapshot.cursor(hits)
+        if cursor is None:
+            break
+        query = SearchQuery(limit=1, cursor=cursor)
+    assert ["b", "c", "a"] == found
+
+
+def test_counts_are_remembered_for_all_pages_of_a_search(house: House) -> None:
+    house.publish()
+    snapshot = opened(house).current
+    first = outcome(snapshot.search(SearchQuery(query="boiler", limit=1)))
+    outcome(snapshot.search(SearchQuery(query="boiler", limit=2, cursor=snapshot.cursor(first))))
+    assert {SearchQuery(query="boiler", limit=1): 2} == dict(snapshot._counts)
+
+
+def test_reviews_are_found_by_id(house: House) -> None:
+    house.write(*map(review, ("b", "Ba", "bA", "BA", "c")))
+    house.publish()
+    snapshot = opened(house).current
+    for review_id in ("b", "Ba", "bA", "BA", "c"):
+        position = snapshot.position(f" {review_id}")
+        assert position is not None
+        assert review_id == record(snapshot, position) == snapshot.id_at(position)
+    position = snapshot.position("ba")
+    assert position is not None
+    assert "bA" == snapshot.id_at(position)  # the newest of those that it may be
+    assert [None] * 4 == [snapshot.position(other) for other in ("", "a", "bb", "\U0010ffff")]
+
+
+@pytest.mark.parametrize(
+    ("review_id", "expected"), [("a", {"a"}), ("A0", {"a", "b"}), ("", {"a"}), ("z", {"c"})]
+)
+def test_an_unknown_id_has_neighbours(house: House, review_id: str, expected: set[str]) -> None:
+    house.publish()
+    snapshot = opened(house).current
+    assert expected == {snapshot.id_at(position) for position in snapshot.neighbours(review_id)}
+
+
+def test_an_insight_is_a_slice_of_the_insights(house: House) -> None:
+    """Names are found as they are written, with escapes and blanks."""
+    house.publish()
+    assert [None] * 3 == [opened(house).current.insight(position) for position in range(3)]
+    given = """{ "model": "x", "per_review" : { "gone": {}, "\\u0061" : { "score" : 0.50 },
+        "quo\\"te\\\\": {}, "c": {"x": "}\\"{"}, "": {} }, "version": 1 }"""
+    (house.data / "insights.json").write_text(given)
+    house.publish()
+    snapshot = opened(house).current
+    found = [snapshot.insight(position) for position in range(3)]  # b, c, a
+    assert [None, b'{"x":"}\\"{"}', b'{"score":0.50}'] == [
+        each if each is None else bytes(each) for each in found
+    ]
+
+
+def test_the_memory_for_counts_is_bounded(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Strangers choose the searches."""
+    monkeypatch.setattr(module, "_COUNTS", 10)
+    house.publish()
+    snapshot = opened(house).current
+    for number in range(50):
+        outcome(snapshot.search(SearchQuery(query=f"word {number}")))
+    assert 10 == len(snapshot._counts)
+    assert SearchQuery(query="word 49", limit=1) in snapshot._counts
+
+
+def test_a_snapshot_outlives_its_folder(house: House) -> None:
+    """Answers still read from it when the next one is published."""
+    house.publish()
+    snapshots = opened(house)
+    old = snapshots.current
+    house.write(review("z"), name="Other")
+    house.publish()
+    snapshots.refresh()
+    assert old is not snapshots.current
+    shutil.rmtree(house.snapshots)
+    body = b"".join(old.documents["/reviews.json"].identity.parts)
+    assert "Acme" == json.loads(body)["business"]["name"]
+    assert ["b", "c", "a"] == [record(old, n) for n in range(3)]
+    hits = outcome(old.search(SearchQuery(query="boiler")))
+    assert ["b", "a"] == [record(old, position) for position in hits.positions]
+    assert 3 == old.since(datetime.date.min)[0]
+
+
+# -- which one is current
+
+
+def test_before_the_first_publication_there_is_none(house: House) -> None:
+    with capturedLogs() as events:
+        snapshots = opened(house)
+    assert snapshots.empty
+    assert [] == events
+    with pytest.raises(SnapshotError, match="nothing is published in "):
+        _ = snapshots.current
+
+
+def test_a_new_one_is_taken_over_only_when_asked_to_look(house: House) -> None:
+    """So that a request that looks twice cannot see two."""
+    house.publish()
+    snapshots = opened(house)
+    first = snapshots.current
+    house.write(review("z"))
+    house.publish()
+    assert first is snapshots.current
+    snapshots.refresh()
+    assert house.current.readlink().name == snapshots.current.revision
+
+
+def test_who_has_missed_a_publication_can_see_that(house: House) -> None:
+    """A quick look, for those who look often."""
+    snapshots = opened(house)
+    assert snapshots.empty
+    house.publish()
+    assert snapshots.stale
+    snapshots.refresh()
+    assert not snapshots.stale
+    house.write(review("z"))
+    house.publish()
+    assert snapshots.stale
+    house.current.unlink()
+    assert not snapshots.stale  # there is nothing better
+    house.current.symlink_to(snapshots.current.revision)
+    assert not snapshots.stale
+
+
+def test_observers_hear_of_each_revision_once(house: House) -> None:
+    house.publish()
+    snapshots = opened(house)
+    told: list[str] = []
+    snapshots.observe(lambda snapshot: told.append(snapshot.revision))
+    first = snapshots.current.revision
+    assert [first] == told  # the one that is there, at once
+    snapshots.refresh()
+    assert isinstance(house.publish(NOW + 1), Unchanged)
+    snapshots.refresh()
+    assert [first] == told
+    house.write(review("z"))
+    house.publish()
+    snapshots.refresh()
+    snapshots.refresh()
+    assert [first, snapshots.current.revision] == told
+    assert first != snapshots.current.revision
+
+
+def test_an_observer_of_nothing_hears_the_first(house: House) -> None:
+    snapshots = opened(house)
+    told: list[str] = []
+    snapshots.observe(lambda snapshot: told.append(snapshot.revision))
+    assert [] == told
+    house.publish()
+    snapshots.refresh()
+    assert [snapshots.current.revision] == told
+
+
+def test_what_is_known_of_the_sources_is_renewed_with_the_same_revision(house: House) -> None:
+    """After ``touch`` the publisher must not find them changed for ever."""
+    house.publish()
+    snapshots = opened(house)
+    before = snapshots.current.seen.signature
+    (house.data / "reviews.json").touch()
+    assert isinstance(house.publish(), Unchanged)
+    snapshots.refresh()
+    assert before != snapshots.current.seen.signature
+    assert house.seen().signature == snapshots.current.seen.signature
+
+
+# -- damage
+
+
+def manifest_with(**changes: object) -> Callable[[Path], None]:
+    def damage(path: Path) -> None:
+        manifest = msgspec.json.decode((path / folder.MANIFEST).read_bytes())
+        (path / folder.MANIFEST).write_bytes(msgspec.json.encode({**manifest, **changes}))
+
+    damage.__name__ = f"manifest_with_{'_'.join(changes)}"
+    return damage
+
+
+def without_file(path: Path) -> None:
+    (path / folder.TEXTS).unlink()
+
+
+def short_file(path: Path) -> None:
+    with (path / "reviews.json").open("r+b") as file:
+        file.truncate(10)
+
+
+def long_file(path: Path) -> None:
+    with (path / folder.DAYS).open("ab") as file:
+        file.write(b"\0")
+
+
+def directory_for_a_file(path: Path) -> None:
+    without_file(path)
+    (path / folder.TEXTS).mkdir()
+
+
+def garbage_manifest(path: Path) -> None:
+    (path / folder.MANIFEST).write_bytes(b"\xff{")
+
+
+def no_manifest(path: Path) -> None:
+    (path / folder.MANIFEST).unlink()
+
+
+def garbage_seen(path: Path) -> None:
+    (path / folder.SEEN).write_bytes(b"[]")
+
+
+def no_seen(path: Path) -> None:
+    (path / folder.SEEN).unlink()
+
+
+def uneven_column(path: Path) -> None:
+    """Manifest and file agree, but half a number is no number."""
+    long_file(path)
+    manifest = msgspec.json.decode((path / folder.MANIFEST).read_bytes())
+    manifest["files"][folder.DAYS]["size"] += 1
+    (path / folder.MANIFEST).write_bytes(msgspec.json.encode(manifest))
+
+
+def no_folder(path: Path) -> None:
+    shutil.rmtree(path)
+
+
+DAMAGES = [
+    without_file,
+    short_file,
+    long_file,
+    directory_for_a_file,
+    garbage_manifest,
+    no_manifest,
+    garbage_seen,
+    no_seen,
+    uneven_column,
+    manifest_with(layout=folder.LAYOUT + 1),
+    manifest_with(files={}),
+    manifest_with(documents=[]),
+    manifest_with(review_count="many"),
+    no_folder,
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_the_last_good_one_stays(house: House, damage: Callable[[Path], None]) -> None:
+    house.publish()
+    snapshots = opened(house)
+    good = snapshots.current
+    told: list[str] = []
+    snapshots.observe(lambda snapshot: told.append(snapshot.revision))
+    house.write(review("z"))
+    house.publish()
+    damage(house.current.resolve())
+    snapshots.refresh()
+    assert good is snapshots.current
+    assert [good.revision] == told
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_one_is_not_served_and_is_made_again(
+    house: House, damage: Callable[[Path], None]
+) -> None:
+    """A daemon with good data must start, whatever the disk has done to the folder."""
+    house.publish()
+    damage(house.current.resolve())
+    snapshots = opened(house)
+    assert snapshots.empty
+    snapshots.discard_damaged()
+    house.publish()
+    snapshots.refresh()
+    assert ["b", "c", "a"] == [record(snapshots.current, n) for n in range(3)]
+    house.check_tidy()
+
+
+@pytest.mark.parametrize("damage", [each for each in DAMAGES if "folder" not in each.__name__])
+def test_damage_is_said(house: House, damage: Callable[[Path], None]) -> None:
+    house.publish()
+    damage(house.current.resolve())
+    with capturedLogs() as events:
+        opened(house)
+    (said,) = texts(events)
+    assert str(house.current.resolve()) in said
+    assert said.endswith("; a new one is made of the data")
+
+
+def test_one_of_another_version_is_kept_for_the_way_back(house: House) -> None:
+    house.publish()
+    manifest_with(layout=folder.LAYOUT + 1)(house.current)
+    opened(house).discard_damaged()
+    assert house.current.is_symlink()
+
+
+def test_a_whole_one_is_never_discarded(house: House) -> None:
+    house.publish()
+    opened(house).discard_damaged()
+    house.check_tidy()
+    Snapshots(house.snapshots.parent / "none").discard_damaged()
+
+
+@pytest.mark.parametrize("positions", [[], [0], [1], [0, 1], [1, 2], [0, 2], [0, 1, 2]])
+def test_reviews_are_joined_as_they_stand_in_the_document(
+    house: House, positions: list[int]
+) -> None:
+    house.publish()
+    snapshot = opened(house).current
+    expected = b",".join(bytes(snapshot.records.at(each)) for each in positions)
+    assert expected == bytes(snapshot.records.joined(positions))
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_a_text_is_found_in_the_same_reviews_however_many_there_are(
+    house: House, monkeypatch: pytest.MonkeyPatch, *, few: bool
+) -> None:
+    """Where there are few, its reviews are remembered; so many texts and no more."""
+    monkeypatch.setattr(module, "_SMALL", 100 if few else 0)
+    monkeypatch.setattr(module, "_NEEDLES", 10)
+    house.publish()
+    snapshot = opened(house).current
+    for text, found in {
+        "boiler ": ["b", "a"],
+        "no b": ["b"],
+        "none": [],
+        "BOILER W": ["a"],
+    }.items():
+        for rating in (None, 5):
+            hits = outcome(snapshot.search(SearchQuery(query=text, rating=rating)))
+            assert found == [record(snapshot, each) for each in hits.positions]
+            assert len(found) == hits.matched
+    for number in range(50):
+        outcome(snapshot.search(SearchQuery(query=f"word {number}")))
+    if few:
+        assert snapshot._sets._looked_up is not None
+        assert 10 == snapshot._sets._looked_up.cache_info().currsize

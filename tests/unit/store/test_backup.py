@@ -1,0 +1,90 @@
+"""A copy for the operator, and the keys that belong to it (D12, H11)."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+import pytest_twisted  # type: ignore[import-untyped] # has no stubs
+from twisted.internet.threads import deferToThread
+
+from reviewsd.store.backup import Backups, check_keys
+from reviewsd.store.sqlite import Database, OtherKeysError, StoreError
+from reviewsd.store.secrets import Secrets
+from tests.support.stores import blocking, names, opened
+
+OLD, NEW = b"o" * 32, b"n" * 32
+SIGNED = (
+    "INSERT INTO subscription (topic_id, callback, callback_host, secret_sealed, lease_seconds,"
+    " lease_expires_at, delivered_version, created_at, verified_at)"
+    " VALUES (1, 'https://a.example/', 'a.example', x'00', 1, 1, 1, 1, 1)"
+)
+TOPIC = (
+    "INSERT INTO topic (id, path, sha256, data_revision, changed_at)"
+    " VALUES (1, '/feed.xml', '', 1, 1)"
+)
+
+
+async def check(database: Database, *keys: bytes) -> None:
+    await database.run(partial(check_keys, secrets=Secrets(keys)))
+
+
+async def run(database: Database, *statements: str) -> None:
+    for statement in statements:
+        await database.run(lambda cursor, sql=statement: cursor.execute(sql) and None)  # type: ignore[misc]  # its default
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_copy_says_what_is_in_it_and_goes_when_it_is_closed(tmp_path: Path) -> None:
+    async with opened(tmp_path / "state.db") as database:
+        await database.run(blocking("a.com", "b.com"))
+        await run(database, TOPIC, SIGNED)
+        before = names(tmp_path)
+        file, contents = await Backups(database, tmp_path, deferToThread).make()
+        assert before == names(tmp_path)
+    with file:
+        whole = file.read()
+    assert whole.startswith(b"SQLite format 3\0")
+    assert (len(whole), 2) == (contents.bytes, contents.blocks)
+    assert (1, 1, 0, 0) == (
+        contents.subscriptions,
+        contents.signed,
+        contents.requests,
+        contents.sessions_ended,
+    )
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_where_there_can_be_no_copy_nothing_is_left(tmp_path: Path) -> None:
+    async with opened(tmp_path / "state.db") as database:
+        backups = Backups(database, tmp_path / "nowhere", deferToThread)
+        with pytest.raises(StoreError, match="no copy could be made: No such file"):
+            await backups.make()
+
+
+def test_what_was_left_half_done_is_removed(tmp_path: Path) -> None:
+    (tmp_path / ".backup-12").touch()
+    (tmp_path / "secret.key").touch()
+    Backups(Database(tmp_path / "x", None), tmp_path, deferToThread)  # type: ignore[arg-type]  # is not opened
+    assert ["secret.key"] == names(tmp_path)
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_other_keys_are_refused_while_there_are_secrets(tmp_path: Path) -> None:
+    async with opened(tmp_path / "state.db") as database:
+        await check(database, OLD)
+        await check(database, NEW)  # nothing is lost by it
+        await run(database, TOPIC, SIGNED)
+        with pytest.raises(OtherKeysError, match=r"secret\.key .* is not the key"):
+            await check(database, OLD)
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_key_may_be_replaced_and_go_later(tmp_path: Path) -> None:
+    """H11: the new one becomes the first line, and the old one goes some day."""
+    async with opened(tmp_path / "state.db") as database:
+        await run(database, TOPIC, SIGNED)
+        await check(database, OLD)
+        await check(database, NEW, OLD)
+        await check(database, NEW)
+        with pytest.raises(OtherKeysError):
+            await check(database, OLD)

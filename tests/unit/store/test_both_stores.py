@@ -1,0 +1,196 @@
+"""The hub's SQL means the same on SQLite and on PostgreSQL: the same life, held side by side.
+
+Whatever happens in whatever order, each transaction returns the same from both, and leaves the same
+rows. The rules themselves are tested on SQLite; this makes them PostgreSQL's too.
+"""
+
+import random
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
+from itertools import chain
+from typing import Any, cast
+
+import psycopg
+import pytest
+
+from reviewsd.domain.subscription import (
+    Confirmed,
+    Delivered,
+    Failed,
+    Gone,
+    Intent,
+    Mode,
+    NotConfirmed,
+    Unreachable,
+)
+from reviewsd.http1.urls import TOPICS
+from reviewsd.store import deliveries, intents, listing, topics, upkeep
+from reviewsd.store.clock import move, put_right
+from reviewsd.store.sqlite import Cursor
+from reviewsd.store.deliveries import Outcome
+from reviewsd.store.intents import Caps, Verified
+from reviewsd.store.postgres import _Cursor, translated
+from reviewsd.store.schema import MIGRATIONS
+from tests.support.postgres import Server, needed
+
+pytestmark = needed
+
+START = 1_760_000_000_000
+TABLES = ("meta", "topic", "subscription", "verification", "block")
+HOSTS = ("a.example", "b.example", "10.0.0.1")
+CAPS = Caps(active=6, active_per_host=3, pending=4, pending_per_client=3)
+WAITS = (1_000, 5_000)
+
+Work = Callable[[Cursor], Any]
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+    with Server() as server, psycopg.connect(server.database()) as connection:
+        for statement in chain.from_iterable(MIGRATIONS):
+            connection.execute(translated(statement).encode())
+        connection.commit()
+        yield connection
+
+
+class Both:
+    """A store of each kind."""
+
+    def __init__(
+        self, lite: sqlite3.Connection, postgres: psycopg.Connection[tuple[Any, ...]]
+    ) -> None:
+        self._cursors = (cast("Cursor", lite.cursor()), _Cursor(postgres.cursor()))
+        self.now = START
+        self.content = "0"
+
+    def run(self, work: Work) -> Any:  # noqa: ANN401  whatever it returns
+        first, second = (work(cursor) for cursor in self._cursors)
+        assert first == second
+        assert self._rows(0) == self._rows(1)
+        return first
+
+    def _rows(self, which: int) -> list[list[tuple[Any, ...]]]:
+        cursor = self._cursors[which]
+        found = [cursor.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in TABLES]
+        # One sweep ends many at once, in no particular order.
+        ended = cursor.execute("SELECT callback, topic, reason, at FROM ended").fetchall()
+        return [*found, sorted(ended)]
+
+
+def happens(both: Both, chance: random.Random, number: int) -> None:  # noqa: PLR0915 - a list
+    """One of the things that can happen to a store."""
+    one_of, maybe = chance.choice, partial(chance.choice, (False, True))
+    now, token = both.now, f"token {number}"
+    digests = dict.fromkeys(TOPICS, both.content)
+
+    def ask() -> None:
+        host = one_of(HOSTS)
+        asked = Intent(
+            mode=one_of([Mode.SUBSCRIBE, Mode.SUBSCRIBE, Mode.UNSUBSCRIBE]),
+            topic_given="given",
+            secret=one_of([None, b"\0sealed"]),
+            lease_seconds=one_of([5, 864_000]),
+            challenge=token,
+            topic_version=0,
+            requester=one_of(["192.0.2.1/32", "192.0.2.2/32"]),
+            requested_at=now,
+            expires_at=now + 600_000,
+            next_attempt_at=now,
+        )
+        callback = (f"https://{host}/{chance.randrange(3)}", host)
+        topic, backing_off = one_of(TOPICS), maybe()
+        both.run(
+            lambda cursor: intents.ask(
+                cursor, topic, callback, asked, CAPS, backing_off=backing_off
+            )
+        )
+
+    def verify() -> None:
+        without = set(chance.sample(HOSTS, one_of([0, 0, 0, 1, 3])))
+        limit, until = chance.randint(1, 5), now + 90_000
+        found, _ = both.run(lambda cursor: intents.due(cursor, now, limit, without))
+        claims = both.run(lambda cursor: intents.turn(cursor, (), found, token, now, until))
+        events = [*[Confirmed()] * 6, NotConfirmed(), Unreachable(), None]
+        results = [Verified(claim, one_of(events)) for claim in claims if chance.random() < 0.8]
+        both.run(lambda cursor: intents.turn(cursor, results, (), token, now + 1, until))
+
+    def deliver() -> None:
+        without = set(chance.sample(HOSTS, one_of([0, 0, 0, 1, 3])))
+        limit, until = chance.randint(1, 5), now + 90_000
+        found, _ = both.run(lambda cursor: deliveries.due(cursor, digests, now, limit, without))
+        claims, _ = both.run(
+            lambda cursor: deliveries.turn(cursor, (), found, digests, token, now, until)
+        )
+        results = []
+        for claim in claims:
+            taken = Delivered(claim.version)
+            event = one_of([taken, taken, taken, *[Failed(WAITS)] * 4, Gone(), None])
+            failed = isinstance(event, Failed)
+            status = one_of([None, 500]) if failed else 200
+            results.append(
+                Outcome(claim=claim, event=event, status=status, error="why" if failed else None)
+            )
+        both.run(
+            lambda cursor: deliveries.turn(cursor, results, (), digests, token, now + 1, until)
+        )
+
+    def change() -> None:
+        both.content = one_of(["0", "1", "2"])
+        digests = dict.fromkeys(TOPICS, both.content)
+        revision, newer_only = chance.randrange(number + 1), maybe()
+        both.run(lambda cursor: topics.bump(cursor, digests, revision, now, newer_only=newer_only))
+
+    def look() -> None:
+        topic = one_of([None, *TOPICS])
+        after = one_of([None, "1", "p0", "p2"])
+        callback = one_of([None, f"https://{HOSTS[0]}/0"])
+        both.run(lambda cursor: listing.page(cursor, topic, callback, after, 3))
+        both.run(lambda cursor: listing.topic_states(cursor, now))
+        both.run(lambda cursor: listing.counts(cursor, now))
+        both.run(upkeep.paused)
+        both.run(upkeep.blocks)
+        both.run(lambda cursor: listing.attempted(cursor, (1, 2, 3), now - 1))
+
+    def order() -> None:
+        value, dry = one_of([*HOSTS, "10.0.0.0/8"]), maybe()
+        by = one_of([-86_400_000, -10_000, 10_000, 86_400_000])
+        name = one_of(["1", "2", "p1", "p2"])
+        names = one_of([None, [], ["p1"], ["1", "2", "p3"]])
+        topic = one_of([None, *TOPICS])
+        work: Work = one_of(
+            [
+                lambda cursor: upkeep.pause(cursor, now),
+                upkeep.resume,
+                lambda cursor: upkeep.block(cursor, value, "note", now, dry_run=dry),
+                lambda cursor: upkeep.unblock(cursor, value),
+                lambda cursor: listing.remove(cursor, name, "reason", now),
+                lambda cursor: sorted(listing.push(cursor, names, topic, now)),
+                lambda cursor: upkeep.sweep(cursor, now),
+                lambda cursor: put_right(cursor, now, 90_000, WAITS[1]),
+                lambda cursor: move(cursor, by, now + by),
+                upkeep.void_claims,
+            ]
+        )
+        both.run(work)
+
+    one_of([ask, ask, ask, verify, verify, deliver, deliver, change, look, order])()
+    both.now += one_of([0, 10, 2_000, 100_000])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_one_life_is_the_same_in_both(
+    connection: psycopg.Connection[tuple[Any, ...]], seed: int
+) -> None:
+    for table in (*TABLES, "ended"):
+        restart = "" if table in ("meta", "block") else " RESTART IDENTITY CASCADE"
+        connection.execute(f"TRUNCATE {table}{restart}".encode())
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as lite:
+        for statement in chain.from_iterable(MIGRATIONS):
+            lite.execute(statement)
+        both, chance = Both(lite, connection), random.Random(seed)
+        both.run(lambda cursor: topics.bump(cursor, dict.fromkeys(TOPICS, "0"), 0, START))
+        for number in range(80):
+            happens(both, chance, number)
+    connection.commit()

@@ -1,0 +1,52 @@
+"""Transactions that are counted and timed (O9)."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+
+from reviewsd.store.sqlite import StoreError
+from reviewsd.stores.metered import MeteredStore
+from reviewsd.runtime.counters import Tally
+
+
+class Slow:
+    """A store that answers when it is told to."""
+
+    def __init__(self) -> None:
+        self.answers: list[Deferred[Any]] = []
+
+    async def run(self, work: Callable[[Any], Any]) -> Any:  # noqa: ANN401  any result
+        answer: Deferred[Any] = Deferred()
+        self.answers.append(answer)
+        return work(await answer)
+
+
+@pytest.mark.parametrize(
+    ("error", "failures"), [(None, 0), (StoreError("full"), 1), (ValueError("a bug"), 0)]
+)
+def test_each_transaction_counts_and_only_failures_of_the_store_are_its_errors(
+    error: Exception | None, failures: int
+) -> None:
+    store, clock, tally = Slow(), Clock(), Tally()
+    results: list[object] = []
+    metered = MeteredStore(store, clock, tally)
+    Deferred.fromCoroutine(metered.run(lambda cursor: f"did {cursor}")).addCallbacks(
+        results.append, lambda failure: results.append(failure.value)
+    )
+    clock.advance(0.2)
+    if error is None:
+        store.answers[0].callback("it")
+    else:
+        store.answers[0].errback(error)
+
+    assert ["did it" if error is None else error] == results
+    counts = tally.counts()
+    assert failures == counts.get("store_errors_total", 0)
+    assert pytest.approx(0.2) == counts["store_latency_seconds_sum"]
+    assert (0, 1) == (
+        counts["store_latency_seconds_bucket 0.1"],
+        counts["store_latency_seconds_bucket 0.25"],
+    )

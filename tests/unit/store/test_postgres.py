@@ -1,0 +1,511 @@
+"""The store of several nodes: what SQLite's tests say of one, and what is new with others (D8, D9)."""
+
+import sqlite3
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, closing, suppress
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import pytest_twisted  # type: ignore[import-untyped] # has no stubs
+from twisted.internet.defer import Deferred, gatherResults
+from twisted.logger import LogEvent, capturedLogs, formatEvent
+
+from reviewsd.__main__ import run as command
+from reviewsd.http1.urls import TOPICS
+from reviewsd.store import postgres, topics
+from reviewsd.store.sqlite import Cursor, NewerSchemaError, OtherKeysError, StoreError
+from reviewsd.store.postgres import Postgres, translated
+from reviewsd.store.schema import MIGRATIONS
+from reviewsd.store.secrets import Secrets
+from tests.support.postgres import Server, needed
+from tests.support.stores import blocking, threads
+
+pytestmark = needed
+
+BLOCKS = "SELECT value FROM block ORDER BY value"
+DAY = 86_400_000  # milliseconds
+KEY, OTHER_KEY = bytes(32), bytes([1]) * 32
+TYPES = {"INTEGER": "integer", "BIGINT": "bigint", "TEXT": "text", "BLOB": "bytea"}
+
+
+class OopsError(Exception):
+    """A bug."""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with Server() as server:
+        yield server
+
+
+@pytest.fixture
+def url(server: Server) -> str:
+    return server.database()
+
+
+@asynccontextmanager
+async def node(url: str, *keys: bytes) -> AsyncIterator[Postgres]:
+    """A node's store, open."""
+    store = Postgres(url, threads, Secrets(keys or (KEY,)))
+    try:
+        await store.open()
+        yield store
+    finally:
+        await store.close()
+
+
+async def rows(store: Postgres, sql: str) -> list[tuple[Any, ...]]:
+    return await store.run(lambda cursor: cursor.execute(sql).fetchall())
+
+
+def terminate(server: Server) -> None:
+    """End every connection but the one that asks for it."""
+    server.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'reviewsd'"
+    )
+
+
+def said(events: Sequence[LogEvent]) -> list[str | None]:
+    return [formatEvent(event) for event in events]
+
+
+async def rested(store: Postgres) -> list[tuple[Any, ...]]:
+    """What is blocked, as soon as the store works; it rests after a failure."""
+    resting = True
+    while resting:
+        with suppress(StoreError):
+            found = await rows(store, BLOCKS)
+            resting = False
+    return found
+
+
+# -- transactions
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_what_a_transaction_returns_comes_back_and_what_it_wrote_stays(url: str) -> None:
+    def work(cursor: Cursor) -> int:
+        cursor.executemany(
+            "INSERT INTO block (value, created_at) VALUES (?, ?)", [("a.com", 1), ("b.com", 2)]
+        )
+        return cursor.rowcount
+
+    async with node(url) as store:
+        assert 2 == await store.run(work)
+    async with node(url) as store:
+        assert [("a.com",), ("b.com",)] == await rows(store, BLOCKS)
+        assert ("a.com",) == await store.run(lambda cursor: cursor.execute(BLOCKS).fetchone())
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_bug_takes_back_all_and_is_passed_on(url: str) -> None:
+    def work(cursor: Cursor) -> None:
+        blocking("a.com")(cursor)
+        raise OopsError
+
+    async with node(url) as store:
+        with pytest.raises(OopsError):
+            await store.run(work)
+        assert [] == await rows(store, BLOCKS)
+        assert store.healthy
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_wrong_sql_is_a_bug_and_no_failure_of_the_store(url: str) -> None:
+    async with node(url) as store:
+        for wrong in ("SELEC 1", "SELECT * FROM nothing", "SELECT ?"):
+            with pytest.raises(psycopg.ProgrammingError):
+                await rows(store, wrong)
+        await store.run(blocking("a.com"))
+        with pytest.raises(psycopg.IntegrityError):
+            await store.run(blocking("a.com"))
+        assert store.healthy
+        assert [("a.com",)] == await rows(store, BLOCKS)
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_transactions_of_all_nodes_run_one_by_one(url: str) -> None:
+    """What was read still holds when it is written, without locks on rows."""
+    read, other_has_written = threading.Event(), threading.Event()
+
+    def add(cursor: Cursor) -> None:
+        row = cursor.execute("SELECT created_at FROM block").fetchone()
+        assert row is not None
+        if not read.is_set():
+            read.set()
+            assert not other_has_written.wait(0.3)
+        cursor.execute("UPDATE block SET created_at = ?", (row[0] + 1,))
+
+    async with node(url) as one, node(url) as other:
+        await one.run(blocking("a.com"))
+        first = Deferred.fromCoroutine(one.run(add))
+        assert read.wait(20)
+        await other.run(add)
+        other_has_written.set()
+        await first
+        assert [(2,)] == await rows(one, "SELECT created_at FROM block")
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_commit_is_acknowledged_when_it_is_on_the_disk(server: Server) -> None:
+    """D1, whatever the database's default is."""
+    url = server.database()
+    server.execute(
+        "ALTER DATABASE " + url.partition("@/")[2].partition("?")[0] + " SET synchronous_commit=off"
+    )
+    async with node(url) as store:
+        assert [("on",)] == await rows(store, "SHOW synchronous_commit")
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_nothing_works_before_opening_and_after_closing(url: str) -> None:
+    store = Postgres(url, threads, Secrets([KEY]))
+    await store.close()
+    with pytest.raises(StoreError, match="not open"):
+        await rows(store, BLOCKS)
+    before = threading.active_count()
+    await store.open()
+    assert before + 1 == threading.active_count()
+    await store.close()
+    assert before == threading.active_count()
+    with pytest.raises(StoreError, match="not open"):
+        await rows(store, BLOCKS)
+    assert not store.healthy
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_backup_is_left_to_postgresqls_own_tools(url: str, tmp_path: Path) -> None:
+    async with node(url) as store:
+        with pytest.raises(StoreError, match="pg_dump"):
+            await store.backup(tmp_path / "copy")
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_the_time_is_the_servers(server: Server, url: str) -> None:
+    """A node whose clock is wrong must neither take over a claim nor end a lease (4.3)."""
+    server.execute("CREATE SCHEMA later", url)
+    server.execute(
+        "CREATE FUNCTION later.clock_timestamp() RETURNS timestamptz LANGUAGE sql"
+        " AS $$ SELECT pg_catalog.clock_timestamp() + interval '1 hour' $$",
+        url,
+    )
+    ahead = f"{url}&options=-csearch_path%3Dpublic,later,pg_catalog"
+    async with node(url) as here, node(ahead) as there:
+        assert 3_599_000 < there.now() - here.now() < 3_601_000
+        (wall,) = server.execute("SELECT EXTRACT(EPOCH FROM clock_timestamp()) * 1000")
+        assert abs(here.now() - int(wall[0])) < 500
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_when_the_servers_clock_jumps_the_rows_move_once(server: Server, url: str) -> None:
+    """D13: whichever node notices first, and whoever comes later."""
+    server.execute("CREATE SCHEMA shifted; CREATE TABLE shifted.days AS SELECT 0 AS ahead", url)
+    server.execute(
+        "CREATE FUNCTION shifted.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$"
+        " SELECT pg_catalog.clock_timestamp() + (SELECT ahead FROM shifted.days) * interval '1 day'"
+        " $$",
+        url,
+    )
+    shifted = f"{url}&options=-csearch_path%3Dpublic,shifted,pg_catalog"
+    digests = dict.fromkeys(TOPICS, "content")
+    async with node(shifted) as one, node(shifted) as other:
+        start = one.now()
+        await one.run(lambda cursor: topics.bump(cursor, digests, 1, start))
+        with capturedLogs() as events:
+            for noticing, ahead in ((one, 1), (other, -1), (one, 2)):
+                server.execute(f"UPDATE shifted.days SET ahead = {ahead}", url)
+                await noticing.run(lambda _: None)
+                async with node(shifted) as third:
+                    for each in (one, other, third):
+                        await each.run(lambda _: None)
+                        assert abs(each.now() - start - ahead * DAY) < 60_000
+                    changed = await rows(third, "SELECT DISTINCT changed_at FROM topic")
+                    assert abs(changed[0][0] - start - ahead * DAY) < 60_000
+            # Of a node that stood still and takes the time that has passed for a jump: what one node
+            # has said counts for all, or they would move the rows to and fro.
+            server.execute(f"UPDATE meta SET value = '{DAY}' WHERE key = 'clock_moved'", shifted)
+            for each in (one, other):
+                await each.run(lambda _: None)
+        assert ["ahead by 86,400 s", "back by 172,800 s", "ahead by 259,200 s"] == [
+            str(line).partition("set ")[2].partition(";")[0] for line in said(events)
+        ]
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_only_newer_data_gives_a_new_version(url: str) -> None:
+    """D8: nodes with different data would announce theirs in turn, for ever."""
+
+    def announced(content: str, data_revision: int) -> Callable[[Cursor], set[int]]:
+        def work(cursor: Cursor) -> set[int]:
+            digests = dict.fromkeys(TOPICS, content)
+            after = topics.bump(cursor, digests, data_revision, 1, newer_only=True)
+            return {topic.version for topic in after.values()}
+
+        return work
+
+    async with node(url) as one, node(url) as other:
+        assert {1} == await one.run(announced("old", 100))
+        assert {2} == await other.run(announced("new", 200))
+        assert {2} == await one.run(announced("old", 100))
+        assert {2} == await one.run(announced("other", 200))
+        assert {2} == await one.run(announced("new", 150))
+        assert {3} == await one.run(announced("newest", 201))
+
+
+# -- the tables
+
+
+def test_a_migration_is_told_in_postgresqls_words() -> None:
+    assert "id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY," == translated(
+        "id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    )
+    assert "id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY," == translated(
+        "id INTEGER PRIMARY KEY,"
+    )
+    assert "hash BYTEA PRIMARY KEY, n INTEGER" == translated("hash BLOB PRIMARY KEY, n INTEGER")
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_the_tables_are_those_of_sqlite(server: Server, url: str) -> None:
+    async with node(url):
+        pass
+    found = server.execute(
+        "SELECT table_name, column_name, data_type FROM information_schema.columns"
+        " WHERE table_schema = 'public' ORDER BY table_name, ordinal_position",
+        url,
+    )
+    expected = []
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for statements in MIGRATIONS:
+            for statement in statements:
+                connection.execute(statement)
+        tables = connection.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+            " ORDER BY name"
+        )
+        for (table,) in tables.fetchall():
+            for _, name, kind, *_ in connection.execute(f"PRAGMA table_info({table})"):
+                expected.append((table, name, "bigint" if name == "id" else TYPES[kind]))
+        indexes = connection.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name"
+        ).fetchall()
+    assert expected == found
+    made = (
+        "SELECT indexname FROM pg_indexes WHERE schemaname = 'public'"
+        " AND indexdef LIKE 'CREATE INDEX%' ORDER BY indexname"
+    )
+    assert indexes == server.execute(made, url)
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_nodes_that_start_together_migrate_once(url: str) -> None:
+    stores = [Postgres(url, threads, Secrets([KEY])) for _ in range(4)]
+    try:
+        await gatherResults([Deferred.fromCoroutine(store.open()) for store in stores])
+        for store in stores:
+            await rows(store, BLOCKS)
+    finally:
+        for store in stores:
+            await store.close()
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_newer_store_is_refused_at_the_start_and_while_running(
+    server: Server, url: str
+) -> None:
+    """A rolling upgrade: the older nodes stop, instead of misreading the newer one's rows (D11)."""
+    newer = f"UPDATE meta SET value = '{len(MIGRATIONS) + 1}' WHERE key = 'schema_version'"
+    async with node(url) as running:
+        await running.run(blocking("a.com"))
+        server.execute(newer, url)
+        with pytest.raises(NewerSchemaError, match=r"version 2.*knows up to 1"):
+            await running.run(blocking("b.com"))
+    starting = Postgres(url, threads, Secrets([KEY]))
+    try:
+        with pytest.raises(NewerSchemaError):
+            await starting.open()
+        with pytest.raises(NewerSchemaError):
+            await rows(starting, BLOCKS)
+        assert not starting.healthy
+    finally:
+        await starting.close()
+    assert [("a.com",)] == server.execute(BLOCKS, url)
+
+
+# -- the keys
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_node_with_another_key_is_refused(url: str) -> None:
+    """Its signed deliveries would all fail, and the third failure removes a subscription."""
+    async with node(url, KEY):
+        pass
+    stranger = Postgres(url, threads, Secrets([OTHER_KEY]))
+    try:
+        with pytest.raises(OtherKeysError, match=r"give all nodes the same secret\.key"):
+            await stranger.open()
+    finally:
+        await stranger.close()
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_key_may_be_replaced(url: str) -> None:
+    for keys in ((KEY,), (KEY, OTHER_KEY), (OTHER_KEY, KEY), (KEY, OTHER_KEY), (OTHER_KEY, KEY)):
+        async with node(url, *keys):
+            pass
+    async with node(url, OTHER_KEY):
+        pass
+    with pytest.raises(OtherKeysError):
+        async with node(url, KEY):
+            pass
+
+
+# -- a store that fails
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_server_that_was_stopped_works_again_as_soon_as_it_is_started(url: str) -> None:
+    """D9; the server's end is a crash, and told once."""
+    with Server() as server:
+        url = server.database()
+        async with node(url) as store:
+            await store.run(blocking("a.com"))
+            server.stop()
+            with capturedLogs() as events:
+                for _ in range(3):
+                    with pytest.raises(StoreError, match="connect"):
+                        await rows(store, BLOCKS)
+                assert not store.healthy
+                server.start()
+                assert [("a.com",)] == await rested(store)
+                assert store.healthy
+            first, *_, last = said(events)
+            assert len(set(said(events))) == len(events)
+            assert (first or "").startswith("the store test1 at /tmp/pg")
+            assert (last or "").endswith(" works again")
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_server_that_is_down_at_the_start_is_found_later(url: str) -> None:
+    with Server() as server:
+        url = server.database()
+        server.stop("fast")
+        store = Postgres(url, threads, Secrets([KEY]))
+        try:
+            with pytest.raises(StoreError):
+                await store.open()
+            server.start()
+            assert [] == await rested(store)
+        finally:
+            await store.close()
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_connection_lost_between_two_transactions_is_replaced_unnoticed(
+    server: Server, url: str
+) -> None:
+    async with node(url) as store:
+        with capturedLogs() as events:
+            terminate(server)
+            await store.run(blocking("a.com"))
+            terminate(server)
+            assert [("a.com",)] == await rows(store, BLOCKS)
+        assert [] == said(events)
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_connection_lost_within_a_transaction_takes_it_back(
+    server: Server, url: str
+) -> None:
+    """And no traceback of a failed rollback is logged."""
+
+    def work(cursor: Cursor) -> None:
+        blocking("a.com")(cursor)
+        terminate(server)
+        blocking("b.com")(cursor)
+
+    async with node(url) as store:
+        with capturedLogs() as events:
+            with pytest.raises(StoreError, match="connection"):
+                await store.run(work)
+            assert [] == await rested(store)
+        assert [None, None] == [event.get("log_failure") for event in events]
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_node_that_keeps_the_lock_does_not_stop_the_others_for_good(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(postgres._SESSION, "lock_timeout", "50ms")
+    monkeypatch.setitem(postgres._SESSION, "idle_in_transaction_session_timeout", "200ms")
+    frozen, go_on = threading.Event(), threading.Event()
+
+    def freeze(_: Cursor) -> None:
+        frozen.set()
+        assert go_on.wait(20)
+
+    async with node(url) as one, node(url) as other:
+        freezing = Deferred.fromCoroutine(one.run(freeze))
+        assert frozen.wait(20)
+        with pytest.raises(StoreError, match="lock timeout"):
+            await other.run(blocking("a.com"))
+        assert [] == await rested(other)
+        await other.run(blocking("a.com"))
+        go_on.set()
+        with pytest.raises(StoreError):
+            await freezing
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_who_waits_behind_a_failure_is_told_at_once(server: Server, url: str) -> None:
+    """A connection that is not answered takes seconds to fail; a queue of them would take minutes."""
+    async with node(url) as store:
+        newer = "UPDATE meta SET value = '99' WHERE key = 'schema_version'"
+        server.execute(newer, url)
+        with pytest.raises(NewerSchemaError):
+            await rows(store, BLOCKS)
+        server.execute(newer.replace("99", str(len(MIGRATIONS))), url)
+        for _ in range(20):
+            with pytest.raises(NewerSchemaError):
+                await rows(store, BLOCKS)
+        assert [] == await rested(store)
+
+
+# -- the URL
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_password_is_never_told() -> None:
+    with capturedLogs() as events:
+        with pytest.raises(ValueError, match="expected a PostgreSQL URL") as refusal:
+            Postgres("postgresql://me:s3cret@h/x?nonsense=s3cret", threads, Secrets([KEY]))
+        assert "s3cret" not in str(refusal.value)
+        assert refusal.value.__suppress_context__
+        store = Postgres("postgresql://me:s3cret@127.0.0.1:1/x", threads, Secrets([KEY]))
+        try:
+            with pytest.raises(StoreError) as failure:
+                await store.open()
+        finally:
+            await store.close()
+    assert "s3cret" not in f"{failure.value} {said(events)} {failure.value.__cause__}"
+
+
+def test_without_psycopg_the_remedy_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is an extra: who has one node does not need it."""
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    monkeypatch.delitem(sys.modules, "reviewsd.store.postgres")
+    config = tmp_path / "reviewsd.yaml"
+    config.write_text(
+        "base_url: https://a.example\ndata_dir: .\nhub: {store: 'postgresql://me:s3cret@h/x'}\n"
+    )
+    assert 78 == command(["--check", "--config", str(config)], {})
+    told = capsys.readouterr().err
+    assert told.startswith("reviewsd: hub.store: PostgreSQL needs psycopg")
+    assert told.endswith("pip install 'reviewsd[postgres]'\n")
+    assert "s3cret" not in told

@@ -1,0 +1,121 @@
+"""The tables, and how they come about (D11)."""
+
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import pytest_twisted  # type: ignore[import-untyped] # has no stubs
+
+from reviewsd.http1.urls import TOPICS
+from reviewsd.store.sqlite import Database, NewerSchemaError
+from reviewsd.store.schema import MIGRATIONS
+from tests.support.stores import blocking, opened, rows, threads
+
+TABLES = ["block", "ended", "mcp_ended", "meta", "subscription", "topic", "verification"]
+
+RELEASED = {
+    1: "INSERT INTO block (value, note, created_at) VALUES ('evil.com', 'spam', 1700000000000)",
+}
+"""By version of the schema: what a store of that release may hold; add to it, never change it."""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "state.db"
+
+
+def of_version(path: Path, version: int) -> None:
+    """Make a file as a release with that schema left it."""
+    with closing(sqlite3.connect(path)) as connection:
+        for statements in MIGRATIONS[:version]:
+            for statement in statements:
+                connection.execute(statement)
+        connection.execute(RELEASED[version])
+        connection.execute(f"PRAGMA user_version = {version}")
+        connection.commit()
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_new_store_has_all_tables_and_the_newest_version(path: Path) -> None:
+    async with opened(path) as database:
+        found = await rows(
+            database,
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+            " ORDER BY name",
+        )
+        assert TABLES == [name for (name,) in found]
+        assert [(len(MIGRATIONS),)] == await rows(database, "PRAGMA user_version")
+
+
+def test_every_released_version_has_its_fixture() -> None:
+    assert set(RELEASED) == set(range(1, len(MIGRATIONS) + 1))
+
+
+@pytest.mark.parametrize("version", RELEASED)
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_store_of_any_release_is_migrated_with_what_it_holds(
+    path: Path, version: int
+) -> None:
+    of_version(path, version)
+    async with opened(path) as database:
+        assert [(len(MIGRATIONS),)] == await rows(database, "PRAGMA user_version")
+        assert [("evil.com", "spam")] == await rows(database, "SELECT value, note FROM block")
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_newer_store_is_refused_and_left_alone(path: Path) -> None:
+    """A downgrade would misread it, and nobody would notice (D11)."""
+    of_version(path, 1)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    database = Database(path, threads)
+    try:
+        with pytest.raises(NewerSchemaError, match=r"version 2.*knows up to 1"):
+            await database.open()
+        with pytest.raises(NewerSchemaError):
+            await database.run(blocking("a.com"))
+        assert not database.healthy
+    finally:
+        await database.close()
+    with closing(sqlite3.connect(path)) as connection:
+        assert [("evil.com",)] == connection.execute("SELECT value FROM block").fetchall()
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_topic_is_one_of_the_three(path: Path) -> None:
+    insert = "INSERT INTO topic (path, sha256, data_revision, changed_at) VALUES ('{}', '', 0, 0)"
+    async with opened(path) as database:
+        for topic in TOPICS:
+            await rows(database, insert.format(topic))
+        with pytest.raises(sqlite3.IntegrityError):
+            await rows(database, insert.format("/insights.json"))
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_subscription_needs_its_topic(path: Path) -> None:
+    """Foreign keys are off in SQLite unless asked for."""
+    insert = (
+        "INSERT INTO subscription (topic_id, callback, callback_host, lease_seconds,"
+        " lease_expires_at, delivered_version, created_at, verified_at)"
+        " VALUES (9, 'https://a.com/', 'a.com', 300, 0, 0, 0, 0)"
+    )
+    async with opened(path) as database:
+        with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):
+            await rows(database, insert)
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_what_is_due_is_found_by_its_index(path: Path) -> None:
+    """The poll runs every second, and must not read every subscription."""
+    async with opened(path) as database:
+        for column, index in (
+            ("next_attempt_at", "subscription_due"),
+            ("lease_expires_at", "subscription_lease"),
+        ):
+            (plan,) = await rows(
+                database,
+                f"EXPLAIN QUERY PLAN SELECT id FROM subscription WHERE {column} <= 5",
+            )
+            assert re.search(rf"SEARCH subscription USING .*INDEX {index}", plan[-1])

@@ -1,0 +1,198 @@
+"""What computed answers take of memory is counted until their clients have taken them (S5)."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from mmap import mmap
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.internet.task import Clock
+
+from reviewsd.http1.request import Asked
+from reviewsd.web.memory import (
+    BATCH,
+    PART,
+    SHARE,
+    SMALL,
+    AnswerMemory,
+    MemoryFullError,
+    Room,
+    own_size,
+)
+from reviewsd.http1.responses import Reply
+from reviewsd.web.workload import Workload
+from tests.support.connections import Client, Door, ask
+from tests.support.workload import workload
+
+TOTAL = 1_000_000
+LARGE = 300_000
+TAKEN = LARGE + PART
+MIB = 1 << 20
+
+
+def client() -> str:
+    return "a"
+
+
+# Counting -----------------------------------------------------------------------------------------
+
+
+def test_views_of_mapped_files_are_no_memory_of_ours() -> None:
+    mapped = memoryview(mmap(-1, 100_000))
+    own = memoryview(b"x" * 10)
+    assert 0 == own_size(())
+    assert 4 * PART == own_size((mapped, mapped[5:], mapped[8:16].cast("Q"), b""))
+    assert 16 + 4 * PART == own_size((b"123", own, mapped, own[7:]))
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 400_000), st.booleans())))
+def test_what_is_held_is_what_is_not_released(steps: list[tuple[str, int, bool]]) -> None:
+    memory, held = AnswerMemory(TOTAL), list[tuple[str, int]]()
+    for name, size, more in steps:
+        if more or not held:
+            memory.hold(name, size)
+            held.append((name, size))
+        else:
+            memory.release(*held.pop())
+        each = Counter[str]()
+        for owner, amount in held:
+            each[owner] += amount
+        assert each.total() == memory.held
+        assert dict(each) == memory._clients
+        for owner in "abc":
+            full = each.total() >= TOTAL or each[owner] >= TOTAL // SHARE
+            assert full == memory.full(lambda owner=owner: owner)  # type: ignore[misc]
+
+
+def test_nobody_is_asked_who_he_is_where_little_is_held() -> None:
+    def stranger() -> str:
+        raise AssertionError("asked")
+
+    memory = AnswerMemory(TOTAL)
+    memory.hold("a", TOTAL // SHARE - 1)
+    assert not memory.full(stranger)
+
+
+def test_one_client_does_not_take_the_room_of_all() -> None:
+    memory = AnswerMemory(TOTAL)
+    memory.hold("a", TOTAL // SHARE)
+    assert memory.full(lambda: "a")
+    assert not memory.full(lambda: "b")
+
+
+def test_an_answer_that_grows_is_bounded_and_counted() -> None:
+    memory = AnswerMemory(64 * MIB)
+    room = Room(memory, client)
+    room.hold((bytes(BATCH - 3 * PART - 1), memoryview(mmap(-1, MIB))))
+    assert not room.full
+    room.hold((b"x",))
+    assert room.full
+    assert BATCH == memory.held
+    assert not Room(memory, client).full
+    room.release()
+    room.release()
+    assert 0 == memory.held
+
+
+def test_it_is_bounded_by_what_others_hold_too() -> None:
+    memory = AnswerMemory(TOTAL)
+    room = Room(memory, client)
+    memory.hold("b", TOTAL)
+    assert room.full
+
+
+# Answers ------------------------------------------------------------------------------------------
+
+
+def reply(size: int) -> Reply:
+    return Reply(200, b"Content-Length: %d\r\n" % size, (bytes(size),))
+
+
+def test_small_answers_are_given_in_any_case() -> None:
+    made = workload(Clock(), total=0)
+    assert made.admit(Asked(b"GET", b"/"), reply(SMALL - PART)).hold is None
+
+
+def test_large_ones_are_not_begun_when_too_much_is_held() -> None:
+    made = workload(Clock(), total=LARGE)
+    large = made.admit(Asked(b"GET", b"/"), reply(LARGE))
+    assert large.hold is not None
+    assert 0 == made.counts()["answer_bytes_held"]  # its client may take it at once
+    release = large.hold()
+    assert TAKEN == made.counts()["answer_bytes_held"]
+    with pytest.raises(MemoryFullError):
+        made.admit(Asked(b"GET", b"/"), reply(SMALL))
+    release()
+    assert made.admit(Asked(b"GET", b"/"), reply(SMALL)).hold is not None
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """A door behind which every answer is large."""
+
+    door: Door
+    workload: Workload
+
+    @property
+    def held(self) -> float:
+        return self.workload.counts()["answer_bytes_held"]
+
+    def connect(self, *, slow: bool) -> Client:
+        return self.door.connect(slow=slow)
+
+
+@pytest.fixture
+def house() -> Iterator[House]:
+    door = Door()
+    made = House(door, workload(door.clock))
+    door.server.lane = lambda asked: made.workload.admit(asked, reply(LARGE))
+    yield made
+    door.close()
+
+
+def test_what_a_client_takes_at_once_is_not_held(house: House) -> None:
+    quick = house.connect(slow=False)
+    quick.send(ask(), ask())
+    assert [LARGE, LARGE] == [len(answer.body) for answer in quick.answers()]
+    assert 0 == house.held
+
+
+@pytest.mark.parametrize("last", ["", "Connection: close"])
+def test_what_it_does_not_take_is_held_until_it_has(house: House, last: str) -> None:
+    slow = house.connect(slow=True)
+    slow.send(ask("/now", *filter(None, [last])))
+    assert TAKEN == house.held
+    slow.take_all()
+    assert 0 == house.held
+
+
+def test_or_until_it_leaves(house: House) -> None:
+    slow, other = house.connect(slow=True), house.connect(slow=True)
+    slow.send(ask())
+    other.send(ask())
+    assert 2 * TAKEN == house.held
+    slow.line.leave()
+    assert TAKEN == house.held
+    other.channel.abort()
+    assert 0 == house.held
+
+
+def test_a_connection_holds_one_answer_however_much_it_asks_for(house: House) -> None:
+    slow = house.connect(slow=True)
+    slow.send(5 * ask())
+    assert TAKEN == house.held
+    slow.line.take(slow.line.pending)
+    slow.settle()
+    assert TAKEN == house.held
+    slow.take_all()
+    assert 5 == len(slow.answers())
+    assert 0 == house.held
+
+
+def test_a_large_answer_is_not_kept_to_be_repeated(house: House) -> None:
+    """A connection that is idle would hold it, uncounted."""
+    client = house.connect(slow=False)
+    client.send(ask(), ask())
+    assert client.channel._said is None

@@ -1,0 +1,181 @@
+"""Requests that are too much are told so, and the others answered (S5): with and without the lane."""
+
+import itertools
+import json
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import cast
+
+import pytest
+from twisted.internet.abstract import FileDescriptor
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+
+from reviewsd.http1 import urls as paths, problems
+from reviewsd.mcp.server import Answer, Posted, Room
+from reviewsd.mcp.sessions import Session
+from reviewsd.snapshot.snapshots import Snapshot, Snapshots
+from reviewsd.runtime.tasks import TaskSet
+from reviewsd.http1.request import Asked
+from reviewsd.runtime.cooperative import MAX_WAITING
+from reviewsd.web.lane import fast_lane
+from reviewsd.web.mcp import McpRoute, Rules
+from reviewsd.web.memory import PART, SMALL, TOTAL, own_size
+from reviewsd.http1.hosts import Hosts, Origins
+from reviewsd.web.public import PublicSite
+from reviewsd.web.reads import COPIED, Reads
+from reviewsd.http1.responses import Replies, Reply
+from reviewsd.server.server import Limits, PublicServer
+from tests.support.columns import review
+from tests.support.connections import Line, ask
+from tests.support.publishing import House
+from tests.support.raw import Response, responses
+from tests.support.workload import workload
+
+BASE_URL = "https://reviews.example"
+REPLIES = Replies(BASE_URL, "public", lambda: 0.0)
+CLIENT, OTHER = "192.0.2.1", "198.51.100.1"
+POST = (
+    ask(paths.MCP, "Content-Type: application/json", "Content-Length: 40", method="POST")
+    + b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
+)
+
+
+class Scribe:
+    """Knows no protocol; answers much."""
+
+    def post(
+        self, _posted: Posted, _snapshot: Snapshot, _now: float, _room: Room
+    ) -> Generator[None, None, Answer]:
+        yield
+        return Answer(200, (b'"%b"' % (SMALL * b"x"),))
+
+    def delete(self, _posted: Posted, _now: float) -> Session | Answer:
+        raise NotImplementedError
+
+    def fault(self, _posted: Posted) -> Answer:
+        raise NotImplementedError
+
+
+class Book:
+    """Where ended sessions are kept."""
+
+    async def end(self, digest: bytes, expires: int) -> bool:
+        raise NotImplementedError
+
+
+@pytest.fixture(scope="module")
+def snapshots(tmp_path_factory: pytest.TempPathFactory) -> Snapshots:
+    """A hundred reviews of 2,000 characters; every other one is of three stars."""
+    house = House(tmp_path_factory.mktemp("house"))
+    house.write(*(review(f"r{at:03}", rating=3 + at % 2, text=2_000 * "x") for at in range(100)))
+    house.publish()
+    found = Snapshots(house.snapshots)
+    found.refresh()
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Street:
+    """A site whose time and memory somebody else may have."""
+
+    snapshots: Snapshots
+    fast: bool
+    total: int = TOTAL
+    occupied: int = 0
+    """Pieces of work that the client has waiting."""
+
+    def ask(self, data: bytes, client: str) -> Response | None:
+        """What one request is answered; None where it waits."""
+        clock = Clock()
+        now = itertools.count() if self.occupied else itertools.repeat(0)
+        made = workload(clock, total=self.total, timer=now.__next__)
+        for _ in range(self.occupied):
+            waiting = made.run(Asked(b"GET", b"/", client=CLIENT), endless())
+            assert isinstance(waiting, Deferred)
+        reads = Reads(self.snapshots, REPLIES, made)
+        rules = Rules(origins=Origins(BASE_URL), hosts=Hosts(BASE_URL, ["a"]), max_body=100)
+        route = McpRoute(
+            Scribe(), self.snapshots, Book(), rules, REPLIES, made, TaskSet(), lambda: 0.0
+        )
+        site = PublicSite(reads, REPLIES, mcp=route).resource()
+        lane = fast_lane(reads, route) if self.fast else None
+        server = PublicServer(site, REPLIES, clock, Limits(), lane=lane)
+        line = Line(client)
+        channel = line.protocol = server.buildProtocol(None)
+        channel.makeConnection(cast("FileDescriptor", line))
+        channel.dataReceived(data)
+        line.leave()
+        found = responses(line.value())
+        return found[0] if found else None
+
+
+def endless() -> Generator[None, None, None]:
+    while True:
+        yield
+
+
+both = pytest.mark.parametrize("fast", [True, False], ids=["lane", "Klein"])
+LARGE = ask(f"{paths.SEARCH}?limit=100")
+
+
+@both
+@pytest.mark.parametrize("data", [LARGE, POST], ids=["search", "MCP"])
+def test_who_has_too_much_waiting_is_429(snapshots: Snapshots, data: bytes, *, fast: bool) -> None:
+    street = Street(snapshots=snapshots, fast=fast, occupied=MAX_WAITING)
+    refused = street.ask(data, CLIENT)
+    assert refused is not None
+    assert 429 == refused.status
+    assert ["5"] == refused.values("Retry-After")
+    said = json.loads(refused.body)
+    if data is POST:
+        assert (-32603, None) == (said["error"]["code"], said["id"])
+        assert "wait for their answers" in said["error"]["message"]
+    else:
+        assert f"{BASE_URL}/developers/errors#{problems.TOO_MANY_REQUESTS.kind}" == said["type"]
+    assert street.ask(data, OTHER) is None  # but waits for its turn
+
+
+@both
+def test_documents_wait_for_nobody(snapshots: Snapshots, *, fast: bool) -> None:
+    street = Street(snapshots=snapshots, fast=fast, occupied=MAX_WAITING, total=0)
+    for path in (paths.HEALTH, paths.REVIEWS, paths.JSON_FEED, f"{paths.SINCE}2025-01-01"):
+        answer = street.ask(ask(path), CLIENT)
+        assert answer is not None
+        assert 200 == answer.status
+
+
+@both
+def test_a_message_that_there_is_no_memory_for_is_503(snapshots: Snapshots, *, fast: bool) -> None:
+    refused = Street(snapshots=snapshots, fast=fast, total=0).ask(POST, CLIENT)
+    assert refused is not None
+    assert 503 == refused.status
+    assert ["5"] == refused.values("Retry-After")
+    assert ["Origin"] == refused.values("Vary")
+    said = json.loads(refused.body)
+    assert (-32603, None) == (said["error"]["code"], said["id"])
+    assert "try again" in said["error"]["message"]
+
+
+@both
+@pytest.mark.parametrize("query", ["limit=100", "limit=50&rating=3", "limit=9&rating=3"])
+def test_the_records_of_a_large_search_stay_where_they_are(
+    snapshots: Snapshots, query: str, *, fast: bool
+) -> None:
+    """However long reviews are, an answer takes 16 KiB of memory at most; the bytes are the same."""
+    made = workload(Clock())
+    reply = Reads(snapshots, REPLIES, made).search(
+        Asked(b"GET", paths.SEARCH.encode(), query.encode())
+    )
+    assert isinstance(reply, Reply)
+    size = sum(map(len, reply.body))
+    assert size > COPIED
+    assert own_size(reply.body) < (len(reply.body) + 1) * PART
+    assert reply.hold is None
+    answer = Street(snapshots=snapshots, fast=fast, total=0).ask(
+        ask(f"{paths.SEARCH}?{query}"), CLIENT
+    )
+    assert answer is not None
+    assert b"".join(reply.body) == answer.body
+    found = json.loads(answer.body)
+    assert found["returned"] == len(found["reviews"]) == int(query.split("&", maxsplit=1)[0][6:])

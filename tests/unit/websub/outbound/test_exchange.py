@@ -1,0 +1,325 @@
+"""What goes over the wire, and what of the answer counts (W6, W14 to W16, E12, H6, H12)."""
+
+import hashlib
+import mmap
+import socket
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_twisted  # type: ignore[import-untyped] # has no stubs
+from twisted.internet.error import ConnectionDone
+from twisted.internet.task import Clock, deferLater
+from twisted.internet.testing import StringTransport
+from twisted.python.failure import Failure
+
+from reviewsd.websub.outbound.requests.connection import PIECE, Connection, Lost, Peer, Reply, Request
+from reviewsd.websub.outbound.requests.outcomes import Answered, Outcome, Push, Unanswered
+from reviewsd.websub.outbound.requests.tls import Tls
+from reviewsd.websub.outbound.requests.fair_queue import Turns
+from tests.support.authority import authority
+from tests.support.callback_process import sink
+from tests.support.callbacks import HOST, Server, serving
+from tests.support.hostile import cost
+from tests.support.outbound import Turnstile, callback, calling, push, reactor
+
+CHALLENGE = "hub.challenge=Zm9v-_"
+CONFIRMED = Answered(status=200, headers={}, body=b"Zm9v-_", address=HOST)
+ACCEPTED = Answered(status=200, headers={}, body=b"", address=HOST)
+
+
+@pytest.fixture
+def ca_file(tmp_path: Path) -> Path:
+    return authority().identity.write(tmp_path / "ca.pem")
+
+
+async def verify(ca_file: Path, url: str, seconds: float = 5) -> Outcome:
+    async with calling(ca_file) as client:
+        to = callback(url).adding(CHALLENGE)
+        return await client.verify(to, timeout=seconds, admission=Turnstile())
+
+
+async def deliver(ca_file: Path, url: str, content: Push, seconds: float = 5) -> Outcome:
+    async with calling(ca_file) as client:
+        return await client.deliver(callback(url), content, timeout=seconds, admission=Turnstile())
+
+
+# Requests -----------------------------------------------------------------------------------------
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_verification_is_these_bytes(ca_file: Path) -> None:
+    async with serving() as server:
+        assert CONFIRMED == await verify(ca_file, server.url("/cb?a=b"))
+
+        [request] = server.received
+        assert (
+            b"GET /cb?a=b&hub.challenge=Zm9v-_ HTTP/1.1\r\n"
+            b"Host: 127.0.0.1:%d\r\n"
+            b"User-Agent: reviewsd/0 (+https://reviews.example/; WebSub hub)\r\n"
+            b"Accept-Encoding: identity\r\n"
+            b"Connection: close\r\n\r\n" % server.port
+        ) == request.head
+
+
+@pytest.mark.parametrize("signature", [None, b"sha256=00ff"])
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_delivery_is_these_bytes(ca_file: Path, signature: bytes | None) -> None:
+    headers = (
+        b"Content-Type: application/feed+json\r\n"
+        b"Content-Length: 6\r\n"
+        b'Link: <https://r.example/hub>; rel="hub", <https://r.example/f>; rel="self"\r\n'
+        b'ETag: "abc"\r\n'
+    )
+    async with serving() as server:
+        content = Push(headers, (b"foo", memoryview(b"xbarx")[1:4]), signature)
+        assert ACCEPTED == await deliver(ca_file, server.url("/cb?a=b", "localhost"), content)
+
+        [request] = server.received
+        assert b"foobar" == request.body
+        assert (
+            b"POST /cb?a=b HTTP/1.1\r\n"
+            b"Host: localhost:%d\r\n"
+            b"%b"
+            b"User-Agent: reviewsd/0 (+https://reviews.example/; WebSub hub)\r\n"
+            b"Accept-Encoding: identity\r\n"
+            b"%b\r\n"
+            % (
+                server.port,
+                headers,
+                b"" if signature is None else b"X-Hub-Signature: sha256=00ff\r\n",
+            )
+        ) == request.head
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["/", "/cb?", "/cb??", "/cb?&", "//a/../b/./c;d", "/%2F%2f%C3%A4?%20+&x=1&x=2&a&=b&hub.mode=x"],
+)
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_path_and_query_arrive_byte_for_byte(ca_file: Path, target: str) -> None:
+    """W6, W7: hyperlink, inside of treq, would change four of these."""
+    async with serving() as server:
+        await deliver(ca_file, server.url(target), push())
+        await verify(ca_file, server.url(target))
+        joint = "" if target.endswith("?") and target.count("?") == 1 else "?&"["?" in target]
+        assert [target, f"{target}{joint}{CHALLENGE}"] == [each.target for each in server.received]
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_an_ipv6_literal_is_called(ca_file: Path) -> None:
+    """Which treq by itself cannot (F4)."""
+    if not socket.has_ipv6:
+        pytest.skip("no IPv6")
+    server = Server()
+    server.listen("::1")
+    try:
+        answered = await verify(ca_file, server.url("/", "[::1]"))
+        assert isinstance(answered, Answered)
+        assert (b"Zm9v-_", "::1") == (answered.body, answered.address)
+        assert f"[::1]:{server.port}" == server.received[0].field("Host")
+    finally:
+        await server.stop()
+
+
+# Large bodies -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("length", [0, 1, PIECE - 1, PIECE, PIECE + 1, 5 * PIECE + 1])
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_body_of_any_length_arrives_whole(ca_file: Path, length: int) -> None:
+    body = hashlib.shake_128(b"seed").digest(length)
+    async with serving() as server:
+        assert ACCEPTED == await deliver(ca_file, server.url(), push(body))
+        assert body == server.received[0].body
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_mapped_file_is_sent_in_little_memory(ca_file: Path) -> None:
+    length = 50_000_000
+    with tempfile.TemporaryFile() as file:
+        file.truncate(length)
+        mapped = memoryview(mmap.mmap(file.fileno(), length, access=mmap.ACCESS_READ))
+        headers = b"Content-Type: text/plain\r\nContent-Length: %d\r\n" % length
+        content = Push(headers, (mapped[:10], mapped[10:]), None)
+        with sink(ca_file.parent) as port:
+            to = callback(f"https://{HOST}:{port}/")
+            found = await cost(
+                ca_file,
+                lambda client: client.deliver(to, content, timeout=30, admission=Turnstile()),
+            )
+    assert ACCEPTED == found.outcome
+    assert found.megabytes - length / 1_000_000 < 10  # pages of the file count as memory
+
+
+# Answers ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/chunked", "/until-closed", "/interim", "/cookie", "/wordier"]
+)
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_challenge_may_come_in_any_framing(ca_file: Path, path: str) -> None:
+    async with serving() as server:
+        assert CONFIRMED == await verify(ca_file, server.url(path))
+
+
+@pytest.mark.parametrize(
+    ("length", "read"), [(1023, 1023), (1024, 1024), (1025, 1025), (99_999, 1025)]
+)
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_body_is_read_up_to_one_byte_too_many(
+    ca_file: Path, length: int, read: int
+) -> None:
+    """It is an answer, which ends the verification for good (H4), and no challenge."""
+    async with serving() as server:
+        answered = await verify(ca_file, server.url(f"/long/{length}"))
+        assert isinstance(answered, Answered)
+        assert b"x" * read == answered.body
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_what_comes_encoded_is_not_read(ca_file: Path) -> None:
+    async with serving() as server:
+        answered = await verify(ca_file, server.url("/gzip-bomb"))
+        assert Answered(status=200, headers={}, body=b"", address=HOST) == answered
+
+
+@pytest.mark.parametrize("status", [201, 204, 299, 304, 400, 404, 410, 500, 599])
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_every_status_is_an_answer(ca_file: Path, status: int) -> None:
+    async with serving() as server:
+        for outcome in (
+            await verify(ca_file, server.url(f"/status/{status}")),
+            await deliver(ca_file, server.url(f"/status/{status}"), push()),
+        ):
+            assert isinstance(outcome, Answered)
+            assert status == outcome.status
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_retry_after_is_passed_on(ca_file: Path) -> None:
+    async with serving() as server:
+        for outcome in (
+            await verify(ca_file, server.url("/status/503/120")),
+            await deliver(ca_file, server.url("/status/503/120"), push()),
+        ):
+            assert isinstance(outcome, Answered)
+            assert {b"retry-after": b"120"} == outcome.headers
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("/leave", "the connection was closed before it answered"),
+        ("/reset", "the connection was lost before it answered"),
+        ("/garbage", "TLS: record layer failure"),
+    ],
+)
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_no_answer_has_a_reason(ca_file: Path, path: str, reason: str) -> None:
+    async with serving() as server:
+        for outcome in (
+            await verify(ca_file, server.url(path)),
+            await deliver(ca_file, server.url(path), push()),
+        ):
+            assert Unanswered(reason, HOST) == outcome
+
+
+@pytest.mark.parametrize(
+    ("end", "reason"),
+    [
+        (lambda transport: transport.loseConnection(), "closed during the TLS handshake"),
+        (lambda transport: transport.abortConnection(), "lost during the TLS handshake"),
+        (lambda transport: transport.write(b"SSH-2.0\r\n"), "TLS: wrong version number"),
+    ],
+)
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_who_speaks_no_tls_is_told_apart(
+    ca_file: Path, end: Callable[[Any], None], reason: str
+) -> None:
+    async with serving(mute=True) as server:
+
+        def end_all() -> None:
+            for each in server.open:
+                end(each.transport)
+
+        reactor.callLater(0.05, end_all)
+        outcome = await verify(ca_file, server.url())
+        assert isinstance(outcome, Unanswered)
+        assert outcome.reason.endswith(reason)
+
+
+class Wire(StringTransport):
+    """A transport in memory, with what a socket has beside."""
+
+    def setTcpNoDelay(self, *, enabled: bool) -> None:
+        pass
+
+    def writeSomeData(self, data: bytes) -> int:
+        self.write(data)
+        return len(data)
+
+
+@pytest.mark.parametrize("pieces", [1, 7])
+def test_an_alert_is_heard_although_the_peer_leaves_with_it(ca_file: Path, pieces: int) -> None:
+    """Both may come in one turn of the reactor, before the handshake has its own."""
+    clock = Clock()
+    outcomes: list[Reply | Lost] = []
+    connection = Connection(
+        clock,
+        Turns(clock),
+        Tls(clock, ca_file),
+        Peer(callback=callback("https://127.0.0.1/"), address=HOST, network="127.0.0.0/24"),
+        byte_budget=1_000,
+        max_lifetime=45.0,
+        ended=lambda _: None,
+    )
+    connection.exchange(Request(b"")).addCallback(outcomes.append)
+    connection.makeConnection(Wire())
+    clock.advance(0)
+
+    alert = b"\x15\x03\x03\x00\x02\x02\x70"  # fatal, unrecognized_name
+    length = len(alert) // pieces
+    for start in range(0, len(alert), length):
+        connection.dataReceived(alert[start : start + length])
+    connection.connectionLost(Failure(ConnectionDone()))
+    clock.advance(0)
+
+    [lost] = outcomes
+    assert isinstance(lost, Lost)
+    assert "unrecognized name" in lost.reason
+    assert [] == clock.getDelayedCalls()
+
+
+# Before all is sent -------------------------------------------------------------------------------
+
+LARGE = push(bytes(30_000_000))  # more than the kernel takes off our hands
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_success_counts_only_once_all_is_sent(ca_file: Path) -> None:
+    """E12: who has not read it has not got it."""
+    async with serving() as server:
+        outcome = await deliver(ca_file, server.url("/early/200"), LARGE, 0.5)
+        assert Unanswered("no answer within 0.5 s", HOST) == outcome
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_success_counts_when_the_rest_is_read_later(ca_file: Path) -> None:
+    async with serving() as server, calling(ca_file) as client:
+        to = callback(server.url("/early/200"))
+        reactor.callLater(0.1, server.go_on)
+        assert ACCEPTED == await client.deliver(to, LARGE, timeout=20, admission=Turnstile())
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_refusal_counts_at_once_and_the_rest_is_not_sent(ca_file: Path) -> None:
+    async with serving() as server:
+        outcome = await deliver(ca_file, server.url("/early/413"), LARGE)
+        assert isinstance(outcome, Answered)
+        assert 413 == outcome.status
+        await deferLater(reactor, 0)
+        assert server.bytes_received < 30_000_000

@@ -1,0 +1,282 @@
+"""TLS to callbacks: who is trusted, for which name, and what is resumed (E10)."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import pytest_twisted  # type: ignore[import-untyped] # has no stubs
+from OpenSSL import SSL
+from OpenSSL._util import lib
+from twisted.internet.task import Clock
+
+from reviewsd.domain.callback import Callback
+from reviewsd.websub.outbound.requests.outcomes import Answered, Unanswered
+from reviewsd.websub.outbound.requests.tls import MAX_SESSIONS, SESSION_SECONDS, NotTrustedError, Tls, reason
+from tests.support.authority import Authority, Identity, authority, self_signed
+from tests.support.callbacks import HOST, NAMES, serving
+from tests.support.outbound import Names, Turnstile, callback, calling, push
+
+LOCALHOST = Callback("localhost", 443, "/")
+LITERAL = Callback(HOST, 443, "/")
+
+
+@pytest.fixture
+def ca_file(tmp_path: Path) -> Path:
+    return authority().identity.write(tmp_path / "ca.pem")
+
+
+def server_context(identity: Identity | None = None, most: int | None = None) -> SSL.Context:
+    identity = identity or authority().issue(*NAMES)
+    context = SSL.Context(SSL.TLS_SERVER_METHOD)
+    if most is not None:
+        context.set_max_proto_version(most)
+    context.use_certificate(identity.certificate)
+    context.use_privatekey(identity.key)
+    context.set_session_id(b"test")
+    return context
+
+
+def shake(client: SSL.Connection, context: SSL.Context) -> SSL.Connection:
+    """The handshake, in memory, and a byte from the server, which brings the session along."""
+    server = SSL.Connection(context, None)
+    server.set_accept_state()
+    unfinished = [client, server]
+    for _ in range(10):
+        for side, other in ((client, server), (server, client)):
+            if side in unfinished:
+                try:
+                    side.do_handshake()
+                except SSL.WantReadError:
+                    pass
+                else:
+                    unfinished.remove(side)
+            pass_on(side, other)
+    assert [] == unfinished
+    server.send(b"x")
+    pass_on(server, client)
+    assert b"x" == client.recv(1)
+    return server
+
+
+def pass_on(side: SSL.Connection, other: SSL.Connection) -> None:
+    with suppress(SSL.WantReadError):
+        other.bio_write(side.bio_read(65_536))
+
+
+def resumed(server: SSL.Connection) -> bool:
+    return bool(lib.SSL_session_reused(server._ssl))
+
+
+class Rig:
+    """A Tls whose time stands still, and a server."""
+
+    def __init__(self, ca_file: Path, most: int | None = None) -> None:
+        self.clock = Clock()
+        self.tls = Tls(self.clock, ca_file)
+        self.server = server_context(most=most)
+
+    def visit(self, to: Callback = LOCALHOST) -> bool:
+        """One good exchange; whether it resumed a session."""
+        client = self.tls.connection(to)
+        server = shake(client, self.server)
+        self.tls.check(client, to)
+        self.tls.remember(client, to)
+        client.shutdown()  # else OpenSSL takes it for broken, and spoils the session
+        return resumed(server)
+
+
+# Trust --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("write", "words"),
+    [
+        (lambda _: None, "No such file"),
+        (lambda path: path.mkdir(), "Is a directory"),
+        (lambda path: path.write_bytes(b""), "no certificate"),
+        (lambda path: path.write_bytes(b"-----BEGIN CERTIFICATE-----\nnone\n"), "bad"),
+    ],
+)
+def test_a_bad_ca_file_is_an_error_from_the_start(
+    tmp_path: Path, write: Callable[[Path], object], words: str
+) -> None:
+    path = tmp_path / "ca.pem"
+    write(path)
+    with pytest.raises(ValueError, match=words) as caught:
+        Tls(Clock(), path)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_the_platform_is_trusted_beside_the_file(
+    ca_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``SSL_CERT_FILE`` names what the platform trusts, as for every program."""
+    platform = Authority("Platform")
+    monkeypatch.setenv("SSL_CERT_FILE", str(platform.identity.write(tmp_path / "platform.pem")))
+    tls = Tls(Clock(), ca_file)
+    for issuer in (platform, authority()):
+        client = tls.connection(LOCALHOST)
+        shake(client, server_context(issuer.issue("localhost")))
+        tls.check(client, LOCALHOST)
+
+
+def test_without_the_file_only_the_platform_is_trusted() -> None:
+    client = Tls(Clock(), None).connection(LOCALHOST)
+    with pytest.raises(SSL.Error, match="certificate verify failed"):
+        shake(client, server_context())
+
+
+def _thousand_names() -> list[str]:
+    """To look through them all would take the reactor milliseconds."""
+    return [f"a-long-name-{number}.example.com" for number in range(1_000)]
+
+
+@pytest.mark.parametrize(
+    ("identity", "version", "words"),
+    [
+        (lambda: authority().issue("other.example.com", "127.0.0.2"), None, "not for this host"),
+        (lambda: authority().issue("*.0.0.1", "localhost."), None, "not for this host"),
+        (lambda: authority().issue(), None, "not for this host"),
+        (lambda: self_signed(*NAMES), None, "certificate verify failed"),
+        (lambda: Authority("Tests").issue(*NAMES), None, "certificate verify failed"),
+        (lambda: authority().issue(*NAMES, expired=True), None, "certificate verify failed"),
+        (lambda: authority().issue(*NAMES), SSL.TLS1_1_VERSION, "TLS"),
+        (lambda: authority().issue(*NAMES, *_thousand_names()), None, "too large"),
+    ],
+    ids=[
+        "wrong name",
+        "wildcard",
+        "no name",
+        "self-signed",
+        "unknown CA",
+        "expired",
+        "TLS 1.1",
+        "too many names",
+    ],
+)
+@pytest.mark.parametrize("host", ["localhost", HOST])
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_no_byte_of_a_request_reaches_who_is_not_trusted(
+    ca_file: Path, host: str, identity: Callable[[], Identity], version: int | None, words: str
+) -> None:
+    async with serving(identity(), tls_version=version) as server, calling(ca_file) as client:
+        to = callback(server.url("/secret", host))
+        verified = await client.verify(to, timeout=5, admission=Turnstile())
+        delivered = await client.deliver(to, push(), timeout=5, admission=Turnstile())
+
+        for outcome in (verified, delivered):
+            assert isinstance(outcome, Unanswered)
+            assert words in outcome.reason
+            assert HOST == outcome.address
+        assert (2, 0) == (server.connections, server.bytes_received)
+
+
+@pytest.mark.parametrize("host", ["localhost", HOST, "a.localhost.example"])
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_names_wildcards_and_addresses_are_trusted_as_the_certificate_has_them(
+    ca_file: Path, host: str
+) -> None:
+    names = Names({"localhost": [HOST], "a.localhost.example": [HOST]})
+    async with serving() as server, calling(ca_file, names=names) as client:
+        outcome = await client.verify(
+            callback(server.url("/", host)), timeout=5, admission=Turnstile()
+        )
+        assert isinstance(outcome, Answered)
+
+
+def test_the_name_is_sent_along_and_an_address_is_not(ca_file: Path) -> None:
+    """RFC 6066 3: literal addresses are not permitted in SNI."""
+    rig = Rig(ca_file)
+    named, literal = rig.tls.connection(LOCALHOST), rig.tls.connection(LITERAL)
+    assert b"localhost" == shake(named, rig.server).get_servername()
+    assert shake(literal, rig.server).get_servername() is None
+
+
+def test_http_1_1_is_what_is_spoken(ca_file: Path) -> None:
+    rig = Rig(ca_file)
+    rig.server.set_alpn_select_callback(lambda _, offered: b",".join(offered))
+    assert (
+        b"http/1.1" == shake(rig.tls.connection(LOCALHOST), rig.server).get_alpn_proto_negotiated()
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (
+            SSL.Error([("SSL routines", "", "certificate verify failed")]),
+            "certificate verify failed",
+        ),
+        (SSL.SysCallError(-1, "Unexpected EOF"), "broken off"),
+        (SSL.Error([]), "broken off"),
+        (SSL.Error(), "broken off"),
+    ],
+)
+def test_openssl_says_why(error: SSL.Error, words: str) -> None:
+    assert words == reason(error)
+
+
+# Resumption ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("most", [SSL.TLS1_2_VERSION, SSL.TLS1_3_VERSION])
+def test_a_session_is_resumed(ca_file: Path, most: int) -> None:
+    rig = Rig(ca_file, most=most)
+    assert [False, True, True] == [rig.visit() for _ in range(3)]
+
+
+def test_a_session_is_for_one_host_and_port(ca_file: Path) -> None:
+    rig = Rig(ca_file)
+    assert not rig.visit()
+    assert not rig.visit(Callback("localhost", 8443, "/"))
+    assert not rig.visit(LITERAL)
+    assert rig.visit()
+
+
+def test_a_resumed_connection_is_checked_against_the_name_like_any_other(ca_file: Path) -> None:
+    """The session carries the certificate it was made with."""
+    rig = Rig(ca_file)
+    rig.server = server_context(authority().issue("localhost"))
+    rig.visit()
+    client = rig.tls.connection(LOCALHOST)
+    assert resumed(shake(client, rig.server))
+
+    rig.tls.check(client, LOCALHOST)
+    for other in (Callback("other.example.com", 443, "/"), LITERAL):
+        with pytest.raises(NotTrustedError):
+            rig.tls.check(client, other)
+
+
+def test_what_was_not_remembered_is_not_resumed(ca_file: Path) -> None:
+    rig = Rig(ca_file)
+    shake(rig.tls.connection(LOCALHOST), rig.server)
+    assert not rig.visit()
+
+
+def test_without_a_handshake_there_is_nothing_to_remember(ca_file: Path) -> None:
+    rig = Rig(ca_file)
+    rig.tls.remember(rig.tls.connection(LOCALHOST), LOCALHOST)
+    assert {} == rig.tls._sessions
+
+
+def test_resuming_makes_a_session_no_younger(ca_file: Path) -> None:
+    """Else a certificate could outlive its end in it for ever."""
+    rig = Rig(ca_file)
+    rig.visit()
+    rig.clock.advance(SESSION_SECONDS - 1)
+    assert rig.visit()
+    rig.clock.advance(1)
+    assert not rig.visit()
+    assert rig.visit()
+
+
+def test_only_so_many_sessions_are_kept(ca_file: Path) -> None:
+    rig = Rig(ca_file)
+    rig.visit()
+    client = rig.tls.connection(LOCALHOST)
+    shake(client, rig.server)
+    for port in range(1024, 1024 + MAX_SESSIONS):
+        rig.tls.remember(client, Callback("localhost", port, "/"))
+    assert MAX_SESSIONS == len(rig.tls._sessions)
+    assert not rig.visit()

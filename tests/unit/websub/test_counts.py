@@ -1,0 +1,107 @@
+"""What the hub counts of what happens to it (O9)."""
+
+import pytest
+
+from reviewsd.domain.callback import Refusal
+from reviewsd.config.load.schema import Deliveries, Limits
+from reviewsd.config.load.schema import Hub as Settings
+from reviewsd.websub import subscribe as reception
+from reviewsd.websub.outbound.requests.outcomes import Outcome
+from tests.support.hub import (
+    CALLBACK,
+    UNANSWERED,
+    Behaviour,
+    Exchange,
+    Life,
+    answered,
+    good,
+    hanging,
+    living,
+)
+
+
+def counted(life: Life, name: str) -> dict[str, float]:
+    """What was counted under a name, by the value of its label."""
+    counts = life.reception._world.tally.counts()
+    return {
+        key.partition(" ")[2]: number for key, number in counts.items() if key.split(" ")[0] == name
+    }
+
+
+def lost(exchange: Exchange) -> Outcome | None:
+    return UNANSWERED
+
+
+@pytest.mark.parametrize(
+    ("callback", "refusal"),
+    [
+        ("http://subscriber.example.org/", Refusal.NOT_HTTPS),
+        ("https://127.0.0.1/", Refusal.IP_LITERAL),
+        ("https://subscriber.example.org:22/", Refusal.PORT_NOT_ALLOWED),
+        ("https://localhost.internal/", Refusal.SPECIAL_USE_DOMAIN),
+    ],
+)
+def test_a_refused_callback_is_counted_by_its_reason(callback: str, refusal: Refusal) -> None:
+    with living() as life:
+        life.post(callback)
+        assert {refusal.value: 1} == counted(life, "callback_refused_total")
+
+
+def test_what_is_wrong_with_the_rest_of_a_request_is_no_refused_callback() -> None:
+    with living() as life:
+        assert 400 == life.post(mode="publish").status
+        assert {} == counted(life, "callback_refused_total")
+
+
+@pytest.mark.parametrize(
+    ("limits", "limit"),
+    [
+        (Limits(requests_per_minute=1), "requests-per-minute"),
+        (Limits(requests_per_minute_and_host=1), "requests-per-minute-and-host"),
+        (Limits(active=1), "active"),
+        (Limits(active_per_host=1), "active-per-host"),
+        (Limits(pending=1), "pending"),
+    ],
+)
+def test_a_request_over_a_limit_is_counted_by_the_limit(limits: Limits, limit: str) -> None:
+    with living(Settings(limits=limits)) as life:
+        life.callbacks.behaviour = hanging if limit == "pending" else good
+        statuses = [life.post(f"{CALLBACK}/{number}").status for number in range(2)]
+        assert [202, 429] == statuses
+        assert {limit: 1} == counted(life, "ratelimited_total")
+        assert limit in reception.LIMITS
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "result"),
+    [
+        (good, "confirmed"),
+        (lambda _: answered(404), "not-confirmed"),
+        (lambda _: answered(200, b"no"), "not-confirmed"),
+        (lost, "unreachable"),
+    ],
+)
+def test_a_verification_is_counted_by_its_result(behaviour: Behaviour, result: str) -> None:
+    with living() as life:
+        life.callbacks.behaviour = behaviour
+        life.post()
+        assert {result: 1} == counted(life, "verification_total")
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "result"),
+    [
+        (lambda _: answered(204), "delivered"),
+        (lambda _: answered(500), "failed"),
+        (lost, "failed"),
+        (lambda _: answered(410), "gone"),
+    ],
+)
+def test_a_delivery_is_counted_by_its_result(behaviour: Behaviour, result: str) -> None:
+    with living(Settings(delivery=Deliveries(jitter=0.0))) as life:
+        life.callbacks.behaviour = good
+        life.post()
+        life.time.go(10.0)
+        life.callbacks.behaviour = behaviour
+        life.publish("second")
+        assert {result: 1} == counted(life, "delivery_attempts_total")

@@ -1,0 +1,173 @@
+"""Several nodes with one store: who does what, and what they hear of each other (D8, H7).
+
+The nodes have one clock and one store in memory; real ones are in ``tests/system/test_hub_nodes.py``.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from twisted.internet.defer import Deferred
+from twisted.logger import capturedLogs, formatEvent
+
+from reviewsd.domain.listing import PushResult, PushStep
+from reviewsd.config.load.schema import Hub as Settings
+from reviewsd.websub.scheduler import SHARED_PAUSE
+from reviewsd.websub.verification import CLAIM
+from tests.support.hub import (
+    FEED,
+    Behaviour,
+    Callbacks,
+    Life,
+    Time,
+    begin,
+    confirming,
+    connect,
+    content,
+    good,
+    hanging,
+    no_bugs,
+    result_of,
+    snapshot,
+)
+
+SHARED = Settings(store="postgresql:///shared")
+
+Node = Callable[..., Life]
+
+
+@pytest.fixture
+def node() -> Iterator[Node]:
+    """Makes nodes; the first makes the topics known."""
+    time, connection = Time(), connect()
+    callbacks = Callbacks(time)
+    lives: list[Life] = []
+
+    def node(*, start: bool = True) -> Life:
+        life = begin(connection, time, callbacks, SHARED, start=start)
+        lives.append(life)
+        publish(life, "first", 1)
+        return life
+
+    with no_bugs():
+        yield node
+        for life in lives:
+            if not life.store.dead:
+                life.stop()
+
+
+def publish(life: Life, text: str, data_revision: int) -> None:
+    """Give a node data of this age, milliseconds."""
+    data: Any = snapshot(text)
+    data.seen.signature.reviews.mtime_ns = data_revision * 10**6
+    life.hub.topics_changed(data)
+    life.time.go(6.0)
+
+
+def feed_version(life: Life) -> int:
+    ((version,),) = life.store.rows("SELECT version FROM topic WHERE path = ?", FEED)
+    return int(version)
+
+
+def test_what_one_node_accepts_another_verifies_within_a_second(node: Node) -> None:
+    working, idle = node(), node(start=False)
+    assert 202 == idle.post().status
+    working.time.go(SHARED_PAUSE)
+    assert 1 == len(working.callbacks.asked)
+    assert 202 == idle.post(mode="unsubscribe").status
+    working.time.go(SHARED_PAUSE)
+    assert 2 == len(working.callbacks.asked)
+
+
+def test_what_a_killed_node_has_claimed_waits_until_the_claim_lapses(node: Node) -> None:
+    """Nobody knows that it was killed; it may be about to deliver (D5)."""
+    one = node()
+    one.post()
+    one.time.go(SHARED_PAUSE)
+    one.callbacks.behaviour = confirming(hanging)
+    publish(one, "second", 2)
+    assert 1 == len(one.callbacks.sent)
+    one.kill()
+    one.callbacks.behaviour = good
+    restarted, other = node(), node()
+    for each in (restarted, other):
+        publish(each, "second", 2)
+    one.time.go(CLAIM / 1000 - 30)
+    assert 1 == len(one.callbacks.sent)
+    one.time.go(30)
+    assert [content(FEED, "second")] * 2 == one.callbacks.bodies()
+
+
+def test_the_newest_data_wins_once_whoever_comes_back(node: Node) -> None:
+    old, new = node(), node()
+    publish(new, "newer", 2)
+    assert 2 == feed_version(new)
+    for _ in range(10):
+        with capturedLogs() as events:
+            publish(old, "first", 1)
+        publish(new, "newer", 2)
+        assert 2 == feed_version(new)
+        assert "nothing is sent of /feed.xml" in str([formatEvent(event) for event in events])
+
+
+def test_files_of_a_clock_that_was_ahead_hold_back_nothing(node: Node) -> None:
+    """D13: what was written after it was set back is newer, though its files say otherwise."""
+    one = node()
+    publish(one, "tomorrow", one.time.now() + 86_400_000)
+    one.time.go(10.0)
+    publish(one, "newer", one.time.now() - 1)
+    assert 3 == feed_version(one)
+
+
+def test_a_node_with_older_data_delivers_nothing(node: Node) -> None:
+    old, new = node(), node()
+    old.post()
+    old.time.go(SHARED_PAUSE)
+    new.callbacks.behaviour = confirming(hanging)
+    publish(new, "newer", 2)
+    new.time.go(3600)
+    assert {content(FEED, "newer")} == set(new.callbacks.bodies())
+    assert 2 == feed_version(old)
+
+
+def test_a_pause_and_its_end_are_followed_within_a_second(node: Node) -> None:
+    one, other = node(), node()
+    one.post()
+    one.time.go(SHARED_PAUSE)
+    result_of(one.hub.pause())
+    one.time.go(SHARED_PAUSE)
+    assert 503 == other.post("https://late.example.org/").status
+    for each in (one, other):
+        publish(each, "second", 2)
+    assert [] == one.callbacks.sent
+    result_of(other.hub.resume())
+    one.time.go(SHARED_PAUSE)
+    assert [content(FEED, "second")] == one.callbacks.bodies()
+    assert 202 == one.post("https://late.example.org/").status
+
+
+def test_a_block_counts_at_every_nodes_door(node: Node) -> None:
+    one, other = node(), node()
+    result_of(one.operator.block("bad.example.org", "", dry_run=False))
+    assert 403 == other.post("https://bad.example.org/").status
+    other.time.go(SHARED_PAUSE)
+    assert ["bad.example.org"] == [block.value for block in other.orders.blocks]
+
+
+@pytest.mark.parametrize(("behaviour", "delivered"), [(good, 1), (confirming(hanging), 0)])
+def test_a_push_ends_when_other_nodes_have_made_the_attempts(
+    node: Node,
+    behaviour: Behaviour,
+    delivered: int,
+) -> None:
+    working, idle = node(), node(start=False)
+    working.post()
+    working.time.go(SHARED_PAUSE)
+    working.callbacks.behaviour = behaviour
+    steps: list[PushStep] = []
+    results: list[PushResult] = []
+    Deferred.fromCoroutine(idle.operator.push(None, None, steps.append)).addCallback(results.append)
+    working.time.go(60.0)
+    expected = PushResult(total=1, delivered=delivered, failed=1 - delivered, removed=0)
+    assert [expected] == results
+    assert PushStep(done=1, total=1, failed=1 - delivered) == steps[-1]

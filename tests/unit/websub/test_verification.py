@@ -1,0 +1,482 @@
+"""Verification of intent (seed 4.8, WebSub 5.3; H2 to H4, H12, H13, W5, W6, W11)."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from twisted.logger import capturedLogs, formatEvent
+
+from reviewsd.config.load.schema import Callbacks, Deliveries, Limits
+from reviewsd.config.load.schema import Hub as Settings
+from reviewsd.websub.rate_limits import FIRST_BACKOFF, STRIKES
+from reviewsd.websub.outbound.requests.outcomes import Outcome
+from tests.support.hub import (
+    BASE_URL,
+    CALLBACK,
+    FEED,
+    UNANSWERED,
+    Behaviour,
+    Exchange,
+    Life,
+    answered,
+    good,
+    hanging,
+    living,
+)
+
+OPEN = Limits(
+    requests_per_minute=10_000,
+    requests_per_minute_and_host=10_000,
+    active_per_host=10_000,
+    pending_per_client=10_000,
+)
+GENEROUS = Settings(limits=OPEN)
+HOST = "subscriber.example.org"
+
+
+def subscriptions(life: Life) -> list[tuple[Any, ...]]:
+    return life.store.rows("SELECT * FROM subscription")
+
+
+def pending(life: Life) -> int:
+    return len(life.store.rows("SELECT id FROM verification"))
+
+
+def refuse(exchange: Exchange) -> Outcome | None:
+    return answered(404)
+
+
+def unreachable(exchange: Exchange) -> Outcome | None:
+    return UNANSWERED
+
+
+# What is asked ------------------------------------------------------------------------------------
+
+
+def test_the_callback_is_asked_with_mode_topic_challenge_and_lease() -> None:
+    """W11, W25: the topic as it was given; of unsubscribe no lease."""
+    with living() as life:
+        life.post(topic=f"{BASE_URL}{FEED}", lease_seconds="1")
+        life.post(mode="unsubscribe", lease_seconds="77")
+
+        subscribe, unsubscribe = [exchange.question for exchange in life.callbacks.asked]
+        challenges = subscribe.pop("hub.challenge"), unsubscribe.pop("hub.challenge")
+        given = {"id": "1", "hub.topic": f"{BASE_URL}{FEED}"}
+        assert {**given, "hub.mode": "subscribe", "hub.lease_seconds": "300"} == subscribe
+        assert {**given, "hub.topic": FEED, "hub.mode": "unsubscribe"} == unsubscribe
+        assert 2 == len(set(challenges))
+
+
+@pytest.mark.parametrize(
+    ("target", "begins"),
+    [
+        ("/cb", "/cb?hub.mode="),
+        ("/cb?", "/cb?hub.mode="),
+        ("/cb?b=2&a=1", "/cb?b=2&a=1&hub.mode="),
+        ("/cb?q=%7e+%2F", "/cb?q=%7e+%2F&hub.mode="),
+        ("/cb?hub.mode=mine", "/cb?hub.mode=mine&hub.mode="),
+    ],
+)
+def test_the_callbacks_own_query_is_kept(target: str, begins: str) -> None:
+    """W6, byte for byte."""
+    with living() as life:
+        life.callbacks.behaviour = hanging
+        life.post(f"https://{HOST}{target}")
+
+        (exchange,) = life.callbacks.asked
+        assert begins == exchange.callback.target[: len(begins)]
+        assert 1 == exchange.callback.target.count("hub.mode=subscribe")
+
+
+# What confirms ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [200, 201, 202, 299])
+def test_the_exact_challenge_with_any_2xx_confirms(status: int) -> None:
+    """H12."""
+    with living() as life:
+        life.callbacks.behaviour = lambda exchange: answered(
+            status, exchange.question["hub.challenge"].encode()
+        )
+        life.post()
+
+        assert 1 == len(subscriptions(life))
+        assert 0 == pending(life)
+
+
+@pytest.mark.parametrize(
+    ("status", "before", "after"),
+    [
+        (200, b"", b"\n"),
+        (200, b" ", b""),
+        (200, b"\xef\xbb\xbf", b""),
+        (200, b"", b"x"),
+        (200, b"<p>", b"</p>"),
+        (200, b"", b" " * 1024),
+        (199, b"", b""),
+        (300, b"", b""),
+        (302, b"", b""),
+        (404, b"", b""),
+        (500, b"", b""),
+    ],
+)
+def test_what_is_not_exactly_the_challenge_refuses(
+    status: int, before: bytes, after: bytes
+) -> None:
+    """H12, W12."""
+    with living() as life:
+        life.callbacks.behaviour = lambda exchange: answered(
+            status, before + exchange.question["hub.challenge"].encode() + after
+        )
+        life.post()
+        life.time.go(300.0)
+
+        assert [] == subscriptions(life)
+        assert 0 == pending(life)
+        assert 1 == len(life.callbacks.asked)
+
+
+@pytest.mark.parametrize("change", [str.upper, lambda text: text[:-1], lambda _: ""])
+def test_no_part_and_no_other_spelling_of_the_challenge_will_do(
+    change: Callable[[str], str],
+) -> None:
+    """H12; an empty body is what a 204 has."""
+    with living() as life:
+        life.callbacks.behaviour = lambda exchange: answered(
+            204, change(exchange.question["hub.challenge"]).encode()
+        )
+        life.post()
+
+        assert [] == subscriptions(life)
+
+
+def test_a_challenge_is_good_for_one_request() -> None:
+    """H12: an answer with an older challenge confirms nothing."""
+    with living() as life:
+        life.callbacks.behaviour = hanging
+        life.post()
+        first = life.callbacks.asked[0].question["hub.challenge"].encode()
+        life.post()
+        life.callbacks.asked[1].ended.callback(answered(200, first))
+
+        assert [] == subscriptions(life)
+
+
+# Again --------------------------------------------------------------------------------------------
+
+
+def test_no_answer_at_all_is_asked_once_more_after_30_seconds() -> None:
+    """H4."""
+    with living() as life:
+        life.callbacks.behaviour = unreachable
+        life.post()
+        life.time.go(600.0)
+
+        assert [0.0, 30.0] == [exchange.at for exchange in life.callbacks.asked]
+        assert 0 == pending(life)
+
+
+def test_a_callback_that_hangs_is_asked_once_more_30_seconds_after_the_timeout() -> None:
+    with living() as life:
+        life.callbacks.behaviour = hanging
+        life.post()
+        life.time.go(600.0)
+
+        assert [0.0, 45.0] == [exchange.at for exchange in life.callbacks.asked]
+        assert 0 == pending(life)
+
+
+def test_the_second_try_may_confirm() -> None:
+    with living() as life:
+        life.callbacks.behaviour = unreachable
+        life.post()
+        life.callbacks.behaviour = good
+        life.time.go(29.0)
+        assert [] == subscriptions(life)
+        life.time.go(1.0)
+        assert 1 == len(subscriptions(life))
+
+
+def test_a_newer_request_takes_the_place_of_the_older_one() -> None:
+    """H4: what comes of the older one's attempt changes nothing."""
+    with living() as life:
+        life.callbacks.behaviour = hanging
+        life.post(lease_seconds="1000")
+        life.post(lease_seconds="2000")
+        older, newer = life.callbacks.asked
+
+        older.ended.callback(answered(404))
+        assert 1 == pending(life)
+        newer.ended.callback(good(newer))
+
+        assert [(2000,)] == life.store.rows("SELECT lease_seconds FROM subscription")
+
+
+def test_a_request_that_nobody_confirms_is_forgotten_after_ten_minutes() -> None:
+    """H5: here the hub is paused."""
+    with living() as life:
+        life.callbacks.behaviour = unreachable
+        life.post()
+        life.wait(life.operator.pause())
+        life.time.go(599.0)
+        assert 1 == pending(life)
+        life.time.go(61.0)
+        assert 0 == pending(life)
+
+
+# An active subscription meanwhile ------------------------------------------------------------------
+
+
+def test_a_renewal_counts_only_once_it_is_confirmed() -> None:
+    """W5: then with its lease and secret, or none."""
+    with living() as life:
+        life.post(secret="old", lease_seconds="1000")
+        before = subscriptions(life)
+        life.time.go(100.0)
+        life.callbacks.behaviour = hanging
+        life.post(lease_seconds="5000")
+        assert before == subscriptions(life)
+
+        exchange = life.callbacks.asked[-1]
+        life.time.go(5.0)
+        exchange.ended.callback(good(exchange))
+
+        now = life.time.now()
+        assert [(None, 5000, now + 5_000_000, now)] == life.store.rows(
+            "SELECT secret_sealed, lease_seconds, lease_expires_at, verified_at FROM subscription"
+        )
+
+
+@pytest.mark.parametrize("mode", ["subscribe", "unsubscribe"])
+@pytest.mark.parametrize("behaviour", [refuse, unreachable, hanging])
+def test_who_does_not_confirm_leaves_the_row_as_it_was(mode: str, behaviour: Behaviour) -> None:
+    """H13, I8, WebSub 5.1."""
+    with living() as life:
+        life.post(secret="old", lease_seconds="5000")
+        before = subscriptions(life)
+        life.callbacks.behaviour = behaviour
+        life.post(mode=mode, lease_seconds="1000")
+        life.time.go(200.0)
+
+        assert before == subscriptions(life)
+        assert 0 == pending(life)
+
+
+@pytest.mark.parametrize("mode", ["subscribe", "unsubscribe"])
+def test_deliveries_go_on_while_the_callback_is_asked(mode: str) -> None:
+    """H13, W23."""
+    with living() as life:
+        life.post()
+        life.callbacks.behaviour = lambda exchange: (hanging if exchange.push is None else good)(
+            exchange
+        )
+        life.post(mode=mode)
+        life.time.go(10.0)
+        life.publish("second")
+
+        assert [b"/feed.xml second"] == life.callbacks.bodies()
+        assert 1 == pending(life)
+
+
+def test_an_unsubscription_counts_once_it_is_confirmed() -> None:
+    """W23."""
+    with living() as life:
+        life.post()
+        life.post(mode="unsubscribe")
+        life.time.go(10.0)
+        life.publish("second")
+        life.time.go(10.0)
+
+        assert [] == subscriptions(life)
+        assert [] == life.callbacks.sent
+        assert [(CALLBACK, FEED, "unsubscribed")] == life.store.rows(
+            "SELECT callback, topic, reason FROM ended"
+        )
+
+
+def test_a_change_during_the_verification_is_delivered_after_it() -> None:
+    with living() as life:
+        life.callbacks.behaviour = hanging
+        life.post()
+        life.time.go(10.0)
+        life.publish("second")
+        life.callbacks.behaviour = good
+        (exchange,) = life.callbacks.asked
+        exchange.ended.callback(good(exchange))
+
+        assert [b"/feed.xml second"] == life.callbacks.bodies()
+
+
+def test_what_a_new_subscriber_could_read_when_he_asked_is_not_sent() -> None:
+    with living() as life:
+        life.post()
+        life.time.go(300.0)
+
+        assert [] == life.callbacks.sent
+
+
+# Many ---------------------------------------------------------------------------------------------
+
+
+def test_1000_requests_for_a_silent_host_are_few_requests_to_it() -> None:
+    """H2, H3: at most 8 at once, and 28 before it is left in peace."""
+    with living(GENEROUS) as life:
+        life.callbacks.behaviour = hanging
+        for number in range(1000):
+            life.post(f"{CALLBACK}{number}", client=f"10.{number // 256}.{number % 256}.1/32")
+        assert 8 == len(life.callbacks.asked)
+        life.time.go(65.0)
+
+        assert 8 == life.callbacks.most[HOST]
+        assert STRIKES <= len(life.callbacks.asked) <= STRIKES + 8
+
+
+def strike(life: Life) -> None:
+    """Have the host left in peace."""
+    before, life.callbacks.behaviour = life.callbacks.behaviour, refuse
+    for number in range(STRIKES):
+        life.post(f"{CALLBACK}strike{number}")
+    life.callbacks.behaviour = before
+
+
+def test_a_host_that_keeps_failing_is_left_in_peace_for_a_minute() -> None:
+    """H3."""
+    with living(GENEROUS) as life:
+        strike(life)
+        count = len(life.callbacks.asked)
+
+        answer = life.post()
+
+        assert (429, FIRST_BACKOFF) == (answer.status, answer.retry_after)
+        assert count == len(life.callbacks.asked)
+        assert 202 == life.post("https://other.example.org/").status
+        life.time.go(60.0)
+        assert 202 == life.post().status
+        assert 2 == len(subscriptions(life))
+
+
+def test_after_that_it_is_asked_one_thing_at_a_time_until_it_confirms() -> None:
+    """H3."""
+    with living(GENEROUS) as life:
+        strike(life)
+        life.time.go(60.0)
+        life.callbacks.latency = 1.0
+        count = len(life.callbacks.asked)
+        for number in range(20):
+            life.post(f"{CALLBACK}{number}")
+        assert count + 1 == len(life.callbacks.asked)
+
+        life.time.go(60.0)
+        assert 20 == len(subscriptions(life))
+        assert 8 == life.callbacks.most[HOST]
+
+
+@pytest.mark.parametrize("mode", ["subscribe", "unsubscribe"])
+def test_who_is_active_is_asked_although_his_host_is_left_in_peace(mode: str) -> None:
+    """H3: "a renewal during back-off succeeds"."""
+    with living(GENEROUS) as life:
+        life.post(lease_seconds="1000")
+        strike(life)
+        life.time.go(1.0)
+
+        assert 202 == life.post(mode=mode, lease_seconds="2000").status
+
+        assert ([(2000,)] if mode == "subscribe" else []) == life.store.rows(
+            "SELECT lease_seconds FROM subscription"
+        )
+
+
+def test_failures_of_who_is_active_hurt_nobody() -> None:
+    """H3."""
+    with living(GENEROUS) as life:
+        life.post()
+        life.callbacks.behaviour = refuse
+        for _ in range(2 * STRIKES):
+            life.post()
+
+        assert 202 == life.post(f"{CALLBACK}new").status
+
+
+def test_failures_in_an_opened_network_hurt_no_third_party() -> None:
+    """H3, E9."""
+    opened = Settings(limits=OPEN, callbacks=Callbacks(allow_networks=("10.0.0.0/8",)))
+    with living(opened) as life:
+        life.callbacks.addresses[HOST] = "10.1.2.3"
+        strike(life)
+
+        assert 202 == life.post().status
+
+
+def test_what_waited_while_its_host_was_left_in_peace_is_asked_after_it() -> None:
+    with living(GENEROUS) as life:
+        life.callbacks.behaviour = hanging
+        for number in range(60):
+            life.post(f"{CALLBACK}{number}")
+        life.time.go(50.0)
+        count = len(life.callbacks.asked)
+        life.callbacks.behaviour = good
+        life.time.go(300.0)
+
+        assert count < len(life.callbacks.asked)
+        assert 60 - count <= len(subscriptions(life))
+
+
+def test_names_that_lead_to_one_network_share_its_places() -> None:
+    """H2: 16 in flight, however many names an attacker has."""
+    with living(GENEROUS) as life:
+        life.callbacks.behaviour = hanging
+        for number in range(100):
+            host = f"h{number}.example.org"
+            life.callbacks.addresses[host] = f"11.1.1.{number}"
+            life.post(f"https://{host}/")
+        assert 16 == len(life.callbacks.underway)
+
+        life.callbacks.behaviour = good
+        life.time.go(60.0)
+        assert 100 == len(subscriptions(life))
+
+
+def test_who_met_a_crowd_is_asked_a_second_later() -> None:
+    """H8; nothing was attempted, so nothing counts as an attempt."""
+    with living(GENEROUS) as life:
+        life.callbacks.behaviour = hanging
+        for number in range(16):
+            life.callbacks.addresses[f"h{number}.example.org"] = "11.1.1.1"
+            life.post(f"https://h{number}.example.org/")
+        life.callbacks.addresses[HOST] = "11.1.1.2"
+        life.callbacks.hosts[HOST] = good
+        life.post()
+        assert 1 == life.callbacks.turned_away
+        assert [(0,)] == life.store.rows(
+            "SELECT attempts FROM verification WHERE callback_host = ?", HOST
+        )
+
+        life.time.go(14.5)
+        assert [] == subscriptions(life)
+        life.time.go(1.5)
+        assert 1 == len(subscriptions(life))
+
+
+def test_a_host_that_hangs_delays_no_other() -> None:
+    """H2."""
+    with living(Settings(limits=OPEN, delivery=Deliveries())) as life:
+        life.callbacks.hosts[HOST] = hanging
+        for number in range(100):
+            life.post(f"{CALLBACK}{number}")
+        life.post("https://healthy.example.net/")
+
+        assert 1 == len(subscriptions(life))
+
+
+def test_answers_and_secrets_are_not_in_the_log() -> None:
+    """O8: never a callback's path or query, never a challenge."""
+    with capturedLogs() as events, living() as life:
+        for behaviour in (good, refuse, unreachable):
+            life.callbacks.behaviour = behaviour
+            life.post(f"https://{HOST}/path-canary?canary", secret="canary")
+            life.time.go(100.0)
+            life.publish(str(behaviour))
+
+    logged = [str(formatEvent(event)) for event in events]
+    assert any("subscribe at subscriber.example.org: confirmed" in line for line in logged)
+    assert [] == [line for line in logged if "canary" in line or "token-" in line]

@@ -1,0 +1,259 @@
+"""Readers are born, replaced and ended as they should, whatever they do."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+import pytest_twisted  # type: ignore[import-untyped] # has no stubs
+from twisted.internet.defer import Deferred
+from twisted.internet.task import deferLater
+
+from reviewsd.workers.supervisor.messages import Begin
+from reviewsd.config.load.schema import Config
+from reviewsd.runtime.state_dir import StartError
+from reviewsd.workers.supervisor.handoff import Handed
+from reviewsd.workers.supervisor.supervisor import Ways, Workers
+from tests.support.outbound import reactor
+
+SECONDS = 10.0
+PATIENCE = 0.5
+
+
+class House:
+    """Workers with toys for readers."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.began = 0
+        self.workers = self.build()
+
+    def build(self, wanted: int = 3) -> Workers:
+        root = Path(__file__).parents[1]
+        toy = "from tests.support.toy_readers import main; main()"
+        command = (sys.executable, "-c", f"import sys; sys.path.insert(0, {str(root)!r}); {toy}")
+        return Workers(reactor, wanted, (*command, str(self.directory)))
+
+    async def start(self) -> None:
+        ways = Ways(
+            listeners=[],
+            begin=self._begin,
+            take=self._take,
+            now=time.time,
+            patience=PATIENCE,
+        )
+        self.workers.prepare()
+        await self.workers.start(ways)
+
+    def _begin(self) -> Begin:
+        self.began += 1
+        config = Config(base_url="https://example.com", data_dir=self.directory)
+        return Begin(config=config, log_format="text", ended={bytes(32): 1})
+
+    def _take(self, *given: Handed | int | None) -> None:
+        raise AssertionError(given)
+
+    @property
+    def pids(self) -> list[int]:
+        return [life.pid for life in self.workers.lives]
+
+    def noted(self, order: str) -> list[int]:
+        """Who has heard an order."""
+        lines = (self.directory / "noted").read_text().splitlines()
+        return [int(line.split()[0]) for line in lines if line.endswith(f" {order}")]
+
+    async def until(self, true: Callable[[], object], seconds: float = SECONDS) -> float:
+        began = time.monotonic()
+        while not true():
+            assert time.monotonic() < began + seconds
+            await deferLater(reactor, 0.005)
+        return time.monotonic() - began
+
+
+@pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    house = House(tmp_path)
+    yield house
+    await house.workers.stop()
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that is dead and not buried does not."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def variables_of(pid: int) -> set[bytes]:
+    environ = Path(f"/proc/{pid}/environ").read_bytes()
+    return {each.partition(b"=")[0] for each in environ.split(b"\0")}
+
+
+def nursery_of(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.partition("\nPPid:\t")[2].split()[0])
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_the_start_is_over_when_all_are_ready(house: House) -> None:
+    await house.start()
+    assert 3 == len(set(house.pids))
+    assert all(map(alive, house.pids))
+    assert [0, 0, 0] == [life.restarts for life in house.workers.lives]
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_start_that_fails_is_an_error(house: House) -> None:
+    (house.directory / "ill").touch()
+    with pytest.raises(StartError):
+        await house.start()
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_nursery_that_cannot_start_is_an_error(house: House) -> None:
+    house.workers._command = ("/nowhere",)
+    with pytest.raises(StartError):
+        await house.start()
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_dead_reader_is_replaced_at_once(house: House) -> None:
+    await house.start()
+    dead, *others = house.pids
+    os.kill(dead, signal.SIGKILL)
+    took = await house.until(lambda: len(house.pids) == 3 and dead not in house.pids)
+    assert took < 1
+    assert set(others) < set(house.pids)
+    (new,) = (life for life in house.workers.lives if life.pid not in others)
+    assert 1 == new.restarts
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_readers_that_go_on_dying_are_replaced_more_and_more_slowly(house: House) -> None:
+    await house.start()
+    (house.directory / "ill").touch()
+    os.kill(house.pids[0], signal.SIGKILL)
+    began = house.began
+    # three at once, and one after a second
+    await house.until(lambda: len(house.noted("Begin")) == began + 4)
+    (house.directory / "ill").unlink()
+    took = await house.until(lambda: len(house.pids) == 3)
+    assert 1.5 < took < 3  # the next pause is of two seconds
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_dead_nursery_takes_nobody_along_and_is_replaced(house: House) -> None:
+    await house.start()
+    before = house.pids
+    nursery = nursery_of(before[0])
+    os.kill(nursery, signal.SIGKILL)
+    await house.until(lambda: not alive(nursery))
+    assert before == house.pids
+    os.kill(before[0], signal.SIGKILL)
+    await house.until(lambda: len(house.pids) == 3 and before[0] not in house.pids)
+    assert nursery != nursery_of(next(pid for pid in house.pids if pid not in before))
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_all_are_told_what_has_ended_and_have_heard_it_then(house: House) -> None:
+    await house.start()
+    await house.workers.end({bytes(32): 1})
+    assert set(house.pids) == set(house.noted("Ended"))
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_nobody_waits_long_for_a_reader_that_is_busy(house: House) -> None:
+    await house.start()
+    os.kill(house.pids[0], signal.SIGSTOP)
+    began = time.monotonic()
+    await house.workers.end({bytes(32): 1})
+    assert 0.9 < time.monotonic() - began < 2
+    os.kill(house.pids[0], signal.SIGCONT)
+    await house.until(lambda: set(house.pids) == set(house.noted("Ended")))  # it hears of it yet
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_nobody_waits_for_a_reader_that_dies(house: House) -> None:
+    await house.start()
+    os.kill(house.pids[0], signal.SIGSTOP)
+    told = Deferred.fromCoroutine(house.workers.end({bytes(32): 1}))
+    began = time.monotonic()
+    os.kill(house.pids[0], signal.SIGKILL)
+    await told
+    assert time.monotonic() - began < 0.9
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_counts_add_up(house: House) -> None:
+    """What only grows never falls, whoever ends; what is there goes with who has it."""
+    await house.start()
+    assert {"fingers": 30, "waves_total": 1.5} == await house.workers.counts()
+    dead = house.pids[0]
+    os.kill(dead, signal.SIGKILL)
+    await house.until(lambda: len(house.pids) == 3 and dead not in house.pids)
+    assert {"fingers": 30, "waves_total": 2} == await house.workers.counts()
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_all_look_for_a_new_snapshot(house: House) -> None:
+    await house.start()
+    house.workers.look()
+    await house.until(lambda: set(house.pids) == set(house.noted("Look")))
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_stop_leaves_nobody(house: House) -> None:
+    await house.start()
+    everybody = [*house.pids, nursery_of(house.pids[0])]
+    await house.workers.stop()
+    assert [] == house.workers.lives
+    await house.until(lambda: not any(map(alive, everybody)))
+    assert set(everybody[:3]) == set(house.noted("Drain"))
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_who_does_not_end_in_time_is_ended(house: House) -> None:
+    (house.directory / "deaf").touch()
+    await house.start()
+    everybody = house.pids
+    began = time.monotonic()
+    await house.workers.stop()
+    assert PATIENCE <= time.monotonic() - began < PATIENCE + 1
+    await house.until(lambda: not any(map(alive, everybody)))
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_nobody_is_born_during_a_stop(house: House) -> None:
+    """Neither for a place that waits for its next try, nor where one dies meanwhile."""
+    await house.start()
+    (house.directory / "ill").touch()
+    os.kill(house.pids[0], signal.SIGKILL)
+    began = house.began
+    await house.until(lambda: len(house.noted("Begin")) == began + 3)
+    os.kill(house.pids[0], signal.SIGKILL)
+    await house.workers.stop()
+    assert began + 3 == house.began
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_stop_before_the_start_is_none(tmp_path: Path) -> None:
+    await House(tmp_path).workers.stop()
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_what_systemd_says_to_the_main_process_is_not_passed_on(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader that answered for it would have systemd believe in the wrong process."""
+    for name in ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", "/credentials")
+    await house.start()
+    for pid in house.pids:
+        names = variables_of(pid)
+        assert b"CREDENTIALS_DIRECTORY" in names
+        assert not {name for name in names if name.startswith((b"NOTIFY", b"WATCHDOG", b"LISTEN"))}
