@@ -1,0 +1,1 @@
+"""Insights made from the reviews alone: aspect-based sentiment by rules (insights.md)."""

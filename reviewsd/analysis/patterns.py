@@ -1,0 +1,304 @@
+"""Phrases as an automaton over tokens (insights.md 4, rule 10).
+
+A pattern is a piece of a line of the word lists:
+
+- ``late`` is that word; ``(on|in) time`` and ``(very|) late`` are alternatives, one may be empty;
+  ``peel(s|ed|ing)`` are endings;
+- ``arrive/v`` is a regular verb in all its forms, ``fee/n`` a noun with its plural;
+- ``{staff}`` is any word of the class of that name; ``{pos}`` and ``{neg}`` are words that the
+  lexicon praises or blames; ``#`` is a number, ``$`` an amount of money;
+- ``~`` is up to three words of any kind, never across a barrier such as the end of a sentence.
+
+All patterns make one nondeterministic automaton whose states are the words still to come. Its
+deterministic states are made when a text first reaches them, so that a token costs one look-up for
+each pattern start still open, however many patterns there are. A trie of all alternatives spelled
+out would have two million leaves.
+"""
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from reviewsd.analysis.text import words_of
+from reviewsd.analysis.wordlists import word_list
+
+GAP: Final = "~"
+POSITIVE: Final = "{pos}"
+NEGATIVE: Final = "{neg}"
+NUMBER: Final = "#"
+MONEY: Final = "$"
+
+OTHER_WORD: Final = 0
+"""The kind of a word that no pattern names."""
+BARRIER: Final = -1
+"""The kind of a token that no pattern spans."""
+
+_MAX_GAP: Final = 3  # words
+_MAX_REMEMBERED: Final = 300_000  # successors; texts of strangers must not fill the memory
+
+Alternatives = list[tuple[str, ...]]
+
+
+class Match(NamedTuple):
+    """A pattern found: tokens ``start`` to ``end`` (exclusive), and what the pattern stands for."""
+
+    start: int
+    end: int
+    payload: object
+
+
+class _Node:
+    """A point within a pattern: which words may follow."""
+
+    __slots__ = ("any_word", "edges", "payloads")
+
+    def __init__(self, payloads: tuple[object, ...] = ()) -> None:
+        self.edges: dict[str, list[_Node]] = {}
+        self.any_word: list[_Node] = []
+        self.payloads = payloads
+
+    def link(self, symbol: str, target: "_Node") -> None:
+        self.edges.setdefault(symbol, []).append(target)
+
+    def absorb(self, other: "_Node") -> None:
+        """Go on as the other node does, too."""
+        for symbol, targets in other.edges.items():
+            self.edges.setdefault(symbol, []).extend(targets)
+        self.any_word.extend(other.any_word)
+        self.payloads += other.payloads
+
+
+class _State(dict[int, "_State | None"]):
+    """A set of nodes: the state after each kind of word, found when it is first asked for."""
+
+    __slots__ = ("_matcher", "nodes", "payloads")
+
+    def __init__(self, nodes: tuple[_Node, ...], matcher: "PatternMatcher") -> None:
+        super().__init__()
+        self._matcher = matcher
+        self.nodes = nodes
+        self.payloads = tuple(dict.fromkeys(payload for node in nodes for payload in node.payloads))
+
+    def __missing__(self, kind: int) -> "_State | None":
+        successor = self[kind] = self._matcher.successor(self.nodes, kind)
+        return successor
+
+
+class PatternMatcher:
+    """Patterns to look for, each with a payload.
+
+    Args:
+        classes: Classes of words by name, for ``{name}`` in patterns.
+    """
+
+    def __init__(self, classes: Mapping[str, Iterable[str]]) -> None:
+        self._classes = {f"{{{name}}}": tuple(words) for name, words in classes.items()}
+        self._root = _Node()
+        self._symbols: dict[str, None] = {}
+        self._kinds: dict[tuple[str, ...], int] = {(): OTHER_WORD}
+        self._names: list[tuple[str, ...]] = [()]
+        self._states: dict[tuple[int, ...], _State] = {}
+        self._start = _State((self._root,), self)
+        self._remembered = 0
+
+    def copy(self) -> "PatternMatcher":
+        """Another one with the same patterns, to which more may be added."""
+        other = PatternMatcher({})
+        other._classes = self._classes
+        other._root.absorb(self._root)
+        other._symbols = dict(self._symbols)
+        return other
+
+    def add(self, pattern: str, payload: object) -> None:
+        """Look for one more pattern.
+
+        Raises:
+            ValueError: The pattern is malformed, empty, may be empty, names an unknown class, or
+                begins or ends with a gap.
+        """
+        groups = parse(pattern)
+        if not groups or [(GAP,)] in (groups[0], groups[-1]):
+            raise ValueError(f"no pattern: {pattern!r}")
+        self._insert(groups, payload)
+
+    def add_words(self, text: str, payload: object) -> bool:
+        """Look for the words of a plain text; False where it has none."""
+        words = tuple(words_of(text))
+        if words:
+            self._insert([[words]], payload)
+        return bool(words)
+
+    def vocabulary(self, valences: Mapping[str, float]) -> dict[str, int]:
+        """The kind of each word that patterns can tell from others, ``#`` and ``$`` among them.
+
+        Args:
+            valences: Opinion words, for ``{pos}`` and ``{neg}``.
+        """
+        symbols: dict[str, list[str]] = {NUMBER: [NUMBER], MONEY: [MONEY]}
+        for symbol in self._symbols:
+            if symbol in self._classes:
+                for word in self._classes[symbol]:
+                    symbols.setdefault(word, []).append(symbol)
+            elif symbol not in (POSITIVE, NEGATIVE, NUMBER, MONEY):
+                symbols.setdefault(symbol, []).append(symbol)
+        for word, valence in valences.items():
+            polarity = POSITIVE if valence > 0 else NEGATIVE
+            if valence and polarity in self._symbols:
+                symbols.setdefault(word, []).append(polarity)
+        for word, known in symbols.items():
+            if word in _NUMBER_WORDS or (word[0].isdigit() and NUMBER not in known):
+                known.append(NUMBER)
+        for word in _NUMBER_WORDS:
+            symbols.setdefault(word, [NUMBER])
+        return {word: self._kind(tuple(known)) for word, known in symbols.items()}
+
+    def find(self, kinds: Sequence[int]) -> list[Match]:
+        """Every pattern in a text, by the kinds of its tokens; a longer one after a shorter."""
+        found: list[Match] = []
+        begin = self._start
+        ended = [*kinds, BARRIER]
+        for start, first in enumerate(kinds):
+            if first > OTHER_WORD:
+                state = begin[first]
+                at = start + 1
+                while state is not None:
+                    if state.payloads:
+                        found += [Match(start, at, payload) for payload in state.payloads]
+                    state = state[ended[at]]
+                    at += 1
+        return found
+
+    def successor(self, nodes: Sequence[_Node], kind: int) -> _State | None:
+        """The state after a kind of word; None where no pattern goes on."""
+        if kind == BARRIER:
+            return None
+        self._remembered += 1
+        if self._remembered > _MAX_REMEMBERED:
+            self._remembered = 0
+            self._states.clear()
+            self._start.clear()
+        targets: dict[int, _Node] = {}
+        for node in nodes:
+            for symbol in self._names[kind]:
+                for target in node.edges.get(symbol, ()):
+                    targets[id(target)] = target
+            for target in node.any_word:
+                targets[id(target)] = target
+        if not targets:
+            return None
+        key = tuple(sorted(targets))
+        state = self._states.get(key)
+        if state is None:
+            state = self._states[key] = _State(tuple(targets.values()), self)
+        return state
+
+    def _insert(self, groups: list[Alternatives], payload: object) -> None:
+        node = _Node((payload,))
+        for group in reversed(groups):
+            node = _gap(node) if group == [(GAP,)] else self._choice(group, node)
+        if node.payloads:
+            raise ValueError(f"a pattern for {payload!r} may be empty")
+        self._root.absorb(node)
+
+    def _choice(self, group: Alternatives, rest: _Node) -> _Node:
+        node = _Node()
+        for symbols in group:
+            if not symbols:
+                node.absorb(rest)
+                continue
+            target = rest
+            for symbol in reversed(symbols[1:]):
+                before = _Node()
+                before.link(symbol, target)
+                target = before
+            node.link(symbols[0], target)
+            for symbol in symbols:
+                if symbol[0] == "{" and symbol not in (POSITIVE, NEGATIVE, *self._classes):
+                    raise ValueError(f"no class of words: {symbol}")
+                self._symbols[symbol] = None
+        return node
+
+    def _kind(self, symbols: tuple[str, ...]) -> int:
+        kind = self._kinds.setdefault(symbols, len(self._names))
+        if kind == len(self._names):
+            self._names.append(symbols)
+        return kind
+
+
+def within_longer(matches: Iterable[Match]) -> set[tuple[int, int]]:
+    """The spans, as (start, end), that lie within a longer one of them."""
+    inner = set()
+    reach = 0  # how far the spans that begin no later go
+    for start, end in sorted({(m.start, m.end) for m in matches}, key=lambda m: (m[0], -m[1])):
+        if end <= reach:
+            inner.add((start, end))
+        reach = max(reach, end)
+    return inner
+
+
+def _gap(rest: _Node) -> _Node:
+    node = rest
+    for _ in range(_MAX_GAP):
+        longer = _Node()
+        longer.absorb(rest)
+        longer.any_word.append(node)
+        node = longer
+    return node
+
+
+def parse(pattern: str) -> list[Alternatives]:
+    """The parts of a pattern in order, each with its alternatives as sequences of symbols.
+
+    Raises:
+        ValueError: Its brackets do not match.
+    """
+    parts: list[Alternatives] = []
+    rest = pattern
+    while rest:
+        before, bracket, rest = rest.partition("(")
+        symbols = before.split()
+        stem = symbols.pop() if bracket and before[-1:].strip() else ""
+        parts.extend(_forms(symbol) for symbol in symbols)
+        if bracket:
+            inside, closed, rest = rest.partition(")")
+            if not closed or "(" in inside:
+                raise ValueError(f"brackets do not match: {pattern!r}")
+            choices = [(stem + choice).split() for choice in inside.split("|")]
+            parts.append([each for choice in choices for each in _sequences(choice)])
+    return parts
+
+
+def _sequences(symbols: list[str]) -> Alternatives:
+    forms = itertools.product(*map(_forms, symbols))
+    return [tuple(itertools.chain.from_iterable(each)) for each in forms]
+
+
+def _forms(symbol: str) -> Alternatives:
+    word, mark, kind = symbol.partition("/")
+    if not mark:
+        return [(symbol,)]
+    forms = {"v": verb_forms, "n": noun_forms}[kind](word)
+    return [(form,) for form in forms]
+
+
+_VOWELS: Final = "aeiou"
+_NUMBER_WORDS: Final = word_list("numbers")
+
+
+def noun_forms(word: str) -> tuple[str, ...]:
+    """A regular noun and its plural."""
+    if word.endswith(("s", "x", "z", "ch", "sh")):
+        return word, word + "es"
+    if word.endswith("y") and word[-2] not in _VOWELS:
+        return word, word[:-1] + "ies"
+    return word, word + "s"
+
+
+def verb_forms(word: str) -> tuple[str, ...]:
+    """A regular verb: base, third person, past, -ing."""
+    if word.endswith("e"):
+        return word, word + "s", word + "d", word[:-1] + "ing"
+    _, third = noun_forms(word)
+    if word.endswith("y") and word[-2] not in _VOWELS:
+        return word, third, word[:-1] + "ied", word + "ing"
+    return word, third, word + "ed", word + "ing"

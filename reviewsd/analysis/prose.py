@@ -1,0 +1,146 @@
+"""Sentences made of counts and of the customers' own words (insights.md 5, ``faq`` to ``pull_quote``).
+
+Nothing here judges: numbers are counts, and whatever is in quotation marks is a verbatim piece of a
+review.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from reviewsd.analysis.ranking import Example, Mentions
+from reviewsd.analysis.temporal import Months, Sums
+from reviewsd.analysis.text import sentences
+from reviewsd.analysis.value import AspectInsight
+from reviewsd.domain.insights import FaqEntry
+
+MAX_FAQ: Final = 6
+MIN_MENTIONS: Final = 5  # of an aspect, to be asked about
+MIN_QUOTE: Final = 40  # characters
+MAX_QUOTE: Final = 160
+
+_QUESTIONS: Final = {
+    "punctuality": "Do they come on time?",
+    "pricing": "What do customers say about the prices?",
+    "technical_knowledge": "Do they know their trade?",
+    "communication": "Do they keep customers informed?",
+    "friendliness": "Are they friendly?",
+    "work_quality": "What do customers say about the quality of the work?",
+    "response_time": "How quickly do they respond?",
+    "cleanliness": "Do they work cleanly?",
+    "scheduling": "How easy is it to get an appointment?",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aspect:
+    """An aspect as it is published, and the mentions behind it."""
+
+    insight: AspectInsight
+    mentions: Mentions
+
+
+def faq(aspects: Iterable[Aspect]) -> tuple[FaqEntry, ...]:
+    """Questions that the reviews answer, those about the most mentioned aspects."""
+    entries: list[FaqEntry] = []
+    for each in aspects:
+        insight = each.insight
+        if insight.mention_count < MIN_MENTIONS or len(entries) == MAX_FAQ:
+            continue
+        sign = "positive" if insight.positive_count >= insight.negative_count else "negative"
+        best = each.mentions.best("positive" if sign == "positive" else "negative")
+        quotation = "" if best is None else _quotation(best)
+        label = insight.label.lower()
+        entries.append(
+            FaqEntry(
+                question=_QUESTIONS.get(insight.id, f"What do customers say about {label}?"),
+                answer=f"{_number(insight.mention_count, 'review')} mention {label}: {_split(insight)}."
+                + quotation,
+                example_review_ids=insight.example_review_ids,
+            )
+        )
+    return tuple(entries)
+
+
+def summary(total: Sums, aspects: Sequence[AspectInsight], months: Months) -> str | None:
+    """Three sentences of counts; None without reviews."""
+    if not total.count:
+        return None
+    average = total.stars / total.count
+    share = 100 * total.positive / total.count
+    rated = (
+        f"{_number(total.count, 'review')} give {average:.1f} of 5 stars on average;"
+        f" {share:.0f} % of them are positive."
+    )
+    return f"{rated} {_named(aspects)} {_years(months)}"
+
+
+def pull_quote(candidates: Iterable[Example]) -> str | None:
+    """A sentence of 40 to 160 characters that says the phrase of one of the candidates."""
+    for each in candidates:
+        if each.review is None or not each.review.text:
+            continue
+        for sentence in sentences(each.review.text):
+            if (
+                MIN_QUOTE <= len(sentence) <= MAX_QUOTE
+                and each.phrase in sentence
+                and sentence[0].isupper()
+                and "@" not in sentence
+                and "://" not in sentence
+            ):
+                return sentence
+    return None
+
+
+def _quotation(example: Example) -> str:
+    review = example.review
+    if review is None or not example.phrase:
+        return ""
+    text = review.text or ""
+    whole = next(
+        (s for s in sentences(text) if example.phrase in s and len(s) <= MAX_QUOTE), example.phrase
+    )
+    return f" “{whole}” \u2013 {review.author}, {review.date.isoformat()}"
+
+
+def _split(insight: AspectInsight) -> str:
+    parts = [
+        (insight.positive_count, "positively"),
+        (insight.neutral_count, "neutrally"),
+        (insight.negative_count, "negatively"),
+    ]
+    return ", ".join(f"{count:,} {how}" for count, how in parts if count)
+
+
+def _named(aspects: Sequence[AspectInsight]) -> str:
+    praised = sorted(aspects, key=lambda a: (-a.positive_count, a.id))[:2]
+    blamed = sorted(aspects, key=lambda a: (-a.negative_count, a.id))[:2]
+    parts = []
+    for what, chosen, count in (
+        ("praised", praised, "positive_count"),
+        ("criticised", blamed, "negative_count"),
+    ):
+        named = [
+            f"{a.label.lower()} ({getattr(a, count):,} of {_number(a.mention_count, 'mention')})"
+            for a in chosen
+            if getattr(a, count)
+        ]
+        if named:
+            parts.append(f"most {what}: {' and '.join(named)}")
+    said = "; ".join(parts) or "no aspect is mentioned"
+    return said[0].upper() + said[1:] + "."
+
+
+def _years(months: Months) -> str:
+    now, before = months.year(), months.year(back=1)
+    said = f"The last twelve months have {_number(now.count, 'review')}"
+    if now.count:
+        said += f" with {now.stars / now.count:.1f} stars on average"
+    said += f", the twelve before {before.count:,}"
+    if before.count:
+        said += f" with {before.stars / before.count:.1f}"
+    return said + "."
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"

@@ -1,0 +1,113 @@
+"""What the owner of a business may tell the analyser (insights.md 3)."""
+
+import hashlib
+from collections.abc import Iterator
+
+import msgspec
+from msgspec import Struct
+
+from reviewsd.analysis.aspects import knowledge
+from reviewsd.analysis.text import words_of
+from reviewsd.domain.findings import member
+from reviewsd.domain.insights import slug
+from reviewsd.domain.reviews import Text
+
+
+class Technician(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A person who may be named in what is published, and by which names reviews call them."""
+
+    name: Text
+    aliases: tuple[Text, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The slug of the name."""
+        return slug(self.name)
+
+
+class ServiceSetting(
+    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"with_": "with"}
+):
+    """A service, mentioned where one of ``words`` stands, and one of ``with`` where that is given."""
+
+    id: Text
+    label: Text
+    words: tuple[Text, ...]
+    with_: tuple[Text, ...] = ()
+    topic: Text | None = None
+    """The label of the group that it is counted in."""
+
+
+class AspectSetting(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An aspect beyond the nine."""
+
+    label: Text
+    words: tuple[Text, ...]
+    praise: tuple[Text, ...] = ()
+    complaint: tuple[Text, ...] = ()
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The content of insights.yaml."""
+
+    technicians: tuple[Technician, ...] = ()
+    services: tuple[ServiceSetting, ...] | None = None
+    """None: those of the preset for ``business.category``."""
+    aspects: dict[Text, AspectSetting] = {}
+    language: Text | None = None
+    """The language of all reviews; None: found for each review."""
+
+    def faults(self) -> Iterator[tuple[str, str]]:
+        """What the types cannot say, as (path such as ``technicians[1].name``, reason)."""
+        yield from self._name_faults()
+        yield from self._service_faults()
+        own = knowledge().aspects
+        for name, aspect in self.aspects.items():
+            path = member("aspects", name)
+            if name in own:
+                yield path, "is one of the nine; choose another name"
+            for kind in ("words", "praise", "complaint"):
+                yield from _wordless(getattr(aspect, kind), f"{path}.{kind}")
+            if not aspect.words:
+                yield f"{path}.words", "must not be empty"
+
+    def digest(self) -> bytes:
+        """Eight bytes that differ when the settings do."""
+        encoded = msgspec.json.encode(self, order="sorted")
+        return hashlib.blake2b(encoded, digest_size=8).digest()
+
+    def _name_faults(self) -> Iterator[tuple[str, str]]:
+        first: dict[tuple[str, ...], str] = {}
+        people: dict[str, str] = {}
+        for index, person in enumerate(self.technicians):
+            path = f"technicians[{index}]"
+            earlier = people.setdefault(person.id, f"{path}.name")
+            if earlier != f"{path}.name":
+                yield f"{path}.name", f"duplicate of {earlier}"
+                continue
+            names = [(f"{path}.name", person.name)]
+            names += [(f"{path}.aliases[{i}]", alias) for i, alias in enumerate(person.aliases)]
+            for where, name in names:
+                words = tuple(words_of(name))
+                if not words:
+                    yield where, "has no letters"
+                elif (other := first.setdefault(words, where)) != where:
+                    yield where, f"duplicate of {other}"
+
+    def _service_faults(self) -> Iterator[tuple[str, str]]:
+        first: dict[str, str] = {}
+        for index, service in enumerate(self.services or ()):
+            path = f"services[{index}]"
+            other = first.setdefault(service.id.casefold(), f"{path}.id")
+            if other != f"{path}.id":
+                yield f"{path}.id", f"duplicate of {other}"
+            if not service.words:
+                yield f"{path}.words", "must not be empty"
+            yield from _wordless(service.words, f"{path}.words")
+            yield from _wordless(service.with_, f"{path}.with")
+
+
+def _wordless(texts: tuple[str, ...], path: str) -> Iterator[tuple[str, str]]:
+    for index, text in enumerate(texts):
+        if not words_of(text):
+            yield f"{path}[{index}]", "has no letters"

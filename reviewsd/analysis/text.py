@@ -1,0 +1,141 @@
+"""A review's text as tokens, sentences and clauses (insights.md 4, rule 2).
+
+Tokens keep their place in the text, so that whatever is quoted is a verbatim piece of it.
+"""
+
+import itertools
+import re
+from typing import Final, NamedTuple
+
+from reviewsd.analysis.wordlists import word_set
+
+# Possessive quantifiers: no branch is ever tried twice, so the time is linear in the text.
+_TOKEN: Final = re.compile(
+    r"([^\W\d_]++(?:'[^\W\d_]++)*+"  # word, didn't; the most frequent kind comes first
+    r"|(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bst)(?<!\bmrs)[.](?!\w)"  # "Dr. Lee" is one name
+    r"|[!?](?!\w)|[,;:()\u2013\u2014\u2026\n]"
+    r"|\$?\d++(?:[.,:]\d++)*+"  # 8:30, 1,200, $99.50
+    r"|--++|(?<=\s)-(?=\s))"
+)
+
+ENDS: Final = frozenset(".!?\n\u2026")
+BREAKS: Final = frozenset({";", ":", "\u2013", "\u2014", "-", "(", ")"})
+BARRIERS: Final = ENDS | BREAKS
+"""Tokens that no pattern spans."""
+
+_ABBREVIATIONS: Final = word_set("abbreviations")
+_PRONOUNS: Final = word_set("pronouns")
+_JOINERS: Final = word_set("joiners")
+_CONTRASTS: Final = word_set("contrasts")
+_NO_CONTRAST_AFTER: Final = {word: word_set(f"no-{word}-after") for word in ("but", "while", "yet")}
+_NOWHERE: Final[frozenset[str]] = frozenset()
+_CLOSERS: Final = frozenset("\"'\u2019\u201d)!?.")
+_SPECIAL: Final = BARRIERS | _JOINERS | _CONTRASTS | {","}
+"""All tokens that may be where a clause begins or ends."""
+
+
+class Clause(NamedTuple):
+    """A run of tokens ``start`` to ``end`` (exclusive) that says one thing."""
+
+    start: int
+    end: int
+    contrasted: bool
+    """Whether its sentence has a contrast word."""
+    sentence: int
+    """The index of its sentence, from 0."""
+
+
+class Tokens(NamedTuple):
+    """A text taken apart."""
+
+    text: str
+    words: list[str]
+    """Lower case, with straight apostrophes; separators are tokens as well."""
+    edges: list[int]
+    """Where each token begins and ends: twice as many as words."""
+
+    def cut(self, start: int, end: int) -> str:
+        """The verbatim piece of the text from token ``start`` up to ``end`` (exclusive)."""
+        return self.text[self.edges[2 * start] : self.edges[2 * end - 1]]
+
+    def length(self, start: int, end: int) -> int:
+        """How many characters ``cut`` gives."""
+        return self.edges[2 * end - 1] - self.edges[2 * start]
+
+
+def fold(text: str) -> str:
+    """The text in lower case with straight apostrophes, and exactly as many characters."""
+    folded = text.lower()
+    if len(folded) != len(text):  # such as U+0130, which becomes two characters
+        folded = "".join(low if len(low := c.lower()) == 1 else c for c in text)
+    return folded.replace("\u2019", "'")
+
+
+def tokenise(text: str) -> Tokens:
+    """The tokens of a text."""
+    parts = _TOKEN.split(fold(text))  # what is between tokens, and tokens, in turn
+    return Tokens(text, parts[1::2], list(itertools.accumulate(map(len, parts))))
+
+
+def words_of(text: str) -> list[str]:
+    """The words alone, as patterns and names are compared."""
+    return [word for word in tokenise(text).words if word not in BARRIERS and word != ","]
+
+
+def clauses(words: list[str]) -> list[Clause]:
+    """The clauses of a token list, in order; separators belong to none of them."""
+    found: list[Clause] = []
+    sentence = 0
+    start = 0
+    bounds: list[tuple[int, int]] = []
+    contrasted = False
+    for at in [at for at, word in enumerate(words) if word in _SPECIAL] + [len(words)]:
+        word = words[at] if at < len(words) else "\n"
+        if not _splits(words, at, word):
+            continue
+        bounds.append((start, at))
+        start = at + 1
+        if word in _CONTRASTS:
+            contrasted = True
+            start = at
+        elif word in _JOINERS:
+            start = at
+        elif word in ENDS:
+            full = [each for each in bounds if each[0] < each[1]]
+            found += [Clause(first, end, contrasted, sentence) for first, end in full]
+            sentence += bool(full)
+            bounds = []
+            contrasted = False
+    return found
+
+
+def _splits(words: list[str], at: int, word: str) -> bool:
+    """Whether a clause ends before this token, one of those that may be where one does."""
+    before = words[at - 1] if at else ""
+    after = words[at + 1] if at + 1 < len(words) else ""
+    if word in BARRIERS:
+        return not (word == "." and after and before in _ABBREVIATIONS)
+    if word == ",":
+        return after in _PRONOUNS or after == "and"
+    if word in _JOINERS:
+        return after in _PRONOUNS
+    return before not in _NO_CONTRAST_AFTER.get(word, _NOWHERE)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, each a verbatim piece of it without blanks around."""
+    tokens = tokenise(text)
+    found = []
+    start = 0
+    for at, word in enumerate(tokens.words):
+        if word not in ENDS or (word == "." and at and tokens.words[at - 1] in _ABBREVIATIONS):
+            continue
+        if tokens.edges[2 * at] < start:
+            continue  # one of the closing marks of the last sentence
+        end = tokens.edges[2 * at + 1]
+        while end < len(text) and text[end] in _CLOSERS:
+            end += 1
+        found.append(text[start:end].strip())
+        start = end
+    found.append(text[start:].strip())
+    return [sentence for sentence in found if sentence and sentence not in ENDS]

@@ -1,0 +1,295 @@
+"""The whole way from reviews to insights: what holds for any text."""
+
+import datetime
+import gc
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reviewsd.analysis.analysing import Made, analyse
+from reviewsd.analysis.explaining import explain
+from reviewsd.analysis.labels import Labels
+from reviewsd.analysis.rules import Rules
+from reviewsd.analysis.settings import Settings, Technician
+from reviewsd.domain.dataset import load
+from reviewsd.domain.lint import doubts
+from reviewsd.domain.reviews import Business, Review
+
+_BUSINESS = Business(name="B", category="Plumber", service_areas=("North Ellery", "Saltmarsh"))
+_SETTINGS = Settings(
+    technicians=(
+        Technician(name="Priya Raman", aliases=("Priya",)),
+        Technician(name="Will Stone", aliases=("Will",)),
+    )
+)
+_DAY = datetime.date(2026, 6, 15)
+_LABELLED = json.loads((Path(__file__).parent / "reviews.json").read_text("utf-8"))
+
+
+class _File(msgspec.Struct):
+    business: Business
+    reviews: list[Review]
+
+
+def _reviews(texts: Iterable[tuple[str | None, int]]) -> list[Review]:
+    return [
+        Review(
+            id=f"01J000000000000000000{at:05}",
+            author=f"A{at}",
+            rating=rating,
+            date=_DAY - datetime.timedelta(days=11 * at),
+            text=text,
+            source="x",
+            verified=True,
+        )
+        for at, (text, rating) in enumerate(texts)
+    ]
+
+
+def _findings(reviews: list[Review], made: Made) -> list[str]:
+    given = msgspec.json.encode(_File(_BUSINESS, reviews))
+    dataset = load(given, msgspec.json.encode(made.insights))
+    return [str(each) for each in doubts(given, dataset, _DAY)]
+
+
+_WORDS = st.sampled_from(
+    [
+        "They",
+        "were",
+        "on",
+        "time,",
+        "late.",
+        "but",
+        "never",
+        "rude!",
+        "Priya's",
+        "crew",
+        "(not)",
+        "fixed",
+        "the",
+        "leak",
+        "for",
+        "$1,200\n",
+        "in",
+        "North",
+        "Ellery",
+        "\u2013",
+        "left",
+        "a",
+        "mess;",
+        "didn\u2019t",
+        "call",
+        "back?!",
+        "Été",
+        "le",
+        "la",
+        "😀",
+    ]
+)
+_TEXTS = st.one_of(st.text(max_size=300), st.lists(_WORDS, max_size=60).map(" ".join))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.none() | _TEXTS, st.integers(1, 5)), max_size=25))
+def test_any_text_makes_valid_insights_of_verbatim_pieces(
+    texts: list[tuple[str | None, int]],
+) -> None:
+    reviews = _reviews(texts)
+    made = analyse(reviews, _BUSINESS, _SETTINGS)
+    assert _findings(reviews, made) == []
+    by_id = {review.id: review.text or "" for review in reviews}
+    for name, entry in made.insights.per_review.items():
+        for mention in entry.aspects:
+            assert not isinstance(mention, str)
+            assert mention.phrase
+            assert mention.phrase in by_id[name]
+            assert len(mention.phrase) <= 120
+    every = "\0".join(by_id.values())
+    entities = made.insights.entities
+    counted = [
+        *made.insights.topics,
+        *entities.technicians,
+        *entities.services,
+        *entities.problems,
+        *entities.service_areas,
+    ]
+    phrases = [each.top_phrases for each in made.insights.aspects]
+    phrases += [each.top_phrases for each in counted]
+    assert all(phrase in every for top in phrases for phrase in top)
+    if made.insights.pull_quote is not msgspec.UNSET:
+        assert made.insights.pull_quote in every
+
+
+_SCRIPT = """
+import json, sys, msgspec
+from tests.unit.analysis.test_analysing import _BUSINESS, _LABELLED, _SETTINGS, _reviews
+from reviewsd.analysis.analysing import analyse
+made = analyse(_reviews((e["text"], e["rating"]) for e in _LABELLED), _BUSINESS, _SETTINGS)
+sys.stdout.buffer.write(msgspec.json.encode([made.insights, made.labels_by_key]))
+"""
+
+
+def test_same_bytes_in_every_process() -> None:
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", _SCRIPT],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            cwd=Path(__file__).parents[3],
+            stdout=subprocess.PIPE,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+
+
+def test_only_what_changed_is_read_again() -> None:
+    texts = [(each["text"], each["rating"]) for each in _LABELLED]
+    first = analyse(_reviews(texts), _BUSINESS, _SETTINGS)
+    kept = msgspec.json.decode(msgspec.json.encode(first.labels_by_key), type=dict[str, Labels])
+    assert first.analysed == len(set(texts))
+    texts[3] = (texts[3][0] + " And friendly.", texts[3][1])
+    texts[4] = (texts[4][0], 3)
+    second = analyse(_reviews(texts), _BUSINESS, _SETTINGS, earlier=kept)
+    assert second.analysed == 2
+    assert second.insights == analyse(_reviews(texts), _BUSINESS, _SETTINGS).insights
+    assert len(second.labels_by_key) == len(first.labels_by_key)
+
+
+@pytest.mark.parametrize(
+    ("business", "owner"),
+    [
+        (_BUSINESS, Settings(language="en")),
+        (Business(name="B", category="Dentist"), _SETTINGS),
+        (Business(name="B", category="Plumber", service_areas=("X",)), _SETTINGS),
+    ],
+)
+def test_other_settings_read_everything_again(business: Business, owner: Settings) -> None:
+    reviews = _reviews([("They were on time.", 5)])
+    kept = analyse(reviews, _BUSINESS, _SETTINGS).labels_by_key
+    assert analyse(reviews, business, owner, earlier=kept).analysed == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" * 10_000,
+        "1" * 10_000,
+        "$" * 10_000,
+        "-" * 10_000,
+        "late " * 2_000,
+        "not very " * 1_000 + "late",
+        "\U0001f600" * 5_000,
+        "\u200b\u200d\ufeff" * 3_000,
+        "\u202e\u0645\u0631\u062d\u0628\u0627 " * 1_000,
+        "<script>alert('on time')</script>" * 300,
+        "\ud800 on time",
+        "I" * 5_000 + "\u0130" * 5_000,
+    ],
+)
+def test_hostile_texts(text: str) -> None:
+    labels = Rules(_BUSINESS, _SETTINGS).label(text, 3)
+    for each in labels.aspects:
+        assert each.phrase is not None
+        assert each.phrase in text
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "on time ",
+        "great job ",
+        "late night ",
+        "x",
+        "waited for a ",
+        "not very ",
+        ". but ",
+        "$1 , ",
+        "Priya ",
+        "clog ",
+        "WILL ",
+    ],
+)
+def test_time_grows_with_the_length_of_the_text(piece: str) -> None:
+    rules = Rules(_BUSINESS, _SETTINGS)
+
+    def cost(characters: int) -> float:
+        text = piece * (characters // len(piece))
+        best = float("inf")
+        for _ in range(4):
+            begun = time.process_time()
+            rules.label(text, 3)
+            best = min(best, time.process_time() - begun)
+        return best
+
+    gc.disable()
+    try:
+        assert cost(64_000) < 24 * cost(8_000)  # linear makes 8, quadratic 64
+    finally:
+        gc.enable()
+
+
+def test_labelled_reviews_keep_their_figures() -> None:
+    """Not a measure of how good it is on other reviews, as the words were chosen with these."""
+    rules = Rules(Business(name="B"), Settings())
+    found = right = same = labelled = contrary = contrary_found = 0
+    for each in _LABELLED:
+        expected = each["aspects"]
+        got = {a.id: a.sentiment for a in rules.label(each["text"], each["rating"]).aspects}
+        labelled += len(expected)
+        found += len(got)
+        right += len(got.keys() & expected.keys())
+        same += sum(got.get(aspect) == sentiment for aspect, sentiment in expected.items())
+        stars = {1: "negative", 2: "negative", 4: "positive", 5: "positive"}.get(each["rating"])
+        against = [a for a, s in expected.items() if stars and s != stars]
+        contrary += len(against)
+        contrary_found += sum(got.get(aspect) == expected[aspect] for aspect in against)
+    assert right / found >= 0.8
+    assert right / labelled >= 0.8
+    assert same / right >= 0.93
+    assert contrary_found / contrary >= 0.7
+
+
+def test_explanation() -> None:
+    (review,) = _reviews(
+        [("They weren't cheap, but Priya was on time. My last plumber was late.", 4)]
+    )
+    told = explain(review, _BUSINESS, _SETTINGS)
+    first, second, third = told.clauses
+    assert [each.text for each in told.clauses] == [
+        "They weren't cheap,",
+        "but Priya was on time",
+        "My last plumber was late",
+    ]
+    assert [(a.aspect, a.sentiment, a.why) for a in first.aspects] == [
+        ("pricing", "negative", "the clause says the opposite of the stars")
+    ]
+    assert second.contrasted
+    assert [(a.aspect, a.matched, a.why) for a in second.aspects] == [
+        ("punctuality", ("on time",), "a phrase")
+    ]
+    assert third.set_aside == "speaks of another business"
+    assert third.aspects[0].sentiment is None
+    assert third.words[0][0] == "late"
+    assert told.labels == Rules(_BUSINESS, _SETTINGS).label(review.text, 4)
+
+
+def test_explanation_of_a_rating_without_words() -> None:
+    (review,) = _reviews([(None, 4)])
+    assert explain(review, _BUSINESS, _SETTINGS).clauses == ()
+
+
+def test_a_technician_has_the_aliases_that_the_owner_gave() -> None:
+    """Searches find people by them."""
+    made = analyse(_reviews([("Priya and Will Stone were great.", 5)]), _BUSINESS, _SETTINGS)
+    found = {each.label: each.aliases for each in made.insights.entities.technicians}
+    assert found == {"Priya Raman": ("Priya",), "Will Stone": ("Will",)}

@@ -1,0 +1,206 @@
+import datetime
+import re
+
+import msgspec
+import pytest
+
+from reviewsd.analysis.counting import Catalogue, InsightsCounter
+from reviewsd.analysis.labels import WORDLESS, AspectLabel, EntityLabel, Labels
+from reviewsd.analysis.value import MadeInsights
+from reviewsd.domain.insights import Sentiment
+from reviewsd.domain.reviews import Review
+
+_CATALOGUE = Catalogue(
+    aspects={"pricing": "Pricing", "punctuality": "Punctuality"},
+    technicians={"priya-raman": "Priya Raman"},
+    services={"drains": "Drains", "leaks": "Leaks"},
+    problems={"no-show": "No-show"},
+    service_areas={"ellery": "Ellery"},
+    topics={"drains": "Pipes", "leaks": "Pipes"},
+)
+_DAY = datetime.date(2026, 6, 15)
+
+
+def _review(
+    name: str, rating: int = 5, day: datetime.date = _DAY, text: str | None = "Fair price."
+) -> Review:
+    return Review(
+        id=name, author="Ann", rating=rating, date=day, text=text, source="x", verified=True
+    )
+
+
+def _priced(sentiment: Sentiment, strength: float = 0.5, phrase: str = "Fair price") -> Labels:
+    label = AspectLabel(id="pricing", sentiment=sentiment, phrase=phrase, strength=strength)
+    return Labels(aspects=(label,))
+
+
+def _count(*labelled: tuple[Review, Labels]) -> MadeInsights:
+    counter = InsightsCounter(_CATALOGUE)
+    for review, labels in labelled:
+        counter.add(review, labels)
+    return counter.insights()
+
+
+def test_no_reviews() -> None:
+    made = _count()
+    assert (made.review_count, made.aspects, made.temporal.monthly, made.faq) == (0, (), (), ())
+    assert made.summary is msgspec.UNSET
+    assert made.pull_quote is msgspec.UNSET
+    assert made.overall_sentiment.positive_pct == 0
+
+
+def test_overall_sentiment_is_that_of_the_stars() -> None:
+    made = _count(*[(_review(f"r{i}", rating), WORDLESS) for i, rating in enumerate((5, 4, 3))])
+    overall = made.overall_sentiment
+    assert (overall.positive_pct, overall.neutral_pct, overall.negative_pct) == (66.7, 33.3, 0)
+    assert overall.score == 0.5
+    assert made.method.not_analysed == 3
+
+
+def test_words_move_the_score_by_a_fifth_at_most() -> None:
+    made = _count((_review("a", 4), Labels(words=-1.0)), (_review("b", 5), Labels(words=1.0)))
+    assert [entry.score for entry in made.per_review.values()] == [0.3, 1.0]
+
+
+def test_an_aspect_counts_reviews() -> None:
+    made = _count(
+        (_review("a"), _priced("positive")),
+        (_review("b"), _priced("positive", phrase="fair price")),
+        (_review("c", 2), _priced("negative", 0.9, "Too much")),
+        (_review("d"), WORDLESS),
+    )
+    (aspect,) = made.aspects
+    assert (aspect.mention_count, aspect.positive_count, aspect.negative_count) == (3, 2, 1)
+    assert (aspect.positive_pct, aspect.score) == (66.7, 0.33)
+    assert aspect.top_phrases == ("fair price", "Too much")  # as the newest review spells it
+    assert aspect.example_review_ids == ("c", "b", "a")
+
+
+def test_examples_have_both_signs() -> None:
+    many = [(_review(f"p{i}"), _priced("positive", 0.9)) for i in range(9)]
+    made = _count(*many, (_review("n", 1), _priced("negative", 0.4)))
+    examples = made.aspects[0].example_review_ids
+    assert len(examples) == 5
+    assert examples[-1] == "n"
+
+
+def test_entities_take_the_sentiment_of_their_reviews() -> None:
+    named = Labels(
+        technicians=(EntityLabel(id="priya-raman", phrase="Priya"),),
+        services=(EntityLabel(id="drains"), EntityLabel(id="leaks")),
+        service_areas=(EntityLabel(id="ellery"),),
+    )
+    made = _count((_review("a", 5), named), (_review("b", 2), named))
+    (person,) = made.entities.technicians
+    assert (person.name, person.label, person.average_rating) == ("Priya Raman", "Priya Raman", 3.5)
+    assert (person.positive_count, person.negative_count, person.score) == (1, 1, 0.25)
+    assert made.entities.service_areas[0].name is msgspec.UNSET
+    (topic,) = made.topics
+    assert (topic.id, topic.label, topic.mention_count) == ("pipes", "Pipes", 2)
+    assert made.per_review["a"].topics == ("pipes",)
+
+
+def test_problems_are_always_negative() -> None:
+    made = _count((_review("a", 4), Labels(problems=(EntityLabel(id="no-show", phrase="no"),))))
+    (problem,) = made.entities.problems
+    assert (problem.negative_count, problem.positive_pct, problem.score) == (1, 0, -1)
+
+
+def test_ids_that_are_not_in_the_catalogue_are_left_out() -> None:
+    odd = Labels(
+        aspects=(AspectLabel(id="odd", sentiment="positive"),),
+        technicians=(EntityLabel(id="odd"),),
+        services=(EntityLabel(id="odd"),),
+    )
+    made = _count((_review("a"), odd))
+    assert (made.aspects, made.entities.technicians, made.topics) == ((), (), ())
+    assert made.per_review["a"].aspects == ()
+
+
+def test_a_month_without_reviews_has_no_averages() -> None:
+    first, last = datetime.date(2025, 11, 30), datetime.date(2026, 1, 1)
+    made = _count((_review("a", 5, first), WORDLESS), (_review("b", 1, last), WORDLESS))
+    months = made.temporal.monthly
+    assert [each.month for each in months] == ["2025-11", "2025-12", "2026-01"]
+    assert (months[1].review_count, months[1].average_rating) == (0, None)
+    assert (months[1].score, months[1].positive_pct) == (None, None)
+    assert (months[2].average_rating, months[2].score, months[2].positive_pct) == (1, -1, 0)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "count", "trend"),
+    [
+        (3, 5, 10, "improving"),
+        (5, 3, 10, "declining"),
+        (5, 5, 10, "stable"),
+        (3, 5, 9, "stable"),
+    ],
+)
+def test_trend(before: int, now: int, count: int, trend: str) -> None:
+    labelled = []
+    for year, rating in ((2025, before), (2026, now)):
+        day = datetime.date(year, 6, 1)
+        labelled += [(_review(f"{year}{i}", rating, day), WORDLESS) for i in range(count)]
+    assert _count(*labelled).temporal.trend == trend
+
+
+def test_a_slip_in_a_year_makes_no_endless_table() -> None:
+    made = _count((_review("a", 5, datetime.date(1, 1, 1)), WORDLESS), (_review("b"), WORDLESS))
+    assert len(made.temporal.monthly) == 1200
+
+
+def test_faq_answers_with_counts_and_a_quotation() -> None:
+    made = _count(*[(_review(f"r{i}"), _priced("positive")) for i in range(5)])
+    (entry,) = made.faq
+    assert entry.question == "What do customers say about the prices?"
+    assert entry.answer == (
+        "5 reviews mention pricing: 5 positively. \u201cFair price.\u201d \u2013 Ann, 2026-06-15"
+    )
+    assert len(entry.example_review_ids) == 5
+    assert _count(*[(_review(f"r{i}"), _priced("positive")) for i in range(4)]).faq == ()
+
+
+def test_summary_is_three_sentences_of_counts() -> None:
+    made = _count((_review("a"), _priced("positive")), (_review("b", 1), _priced("negative")))
+    assert made.summary == (
+        "2 reviews give 3.0 of 5 stars on average; 50 % of them are positive."
+        " Most praised: pricing (1 of 2 mentions); most criticised: pricing (1 of 2 mentions)."
+        " The last twelve months have 2 reviews with 3.0 stars on average, the twelve before 0."
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "rating", "quoted"),
+    [
+        ("Thanks! They did it for a fair price and were gone by noon. Bye.", 5, True),
+        ("They did it for a fair price and were gone by noon.", 3, False),
+        ("Fair price.", 5, False),  # too short
+        (f"It was a fair price {'and so on ' * 20}.", 5, False),  # too long
+        ("they did it for a fair price and were gone by noon.", 5, False),
+        ("Mail me@home.example about the fair price they gave me.", 5, False),
+    ],
+)
+def test_pull_quote(text: str, rating: int, *, quoted: bool) -> None:
+    made = _count((_review("a", rating, text=text), _priced("positive", phrase="fair price")))
+    if not quoted:
+        assert made.pull_quote is msgspec.UNSET
+    else:
+        assert made.pull_quote == "They did it for a fair price and were gone by noon."
+
+
+def test_pull_quote_is_of_the_newest_year() -> None:
+    text = "They did it for a fair price and were gone by noon."
+    old = _review("a", day=datetime.date(2025, 6, 1), text=text)
+    made = _count((old, _priced("positive", phrase="fair price")), (_review("b"), WORDLESS))
+    assert made.pull_quote is msgspec.UNSET
+
+
+def test_method_says_what_was_read() -> None:
+    made = _count(
+        (_review("a"), Labels()),
+        (_review("b"), Labels(analysed=False, foreign=True)),
+        (_review("c"), WORDLESS),
+    )
+    method = made.method
+    assert (method.languages, method.not_analysed) == ({"en": 1, "other": 1}, 1)
+    assert re.fullmatch(r"lexicon-\d+", method.rules)

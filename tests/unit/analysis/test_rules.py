@@ -1,0 +1,256 @@
+"""Sentences as customers write them, and what they say about the business."""
+
+import pytest
+
+from reviewsd.analysis.labels import WORDLESS
+from reviewsd.analysis.presets import preset
+from reviewsd.analysis.rules import Rules
+from reviewsd.analysis.settings import AspectSetting, ServiceSetting, Settings, Technician
+from reviewsd.domain.reviews import Business
+
+_BUSINESS = Business(
+    name="B", category="Plumber", service_areas=("Ellery", "North Ellery", "Bath", "Saltmarsh")
+)
+_SETTINGS = Settings(
+    technicians=(
+        Technician(name="Priya Raman", aliases=("Priya",)),
+        Technician(name="Will Stone", aliases=("Will",)),
+    ),
+    aspects={
+        "parking": AspectSetting(
+            label="Parking",
+            words=("parking",),
+            praise=("easy parking",),
+            complaint=("nowhere to park",),
+        )
+    },
+)
+
+
+@pytest.fixture(scope="module")
+def rules() -> Rules:
+    return Rules(_BUSINESS, _SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("stars", "text", "expected"),
+    [
+        # praise and complaint, the stars agreeing
+        (5, "They were right on time.", {"punctuality": "positive"}),
+        (1, "He showed up two hours late.", {"punctuality": "negative"}),
+        (5, "Very reasonable prices.", {"pricing": "positive"}),
+        (1, "Total rip off!", {"pricing": "negative"}),
+        (5, "She knew exactly what was wrong.", {"technical_knowledge": "positive"}),
+        (2, "The tech had no idea what he was doing.", {"technical_knowledge": "negative"}),
+        (5, "They kept us informed all the way.", {"communication": "positive"}),
+        (1, "Nobody ever called us back.", {"communication": "negative"}),
+        (5, "Such friendly people.", {"friendliness": "positive"}),
+        (1, "The receptionist was rude.", {"friendliness": "negative"}),
+        (5, "Excellent workmanship.", {"work_quality": "positive"}),
+        (2, "The paint is already peeling.", {"work_quality": "negative"}),
+        (5, "They responded quickly.", {"response_time": "positive"}),
+        (1, "We waited three hours for a reply.", {"response_time": "negative"}),
+        (5, "They cleaned up after themselves.", {"cleanliness": "positive"}),
+        (1, "The bathroom was filthy.", {"cleanliness": "negative"}),
+        (5, "Scheduling was easy.", {"scheduling": "positive"}),
+        (1, "They rescheduled twice.", {"scheduling": "negative"}),
+        # nothing said
+        (5, "Great!", {}),
+        (1, "Never again.", {}),
+        (5, "We called them late at night.", {}),
+        # the stars decide where the clause does not
+        (5, "The price was discussed.", {"pricing": "positive"}),
+        (1, "The price was discussed.", {"pricing": "negative"}),
+        (3, "The price was discussed.", {"pricing": "neutral"}),
+        # the clause overrules the stars only where it is clear
+        (5, "He was late.", {"punctuality": "negative"}),
+        (1, "He was on time.", {"punctuality": "positive"}),
+        (2, "Fair enough, no comment.", {}),
+        # contrast
+        (
+            4,
+            "Friendly crew, but they were late.",
+            {"friendliness": "positive", "punctuality": "negative"},
+        ),
+        (
+            2,
+            "Nice people although the work was sloppy.",
+            {"friendliness": "positive", "work_quality": "negative"},
+        ),
+        # negation
+        (5, "Never late.", {"punctuality": "positive"}),
+        (2, "They were not on time.", {"punctuality": "negative"}),
+        (5, "He wasn't rude at all.", {"friendliness": "positive"}),
+        (2, "Not friendly.", {"friendliness": "negative"}),
+        (5, "Less expensive than the others.", {"pricing": "positive"}),
+        # other businesses, and what would have been
+        (5, "My last plumber was rude.", {}),
+        (5, "The other company was late.", {}),
+        (5, "Cheaper than the other company.", {"pricing": "positive"}),
+        (4, "Would have been five stars if they had been on time.", {}),
+        (4, "I wish they were on time.", {"punctuality": "negative"}),
+        (5, "My only complaint is the price.", {"pricing": "negative"}),
+        (4, "The communication could be better.", {"communication": "negative"}),
+        # the owner's own
+        (5, "Easy parking too.", {"parking": "positive"}),
+        (2, "There was nowhere to park.", {"parking": "negative"}),
+    ],
+)
+def test_aspects(rules: Rules, stars: int, text: str, expected: dict[str, str]) -> None:
+    assert {each.id: each.sentiment for each in rules.label(text, stars).aspects} == expected
+
+
+def test_one_sentiment_for_each_aspect_and_that_of_its_strongest_clause(rules: Rules) -> None:
+    text = "The price was discussed. What a horrible, outrageous rip off of a price."
+    (pricing,) = rules.label(text, 2).aspects
+    assert pricing.phrase is not None
+    assert "rip off" in pricing.phrase
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("They were an hour late.", "late-arrival"),
+        ("It took three weeks longer than promised.", "late-finish"),
+        ("Total no show.", "no-show"),
+        ("They cancelled our appointment.", "cancelled-appointment"),
+        ("We waited two hours in line.", "long-wait"),
+        ("The bill was $400 more than the estimate.", "price-above-quote"),
+        ("They charged me twice.", "billing-mistake"),
+        ("They never called back.", "no-callback"),
+        ("They had to come back twice.", "repeat-visit"),
+        ("They left a huge mess.", "mess-left-behind"),
+        ("They scratched our hardwood floor.", "property-damage"),
+        ("Two of our boxes are missing.", "missing-items"),
+        ("The guy was rude to my wife.", "rude-staff"),
+        ("They tried to sell me things I don't need.", "pressure-to-buy"),
+        ("They misdiagnosed the problem.", "wrong-diagnosis"),
+    ],
+)
+def test_problems_are_found_in_reviews_of_at_most_four_stars(
+    rules: Rules, text: str, problem: str
+) -> None:
+    assert problem in {each.id for each in rules.label(text, 2).problems}
+    assert problem in {each.id for each in rules.label(text, 4).problems}
+    assert rules.label(text, 5).problems == ()
+
+
+@pytest.mark.parametrize("text", ["They were never late.", "My last plumber was an hour late."])
+def test_what_did_not_happen_here_is_no_problem(rules: Rules, text: str) -> None:
+    assert rules.label(text, 3).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Priya was great", ["priya-raman"]),
+        ("PRIYA RAMAN!!", ["priya-raman"]),
+        ("priya's advice", ["priya-raman"]),
+        ("thanks Priya and Will", ["priya-raman", "will-stone"]),
+        ("I will call again, will you?", []),
+        ("Will use again", []),
+        ("Will arrived early", ["will-stone"]),
+        ("my wife Anna and our dog Rex liked Mike", []),  # never a guessed person
+        ("Apriyan came", []),
+    ],
+)
+def test_people_are_those_of_the_owner(rules: Rules, text: str, names: list[str]) -> None:
+    assert [each.id for each in rules.label(text, 5).technicians] == names
+
+
+@pytest.mark.parametrize(
+    ("text", "areas"),
+    [
+        ("We live in North Ellery", ["north-ellery"]),
+        ("the best in Ellery.", ["ellery"]),
+        ("in ellery and North Ellery", ["ellery", "north-ellery"]),
+        ("saltmarsh says thanks", ["saltmarsh"]),
+        ("A new bath for our house in Bath", ["bath"]),
+        ("new bath", []),
+    ],
+)
+def test_areas(rules: Rules, text: str, areas: list[str]) -> None:
+    assert [each.id for each in rules.label(text, 5).service_areas] == areas
+
+
+@pytest.mark.parametrize(
+    ("text", "foreign"),
+    [
+        ("Muy buen servicio y muy amables, llegaron a tiempo", True),
+        ("Sehr freundlich und p\u00fcnktlich, gerne wieder", True),
+        ("Tr\u00e8s bon travail, je recommande pour les prix", True),
+        ("Ottimo lavoro, sono stati molto gentili", True),
+        (
+            "\u041e\u0442\u043b\u0438\u0447\u043d\u0430\u044f \u0440\u0430\u0431\u043e\u0442\u0430",
+            True,
+        ),
+        ("Fast, clean, cheap", False),
+        ("ok", False),
+        ("De Luca Plumbing fixed the leak, la familia is happy", False),
+    ],
+)
+def test_language(rules: Rules, text: str, *, foreign: bool) -> None:
+    labels = rules.label(text, 5)
+    assert labels.foreign is foreign
+    assert labels.analysed is not foreign
+
+
+def test_another_language_is_taken_by_its_stars_but_names_stay_names(rules: Rules) -> None:
+    labels = rules.label("Priya es muy amable y llega a tiempo, on time", 5)
+    assert (labels.aspects, [each.id for each in labels.technicians]) == ((), ["priya-raman"])
+
+
+def test_the_owner_may_say_the_language() -> None:
+    rules = Rules(_BUSINESS, Settings(language="de"))
+    assert rules.label("They were on time.", 5).foreign
+
+
+@pytest.mark.parametrize("text", [None, "", "  \n"])
+def test_a_rating_without_words(rules: Rules, text: str | None) -> None:
+    assert rules.label(text, 5) == WORDLESS
+
+
+def test_services_of_the_preset_and_of_the_owner() -> None:
+    text = "They unclogged the drains and installed a new water heater."
+    assert [each.id for each in Rules(_BUSINESS, Settings()).label(text, 5).services] == [
+        "drain-cleaning",
+        "water-heater-installation",
+    ]
+    own = ServiceSetting(
+        id="ac-repair", label="AC repair", words=("ac unit",), with_=("repair", "fix")
+    )
+    rules = Rules(_BUSINESS, Settings(services=(own,)))
+    assert rules.label("The AC units hummed", 5).services == ()
+    assert [each.id for each in rules.label("Called to fix the AC unit", 5).services] == [
+        "ac-repair"
+    ]
+
+
+@pytest.mark.parametrize(
+    "category",
+    [
+        "Plumber",
+        "HVACBusiness",
+        "Electrician",
+        "RoofingContractor",
+        "GeneralContractor",
+        "Locksmith",
+        "MovingCompany",
+        "AutoRepair",
+        "Dentist",
+        "Attorney",
+        "LegalService",
+        "HousePainter",
+        "Restaurant",
+    ],
+)
+def test_presets(category: str) -> None:
+    services = preset(category)
+    assert 10 <= len(services) <= 15
+    assert len({each.id for each in services}) == len(services)
+    assert not list(Settings(services=services).faults())
+
+
+def test_no_preset_for_other_trades() -> None:
+    assert preset("Florist") == ()
+    assert preset(None) == ()

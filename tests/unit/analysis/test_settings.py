@@ -1,0 +1,68 @@
+import msgspec
+import pytest
+
+from reviewsd.analysis.settings import AspectSetting, ServiceSetting, Settings, Technician
+
+
+@pytest.mark.parametrize(
+    ("settings", "faults"),
+    [
+        (Settings(), []),
+        (
+            Settings(technicians=(Technician(name="Priya Raman"), Technician(name="priya raman"))),
+            [("technicians[1].name", "duplicate of technicians[0].name")],
+        ),
+        (
+            Settings(
+                technicians=(
+                    Technician(name="Dan Moe", aliases=("Dan",)),
+                    Technician(name="Dan Poe", aliases=("dan", "\u2605")),
+                )
+            ),
+            [
+                ("technicians[1].aliases[0]", "duplicate of technicians[0].aliases[0]"),
+                ("technicians[1].aliases[1]", "has no letters"),
+            ],
+        ),
+        (
+            Settings(
+                services=(
+                    ServiceSetting(id="a", label="A", words=("x",)),
+                    ServiceSetting(id="A", label="B", words=(), with_=("!",)),
+                )
+            ),
+            [
+                ("services[1].id", "duplicate of services[0].id"),
+                ("services[1].words", "must not be empty"),
+                ("services[1].with[0]", "has no letters"),
+            ],
+        ),
+        (
+            Settings(aspects={"pricing": AspectSetting(label="P", words=())}),
+            [
+                ("aspects.pricing", "is one of the nine; choose another name"),
+                ("aspects.pricing.words", "must not be empty"),
+            ],
+        ),
+    ],
+)
+def test_faults(settings: Settings, faults: list[tuple[str, str]]) -> None:
+    assert list(settings.faults()) == faults
+
+
+def test_the_file_says_with() -> None:
+    given = b'{"services":[{"id":"a","label":"A","words":["b"],"with":["c"]}]}'
+    settings = msgspec.json.decode(given, type=Settings)
+    assert settings.services == (ServiceSetting(id="a", label="A", words=("b",), with_=("c",)),)
+
+
+def test_unknown_keys_are_refused() -> None:
+    with pytest.raises(msgspec.ValidationError, match="unknown field"):
+        msgspec.json.decode(b'{"technican":[]}', type=Settings)
+
+
+def test_the_digest_tells_settings_apart() -> None:
+    one = Settings(technicians=(Technician(name="A"),))
+    assert one.digest() == Settings(technicians=(Technician(name="A"),)).digest()
+    assert one.digest() != Settings(technicians=(Technician(name="B"),)).digest()
+    assert Settings(services=()).digest() != Settings().digest()

@@ -1,0 +1,85 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewsd.analysis.text import clauses, fold, sentences, tokenise
+
+
+def _clauses(text: str) -> list[str]:
+    tokens = tokenise(text)
+    return [tokens.cut(each.start, each.end) for each in clauses(tokens.words)]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Didn\u2019t work", ["didn't", "work"]),
+        ("$1,200.50 at 8:30am", ["$1,200.50", "at", "8:30", "am"]),
+        ("same-day a/c", ["same", "day", "a", "c"]),
+        ("Good... bad", ["good", ".", ".", ".", "bad"]),
+        ("so - no", ["so", "-", "no"]),
+        ("reviews.example", ["reviews", "example"]),
+        ("\u0130stanbul", ["\u0130stanbul"]),  # its lower case has two characters
+        ("\U0001f600\U0001f600", []),
+    ],
+)
+def test_tokens(text: str, words: list[str]) -> None:
+    assert tokenise(text).words == words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("On time. Clean!", ["On time", "Clean"]),
+        ("Great work, but they were late.", ["Great work,", "but they were late"]),
+        ("Late, rude and dirty", ["Late, rude and dirty"]),
+        ("He came, and left", ["He came", "and left"]),
+        ("He came, he left", ["He came", "he left"]),
+        ("Nothing but good things", ["Nothing but good things"]),
+        ("It took a while to fix", ["It took a while to fix"]),
+        ("Fast; cheap: good \u2013 yes", ["Fast", "cheap", "good", "yes"]),
+        ("Kind although slow", ["Kind", "although slow"]),
+        ("Dr. Kim was late", ["Dr. Kim was late"]),
+        ("", []),
+        ("...", []),
+    ],
+)
+def test_clauses(text: str, expected: list[str]) -> None:
+    assert _clauses(text) == expected
+
+
+def test_a_contrast_word_marks_all_clauses_of_its_sentence() -> None:
+    found = clauses(tokenise("Nice, but late. Clean.").words)
+    assert [(each.contrasted, each.sentence) for each in found] == [
+        (True, 0),
+        (True, 0),
+        (False, 1),
+    ]
+
+
+@given(st.text())
+def test_folding_keeps_every_place(text: str) -> None:
+    assert len(fold(text)) == len(text)
+
+
+@given(st.text())
+def test_every_token_is_where_it_says(text: str) -> None:
+    tokens = tokenise(text)
+    for at, word in enumerate(tokens.words):
+        assert fold(tokens.cut(at, at + 1)) == word
+
+
+@given(st.text(alphabet='ab .,;!?\n\u2019"()-'))
+def test_sentences_are_verbatim_and_in_order(text: str) -> None:
+    at = 0
+    for sentence in sentences(text):
+        at = text.index(sentence, at) + len(sentence)
+
+
+def test_sentences_take_their_end_and_closing_marks_along() -> None:
+    text = 'He said "done." We paid Mr. Lee. Wow!!'
+    assert sentences(text) == ['He said "done."', "We paid Mr. Lee.", "Wow!!"]
+
+
+def test_a_run_of_marks_is_read_once() -> None:
+    assert sentences("Wow" + "!" * 200_000 + " Ok.") == ["Wow" + "!" * 200_000, "Ok."]

@@ -1,0 +1,18 @@
+"""A title's full stop does not end the sentence, nor the name."""
+
+import pytest
+
+from reviewsd.analysis.rules import Rules
+from reviewsd.analysis.settings import Settings, Technician
+from reviewsd.domain.reviews import Business
+
+SETTINGS = Settings(technicians=(Technician(name="Ana Lopez", aliases=("Dr. Lopez", "Mrs Lopez")),))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I saw Dr. Lopez today.", "Thanks, Dr Lopez!", "We saw Mrs. Lopez.", "Ask for DR. LOPEZ."],
+)
+def test_people_are_found_by_title_and_name(text: str) -> None:
+    labels = Rules(Business(name="Acme"), SETTINGS).label(text, 5)
+    assert ["ana-lopez"] == [each.id for each in labels.technicians]
