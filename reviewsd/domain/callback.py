@@ -213,7 +213,7 @@ _ANYTHING = CallbackPolicy(
 
 _STORED = re.compile(r"https://(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::([0-9]+))?(/[!-~]*)")
 _VISIBLE = re.compile(r"[!-~]+")
-_DIVIDED = re.compile(r"https://([^/?]*)(.*)", re.IGNORECASE)
+_DIVIDED = re.compile(r"https://([^/?]*+)(.*+)", re.IGNORECASE)
 _BRACKETED = re.compile(r"\[([0-9A-Fa-f:.]+)\](:.*)?")
 _PORT = re.compile(r":([1-9][0-9]{0,4})")
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"

@@ -12,7 +12,7 @@ import json
 import math
 import types
 import typing
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -47,18 +47,30 @@ class DataError(Exception):
     Attributes:
         findings: The first ``MAX_FINDINGS`` faults in the order of the file.
         total: How many faults there are in all.
+        exact: Whether there are no more; parts that were not explained count once each.
     """
 
-    def __init__(self, findings: tuple[Finding, ...], total: int | None = None) -> None:
+    def __init__(
+        self, findings: tuple[Finding, ...], total: int | None = None, *, exact: bool = True
+    ) -> None:
         self.findings = findings[:MAX_FINDINGS]
         self.total = len(findings) if total is None else total
+        self.exact = exact
         super().__init__("\n".join(self.lines()))
+
+    @classmethod
+    def of(cls, errors: "Sequence[DataError]") -> "DataError":
+        """The faults of several files as one."""
+        findings = tuple(finding for each in errors for finding in each.findings)
+        exact = all(each.exact for each in errors)
+        return cls(findings, sum(each.total for each in errors), exact=exact)
 
     def lines(self) -> list[str]:
         """The text form: one line for each finding, then the number of the rest."""
         lines = [str(finding) for finding in self.findings]
         if self.total > len(lines):
-            lines.append(f"... and {self.total - len(lines)} more")
+            least = "" if self.exact else "at least "
+            lines.append(f"... and {least}{self.total - len(lines):,} more")
         return lines
 
 
@@ -73,6 +85,8 @@ def show(value: object) -> str:
             return str(value)
     text = msgspec.json.encode(value).decode()
     text = text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 3] + "..."
+    if text.isprintable():
+        return text
     # JSON leaves DEL, C1 and line separators as they are; a terminal obeys them
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
@@ -118,8 +132,9 @@ def _explain_struct(
 
 
 def member(path: str, name: str) -> str:
-    """The path of a member; a name that is no identifier is quoted."""
-    return f"{path}.{name}" if name.isidentifier() else f"{path}[{show(name)}]"
+    """The path of a member; a name that is long or no identifier is quoted, and shortened."""
+    plain = len(name) <= _MAX_SHOWN and name.isidentifier()
+    return f"{path}.{name}" if plain else f"{path}[{show(name)}]"
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -152,7 +167,8 @@ def _rule_broken(value: object, kind: object) -> str | None:
     """How a value of the right JSON type breaks the rule of its type."""
     metas = [part for part in typing.get_args(kind)[1:] if isinstance(part, msgspec.Meta)]
     bare = typing.get_args(kind)[0] if metas else kind
-    expected = next((m.extra["expected"] for m in metas if m.extra and "expected" in m.extra), None)
+    extra = next((m.extra for m in metas if m.extra and "expected" in m.extra), {})
+    expected = extra.get("expected")
     if expected is None and bare is datetime.date:
         expected = "YYYY-MM-DD"
     if expected is None and bare is datetime.datetime:
@@ -160,7 +176,8 @@ def _rule_broken(value: object, kind: object) -> str | None:
     if expected is None and typing.get_origin(bare) is typing.Literal:
         expected = "one of " + ", ".join(show(choice) for choice in typing.get_args(bare))
     if expected is not None:
-        return f"expected {expected}, got {show(value)}"
+        hint = extra["hint"](value) if "hint" in extra else ""
+        return f"expected {expected}, got {show(value)}{hint}"
     for meta in metas:
         if isinstance(value, str):
             if value == "" and meta.min_length == 1:

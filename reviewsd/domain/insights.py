@@ -47,6 +47,8 @@ class Entity(Struct, frozen=True, kw_only=True):
     id: Text | None = None
     name: Text | None = None
     label: Text | None = None
+    aliases: tuple[Text, ...] = ()
+    """What else it is called; only look-ups read them."""
     mention_count: Count = 0
     positive_count: Count = 0
     neutral_count: Count = 0
@@ -69,13 +71,13 @@ class Entities(Struct, frozen=True, kw_only=True):
 
 
 class MonthlySentiment(Struct, frozen=True, kw_only=True):
-    """One month of the trend."""
+    """One month of the trend; a month without reviews has null averages."""
 
     month: Month
     review_count: Count = 0
     average_rating: Stars | None = None
-    score: Score = 0.0
-    positive_pct: Percent = 0.0
+    score: Score | None = 0.0
+    positive_pct: Percent | None = 0.0
 
 
 class Temporal(Struct, frozen=True, kw_only=True):

@@ -10,12 +10,15 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from reviewsd.runtime.printing import in_columns
+
 MAX_BYTES: Final = 1 << 26
 """Of a larger file no places are told: the pass takes four times as much memory."""
 
 _MAX_LINE: Final = 200  # characters; a longer source line is not shown
 _STEP: Final = re.compile(r'\.(?P<name>[^.\[]+)|\[(?P<index>[0-9]+)\]|\[(?P<quoted>"[^]]*)\]')
 _BLANK: Final = re.compile(r"[ \t\n\r]*")
+_NOT_TAB: Final = re.compile(r"[^\t]")
 _DECODER: Final = json.JSONDecoder()
 
 Step: TypeAlias = str | int
@@ -34,9 +37,8 @@ class Place:
         """The line, and a caret below the place."""
         if not self.source.strip():
             return ()
-        indent = re.sub(r"[^\t]", " ", self.source[: self.column - 1])
-        visible = "".join(c if c.isprintable() or c == "\t" else "?" for c in self.source)
-        return (f"{self.line:>5} | {visible}", f"{'':>5} | {indent}^")
+        indent = _NOT_TAB.sub(" ", self.source[: self.column - 1])
+        return (f"{self.line:>5} | {in_columns(self.source)}", f"{'':>5} | {indent}^")
 
 
 def locate(text: bytes, paths: Collection[str]) -> dict[str, Place]:

@@ -1,6 +1,6 @@
 """What is odd about valid reviews: never a reason to refuse them (data-model.md 5, second table).
 
-Found by ``reviewsd --check`` only, after ``loading`` has accepted the files: it may take its time.
+Found by ``reviewsd --check`` only, after ``dataset`` has accepted the files: it may take its time.
 """
 
 import datetime
@@ -12,9 +12,9 @@ from typing import Final
 import msgspec
 from msgspec import Raw
 
+from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, Progress
 from reviewsd.domain.findings import Finding, member, show
 from reviewsd.domain.lint_insights import insight_doubts
-from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, Progress
 from reviewsd.domain.reviews import AggregateRating, Business, Distribution, Review
 
 STAGE: Final = "comparing"
@@ -55,8 +55,8 @@ def doubts(
         yield _finding(path, reason)
     yield from _records(reviews.removeprefix(_BOM), today, progress)
     if dataset.insights is not None:
-        identifiers = {record.id for record in dataset.records}
-        newest = datetime.date.fromordinal(dataset.records[0].day) if dataset.records else None
+        identifiers = set(dataset.records.ids)
+        newest = datetime.date.fromordinal(dataset.records.days[0]) if dataset.records else None
         yield from insight_doubts(dataset.insights, identifiers, newest)
 
 

@@ -9,9 +9,9 @@ from typing import Final
 
 import msgspec
 
+from reviewsd.domain.dataset import INSIGHTS_FILE, InsightsFile
 from reviewsd.domain.findings import Finding, member, show
 from reviewsd.domain.insights import OPTIONAL, AspectMention, Entity, Insights, PerReview, named
-from reviewsd.domain.dataset import INSIGHTS_FILE, InsightsFile
 
 _REQUIRED: Final = tuple(n for n in Insights.__struct_fields__ if n not in OPTIONAL)
 _KINDS: Final = ("technicians", "services", "problems", "service_areas")

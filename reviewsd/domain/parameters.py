@@ -1,4 +1,4 @@
-"""The search parameters: one table for validator, OpenAPI and MCP schema (seed 4.4, contract 3).
+"""Reads the search parameters (seed 4.4, contract 3), whose table is ``search_parameters``.
 
 ``read_query`` turns a query string into a SearchQuery or into every Issue at once. Numbers are
 strict (ASCII digits, no blanks, no plus sign); dates are real days spelled ``YYYY-MM-DD``.
@@ -6,116 +6,12 @@ strict (ASCII digits, no blanks, no plus sign); dates are real days spelled ``YY
 
 import datetime
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from urllib.parse import unquote_to_bytes
 
-from reviewsd.domain.search_query import LIMIT_DEFAULT, LIMIT_MAX, Cursor, SearchQuery, read_day
-
-QUERY_MAX_LENGTH = 200  # characters; contract 3
-
-
-class Kind(Enum):
-    """How the text of a parameter is read."""
-
-    INTEGER = "integer"
-    NUMBER = "number"
-    DATE = "date"
-    TEXT = "string"
-    CURSOR = "cursor"
-    CHOICE = "choice"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
-    """One row of the table."""
-
-    name: str
-    kind: Kind
-    description: str
-    example: str | float
-    minimum: int | None = None
-    """Lowest value of a number."""
-    maximum: int | None = None
-    """Highest value of a number, greatest length of a text."""
-    default: int | str | None = None
-    choices: tuple[str, ...] = ()
-    """All values there are of a choice."""
-
-
-SEARCH_PARAMETERS = (
-    Parameter(
-        name="rating",
-        kind=Kind.INTEGER,
-        minimum=1,
-        maximum=5,
-        description="Exact star rating to match.",
-        example=5,
-    ),
-    Parameter(
-        name="min_rating",
-        kind=Kind.NUMBER,
-        minimum=1,
-        maximum=5,
-        description="Minimum star rating, inclusive.",
-        example=4,
-    ),
-    Parameter(
-        name="since",
-        kind=Kind.DATE,
-        description="Only reviews on or after this date.",
-        example="2025-01-31",
-    ),
-    Parameter(
-        name="until",
-        kind=Kind.DATE,
-        description="Only reviews on or before this date.",
-        example="2025-12-31",
-    ),
-    Parameter(
-        name="query",
-        kind=Kind.TEXT,
-        maximum=QUERY_MAX_LENGTH,
-        description="Substring to find in the review text, upper and lower case alike.",
-        example="boiler",
-    ),
-    Parameter(
-        name="mentions_technician",
-        kind=Kind.TEXT,
-        description="Only reviews that mention this technician, by name, id or label.",
-        example="Sam",
-    ),
-    Parameter(
-        name="mentions_service",
-        kind=Kind.TEXT,
-        description="Only reviews that mention this service, by id or label.",
-        example="boiler-repair",
-    ),
-    Parameter(
-        name="limit",
-        kind=Kind.INTEGER,
-        minimum=1,
-        maximum=LIMIT_MAX,
-        default=LIMIT_DEFAULT,
-        description="Maximum number of reviews returned.",
-        example=20,
-    ),
-    Parameter(
-        name="cursor",
-        kind=Kind.CURSOR,
-        description="Where to go on: the next_cursor of the page before. Opaque.",
-        example="MjAyNS0wMy0xNC8wMUo5WkszVjVROFIyTjdNNFQ2VzFYMFlBQg",
-    ),
-)
-
-SINCE_DATE = Parameter(
-    name="date",
-    kind=Kind.DATE,
-    description="Returns the reviews dated on or after this date.",
-    example="2025-01-31",
-)
-"""The path parameter of ``/api/reviews/since/{date}`` (seed 4.5)."""
+from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, SINCE_DATE, Kind, Parameter
+from reviewsd.domain.search_query import Cursor, SearchQuery, read_day
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +63,8 @@ def read_query(query: bytes) -> SearchQuery:
             if parameter is None or parameter.name in values:
                 return _read_all(query)  # as for all that is not quite usual
             values[parameter.name] = _read(parameter, _decoded(parameter, text))
-    except _IssueError:
+        check_range(values)
+    except (_IssueError, InvalidParametersError):
         return _read_all(query)  # there may be more issues
     return SearchQuery(**values)  # type: ignore[arg-type]  # each value is of its parameter's kind
 
@@ -176,9 +73,12 @@ def _read_all(query: bytes) -> SearchQuery:
     """Read a query string whose names may be escaped, unknown or doubled, and values wrong."""
     given: dict[str, list[bytes]] = {}
     for part in query.split(b"&"):
+        if len(part) < _SHORTEST:  # there is room for thousands of them
+            continue
         name, _, text = part.partition(b"=")
-        spelt = unquote_to_bytes(name.replace(b"+", b" ")).decode("utf-8", "replace")
-        given.setdefault(spelt, []).append(text)
+        parameter = _BY_NAME.get(unquote_to_bytes(name) if b"%" in name else name)
+        if parameter is not None:
+            given.setdefault(parameter.name, []).append(text)
     values: dict[str, object] = {}
     issues: list[Issue] = []
     for parameter in SEARCH_PARAMETERS:
@@ -189,12 +89,32 @@ def _read_all(query: bytes) -> SearchQuery:
         else:
             if value is not None:
                 values[parameter.name] = value
+    try:
+        check_range(values)
+    except InvalidParametersError as error:
+        issues = sorted((*issues, *error.issues), key=lambda issue: _ORDER[issue.path[0]])
     if issues:
         raise InvalidParametersError(tuple(issues))
     return SearchQuery(**values)  # type: ignore[arg-type]  # each value is of its parameter's kind
 
 
 _BY_NAME = {parameter.name.encode(): parameter for parameter in SEARCH_PARAMETERS}
+_SHORTEST = min(map(len, _BY_NAME))
+_ORDER = {parameter.name: place for place, parameter in enumerate(SEARCH_PARAMETERS)}
+
+
+def check_range(values: Mapping[str, object]) -> None:
+    """Pass values, by name, whose lowest rating is not above the highest.
+
+    Raises:
+        InvalidParametersError: With one issue, which names both.
+    """
+    least, most = values.get("min_rating"), values.get("max_rating")
+    if isinstance(least, int | float) and isinstance(most, int | float) and least > most:
+        message = f"min_rating must not be greater than max_rating, got {least:g} and {most:g}"
+        details = (("maximum", most), ("inclusive", True))
+        issue = Issue(code="too_big", path=("min_rating",), message=message, details=details)
+        raise InvalidParametersError((issue,))
 
 
 def read_date(text: str) -> datetime.date:
@@ -222,6 +142,24 @@ def read_value(parameter: Parameter, text: str) -> object:
         return _read(parameter, text)
     except _IssueError as error:
         raise InvalidParametersError((error.issue,)) from None
+
+
+def ambiguous(parameter: str, name: str, candidates: Sequence[str]) -> Issue:
+    """What is wrong with a name that fits several.
+
+    Args:
+        parameter: Whose value it is.
+        name: As given.
+        candidates: The names of those it fits, or of some of them.
+    """
+    told = " or ".join(f'"{each}"' for each in candidates)
+    message = f"{parameter} must name one, got {shown(name)}: say {told}"
+    return Issue(
+        code="invalid_value",
+        path=(parameter,),
+        message=message,
+        details=(("values", list(candidates)),),
+    )
 
 
 class _IssueError(Exception):

@@ -3,16 +3,20 @@
 These structs are the only place where members, types and bounds are written down. They validate
 the operator's file, order the members of what is served, and describe it in the OpenAPI document.
 Members that are not named here are allowed everywhere and are served back unchanged
-(``formats.documents``).
+(``publish.documents``).
 
 A ``Meta`` may say in ``extra["expected"]`` how a finding names the rule to the operator; without it
-the bounds speak for themselves.
+the bounds speak for themselves. A function in ``extra["hint"]`` adds what to do about a value.
 """
 
 import datetime
+import re
 from typing import Annotated, Literal
+from urllib.parse import quote
 
 from msgspec import Meta, Struct
+
+from reviewsd.domain.findings import show
 
 # "$" alone would match before a final newline; this is "end of string" in Python and ECMA alike.
 _END = r"(?![\s\S])"
@@ -26,11 +30,36 @@ Date = datetime.date
 Timestamp = Annotated[datetime.datetime, Meta(tz=True)]
 """An RFC 3339 date and time with an offset."""
 
+# What no address holds as it is: RFC 3987 2.2 and 4.1 (it may hold letters of every script).
+_UNFIT = r"\s\x00-\x1f\"<>\\^`{|}\x7f-\x9f\u200e\u200f\u202a-\u202e\ufff0-\uffff"
+_ESCAPE = "%(?![0-9A-Fa-f]{2})"  # one that is none
+_HOST = (
+    rf"[Hh][Tt][Tt][Pp][Ss]?://(?:[^{_UNFIT}/?#\[\]@]*@)?"
+    rf"(?:[^{_UNFIT}/?#\[\]@:]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?(?=[/?#]|{_END})"
+)
+
+_unfit = re.compile(rf"[{_UNFIT}\[\]]|{_ESCAPE}|(?<=#)[^#]*#")
+_host = re.compile(_HOST)
+
+
+def _write_as(address: str) -> str:
+    """What to do about the first character that an address must not have, if that is its fault."""
+    host = _host.match(address)
+    unfit = None if host is None else _unfit.search(address, host.end())
+    if unfit is None:
+        return ""
+    character = unfit[0][-1]
+    return f"; write {show(character)} as {quote(character, safe='')}"
+
+
 Url = Annotated[
     str,
-    Meta(pattern=r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s/?#]", extra={"expected": "http(s) URL"}),
+    Meta(
+        pattern=rf"^(?![\s\S]*{_ESCAPE}){_HOST}[^{_UNFIT}\[\]#]*(?:#[^{_UNFIT}\[\]#]*)?{_END}",
+        extra={"expected": "http(s) URL", "hint": _write_as},
+    ),
 ]
-"""An absolute http or https address: ``javascript:`` would reach a page."""
+"""An absolute http or https address (RFC 3986, RFC 3987): ``javascript:`` would reach a page."""
 
 ReviewId = Annotated[
     str,

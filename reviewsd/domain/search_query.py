@@ -4,18 +4,18 @@ import base64
 import binascii
 import datetime
 import re
-from dataclasses import dataclass
 from urllib.parse import quote_plus
 
 from msgspec import Struct
 
 LIMIT_DEFAULT, LIMIT_MAX = 20, 100  # seed 8
 
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_ID = re.compile(r"[!-~]{1,128}")
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
+class Cursor(Struct, frozen=True):
     """The last review a client has seen; goes on working after the data changes (contract 3)."""
 
     date: datetime.date
@@ -24,7 +24,8 @@ class Cursor:
     def encode(self) -> str:
         """The opaque form: unpadded base64url of ``YYYY-MM-DD/id``."""
         plain = f"{self.date.isoformat()}/{self.id}".encode()
-        return base64.urlsafe_b64encode(plain).rstrip(b"=").decode()
+        encoded = binascii.b2a_base64(plain, newline=False)
+        return encoded.translate(_URL_SAFE).rstrip(b"=").decode()
 
     @classmethod
     def decode(cls, text: str) -> "Cursor":
@@ -39,7 +40,7 @@ class Cursor:
         except (binascii.Error, ValueError):
             raise ValueError(text) from None
         day, slash, review_id = plain.partition("/")
-        if not slash or re.fullmatch(r"[!-~]{1,128}", review_id) is None:
+        if not slash or _ID.fullmatch(review_id) is None:
             raise ValueError(text)
         cursor = cls(read_day(day), review_id)
         if cursor.encode() != text:
@@ -52,11 +53,17 @@ class SearchQuery(Struct, frozen=True, kw_only=True):
 
     rating: int | None = None
     min_rating: float | None = None
+    max_rating: float | None = None
     since: datetime.date | None = None
     until: datetime.date | None = None
     query: str | None = None
     mentions_technician: str | None = None
     mentions_service: str | None = None
+    mentions_aspect: str | None = None
+    mentions_problem: str | None = None
+    mentions_topic: str | None = None
+    mentions_area: str | None = None
+    sentiment: str | None = None
     limit: int = LIMIT_DEFAULT
     cursor: Cursor | None = None
 
@@ -72,21 +79,36 @@ class SearchQuery(Struct, frozen=True, kw_only=True):
         parts = []
         if self.rating is not None:
             parts.append(f"rating={self.rating}")
-        if (least := self.min_rating) is not None:
-            parts.append(f"min_rating={int(least) if least == int(least) else least}")
+        if self.min_rating is not None:
+            parts.append(f"min_rating={_number(self.min_rating)}")
+        if self.max_rating is not None:
+            parts.append(f"max_rating={_number(self.max_rating)}")
         if self.since is not None:
             parts.append(f"since={self.since}")
         if self.until is not None:
             parts.append(f"until={self.until}")
-        if self.query is not None:
-            parts.append(f"query={quote_plus(self.query)}")
-        if self.mentions_technician is not None:
-            parts.append(f"mentions_technician={quote_plus(self.mentions_technician)}")
-        if self.mentions_service is not None:
-            parts.append(f"mentions_service={quote_plus(self.mentions_service)}")
+        texts = ((name, getattr(self, name)) for name in _TEXTS)
+        parts += [f"{name}={quote_plus(text)}" for name, text in texts if text is not None]
         if self.limit != LIMIT_DEFAULT:
             parts.append(f"limit={self.limit}")
         return "&".join(parts)
+
+
+MENTIONS = (
+    "mentions_technician",
+    "mentions_service",
+    "mentions_aspect",
+    "mentions_problem",
+    "mentions_topic",
+    "mentions_area",
+)
+"""The filters by what the insights say that a review mentions."""
+
+_TEXTS = ("query", *MENTIONS, "sentiment")
+
+
+def _number(value: float) -> float:
+    return int(value) if value == int(value) else value
 
 
 def read_day(text: str) -> datetime.date:

@@ -2,14 +2,16 @@
 
 msgspec reads strictly, also where it skips a member: no NaN, no lone surrogates. But it keeps the
 last of two equal member names, and nesting ends where the stack does. A document may have 400 MB, so
-it is never decoded as one: ``split`` takes an object apart, ``name_twice`` looks at what stands
-between the parts, ``fault`` at one part.
+it is never decoded as one: ``split`` takes an object apart, ``walk`` looks at what stands between the
+parts, ``fault`` at one part.
 """
 
 import json
 import re
-from collections.abc import Mapping
-from typing import TypeVar
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from mmap import mmap
+from typing import TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -18,9 +20,14 @@ from reviewsd.domain.findings import show
 
 MAX_DEPTH = 64  # data-model.md 5
 
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
-_NAME = re.compile(rb"[\s{,]*(" + _STRING.pattern + rb")\s*:\s*")
-_AFTER = re.compile(rb"\s*[,}]")
+_PIECE = 1 << 20  # bytes
+
+# A string that is not closed goes on to the end: whatever the text is, no byte is looked at twice.
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?')
+_NAME = re.compile(rb"[\s{,]*+(" + _STRING.pattern + rb")\s*+:\s*+")
+_AFTER = re.compile(rb"\s*+[,}]")
+_MALFORMED = re.compile(r"JSON is malformed: (.*) \(byte ([0-9]++)\)")
+_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _TOO_DEEP = f"nesting deeper than {MAX_DEPTH}"
 
 _members = msgspec.json.Decoder(dict[str, Raw])
@@ -28,6 +35,8 @@ _anything = msgspec.json.Decoder(Raw)
 _name = msgspec.json.Decoder(str)
 
 T = TypeVar("T")
+
+Buffer: TypeAlias = bytes | Raw | memoryview | mmap
 
 
 class NotJsonError(Exception):
@@ -48,7 +57,7 @@ class UnfitError(Exception):
     """The text is JSON, or may be, and is not fit to publish."""
 
 
-def split(text: bytes | Raw) -> dict[str, Raw]:
+def split(text: Buffer) -> dict[str, Raw]:
     """The members of a JSON object, undecoded.
 
     Raises:
@@ -63,15 +72,15 @@ def split(text: bytes | Raw) -> dict[str, Raw]:
         raise
 
 
-def _read(text: bytes | Raw, decoder: msgspec.json.Decoder[T]) -> T:
+def _read(text: Buffer, decoder: msgspec.json.Decoder[T]) -> T:
     try:
         return decoder.decode(text)
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError as error:
-        found = re.fullmatch(r"JSON is malformed: (.*) \(byte (\d+)\)", str(error))
+        found = _MALFORMED.fullmatch(str(error))
         if found is None:
-            raise NotJsonError(len(bytes(text)), "unexpected end") from None
+            raise NotJsonError(memoryview(text).nbytes, "unexpected end") from None
         offset, reason = int(found[2]), found[1].replace("'", '"')
         # msgspec has read the first of these already
         raise NotJsonError(offset - (reason == "trailing characters"), reason) from None
@@ -79,23 +88,33 @@ def _read(text: bytes | Raw, decoder: msgspec.json.Decoder[T]) -> T:
         raise UnfitError(_TOO_DEEP) from None
 
 
-def name_twice(text: bytes, members: Mapping[str, Raw]) -> str | None:
-    """The reason when an object that ``split`` took apart has two members of one name.
+def walk(text: Buffer, members: Mapping[str, Raw]) -> Iterator[tuple[str, int, int]]:
+    """Name, begin and end of each value of an object that ``split`` took apart.
 
-    Of these, ``members`` has the last one's value: where the first one stands, the text differs, or
-    else its name comes again.
+    Raises:
+        UnfitError: There are two members of one name. Of these, ``members`` has the last one's value:
+            where the first one stands, the text differs, or else its name comes again.
     """
     seen: set[str] = set()
+    view = memoryview(text)
     end = 0
-    while (match := _NAME.match(text, end)) is not None:
+    while (match := _NAME.match(view, end)) is not None:
         name, start = _name.decode(match[1]), match.end()
-        value = bytes(members[name])
+        value = memoryview(members[name])
         end = start + len(value)
         # a number may begin with another one, so look what follows it
-        if name in seen or not text.startswith(value, start) or not _AFTER.match(text, end):
-            return _twice(name)
+        if name in seen or not _equal(view[start:end], value) or not _AFTER.match(view, end):
+            raise UnfitError(_twice(name))
         seen.add(name)
-    return None
+        yield name, start, end
+
+
+def _equal(one: memoryview, other: memoryview) -> bool:
+    """Whether two texts are the same; in pieces, so that no copy of a large one is made."""
+    return len(one) == len(other) and all(
+        one[at : at + _PIECE].tobytes() == other[at : at + _PIECE].tobytes()
+        for at in range(0, len(one), _PIECE)
+    )
 
 
 def fault(text: bytes | Raw, depth: int = 0) -> str | None:
@@ -109,18 +128,20 @@ def fault(text: bytes | Raw, depth: int = 0) -> str | None:
     if too_deep(text, depth):
         return _TOO_DEEP
     try:
-        # numbers stay text: Python refuses an integer of more than 4,300 digits
-        json.loads(text, object_pairs_hook=_refuse_twice, parse_int=str, parse_float=str)
+        _strict.decode(text.decode())
     except UnfitError as unfit:
         return str(unfit)
     return None
 
 
 def _refuse_twice(pairs: list[tuple[str, object]]) -> None:
-    names = [name for name, _ in pairs]
-    if len(set(names)) != len(names):
-        twice = next(name for index, name in enumerate(names) if name in names[:index])
-        raise UnfitError(_twice(twice))
+    if len({name for name, _ in pairs}) != len(pairs):
+        ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
+        raise UnfitError(_twice(name))
+
+
+# numbers stay text: Python refuses an integer of more than 4,300 digits
+_strict = json.JSONDecoder(object_pairs_hook=_refuse_twice, parse_int=str, parse_float=str)
 
 
 def _twice(name: str) -> str:
@@ -131,7 +152,7 @@ def too_deep(text: bytes, depth: int = 0) -> bool:
     """Whether arrays and objects are nested too deeply; brackets within strings do not count."""
     if text.count(b"{") + text.count(b"[") + depth <= MAX_DEPTH:
         return False
-    for bracket in re.findall(rb"[][{}]", _STRING.sub(b"", text)):
+    for bracket in _STRING.sub(b"", text).translate(None, _NOT_BRACKETS):
         depth += 1 if bracket in b"[{" else -1
         if depth > MAX_DEPTH:
             return True

@@ -99,7 +99,7 @@ class Subscription:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SubscriptionRequested:
     """A valid POST to the hub."""
 
     intent: Intent
@@ -156,7 +156,7 @@ class Removed:
 
 
 Event = (
-    Asked
+    SubscriptionRequested
     | Confirmed
     | NotConfirmed
     | Unreachable
@@ -186,7 +186,7 @@ def step(  # noqa: C901, PLR0912 - the specification's table in its order, a row
     intent = None if subscription is None else subscription.intent
     match event:
         # none | active -> pending verification | renewing | removal pending
-        case Asked(intent=asked):
+        case SubscriptionRequested(intent=asked):
             if asked.mode is Mode.SUBSCRIBE or active is not None:
                 intent = asked
         # pending verification -> active; removal pending -> none
@@ -252,3 +252,13 @@ def _failed(active: Active, waits: tuple[int, int], now: int) -> Active | None:
     if failures >= MAX_FAILURES:
         return None
     return replace(active, failures=failures, next_attempt_at=now + waits[failures - 1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caps:
+    """How much the hub takes on (H5)."""
+
+    active: int
+    active_per_host: int
+    pending: int
+    pending_per_client: int

@@ -17,7 +17,7 @@ from reviewsd.domain.addresses import (
     plain_address,
 )
 
-VECTORS = json.loads((Path(__file__).parent.parent / "vectors/callbacks.json").read_text())
+VECTORS = json.loads((Path(__file__).parents[2] / "vectors/callbacks.json").read_text())
 
 DEFAULT = Addresses()
 LOOPBACK = Addresses([ip_network("127.0.0.0/8")])

@@ -27,7 +27,7 @@ from reviewsd.domain.callback import (
     stored,
 )
 
-VECTORS = json.loads((Path(__file__).parent.parent / "vectors/callbacks.json").read_text())
+VECTORS = json.loads((Path(__file__).parents[2] / "vectors/callbacks.json").read_text())
 
 POLICY = CallbackPolicy(own_host="reviews.example.net", own_ports=frozenset({443, 8080}))
 OPENED = replace(POLICY, networks=(ip_network("127.0.0.0/8"),))

@@ -4,15 +4,17 @@ A row breaks one value of a valid data set; beside it stand the exact words that
 What is no strict JSON is refused in ``test_strictness``.
 """
 
+import contextlib
 import datetime
 import json
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.domain.findings import MAX_FINDINGS, DataError
 from reviewsd.domain.dataset import Dataset, Mentions, load
+from reviewsd.domain.findings import MAX_FINDINGS, DataError
 from tests.support.broken import (
     GONE,
     INSIGHTS,
@@ -189,12 +191,74 @@ URLS = ["$.reviews[1].source_url", "$.reviews[1].author_avatar_url", "$.business
 NO_URLS = ["", "javascript:alert(1)", "JavaScript:alert(1)", "data:text/html,x", "ftp://x", "//x"]
 NO_URLS += ["/x", "x.example", "http:x", "http:/x", "http://", "https:///x", "https://?x"]
 NO_URLS += ["https://#x", "httpss://x", r"\nhttps://x", r"java\nscript:https://x", r"https://\tx"]
+NO_URLS += [
+    "https://a b",
+    "https://a:b/",
+    "https://a[b/",
+    "https://[a/",
+    "https://@/",
+    "https://<x>/",
+]
 
 
 @pytest.mark.parametrize("path", URLS)
 @pytest.mark.parametrize("text", NO_URLS)
 def test_an_address_is_absolute_http_or_https(path: str, text: str) -> None:
     check_refused(path, f'"{text}"', f'expected http(s) URL, got "{text}"')
+
+
+@pytest.mark.parametrize("path", URLS)
+@pytest.mark.parametrize(
+    ("text", "character", "escape"),
+    [
+        ("https://x/<2>", "<", "%3C"),
+        ("https://x/2>", ">", "%3E"),
+        (r"https://x?\"", r"\"", "%22"),
+        ("https://x#`", "`", "%60"),
+        ("https://x/ ", " ", "%20"),
+        ("https://x/{}", "{", "%7B"),
+        ("https://x/|", "|", "%7C"),
+        (r"https://x/\\", r"\\", "%5C"),
+        ("https://x/^", "^", "%5E"),
+        (r"https://x/\n", r"\n", "%0A"),
+        (r"https://x/\u0000", r"\u0000", "%00"),
+        (r"https://x/\u0085", r"\u0085", "%C2%85"),
+        (r"https://x/\u202e", r"\u202e", "%E2%80%AE"),
+        (r"https://x/\uffff", r"\uffff", "%EF%BF%BF"),
+        ("https://x/?a[]=1", "[", "%5B"),
+        ("https://x/100%", "%", "%25"),
+        ("https://x/%2", "%", "%25"),
+        ("https://x/#a#b", "#", "%23"),
+    ],
+)
+def test_what_no_address_holds_is_named(path: str, text: str, character: str, escape: str) -> None:
+    """Both feeds, JSON-LD and pages link it as it stands (RFC 3987 2.2, RFC 4287 4.2.7)."""
+    reason = f'expected http(s) URL, got "{text}"; write "{character}" as {escape}'
+    check_refused(path, f'"{text}"', reason)
+
+
+@pytest.mark.parametrize("path", URLS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "HTTP://x",
+        "https://x:/",
+        "https://u:p@x:1/a;b,c?d=$&e='()*+!/?:@~._-%3c#/?%3E",
+        "https://[::1]/",
+        "https://müller.example/straße?修=理#好",
+    ],
+)
+def test_an_address_may_be_in_any_language(path: str, text: str) -> None:
+    load(*both(path, f'"{text}"'))
+
+
+@pytest.mark.parametrize("path", URLS)
+@pytest.mark.parametrize("end", ["", "<", "#a#", "%", "@", ":x"])
+@pytest.mark.parametrize("part", ["a", "%", "@", ":", "#", "/", "%41", "[", "é"])
+def test_an_address_costs_time_in_proportion(path: str, end: str, part: str) -> None:
+    """A pattern that backtracks would take hours here."""
+    with contextlib.suppress(DataError):
+        load(*both(path, f'"https://{part * 100_000}{end}"'))
 
 
 @pytest.mark.parametrize(
@@ -266,13 +330,59 @@ def test_every_fault_of_both_files_is_told() -> None:
         *(finding(f"$.reviews[2].{n}", "missing") for n in ("author", "rating", "date", "source")),
     ]
     assert MAX_FINDINGS == len(expected)
-    assert [*expected, "... and 3 more"] == refused(encoded(reviews), encoded(insights))
+    assert [*expected, "... and at least 3 more"] == refused(encoded(reviews), encoded(insights))
 
 
 def test_both_files_are_one_unit() -> None:
     expected = ["reviews.json:1:2: invalid JSON: unexpected end"]
     expected += ["insights.json: $: expected object, got array"]
     assert expected == refused(b"{", b"[]")
+
+
+def faulty(count: int, **wrong: object) -> bytes:
+    """A file with so many faulty reviews."""
+    reviews = [REVIEWS["reviews"][0] | {"id": f"r{n}", **wrong} for n in range(count)]
+    return encoded(REVIEWS | {"reviews": reviews})
+
+
+@pytest.mark.parametrize(
+    ("count", "rest"),
+    [(19, []), (20, []), (21, ["... and at least 1 more"]), (500, ["... and at least 480 more"])],
+)
+def test_the_first_faults_are_told_and_the_other_records_counted(
+    count: int, rest: list[str]
+) -> None:
+    lines = refused(faulty(count, rating=7))
+    assert rest == lines[20:]
+    assert f"reviews.json: $.reviews[{min(count, 20) - 1}].rating" in lines[min(count, 20) - 1]
+
+
+def test_faults_of_one_part_are_told_as_far_as_they_are_shown() -> None:
+    many = REVIEWS["business"] | {"service_areas": [1] * 100_000}
+    lines = refused(encoded(REVIEWS | {"business": many}))
+    assert "reviews.json: $.business.service_areas[19]: expected string, got integer 1" == lines[19]
+    assert ["... and at least 1 more"] == lines[20:]
+
+
+def test_duplicates_are_counted_exactly() -> None:
+    reviews = [REVIEWS["reviews"][0]] * 31
+    assert "... and 10 more" == refused(encoded(REVIEWS | {"reviews": reviews}))[20]
+
+
+def cpu(text: bytes) -> float:
+    began = time.process_time()
+    with contextlib.suppress(DataError):
+        load(text, None)
+    return time.process_time() - began
+
+
+@pytest.mark.parametrize("wrong", [{"rating": 7}, {"date": "x", "source": 1}, {"verified": None}])
+def test_a_file_of_faults_is_refused_as_quickly_as_a_good_one_is_accepted(
+    wrong: dict[str, object],
+) -> None:
+    """Explaining every one of a million took minutes."""
+    good, bad = faulty(10_000), faulty(10_000, **wrong)
+    assert min(cpu(bad) for _ in range(3)) < min(cpu(good) for _ in range(3))
 
 
 def test_reviews_are_newest_first_then_by_descending_id() -> None:
@@ -296,10 +406,8 @@ def test_a_dataset_holds_what_was_given() -> None:
     insights = dataset.insights
     assert insights is not None
     assert insights.members.keys() == INSIGHTS.keys()
-    assert insights.mentions == {
-        "r1": Mentions(("sam",), ()),
-        "r3": Mentions((), ("ac-repair",)),
-    }
+    mentioned = dict(zip(dataset.records.ids, insights.mentions, strict=True))
+    assert mentioned == {"r1": Mentions(("sam",), ()), "r0": None}
     assert (insights.analysed, insights.typed.model) == (3, "lexicon-1")
     assert insights.typed.per_review == {}
 
@@ -307,9 +415,9 @@ def test_a_dataset_holds_what_was_given() -> None:
 def test_the_least_data_set_is_a_name() -> None:
     least = b'{"business": {"name": "A"}, "reviews": []}'
     dataset = load(least, b"{}")
-    assert (dataset.records, dataset.stars, dataset.latest) == ([], {}, None)
+    assert (list(dataset.records), dataset.stars, dataset.latest) == ([], {}, None)
     assert dataset.insights is not None
-    assert (dataset.insights.mentions, dataset.insights.analysed) == ({}, 0)
+    assert (dataset.insights.mentions, dataset.insights.analysed) == ([], 0)
     assert load(least, None).insights is None
 
 

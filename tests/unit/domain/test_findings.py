@@ -81,7 +81,7 @@ def test_a_finding_is_one_line(path: str, review_id: str | None, line: str) -> N
         (1, None, []),
         (20, None, []),
         (21, None, ["... and 1 more"]),
-        (20, 4812, ["... and 4792 more"]),
+        (20, 4812, ["... and 4,792 more"]),
     ],
 )
 def test_twenty_findings_are_told_and_the_rest_counted(

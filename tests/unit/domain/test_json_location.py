@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.domain import json_location as locating
+from reviewsd.domain import json_location
 from reviewsd.domain.findings import member
 from reviewsd.domain.json_location import locate, place_at
 
@@ -69,7 +69,7 @@ def test_broken_text_ends_the_search(text: bytes) -> None:
 
 
 def test_huge_files_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locating, "MAX_BYTES", 10)
+    monkeypatch.setattr(json_location, "MAX_BYTES", 10)
     assert {} == locate(TEXT, ["$.business"])
 
 

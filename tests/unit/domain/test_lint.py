@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from reviewsd.domain.lint import doubts, mean
 from reviewsd.domain.dataset import load
+from reviewsd.domain.lint import doubts, mean
 
 TODAY = datetime.date(2026, 11, 22)
 IDS = ("01JGFJJZ00EXAMP1E000000001", "01JGFJJZ00EXAMP1E000000002")

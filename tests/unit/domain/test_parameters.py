@@ -11,13 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import fields, replace
 
-from reviewsd.domain.parameters import (
-    SEARCH_PARAMETERS,
-    InvalidParametersError,
-    Parameter,
-    read_date,
-    read_query,
-)
+from reviewsd.domain.parameters import InvalidParametersError, read_date, read_query
+from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, Parameter
 from reviewsd.domain.search_query import Cursor, SearchQuery
 
 LEAP_DAY = datetime.date(2024, 2, 29)
@@ -279,11 +274,17 @@ def test_a_value_is_utf8(name: str, kind: str, text: bytes) -> None:
 WRONG = [
     (b"rating=five", "invalid_type"),
     (b"min_rating=9", "too_big"),
+    (b"max_rating=x", "invalid_type"),
     (b"since=", "invalid_format"),
     (b"until=1", "invalid_format"),
     (b"query=" + b"x" * 201, "too_big"),
     (b"mentions_technician=%ff", "invalid_format"),
     (b"mentions_service=%zz", "invalid_format"),
+    (b"mentions_aspect=%zz", "invalid_format"),
+    (b"mentions_problem=%ff", "invalid_format"),
+    (b"mentions_topic=%zz", "invalid_format"),
+    (b"mentions_area=%ff", "invalid_format"),
+    (b"sentiment=good", "invalid_value"),
     (b"limit=0", "too_small"),
     (b"cursor=x", "invalid_format"),
 ]
@@ -297,6 +298,35 @@ def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_table() -> None:
     with pytest.raises(InvalidParametersError) as refused:
         read_query(query)
     assert "; ".join(str(each["message"]) for each in issues) == str(refused.value)
+
+
+RANGE = [
+    (b"min_rating=4&max_rating=2", "4 and 2"),
+    (b"max_rating=4.25&rating=3&min_rating=4.5", "4.5 and 4.25"),
+]
+
+
+@pytest.mark.parametrize(("query", "got"), RANGE)
+def test_a_range_of_ratings_is_not_empty(query: bytes, got: str) -> None:
+    most = float(got.rsplit(maxsplit=1)[-1])
+    rule = f"must not be greater than max_rating, got {got}"
+    expected = issue("too_big", "min_rating", rule, maximum=most, inclusive=True)
+    assert [expected] == issues_of(query)
+    others = issues_of(b"limit=0&rating=9&" + query.replace(b"&rating=3", b""))
+    assert ["rating", "min_rating", "limit"] == [each["path"][0] for each in others]  # type: ignore[index]
+
+
+def test_a_range_may_have_one_rating_or_none() -> None:
+    assert SearchQuery(min_rating=2, max_rating=2) == read_query(b"max_rating=2&min_rating=2.0")
+    assert SearchQuery(min_rating=2.2, max_rating=2.8) == read_query(
+        b"min_rating=2.2&max_rating=2.8"
+    )
+
+
+def test_a_sentiment_is_one_of_three() -> None:
+    rule = "must be one of positive, neutral, negative, got good"
+    assert [issue("invalid_value", "sentiment", rule)] == issues_of(b"sentiment=good")
+    assert SearchQuery(sentiment="negative") == read_query(b"sentiment=negative")
 
 
 def test_the_table_has_a_row_for_each_field() -> None:
@@ -318,12 +348,18 @@ CURSORS = st.builds(Cursor, st.dates(), st.from_regex(r"[!-~]{1,128}", fullmatch
 QUERIES = st.builds(
     SearchQuery,
     rating=st.none() | st.integers(1, 5),
-    min_rating=st.none() | st.integers(1, 5) | st.floats(1, 5),
+    min_rating=st.none() | st.integers(1, 3) | st.floats(1, 3),
+    max_rating=st.none() | st.integers(3, 5) | st.floats(3, 5),
     since=DATES,
     until=DATES,
     query=TEXTS,
     mentions_technician=TEXTS,
     mentions_service=TEXTS,
+    mentions_aspect=TEXTS,
+    mentions_problem=TEXTS,
+    mentions_topic=TEXTS,
+    mentions_area=TEXTS,
+    sentiment=st.none() | st.sampled_from(["positive", "neutral", "negative"]),
     limit=st.integers(1, 100),
     cursor=st.none() | CURSORS,
 )
@@ -351,17 +387,25 @@ def test_the_canonical_form_of_everything() -> None:
     query = SearchQuery(
         rating=5,
         min_rating=4.5,
+        max_rating=5,
         since=datetime.date(25, 1, 31),
         until=datetime.date(2025, 12, 31),
         query="a b&c=ß%",
         mentions_technician="Sam",
         mentions_service="+",
+        mentions_aspect="pricing",
+        mentions_problem="no-callback",
+        mentions_topic="&",
+        mentions_area="New York",
+        sentiment="negative",
         limit=7,
         cursor=CURSOR,
     )
     expected = (
-        "rating=5&min_rating=4.5&since=0025-01-31&until=2025-12-31&query=a+b%26c%3D%C3%9F%25"
-        "&mentions_technician=Sam&mentions_service=%2B&limit=7&cursor=" + CURSOR.encode()
+        "rating=5&min_rating=4.5&max_rating=5&since=0025-01-31&until=2025-12-31&query=a+b%26c%3D%C3%9F%25"
+        "&mentions_technician=Sam&mentions_service=%2B&mentions_aspect=pricing"
+        "&mentions_problem=no-callback&mentions_topic=%26&mentions_area=New+York"
+        "&sentiment=negative&limit=7&cursor=" + CURSOR.encode()
     )
     assert expected == query.canonical()
 

@@ -10,7 +10,6 @@ from reviewsd.domain.subscription import (
     MAX_FAILURES,
     UNREACHABLE_WAIT,
     Active,
-    Asked,
     Confirmed,
     Delivered,
     Event,
@@ -23,6 +22,7 @@ from reviewsd.domain.subscription import (
     Pushed,
     Removed,
     Subscription,
+    SubscriptionRequested,
     Unreachable,
     step,
 )
@@ -82,7 +82,10 @@ State = Subscription | None
     ("before", "event", "after"),
     [
         pytest.param(
-            NONE, Asked(JOIN), PENDING, id="none, POST with mode=subscribe: pending verification"
+            NONE,
+            SubscriptionRequested(JOIN),
+            PENDING,
+            id="none, POST with mode=subscribe: pending verification",
         ),
         pytest.param(
             PENDING,
@@ -113,7 +116,7 @@ State = Subscription | None
         ),
         pytest.param(
             VERIFIED,
-            Asked(LEAVE),
+            SubscriptionRequested(LEAVE),
             LEAVING,
             id="active, POST with mode=unsubscribe: removal pending",
         ),
@@ -133,8 +136,8 @@ PUSHED = replace(ACTIVE, delivered_version=0)
 
 MATRIX: dict[str, list[tuple[Event, State]]] = {
     "none": [
-        (Asked(NEWER), Subscription(None, NEWER)),
-        (Asked(NEWER_LEAVE), None),
+        (SubscriptionRequested(NEWER), Subscription(None, NEWER)),
+        (SubscriptionRequested(NEWER_LEAVE), None),
         (Confirmed(), None),
         (NotConfirmed(), None),
         (Unreachable(), None),
@@ -146,8 +149,8 @@ MATRIX: dict[str, list[tuple[Event, State]]] = {
         (Removed(), None),
     ],
     "pending verification": [
-        (Asked(NEWER), Subscription(None, NEWER)),
-        (Asked(NEWER_LEAVE), PENDING),
+        (SubscriptionRequested(NEWER), Subscription(None, NEWER)),
+        (SubscriptionRequested(NEWER_LEAVE), PENDING),
         (Confirmed(), Subscription(JOINED, None)),
         (NotConfirmed(), None),
         (Unreachable(), Subscription(None, RETRIED)),
@@ -159,8 +162,8 @@ MATRIX: dict[str, list[tuple[Event, State]]] = {
         (Removed(), None),
     ],
     "active": [
-        (Asked(NEWER), Subscription(ACTIVE, NEWER)),
-        (Asked(NEWER_LEAVE), Subscription(ACTIVE, NEWER_LEAVE)),
+        (SubscriptionRequested(NEWER), Subscription(ACTIVE, NEWER)),
+        (SubscriptionRequested(NEWER_LEAVE), Subscription(ACTIVE, NEWER_LEAVE)),
         (Confirmed(), VERIFIED),
         (NotConfirmed(), VERIFIED),
         (Unreachable(), VERIFIED),
@@ -172,8 +175,8 @@ MATRIX: dict[str, list[tuple[Event, State]]] = {
         (Removed(), None),
     ],
     "active (renewing)": [
-        (Asked(NEWER), Subscription(ACTIVE, NEWER)),
-        (Asked(NEWER_LEAVE), Subscription(ACTIVE, NEWER_LEAVE)),
+        (SubscriptionRequested(NEWER), Subscription(ACTIVE, NEWER)),
+        (SubscriptionRequested(NEWER_LEAVE), Subscription(ACTIVE, NEWER_LEAVE)),
         (Confirmed(), Subscription(RENEWED, None)),
         (NotConfirmed(), VERIFIED),
         (Unreachable(), Subscription(ACTIVE, RETRIED)),
@@ -185,8 +188,8 @@ MATRIX: dict[str, list[tuple[Event, State]]] = {
         (Removed(), None),
     ],
     "removal pending": [
-        (Asked(NEWER), Subscription(ACTIVE, NEWER)),
-        (Asked(NEWER_LEAVE), Subscription(ACTIVE, NEWER_LEAVE)),
+        (SubscriptionRequested(NEWER), Subscription(ACTIVE, NEWER)),
+        (SubscriptionRequested(NEWER_LEAVE), Subscription(ACTIVE, NEWER_LEAVE)),
         (Confirmed(), None),
         (NotConfirmed(), VERIFIED),
         (
@@ -311,7 +314,7 @@ def intents(draw: st.DrawFn) -> Intent:
 
 
 events = st.one_of(
-    st.builds(Asked, intents()),
+    st.builds(SubscriptionRequested, intents()),
     st.builds(Delivered, versions),
     st.sampled_from(
         [
@@ -371,7 +374,7 @@ def test_a_failed_verification_leaves_the_active_fact_as_it_was(
 ) -> None:
     """I8, H13."""
     for before, event, _, after in lived(history):
-        if isinstance(event, Asked | NotConfirmed | Unreachable):
+        if isinstance(event, SubscriptionRequested | NotConfirmed | Unreachable):
             assert (before and before.active) == (after and after.active)
 
 

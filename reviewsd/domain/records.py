@@ -1,0 +1,71 @@
+"""The valid reviews of a file, newest first, where they stand in it.
+
+Kept as columns: a million objects would take more memory than the file has bytes. So does a copy of
+the file, which is why a review is cut out of it when it is asked for.
+"""
+
+from array import array
+from collections.abc import Sequence
+from mmap import mmap
+from typing import NamedTuple, TypeAlias, overload
+
+Text: TypeAlias = bytes | mmap
+"""The content of a file, in memory or mapped; a slice of it is bytes."""
+
+
+class Record(NamedTuple):
+    """One valid review as it stands in the file."""
+
+    day: int
+    """Proleptic ordinal of its date."""
+    id: str
+    raw: bytes
+
+
+class Records(Sequence[Record]):
+    """All of them, once they are sorted: date descending, then id descending (contract 3).
+
+    Args:
+        text: The file.
+    """
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        self.days = array("i")
+        """Proleptic ordinals of the dates."""
+        self.ids: list[str] = []
+        self.places: dict[str, int] = {}
+        """By id: the number of the item in the file; once they are sorted, the position here."""
+        self._begins = array("Q")
+        self._sizes = array("I")
+
+    def add(self, day: int, review_id: str, begin: int, size: int) -> None:
+        """One more, which stands so far from the file's begin and has so many bytes."""
+        self.days.append(day)
+        self.ids.append(review_id)
+        self._begins.append(begin)
+        self._sizes.append(size)
+
+    def sort(self) -> None:
+        """Put the newest first."""
+        order = sorted(range(len(self)), key=self.ids.__getitem__, reverse=True)
+        order.sort(key=self.days.__getitem__, reverse=True)
+        self.ids = [self.ids[each] for each in order]
+        self.days = array("i", [self.days[each] for each in order])
+        self._begins = array("Q", [self._begins[each] for each in order])
+        self._sizes = array("I", [self._sizes[each] for each in order])
+        self.places.update((each, position) for position, each in enumerate(self.ids))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, position: int) -> Record: ...
+    @overload
+    def __getitem__(self, position: slice) -> list[Record]: ...
+    def __getitem__(self, position: int | slice) -> Record | list[Record]:
+        if isinstance(position, slice):
+            return [self[each] for each in range(*position.indices(len(self)))]
+        begin = self._begins[position]
+        raw = self.text[begin : begin + self._sizes[position]]
+        return Record(self.days[position], self.ids[position], raw)
