@@ -8,8 +8,8 @@ import re
 from urllib.parse import quote
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from reviewsd.http1 import urls
 from reviewsd.publish import feed as feeds
-from reviewsd.http1 import urls as paths
 from reviewsd.publish.feed import Entry, Feed
 
 NAMESPACE = "http://www.w3.org/2005/Atom"
@@ -20,11 +20,10 @@ _DECLARATION = b'<?xml version="1.0" encoding="UTF-8"?>\n'
 # would change the bytes; the epoch is a time that everything real comes after.
 _NEVER = "1970-01-01T00:00:00Z"
 
-# All that is not Char of XML 1.0 (2.2): no parser accepts it, not even as a reference.
+# All that is not Char of XML 1.0 (2.2): no parser accepts it, not even as a reference. A reader sees
+# that something was there.
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-# What no IRI may hold (RFC 3987 2.2); an operator's address may.
-_NOT_IRI = re.compile(r'[\x00-\x20"<>\\^`{|}\x7f-\x9f]')
+_REPLACEMENT = "\ufffd"
 
 
 def render(feed: Feed) -> bytes:
@@ -37,13 +36,13 @@ def render(feed: Feed) -> bytes:
     _add(root, "title", feed.title)
     _add(root, "updated", _updated(feed))
     _add(_add(root, "author"), "name", business.name)
-    _add(root, "link", rel="self", type="application/atom+xml", href=feed.url(paths.ATOM_FEED))
-    _add(root, "link", rel="hub", href=feed.url(paths.HUB))
+    _add(root, "link", rel="self", type="application/atom+xml", href=feed.url(urls.ATOM_FEED))
+    _add(root, "link", rel="hub", href=feed.url(urls.HUB))
     _add(root, "link", rel="alternate", type="text/html", href=feed.url("/"))
     _add(root, "generator", "reviewsd")
     if business.logo_url:
-        _add(root, "icon", _iri(business.logo_url))
-        _add(root, "logo", _iri(business.logo_url))
+        _add(root, "icon", business.logo_url)
+        _add(root, "logo", business.logo_url)
     # Truthful: what customers wrote is not the business's.
     _add(root, "rights", f"Reviews © their authors; replies © {business.name}")
     for entry in feed.entries:
@@ -63,7 +62,7 @@ def _add_entry(root: Element, feed: Feed, entry: Entry) -> None:
     _add(_add(parent, "author"), "name", review.author)
     _add(parent, "link", rel="alternate", type="text/html", href=feed.permalink(review))
     if review.source_url:
-        _add(parent, "link", rel="via", href=_iri(review.source_url))
+        _add(parent, "link", rel="via", href=review.source_url)
     stars = f"{review.rating} star" if review.rating == 1 else f"{review.rating} stars"
     _add(parent, "category", term=f"{review.rating}-star", scheme=_tag(feed, "rating"), label=stars)
     for scheme, labels in (("technician", entry.technicians), ("service", entry.services)):
@@ -85,7 +84,7 @@ def _tag(feed: Feed, specific: str) -> str:
 
 
 def _add(parent: Element, name: str, text: str | None = None, /, **attributes: str) -> Element:
-    """A new last child of ``parent``; what XML cannot hold is left out, here only."""
+    """A new last child of ``parent``; what XML cannot hold is replaced, here only."""
     legal = {key: _legal(value) for key, value in attributes.items()}
     element = SubElement(parent, name, legal)
     element.text = None if text is None else _legal(text)
@@ -93,9 +92,4 @@ def _add(parent: Element, name: str, text: str | None = None, /, **attributes: s
 
 
 def _legal(text: str) -> str:
-    return _ILLEGAL.sub("", text)
-
-
-def _iri(address: str) -> str:
-    """The address with what no IRI may hold percent-encoded (RFC 4287 4.2.7.1)."""
-    return _NOT_IRI.sub(lambda match: quote(match[0], safe=""), address)
+    return _ILLEGAL.sub(_REPLACEMENT, text)

@@ -2,16 +2,20 @@
 
 import contextlib
 import sys
+import time
 from collections.abc import Callable, Sequence
+from typing import cast
 
 import msgspec
 from twisted.internet.defer import Deferred
 from twisted.internet.error import ProcessDone, ProcessExitedAlready
-from twisted.internet.interfaces import IProcessTransport, IReactorProcess
+from twisted.internet.interfaces import IProcessTransport, IReactorProcess, IReactorTime
 from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
+from reviewsd.publish.memory_limit import Memory
 from reviewsd.publish.publication import Job, Line, Outcome, Step
+from reviewsd.runtime.tasks import TaskSet, every
 
 Progress = Callable[[Step], None]
 
@@ -20,27 +24,58 @@ COMMAND = (sys.executable, "-P", "-m", "reviewsd.publish.publication")
 
 _MAX_STDERR = 8_192  # bytes kept of what a crashing child says
 
+LOOK_SECONDS = 30.0
+"""Between two looks at what the child does."""
+
+IDLE_LOOKS = 10
+"""A child that has used no CPU between so many looks in a row hangs: it was stopped, or a file system does not
+answer. It may work for hours on data of many gigabytes without a step to tell."""
+
 
 class ChildError(Exception):
     """The publishing process ended without an outcome; the message is the last that it said."""
 
 
 async def run(
-    reactor: IReactorProcess, job: Job, progress: Progress, command: Sequence[str] = COMMAND
+    reactor: IReactorProcess,
+    job: Job,
+    progress: Progress,
+    command: Sequence[str] = COMMAND,
+    memory: Memory | None = None,
+    look_seconds: float = LOOK_SECONDS,
 ) -> Outcome:
     """Publish in a child process; cancelling kills it. It has ended when this returns.
 
+    Args:
+        reactor: Starts the process.
+        job: What it does; its memory is limited here.
+        progress: Told its steps.
+        command: Of the process.
+        memory: Says what it may take.
+        look_seconds: Between two looks at whether it hangs.
+
     Raises:
-        ChildError: It could not be started, died, or could not write: the disk is full, for one.
+        ChildError: It could not be started, died, hung, or could not write: the disk is full, for one.
     """
-    child = _Child(job, progress)
+    memory = memory or Memory()
+    limit, killed = memory.limit(), memory.killed()
+    child = _Child(msgspec.structs.replace(job, memory=limit), progress)
+    watching = TaskSet()
     try:
         reactor.spawnProcess(child, command[0], command, env=None)
     except OSError as error:
         raise ChildError(f"publishing failed: no process to do it: {error.strerror}") from error
+    looking = every(cast("IReactorTime", reactor), look_seconds, child.look)
+    watching.start("watch the publishing process", looking)
     try:
         return await child.outcome
+    except ChildError as error:
+        if limit is None or memory.killed() == killed:
+            raise
+        reason = f"the kernel killed the process for want of memory; it may take {limit.text}"
+        raise ChildError(f"publishing failed: {reason}") from error
     finally:
+        await watching.stop()
         await child.ended
 
 
@@ -53,6 +88,8 @@ class _Child(ProcessProtocol):
         self._rest = b""
         self._said = b""
         self._result: Outcome | None = None
+        self._cpu = -1.0  # seconds that it had used at the last look
+        self._idle = 0  # looks in a row since it used any
         self.outcome: Deferred[Outcome] = Deferred(lambda _: self._kill())
         self.ended: Deferred[None] = Deferred()
 
@@ -75,6 +112,17 @@ class _Child(ProcessProtocol):
 
     def errReceived(self, data: bytes) -> None:
         self._said = (self._said + data)[-_MAX_STDERR:]
+
+    async def look(self) -> None:
+        """End it if it hangs."""
+        if self.transport.pid is None:  # it has ended
+            return
+        before = self._cpu
+        self._cpu = time.clock_gettime((~self.transport.pid << 3) | 2)  # clock_getcpuclockid(3)
+        self._idle = self._idle + 1 if self._cpu == before else 0
+        if self._idle == IDLE_LOOKS:
+            self.errReceived(b"\nthe process hung: it has done nothing for long")
+            self._kill()
 
     def _kill(self) -> None:
         with contextlib.suppress(ProcessExitedAlready):

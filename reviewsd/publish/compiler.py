@@ -4,15 +4,13 @@ Deterministic: no clock, no environment; the same dataset and settings give the 
 """
 
 import array
-import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from reviewsd.domain.insights import Entity, named, slug
 from reviewsd.domain.dataset import (
     INSIGHTS_FILE,
     REVIEWS_FILE,
@@ -20,24 +18,20 @@ from reviewsd.domain.dataset import (
     InsightsFile,
     Mentions,
     Progress,
-    Record,
 )
+from reviewsd.domain.insights import Entity, named, slug
+from reviewsd.domain.naming import mention_key
+from reviewsd.domain.records import Record
 from reviewsd.domain.reviews import Review
-from reviewsd.snapshot.search import mention_key
-from reviewsd.formats import (
-    atom,
-    documents,
-    excerpts,
-    folder,
-    fragments,
-    frequent,
-    json_feed,
-    openapi,
-    paths,
-)
-from reviewsd.snapshot.columns import ColumnsWriter, mention_positions
+from reviewsd.http1 import urls
+from reviewsd.publish import atom, documents, excerpts, fragments, json_feed
 from reviewsd.publish.feed import MAX_ENTRIES, Entry, Feed, Label
-from reviewsd.snapshot.layout import Document, File, Manifest, Writer
+from reviewsd.publish.openapi import document
+from reviewsd.snapshot import frequent, layout
+from reviewsd.snapshot.columns import ColumnsWriter
+from reviewsd.snapshot.digests import DigestsWriter
+from reviewsd.snapshot.layout import Document, File, InsightsOrigin, Manifest, Writer
+from reviewsd.snapshot.mentions import Mentioned, mention_positions
 from reviewsd.snapshot.records import RecordsWriter
 
 JSON = "application/json"
@@ -62,30 +56,41 @@ class Settings:
 
 
 def compile_folder(
-    dataset: Dataset, settings: Settings, target: Path, progress: Progress
+    dataset: Dataset,
+    settings: Settings,
+    target: Path,
+    progress: Progress,
+    origin: InsightsOrigin | None = None,
 ) -> Manifest:
-    """Write the documents and columns of a dataset into an empty folder."""
-    rendered = {(paths.REVIEWS, JSON): REVIEWS_FILE}
+    """Write the documents and columns of a dataset into a folder that has none.
+
+    Args:
+        dataset: What is written.
+        settings: What goes into it beside.
+        target: The folder.
+        progress: Told how far it is.
+        origin: Where the insights are from.
+    """
+    rendered = {(urls.REVIEWS, JSON): REVIEWS_FILE}
     # The insights come first: what they take must not come on top of what the columns take.
     files, shelves = fragments.write(dataset, settings.base_url, target)
-    files[folder.IDS] = _write_ids(dataset.records, target)
-    mentions: dict[tuple[str, str], set[int]] = {}
+    files[layout.IDS] = _write_ids(dataset.records.ids, target)
+    mentions: Mentioned = {}
     if dataset.insights is not None:
-        places = {record.id: position for position, record in enumerate(dataset.records)}
-        files |= _write_insights(dataset.insights, dataset, places, target)
-        rendered[paths.INSIGHTS, JSON] = INSIGHTS_FILE
+        places = dataset.records.places
+        files |= _write_insights(dataset.insights, dataset, target, progress)
+        rendered[urls.INSIGHTS, JSON] = INSIGHTS_FILE
         mentions = mention_positions(dataset.insights, places)
-        del places
     columns = ColumnsWriter(target, frequent.frequent_pieces(_sample(dataset.records)))
     files |= _write_reviews(dataset, columns, target, progress)
     files |= columns.close(mentions)
     feed = _feed(dataset, settings)
     for path, media_type, file, content in (
-        (paths.JSON_FEED, JSON, "feed.json", json_feed.render(feed)),
-        (paths.ATOM_FEED, ATOM, "feed.xml", atom.render(feed)),
-        (paths.OPENAPI, JSON, "openapi.json", openapi.render(settings.base_url, dataset.business)),
+        (urls.JSON_FEED, JSON, "feed.json", json_feed.render(feed)),
+        (urls.ATOM_FEED, ATOM, "feed.xml", atom.render(feed)),
+        (urls.OPENAPI, JSON, "openapi.json", document.render(settings.base_url, dataset.business)),
     ):
-        files[file] = folder.write(target, file, content)
+        files[file] = layout.write(target, file, content)
         rendered[path, media_type] = file
     compressed: dict[str, File] = {}
     for done, file in enumerate(rendered.values()):
@@ -93,15 +98,16 @@ def compile_folder(
         if (smaller := _compress(target, file, files[file].size)) is not None:
             compressed[file] = smaller
     quoted = {
-        f"{file}{folder.QUOTED}": _quote(target, file)
+        f"{file}{layout.QUOTED}": _quote(target, file)
         for (path, _), file in rendered.items()
-        if path in paths.RESOURCES and files[file].size <= settings.max_resource
+        if path in urls.RESOURCES and files[file].size <= settings.max_resource
     }
     return Manifest(
         base_url=settings.base_url,
         review_count=len(dataset.records),
         updated_at=documents.updated_at(dataset),
         insights=dataset.insights is not None,
+        insights_origin=origin,
         documents=tuple(
             Document(
                 path=path,
@@ -112,7 +118,7 @@ def compile_folder(
             )
             for (path, media_type), file in rendered.items()
         ),
-        files=files | {f"{file}{folder.GZIP}": each for file, each in compressed.items()} | quoted,
+        files=files | {f"{file}{layout.GZIP}": each for file, each in compressed.items()} | quoted,
         shelves=shelves,
     )
 
@@ -120,9 +126,10 @@ def compile_folder(
 def _write_reviews(
     dataset: Dataset, columns: ColumnsWriter, target: Path, progress: Progress
 ) -> dict[str, File]:
-    """``reviews.json``, the excerpts and columns of each review, and where each begins."""
+    """``reviews.json``, the excerpts, columns and digest of each review, and where each begins."""
     decode = msgspec.json.Decoder(Review).decode
-    writer, excerpts_writer = Writer(target, REVIEWS_FILE), Writer(target, folder.EXCERPTS)
+    writer, excerpts_writer = Writer(target, REVIEWS_FILE), Writer(target, layout.EXCERPTS)
+    digests = DigestsWriter(target)
     writer.write(documents.reviews_head(dataset))
     records, listed = RecordsWriter(writer), RecordsWriter(excerpts_writer)
     for position, record in enumerate(dataset.records):
@@ -132,55 +139,51 @@ def _write_reviews(
         rendered = documents.review(record.raw, review)
         records.add(rendered.content)
         listed.add(excerpts.listed(rendered, review))
+        digests.add(rendered.content)
         columns.add(record.day, review.rating, review.text)
     begins, listed_begins = records.offsets(), listed.offsets()
     writer.write(documents.reviews_tail(dataset))
     return {
         REVIEWS_FILE: writer.close(),
-        folder.RECORDS: folder.write(target, folder.RECORDS, begins),
-        folder.EXCERPTS: excerpts_writer.close(),
-        folder.EXCERPT_OFFSETS: folder.write(target, folder.EXCERPT_OFFSETS, listed_begins),
+        layout.RECORDS: layout.write(target, layout.RECORDS, begins),
+        layout.EXCERPTS: excerpts_writer.close(),
+        layout.EXCERPT_OFFSETS: layout.write(target, layout.EXCERPT_OFFSETS, listed_begins),
+        **digests.close(),
     }
 
 
-def _write_ids(records: list[Record], target: Path) -> File:
+def _write_ids(ids: Sequence[str], target: Path) -> File:
     """The positions in the order of the casefolded ids; equal ones newest first."""
-    order = sorted(range(len(records)), key=lambda position: records[position].id.casefold())
-    return folder.write(target, folder.IDS, array.array("I", order).tobytes())
+    order = sorted(range(len(ids)), key=lambda position: ids[position].casefold())
+    return layout.write(target, layout.IDS, array.array("I", order).tobytes())
 
 
 def _write_insights(
-    insights: InsightsFile, dataset: Dataset, places: Mapping[str, int], target: Path
+    insights: InsightsFile, dataset: Dataset, target: Path, progress: Progress
 ) -> dict[str, File]:
     """``insights.json``, and where in it the entry of each review stands."""
+    places = dataset.records.places
     writer = Writer(target, INSIGHTS_FILE)
     spans = array.array("Q", bytes(16 * len(places)))
-    for name, part in documents.insights_parts(insights, dataset):
-        if name == "per_review":
-            for review_id, begin, end in _spans(part, writer.size):
-                if (position := places.get(review_id)) is not None:
-                    spans[2 * position], spans[2 * position + 1] = begin, end
+    written = 0
+    for review_id, part in documents.insights_parts(insights, dataset):
+        begin = writer.size
         writer.write(part)
+        if review_id is None:
+            continue
+        if (position := places.get(review_id)) is not None:
+            spans[2 * position], spans[2 * position + 1] = begin, writer.size
+        if written % _STEP == 0:
+            progress("writing insights", written, insights.analysed)
+        written += 1
+    progress("writing insights", written, written)
     return {
         INSIGHTS_FILE: writer.close(),
-        folder.INSIGHT_SPANS: folder.write(target, folder.INSIGHT_SPANS, spans.tobytes()),
+        layout.INSIGHT_SPANS: layout.write(target, layout.INSIGHT_SPANS, spans.tobytes()),
     }
 
 
-def _spans(members: bytes, start: int) -> Iterator[tuple[str, int, int]]:
-    """Name, begin and end of each value of a compact object that begins at ``start``."""
-    end = 0
-    for name, value in msgspec.json.decode(members, type=dict[str, msgspec.Raw]).items():
-        match = _NAME.match(members, end + 1)
-        assert match is not None  # noqa: S101  a valid object is compact between its values
-        begin, end = match.end(), match.end() + len(value)
-        yield name, start + begin, start + end
-
-
-_NAME = re.compile(rb'"(?:[^"\\]|\\.)*":')
-
-
-def _sample(records: list[Record]) -> list[str]:
+def _sample(records: Sequence[Record]) -> list[str]:
     """Casefolded texts from all over the data, none where it is small enough to be scanned."""
     if len(records) < frequent.MIN_REVIEWS:
         return []
@@ -199,8 +202,9 @@ def _feed(dataset: Dataset, settings: Settings) -> Feed:
     if dataset.insights is not None:
         technicians = _labels(dataset.insights.typed.entities.technicians)
         services = _labels(dataset.insights.typed.entities.services)
-    mentions = {} if dataset.insights is None else dataset.insights.mentions
-    none = Mentions((), ())
+    found = () if dataset.insights is None else dataset.insights.mentions[:MAX_ENTRIES]
+    nobody = Mentions((), ())
+    mentioned = [each or nobody for each in found] or [nobody] * len(newest)
     return Feed(
         base_url=settings.base_url,
         business=dataset.business,
@@ -210,10 +214,10 @@ def _feed(dataset: Dataset, settings: Settings) -> Feed:
         entries=tuple(
             Entry(
                 review=review,
-                technicians=_labelled(mentions.get(review.id, none).technicians, technicians),
-                services=_labelled(mentions.get(review.id, none).services, services),
+                technicians=_labelled(mentions.technicians, technicians),
+                services=_labelled(mentions.services, services),
             )
-            for review in newest
+            for review, mentions in zip(newest, mentioned, strict=True)
         ),
     )
 
@@ -236,7 +240,7 @@ def _labelled(names: tuple[str, ...], labels: dict[str, Label]) -> tuple[Label, 
 
 def _quote(target: Path, file: str) -> File:
     """The JSON string of a document's text, beside it."""
-    writer = Writer(target, file + folder.QUOTED)
+    writer = Writer(target, file + layout.QUOTED)
     writer.write(b'"')
     with (target / file).open(encoding="utf-8", newline="") as text:
         while chunk := text.read(_CHUNK):
@@ -251,7 +255,7 @@ def _compress(target: Path, file: str, size: int) -> File | None:
         return None
     level = zlib.Z_DEFAULT_COMPRESSION if size < _LARGE else zlib.Z_BEST_SPEED
     packer = zlib.compressobj(level, wbits=zlib.MAX_WBITS | 16)  # 16: gzip, without a time in it
-    writer = Writer(target, file + folder.GZIP)
+    writer = Writer(target, file + layout.GZIP)
     with (target / file).open("rb") as plain:
         while chunk := plain.read(_CHUNK):
             writer.write(packer.compress(chunk))

@@ -15,11 +15,11 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec import Raw, Struct
 
-from reviewsd.domain.insights import OPTIONAL, Insights
 from reviewsd.domain.dataset import Dataset, InsightsFile
+from reviewsd.domain.insights import OPTIONAL, Insights
 from reviewsd.domain.reviews import AggregateRating, Business, OwnerReply, Review
-from reviewsd.publish.feed import noon
 from reviewsd.http1.representation import Buffer
+from reviewsd.publish.feed import noon
 
 BEST_RATING, WORST_RATING = 5, 1
 
@@ -175,12 +175,19 @@ def insights(file: InsightsFile, dataset: Dataset) -> typing.Iterator[bytes]:
 def insights_parts(
     file: InsightsFile, dataset: Dataset
 ) -> typing.Iterator[tuple[str | None, bytes]]:
-    """``/insights.json`` in parts: each member's value with its name, what is between with None."""
+    """``/insights.json`` in parts: each entry of ``per_review`` with its id, all else with None."""
     names = [name for name in _INSIGHTS_NAMES if name in file.members or name not in OPTIONAL]
     yield None, b"{"
     for index, name in enumerate([*names, *sorted(file.members.keys() - set(_INSIGHTS_NAMES))]):
         yield None, b"," * (index > 0) + _encode(name) + b":"
-        yield name, insights_member(file, dataset, name)
+        if name == "per_review" and name in file.members:
+            yield None, b"{"
+            for number, (review_id, raw) in enumerate(_members.decode(file.members[name]).items()):
+                yield None, b"," * (number > 0) + _encode(review_id) + b":"
+                yield review_id, _compact(raw)
+            yield None, b"}"
+        else:
+            yield None, insights_member(file, dataset, name)
     yield None, b"}"
 
 

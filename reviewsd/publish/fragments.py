@@ -11,6 +11,7 @@ from typing import Annotated, NamedTuple
 import msgspec
 from msgspec import Meta, Raw, Struct
 
+from reviewsd.domain.dataset import Dataset, InsightsFile
 from reviewsd.domain.insights import (
     DateRange,
     Entity,
@@ -22,13 +23,13 @@ from reviewsd.domain.insights import (
     Stars,
     named,
 )
-from reviewsd.domain.dataset import Dataset, InsightsFile
+from reviewsd.domain.naming import Ambiguous, mention_key, names_of
 from reviewsd.domain.reviews import AggregateRating, Business, Count
+from reviewsd.http1 import urls
 from reviewsd.publish import documents
-from reviewsd.http1 import urls as paths
 from reviewsd.publish.excerpts import MAX_EXCERPT, MAX_LISTED, excerpt, head, whole_in
+from reviewsd.snapshot.fragment_store import FragmentStoreWriter
 from reviewsd.snapshot.layout import File
-from reviewsd.snapshot.fragment_store import ShelvesWriter
 
 BUSINESS, SUMMARY = "business", "summary"
 ASPECTS, TECHNICIANS, SERVICES, TOPICS = "aspects", "technicians", "services", "topics"
@@ -37,6 +38,19 @@ TREND, MONTHS, FAQ = "trend", "months", "faq"
 KINDS = (TOPICS, ASPECTS, TECHNICIANS, SERVICES, PROBLEMS, SERVICE_AREAS)
 """Of what reviews speak of: the shelves of entities, all with at least what a Topic has."""
 
+FILTERS = {
+    TECHNICIANS: "mentions_technician",
+    SERVICES: "mentions_service",
+    ASPECTS: "mentions_aspect",
+    PROBLEMS: "mentions_problem",
+    TOPICS: "mentions_topic",
+    SERVICE_AREAS: "mentions_area",
+}
+"""By shelf: the parameter of a search that takes its ids."""
+
+SEARCH = "search_reviews"
+"""The member of each entity that holds the arguments with which that tool lists its reviews."""
+
 FAQ_TEXTS = "faq_texts"
 """Of each entry of ``FAQ`` the casefolded question and answer, as UTF-8 divided by 0xFF."""
 
@@ -44,6 +58,7 @@ _INDEXED = 20  # entries of each list of the summary (mcp.md 5.5)
 _MAX_INDEX = 3_000  # bytes of each list of the summary
 _MAX_LABEL = 100  # bytes of each name in it
 _COUNTED = ("mention_count", "positive_pct")
+_MAX_ID = 128  # characters of an id that stands in arguments
 
 Examples = Annotated[tuple[str, ...], Meta(description="For get_review")]
 
@@ -108,6 +123,10 @@ class Topic(Struct, frozen=True, kw_only=True):
     example_review_ids: Examples = ()
 
 
+_KINDS: dict[str, type[Struct]] = {ASPECTS: Aspect, TECHNICIANS: Technician, SERVICES: Offer}
+"""By shelf, where it has more than a Topic."""
+
+
 def write(
     dataset: Dataset, base_url: str, target: Path
 ) -> tuple[dict[str, File], dict[str, tuple[int, int]]]:
@@ -118,10 +137,10 @@ def write(
         base_url: Where all of it is served, for what excerpts leave out.
         target: The folder.
     """
-    shelves = ShelvesWriter(target)
-    shelves.put(BUSINESS, [_business(dataset, whole_in(base_url + paths.REVIEWS))])
+    shelves = FragmentStoreWriter(target)
+    shelves.put(BUSINESS, [_business(dataset, whole_in(base_url + urls.REVIEWS))])
     if dataset.insights is not None:
-        rest = whole_in(base_url + paths.INSIGHTS)
+        rest = whole_in(base_url + urls.INSIGHTS)
         _write_insights(dataset.insights, dataset, shelves, rest)
     return shelves.close(), shelves.shelves
 
@@ -147,17 +166,20 @@ class _Rendered(NamedTuple):
 
 
 def _write_insights(
-    file: InsightsFile, dataset: Dataset, shelves: ShelvesWriter, rest: str
+    file: InsightsFile, dataset: Dataset, shelves: FragmentStoreWriter, rest: str
 ) -> None:
     typed, entities = file.typed, file.typed.entities
     groups = _groups(file)
     rendered = {
-        ASPECTS: _entities(file.members.get(ASPECTS), typed.aspects, Aspect, rest),
-        TECHNICIANS: _entities(groups.get(TECHNICIANS), entities.technicians, Technician, rest),
-        SERVICES: _entities(groups.get(SERVICES), entities.services, Offer, rest),
-        PROBLEMS: _entities(groups.get(PROBLEMS), entities.problems, Topic, rest),
-        SERVICE_AREAS: _entities(groups.get(SERVICE_AREAS), entities.service_areas, Topic, rest),
-        TOPICS: _entities(file.members.get(TOPICS), typed.topics, Topic, rest),
+        shelf: _entities(shelf, raw, listed, rest)
+        for shelf, raw, listed in (
+            (ASPECTS, file.members.get(ASPECTS), typed.aspects),
+            (TECHNICIANS, groups.get(TECHNICIANS), entities.technicians),
+            (SERVICES, groups.get(SERVICES), entities.services),
+            (PROBLEMS, groups.get(PROBLEMS), entities.problems),
+            (SERVICE_AREAS, groups.get(SERVICE_AREAS), entities.service_areas),
+            (TOPICS, file.members.get(TOPICS), typed.topics),
+        )
     }
     for shelf, entries in rendered.items():
         shelves.put(shelf, [each.fragment for each in entries])
@@ -188,22 +210,32 @@ def _list(raw: Raw | None) -> list[Raw]:
 
 
 def _entities(
-    raw: Raw | None, typed: Sequence[str | Entity], kind: type[Struct], rest: str
+    shelf: str, raw: Raw | None, typed: Sequence[str | Entity], rest: str
 ) -> list[_Rendered]:
     """The entities of a list, the most mentioned first."""
     both = zip(_list(raw), map(named, typed), strict=True)
-    rendered = [_Rendered(entity, _entity(given, entity, kind, rest)) for given, entity in both]
+    rendered = [_Rendered(entity, _entity(shelf, given, entity, rest)) for given, entity in both]
     return sorted(rendered, key=lambda each: -each.entity.mention_count)
 
 
-def _entity(raw: Raw, entity: Entity, kind: type[Struct], rest: str) -> bytes:
+def _entity(shelf: str, raw: Raw, entity: Entity, rest: str) -> bytes:
+    kind = _KINDS.get(shelf, Topic)
     text = bytes(raw).strip()
     given = _members.decode(text) if text.startswith(b"{") else {}
     members = {name: bytes(value) for name, value in given.items() if name != "review_ids"}
     members |= {"id": _encode(entity.id), "label": _encode(entity.label)}
     if "name" in kind.__struct_fields__ or "name" in members:
         members["name"] = _encode(entity.name)
-    return _fragment(documents.join_members(members.items()), kind, rest)
+    members |= _search(shelf, entity)
+    complete = documents.complete(documents.join_members(members.items()), kind)
+    return excerpt(complete, MAX_EXCERPT, (*kind.__struct_fields__, SEARCH), rest)
+
+
+def _search(shelf: str, entity: Entity) -> dict[str, bytes]:
+    """The member that leads to an entity's reviews; none where the id is too long to be told whole."""
+    if entity.id is None or len(entity.id) > _MAX_ID:
+        return {}
+    return {SEARCH: _encode({FILTERS[shelf]: entity.id})}
 
 
 def _fragment(raw: bytes | Raw, kind: type[Struct], rest: str) -> bytes:
@@ -211,11 +243,18 @@ def _fragment(raw: bytes | Raw, kind: type[Struct], rest: str) -> bytes:
     return excerpt(documents.complete(raw, kind), MAX_EXCERPT, kind.__struct_fields__, rest)
 
 
-def _name(shelves: ShelvesWriter, shelf: str, entities: list[Entity]) -> None:
-    """Have them found by id, name and label; an id comes before a label of the same spelling."""
+def _name(shelves: FragmentStoreWriter, shelf: str, entities: list[Entity]) -> None:
+    """Have them found by every name; an id comes before a label of the same spelling."""
     for spelling in ("id", "name", "label"):
         for number, entity in enumerate(entities):
-            shelves.name(shelf, number, getattr(entity, spelling))
+            shelves.name(shelf, number, mention_key(getattr(entity, spelling)))
+    names = names_of(entities, first_words=shelf in {TECHNICIANS, SERVICES})
+    for key, means in names.exact.items():
+        if not isinstance(means, Ambiguous):
+            shelves.name(shelf, means[0], key)
+    for key, means in names.loose.items():
+        if not isinstance(means, Ambiguous):
+            shelves.name(shelf, means[0], key, loose=True)
 
 
 def _folded(entry: FaqEntry) -> bytes:
@@ -249,7 +288,7 @@ def _summary(
 def _index(name: str, entities: Iterable[_Rendered]) -> bytes:
     """What names the most mentioned entities to the other tools."""
     spelling = "name" if name == TECHNICIANS else "label"
-    return b"[" + b",".join(_within(_indexed(each.fragment, spelling) for each in entities)) + b"]"
+    return b"[" + b",".join(_within(_indexed(name, each, spelling) for each in entities)) + b"]"
 
 
 def _within(entries: Iterable[bytes]) -> Iterator[bytes]:
@@ -261,14 +300,20 @@ def _within(entries: Iterable[bytes]) -> Iterator[bytes]:
         yield entry
 
 
-def _indexed(fragment: bytes, spelling: str) -> bytes:
+def _indexed(shelf: str, rendered: _Rendered, spelling: str) -> bytes:
     """An entity by its id and the beginning of its name or label."""
-    members = _members.decode(fragment)
+    members = _members.decode(rendered.fragment)
     called = msgspec.json.decode(members[spelling], type=str)
     if (short := head(called, _MAX_LABEL)) != called:
         short += "…"
+    search = _search(shelf, rendered.entity) if shelf in {ASPECTS, PROBLEMS} else {}
     return _encode(
-        {"id": members["id"], spelling: short, **{name: members[name] for name in _COUNTED}}
+        {
+            "id": members["id"],
+            spelling: short,
+            **{name: members[name] for name in _COUNTED},
+            **{name: Raw(value) for name, value in search.items()},
+        }
     )
 
 

@@ -9,8 +9,8 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from reviewsd.domain.reviews import OwnerReply
+from reviewsd.http1 import urls
 from reviewsd.publish import feed as feeds
-from reviewsd.http1 import urls as paths
 from reviewsd.publish.feed import Entry, Feed
 
 VERSION: Final = "https://jsonfeed.org/version/1.1"
@@ -80,13 +80,13 @@ def render(feed: Feed) -> bytes:
         version=VERSION,
         title=feed.title,
         home_page_url=feed.url("/"),
-        feed_url=feed.url(paths.JSON_FEED),
+        feed_url=feed.url(urls.JSON_FEED),
         description=business.description or UNSET,
         icon=logo,
         favicon=logo,
         authors=(Author(name=business.name, url=business.url or UNSET, avatar=logo),),
         language=business.language,
-        hubs=(Hub(type="WebSub", url=feed.url(paths.HUB)),),
+        hubs=(Hub(type="WebSub", url=feed.url(urls.HUB)),),
         items=tuple(_item(feed, entry) for entry in feed.entries),
     )
     return msgspec.json.encode(document)

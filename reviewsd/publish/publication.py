@@ -3,7 +3,7 @@
     reviewsd --(Order, JSON on stdin)--> python -P -m reviewsd.publish.publication
     reviewsd <--(Progress ..., Outcome: a JSON line each on stdout)--
 
-It runs in a process of its own because a million reviews take half a minute and a gigabyte, and a
+It runs in a process of its own because a million reviews take minutes and hundreds of megabytes, and a
 bad file may at worst kill this process. The folder is made aside, its files are fsynced, it is
 renamed to its revision, and last the ``current`` link is moved: whoever follows the link finds a
 whole snapshot, also after a power cut (security-and-operations.md R3, R4).
@@ -15,28 +15,43 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import resource
 import shutil
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal, TypeVar
 
 import msgspec
 from msgspec import Struct
 
+from reviewsd.analysis.labels import RULES
+from reviewsd.analysis.settings import Settings as InsightsSettings
+from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, Progress, load
 from reviewsd.domain.findings import DataError, Finding
-from reviewsd.domain.dataset import REVIEWS_FILE, Progress, load
-from reviewsd.snapshot import layout as folder
-from reviewsd.publish import sources
+from reviewsd.domain.records import Text
+from reviewsd.publish import insights_settings, made_insights, sources
 from reviewsd.publish.compiler import Settings, compile_folder
-from reviewsd.snapshot.layout import Manifest, Seen
+from reviewsd.publish.made_insights import Fault
 from reviewsd.publish.sources import Sources, Unsettled
+from reviewsd.snapshot import layout
+from reviewsd.snapshot.layout import (
+    BuildInfo,
+    InsightsOrigin,
+    Manifest,
+    open_manifest,
+    open_seen,
+)
+
+T = TypeVar("T")
 
 _NICE = 10  # readers come first on a small machine
 _SETTLE_TRIES, _SETTLE_SECONDS = 20, 0.25
 
 
-class Order(Struct, frozen=True, kw_only=True):
+class PublicationOrder(Struct, frozen=True, kw_only=True):
     """What to publish, and how."""
 
     data_dir: str
@@ -47,10 +62,12 @@ class Order(Struct, frozen=True, kw_only=True):
     """Greatest size of a file."""
     max_shrink: float | None = None
     """The share of the reviews that a reload may lose; None: all of them."""
+    insights: Literal["auto", "file"]
+    """Whether insights are made where there is no insights.json (``data.insights``)."""
 
-    def recipe(self, version: str) -> str:
-        """What goes into a snapshot beside the files; another recipe wants a new snapshot."""
-        parts = (version, folder.LAYOUT, self.settings)
+    def build_key(self, version: str) -> str:
+        """What goes into a snapshot beside the files; another build_key wants a new snapshot."""
+        parts = (version, layout.LAYOUT, self.settings, self.insights, RULES)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
@@ -66,12 +83,15 @@ class Published(Struct, frozen=True, tag_field="type", tag="published"):
     """There is a new snapshot."""
 
     revision: str
+    insights_fault: str = ""
+    """The traceback of what kept insights from being made."""
 
 
 class Unchanged(Struct, frozen=True, tag_field="type", tag="unchanged"):
     """The snapshot that was there has these bytes already."""
 
     revision: str
+    insights_fault: str = ""
 
 
 class Refused(Struct, frozen=True, tag_field="type", tag="refused"):
@@ -80,17 +100,33 @@ class Refused(Struct, frozen=True, tag_field="type", tag="refused"):
     problems: tuple[str, ...]
 
 
-Outcome = Published | Unchanged | Refused
+class Failed(Struct, frozen=True, tag_field="type", tag="failed"):
+    """The data could not be published now; another time it may."""
+
+    problem: str
+
+
+Outcome = Published | Unchanged | Refused | Failed
 Line = Step | Outcome
+
+
+class MemoryLimit(Struct, frozen=True):
+    """What the child may take."""
+
+    size: int
+    """Bytes."""
+    text: str
+    """What that is, for the operator."""
 
 
 class Job(Struct, frozen=True, kw_only=True):
     """One run of the child."""
 
-    order: Order
+    order: PublicationOrder
     version: str
     now: float
     force: bool = False
+    memory: MemoryLimit | None = None
 
 
 def publish(job: Job, progress: Progress) -> Outcome:
@@ -106,67 +142,116 @@ def publish(job: Job, progress: Progress) -> Outcome:
 def _publish(job: Job, progress: Progress) -> Outcome:
     order = job.order
     snapshots = Path(order.snapshots)
-    previous = open_manifest(snapshots / folder.CURRENT)
+    previous = open_manifest(snapshots / layout.CURRENT)
     try:
         found = _read_settled(order)
-        dataset = load(found.reviews, found.insights, progress)
+
+        def tell(stage: str, done: int, total: int) -> None:
+            found.forget()
+            progress(stage, done, total)
+
+        dataset, settings = load_sources(found, tell)
         if order.max_shrink is not None and previous is not None and not job.force:
             _guard_shrink(len(dataset.records), previous.review_count, order.max_shrink)
     except DataError as error:
         return Refused(tuple(error.lines()))
+    except Unsettled:
+        return Failed("the data files are being written all the time")
     _tidy(snapshots)  # runs that were killed leave what they had made
     aside = snapshots / ".new"
     aside.mkdir()
     try:
-        manifest = compile_folder(dataset, order.settings, aside, progress)
+        dataset, origin, fault = _with_insights(dataset, settings, order, aside, tell)
+        manifest = compile_folder(dataset, order.settings, aside, tell, origin)
         encoded = msgspec.json.encode(manifest)
         revision = hashlib.sha256(encoded).hexdigest()[:16]
         unchanged = previous == manifest
-        before = open_seen(snapshots / folder.CURRENT)
-        seen = Seen(
+        before = open_seen(snapshots / layout.CURRENT)
+        seen = BuildInfo(
             signature=found.signature,
-            recipe=order.recipe(job.version),
+            build_key=order.build_key(job.version),
             published_at=before.published_at if before and unchanged else job.now,
             first_seen=_first_seen(manifest, previous, before, int(job.now)),
         )
-        target = snapshots / folder.CURRENT if unchanged else aside
-        _replace(target / folder.SEEN, msgspec.json.encode(seen))
+        target = snapshots / layout.CURRENT if unchanged else aside
+        _replace(target / layout.SEEN, msgspec.json.encode(seen))
         if unchanged:
-            return Unchanged(revision)
-        (aside / folder.MANIFEST).write_bytes(encoded)
+            if (aside / layout.LABELS).exists():  # settings that change nothing yet have other keys
+                _sync(aside / layout.LABELS)
+                (aside / layout.LABELS).replace(target / layout.LABELS)
+            return Unchanged(revision, fault)
+        (aside / layout.MANIFEST).write_bytes(encoded)
         progress("syncing", 0, 1)
         for file in aside.iterdir():
             _sync(file)
         _sync(aside)
         _move(aside, snapshots, revision)
-        return Published(revision)
+        return Published(revision, fault)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def open_manifest(path: Path) -> Manifest | None:
-    """The manifest of a snapshot folder, None where there is none that we can read."""
+def load_sources(
+    found: Sources[bytes] | Sources[Text], progress: Progress = lambda *_: None
+) -> tuple[Dataset, InsightsSettings]:
+    """The content of the files, valid.
+
+    Raises:
+        DataError: With the faults of all of them.
+    """
+    settings, refusals = InsightsSettings(), []
     try:
-        manifest = msgspec.json.decode((path / folder.MANIFEST).read_bytes(), type=Manifest)
-    except (OSError, ValueError):  # msgspec's errors, and that of bytes that are not UTF-8
-        return None
-    return manifest if manifest.layout == folder.LAYOUT else None
-
-
-def open_seen(path: Path) -> Seen | None:
-    """How a snapshot folder came to be, None where that cannot be read."""
+        settings = insights_settings.read(found.settings)
+    except DataError as error:
+        refusals.append(error)
     try:
-        return msgspec.json.decode((path / folder.SEEN).read_bytes(), type=Seen)
-    except (OSError, ValueError):  # msgspec's errors, and that of bytes that are not UTF-8
-        return None
+        dataset = load(found.reviews, found.insights, progress)
+    except DataError as error:
+        refusals.append(error)
+    if refusals:
+        raise DataError.of(refusals)
+    return dataset, settings
 
 
-def _read_settled(order: Order) -> Sources:
+def _with_insights(
+    dataset: Dataset,
+    settings: InsightsSettings,
+    order: PublicationOrder,
+    aside: Path,
+    progress: Progress,
+) -> tuple[Dataset, InsightsOrigin | None, str]:
+    """The dataset with insights, where they are from, and the traceback of a fault of ours."""
+    if dataset.insights is not None:
+        return dataset, made_insights.given(dataset.insights), ""
+    if order.insights == "file":
+        return dataset, None, ""
+    keep = aside / layout.LABELS
+    made = made_insights.attempt(
+        dataset,
+        settings,
+        progress,
+        folder=Path(order.snapshots),
+        earlier=Path(order.snapshots) / layout.CURRENT / layout.LABELS,
+        keep=keep,
+    )
+    if isinstance(made, Fault):
+        keep.unlink(missing_ok=True)
+        return dataset, InsightsOrigin(made=True, fault=made.reason), made.traceback
+    origin = InsightsOrigin(made=True, model=made.typed.model, reviews=made.analysed)
+    return replace(dataset, insights=made), origin, ""
+
+
+def _read_settled(order: PublicationOrder) -> Sources[Text]:
+    """The files as they are when nobody writes to them.
+
+    Raises:
+        Unsettled: Somebody writes to them all the time.
+    """
     for _ in range(_SETTLE_TRIES):
         with contextlib.suppress(Unsettled):
-            return sources.read(Path(order.data_dir), order.max_bytes)
+            return sources.read(Path(order.data_dir), order.max_bytes, Path(order.snapshots))
         time.sleep(_SETTLE_SECONDS)
-    raise DataError((Finding(file=REVIEWS_FILE, path="", reason="is being written all the time"),))
+    raise Unsettled
 
 
 def _guard_shrink(count: int, before: int, share: float) -> None:
@@ -181,7 +266,7 @@ def _guard_shrink(count: int, before: int, share: float) -> None:
 
 
 def _first_seen(
-    manifest: Manifest, previous: Manifest | None, before: Seen | None, now: int
+    manifest: Manifest, previous: Manifest | None, before: BuildInfo | None, now: int
 ) -> dict[str, int]:
     """When the bytes of each document first appeared; those that were there keep their time.
 
@@ -213,21 +298,24 @@ def _move(aside: Path, snapshots: Path, revision: str) -> None:
     target = snapshots / revision
     shutil.rmtree(target, ignore_errors=True)  # of the same bytes, but its manifest is unreadable
     aside.rename(target)
-    link = snapshots / f".{folder.CURRENT}"
+    link = snapshots / f".{layout.CURRENT}"
     link.symlink_to(revision)
-    link.replace(snapshots / folder.CURRENT)
+    link.replace(snapshots / layout.CURRENT)
     _sync(snapshots)
     _tidy(snapshots)
 
 
 def _tidy(snapshots: Path) -> None:
     """Remove all but the current snapshot."""
-    current = snapshots / folder.CURRENT
+    current = snapshots / layout.CURRENT
     kept = {current.name, current.readlink().name} if current.is_symlink() else set()
     for each in snapshots.iterdir():
-        if each.is_symlink() and each.name not in kept:
-            each.unlink()
-        elif each.name not in kept:
+        if each.name in kept:
+            continue
+        if each.is_symlink() or not each.is_dir():
+            with contextlib.suppress(OSError):  # NFS keeps a file that is open
+                each.unlink()
+        else:
             shutil.rmtree(each, ignore_errors=True)
 
 
@@ -255,13 +343,43 @@ def main() -> None:
     """Do the job on stdin; one JSON line for each step and one for the outcome on stdout."""
     with contextlib.suppress(OSError):  # a sandbox may forbid it
         os.nice(_NICE)
+    with contextlib.suppress(OSError):  # when memory runs out, the processes that serve stay
+        Path("/proc/self/oom_score_adj").write_text("1000")
 
     def emit(line: Line) -> None:
         sys.stdout.buffer.write(msgspec.json.encode(line) + b"\n")
         sys.stdout.buffer.flush()
 
     job = msgspec.json.decode(sys.stdin.buffer.read(), type=Job)
-    emit(publish(job, lambda stage, done, total: emit(Step(stage, done, total))))
+    emit(_publish_within(job, lambda stage, done, total: emit(Step(stage, done, total))))
+
+
+def _publish_within(job: Job, progress: Progress) -> Outcome:
+    """Publish with no more memory than there is for it; data that needs more is refused.
+
+    Raises:
+        MemoryError: The system has none left, although this process has not taken its share.
+        OSError: As ``publish``.
+    """
+    limit = job.memory
+    if limit is None:
+        return publish(job, progress)
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    size = limit.size if hard == resource.RLIM_INFINITY else min(limit.size, hard)
+    with contextlib.suppress(OSError, ValueError):  # a sandbox may forbid it
+        resource.setrlimit(resource.RLIMIT_DATA, (size, hard))  # mapped files are not in it
+    try:
+        return publish(job, progress)
+    except MemoryError:
+        if _private_memory() < size / 2:
+            raise
+    return Refused((f"publishing the data takes more memory than {limit.text}",))
+
+
+def _private_memory() -> int:
+    """What this process has taken by now, bytes: what RLIMIT_DATA bounds."""
+    pages = Path("/proc/self/statm").read_text().split()[5]
+    return int(pages) * resource.getpagesize()
 
 
 if __name__ == "__main__":

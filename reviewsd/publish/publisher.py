@@ -4,20 +4,38 @@ The watcher, ``reviewsctl reload``, SIGHUP and the start all call ``Publisher.re
 first: files whose signature is that of the current snapshot are not even read. Requests that come
 while a run is under way share one run after it, since the running one may have read the files
 before they were changed.
+
+What the data is refused for lasts until the files change. Everything else may pass: the disk is full,
+there is no descriptor left, the child was killed. Then the publisher tries again by itself, after a pause
+that grows, until the data is published or refused.
 """
 
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
 from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
-from reviewsd.publish.publication import Job, Order, Outcome, Published, Refused, Step, Unchanged
-from reviewsd.publish.sources import Signature
 from reviewsd.publish.compile_process import ChildError, Progress
-from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.publish.publication import (
+    Failed,
+    Job,
+    Outcome,
+    PublicationOrder,
+    Published,
+    Refused,
+    Step,
+    Unchanged,
+)
 from reviewsd.runtime.tasks import TaskSet
+from reviewsd.snapshot.layout import Fingerprint
+from reviewsd.snapshot.snapshots import Snapshots
+
+RETRY_FIRST, RETRY_MOST = 1.0, 300.0
+"""The first and the longest pause before a failed publication is tried again, seconds; it doubles."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,17 +43,24 @@ class Report:
     """How one reload went."""
 
     outcome: str
-    """``published``, ``unchanged``, ``refused`` (the data) or ``failed`` (we, or the disk)."""
+    """``published``, ``unchanged``, ``refused`` (the data) or ``failed`` (for what may pass)."""
     problems: tuple[str, ...] = ()
     """Why it was refused or failed, a line each."""
     at: float
     """When it ended, POSIX seconds."""
     seconds: float
+    retry_at: float | None = None
+    """When it is tried again, POSIX seconds; only where it failed."""
 
     @property
     def good(self) -> bool:
         """Whether what is served is what the files say."""
         return self.outcome in {"published", "unchanged"}
+
+
+_Waiter = tuple[Deferred[Report], Progress | None]
+
+_UNOPENED = "published, but it cannot be opened; the log says why"
 
 
 class Publisher:
@@ -47,41 +72,49 @@ class Publisher:
         snapshots: Told to look for what was published.
         look: Takes the signature of the data directory.
         run: Does the job: ``child.run``.
+        clock: To try again.
     """
 
     _log = Logger()
 
     def __init__(
         self,
-        order: Order,
+        order: PublicationOrder,
         version: str,
         snapshots: Snapshots,
-        look: Callable[[], Awaitable[Signature]],
+        look: Callable[[], Awaitable[Fingerprint]],
         run: Callable[[Job, Progress], Awaitable[Outcome]],
+        clock: IReactorTime,
     ) -> None:
         self._order = order
         self._version = version
         self._snapshots = snapshots
         self._look = look
         self._run = run
+        self._clock = clock
         self._tasks = TaskSet()
         self._busy = False
-        self._waiting: list[tuple[Deferred[Report], Progress | None]] = []
+        self._waiting: list[_Waiter] = []
+        self._next: list[_Waiter] = []  # for whom no run is started
         self._forced = False
         self._observers: list[Callable[[Report], None]] = []
         self._told: tuple[str, ...] = ()  # the problems that the log already knows
+        self._retry: IDelayedCall | None = None
+        self._pause = RETRY_FIRST
         self.last: Report | None = None
         """The latest report."""
         self.succeeded_at: float | None = None
         """When what is served was last what the files say, POSIX seconds."""
         self.failing_since: float | None = None
         """Since when the files cannot be published, POSIX seconds."""
+        self.retry_at: float | None = None
+        """When a failed publication is tried again, POSIX seconds; None where none waits for it."""
 
     def observe(self, observer: Callable[[Report], None]) -> None:
         """Have each report told."""
         self._observers.append(observer)
 
-    def use(self, order: Order) -> None:
+    def use(self, order: PublicationOrder) -> None:
         """Publish so from the next run on."""
         self._order = order
 
@@ -103,14 +136,22 @@ class Publisher:
             self._tasks.start("publish", self._work())
         return report
 
+    def next_report(self, progress: Progress) -> Deferred[Report]:
+        """What the next run comes to; call it while one is to come (``retry_at``)."""
+        report: Deferred[Report] = Deferred()
+        self._next.append((report, progress))
+        return report
+
     async def stop(self) -> None:
         """End a run that is under way; what it was to publish is found again at the next start."""
+        self._drop_retry()
         await self._tasks.stop()
 
     async def _work(self) -> None:
         try:
             while self._waiting:
-                waiting, self._waiting = self._waiting, []
+                self._drop_retry()
+                waiting, self._waiting, self._next = self._waiting + self._next, [], []
                 forced, self._forced = self._forced, False
                 listeners = [progress for _, progress in waiting if progress is not None]
                 report = await self._publish(forced, listeners)
@@ -130,27 +171,60 @@ class Publisher:
             if forced or not await self._up_to_date():
                 self._snapshots.discard_damaged()
                 job = Job(order=self._order, version=self._version, now=time.time(), force=forced)
-                outcome, problems = _told(await self._run(job, tell))
+                result = await self._run(job, tell)
+                self._note_insights(result)
+                outcome, problems = _told(result)
                 self._snapshots.refresh()
+                if outcome != "refused" and self._snapshots.stale:
+                    outcome, problems = "failed", (_UNOPENED,)
         except ChildError as error:
             outcome, problems = "failed", (str(error),)
+        except OSError as error:
+            outcome, problems = "failed", (f"publishing failed: {error.strerror}",)
         except CancelledError:
             raise
         except Exception as error:  # noqa: BLE001 - logged; whoever waits must hear something
             self._log.failure("publishing failed")
             outcome, problems = "failed", (f"publishing failed: {error!r}",)
+        if outcome == "failed":
+            self._plan_retry(forced)
+        else:
+            self._pause = RETRY_FIRST
         report = Report(
-            outcome=outcome, problems=problems, at=time.time(), seconds=time.monotonic() - began
+            outcome=outcome,
+            problems=problems,
+            at=time.time(),
+            seconds=time.monotonic() - began,
+            retry_at=self.retry_at,
         )
         self._note(report)
         return report
 
+    def _note_insights(self, outcome: Outcome) -> None:
+        """Log a fault of the analyser; the data is published without insights (insights.md 2)."""
+        if isinstance(outcome, Published | Unchanged) and outcome.insights_fault:
+            self._log.error(
+                "no insights could be made, the reviews are served without:\n{traceback}",
+                traceback=outcome.insights_fault,
+                type="load",
+            )
+
+    def _plan_retry(self, forced: bool) -> None:  # noqa: FBT001  ours
+        self._retry = self._clock.callLater(self._pause, partial(self.reload, force=forced))
+        self.retry_at = time.time() + self._pause
+        self._pause = min(2 * self._pause, RETRY_MOST)
+
+    def _drop_retry(self) -> None:
+        if self._retry is not None and self._retry.active():
+            self._retry.cancel()
+        self._retry = self.retry_at = None
+
     async def _up_to_date(self) -> bool:
-        if self._snapshots.empty:
+        if self._snapshots.empty or self._snapshots.deleted:
             return False
         seen = self._snapshots.current.seen
         return (
-            seen.recipe == self._order.recipe(self._version)
+            seen.build_key == self._order.build_key(self._version)
             and seen.signature == await self._look()
         )
 
@@ -172,9 +246,13 @@ class Publisher:
             self.failing_since = self.failing_since or report.at
             if report.problems != self._told:  # each distinct error once, not at every reload
                 self._told = report.problems
+                again = ""
+                if report.retry_at is not None:
+                    again = f", tried again in {report.retry_at - report.at:.0f} s and so on"
                 self._log.warn(
-                    "data {outcome}; the last good data keeps serving: {problems}",
+                    "data {outcome}{again}; the last good data keeps serving: {problems}",
                     outcome=report.outcome,
+                    again=again,
                     problems="; ".join(report.problems),
                     type="load",
                 )
@@ -190,3 +268,5 @@ def _told(outcome: Outcome) -> tuple[str, tuple[str, ...]]:
             return "unchanged", ()
         case Refused():
             return "refused", outcome.problems
+        case Failed():
+            return "failed", (outcome.problem,)

@@ -5,81 +5,111 @@ takes the bytes once and only gives them back when nothing moved meanwhile. Both
 a thread or in the publishing process. Sources: contract 1, security-and-operations.md R1 to R3.
 """
 
+import errno
+import mmap
 import os
 import stat
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO, Generic, TypeVar, overload
 
-import msgspec
-
+from reviewsd.domain.dataset import INSIGHTS_FILE, REVIEWS_FILE, SETTINGS_FILE
 from reviewsd.domain.findings import DataError, Finding
-from reviewsd.domain.dataset import INSIGHTS_FILE, REVIEWS_FILE
+from reviewsd.domain.records import Text
+from reviewsd.snapshot.layout import FileFingerprint, Fingerprint
+
+_LARGE = _PIECE = 1 << 20  # bytes
+_MAX_SETTINGS = 1 << 20  # bytes of insights.yaml, which is written by hand
+
+_LASTING = frozenset(
+    {
+        errno.EACCES,
+        errno.EISDIR,
+        errno.ELOOP,
+        errno.ENAMETOOLONG,
+        errno.ENODEV,
+        errno.ENOENT,
+        errno.ENOTDIR,
+        errno.ENXIO,
+        errno.EPERM,
+    }
+)
+"""What stays until somebody changes the files. All else may pass: EMFILE, EIO, ESTALE, ENOMEM."""
 
 
-class FileSignature(msgspec.Struct, frozen=True, kw_only=True):
-    """What the file system says about one file; equal means not replaced and not written."""
-
-    realpath: str
-    """Symbolic links resolved: a swapped link shows here even when the files are alike."""
-    device: int
-    inode: int
-    size: int
-    mtime_ns: int
-    ctime_ns: int
-    """Moves with every write, chmod and rename; unlike mtime, nobody can set it back."""
-
-
-class Signature(msgspec.Struct, frozen=True, kw_only=True):
-    """Both files as one unit. Stored as JSON beside a snapshot, compared only for equality."""
-
-    reviews: FileSignature | None
-    """None when there is no such file, or the file system would not say."""
-    insights: FileSignature | None
+T = TypeVar("T", bytes, Text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
+class Sources(Generic[T]):
     """The content of the data directory at one moment."""
 
-    reviews: bytes
-    insights: bytes | None
+    reviews: T
+    insights: T | None
     """None when there is no insights.json."""
-    signature: Signature
+    settings: bytes | None = None
+    """None when there is no insights.yaml."""
+    signature: Fingerprint
     """Taken before reading and found unchanged after it."""
+
+    def forget(self) -> None:
+        """Give back the memory of what was looked at; it is read again when it is looked at again."""
+        for text in (self.reviews, self.insights):
+            if isinstance(text, mmap.mmap):
+                text.madvise(mmap.MADV_DONTNEED)
 
 
 class Unsettled(Exception):  # noqa: N818 - a state of the files, not a fault: read again later
     """The files moved while they were read."""
 
 
-def signature(data_dir: Path) -> Signature:
+def signature(data_dir: Path) -> Fingerprint:
     """The signature of the data directory; any failure of the file system counts as absence."""
-    return Signature(
-        reviews=_look(data_dir / REVIEWS_FILE), insights=_look(data_dir / INSIGHTS_FILE)
+    return Fingerprint(
+        reviews=_look(data_dir / REVIEWS_FILE),
+        insights=_look(data_dir / INSIGHTS_FILE),
+        settings=_look(data_dir / SETTINGS_FILE),
     )
 
 
-def read(data_dir: Path, max_bytes: int) -> Sources:
-    """The bytes of both files, each read exactly once.
+@overload
+def read(data_dir: Path, max_bytes: int) -> Sources[bytes]: ...
+@overload
+def read(data_dir: Path, max_bytes: int, copies: Path) -> Sources[Text]: ...
+def read(
+    data_dir: Path, max_bytes: int, copies: Path | None = None
+) -> Sources[bytes] | Sources[Text]:
+    """The bytes of the files, each read exactly once.
 
     Args:
-        data_dir: Where reviews.json is, and insights.json may be.
-        max_bytes: Limit for each of the files (``data.max_bytes``).
+        data_dir: Where reviews.json is, and insights.json and insights.yaml may be.
+        max_bytes: Limit for each of the JSON files (``data.max_bytes``).
+        copies: Where files are copied to when they are large, and mapped from there: so they take no
+            memory, and nobody can change what was read. The copies have no names. None: they are read
+            into memory.
 
     Raises:
-        DataError: A file cannot be read, or is no regular file, or is larger than the limit.
+        DataError: A file is not there, or no regular file, or not for us, or larger than the limit.
         Unsettled: Something moved meanwhile. It comes before DataError: a fault of files in
             motion says nothing about the files.
+        OSError: The system cannot read now; that says nothing about the files either.
     """
     before = signature(data_dir)
-    contents: dict[str, bytes] = {}
+    contents: dict[str, Text] = {}
     findings: list[Finding] = []
-    for name, seen in ((REVIEWS_FILE, before.reviews), (INSIGHTS_FILE, before.insights)):
+    for name, seen, limit in (
+        (REVIEWS_FILE, before.reviews, max_bytes),
+        (INSIGHTS_FILE, before.insights, max_bytes),
+        (SETTINGS_FILE, before.settings, _MAX_SETTINGS),
+    ):
         try:
-            contents[name] = _content(data_dir / name, seen, max_bytes)
+            contents[name] = _content(data_dir / name, seen, limit, copies)
         except DataError as refusal:
             findings.extend(refusal.findings)
         except OSError as error:
+            if error.errno not in _LASTING:
+                raise
             if name == REVIEWS_FILE or not isinstance(error, FileNotFoundError):
                 reason = f"cannot read: {error.strerror}"
                 findings.append(Finding(file=name, path="", reason=reason))
@@ -87,12 +117,16 @@ def read(data_dir: Path, max_bytes: int) -> Sources:
         raise Unsettled
     if findings:
         raise DataError(tuple(findings))
+    settings = contents.get(SETTINGS_FILE)
     return Sources(
-        reviews=contents[REVIEWS_FILE], insights=contents.get(INSIGHTS_FILE), signature=before
+        reviews=contents[REVIEWS_FILE],
+        insights=contents.get(INSIGHTS_FILE),
+        settings=None if settings is None else settings[:],
+        signature=before,
     )
 
 
-def _look(path: Path) -> FileSignature | None:
+def _look(path: Path) -> FileFingerprint | None:
     real = os.path.realpath(path)
     try:
         # The resolved path, so that both halves of the answer are about the same file.
@@ -101,8 +135,8 @@ def _look(path: Path) -> FileSignature | None:
         return None
 
 
-def _file_signature(real: str, status: os.stat_result) -> FileSignature:
-    return FileSignature(
+def _file_signature(real: str, status: os.stat_result) -> FileFingerprint:
+    return FileFingerprint(
         # A path need not be UTF-8, JSON must be.
         realpath=os.fsencode(real).decode(errors="backslashreplace"),
         device=status.st_dev,
@@ -113,7 +147,7 @@ def _file_signature(real: str, status: os.stat_result) -> FileSignature:
     )
 
 
-def _content(path: Path, seen: FileSignature | None, max_bytes: int) -> bytes:
+def _content(path: Path, seen: FileFingerprint | None, max_bytes: int, copies: Path | None) -> Text:
     """The bytes of the file that was seen, at most as many as it had then."""
     # An open without O_NONBLOCK waits for ever on a FIFO that nobody writes to.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
@@ -129,9 +163,20 @@ def _content(path: Path, seen: FileSignature | None, max_bytes: int) -> bytes:
             raise _refused(path, f"larger than {max_bytes} bytes")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             # Never more than was measured: what a file gains meanwhile shows in its signature.
-            return file.read(status.st_size)
+            if copies is None or status.st_size < _LARGE:
+                return file.read(status.st_size)
+            return _copied(file, status.st_size, copies)
     finally:
         os.close(descriptor)
+
+
+def _copied(file: BinaryIO, size: int, place: Path) -> Text:
+    with tempfile.TemporaryFile(dir=place) as copy:
+        copied = 0
+        while piece := file.read(min(_PIECE, size - copied)):
+            copied += copy.write(piece)
+        copy.flush()
+        return mmap.mmap(copy.fileno(), copied, access=mmap.ACCESS_READ) if copied else b""
 
 
 def _refused(path: Path, reason: str) -> DataError:

@@ -11,7 +11,7 @@ never settle, because somebody writes to them for ever, are waited for, with one
 after it began: publishing a moving file could only publish half of it, and the last good snapshot
 goes on serving.
 
-Signals wake, versions decide (architecture.md 1): waking carries no data, and may well be for
+Signals wake, versions decide (ARCHITECTURE.md): waking carries no data, and may well be for
 nothing, as after ``touch``. The publisher compares the bytes.
 """
 
@@ -21,7 +21,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
-from reviewsd.publish.sources import Signature
+from reviewsd.snapshot.layout import Fingerprint
 
 SETTLE_POLLS = 3  # looks in a row that find nothing moved; R2
 HANG_SECONDS = 30  # a look that takes longer is an alarm; R1
@@ -50,10 +50,10 @@ class Watcher:
     def __init__(
         self,
         clock: IReactorTime,
-        look: Callable[[], Awaitable[Signature]],
+        look: Callable[[], Awaitable[Fingerprint]],
         wake: Callable[[], None],
         *,
-        seen: Signature | None = None,
+        seen: Fingerprint | None = None,
         poll_interval: float = 1.0,
         settle_interval: float = 0.25,
     ) -> None:
@@ -64,7 +64,7 @@ class Watcher:
         self._poll_interval = poll_interval
         self._settle_interval = settle_interval
 
-        self._moving: Signature | None = None  # the last look while settling
+        self._moving: Fingerprint | None = None  # the last look while settling
         self._moving_since = 0.0
         self._restless = False  # moving for so long that a warning was given
         self._unmoved = 0  # looks in a row that were equal to ``_moving``
@@ -113,7 +113,7 @@ class Watcher:
         if not self._stopped:
             self._next = self._clock.callLater(wait, self.start)
 
-    def _judge(self, found: Signature) -> float:
+    def _judge(self, found: Fingerprint) -> float:
         """Compare a look with the ones before it; returns the seconds until the next."""
         if self._stopped:
             return self._poll_interval
@@ -132,7 +132,7 @@ class Watcher:
         self._settled, self._moving = found, None  # only now: a wake that failed is tried again
         return self._poll_interval
 
-    def _moved(self, found: Signature) -> None:
+    def _moved(self, found: Fingerprint) -> None:
         now = self._clock.seconds()
         if self._moving is None:
             self._moving_since, self._restless = now, False

@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from reviewsd.snapshot.search import mention_key
+from reviewsd.domain.naming import loose_key, mention_key
 from reviewsd.snapshot import layout as names
 from reviewsd.snapshot.layout import File, Writer
 
@@ -22,8 +22,11 @@ _KEYS = "keys"
 
 _SEPARATOR = b"\xff"
 
+_LOOSE = "~"
+"""Ends the name of a shelf whose names are loose."""
 
-class ShelvesWriter:
+
+class FragmentStoreWriter:
     """Writes fragments, shelf by shelf.
 
     Args:
@@ -47,10 +50,17 @@ class ShelvesWriter:
             self._content.write(fragment)
         self.shelves[shelf] = first, len(self._begins)
 
-    def name(self, shelf: str, number: int, name: str) -> None:
-        """Have the shelf's fragment of that number found by a name, unless another one is."""
+    def name(self, shelf: str, number: int, key: str, *, loose: bool = False) -> None:
+        """Have the shelf's fragment of that number found by a name, unless another one is.
+
+        Args:
+            shelf: Its name.
+            number: Of the fragment.
+            key: An exact or a loose one (``domain.naming``).
+            loose: Which of them it is.
+        """
         row = self.shelves[shelf][0] + number
-        self._keys.setdefault(_key(shelf, name), row)
+        self._keys.setdefault(_key(shelf + _LOOSE if loose else shelf, key), row)
 
     def close(self) -> dict[str, File]:
         """Write everything."""
@@ -65,7 +75,7 @@ class ShelvesWriter:
         }
 
 
-class Shelves:
+class FragmentStore:
     """The shelves of a snapshot.
 
     Args:
@@ -100,8 +110,13 @@ class Shelves:
         return self.joined(range(row, row + 1))
 
     def find(self, shelf: str, name: str) -> int | None:
-        """The row of the shelf's fragment that has a name, upper and lower case alike."""
-        wanted = _key(shelf, name)
+        """The row of the shelf's fragment that a name means (``domain.naming``)."""
+        found = self._find(_key(shelf, mention_key(name)))
+        if found is None and (key := loose_key(name)) is not None:
+            found = self._find(_key(shelf + _LOOSE, key))
+        return found
+
+    def _find(self, wanted: bytes) -> int | None:
         place = bisect_left(self._keys, wanted, key=lambda row: bytes(self.fragment(row)))
         if place == len(self._keys):
             return None
@@ -109,5 +124,5 @@ class Shelves:
         return int(row) if found + _SEPARATOR == wanted else None
 
 
-def _key(shelf: str, name: str) -> bytes:
-    return shelf.encode() + _SEPARATOR + mention_key(name).encode() + _SEPARATOR
+def _key(shelf: str, key: str) -> bytes:
+    return shelf.encode() + _SEPARATOR + key.encode() + _SEPARATOR

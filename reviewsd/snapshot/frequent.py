@@ -2,7 +2,7 @@
 
 A scan stops at every match, so a piece of text that is in most reviews ("e", "the", "great") costs
 thirty times more than one that is in none. These several hundred pieces are found here, once, and become
-position sets like any other filter (``domain.search``).
+position sets like any other filter (``snapshot.search``).
 
 Every substring of a frequent text is frequent. So the pieces are grown: the single characters that
 are frequent in a sample, then the pairs whose halves are, and so on. Which reviews have a piece is
@@ -10,10 +10,10 @@ then decided exactly, for all of them.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial, reduce
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from itertools import compress
-from operator import and_, or_
+from operator import or_
 
 SHARE = 0.15
 """A piece is frequent when it is in this share of the texts: what is rarer is scanned in time."""
@@ -26,7 +26,10 @@ MAX_PIECES = 1_000
 
 SAMPLE = 2_000
 
-_MAX_WORDS, _MAX_WORD = 1 << 16, 32
+_MAX_PIECE = 32
+"""Characters: of one character repeated, each longer run would be one more piece."""
+
+_MAX_WORDS, _MAX_WORD = 1 << 15, 32
 """Words kept in mind, and their greatest length: a text without spaces is one word."""
 
 _SLACK = 0.8  # of SHARE in the sample: a piece must not be missed by chance
@@ -37,14 +40,12 @@ def frequent_pieces(sample: Sequence[str]) -> list[str]:
     least = max(2, int(SHARE * _SLACK * len(sample)))
     found: list[str] = []
     known: set[str] = set()
-    length = 1
-    while len(found) < MAX_PIECES:
+    for length in range(1, _MAX_PIECE + 1):
         counts = Counter(piece for text in sample for piece in _pieces(text, length, known))
         known = {piece for piece, count in counts.items() if count >= least}
-        if not known:
-            break
         found += sorted(known, key=lambda piece: (-counts[piece], piece))
-        length += 1
+        if not known or len(found) >= MAX_PIECES:
+            break
     return found[:MAX_PIECES]
 
 
@@ -84,9 +85,7 @@ class Marker:
             elif " " not in end:
                 before[start] = before.get(start, 0) | 1 << number
                 behind[end] = behind.get(end, 0) | 1 << number
-        self._within = _Words(partial(_inside, within))
-        self._before = _Words(partial(_at_end, before))
-        self._behind = _Words(partial(_at_start, behind))
+        self._words = _Words(within, before, behind)
 
     def add(self, texts: Sequence[str]) -> None:
         """Look through the next texts; a multiple of 8 but for the last time."""
@@ -105,28 +104,37 @@ class Marker:
 
     def _pieces_of(self, text: str) -> bytes:
         """The numbers of the pieces that one text has, as a bitmap."""
-        words = text.split(" ")
-        before, behind = self._before.__getitem__, self._behind.__getitem__
-        across = map(and_, map(before, words), map(behind, words[1:]))
-        found = reduce(or_, across, reduce(or_, map(self._within.__getitem__, words)))
+        found = left = 0
+        for within, before, behind in map(self._words.__getitem__, text.split(" ")):
+            found |= within | (left & behind)
+            left = before
         return found.to_bytes(self._width, "little")
 
-    def frequent(self, total: int) -> Iterator[tuple[str, int, bytes]]:
+    def frequent(self, total: int) -> Iterator[tuple[str, int, bytearray]]:
         """(piece, number of texts, bitmap) of those that are frequent indeed."""
         for piece, bitmap in self._bitmaps.items():
             if self._counts[piece] >= SHARE * total:
-                yield piece, self._counts[piece], bytes(bitmap)
+                yield piece, self._counts[piece], bitmap
 
 
-class _Words(dict[str, int]):
-    """Numbers of pieces by word, as bits of an integer."""
+class _Words(dict[str, tuple[int, int, int]]):
+    """By word, which pieces are in it, begin as it ends, and end as it begins: bits of integers.
 
-    def __init__(self, find: Callable[[str], int]) -> None:
+    Args:
+        within: The numbers of the pieces without a space.
+        before: Of those with one, as bits, by what is before it.
+        behind: The same by what is behind it.
+    """
+
+    def __init__(
+        self, within: Mapping[str, int], before: Mapping[str, int], behind: Mapping[str, int]
+    ) -> None:
         super().__init__()
-        self._find = find
+        self._pieces = within, before, behind
 
-    def __missing__(self, word: str) -> int:
-        found = self._find(word)
+    def __missing__(self, word: str) -> tuple[int, int, int]:
+        within, before, behind = self._pieces
+        found = _inside(within, word), _at_end(before, word), _at_start(behind, word)
         if len(self) >= _MAX_WORDS:
             self.clear()
         if len(word) <= _MAX_WORD:

@@ -4,23 +4,25 @@
     seen.json          when it was made and from what: the only file that a clock has a part in
     reviews.json ...   the documents, byte for byte as they are served, their gzip forms, and, of small
                        ones that MCP serves, the JSON strings of their texts
-    *.column           flat arrays of native integers, and texts, for ``domain.search``; what agents
-                       are answered with (``formats.shelves``, ``formats.excerpts``)
+    *.column           flat arrays of native integers, and texts, for ``snapshot.search``; what agents
+                       are answered with (``snapshot.fragment_store``, ``publish.excerpts``)
 
 The manifest is a function of the data, ``base_url`` and the program; its digest is the folder's
 name. The arrays are in this machine's byte order: a snapshot is rebuilt, never carried elsewhere.
 """
 
+import errno
 import hashlib
 from base64 import urlsafe_b64encode
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
+import msgspec
 from msgspec import Struct
 
-from reviewsd.publish.sources import Signature
+T = TypeVar("T")
 
-LAYOUT = 4
+LAYOUT = 7
 """Raised when an older program could not read the folder, or a newer one not this."""
 
 GZIP = ".gz"
@@ -46,6 +48,9 @@ EXCERPTS, EXCERPT_OFFSETS = "excerpts.column", "excerpt_offsets.column"
 
 FRAGMENTS, FRAGMENT_OFFSETS = "fragments.column", "fragment_offsets.column"
 
+DIGESTS, CHAIN = "digests.column", "chain.column"
+"""What entity tags of computed answers are made of (``snapshot.digests``)."""
+
 IDS = "ids.column"
 """The positions of all reviews in the order of their casefolded ids."""
 
@@ -53,9 +58,23 @@ INSIGHT_SPANS = "insight_spans.column"
 """By position: where in ``insights.json`` the review's entry of ``per_review`` begins and ends; equal
 where it has none. Only with insights."""
 
+LABELS = "labels.column"
+"""What the analyser found in each review, for the next publication (``publish.labels_file``). Only where
+the insights were made; nothing of it is served, so the manifest does not list it."""
+
 SET_FIELDS = 5
-"""Numbers in a row of the set table: begin and end of the key, begin of the set, its size, whether
-it is a bitmap (1) or a sorted list (0)."""
+"""Numbers in a row of the set table: begin and end of the key, begin of the set, its size, and
+what it is: a sorted list, a bitmap, or names, as JSON, of which each fits the key."""
+
+LIST, BITMAP, NAMES = range(3)
+"""The last of them."""
+
+_EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+
+
+def exhausted(error: Exception) -> bool:
+    """Whether descriptors or memory have run out: that says nothing of the folder."""
+    return isinstance(error, OSError) and error.errno in _EXHAUSTED
 
 
 class Document(Struct, frozen=True, kw_only=True):
@@ -81,6 +100,20 @@ class File(Struct, frozen=True, kw_only=True):
     sha256: str
 
 
+class InsightsOrigin(Struct, frozen=True, kw_only=True):
+    """Where the insights of a snapshot are from."""
+
+    made: bool
+    """From the reviews, by rules; else they are those of insights.json."""
+    model: str | None = None
+    reviews: int = 0
+    """How many they speak of."""
+    generated_at: str | None = None
+    """As insights.json says it."""
+    fault: str | None = None
+    """Why there are none although they were to be made."""
+
+
 class Manifest(Struct, frozen=True, kw_only=True):
     """What the folder holds. The same data gives the same manifest."""
 
@@ -89,18 +122,43 @@ class Manifest(Struct, frozen=True, kw_only=True):
     review_count: int
     updated_at: str | None
     insights: bool
+    insights_origin: InsightsOrigin | None = None
+    """None where there is no insights.json and none are to be made."""
     documents: tuple[Document, ...]
     files: dict[str, File]
     shelves: dict[str, tuple[int, int]]
-    """By name: the first row and the one after the last (``formats.shelves``)."""
+    """By name: the first row and the one after the last (``snapshot.fragment_store``)."""
 
 
-class Seen(Struct, frozen=True, kw_only=True):
+class FileFingerprint(Struct, frozen=True, kw_only=True):
+    """What the file system says about one file; equal means not replaced and not written."""
+
+    realpath: str
+    """Symbolic links resolved: a swapped link shows here even when the files are alike."""
+    device: int
+    inode: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    """Moves with every write, chmod and rename; unlike mtime, nobody can set it back."""
+
+
+class Fingerprint(Struct, frozen=True, kw_only=True):
+    """All files as one unit. Stored as JSON beside a snapshot, compared only for equality."""
+
+    reviews: FileFingerprint | None
+    """None when there is no such file, or the file system would not say."""
+    insights: FileFingerprint | None
+    settings: FileFingerprint | None = None
+    """Of insights.yaml."""
+
+
+class BuildInfo(Struct, frozen=True, kw_only=True):
     """How the folder came to be."""
 
-    signature: Signature
+    signature: Fingerprint
     """Of the files that it was made from."""
-    recipe: str
+    build_key: str
     """What else went into it: settings and program version."""
     published_at: float
     """POSIX seconds."""
@@ -117,7 +175,7 @@ class Writer:
         self._digest = hashlib.sha256()
         self.size = 0
 
-    def write(self, part: "bytes | memoryview[int]") -> None:
+    def write(self, part: "bytes | bytearray | memoryview[int]") -> None:
         """Append a part."""
         self._file.write(part)
         self._digest.update(part)
@@ -134,3 +192,31 @@ def write(folder: Path, name: str, content: "bytes | memoryview[int]") -> File:
     writer = Writer(folder, name)
     writer.write(content)
     return writer.close()
+
+
+def open_manifest(path: Path) -> Manifest | None:
+    """The manifest of a snapshot folder, None where there is none that we can read.
+
+    Raises:
+        OSError: Nothing can be read now (``exhausted``).
+    """
+    manifest = _decoded(path / MANIFEST, Manifest)
+    return manifest if manifest is not None and manifest.layout == LAYOUT else None
+
+
+def open_seen(path: Path) -> BuildInfo | None:
+    """How a snapshot folder came to be, None where that cannot be read.
+
+    Raises:
+        OSError: Nothing can be read now (``exhausted``).
+    """
+    return _decoded(path / SEEN, BuildInfo)
+
+
+def _decoded(path: Path, kind: type[T]) -> T | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (OSError, ValueError) as error:  # msgspec's errors, and that of bytes that are not UTF-8
+        if exhausted(error):
+            raise
+        return None

@@ -7,8 +7,8 @@ mapped file, and what stands inside a JSON array. A column says where each begin
 import array
 from collections.abc import Sequence
 
-from reviewsd.snapshot.layout import Writer
 from reviewsd.http1.representation import Buffer
+from reviewsd.snapshot.layout import Writer
 
 
 class RecordsWriter:

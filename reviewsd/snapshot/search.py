@@ -1,9 +1,9 @@
 """Search over columns: which reviews match, newest first, and how many there are (contract 3).
 
-A column is a flat file made at publication (``formats.columns``) and mapped into memory. Everything
-a filter can ask for is a *position set*: reviews are numbered newest first, and a rating, a
-technician, a service or a frequent piece of text is the set of positions that have it. A large set
-is a bitmap, a small one a sorted list. So
+A column is a flat file made at publication (``snapshot.columns``) and mapped into memory. Everything
+a filter can ask for is a *position set* (``position_sets``): reviews are numbered newest first, and a
+rating, a sentiment, a person or thing that is mentioned or a frequent piece of text is the set of
+positions that have it. A large set is a bitmap, a small one a sorted list. So
 
 - dates are a range of positions, found by bisection;
 - sets are intersected: bitmaps as large integers, 100,000 reviews in microseconds;
@@ -18,14 +18,24 @@ reactor awake while a million texts are scanned.
 import datetime
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator, Sequence
 from itertools import islice
-from typing import Protocol
 
 from msgspec import Struct
 
 from reviewsd.domain.search_query import Cursor, SearchQuery
+from reviewsd.snapshot.position_sets import (
+    FREQUENT,
+    MAX_RATING,
+    MIN_RATING,
+    RATING,
+    SENTIMENT,
+    Bitmap,
+    Columns,
+    Finder,
+    PostingList,
+    find_names,
+)
 
 BLOCK = 16_384
 """Texts scanned between two yields: at most about 2 ms of work."""
@@ -50,53 +60,6 @@ _LOOKED_UP = 2_048  # positions whose texts are looked at between two yields
 _WINDOW = 2_048  # positions listed at once
 
 
-class Finder(Protocol):
-    """Bytes that can be searched: ``stringzilla.Str`` over a mapped file, or plain bytes."""
-
-    def find(self, needle: bytes, start: int, end: int, /) -> int:
-        """The offset of the first occurrence within [start, end), or -1."""
-
-
-class Sparse(Struct, frozen=True):
-    """A small position set: a sorted array of 32-bit positions."""
-
-    positions: "memoryview[int]"
-
-
-class Dense(Struct, frozen=True):
-    """A large position set: position ``p`` is bit ``p % 8`` of byte ``p // 8``."""
-
-    bits: "memoryview[int]"
-
-    def __contains__(self, position: int) -> bool:
-        return bool(self.bits[position >> 3] >> (position & 7) & 1)
-
-
-PositionSet = Sparse | Dense
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
-    """What search reads; position 0 is the newest review."""
-
-    count: int
-    days: Sequence[int]
-    """Negated ordinals of the dates, so that newest first is ascending."""
-    texts: Finder
-    text_bytes: "memoryview[int]"
-    """The same file."""
-    text_offsets: Sequence[int]
-    """Where each casefolded text begins; one more for the end."""
-    id_at: Callable[[int], str]
-    """The id of the review at a position."""
-    positions: Callable[[str, str], PositionSet | None]
-    """The set of a (field, key); None when no review has it. Fields are named below."""
-
-
-RATING, MIN_RATING, TECHNICIAN, SERVICE, FREQUENT = "rating", "min_rating", "t", "s", "q"
-"""The fields of position sets: stars as ``"1"`` to ``"5"``, casefolded names, casefolded text."""
-
-
 class Hits(Struct, frozen=True):
     """The outcome of a search."""
 
@@ -109,11 +72,6 @@ class Hits(Struct, frozen=True):
 
 
 NOTHING = Hits(0, (), more=False)
-
-
-def mention_key(name: str) -> str:
-    """The key under which a technician's or service's name is looked up (data-model.md 3)."""
-    return name.strip().casefold()
 
 
 def date_range(
@@ -149,6 +107,9 @@ def search(
 
     Returns:
         The hits.
+
+    Raises:
+        InvalidParametersError: A name fits several entities.
     """
     first, last = date_range(columns, query.since, query.until)
     start = first if query.cursor is None else max(first, after(columns, query.cursor))
@@ -190,8 +151,8 @@ class _Page:
 class _Filters(Struct, frozen=True, kw_only=True):
     """What every match must have."""
 
-    sparse: list[Sparse]
-    dense: list[Dense]
+    sparse: list[PostingList]
+    dense: list[Bitmap]
     stars: range
     """The ratings allowed; ``dense`` has them too."""
     only_stars: bool
@@ -211,24 +172,27 @@ def _filters(columns: Columns, query: SearchQuery) -> _Filters | None:
         least = math.ceil(query.min_rating)
         wanted.append((MIN_RATING, str(least)))
         stars = range(max(stars.start, least), stars.stop)
+    if query.max_rating is not None:
+        most = math.floor(query.max_rating)
+        wanted.append((MAX_RATING, str(most)))
+        stars = range(stars.start, min(stars.stop, most + 1))
     rated = len(wanted)
-    if query.mentions_technician is not None:
-        wanted.append((TECHNICIAN, mention_key(query.mentions_technician)))
-    if query.mentions_service is not None:
-        wanted.append((SERVICE, mention_key(query.mentions_service)))
-    sets = []
-    for field, key in wanted:
-        found = columns.positions(field, key)
-        if found is None:
-            return None
-        sets.append(found)
+    found = [columns.positions(field, key) for field, key in wanted]
+    found += find_names(columns, query)
+    if query.sentiment is not None and query.mentions_aspect is None:
+        found.append(columns.positions(SENTIMENT, query.sentiment))
+    sets = [each for each in found if isinstance(each, PostingList | Bitmap)]
+    if len(sets) < len(found):
+        return None
     text = None if query.query is None else query.query.casefold()
-    if text is not None and (frequent := columns.positions(FREQUENT, text)) is not None:
-        sets.append(frequent)
-        text = None
+    if text is not None:
+        frequent = columns.positions(FREQUENT, text)
+        if isinstance(frequent, PostingList | Bitmap):
+            sets.append(frequent)
+            text = None
     return _Filters(
-        sparse=[each for each in sets if isinstance(each, Sparse)],
-        dense=[each for each in sets if isinstance(each, Dense)],
+        sparse=[each for each in sets if isinstance(each, PostingList)],
+        dense=[each for each in sets if isinstance(each, Bitmap)],
         stars=stars,
         only_stars=len(sets) == rated,
         needle=None if text is None else text.encode(),
@@ -259,7 +223,7 @@ def _listed(filters: _Filters, span: range) -> list[int]:
     """The positions of a range that are in all sets, of which at least one is small."""
     smallest, *others = sorted((each.positions for each in filters.sparse), key=len)
     begin, end = bisect_left(smallest, span.start), bisect_left(smallest, span.stop)
-    sets: list[frozenset[int] | Dense] = [*map(frozenset, others), *filters.dense]
+    sets: list[frozenset[int] | Bitmap] = [*map(frozenset, others), *filters.dense]
     listed = smallest[begin:end].tolist()
     for each in sets:
         listed = [position for position in listed if position in each]
@@ -337,12 +301,12 @@ def texts_with(texts: Finder, offsets: Sequence[int], needle: bytes, span: range
     return found
 
 
-def _count(dense: list[Dense], span: range) -> int:
+def _count(dense: list[Bitmap], span: range) -> int:
     """How many positions of a range are in all sets."""
     return _bits(dense, span).bit_count() if dense else len(span)
 
 
-def _common(dense: list[Dense], span: range) -> Iterator[int]:
+def _common(dense: list[Bitmap], span: range) -> Iterator[int]:
     """The positions of a range that are in all sets, ascending."""
     if not dense:
         yield from span
@@ -356,7 +320,7 @@ def _common(dense: list[Dense], span: range) -> Iterator[int]:
             index = digits.find("1", index + 1)
 
 
-def _bits(dense: list[Dense], span: range) -> int:
+def _bits(dense: list[Bitmap], span: range) -> int:
     """The intersection of bitmaps over a range; bit 0 is the range's first position."""
     begin, end = span.start >> 3, (span.stop + 7) >> 3
     whole = int.from_bytes(dense[0].bits[begin:end], "little")

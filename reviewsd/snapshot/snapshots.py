@@ -2,7 +2,7 @@
 
 Opening one costs milliseconds whatever its size: files are mapped, nothing is decoded but the
 manifest. A Snapshot that is no longer current lives on while an answer still reads from it, even
-when its folder has been removed (architecture.md 1, contract 1).
+when its folder has been removed (ARCHITECTURE.md, contract 1).
 """
 
 import datetime
@@ -21,28 +21,25 @@ import stringzilla
 from twisted.logger import Logger
 
 from reviewsd.domain.dataset import INSIGHTS_FILE
+from reviewsd.domain.naming import Ambiguous, mention_key
 from reviewsd.domain.search_query import Cursor, SearchQuery
-from reviewsd.snapshot.search import (
-    FREQUENT,
-    Columns,
-    Dense,
-    Finder,
-    Hits,
-    PositionSet,
-    Sparse,
-    date_range,
-    mention_key,
-    search,
-    texts_with,
-)
-from reviewsd.snapshot import layout as folder
-from reviewsd.http1 import urls as paths
-from reviewsd.snapshot.columns import set_key
-from reviewsd.snapshot.layout import Document, Manifest, Seen
-from reviewsd.publish.publication import open_manifest, open_seen
-from reviewsd.snapshot.records import Records
+from reviewsd.http1 import urls
 from reviewsd.http1.representation import Rendered, Representation
-from reviewsd.snapshot.fragment_store import Shelves
+from reviewsd.snapshot import layout
+from reviewsd.snapshot.columns import set_key
+from reviewsd.snapshot.digests import Digests
+from reviewsd.snapshot.fragment_store import FragmentStore
+from reviewsd.snapshot.layout import BuildInfo, Document, Manifest, open_manifest, open_seen
+from reviewsd.snapshot.position_sets import (
+    FREQUENT,
+    Bitmap,
+    Columns,
+    Finder,
+    PositionSet,
+    PostingList,
+)
+from reviewsd.snapshot.records import Records
+from reviewsd.snapshot.search import Hits, date_range, search, texts_with
 
 _SMALL = 16_385  # numbers; their lists have half a megabyte each
 
@@ -70,6 +67,7 @@ class Snapshot:
 
     Raises:
         SnapshotError: It is not whole.
+        OSError: It cannot be opened now (``folder.exhausted``).
     """
 
     def __init__(self, path: Path) -> None:
@@ -78,10 +76,12 @@ class Snapshot:
             raise SnapshotError(f"{path} is no snapshot of this version")
         self.revision = path.name
         self.manifest: Manifest = manifest
-        self.seen: Seen = seen
+        self.seen: BuildInfo = seen
         try:
             self._open(path)
         except (KeyError, TypeError, ValueError, OSError) as error:
+            if layout.exhausted(error):
+                raise
             raise SnapshotError(f"{path} is damaged: {error!r}") from error
 
     def _open(self, path: Path) -> None:
@@ -90,37 +90,38 @@ class Snapshot:
         self.documents: Mapping[str, Rendered] = {
             document.path: _rendered(document, files, seen) for document in manifest.documents
         }
-        (body,) = self.documents[paths.REVIEWS].identity.parts
-        begins = _numbers(files[folder.RECORDS], "Q")
+        (body,) = self.documents[urls.REVIEWS].identity.parts
+        begins = _numbers(files[layout.RECORDS], "Q")
         self.records = Records(memoryview(body), begins)
         """The reviews as they are served."""
-        excerpt_begins = _numbers(files[folder.EXCERPT_OFFSETS], "Q")
-        self.excerpts = Records(files[folder.EXCERPTS], excerpt_begins)
-        """The reviews as agents are given them in lists (``formats.excerpts``)."""
-        texts = stringzilla.Str(files[folder.TEXTS])
-        offsets = _numbers(files[folder.TEXT_OFFSETS], "Q")
+        excerpt_begins = _numbers(files[layout.EXCERPT_OFFSETS], "Q")
+        self.excerpts = Records(files[layout.EXCERPTS], excerpt_begins)
+        """The reviews as agents are given them in lists (``publish.excerpts``)."""
+        texts = stringzilla.Str(files[layout.TEXTS])
+        offsets = _numbers(files[layout.TEXT_OFFSETS], "Q")
         count = manifest.review_count
-        self._sets = _Sets(files, count, partial(_with_text, texts, offsets, count))
+        self._sets = _InvertedIndex(files, count, partial(_with_text, texts, offsets, count))
         self.columns = Columns(
             count=count,
-            days=_numbers(files[folder.DAYS], "i"),
+            days=_numbers(files[layout.DAYS], "i"),
             texts=texts,
-            text_bytes=files[folder.TEXTS],
+            text_bytes=files[layout.TEXTS],
             text_offsets=offsets,
             id_at=_id_at(self.records),
             positions=self._sets.find,
         )
+        self.digests = Digests(files[layout.DIGESTS], files[layout.CHAIN], few=count < _SMALL)
         self._counts: OrderedDict[SearchQuery, int] = OrderedDict()
-        self.shelves = Shelves(
+        self.shelves = FragmentStore(
             manifest.shelves,
-            files[folder.FRAGMENTS],
-            files[folder.FRAGMENT_OFFSETS].cast("Q"),
+            files[layout.FRAGMENTS],
+            files[layout.FRAGMENT_OFFSETS].cast("Q"),
         )
-        self._ids = files[folder.IDS].cast("I")
+        self._ids = files[layout.IDS].cast("I")
         self._insights, self._insight_spans = memoryview(b""), memoryview(b"").cast("Q")
         if manifest.insights:
             self._insights = files[INSIGHTS_FILE]
-            self._insight_spans = files[folder.INSIGHT_SPANS].cast("Q")
+            self._insight_spans = files[layout.INSIGHT_SPANS].cast("Q")
 
     def insight(self, position: int) -> "memoryview[int] | None":
         """What the insights say of one review, as in ``/insights.json``; None where they do not."""
@@ -159,7 +160,7 @@ class Snapshot:
         return count, self.records.newest(count)
 
     def search(self, query: SearchQuery) -> Generator[None, None, Hits]:
-        """Find one page, in steps (``domain.search``)."""
+        """Find one page, in steps (``snapshot.search``)."""
         everything = msgspec.structs.replace(query, cursor=None, limit=1)
         hits = yield from search(self.columns, query, self._counts.get(everything))
         self._counts[everything] = hits.matched
@@ -180,6 +181,7 @@ class Snapshot:
 
 
 _identity = msgspec.json.Decoder(_Identity)
+_names = msgspec.json.Decoder(tuple[str, ...])
 
 
 def _id_at(records: Records) -> Callable[[int], str]:
@@ -197,13 +199,13 @@ def _numbers(column: "memoryview[int]", kind: Literal["i", "Q"]) -> Sequence[int
     return numbers.tolist() if len(numbers) <= _SMALL else numbers
 
 
-def _with_text(texts: Finder, offsets: Sequence[int], count: int, text: str) -> Sparse:
+def _with_text(texts: Finder, offsets: Sequence[int], count: int, text: str) -> PostingList:
     """The reviews that have a piece of text, looked for in all of them."""
     found = texts_with(texts, offsets, text.encode(), range(count))
-    return Sparse(memoryview(array("I", found)))
+    return PostingList(memoryview(array("I", found)))
 
 
-class _Sets:
+class _InvertedIndex:
     """The position sets, by key: some hundreds, however many reviews there are.
 
     Where there are few reviews, a piece of text that has no set gets one when it is first asked for.
@@ -218,29 +220,31 @@ class _Sets:
         self,
         files: Mapping[str, "memoryview[int]"],
         count: int,
-        with_text: Callable[[str], Sparse],
+        with_text: Callable[[str], PostingList],
     ) -> None:
-        keys, table = files[folder.SET_KEYS], files[folder.SET_TABLE].cast("Q")
+        keys, table = files[layout.SET_KEYS], files[layout.SET_TABLE].cast("Q")
         self._rows = {
             bytes(keys[table[at] : table[at + 1]]): at + 2
-            for at in range(0, len(table), folder.SET_FIELDS)
+            for at in range(0, len(table), layout.SET_FIELDS)
         }
         self._table = table
-        self._sets = files[folder.SETS]
+        self._sets = files[layout.SETS]
         self._size = (count + 7) // 8
         self._looked_up = lru_cache(_NEEDLES)(with_text) if count < _SMALL else None
 
-    def find(self, field: str, key: str) -> PositionSet | None:
-        """The set of a field's value, None where no review has it, or nobody knows."""
+    def find(self, field: str, key: str) -> PositionSet | Ambiguous | None:
+        """The set of a field's value, None where nothing has it, or nobody knows."""
         at = self._rows.get(set_key(field, key))
         if at is None:
             if field != FREQUENT or self._looked_up is None:
                 return None
             return self._looked_up(key)
-        begin, size, dense = self._table[at : at + 3]
-        if dense:
-            return Dense(self._sets[begin : begin + self._size])
-        return Sparse(self._sets[begin : begin + 4 * size].cast("I"))
+        begin, size, kind = self._table[at : at + 3]
+        if kind == layout.BITMAP:
+            return Bitmap(self._sets[begin : begin + self._size])
+        if kind == layout.NAMES:
+            return Ambiguous(_names.decode(self._sets[begin : begin + size]))
+        return PostingList(self._sets[begin : begin + 4 * size].cast("I"))
 
 
 class Snapshots:
@@ -261,6 +265,8 @@ class Snapshots:
         self._dispose = dispose
         self._current: Snapshot | None = None
         self._observers: list[Callable[[Snapshot], None]] = []
+        self._damaged = False
+        self._told = ""  # what the log already knows to be wrong
 
     @property
     def current(self) -> Snapshot:
@@ -283,10 +289,15 @@ class Snapshots:
         """Whether the link names another snapshot than the current one; this is a quick look."""
         try:
             return (
-                self.empty or (self._root / folder.CURRENT).readlink().name != self.current.revision
+                self.empty or (self._root / layout.CURRENT).readlink().name != self.current.revision
             )
         except OSError:  # it is just being replaced
             return False
+
+    @property
+    def deleted(self) -> bool:
+        """Whether what is served is only in memory: nobody else can open it any more."""
+        return not (self.empty or (self._root / layout.CURRENT / layout.MANIFEST).exists())
 
     def observe(self, observer: Callable[[Snapshot], None]) -> None:
         """Have each new snapshot told, and the current one at once."""
@@ -296,14 +307,18 @@ class Snapshots:
 
     def refresh(self) -> None:
         """Look at the link, and take over what it names."""
-        link = self._root / folder.CURRENT
+        link = self._root / layout.CURRENT
         try:
             found = Snapshot(link.resolve(strict=True))
-        except OSError:  # nothing is published yet, or it has just been replaced
-            return
         except SnapshotError as error:
-            self._log.warn("{error}; a new one is made of the data", error=str(error))
+            self._damaged = True
+            self._warn(f"{error}; a new one is made of the data")
             return
+        except OSError as error:  # or else nothing is published yet, or it has just been replaced
+            if layout.exhausted(error):
+                self._warn(f"the new snapshot cannot be opened: {error.strerror}")
+            return
+        self._damaged, self._told = False, ""
         old = [] if self._current is None else [self._current]
         changed = [each.revision for each in old] != [found.revision]
         self._current = found
@@ -312,15 +327,20 @@ class Snapshots:
                 observer(found)
         self._dispose(old)
 
+    def _warn(self, text: str) -> None:
+        if text != self._told:
+            self._told = text
+            self._log.warn("{text}", text=text)
+
     def discard_damaged(self) -> None:
-        """Where nothing could be opened, have the next publication begin anew.
+        """Where what there is is damaged, have the next publication begin anew.
 
         It compares manifests: a folder whose manifest is whole, but not its files, would pass for
         what is to be published, and keep the daemon from starting for ever. One of another version
         stays, for the way back.
         """
-        link = self._root / folder.CURRENT
-        if self._current is None and open_manifest(link) is not None:
+        link = self._root / layout.CURRENT
+        if self._damaged and self._current is None and open_manifest(link) is not None:
             link.unlink()
 
 
@@ -334,19 +354,21 @@ def _map(path: Path, size: int) -> "memoryview[int]":
         return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ))
 
 
-def _rendered(document: Document, files: Mapping[str, "memoryview[int]"], seen: Seen) -> Rendered:
+def _rendered(
+    document: Document, files: Mapping[str, "memoryview[int]"], seen: BuildInfo
+) -> Rendered:
     identity = Representation(
         parts=(files[document.file],),
         media_type=document.media_type.encode(),
         etag=b'"%s"' % document.tag.encode(),
         last_modified=seen.first_seen.get(document.path),
     )
-    quoted = files.get(document.file + folder.QUOTED)
+    quoted = files.get(document.file + layout.QUOTED)
     if not document.compressed:
         return Rendered(identity=identity, gzip=None, quoted=quoted)
     gzip = replace(
         identity,
-        parts=(files[document.file + folder.GZIP],),
+        parts=(files[document.file + layout.GZIP],),
         etag=b'"%s-gzip"' % document.tag.encode(),
         gzipped=True,
     )

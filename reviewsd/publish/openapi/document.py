@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from reviewsd.domain.parameters import SEARCH_PARAMETERS, SINCE_DATE, Parameter
 from reviewsd.domain.reviews import Business
-from reviewsd.publish.openapi import responses as answers, examples, hub as openapi_hub, mcp as openapi_mcp, schemas
-from reviewsd.http1 import urls as paths
+from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, SINCE_DATE, Parameter
+from reviewsd.http1 import urls
+from reviewsd.publish.openapi import examples, hub, mcp, responses, schemas
 from reviewsd.publish.openapi.schemas import Json, reference
 
 _DESCRIPTION = """\
@@ -37,8 +37,8 @@ _TAGS = {
     "reviews": "The reviews: all of them, those that match, those since a day.",
     "insights": "What the reviews say, worked out.",
     "feeds": "The newest reviews for feed readers.",
-    openapi_hub.TAG: "Being told of changes, by WebSub.",
-    openapi_mcp.TAG: "The reviews as tools for AI assistants, by the Model Context Protocol.",
+    hub.TAG: "Being told of changes, by WebSub.",
+    mcp.TAG: "The reviews as tools for AI assistants, by the Model Context Protocol.",
     "service": "About the service itself.",
 }
 
@@ -56,7 +56,7 @@ class _Read:
     tag: str
     summary: str
     description: str
-    media_type: str = answers.JSON
+    media_type: str = responses.JSON
     schema: Json
     example: object
     parameters: tuple[Json, ...] = ()
@@ -88,8 +88,8 @@ def render(base_url: str, business: Business) -> bytes:
         "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
         "paths": _paths(base_url),
         "components": {
-            "schemas": schemas.components() | openapi_mcp.SCHEMAS,
-            **answers.components(base_url),
+            "schemas": schemas.components() | mcp.SCHEMAS,
+            **responses.components(base_url),
         },
     }
     return msgspec.json.encode(document)
@@ -108,9 +108,9 @@ def _paths(base_url: str) -> Json:
     """Every address with what it answers."""
     return {
         **{read.path: {"get": _operation(read)} for read in _reads(base_url)},
-        paths.HUB: openapi_hub.path_item(base_url),
-        paths.MCP: openapi_mcp.path_item(),
-        paths.HEALTH: {"get": _health()},
+        urls.HUB: hub.path_item(base_url),
+        urls.MCP: mcp.path_item(),
+        urls.HEALTH: {"get": _health()},
     }
 
 
@@ -118,7 +118,7 @@ def _reads(base_url: str) -> tuple[_Read, ...]:
     sample = examples.render(base_url)
     return (
         _Read(
-            path=paths.REVIEWS,
+            path=urls.REVIEWS,
             operation_id="getReviews",
             tag="reviews",
             summary="All reviews",
@@ -128,7 +128,7 @@ def _reads(base_url: str) -> tuple[_Read, ...]:
             example=sample.reviews,
         ),
         _Read(
-            path=paths.SEARCH,
+            path=urls.SEARCH,
             operation_id="searchReviews",
             tag="reviews",
             summary="Search the reviews",
@@ -138,10 +138,10 @@ def _reads(base_url: str) -> tuple[_Read, ...]:
             example=sample.search,
             parameters=tuple(_parameter(row, "query") for row in SEARCH_PARAMETERS),
             dated=False,
-            refusals=(answers.INVALID_PARAMETERS, answers.TOO_MANY_REQUESTS),
+            refusals=(responses.INVALID_PARAMETERS, responses.TOO_MANY_REQUESTS),
         ),
         _Read(
-            path=f"{paths.SINCE}{{{SINCE_DATE.name}}}",
+            path=f"{urls.SINCE}{{{SINCE_DATE.name}}}",
             operation_id="getReviewsSince",
             tag="reviews",
             summary="Reviews since a day",
@@ -150,10 +150,10 @@ def _reads(base_url: str) -> tuple[_Read, ...]:
             schema=reference("SinceResult"),
             example=sample.since,
             parameters=(_parameter(SINCE_DATE, "path"),),
-            refusals=(answers.INVALID_PARAMETERS, answers.NOT_FOUND),
+            refusals=(responses.INVALID_PARAMETERS, responses.NOT_FOUND),
         ),
         _Read(
-            path=paths.INSIGHTS,
+            path=urls.INSIGHTS,
             operation_id="getInsights",
             tag="insights",
             summary="Sentiment insights",
@@ -161,10 +161,10 @@ def _reads(base_url: str) -> tuple[_Read, ...]:
             "reviews name, topics, months, questions and answers, and an editorial summary.",
             schema=reference("Insights"),
             example=sample.insights,
-            refusals=(answers.NOT_PUBLISHED,),
+            refusals=(responses.NOT_PUBLISHED,),
         ),
         _Read(
-            path=paths.JSON_FEED,
+            path=urls.JSON_FEED,
             operation_id="getJsonFeed",
             tag="feeds",
             summary="JSON Feed",
@@ -173,17 +173,17 @@ def _reads(base_url: str) -> tuple[_Read, ...]:
             example=sample.json_feed,
         ),
         _Read(
-            path=paths.ATOM_FEED,
+            path=urls.ATOM_FEED,
             operation_id="getAtomFeed",
             tag="feeds",
             summary="Atom feed",
             description="The same 50 reviews as Atom (RFC 4287). A WebSub topic.",
-            media_type=openapi_hub.ATOM,
+            media_type=hub.ATOM,
             schema={"type": "string"},
             example=sample.atom_feed,
         ),
         _Read(
-            path=paths.OPENAPI,
+            path=urls.OPENAPI,
             operation_id="getDescription",
             tag="service",
             summary="This description",
@@ -212,8 +212,8 @@ def _operation(read: _Read) -> Json:
         "tags": [read.tag],
         "summary": read.summary,
         "description": read.description,
-        "parameters": [*read.parameters, *answers.conditions(dated=read.dated)],
-        "responses": answers.read(
+        "parameters": [*read.parameters, *responses.conditions(dated=read.dated)],
+        "responses": responses.read(
             read.summary,
             {read.media_type: {"schema": read.schema, "example": read.example}},
             *read.refusals,
@@ -235,14 +235,14 @@ def _parameter(row: Parameter, place: str) -> Json:
 
 
 def _health() -> Json:
-    content: Json = {answers.JSON: {"schema": reference("Health"), "example": {"status": "ok"}}}
+    content: Json = {responses.JSON: {"schema": reference("Health"), "example": {"status": "ok"}}}
     return {
         "operationId": "getHealth",
         "tags": ["service"],
         "summary": "Whether the service answers",
         "description": "For load balancers and monitors.",
         "responses": {
-            "200": answers.unkept("It does", content),
-            **answers.refused(answers.CONTENT_TOO_LARGE),
+            "200": responses.no_store("It does", content),
+            **responses.refused(responses.CONTENT_TOO_LARGE),
         },
     }

@@ -11,8 +11,8 @@ import msgspec
 
 from reviewsd.domain.dataset import InsightsFile, load
 from reviewsd.domain.parameters import InvalidParametersError, Issue, read_query
-from reviewsd.domain.search_query import Cursor
 from reviewsd.domain.reviews import Review
+from reviewsd.domain.search_query import Cursor
 from reviewsd.publish import atom, documents, json_feed
 from reviewsd.publish.feed import Entry, Feed, Label
 from reviewsd.publish.openapi.schemas import Json

@@ -4,9 +4,8 @@ What the hub sends to a callback, the verification GET and the notification POST
 OpenAPI callbacks: the document tells a subscriber's author what to serve, not only what to ask.
 """
 
-from reviewsd.publish.openapi import responses as answers
-
-from reviewsd.http1 import urls as paths, problems
+from reviewsd.http1 import problems, urls
+from reviewsd.publish.openapi import responses
 from reviewsd.publish.openapi.schemas import Json, reference
 
 TAG = "hub"
@@ -126,7 +125,7 @@ def _subscribe(base_url: str) -> Json:
 
 
 def _form(base_url: str) -> Json:
-    topics = [f"{origin}{path}" for origin in (base_url, "") for path in paths.TOPICS]
+    topics = [f"{origin}{path}" for origin in (base_url, "") for path in urls.TOPICS]
     return {
         "schema": {
             "type": "object",
@@ -146,10 +145,9 @@ def _form(base_url: str) -> Json:
                     "description": "The topic: its URL, or a reference relative to this service.",
                 },
                 "hub.lease_seconds": {
-                    "type": "integer",
-                    "minimum": 1,
                     "description": "For how long; 10 days where it is left out. What is granted "
-                    "lies within the hub's bounds, and is told in the verification.",
+                    "lies within the hub's bounds, and is told in the verification. Ignored to "
+                    "unsubscribe.",
                 },
                 "hub.secret": {
                     "type": "string",
@@ -158,11 +156,13 @@ def _form(base_url: str) -> Json:
                 },
             },
             "required": ["hub.callback", "hub.mode", "hub.topic"],
+            "if": {"properties": {"hub.mode": {"const": "subscribe"}}},
+            "then": {"properties": {"hub.lease_seconds": {"type": "integer", "minimum": 1}}},
         },
         "example": {
             "hub.callback": "https://subscriber.example.org/reviews?id=7",
             "hub.mode": "subscribe",
-            "hub.topic": f"{base_url}{paths.ATOM_FEED}",
+            "hub.topic": f"{base_url}{urls.ATOM_FEED}",
             "hub.lease_seconds": 864_000,
             "hub.secret": "dJ0mW3qLk5Tn",
         },
@@ -187,7 +187,7 @@ def _verify(base_url: str) -> Json:
             _sent(
                 "hub.topic",
                 "As it was given.",
-                f"{base_url}{paths.ATOM_FEED}",
+                f"{base_url}{urls.ATOM_FEED}",
                 required=True,
             ),
             _sent("hub.challenge", "A random string, for this request only.", challenge),
@@ -197,7 +197,9 @@ def _verify(base_url: str) -> Json:
                 864_000,
                 schema={"type": "integer", "minimum": 1},
             ),
-            _sent("hub.reason", "Why it is denied, for people.", "removed by the operator"),
+            _sent(
+                "hub.reason", "Why it is denied, for people.", "three deliveries in a row failed"
+            ),
         ],
         "responses": {
             "2XX": {
@@ -210,7 +212,7 @@ def _verify(base_url: str) -> Json:
 
 
 def _notify(base_url: str) -> Json:
-    hub, topic = f"{base_url}{paths.HUB}", f"{base_url}{paths.ATOM_FEED}"
+    hub, topic = f"{base_url}{urls.HUB}", f"{base_url}{urls.ATOM_FEED}"
     return {
         "operationId": "notify",
         "tags": [TAG],
@@ -219,8 +221,8 @@ def _notify(base_url: str) -> Json:
         "parameters": [
             _sent(
                 "Link",
-                "The hub and the topic, by its absolute URL.",
-                f'<{hub}>; rel="hub", <{topic}>; rel="self"',
+                "The topic, by its absolute URL, and the hub, in this order.",
+                f'<{topic}>; rel="self", <{hub}>; rel="hub"',
                 place="header",
                 required=True,
             ),
@@ -240,7 +242,7 @@ def _notify(base_url: str) -> Json:
         "requestBody": {
             "required": True,
             "content": {
-                answers.JSON: {
+                responses.JSON: {
                     "schema": {"anyOf": [reference("ReviewsDataset"), reference("JsonFeed")]}
                 },
                 ATOM: {"schema": {"type": "string"}},
@@ -277,7 +279,7 @@ def _sent(
 def _told(description: str, example: str, headers: Json | None = None) -> Json:
     """A response in plain text that no cache may keep."""
     content: Json = {TEXT: {"schema": {"type": "string"}, "example": example}}
-    return answers.unkept(description, content, headers)
+    return responses.no_store(description, content, headers)
 
 
 def _misdirected() -> Json:

@@ -4,7 +4,7 @@ What methods, tools and resources there are is MCP's own to tell: a client asks 
 is what HTTP carries: messages of JSON-RPC, the header fields, and what each status means.
 """
 
-from reviewsd.publish.openapi import responses as answers
+from reviewsd.publish.openapi import responses
 from reviewsd.publish.openapi.schemas import Json, reference
 
 TAG = "mcp"
@@ -174,17 +174,17 @@ def _post() -> Json:
         "requestBody": {
             "required": True,
             "content": {
-                answers.JSON: {
+                responses.JSON: {
                     "schema": {"anyOf": [reference("McpMessage"), reference("McpBatch")]},
                     "example": _INITIALIZE,
                 }
             },
         },
         "responses": {
-            "200": answers.unkept(
+            "200": responses.no_store(
                 "The answer; an error too, of what a method refuses",
                 {
-                    answers.JSON: {
+                    responses.JSON: {
                         "schema": {"anyOf": [*_ANSWERS, _ANSWERED]},
                         "example": _INITIALIZED,
                     }
@@ -197,7 +197,7 @@ def _post() -> Json:
                     }
                 },
             ),
-            "202": answers.unkept("Taken; a notification has no answer", {}),
+            "202": responses.no_store("Taken; a notification has no answer", {}),
             "400": _refused(
                 "No message, no session, or a revision that is not served",
                 -32600,
@@ -248,7 +248,7 @@ def _delete() -> Json:
         "description": _DELETE,
         "parameters": [_field("Mcp-Session-Id", "The session.", _SESSION, required=True)],
         "responses": {
-            "204": answers.unkept("It is over", {}),
+            "204": responses.no_store("It is over", {}),
             "400": _refused(
                 "No session, or a revision that is not served",
                 -32600,
@@ -266,6 +266,12 @@ def _delete() -> Json:
                 "No more sessions can be ended; this one ends when it expires",
             ),
             "421": _misdirected(),
+            "429": _refused(
+                "This client has ended too many",
+                -32603,
+                "Too many sessions were ended from your network; this one ends when it expires",
+                _RETRY_AFTER,
+            ),
             "503": _refused(
                 "It cannot be ended now",
                 -32603,
@@ -291,8 +297,8 @@ def _field(name: str, description: str, example: str, *, required: bool = False)
 def _refused(description: str, code: int, message: str, headers: Json | None = None) -> Json:
     """A refusal, which is an error of JSON-RPC."""
     example: Json = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}
-    content: Json = {answers.JSON: {"schema": reference("McpError"), "example": example}}
-    return answers.unkept(description, content, headers)
+    content: Json = {responses.JSON: {"schema": reference("McpError"), "example": example}}
+    return responses.no_store(description, content, headers)
 
 
 def _foreign() -> Json:

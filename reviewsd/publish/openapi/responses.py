@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import msgspec
 
 from reviewsd.domain.parameters import Issue
-from reviewsd.publish.openapi import examples
 from reviewsd.http1 import problems
 from reviewsd.http1.problems import Problem
+from reviewsd.publish.openapi import examples
 from reviewsd.publish.openapi.schemas import Json, reference
 
 JSON, PROBLEM_JSON = "application/json", "application/problem+json"
@@ -87,8 +87,8 @@ _HEADERS: dict[str, Json] = {
         "example": "Accept-Encoding",
     },
     "Link": {
-        "description": "This description (`service-desc`); on topics the hub (`hub`) and the topic "
-        "(`self`); on a page of a search the next one (`next`)",
+        "description": "On topics the topic (`self`) and the hub (`hub`), in this order; this "
+        "description (`service-desc`); on a page of a search the next one (`next`)",
         "required": True,
         "schema": {"type": "string"},
         "example": '</.well-known/openapi.json>; rel="service-desc"',
@@ -182,7 +182,7 @@ def read(description: str, content: Json, *refusals: str, dated: bool) -> Json:
     }
 
 
-def unkept(description: str, content: Json, headers: Json | None = None) -> Json:
+def no_store(description: str, content: Json, headers: Json | None = None) -> Json:
     """A response that no cache may keep.
 
     Args:

@@ -11,8 +11,8 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from reviewsd.domain.insights import OPTIONAL, Insights
-from reviewsd.domain.parameters import Kind, Parameter
 from reviewsd.domain.reviews import AggregateRating, Business, Count, Date, Review, Timestamp
+from reviewsd.domain.search_parameters import Kind, Parameter
 from reviewsd.publish.json_feed import JsonFeed
 
 Json = dict[str, object]

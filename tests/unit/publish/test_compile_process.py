@@ -12,14 +12,16 @@ from twisted.internet import reactor
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IReactorProcess
 
-from reviewsd.publish.publication import Outcome, Published, Refused, Step, Unchanged
 from reviewsd.publish.compile_process import ChildError, run
+from reviewsd.publish.publication import Outcome, Published, Refused, Step, Unchanged
 from tests.support.columns import review
 from tests.support.publishing import House
 
 BADLY = "A process has ended with a probable error condition:"
 WELL = "A process has ended without apparent errors:"
 UNCHANGED = '{"type":"unchanged","revision":"r"}'
+
+PRELUDE = "import os, sys, time\ndef say(text): os.write(1, text.encode())\n"
 
 processes = cast("IReactorProcess", reactor)
 
@@ -39,8 +41,7 @@ def start(
     if program is None:
         running = run(processes, house.job(), steps.append)
     else:
-        prelude = "import os, sys, time\ndef say(text): os.write(1, text.encode())\n"
-        command = (sys.executable, "-c", prelude + program)
+        command = (sys.executable, "-c", PRELUDE + program)
         running = run(processes, house.job(), steps.append, command)
     return Deferred.fromCoroutine(running)
 
@@ -137,8 +138,7 @@ time.sleep(60)
         told.append(step)
         heard.callback(None)
 
-    prelude = "import os, sys, time\ndef say(text): os.write(1, text.encode())\n"
-    command = (sys.executable, "-c", prelude + program)
+    command = (sys.executable, "-c", PRELUDE + program)
     running = Deferred.fromCoroutine(run(processes, house.job(), hear, command))
     await heard
     running.cancel()
@@ -146,6 +146,28 @@ time.sleep(60)
         await running
     with pytest.raises(ProcessLookupError):
         os.kill(told[0].done, 0)
+
+
+@pytest.mark.parametrize("program", ["time.sleep(60)", "os.kill(os.getpid(), signal.SIGSTOP)"])
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_one_that_hangs_is_killed(house: House, program: str) -> None:
+    """Nothing would be published any more, and nobody told."""
+    command = (sys.executable, "-c", f"import os, signal, time; {program}")
+    with pytest.raises(ChildError, match="hung"):
+        await run(processes, house.job(), lambda _: None, command, look_seconds=0.05)
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_one_that_works_and_says_nothing_does_not_hang(house: House) -> None:
+    program = f"""
+until = time.monotonic() + 1
+while time.monotonic() < until:
+    sum(range(1000))
+say('{UNCHANGED}\\n')
+"""
+    command = (sys.executable, "-c", PRELUDE + program)
+    running = run(processes, house.job(), lambda _: None, command, look_seconds=0.05)
+    assert Unchanged("r") == await running
 
 
 class Exhausted:

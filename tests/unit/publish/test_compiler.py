@@ -18,29 +18,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewsd.domain.dataset import load
-from reviewsd.publish import compiler as compiling
-from reviewsd.snapshot import layout as folder
-from reviewsd.http1 import urls as paths
+from reviewsd.http1 import urls
+from reviewsd.publish import compiler
 from reviewsd.publish.compiler import compile_folder
+from reviewsd.snapshot import layout
 from reviewsd.snapshot.layout import Manifest
 from tests.support.columns import SETTINGS, Insights, compiled, record_slices, review
 from tests.support.generate import write_data
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 COLUMNS = {
-    folder.DAYS,
-    folder.EXCERPTS,
-    folder.EXCERPT_OFFSETS,
-    folder.FRAGMENTS,
-    folder.FRAGMENT_OFFSETS,
-    folder.IDS,
-    folder.INSIGHT_SPANS,
-    folder.RECORDS,
-    folder.SETS,
-    folder.SET_KEYS,
-    folder.SET_TABLE,
-    folder.TEXTS,
-    folder.TEXT_OFFSETS,
+    layout.DAYS,
+    layout.EXCERPTS,
+    layout.EXCERPT_OFFSETS,
+    layout.FRAGMENTS,
+    layout.FRAGMENT_OFFSETS,
+    layout.IDS,
+    layout.DIGESTS,
+    layout.CHAIN,
+    layout.INSIGHT_SPANS,
+    layout.RECORDS,
+    layout.SETS,
+    layout.SET_KEYS,
+    layout.SET_TABLE,
+    layout.TEXTS,
+    layout.TEXT_OFFSETS,
 }
 DEFAULTS = dict.fromkeys(["author_avatar_url", "text", "source_url", "owner_reply"])
 
@@ -118,13 +120,13 @@ def test_every_file_is_in_the_manifest_with_its_size_and_digest(
     made: Path, manifest: Manifest
 ) -> None:
     found = {
-        name: folder.File(size=len(content), sha256=hashlib.sha256(content).hexdigest())
+        name: layout.File(size=len(content), sha256=hashlib.sha256(content).hexdigest())
         for name, content in files_of(made / "folder").items()
     }
     assert found == manifest.files
     plain = {document.file for document in manifest.documents}
     packed = {f"{each.file}.gz" for each in manifest.documents if each.compressed}
-    quoted = {f"{each.file}.quoted" for each in manifest.documents if each.path in paths.RESOURCES}
+    quoted = {f"{each.file}.quoted" for each in manifest.documents if each.path in urls.RESOURCES}
     assert COLUMNS | plain | packed | quoted == set(found)
 
 
@@ -179,7 +181,7 @@ def test_the_gzip_form_is_the_same_bytes_and_knows_no_time(made: Path, manifest:
 def test_nothing_under_a_kilobyte_is_compressed(tmp_path: Path, size: int) -> None:
     """contract 2"""
     (tmp_path / "file").write_bytes(b"x" * size)
-    packed = compiling._compress(tmp_path, "file", size)
+    packed = compiler._compress(tmp_path, "file", size)
     assert (size >= 1_000) == (packed is not None) == (tmp_path / "file.gz").exists()
     if packed is not None:
         content = (tmp_path / "file.gz").read_bytes()
@@ -189,7 +191,7 @@ def test_nothing_under_a_kilobyte_is_compressed(tmp_path: Path, size: int) -> No
 
 def test_what_does_not_get_smaller_is_not_kept(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(random.Random(1).randbytes(5_000))
-    assert compiling._compress(tmp_path, "file", 5_000) is None
+    assert compiler._compress(tmp_path, "file", 5_000) is None
     assert not (tmp_path / "file.gz").exists()
 
 
@@ -230,7 +232,7 @@ def test_the_feed_has_the_50_newest(tmp_path: Path) -> None:
 
 
 def test_progress_is_told_in_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiling, "_STEP", 2)
+    monkeypatch.setattr(compiler, "_STEP", 2)
     told: list[tuple[str, int, int]] = []
     content = {"business": {"name": "Acme"}, "reviews": [review(name) for name in "abcde"]}
     dataset = load(json.dumps(content).encode(), None)
@@ -245,13 +247,13 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from reviewsd.domain.dataset import load
-from reviewsd.publish import compiler as compiling
+from reviewsd.publish import compiler
 from reviewsd.snapshot import frequent
 from tests.support.columns import SETTINGS
 source, target = map(Path, sys.argv[1:])
 frequent.MIN_REVIEWS = frequent.SAMPLE = 100
 dataset = load((source / "reviews.json").read_bytes(), (source / "insights.json").read_bytes())
-compiling.compile_folder(dataset, SETTINGS, target, lambda *_: None)
+compiler.compile_folder(dataset, SETTINGS, target, lambda *_: None)
 """
 
 
@@ -263,7 +265,7 @@ def test_two_processes_make_the_same_bytes(made: Path, tmp_path: Path) -> None:
         environment = os.environ | {"PYTHONHASHSEED": seed, "TZ": f"UTC-{seed}"}
         subprocess.run(command, check=True, cwd=ROOT, env=environment)
     assert files_of(tmp_path / "1") == files_of(tmp_path / "2")
-    assert b"q\0" in (tmp_path / "1" / folder.SET_KEYS).read_bytes()
+    assert b"q\0" in (tmp_path / "1" / layout.SET_KEYS).read_bytes()
 
 
 ANYTHING = st.recursive(

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import msgspec
 import pytest
@@ -17,7 +16,7 @@ import pytest
 from reviewsd.publish.publication import Line, Published, Step, Unchanged
 from tests.support.columns import review
 from tests.support.generate import write_data
-from tests.support.publishing import ROOT, House, run, start
+from tests.support.publishing import ROOT, House, in_memory, run, start
 
 Change = Callable[[House, str], None]
 
@@ -25,11 +24,9 @@ _line: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    """In memory, where there is such a place: these tests would wait for a disk all the time."""
-    memory = Path("/dev/shm")
-    with TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as place:
-        yield House(Path(place))
+def house() -> Iterator[House]:
+    with in_memory() as place:
+        yield House(place)
 
 
 @pytest.fixture(scope="module")

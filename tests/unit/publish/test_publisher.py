@@ -1,18 +1,22 @@
 """Who asks for a reload, what is run for it, and who hears how it went (R6, R7)."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from twisted.internet.defer import CancelledError, Deferred, succeed
+from twisted.internet.task import Clock
 from twisted.logger import LogEvent, capturedLogs, formatEvent
 
-from reviewsd.publish.publication import Job, Outcome, Step, publish
-from reviewsd.publish.sources import Signature, signature
 from reviewsd.publish.compile_process import ChildError, Progress
+from reviewsd.publish.publication import Job, Outcome, Step, publish
 from reviewsd.publish.publisher import Publisher, Report
+from reviewsd.publish.sources import signature
+from reviewsd.snapshot.layout import Fingerprint
 from reviewsd.snapshot.snapshots import Snapshots
 from tests.support.columns import review
+from tests.support.limits import few_descriptors
 from tests.support.publishing import House
 
 
@@ -23,13 +27,17 @@ class Shop:
         self.house = house
         self.jobs: list[Job] = []
         self.faults: list[Exception] = []
+        self.published: Callable[[], object] = lambda: None
         self.snapshots = Snapshots(house.snapshots)
         self.snapshots.refresh()
-        self.publisher = Publisher(house.order, version, self.snapshots, self.look, self.run)
+        self.clock = Clock()
+        self.publisher = Publisher(
+            house.order, version, self.snapshots, self.look, self.run, self.clock
+        )
         self._held = held
         self._gate: Deferred[None] = Deferred()
 
-    def look(self) -> Awaitable[Signature]:
+    def look(self) -> Awaitable[Fingerprint]:
         return succeed(signature(self.house.data))
 
     async def run(self, job: Job, progress: Progress) -> Outcome:
@@ -38,7 +46,9 @@ class Shop:
             await self._gate
         if self.faults:
             raise self.faults.pop(0)
-        return publish(job, lambda stage, done, total: progress(Step(stage, done, total)))
+        outcome = publish(job, lambda stage, done, total: progress(Step(stage, done, total)))
+        self.published()
+        return outcome
 
     def release(self) -> None:
         """Let the run under way go on."""
@@ -249,9 +259,88 @@ def test_a_child_that_fails_is_a_failed_reload(shop: Shop, house: House) -> None
         report.problems,
     )
     (said,) = texts(events)
-    assert said.startswith("data failed; the last good data keeps serving: publishing failed: ")
+    assert said.startswith(
+        "data failed, tried again in 1 s and so on; the last good data keeps serving: "
+    )
     assert 2 == shop.snapshots.current.manifest.review_count
     assert "published" == shop.outcome()  # the next one may succeed
+
+
+def test_a_failure_is_tried_again_after_a_pause_that_grows(shop: Shop, house: House) -> None:
+    """Until it succeeds; what is asked for meanwhile takes the place of the next try."""
+    shop.outcome()
+    house.write(review("a"))
+    shop.faults += [ChildError("disk full")] * 12
+    shop.outcome()
+    pauses = []
+    while shop.faults:
+        assert shop.publisher.retry_at is not None
+        assert shop.publisher.last is not None
+        assert shop.publisher.retry_at == shop.publisher.last.retry_at
+        (call,) = shop.clock.getDelayedCalls()
+        pauses.append(call.getTime() - shop.clock.seconds())
+        shop.clock.advance(pauses[-1])
+    assert [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300] == pauses
+    assert "published" == shop.outcome()
+    assert ([], None) == (shop.clock.getDelayedCalls(), shop.publisher.retry_at)
+    house.write(review("b"))
+    shop.faults.append(ChildError("disk full"))
+    shop.outcome()
+    shop.clock.advance(1)  # as the first time
+    assert [] == shop.clock.getDelayedCalls()
+
+
+def test_a_refusal_is_not_tried_again(shop: Shop, house: House) -> None:
+    """It lasts until the files change, which the watcher sees."""
+    shop.outcome()
+    house.write(review("a"))
+    shop.faults.append(ChildError("disk full"))
+    shop.outcome()
+    (house.data / "reviews.json").write_text("[]")
+    shop.clock.advance(1)
+    assert shop.publisher.last is not None
+    assert ("refused", None) == (shop.publisher.last.outcome, shop.publisher.last.retry_at)
+    assert ([], None) == (shop.clock.getDelayedCalls(), shop.publisher.retry_at)
+
+
+def test_what_was_forced_is_forced_again(shop: Shop, house: House) -> None:
+    """But not where somebody asks for something else in between."""
+    shop.outcome()
+    shop.faults += [ChildError("disk full")] * 2
+    shop.outcome(force=True)
+    shop.clock.advance(1)
+    house.write(review("a"))
+    shop.outcome()
+    assert [False, True, True, False] == [job.force for job in shop.jobs]
+    assert [] == shop.clock.getDelayedCalls()
+
+
+def test_who_waits_for_the_next_run_starts_none(shop: Shop, house: House) -> None:
+    told: list[Step] = []
+    shop.faults.append(ChildError("disk full"))
+    shop.outcome()
+    reports: list[Report] = []
+    shop.publisher.next_report(told.append).addCallback(reports.append)
+    assert [] == reports
+    shop.clock.advance(1)
+    assert ["published"] == [report.outcome for report in reports]
+    assert told != []
+
+
+def test_what_is_published_and_cannot_be_opened_is_tried_again(shop: Shop, house: House) -> None:
+    """The daemon has no descriptor left, which says nothing of the snapshot."""
+    shop.outcome()
+    good = shop.snapshots.current.revision
+    house.write(review("a"))
+    with ExitStack() as stack, capturedLogs() as events:
+        shop.published = lambda: stack.enter_context(few_descriptors(0))
+        assert "failed" == shop.outcome()
+    shop.published = lambda: None
+    assert good == shop.snapshots.current.revision
+    assert any("Too many open files" in text for text in texts(events))
+    shop.clock.advance(1)
+    assert good != shop.snapshots.current.revision
+    assert 1 == shop.snapshots.current.manifest.review_count
 
 
 def test_a_bug_is_logged_and_leaves_nobody_waiting(shop: Shop) -> None:
@@ -270,6 +359,7 @@ def test_stopping_ends_the_run(house: House) -> None:
     stopped = Deferred.fromCoroutine(shop.publisher.stop())
     assert stopped.called
     assert [] == reports
+    assert [] == shop.clock.getDelayedCalls()
     assert shop.publisher.last is None
 
 

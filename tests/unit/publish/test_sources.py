@@ -2,13 +2,17 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Iterator
+from mmap import mmap
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from reviewsd.domain.findings import DataError, Finding
-from reviewsd.publish.sources import FileSignature, Signature, Unsettled, read, signature
+from reviewsd.publish import sources
+from reviewsd.publish.sources import Unsettled, read, signature
+from reviewsd.snapshot.layout import FileFingerprint, Fingerprint
+from tests.support.limits import few_descriptors, file_size
 
 LIMIT = 1000
 
@@ -51,17 +55,17 @@ def refusal(data_dir: Path) -> list[Finding]:
 
 def test_both_files_are_read_with_the_signature_they_had(tmp_path: Path) -> None:
     write(tmp_path, '{"a": 1}', '{"b": 2}')
-    sources = read(tmp_path, LIMIT)
-    assert sources.reviews == b'{"a": 1}'
-    assert sources.insights == b'{"b": 2}'
-    assert sources.signature == signature(tmp_path)
+    found = read(tmp_path, LIMIT)
+    assert found.reviews == b'{"a": 1}'
+    assert found.insights == b'{"b": 2}'
+    assert found.signature == signature(tmp_path)
 
 
 def test_insights_may_be_missing(tmp_path: Path) -> None:
     write(tmp_path)
-    sources = read(tmp_path, LIMIT)
-    assert sources.insights is None
-    assert sources.signature.insights is None
+    found = read(tmp_path, LIMIT)
+    assert found.insights is None
+    assert found.signature.insights is None
 
 
 def test_a_file_as_large_as_the_limit_is_read(tmp_path: Path) -> None:
@@ -78,8 +82,8 @@ def test_the_signature_is_what_stat_says(tmp_path: Path) -> None:
     write(tmp_path, "12345")
     path = tmp_path / "reviews.json"
     status = path.stat()
-    assert signature(tmp_path) == Signature(
-        reviews=FileSignature(
+    assert signature(tmp_path) == Fingerprint(
+        reviews=FileFingerprint(
             realpath=str(path),
             device=status.st_dev,
             inode=status.st_ino,
@@ -97,7 +101,7 @@ def test_a_signature_survives_json_even_when_a_path_is_not_utf8(tmp_path: Path) 
     data_dir.mkdir()
     write(data_dir, insights="{}")
     stored = msgspec.json.encode(signature(data_dir))
-    assert msgspec.json.decode(stored, type=Signature) == signature(data_dir)
+    assert msgspec.json.decode(stored, type=Fingerprint) == signature(data_dir)
 
 
 def test_links_to_equal_files_have_different_signatures(tmp_path: Path) -> None:
@@ -143,6 +147,49 @@ def enormous(path: Path) -> None:
     """Sparse: were it read, the test would run out of memory."""
     with path.open("wb") as file:
         file.truncate(1 << 42)
+
+
+LARGE = sources._LARGE + 1
+
+
+def test_a_large_file_is_copied_and_mapped(tmp_path: Path) -> None:
+    """Whoever writes to it later changes nothing that was read, and cuts off no mapping."""
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    content = "0123456789" * (LARGE // 10 + 1)
+    write(tmp_path, content, "{}")
+    found = read(tmp_path, 2 * LARGE, copies)
+    assert isinstance(found.reviews, mmap)
+    assert b"{}" == found.insights  # a small one is not
+    os.truncate(tmp_path / "reviews.json", 10)
+    (tmp_path / "reviews.json").write_text("x")
+    assert content.encode() == found.reviews[:]
+    found.forget()
+    assert content.encode() == bytes(memoryview(found.reviews))
+    assert [] == list(copies.iterdir())
+
+
+@pytest.mark.parametrize("left", [0, 100])
+def test_a_large_file_that_is_cut_while_reading_is_unsettled(
+    tmp_path: Path, before_opening: Strikes, left: int
+) -> None:
+    write(tmp_path, "x" * LARGE)
+    before_opening("reviews.json", lambda: os.truncate(tmp_path / "reviews.json", left))
+    with pytest.raises(Unsettled):
+        read(tmp_path, LARGE, tmp_path)
+
+
+def test_no_space_for_the_copy_is_no_fault_of_the_file(tmp_path: Path) -> None:
+    write(tmp_path, "x" * LARGE)
+    with file_size(1000), pytest.raises(OSError, match="File too large"):
+        read(tmp_path, LARGE, tmp_path)
+
+
+def test_what_may_pass_is_no_fault_of_the_file(tmp_path: Path) -> None:
+    """An operator who is told that it cannot be read would look for a fault that is none."""
+    write(tmp_path)
+    with few_descriptors(0), pytest.raises(OSError, match="Too many open files"):
+        read(tmp_path, LIMIT)
 
 
 FAULTS = [
@@ -191,7 +238,7 @@ def test_the_faults_of_both_files_are_reported_at_once(tmp_path: Path) -> None:
 def test_a_data_directory_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "data").touch()
     reasons = [finding.reason for finding in refusal(tmp_path / "data")]
-    assert reasons == ["cannot read: Not a directory"] * 2
+    assert reasons == ["cannot read: Not a directory"] * 3
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

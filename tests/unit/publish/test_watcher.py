@@ -14,8 +14,9 @@ from twisted.internet.task import Clock
 from twisted.internet.threads import deferToThread
 from twisted.logger import LogEvent, capturedLogs, formatEvent
 
-from reviewsd.publish.sources import Signature, signature
+from reviewsd.publish.sources import signature
 from reviewsd.publish.watcher import Watcher
+from reviewsd.snapshot.layout import Fingerprint
 
 OLD = b'{"reviews": ["old"]}'
 NEW = b'{"reviews": ["new", "and longer"]}'
@@ -39,14 +40,14 @@ Content = tuple[bytes | None, bytes | None]
 class Watch:
     """A Watcher on real files and virtual time, and what the files held at each wake."""
 
-    def __init__(self, data_dir: Path, seen: Signature | None = None) -> None:
+    def __init__(self, data_dir: Path, seen: Fingerprint | None = None) -> None:
         self.data_dir = data_dir
         self.clock = Clock()
         self.woken: list[Content] = []
         self.watcher = Watcher(self.clock, self.look, self.wake, seen=seen)
         self.watcher.start()
 
-    def look(self) -> Deferred[Signature]:
+    def look(self) -> Deferred[Fingerprint]:
         return succeed(signature(self.data_dir))
 
     def wake(self) -> None:
@@ -399,11 +400,11 @@ class Looks:
 
     def __init__(self) -> None:
         self.clock = Clock()
-        self.asked: list[Deferred[Signature]] = []
+        self.asked: list[Deferred[Fingerprint]] = []
         self.woken = 0
         self.watcher = Watcher(self.clock, self.look, self.wake)
 
-    def look(self) -> Awaitable[Signature]:
+    def look(self) -> Awaitable[Fingerprint]:
         self.asked.append(Deferred())
         return self.asked[-1]
 
@@ -414,7 +415,7 @@ class Looks:
         return Deferred.fromCoroutine(self.watcher.stop())
 
 
-NOTHING = Signature(reviews=None, insights=None)
+NOTHING = Fingerprint(reviews=None, insights=None)
 
 
 def test_a_hanging_look_warns_once_and_no_second_one_piles_up() -> None:
@@ -511,7 +512,7 @@ def test_a_watcher_that_never_started_can_be_stopped() -> None:
 
 def test_a_failing_look_is_logged_once_for_each_error_and_tried_again() -> None:
     clock = Clock()
-    answers: list[Exception | Signature] = [
+    answers: list[Exception | Fingerprint] = [
         ValueError("one"),
         ValueError("one"),
         OSError("two"),
@@ -520,9 +521,9 @@ def test_a_failing_look_is_logged_once_for_each_error_and_tried_again() -> None:
     ]
     remaining = iter(answers)
 
-    def look() -> Deferred[Signature]:
+    def look() -> Deferred[Fingerprint]:
         match next(remaining):
-            case Signature() as found:
+            case Fingerprint() as found:
                 return succeed(found)
             case error:
                 return fail(error)
@@ -540,7 +541,7 @@ def test_a_look_that_raises_at_once_is_tried_again(tmp_path: Path) -> None:
     """As deferToThread does when the thread pool is gone."""
     clock, calls = Clock(), list[float]()
 
-    def look() -> Awaitable[Signature]:
+    def look() -> Awaitable[Fingerprint]:
         calls.append(clock.seconds())
         raise RuntimeError("no thread")
 
@@ -574,11 +575,11 @@ async def test_with_the_real_reactor_a_thread_looks_and_the_reactor_wakes(tmp_pa
     looked, woken = Deferred[None](), Deferred[threading.Thread]()
     threads: set[threading.Thread] = set()
 
-    def look() -> Signature:
+    def look() -> Fingerprint:
         threads.add(threading.current_thread())
         return signature(data_dir)
 
-    async def look_in_a_thread() -> Signature:
+    async def look_in_a_thread() -> Fingerprint:
         found = await deferToThread(look)
         if not looked.called:
             looked.callback(None)

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewsd.snapshot.search import FREQUENT, SERVICE, TECHNICIAN, Dense, Sparse, mention_key
+from reviewsd.domain.naming import Ambiguous, mention_key
 from reviewsd.snapshot import columns as writing
 from reviewsd.snapshot import layout as names
 from reviewsd.snapshot.columns import ColumnsWriter
+from reviewsd.snapshot.position_sets import FREQUENT, SERVICE, TECHNICIAN, Bitmap, PostingList
 from tests.support.columns import (
     Data,
     Entity,
@@ -80,6 +81,7 @@ def test_who_is_mentioned(
     assert set(expected) == mentioned(insights, kind, asked) - {"gone"}
     with opened(Data([review(name) for name in "cafebd"], insights)) as columns:
         found = columns.positions(field, mention_key(asked))
+        assert not isinstance(found, Ambiguous)
         assert expected == "".join("fedcba"[at] for at in (members(found, 6) if found else ()))
 
 
@@ -125,7 +127,11 @@ def test_no_reviews_give_columns_too(tmp_path: Path) -> None:
     assert {key: [] for key in STARS_KEYS} == {key: members(each, 0) for key, each in sets.items()}
 
 
-STARS_KEYS = [b"%s\0%d" % (field, n) for field in (b"min_rating", b"rating") for n in range(1, 6)]
+STARS_KEYS = [
+    b"%s\0%d" % (field, n)
+    for field in (b"max_rating", b"min_rating", b"rating")
+    for n in range(1, 6)
+]
 STARS = st.lists(st.integers(1, 5), max_size=70)
 NAMED = st.tuples(st.sampled_from([TECHNICIAN, SERVICE]), st.text(max_size=3))
 SETS = st.dictionaries(NAMED, st.sets(st.integers(0, 69), min_size=1), max_size=5)
@@ -143,14 +149,14 @@ def test_each_set_is_packed_the_smaller_way_and_found_by_its_key(
         writer = ColumnsWriter(Path(place), [])
         for rating in stars:
             writer.add(730_000, rating, None)
-        writer.close(named)
+        writer.close({key: sorted(places) for key, places in named.items()})
         sets = position_sets(Path(place))
         table = memoryview((Path(place) / names.SET_TABLE).read_bytes()).cast("Q").tolist()
     assert sorted(sets) == list(sets)
     for (field, key), places in named.items():
         found = sets.pop(f"{field}\0{key}".encode())
         assert sorted(places) == members(found, total)
-        assert isinstance(found, Sparse) == (dense * len(places) <= total)
+        assert isinstance(found, PostingList) == (dense * len(places) <= total)
     assert list(sets) == STARS_KEYS
     for n in range(1, 6):
         just, least = sets[b"rating\0%d" % n], sets[b"min_rating\0%d" % n]
@@ -164,9 +170,9 @@ def test_the_size_of_a_set_stands_beside_it(tmp_path: Path) -> None:
     writer = ColumnsWriter(tmp_path, [])
     for rating in (5, 5, 4):
         writer.add(730_000, rating, None)
-    writer.close({(TECHNICIAN, "ann"): {0, 2}})
+    writer.close({(TECHNICIAN, "ann"): [0, 2], (TECHNICIAN, "amy"): Ambiguous(("Amy B", "Amy C"))})
     table = memoryview((tmp_path / names.SET_TABLE).read_bytes()).cast("Q").tolist()
-    assert table[3 :: names.SET_FIELDS] == [3, 3, 3, 3, 2, 0, 0, 0, 1, 2, 2]
+    assert table[3 :: names.SET_FIELDS] == [0, 0, 0, 1, 3, 3, 3, 3, 3, 2, 0, 0, 0, 1, 2, 17, 2]
 
 
 TALK = ["the boiler", "The heater", "theatre", None, "ether", "a tee", "", "other thé"]
@@ -183,7 +189,7 @@ def test_the_sets_of_frequent_pieces_are_exact_over_all_blocks(count: int) -> No
             marked = columns.positions(FREQUENT, piece)
             if marked is not None:
                 found += 1
-                assert isinstance(marked, Dense)
+                assert isinstance(marked, Bitmap)
                 assert [at for at, present in enumerate(has) if present] == members(marked, count)
                 assert sum(has) >= 0.3 * count
         assert found >= 3

@@ -8,28 +8,28 @@ from typing import cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.snapshot.search import mention_key
-from reviewsd.snapshot import layout as folder
+from reviewsd.domain.naming import mention_key
+from reviewsd.snapshot import layout
+from reviewsd.snapshot.fragment_store import FragmentStore, FragmentStoreWriter
 from reviewsd.snapshot.layout import File
-from reviewsd.snapshot.fragment_store import Shelves, ShelvesWriter
 from tests.support.columns import Insights, compiled, review
 
 TEXTS = st.lists(st.binary(max_size=20), max_size=8)
 
 
-def reopened(place: Path, writer: ShelvesWriter) -> tuple[Shelves, dict[str, File]]:
+def reopened(place: Path, writer: FragmentStoreWriter) -> tuple[FragmentStore, dict[str, File]]:
     files = writer.close()
     content, begins = (
         memoryview((place / name).read_bytes())
-        for name in (folder.FRAGMENTS, folder.FRAGMENT_OFFSETS)
+        for name in (layout.FRAGMENTS, layout.FRAGMENT_OFFSETS)
     )
-    return Shelves(writer.shelves, content, begins.cast("Q")), files
+    return FragmentStore(writer.shelves, content, begins.cast("Q")), files
 
 
 @given(first=TEXTS, second=TEXTS)
 def test_a_run_is_joined_by_commas(first: list[bytes], second: list[bytes]) -> None:
     with TemporaryDirectory() as name:
-        writer = ShelvesWriter(Path(name))
+        writer = FragmentStoreWriter(Path(name))
         writer.put("one", first)
         writer.put("two", second)
         shelves, files = reopened(Path(name), writer)
@@ -53,12 +53,12 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=6) | st.sampl
 @given(names=st.lists(NAMES, max_size=12), others=st.lists(NAMES, max_size=6))
 def test_a_name_finds_the_first_that_has_it(names: list[str], others: list[str]) -> None:
     with TemporaryDirectory() as place:
-        writer = ShelvesWriter(Path(place))
+        writer = FragmentStoreWriter(Path(place))
         writer.put("before", [b"x"])
         for shelf in ("s", "ss"):
             writer.put(shelf, [b"y"] * len(names))
         for number, name in enumerate(names):
-            writer.name("ss", number, name)
+            writer.name("ss", number, mention_key(name))
         shelves, _ = reopened(Path(place), writer)
     keys = [mention_key(name) for name in names]
     first = shelves.rows("ss").start
@@ -77,6 +77,6 @@ def test_the_same_data_gives_the_same_shelves(tmp_path: Path) -> None:
         insights = cast("Insights", {"entities": {"services": given_services}})
         manifests.append(compiled(tmp_path / str(number), [review("a"), review("b")], insights))
     one, other = manifests
-    for name in (folder.FRAGMENTS, folder.FRAGMENT_OFFSETS, folder.IDS, folder.INSIGHT_SPANS):
+    for name in (layout.FRAGMENTS, layout.FRAGMENT_OFFSETS, layout.IDS, layout.INSIGHT_SPANS):
         assert one.files[name] == other.files[name]
     assert one.shelves == other.shelves

@@ -18,7 +18,7 @@ def every_piece(text: str) -> set[str]:
     return {text[begin:end] for end in ends for begin in range(end)}
 
 
-def unpacked(bitmap: bytes, count: int) -> list[int]:
+def unpacked(bitmap: bytes | bytearray, count: int) -> list[int]:
     return [at for at in range(count) if bitmap[at // 8] >> at % 8 & 1]
 
 
@@ -92,9 +92,9 @@ def test_few_words_are_kept_in_mind_and_no_long_ones(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(frequent, "_MAX_WORDS", 3)
     marker = Marker(["a", "b", " "])
     marker.add(["a b ab ba aa bb"] * 8)
-    assert len(marker._within) == 3
+    assert len(marker._words) == 3
     marker.add(["a" * 33])
-    assert "a" * 33 not in marker._within
+    assert "a" * 33 not in marker._words
 
 
 @pytest.mark.parametrize(("having", "expected"), [(1, []), (2, ["x"])])

@@ -5,15 +5,19 @@ The thresholds between its ways to search are forced down, so that small data se
 
 import datetime
 from collections.abc import Sequence
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from reviewsd.domain.search_query import Cursor, SearchQuery
-from reviewsd.snapshot.search import Columns, Hits, search
-from tests.support.columns import Data, Insights, Review, mentioned, opened, review
+from reviewsd.domain.insights import Sentiment
+from reviewsd.domain.parameters import InvalidParametersError
+from reviewsd.domain.search_query import MENTIONS, Cursor, SearchQuery
+from reviewsd.snapshot.position_sets import Columns
+from reviewsd.snapshot.search import Hits, search
+from tests.support.columns import AmbiguousError, Data, Insights, Review, mentioned, opened, review
 
 # -- the rules, read naively
 
@@ -22,19 +26,36 @@ def newest_first(reviews: Sequence[Review]) -> list[Review]:
     return sorted(reviews, key=lambda each: (each["date"], each["id"]), reverse=True)
 
 
+FILTERS = {
+    "mentions_technician": "technicians",
+    "mentions_service": "services",
+    "mentions_problem": "problems",
+    "mentions_area": "service_areas",
+    "mentions_topic": "topics",
+    "mentions_aspect": "aspects",
+}
+
+
 def matches(each: Review, insights: Insights, query: SearchQuery) -> bool:
     text, stars = each["text"], each["rating"]
     needle, since, until = query.query, query.since, query.until
-    technician, service = query.mentions_technician, query.mentions_service
+    said = insights.get("per_review", {}).get(each["id"], {})
+    asked = [(kind, getattr(query, parameter)) for parameter, kind in FILTERS.items()]
+    felt = query.sentiment if query.mentions_aspect is not None else None
     return all(
         (
+            *(
+                each["id"] in mentioned(insights, kind, name, felt if kind == "aspects" else None)
+                for kind, name in asked
+                if name is not None
+            ),
+            query.sentiment is None or bool(felt) or said.get("sentiment") == query.sentiment,
+            query.max_rating is None or stars <= query.max_rating,
             query.rating is None or stars == query.rating,
             query.min_rating is None or stars >= query.min_rating,
             since is None or each["date"] >= since.isoformat(),
             until is None or each["date"] <= until.isoformat(),
             needle is None or needle.casefold() in (text or "").casefold(),
-            technician is None or each["id"] in mentioned(insights, "technicians", technician),
-            service is None or each["id"] in mentioned(insights, "services", service),
         )
     )
 
@@ -63,22 +84,45 @@ def ids(columns: Columns, query: SearchQuery) -> list[str]:
 NASTY = "aAsSſßẞiIİı\u0307eé\u0301ﬁfσςΣ😀 \n\0"  # noqa: RUF001  on purpose
 TEXT = st.text(NASTY, max_size=8)
 DAYS = [datetime.date(2025, 3, day) for day in (1, 2, 3, 14, 31)]
-PEOPLE = ["Sam", "SAM ", "\u017fam", "Sam Jones", "sam-jones", "Straße", "STRASSE", "İ", "★", "a\0"]
+PEOPLE = [
+    "Sam",
+    "SAM ",
+    "\u017fam",
+    "Sam Jones",
+    "sam-jones",
+    "Straße",
+    "STRASSE",
+    "İ",
+    "★",
+    "a\0",
+    "Sám",
+    "Sam B",
+]
 REVIEW_IDS = [f"{letter}{number}" for letter in "aB~!" for number in range(20)]
 SOME_NAMES = st.lists(st.sampled_from([*PEOPLE, "", " "]), max_size=3)
 SOME_IDS = st.lists(st.sampled_from(REVIEW_IDS), max_size=4)
 NAME = st.sampled_from(PEOPLE)
 ENTITY = NAME | st.fixed_dictionaries(
     {"label": NAME},
-    optional={"id": NAME, "name": NAME, "review_ids": SOME_IDS, "example_review_ids": SOME_IDS},
+    optional={"id": NAME, "name": NAME, "review_ids": SOME_IDS, "example_review_ids": SOME_IDS}
+    | {"aliases": st.lists(NAME, max_size=2)},
 )
-KINDS = ("technicians", "services")
+ENTITIES = st.lists(ENTITY, max_size=3)
+KINDS = ("technicians", "services", "problems", "service_areas")
+SENTIMENTS = st.sampled_from(get_args(Sentiment))
+ASPECT = NAME | st.fixed_dictionaries({"id": NAME}, optional={"sentiment": SENTIMENTS})
 INSIGHTS = st.builds(
     Insights,
-    entities=st.fixed_dictionaries(dict.fromkeys(KINDS, st.lists(ENTITY, max_size=3))),
+    entities=st.fixed_dictionaries(dict.fromkeys(KINDS, ENTITIES)),
+    aspects=ENTITIES,
+    topics=ENTITIES,
     per_review=st.dictionaries(
         st.sampled_from(REVIEW_IDS),
-        st.fixed_dictionaries({}, optional=dict.fromkeys(KINDS, SOME_NAMES)),
+        st.fixed_dictionaries(
+            {},
+            optional=dict.fromkeys((*KINDS, "topics"), SOME_NAMES)
+            | {"aspects": st.lists(ASPECT, max_size=3), "sentiment": SENTIMENTS},
+        ),
         max_size=12,
     ),
 )
@@ -113,15 +157,16 @@ def queries(draw: st.DrawFn, data: Data) -> SearchQuery:
         piece = piece | st.sampled_from([part, part.upper(), part.lower(), part.title()])
     days = st.none() | st.sampled_from([*DAYS, datetime.date.min, datetime.date.max])
     name = st.none() | st.sampled_from([*PEOPLE, " sAm\t", "nobody", " "])
-    return SearchQuery(
+    query = SearchQuery(
         rating=draw(st.none() | st.integers(1, 5)),
         min_rating=draw(st.none() | st.sampled_from([1, 1.5, 3.0, 4.01, 5])),
         since=draw(days),
         until=draw(days),
         query=draw(st.none() | piece.filter(bool)),
-        mentions_technician=draw(name),
-        mentions_service=draw(name),
+        max_rating=draw(st.none() | st.sampled_from([1, 1.5, 3.0, 4.01, 5])),
+        sentiment=draw(st.none() | SENTIMENTS),
     )
+    return replace(query, **draw(st.dictionaries(st.sampled_from([*FILTERS]), name, max_size=2)))
 
 
 THRESHOLDS = st.fixed_dictionaries(
@@ -142,8 +187,25 @@ THRESHOLDS = st.fixed_dictionaries(
 ).map(lambda drawn: drawn if "SAMPLE" in drawn else {**drawn, "MIN_REVIEWS": 10_000})
 
 
+def _ambiguous(insights: Insights, query: SearchQuery) -> list[str]:
+    """The filters whose names fit several."""
+    found = []
+    for parameter in MENTIONS:
+        try:
+            mentioned(insights, FILTERS[parameter], getattr(query, parameter) or "")
+        except AmbiguousError:
+            if getattr(query, parameter) is not None:
+                found.append(parameter)
+    return found
+
+
 def check(columns: Columns, data: Data, query: SearchQuery) -> None:
     """Every page of a search, followed by its cursors, against the naive reading."""
+    if ambiguous := _ambiguous(data.insights, query):
+        with pytest.raises(InvalidParametersError) as refused:
+            run(columns, query)
+        assert ambiguous == [each.path[0] for each in refused.value.issues]
+        return
     wanted = [each for each in newest_first(data.reviews) if matches(each, data.insights, query)]
     for start in range(0, max(1, len(wanted)), query.limit):
         page = wanted[start : start + query.limit]
@@ -172,10 +234,12 @@ def test_search_finds_what_a_naive_reading_finds(
 
 TEXTS = (None, "great", "Great STRASSE", "ungreat! ß", "so so")
 NUMBERS = range(60)
-MENTIONS: dict[str, dict[str, list[str]]] = {
+MENTIONED: dict[str, dict[str, object]] = {
     f"{number:02}": {
         "technicians": ["Ann"] if number % 9 == 2 else [],
         "services": ["Few"] if number % 20 == 7 else ["Most"],
+        "aspects": [{"id": "Price", "sentiment": get_args(Sentiment)[number % 3]}],
+        "sentiment": get_args(Sentiment)[number // 2 % 3],
     }
     for number in NUMBERS
 }
@@ -189,7 +253,7 @@ MANY = Data(
         )
         for number in NUMBERS
     ],
-    {"entities": {"technicians": ["Ann"], "services": ["Most", "Few"]}, "per_review": MENTIONS},
+    {"entities": {"technicians": ["Ann"], "services": ["Most", "Few"]}, "per_review": MENTIONED},
 )
 SMALL = {"BLOCK": 8, "_FIRST_BLOCK": 1, "_LOOKED_UP": 2, "_WINDOW": 3, "_NEAR": 1}
 FREQUENT = {"SHARE": 0.05, "MIN_REVIEWS": 7, "SAMPLE": 7}
@@ -206,6 +270,11 @@ WAYS = [
     SearchQuery(mentions_service="most", min_rating=3),
     SearchQuery(mentions_technician="ann", mentions_service="few"),
     SearchQuery(mentions_technician="bob"),
+    SearchQuery(max_rating=3.5, min_rating=2),
+    SearchQuery(rating=5, max_rating=4),
+    SearchQuery(mentions_aspect="price"),
+    SearchQuery(mentions_aspect="price", sentiment="negative", max_rating=4),
+    SearchQuery(mentions_technician="ann", sentiment="positive"),
 ]
 
 

@@ -12,11 +12,12 @@ import pytest
 from twisted.logger import LogEvent, capturedLogs, formatEvent
 
 from reviewsd.domain.search_query import SearchQuery
-from reviewsd.snapshot import layout as folder
 from reviewsd.publish.publication import Published, Unchanged
+from reviewsd.snapshot import layout
 from reviewsd.snapshot import snapshots as module
 from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
 from tests.support.columns import review
+from tests.support.limits import few_descriptors
 from tests.support.publishing import NOW, House
 
 T = TypeVar("T")
@@ -72,7 +73,7 @@ def test_documents_are_the_files_of_the_folder(house: House) -> None:
         assert int(NOW) == rendered.identity.last_modified
         assert document.compressed == (rendered.gzip is not None)
         if rendered.gzip is not None:
-            content = (house.current / (document.file + folder.GZIP)).read_bytes()
+            content = (house.current / (document.file + layout.GZIP)).read_bytes()
             assert content == b"".join(rendered.gzip.parts)
             assert b'"%s-gzip"' % document.tag.encode() == rendered.gzip.etag
 
@@ -298,15 +299,15 @@ def test_what_is_known_of_the_sources_is_renewed_with_the_same_revision(house: H
 
 def manifest_with(**changes: object) -> Callable[[Path], None]:
     def damage(path: Path) -> None:
-        manifest = msgspec.json.decode((path / folder.MANIFEST).read_bytes())
-        (path / folder.MANIFEST).write_bytes(msgspec.json.encode({**manifest, **changes}))
+        manifest = msgspec.json.decode((path / layout.MANIFEST).read_bytes())
+        (path / layout.MANIFEST).write_bytes(msgspec.json.encode({**manifest, **changes}))
 
     damage.__name__ = f"manifest_with_{'_'.join(changes)}"
     return damage
 
 
 def without_file(path: Path) -> None:
-    (path / folder.TEXTS).unlink()
+    (path / layout.TEXTS).unlink()
 
 
 def short_file(path: Path) -> None:
@@ -315,37 +316,37 @@ def short_file(path: Path) -> None:
 
 
 def long_file(path: Path) -> None:
-    with (path / folder.DAYS).open("ab") as file:
+    with (path / layout.DAYS).open("ab") as file:
         file.write(b"\0")
 
 
 def directory_for_a_file(path: Path) -> None:
     without_file(path)
-    (path / folder.TEXTS).mkdir()
+    (path / layout.TEXTS).mkdir()
 
 
 def garbage_manifest(path: Path) -> None:
-    (path / folder.MANIFEST).write_bytes(b"\xff{")
+    (path / layout.MANIFEST).write_bytes(b"\xff{")
 
 
 def no_manifest(path: Path) -> None:
-    (path / folder.MANIFEST).unlink()
+    (path / layout.MANIFEST).unlink()
 
 
 def garbage_seen(path: Path) -> None:
-    (path / folder.SEEN).write_bytes(b"[]")
+    (path / layout.SEEN).write_bytes(b"[]")
 
 
 def no_seen(path: Path) -> None:
-    (path / folder.SEEN).unlink()
+    (path / layout.SEEN).unlink()
 
 
 def uneven_column(path: Path) -> None:
     """Manifest and file agree, but half a number is no number."""
     long_file(path)
-    manifest = msgspec.json.decode((path / folder.MANIFEST).read_bytes())
-    manifest["files"][folder.DAYS]["size"] += 1
-    (path / folder.MANIFEST).write_bytes(msgspec.json.encode(manifest))
+    manifest = msgspec.json.decode((path / layout.MANIFEST).read_bytes())
+    manifest["files"][layout.DAYS]["size"] += 1
+    (path / layout.MANIFEST).write_bytes(msgspec.json.encode(manifest))
 
 
 def no_folder(path: Path) -> None:
@@ -362,7 +363,7 @@ DAMAGES = [
     garbage_seen,
     no_seen,
     uneven_column,
-    manifest_with(layout=folder.LAYOUT + 1),
+    manifest_with(layout=layout.LAYOUT + 1),
     manifest_with(files={}),
     manifest_with(documents=[]),
     manifest_with(review_count="many"),
@@ -383,6 +384,22 @@ def test_the_last_good_one_stays(house: House, damage: Callable[[Path], None]) -
     snapshots.refresh()
     assert good is snapshots.current
     assert [good.revision] == told
+
+
+def test_one_that_cannot_be_opened_now_is_not_damaged(house: House) -> None:
+    """The last good data must not be thrown away for want of a descriptor."""
+    house.publish()
+    snapshots = Snapshots(house.snapshots)
+    with capturedLogs() as events:
+        for free in range(40):
+            with few_descriptors(free):
+                snapshots.refresh()
+            snapshots.discard_damaged()
+            if not snapshots.empty:
+                break
+    assert 5 < free < 39
+    assert ["the new snapshot cannot be opened: Too many open files"] == texts(events)
+    house.check_tidy()
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
@@ -414,7 +431,7 @@ def test_damage_is_said(house: House, damage: Callable[[Path], None]) -> None:
 
 def test_one_of_another_version_is_kept_for_the_way_back(house: House) -> None:
     house.publish()
-    manifest_with(layout=folder.LAYOUT + 1)(house.current)
+    manifest_with(layout=layout.LAYOUT + 1)(house.current)
     opened(house).discard_damaged()
     assert house.current.is_symlink()
 

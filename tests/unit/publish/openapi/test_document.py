@@ -18,18 +18,14 @@ from hypothesis import strategies as st
 
 from reviewsd import demo
 from reviewsd.domain.dataset import load
-from reviewsd.domain.parameters import (
-    SEARCH_PARAMETERS,
-    SINCE_DATE,
-    InvalidParametersError,
-    read_date,
-    read_query,
-)
-from reviewsd.domain.search_query import Cursor
+from reviewsd.domain.parameters import InvalidParametersError, read_date, read_query
 from reviewsd.domain.reviews import Business
-from reviewsd.publish import compiler as compiling
-from reviewsd.publish.openapi import examples, document as openapi, schemas
-from reviewsd.http1 import urls as paths
+from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, SINCE_DATE
+from reviewsd.domain.search_query import Cursor
+from reviewsd.http1 import urls
+from reviewsd.publish import compiler
+from reviewsd.publish.openapi import document as openapi
+from reviewsd.publish.openapi import examples, schemas
 
 BASE_URL = "https://reviews.acme.example"
 BUSINESS = Business(
@@ -41,13 +37,13 @@ DATE_PATTERN = "^(?!0000)[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$"
 
 SINCE = "/api/reviews/since/{date}"
 READS = [
-    paths.REVIEWS,
-    paths.SEARCH,
+    urls.REVIEWS,
+    urls.SEARCH,
     SINCE,
-    paths.INSIGHTS,
-    paths.JSON_FEED,
-    paths.ATOM_FEED,
-    paths.OPENAPI,
+    urls.INSIGHTS,
+    urls.JSON_FEED,
+    urls.ATOM_FEED,
+    urls.OPENAPI,
 ]
 
 
@@ -141,7 +137,7 @@ def test_the_contact_says_what_the_business_says(
 
 
 def test_every_read_is_described() -> None:
-    assert list(OPERATIONS) == [*READS, paths.HUB, paths.HEALTH]
+    assert list(OPERATIONS) == [*READS, urls.HUB, urls.HEALTH]
 
 
 @pytest.mark.parametrize("path", OPERATIONS)
@@ -161,15 +157,15 @@ def test_an_operation_has_what_generators_and_readers_need(path: str) -> None:
 @pytest.mark.parametrize(
     ("path", "statuses"),
     [
-        (paths.REVIEWS, "200 304 406 412 413 421"),
-        (paths.SEARCH, "200 304 400 406 412 413 421 429"),
+        (urls.REVIEWS, "200 304 406 412 413 421"),
+        (urls.SEARCH, "200 304 400 406 412 413 421 429"),
         (SINCE, "200 304 400 404 406 412 413 421"),
-        (paths.INSIGHTS, "200 304 404 406 412 413 421"),
-        (paths.JSON_FEED, "200 304 406 412 413 421"),
-        (paths.ATOM_FEED, "200 304 406 412 413 421"),
-        (paths.OPENAPI, "200 304 406 412 413 421"),
-        (paths.HUB, "200 413 421"),
-        (paths.HEALTH, "200 413"),
+        (urls.INSIGHTS, "200 304 404 406 412 413 421"),
+        (urls.JSON_FEED, "200 304 406 412 413 421"),
+        (urls.ATOM_FEED, "200 304 406 412 413 421"),
+        (urls.OPENAPI, "200 304 406 412 413 421"),
+        (urls.HUB, "200 413 421"),
+        (urls.HEALTH, "200 413"),
     ],
 )
 def test_an_operation_names_its_answers(path: str, statuses: str) -> None:
@@ -178,7 +174,7 @@ def test_an_operation_names_its_answers(path: str, statuses: str) -> None:
 
 @pytest.mark.parametrize("path", READS)
 def test_a_read_is_conditional_and_declares_its_headers(path: str) -> None:
-    dated = path != paths.SEARCH
+    dated = path != urls.SEARCH
     sent = [row["name"] for row in map(resolved, OPERATIONS[path]["parameters"])]
     assert ("If-None-Match" in sent, "If-Modified-Since" in sent) == (True, dated)
     always = {"ETag", "Cache-Control", "Link", "Vary", "Access-Control-Allow-Origin"}
@@ -232,7 +228,7 @@ def test_the_example_of_a_bad_search_is_what_it_is_answered() -> None:
 
 
 def test_the_parameters_are_those_of_the_table() -> None:
-    described = map(resolved, OPERATIONS[paths.SEARCH]["parameters"])
+    described = map(resolved, OPERATIONS[urls.SEARCH]["parameters"])
     in_query = [row for row in described if row["in"] == "query"]
     assert [
         (row["name"], row["required"], row["description"], row["example"]) for row in in_query
@@ -247,11 +243,17 @@ def test_the_parameters_are_those_of_the_table() -> None:
     [
         ("rating", {"type": "integer", "minimum": 1, "maximum": 5}),
         ("min_rating", {"type": "number", "minimum": 1, "maximum": 5}),
+        ("max_rating", {"type": "number", "minimum": 1, "maximum": 5}),
         ("since", {"type": "string", "format": "date", "pattern": DATE_PATTERN}),
         ("until", {"type": "string", "format": "date", "pattern": DATE_PATTERN}),
         ("query", {"type": "string", "maxLength": 200}),
         ("mentions_technician", {"type": "string"}),
         ("mentions_service", {"type": "string"}),
+        ("mentions_aspect", {"type": "string"}),
+        ("mentions_problem", {"type": "string"}),
+        ("mentions_topic", {"type": "string"}),
+        ("mentions_area", {"type": "string"}),
+        ("sentiment", {"type": "string", "enum": ["positive", "neutral", "negative"]}),
         ("limit", {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}),
         ("cursor", {"type": "string", "pattern": "^[A-Za-z0-9_-]{16,186}$"}),
     ],
@@ -260,7 +262,7 @@ def test_a_parameter_has_the_bounds_of_the_specification(
     name: str, schema: dict[str, object]
 ) -> None:
     """Seed 4.4 and 8, contract 3."""
-    assert parameter(paths.SEARCH, name)["schema"] == schema
+    assert parameter(urls.SEARCH, name)["schema"] == schema
 
 
 @pytest.mark.parametrize(
@@ -287,7 +289,7 @@ def test_the_schema_of_a_parameter_accepts_what_the_validator_accepts(
             check(issue.as_json(), schemas.reference("Issue"))
     else:
         accepted = True
-    assert accepts(parameter(paths.SEARCH, name)["schema"], value) is accepted
+    assert accepts(parameter(urls.SEARCH, name)["schema"], value) is accepted
 
 
 @pytest.mark.parametrize(
@@ -325,7 +327,7 @@ def test_the_schema_of_a_date_accepts_real_days(text: str) -> None:
 @given(st.dates(), st.from_regex(r"[!-~]{1,128}", fullmatch=True))
 def test_every_cursor_has_the_pattern(date: datetime.date, review_id: str) -> None:
     cursor = Cursor(date, review_id).encode()
-    assert accepts(parameter(paths.SEARCH, "cursor")["schema"], cursor)
+    assert accepts(parameter(urls.SEARCH, "cursor")["schema"], cursor)
 
 
 @pytest.mark.parametrize(
@@ -392,11 +394,11 @@ LENIENT = b"""{"aspects": ["price", {"label": "Speed"}], "entities": {"technicia
     ],
 )
 def test_what_is_served_has_its_schema(reviews: bytes, insights: bytes, tmp_path: Path) -> None:
-    settings = compiling.Settings(base_url=BASE_URL, authority="acme.example", year=2025)
+    settings = compiler.Settings(base_url=BASE_URL, authority="acme.example", year=2025)
     dataset = load(reviews, insights)
-    manifest = compiling.compile_folder(dataset, settings, tmp_path, lambda *_: None)
+    manifest = compiler.compile_folder(dataset, settings, tmp_path, lambda *_: None)
     documents = {each.path: each for each in manifest.documents}
-    for path in (paths.REVIEWS, paths.INSIGHTS, paths.JSON_FEED, paths.OPENAPI):
+    for path in (urls.REVIEWS, urls.INSIGHTS, urls.JSON_FEED, urls.OPENAPI):
         (media,) = OPERATIONS[path]["responses"]["200"]["content"].values()
         check(json.loads((tmp_path / documents[path].file).read_bytes()), media["schema"])
 
@@ -405,8 +407,8 @@ def test_the_same_business_gives_the_same_bytes_in_every_process() -> None:
     """Sets are ordered by the seed of the process's hash."""
     program = (
         "import sys; from reviewsd.domain.reviews import Business; "
-        "from reviewsd.formats import openapi; "
-        f"sys.stdout.buffer.write(openapi.render({BASE_URL!r}, Business(name='Acme')))"
+        "from reviewsd.publish.openapi import document; "
+        f"sys.stdout.buffer.write(document.render({BASE_URL!r}, Business(name='Acme')))"
     )
     outputs = {
         subprocess.run(

@@ -10,13 +10,13 @@ import pytest
 from reviewsd.domain.callback import MAX_LENGTH, CallbackPolicy
 from reviewsd.domain.reviews import Business
 from reviewsd.domain.subscription import Mode
-from reviewsd.publish.openapi import document as openapi
-from reviewsd.http1 import urls as paths
+from reviewsd.http1 import urls
+from reviewsd.publish.openapi import document
 from reviewsd.websub.form import MAX_SECRET, FormRules, HubRequestError, read_form
 
 BASE_URL = "https://reviews.acme.example"
-DOCUMENT: dict[str, Any] = json.loads(openapi.render(BASE_URL, Business(name="Acme")))
-HUB = DOCUMENT["paths"][paths.HUB]
+DOCUMENT: dict[str, Any] = json.loads(document.render(BASE_URL, Business(name="Acme")))
+HUB = DOCUMENT["paths"][urls.HUB]
 FORM = "application/x-www-form-urlencoded"
 (MEDIA,) = HUB["post"]["requestBody"]["content"].values()
 RULES = FormRules(
@@ -71,15 +71,15 @@ def test_the_fields_have_the_bounds_of_what_reads_them() -> None:
     assert [mode.value for mode in Mode] == fields["hub.mode"]["enum"]
     assert MAX_LENGTH == fields["hub.callback"]["maxLength"]
     assert MAX_SECRET == fields["hub.secret"]["maxLength"]
-    assert set(paths.TOPICS) <= set(fields["hub.topic"]["enum"])
+    assert set(urls.TOPICS) <= set(fields["hub.topic"]["enum"])
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
         *(("mode", value) for value in ("subscribe", "unsubscribe", "publish", "", "denied")),
-        *(("topic", f"{BASE_URL}{path}") for path in (*paths.TOPICS, "", paths.INSIGHTS)),
-        *(("topic", path) for path in (*paths.TOPICS, "", "/", "/feed.xml?")),
+        *(("topic", f"{BASE_URL}{path}") for path in (*urls.TOPICS, "", urls.INSIGHTS)),
+        *(("topic", path) for path in (*urls.TOPICS, "", "/", "/feed.xml?")),
         *(("lease_seconds", value) for value in (1, 0, -1, 10**12)),
         *(("secret", value) for value in ("s", 199 * "s", 200 * "s")),
         ("callback", "https://sub.example.org"),
@@ -112,6 +112,16 @@ def test_the_schema_accepts_what_the_hub_accepts(name: str, value: object) -> No
     assert accepted(**{name: value}) is described(**{name: value})
 
 
+@pytest.mark.parametrize("mode", list(Mode))
+@pytest.mark.parametrize("lease", [1, 0, -1, 300.5, "soon", ""])
+def test_a_lease_is_read_to_subscribe_and_ignored_to_unsubscribe(mode: Mode, lease: object) -> None:
+    """H18; an empty one is none, which a schema of integers cannot say."""
+    taken = accepted(mode=mode.value, lease_seconds=lease)
+    assert (mode is Mode.UNSUBSCRIBE or lease in {1, ""}) is taken
+    if lease != "":
+        assert taken is described(mode=mode.value, lease_seconds=lease)
+
+
 def test_the_verification_is_described_as_it_is_sent() -> None:
     """Seed 4.8, W10, W11."""
     assert ["get"] == list(VERIFY)
@@ -132,7 +142,7 @@ def test_the_notification_is_described_as_it_is_sent() -> None:
     sent = {row["name"]: row["example"] for row in NOTIFY["post"]["parameters"]}
     assert ["Link", "ETag", "X-Hub-Signature"] == list(sent)
     assert (
-        f'<{BASE_URL}{paths.HUB}>; rel="hub", <{BASE_URL}{paths.ATOM_FEED}>; rel="self"'
+        f'<{BASE_URL}{urls.ATOM_FEED}>; rel="self", <{BASE_URL}{urls.HUB}>; rel="hub"'
         == sent["Link"]
     )
     assert {"2XX", "410", "4XX"} == NOTIFY["post"]["responses"].keys()
@@ -141,7 +151,7 @@ def test_the_notification_is_described_as_it_is_sent() -> None:
 def test_what_is_delivered_has_the_type_that_a_get_of_the_topic_has() -> None:
     types = {
         media_type
-        for path in paths.TOPICS
+        for path in urls.TOPICS
         for media_type in DOCUMENT["paths"][path]["get"]["responses"]["200"]["content"]
     }
     assert types == NOTIFY["post"]["requestBody"]["content"].keys()

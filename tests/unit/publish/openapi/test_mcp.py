@@ -9,16 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.domain.reviews import Business
-from reviewsd.publish.openapi import document as openapi, mcp as openapi_mcp
-from reviewsd.http1 import urls as paths
+from reviewsd.http1 import urls
 from reviewsd.mcp import revisions
-from reviewsd.mcp.jsonrpc import Batch, JsonRpcError, Request, read_body, read_member
-from reviewsd.mcp.server import MAX_BATCH, NO_ROOM, NOT_ALLOWED, Answer
+from reviewsd.mcp.jsonrpc import Batch, JsonRpcError, JsonRpcRequest, read_body, read_member
+from reviewsd.mcp.server import MAX_BATCH, NO_ROOM, NOT_ALLOWED, McpAnswer
 from reviewsd.mcp.sessions import TOKEN_LENGTH
+from reviewsd.publish.openapi import document
+from reviewsd.publish.openapi import mcp as openapi_mcp
 from reviewsd.web import mcp
 
-DOCUMENT: dict[str, Any] = json.loads(openapi.render("https://a.example", Business(name="Acme")))
-ITEM = DOCUMENT["paths"][paths.MCP]
+DOCUMENT: dict[str, Any] = json.loads(document.render("https://a.example", Business(name="Acme")))
+ITEM = DOCUMENT["paths"][urls.MCP]
 (MEDIA,) = ITEM["post"]["requestBody"]["content"].values()
 
 
@@ -32,7 +33,7 @@ def test_it_is_asked_with_post_and_delete() -> None:
     assert ["application/json"] == list(ITEM["post"]["requestBody"]["content"])
     statuses = "200 202 400 403 404 406 413 415 421 429 500 503"
     assert statuses == " ".join(ITEM["post"]["responses"])
-    assert "204 400 403 404 405 421 503" == " ".join(ITEM["delete"]["responses"])
+    assert "204 400 403 404 405 421 429 503" == " ".join(ITEM["delete"]["responses"])
 
 
 @pytest.mark.parametrize("method", ["post", "delete"])
@@ -55,10 +56,11 @@ def test_every_answer_is_json_that_is_not_kept(method: str) -> None:
         ("delete", mcp.FOREIGN_ORIGIN),
         ("delete", mcp.FOREIGN_HOST),
         ("delete", NO_ROOM),
+        ("delete", mcp.too_many_ends(60)),
         ("delete", mcp.UNSTORED),
     ],
 )
-def test_the_examples_of_refusals_are_what_is_answered(method: str, answer: Answer) -> None:
+def test_the_examples_of_refusals_are_what_is_answered(method: str, answer: McpAnswer) -> None:
     assert example(method, answer.status) == json.loads(b"".join(answer.body))
 
 
@@ -68,7 +70,7 @@ def test_a_method_that_is_not_described_is_not_allowed() -> None:
 
 def test_the_example_is_a_message() -> None:
     message = read_body(json.dumps(MEDIA["example"]).encode())
-    assert isinstance(message, Request)
+    assert isinstance(message, JsonRpcRequest)
     assert "initialize" == message.method
 
 

@@ -1,0 +1,111 @@
+"""Which reviews mention what: the position sets of the mention filters (data-model.md 3)."""
+
+from array import array
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
+
+from reviewsd.domain.dataset import InsightsFile
+from reviewsd.domain.insights import Entity, named
+from reviewsd.domain.mentions import SENTIMENTS, Posted
+from reviewsd.domain.naming import Ambiguous, Means, names_of
+from reviewsd.domain.naming import mention_key as key_of
+from reviewsd.snapshot.position_sets import (
+    AREA,
+    ASPECT,
+    PROBLEM,
+    SENTIMENT,
+    SERVICE,
+    TECHNICIAN,
+    TOPIC,
+    felt,
+    loose,
+)
+
+Mentioned = dict[tuple[str, str], Collection[int] | Ambiguous]
+"""By (field, key): the positions, ascending, or whom the key might mean. What is one object is
+written once."""
+
+
+def mention_positions(insights: InsightsFile, positions: Mapping[str, int]) -> Mentioned:
+    """Which reviews mention what, by every name that finds it.
+
+    Args:
+        insights: The insights file.
+        positions: The position of each review, by id.
+    """
+    typed, spellings = insights.typed, insights.spellings
+    mentioned: Mentioned = {}
+    for field, member, listed in (
+        (TECHNICIAN, "technicians", typed.entities.technicians),
+        (SERVICE, "services", typed.entities.services),
+        (PROBLEM, "problems", typed.entities.problems),
+        (TOPIC, "topics", typed.topics),
+        (AREA, "service_areas", typed.entities.service_areas),
+        (ASPECT, "aspects", typed.aspects),
+    ):
+        entities = [*map(named, listed)]
+        examples = [_examples(each, positions) for each in entities]
+        mentioned |= _of_field(field, spellings.lists[member], entities, examples)
+    # an example of an aspect may praise it or complain
+    aspects, nothing = [*map(named, typed.aspects)], array("I")
+    for sentiment in SENTIMENTS:
+        posted = dict.fromkeys(spellings.lists["aspects"], nothing) | spellings.felt[sentiment]
+        mentioned |= _of_field(felt(sentiment), posted, aspects, [nothing] * len(aspects))
+        mentioned[SENTIMENT, sentiment] = _union(spellings.sentiments.get(sentiment, nothing))
+    return mentioned
+
+
+def _examples(entity: Entity, positions: Mapping[str, int]) -> "array[int]":
+    ids = (*entity.review_ids, *entity.example_review_ids)
+    return array("I", [positions[each] for each in ids if each in positions])
+
+
+def _of_field(
+    field: str, posted: Posted, entities: Sequence[Entity], examples: Sequence["array[int]"]
+) -> Mentioned:
+    """The positions of a field, by every key.
+
+    Args:
+        field: To be searched.
+        posted: What ``per_review`` spells.
+        entities: The entities of the insights.
+        examples: Of each of them the reviews that it lists.
+    """
+    spelled: dict[str, array[int]] = {}
+    for name, found in posted.items():
+        key = key_of(name)
+        spelled.setdefault(key, array("I")).extend(found)
+    own = [
+        [key for key in dict.fromkeys(map(key_of, _given(each))) if key in spelled]
+        for each in entities
+    ]
+    unions: dict[tuple[frozenset[str], frozenset[int]], Collection[int]] = {}
+    known: dict[tuple[str | None, int], Collection[int]] = {}
+
+    def reviews_of(key: str | None, means: Means) -> Collection[int] | Ambiguous:
+        if isinstance(means, Ambiguous):
+            return means
+        asked = key if key in spelled else None
+        if (asked, id(means)) not in known:
+            keys = chain([] if asked is None else [asked], *(own[each] for each in means))
+            parts = frozenset(keys), frozenset(each for each in means if examples[each])
+            if parts not in unions:
+                listed = (examples[each] for each in parts[1])
+                unions[parts] = _union(*(spelled[each] for each in parts[0]), *listed)
+            known[asked, id(means)] = unions[parts]
+        return known[asked, id(means)]
+
+    names = names_of(entities, first_words=field in {TECHNICIAN, SERVICE})
+    exact: dict[str, Means] = dict.fromkeys(spelled, ()) | names.exact
+    mentioned: Mentioned = {(field, key): reviews_of(key, exact[key]) for key in exact}
+    for key, means in names.loose.items():
+        mentioned[loose(field), key] = reviews_of(None, means)
+    return mentioned
+
+
+def _given(entity: Entity) -> Iterator[str]:
+    return (name for name in (entity.id, entity.name, entity.label) if name)
+
+
+def _union(*parts: "array[int]") -> "array[int]":
+    return array("I", sorted(set(chain(*parts))))

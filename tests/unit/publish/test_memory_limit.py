@@ -1,0 +1,160 @@
+"""What the publishing process may take, as the kernel's files say it, and that it keeps to it."""
+
+import sys
+from pathlib import Path
+from typing import cast
+
+import msgspec
+import pytest
+import pytest_twisted  # type: ignore[import-untyped] # has no stubs
+from twisted.internet import reactor
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorProcess
+
+from reviewsd.publish.compile_process import ChildError, run
+from reviewsd.publish.memory_limit import Memory
+from reviewsd.publish.publication import MemoryLimit, Refused
+from tests.support import publishing
+from tests.support.columns import review
+from tests.support.daemon import until
+from tests.support.publishing import House
+
+MIB = 1 << 20
+processes = cast("IReactorProcess", reactor)
+GROUP = "system.slice/reviewsd.service"
+
+
+class Kernel:
+    """The files in which it says what there is."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.write("proc/meminfo", "MemFree: 1 kB\nMemTotal:  4194304 kB\n")
+        self.write("proc/self/cgroup", f"0::/{GROUP}\n")
+
+    def write(self, path: str, text: str) -> None:
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(text)
+
+    def group(self, name: str, most: str, killed: int = 0) -> None:
+        self.write(f"sys/fs/cgroup/{name}/memory.max", f"{most}\n")
+        events = f"low 0\nhigh 0\nmax 9\noom 3\noom_kill {killed}\noom_group_kill 0\n"
+        self.write(f"sys/fs/cgroup/{name}/memory.events", events)
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Kernel:
+    return Kernel(tmp_path / "root")
+
+
+OF_SERVICE = "75% of the service's memory limit (MemoryMax=), which is 2,048 MiB"
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        ({GROUP: str(2048 * MIB)}, (1536, OF_SERVICE)),
+        ({GROUP: str(4096 * MIB), "system.slice": str(2048 * MIB)}, (1536, OF_SERVICE)),
+        ({GROUP: "max", "system.slice": str(2048 * MIB)}, (1536, OF_SERVICE)),
+        ({GROUP: "max", "system.slice": "max"}, (3072, "75% of this machine's memory, which is 4,096 MiB")),
+        ({}, (3072, "75% of this machine's memory, which is 4,096 MiB")),
+    ],
+)  # fmt: skip
+def test_the_least_limit_counts(
+    kernel: Kernel, groups: dict[str, str], expected: tuple[int, str]
+) -> None:
+    for name, most in groups.items():
+        kernel.group(name, most)
+    megabytes, text = expected
+    assert MemoryLimit(megabytes * MIB, text) == Memory(kernel.root).limit()
+
+
+def test_in_a_container_the_own_group_is_the_root(kernel: Kernel) -> None:
+    kernel.write("proc/self/cgroup", "0::/\n")
+    kernel.group("", str(100 * MIB), killed=2)
+    limit = Memory(kernel.root).limit()
+    assert limit is not None
+    assert (75 * MIB, 2) == (limit.size, Memory(kernel.root).killed())
+
+
+def test_a_kernel_that_says_nothing_sets_no_limit(tmp_path: Path) -> None:
+    assert (None, 0) == (Memory(tmp_path).limit(), Memory(tmp_path).killed())
+
+
+def test_control_groups_of_the_first_version_are_not_read(kernel: Kernel) -> None:
+    kernel.write("proc/self/cgroup", "4:memory:/x\n1:cpu:/x\n")
+    limit = Memory(kernel.root).limit()
+    assert limit is not None
+    assert 3072 * MIB == limit.size
+    assert 0 == Memory(kernel.root).killed()
+
+
+# -- the process
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    house = House(tmp_path)
+    house.write(review("a"))
+    house.publish()
+    return house
+
+
+def test_data_that_need_more_memory_are_refused_and_the_limit_is_named(house: House) -> None:
+    before = house.manifest()
+    house.write(review("a", text="x" * 6_000_000))
+    low = msgspec.structs.replace(house.job(), memory=MemoryLimit(25 * MIB, "what there is"))
+    problem = "publishing the data takes more memory than what there is"
+    status, lines, complaints = publishing.run(low)
+    assert (0, Refused((problem,)), "") == (status, lines[-1], complaints)
+    assert before == house.manifest()
+    house.check_tidy()
+
+
+NONE_LEFT = """
+import reviewsd.publish.publication as publication
+
+def publish(*_):
+    raise MemoryError
+
+publication.publish = publish
+publication.main()
+"""
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_that_the_system_has_no_memory_is_no_fault_of_the_data(house: House) -> None:
+    """The process has not taken its share: another time it may get it."""
+    command = (sys.executable, "-c", NONE_LEFT)
+    with pytest.raises(ChildError, match="publishing failed: MemoryError"):
+        await Deferred.fromCoroutine(run(processes, house.job(), lambda _: None, command))
+
+
+def test_the_kernel_takes_it_first(house: House) -> None:
+    """Of all that is in the service's control group: the others go on serving."""
+    with publishing.start() as process:
+        score = Path(f"/proc/{process.pid}/oom_score_adj")
+        until(lambda: score.read_text() == "1000\n", "a high score")
+        said, _ = process.communicate(msgspec.json.encode(house.job()))
+    assert b"unchanged" in said
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+@pytest.mark.parametrize("killed", [0, 1])
+async def test_that_the_kernel_killed_it_for_memory_is_told_with_the_limit(
+    house: House, kernel: Kernel, killed: int
+) -> None:
+    kernel.group(GROUP, str(2048 * MIB), killed=3)
+    events = kernel.root / f"sys/fs/cgroup/{GROUP}/memory.events"
+    program = f"""
+import os, pathlib, signal
+events = pathlib.Path({str(events)!r})
+events.write_text(events.read_text().replace("oom_kill 3", "oom_kill {3 + killed}"))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    command = (sys.executable, "-c", program)
+    memory = Memory(kernel.root)
+    with pytest.raises(ChildError) as error:
+        await Deferred.fromCoroutine(run(processes, house.job(), lambda _: None, command, memory))
+    reason = f"the kernel killed the process for want of memory; it may take {OF_SERVICE}"
+    assert bool(killed) == str(error.value).endswith(reason)
