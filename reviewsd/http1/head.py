@@ -34,7 +34,7 @@ _LINE = re.compile(rb"([A-Z]++) ([!-~]++) HTTP/1\.([01])")
 _FIELDS = re.compile(rb"(?:" + _TOKEN + rb"++:[\t -~\x80-\xff]*+\r\n)*+")
 _NAME = rb"(?:[0-9A-Za-z._~!$&'()*+,;=-]++|%[0-9A-Fa-f]{2})+"
 _AUTHORITY = re.compile(rb"(?:\[([0-9A-Fa-f:.]+)\]|" + _NAME + rb")(?::[0-9]{0,5})?")
-_ABSOLUTE = re.compile(rb"https?://([^/?#]*)([^#]*)", re.IGNORECASE)
+_ABSOLUTE = re.compile(rb"https?://([^/?#]*+)([^#]*+)", re.IGNORECASE)
 _SIZED = re.compile(rb"^content-length:[\t ]*([0-9]+)[\t ]*\r$", re.IGNORECASE | re.MULTILINE)
 _DIGITS = re.compile(rb"[0-9]{1,16}")
 _OWS = b" \t"

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from reviewsd.http1 import problems
-from reviewsd.http1.problems import Problem
-from reviewsd.http1.request import Asked
 from reviewsd.http1.body import Body, Chunked, Sized
 from reviewsd.http1.head import (
     MAX_HEAD,
@@ -22,6 +20,8 @@ from reviewsd.http1.head import (
     read_line,
     resized,
 )
+from reviewsd.http1.problems import Problem
+from reviewsd.http1.request import Request
 
 NOTHING, HEAD, BODY = range(3)
 """What has begun to come."""
@@ -47,23 +47,18 @@ class DivertedError(Exception):
     """The next request is for somebody else; it is held, from its first byte on."""
 
 
-class Intake:
+class RequestParser:
     """Takes requests out of what comes.
 
     Args:
         cap: What may come in the body of a request, by method and path.
         diverts: Whether a request is for somebody else, by method and path.
-        client: The address of who asks.
-        loopback: Whether that is this machine.
     """
 
     def __init__(
         self,
         cap: Callable[[bytes, bytes], Cap],
         diverts: Callable[[bytes, bytes], bool] | None = None,
-        client: str | None = None,
-        *,
-        loopback: bool = False,
     ) -> None:
         self.held = b""
         """What has come and is not taken."""
@@ -71,9 +66,11 @@ class Intake:
         self.line: Line | None = None
         """Of the request that is coming, as soon as it is known."""
         self._cap_of = cap
+        self.client: str | None = None
+        """The address of who asks, where somebody knows it."""
+        self.loopback = False
+        """Whether only this machine can have asked."""
         self._diverts = diverts
-        self._client = client
-        self._loopback = loopback
         self._seen = 0  # bytes of a part of a head that are judged
         self._fields: Fields | None = None  # the last ones
         self._body: Body | None = None
@@ -85,7 +82,12 @@ class Intake:
         fields = self._fields
         return self.stage == BODY and not self.held and fields is not None and fields.expects
 
-    def take(self) -> Asked | None:
+    def forget(self) -> None:
+        """Keep no fields but those of a request whose body is coming."""
+        if self.stage != BODY:
+            self._fields = None
+
+    def take(self) -> Request | None:
         """The next request; None where more of it must come.
 
         Raises:
@@ -94,7 +96,7 @@ class Intake:
         """
         return self._read_body() if self.stage == BODY else self._read_head()
 
-    def _read_head(self) -> Asked | None:
+    def _read_head(self) -> Request | None:
         held = self.held
         begin = 0
         if held.startswith(b"\r\n"):
@@ -140,7 +142,7 @@ class Intake:
             raise RefusedError(problems.NOT_HTTP)
         self._seen = len(held)
 
-    def _begin_body(self, line: Line, fields: Fields) -> Asked | None:
+    def _begin_body(self, line: Line, fields: Fields) -> Request | None:
         """Read a body, if it may come (S2)."""
         cap, length = self._cap_of(line.method, line.path), fields.length
         if length is None and cap.chunks:
@@ -158,7 +160,7 @@ class Intake:
         self.stage = BODY
         return self._read_body() if self.held else None
 
-    def _read_body(self) -> Asked | None:
+    def _read_body(self) -> Request | None:
         body, cap, line, fields = self._body, self._cap, self.line, self._fields
         assert body is not None and cap is not None  # noqa: PT018, S101  it has begun
         assert line is not None and fields is not None  # noqa: PT018, S101  before it
@@ -171,17 +173,17 @@ class Intake:
 
     def _whole(
         self, line: Line, fields: Fields, body: bytes = b"", *, truncated: bool = False
-    ) -> Asked:
+    ) -> Request:
         self.line = self._body = None
         self.stage, self._seen = NOTHING, 0
-        return Asked(
+        return Request(
             line.method,
             line.path,
             line.query,
             fields,
             body,
             truncated,
-            self._client,
-            self._loopback,
+            self.client,
+            self.loopback,
             line.authority or fields.host,
         )

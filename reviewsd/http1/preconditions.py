@@ -63,7 +63,7 @@ class Conditions:
     if_unmodified_since: tuple[bytes, ...] = ()
 
 
-class Outcome(Enum):
+class ConditionResult(Enum):
     """What a request with preconditions comes to."""
 
     PROCEED = "proceed"
@@ -78,7 +78,7 @@ def evaluate(
     etag: bytes | None,
     last_modified: int | None,
     now: int,
-) -> Outcome:
+) -> ConditionResult:
     """The outcome of a request whose answer would be a 2xx without its preconditions.
 
     The steps of RFC 9110 13.2.2; its fifth, If-Range, never comes, as no ranges are served. For any
@@ -94,15 +94,15 @@ def evaluate(
     """
     if conditions.if_match:
         if not _includes(conditions.if_match, etag, weak=False):
-            return Outcome.PRECONDITION_FAILED
+            return ConditionResult.PRECONDITION_FAILED
     elif _changed_since(conditions.if_unmodified_since, last_modified, now) is True:
-        return Outcome.PRECONDITION_FAILED
+        return ConditionResult.PRECONDITION_FAILED
     if conditions.if_none_match:
         if _includes(conditions.if_none_match, etag, weak=True):
-            return Outcome.NOT_MODIFIED if safe else Outcome.PRECONDITION_FAILED
+            return ConditionResult.NOT_MODIFIED if safe else ConditionResult.PRECONDITION_FAILED
     elif safe and _changed_since(conditions.if_modified_since, last_modified, now) is False:
-        return Outcome.NOT_MODIFIED
-    return Outcome.PROCEED
+        return ConditionResult.NOT_MODIFIED
+    return ConditionResult.PROCEED
 
 
 def _includes(lines: tuple[bytes, ...], etag: bytes | None, *, weak: bool) -> bool:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from reviewsd.domain.parameters import Issue
-from reviewsd.http1 import urls as paths
+from reviewsd.http1 import urls
+from reviewsd.http1.routes import LISTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,22 +33,13 @@ class Problem:
 HUB_MAX_BODY = 8192
 """Bytes; a form with a callback of the greatest length, all of it escaped, has fewer (H16, S2)."""
 
-_MAIN = ", ".join(
-    (
-        paths.REVIEWS,
-        paths.INSIGHTS,
-        paths.JSON_FEED,
-        paths.ATOM_FEED,
-        paths.SEARCH,
-        f"{paths.SINCE}{{date}}",
-        paths.HUB,
-        paths.MCP,
-        paths.OPENAPI,
-    )
-)
+_MAIN = ", ".join(route.path for route in LISTED)
 
 NOT_HTTP = Problem(400, "bad-request", "Bad Request", "The request is not well-formed HTTP.")
 NOT_A_PATH = replace(NOT_HTTP, detail="The target must be a path; this is no proxy.")
+NOT_PROXIED = replace(
+    NOT_HTTP, detail="This listener expects the PROXY protocol (listen: haproxy:...)."
+)
 BAD_ESCAPE = replace(NOT_HTTP, detail="The path has a broken percent-escape, or is not UTF-8.")
 INVALID_PARAMETERS = Problem(400, "invalid-query", "Invalid Parameters", "1 parameter is invalid.")
 FORBIDDEN = Problem(403, "forbidden", "Forbidden", "Browsers are not served here.")
@@ -60,7 +52,7 @@ NOT_PUBLISHED = Problem(
     404,
     "not-published",
     "Not Published",
-    f"No insights are published for this business; {paths.REVIEWS} has the reviews.",
+    f"No insights are published for this business; {urls.REVIEWS} has the reviews.",
 )
 NOT_ALLOWED = Problem(
     405, "method-not-allowed", "Method Not Allowed", "See Allow for the methods of this resource."
@@ -80,6 +72,7 @@ PRECONDITION_FAILED = Problem(
 CONTENT_TOO_LARGE = Problem(
     413, "content-too-large", "Content Too Large", "A read takes no request body."
 )
+NO_BODY = replace(CONTENT_TOO_LARGE, detail="Parameters go into the query, not into a body.")
 HUB_CONTENT_TOO_LARGE = replace(
     CONTENT_TOO_LARGE,
     detail=f"the body must have at most {HUB_MAX_BODY} bytes, and none with GET",

@@ -4,10 +4,18 @@ from msgspec import Struct
 
 from reviewsd.http1.head import Fields
 
+MAX_PREFERENCES = 256
+"""Bytes of Accept or Accept-Encoding that are read; browsers send 140. A header has room for thousands
+of ranges, which take 10 microseconds each."""
+
 _NO_FIELDS = Fields(b"", {}, None, 0, True, False, False, None, None)  # noqa: FBT003  in their order
 
 
-class Asked(Struct, frozen=True):
+METHODS = frozenset(b"GET HEAD OPTIONS POST PUT PATCH DELETE TRACE QUERY".split())
+"""The known ones; others are 501, these 405 where they are not allowed (S7)."""
+
+
+class Request(Struct, frozen=True):
     """A request whose body has come."""
 
     method: bytes
@@ -28,3 +36,11 @@ class Asked(Struct, frozen=True):
     def lines(self, name: bytes) -> tuple[bytes, ...]:
         """All values of a field; its name is in lower case."""
         return self.fields.values.get(name, ())
+
+    def preferences(self, name: bytes) -> tuple[bytes, ...]:
+        """The same of a field that says what the client would like; none where they are too long.
+
+        A server may disregard them (RFC 9110 12.1).
+        """
+        lines = self.lines(name)
+        return lines if sum(map(len, lines)) <= MAX_PREFERENCES else ()

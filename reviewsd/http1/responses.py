@@ -14,11 +14,11 @@ from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 
 from reviewsd.domain.parameters import Issue
-from reviewsd.http1.preconditions import Conditions, Outcome, evaluate, http_date
-from reviewsd.http1 import urls as paths, problems
+from reviewsd.http1 import problems, urls
+from reviewsd.http1.preconditions import ConditionResult, Conditions, evaluate, http_date
 from reviewsd.http1.problems import Problem
 from reviewsd.http1.representation import Buffer, Rendered, Representation
-from reviewsd.http1.request import Asked
+from reviewsd.http1.request import Request
 
 Header = tuple[bytes, bytes]
 
@@ -41,16 +41,16 @@ _PREFLIGHT: tuple[Header, ...] = (
 
 _FOUND, _NOT_MODIFIED = 200, 304
 _STATUS = {
-    Outcome.PROCEED: _FOUND,
-    Outcome.NOT_MODIFIED: _NOT_MODIFIED,
-    Outcome.PRECONDITION_FAILED: 412,
+    ConditionResult.PROCEED: _FOUND,
+    ConditionResult.NOT_MODIFIED: _NOT_MODIFIED,
+    ConditionResult.PRECONDITION_FAILED: 412,
 }
 _BODILESS = frozenset({204, _NOT_MODIFIED})
 
 _date = lru_cache(maxsize=2)(http_date)
 
 
-class Reply(Struct, frozen=True):
+class Response(Struct, frozen=True):
     """An answer. The channel adds the status line, Server, Date and Connection."""
 
     status: int
@@ -67,8 +67,8 @@ class Prepared(Struct, frozen=True, kw_only=True):
 
     etag: bytes
     last_modified: int | None
-    found: Reply
-    unmodified: Reply
+    found: Response
+    unmodified: Response
 
 
 class PreparedDocument(Struct, frozen=True):
@@ -78,7 +78,7 @@ class PreparedDocument(Struct, frozen=True):
     gzip: Prepared | None
 
 
-class Replies:
+class Responses:
     """Makes answers for one site.
 
     Args:
@@ -94,26 +94,26 @@ class Replies:
         self._now = now
         hsts = ((b"Strict-Transport-Security", b"max-age=31536000"),)
         secured = (*_SECURITY, *(hsts if base_url.startswith("https:") else ()))
-        unkept = ((b"Cache-Control", b"no-store"),)
+        no_store = ((b"Cache-Control", b"no-store"),)
         self._secured = _block(secured)
         self._shared = _block((*secured, *_CORS))
         self._data = self._shared + _block(
             ((b"Cache-Control", cache_control.encode()), (b"Accept-Ranges", b"none"))
         )
-        self._unkept = self._secured + _block(unkept)
+        self._unkept = self._secured + _block(no_store)
         self._plain = self._unkept + _block(((b"Content-Type", b"text/plain; charset=utf-8"),))
         self._origin = base_url.encode()
-        self._service_link = f'<{base_url}{paths.OPENAPI}>; rel="service-desc"'.encode()
+        self._service_link = f'<{base_url}{urls.OPENAPI}>; rel="service-desc"'.encode()
 
     def _link(self, path: str) -> bytes:
-        """The Link header of a fixed resource; topics name their hub and themselves."""
-        links = [self._service_link]
-        if path in paths.TOPICS:
-            links += (
-                b'<%b%b>; rel="hub"' % (self._origin, paths.HUB.encode()),
-                b'<%b%b>; rel="self"' % (self._origin, path.encode()),
-            )
-        return b", ".join(links)
+        """The Link header of a fixed resource; topics name themselves, as deliveries do, and their hub."""
+        if path not in urls.TOPICS:
+            return self._service_link
+        return b'<%b%b>; rel="self", <%b%b>; rel="hub", %b' % (
+            *(self._origin, path.encode()),
+            *(self._origin, urls.HUB.encode()),
+            self._service_link,
+        )
 
     def prepare(self, path: str, resource: Rendered) -> PreparedDocument:
         """Put together all that can be said of a document before anybody asks."""
@@ -132,39 +132,39 @@ class Replies:
         return Prepared(
             etag=of.etag,
             last_modified=of.last_modified,
-            found=Reply(_FOUND, block + content, of.parts),
-            unmodified=Reply(_NOT_MODIFIED, block),
+            found=Response(_FOUND, block + content, of.parts),
+            unmodified=Response(_NOT_MODIFIED, block),
         )
 
     def _shown(self, last_modified: int) -> int:
         """Never later than now, as a clock that was set back would have it (RFC 9110 8.8.2.1)."""
         return min(last_modified, int(self._now()))
 
-    def rendered(self, asked: Asked, resource: PreparedDocument) -> Reply:
+    def rendered(self, request: Request, resource: PreparedDocument) -> Response:
         """Answer with the coding that the client prefers (S10)."""
-        given = asked.lines(b"accept-encoding")
+        given = request.preferences(b"accept-encoding")
         if not given:
-            return self._outcome(asked, resource.identity)
+            return self._outcome(request, resource.identity)
         gzip, identity = _accepted(given)
         if resource.gzip is not None and gzip:
-            return self._outcome(asked, resource.gzip)
+            return self._outcome(request, resource.gzip)
         if not identity:
             extra = ((b"Vary", b"Accept, Accept-Encoding"),)
-            return self.problem(asked, problems.NOT_ACCEPTABLE, extra)
-        return self._outcome(asked, resource.identity)
+            return self.problem(request, problems.NOT_ACCEPTABLE, extra)
+        return self._outcome(request, resource.identity)
 
     def computed(
         self,
-        asked: Asked,
+        request: Request,
         parts: tuple[Buffer, ...],
         etag: bytes,
         last_modified: int | None = None,
         following: str | None = None,
-    ) -> Reply:
+    ) -> Response:
         """Answer with JSON that was put together for the request.
 
         Args:
-            asked: The request.
+            request: The request.
             parts: The body.
             etag: Of the answer; it depends on the data and the question alone.
             last_modified: POSIX seconds; None where nobody knows.
@@ -176,32 +176,32 @@ class Replies:
         block = b"%bETag: %b\r\nLink: %b\r\n" % (self._data, etag, link)
         if last_modified is not None:
             block += b"Last-Modified: %b\r\n" % _date(self._shown(last_modified))
-        if asked.fields.conditional:
-            status = self._judged(asked, etag, last_modified)
+        if request.fields.conditional:
+            status = self._judged(request, etag, last_modified)
             if status == _NOT_MODIFIED:
-                return Reply(status, block)
+                return Response(status, block)
             if status != _FOUND:
-                return self.problem(asked, problems.PRECONDITION_FAILED)
+                return self.problem(request, problems.PRECONDITION_FAILED)
         size = len(parts[0]) if len(parts) == 1 else sum(map(len, parts))
         block += b"Content-Type: application/json\r\nContent-Length: %d\r\n" % size
-        return Reply(_FOUND, block, parts)
+        return Response(_FOUND, block, parts)
 
-    def _outcome(self, asked: Asked, chosen: Prepared) -> Reply:
+    def _outcome(self, request: Request, chosen: Prepared) -> Response:
         """Answer with a representation, or that the client has it already (RFC 9110 13)."""
-        if not asked.fields.conditional:
+        if not request.fields.conditional:
             return chosen.found
-        status = self._judged(asked, chosen.etag, chosen.last_modified)
+        status = self._judged(request, chosen.etag, chosen.last_modified)
         if status == _NOT_MODIFIED:
             return chosen.unmodified
         if status != _FOUND:
-            return self.problem(asked, problems.PRECONDITION_FAILED)
+            return self.problem(request, problems.PRECONDITION_FAILED)
         return chosen.found
 
-    def _judged(self, asked: Asked, etag: bytes, last_modified: int | None) -> int:
+    def _judged(self, request: Request, etag: bytes, last_modified: int | None) -> int:
         """The status that a request with preconditions comes to."""
-        if asked.fields.known == etag:
+        if request.fields.known == etag:
             return _NOT_MODIFIED
-        lines = asked.lines
+        lines = request.lines
         outcome = evaluate(
             Conditions(
                 if_match=lines(b"if-match"),
@@ -216,31 +216,31 @@ class Replies:
         )
         return _STATUS[outcome]
 
-    def unstored(self, body: bytes, status: int = 200) -> Reply:
+    def no_store_json(self, body: bytes, status: int = 200) -> Response:
         """Answer with JSON that is true at this moment only."""
         headers = ((b"Cache-Control", b"no-store"), (b"Content-Type", b"application/json"))
         return _reply(status, self._shared, headers, (body,))
 
-    def invalid(self, asked: Asked, issues: Sequence[Issue]) -> Reply:
+    def invalid(self, request: Request, issues: Sequence[Issue]) -> Response:
         """Answer that parameters are wrong, and which."""
-        return self.problem(asked, problems.invalid_parameters(issues), issues=issues)
+        return self.problem(request, problems.invalid_parameters(issues), issues=issues)
 
     def problem(
         self,
-        asked: Asked,
+        request: Request,
         problem: Problem,
         extra: Sequence[Header] = (),
         issues: Sequence[Issue] = (),
-    ) -> Reply:
+    ) -> Response:
         """Answer with an error; a header in ``extra`` takes the place of the usual one."""
-        accept = b", ".join(asked.lines(b"accept"))
+        accept = b", ".join(request.preferences(b"accept"))
         media_type = _problem_type(accept.decode("latin-1"))
         named = {b"Cache-Control": b"no-store", b"Vary": b"Accept", **dict(extra)}
         headers = (*named.items(), (b"Content-Type", media_type))
         body = problems.render(self._base_url, problem, issues)
         return _reply(problem.status, self._shared, headers, (body,))
 
-    def options(self, methods: Sequence[str], *, cors: bool = True) -> Reply:
+    def options(self, methods: Sequence[str], *, cors: bool = True) -> Response:
         """Answer what may be asked, also to a browser's preflight, which fails without ``cors``."""
         allow = ", ".join(methods).encode()
         headers: tuple[Header, ...] = ((b"Allow", allow),)
@@ -248,7 +248,7 @@ class Replies:
             headers += (*_CORS, *_PREFLIGHT, (b"Access-Control-Allow-Methods", allow))
         return _reply(204, self._secured, headers)
 
-    def plain(self, status: int, text: str, extra: Sequence[Header] = ()) -> Reply:
+    def plain(self, status: int, text: str, extra: Sequence[Header] = ()) -> Response:
         """Answer with text that is true at this moment only, and not for other sites' scripts.
 
         Args:
@@ -258,9 +258,9 @@ class Replies:
         """
         return _reply(status, self._plain, extra, (f"{text}\n".encode(),))
 
-    def unkept(
+    def no_store(
         self, status: int, headers: Sequence[Header], body: tuple[Buffer, ...] = ()
-    ) -> Reply:
+    ) -> Response:
         """Answer with what no cache may keep, and what the caller says about it.
 
         Args:
@@ -270,11 +270,11 @@ class Replies:
         """
         return _reply(status, self._unkept, headers, body)
 
-    def refusal(self, problem: Problem) -> Reply:
+    def refusal(self, problem: Problem) -> Response:
         """Answer to what never became a request."""
         if problem.plain:
             return self.plain(problem.status, problem.detail)
-        return self.problem(Asked(b"", b""), problem)
+        return self.problem(Request(b"", b""), problem)
 
 
 def _block(headers: Iterable[Header]) -> bytes:
@@ -283,11 +283,11 @@ def _block(headers: Iterable[Header]) -> bytes:
 
 def _reply(
     status: int, usual: bytes, headers: Sequence[Header], body: tuple[Buffer, ...] = ()
-) -> Reply:
+) -> Response:
     block = usual + _block(headers)
     if status not in _BODILESS:
         block += b"Content-Length: %d\r\n" % sum(map(len, body))
-    return Reply(status, block, body)
+    return Response(status, block, body)
 
 
 @lru_cache(maxsize=64)

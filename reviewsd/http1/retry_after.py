@@ -1,6 +1,5 @@
 """When a failed delivery is tried again (contract.md 5, H14)."""
 
-import re
 from collections.abc import Callable
 
 from reviewsd.http1.preconditions import parse_http_date
@@ -8,11 +7,11 @@ from reviewsd.http1.preconditions import parse_http_date
 MAX_RETRY_AFTER = 3_600_000
 """Milliseconds by which a callback may ask for patience at most."""
 
-_SECONDS = re.compile(rb"0*([0-9]{1,10})[0-9]*")  # ten digits of it are more than enough
+_DIGITS = 10  # of the seconds asked for; these are more than enough
 
 
 def waits(
-    delays: tuple[float, float], jitter: float, chance: Callable[[], float], asked: int = 0
+    delays: tuple[float, float], jitter: float, chance: Callable[[], float], request: int = 0
 ) -> tuple[int, int]:
     """The waits after the first and the second failure, milliseconds.
 
@@ -20,12 +19,12 @@ def waits(
         delays: Seconds.
         jitter: By which part of itself each is made longer or shorter at most.
         chance: Gives a number from 0 to 1, another one each time.
-        asked: What the callback asked for; lengthens a wait, never shortens it.
+        request: What the callback asked for; lengthens a wait, never shortens it.
     """
 
     def wait(delay: float) -> int:
         spread = 1 + jitter * (2 * chance() - 1)
-        return max(round(delay * spread * 1000), asked)
+        return max(round(delay * spread * 1000), request)
 
     first, second = delays
     return wait(first), wait(second)
@@ -40,9 +39,8 @@ def retry_after(value: bytes | None, now: int) -> int:
     """
     if value is None:
         return 0
-    seconds = _SECONDS.fullmatch(value)
-    if seconds is not None:
-        wait = int(seconds[1]) * 1000
+    if value.isdigit():
+        wait = int(value.lstrip(b"0")[:_DIGITS] or b"0") * 1000
     else:
         date = parse_http_date(value, now // 1000)
         wait = 0 if date is None else date * 1000 - now

@@ -4,7 +4,7 @@ What endpoints make is a plain ``tcp.Port``, also around an inherited socket; :f
 into a :class:`LeanPort`, in place, so that ``tcp:``, ``systemd:``, ``ssl:`` and ``haproxy:`` listen
 alike. Two things are different then:
 
-* A connection is read as soon as it is there, and watched (``polling``) only if it stays. With
+* A connection is read as soon as it is there, and watched (``poller``) only if it stays. With
   TCP_DEFER_ACCEPT the kernel keeps a connection until its first bytes have come, so that one which
   is answered and closed costs no call to epoll. One that says nothing is handed over after a second
   with the next SYN-ACK; until then it takes no memory here, and from then on all limits apply. More
@@ -44,7 +44,7 @@ from twisted.python.failure import Failure
 from reviewsd.server.poller import Polling
 from reviewsd.server.transport import connect, internet_address
 
-BREATH = 0.25
+RETRY_DELAY = 0.25
 """Seconds before accepting is tried again after it failed."""
 
 AT_ONCE = 32
@@ -67,7 +67,7 @@ _THEIRS = frozenset(
 """Errors of the connection that would have been the next (accept(2)); all others are ours."""
 
 
-class LeanPort(Port):
+class BatchPort(Port):
     """A port that accepts as long as there is room, made by :func:`lean`."""
 
     _log = Logger()
@@ -121,7 +121,7 @@ class LeanPort(Port):
             self._log.warn("new connections have to wait: {reason}", reason=error.strerror)
         self._failed_at = clock.seconds()
         self.stopReading()
-        self._tired = clock.callLater(BREATH, self._rested)
+        self._tired = clock.callLater(RETRY_DELAY, self._rested)
 
     def _rested(self) -> None:
         self._tired = None
@@ -144,7 +144,7 @@ class LeanPort(Port):
         super().connectionLost(reason)
 
 
-def lean(port: IListeningPort, at_once: int = AT_ONCE) -> LeanPort:
+def batch_accept(port: IListeningPort, at_once: int = AT_ONCE) -> BatchPort:
     """Make a port that listens accept leanly from now on.
 
     Args:
@@ -157,8 +157,8 @@ def lean(port: IListeningPort, at_once: int = AT_ONCE) -> LeanPort:
         The same object.
     """
     assert type(port) is Port  # noqa: S101  of UNIX sockets, and their class differs
-    port.__class__ = LeanPort
-    made = cast("LeanPort", port)
+    port.__class__ = BatchPort
+    made = cast("BatchPort", port)
     made.numberAccepts = made.at_once = at_once
     made.polling = Polling(made.reactor)
     if port.backlog is not None:  # it is not inherited

@@ -5,35 +5,34 @@ each (S1). The head of every answer begins with what is the same for all in a se
 Server and Date.
 """
 
-import heapq
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from ipaddress import IPv4Network, IPv6Network
 from typing import Protocol
-from urllib.parse import unquote_to_bytes
 
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IAddress, IReactorTime, ITransport
+from twisted.internet.interfaces import IAddress, IProtocolFactory, IReactorTime, ITransport
 from twisted.internet.protocol import Factory
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
-from twisted.web.resource import IResource
 
 from reviewsd.domain.addresses import client_network
 from reviewsd.domain.clients import is_trusted
-from reviewsd.http1.preconditions import http_date
-from reviewsd.http1 import urls as paths, problems
-from reviewsd.http1.problems import HUB_MAX_BODY, Problem
-from reviewsd.runtime.counters import merged
-from reviewsd.http1.request import Asked
-from reviewsd.server.connection import BUSY, NEVER, Channel
-from reviewsd.http1.parser import Cap
-from reviewsd.web.lane import Lane
+from reviewsd.http1 import problems
 from reviewsd.http1.hosts import Hosts
-from reviewsd.http1.responses import Replies, Reply
+from reviewsd.http1.parser import Cap
+from reviewsd.http1.preconditions import http_date
+from reviewsd.http1.problems import HUB_MAX_BODY, Problem
+from reviewsd.http1.request import Request
+from reviewsd.http1.responses import Response, Responses
+from reviewsd.http1.routes import ANY_HOST, Body, route_of
+from reviewsd.runtime.counters import merged
+from reviewsd.server.connection import BUSY, NEVER, Channel
+from reviewsd.server.pipelines import Pipelines
 from reviewsd.server.traffic import Traffic
 
 DRAIN_SECONDS = 20
@@ -48,13 +47,9 @@ _HUB_CAP = Cap(HUB_MAX_BODY, problems.HUB_CONTENT_TOO_LARGE, chunks=True)
 _IGNORED = Cap(65_536, problems.CONTENT_TOO_LARGE)
 """It is read past, so that a POST is answered for what it is; a larger one is refused."""
 
-_ROOM = 64
-"""When the house is full, one in so many connections is closed to make room."""
 
-_HUB = paths.HUB.encode()
-_MCP = paths.MCP.encode()
-_NAMELESS = frozenset((_MCP, paths.HEALTH.encode(), paths.READY.encode()))
-"""Asked by any name: probes know none, and MCP refuses with an error of its own."""
+_WORTH = 64
+"""A look at all connections is repeated if it found one in so many idle: its cost is shared by those."""
 
 _BODILESS = frozenset((b"GET", b"HEAD"))
 _PHRASES = {413: "Content Too Large", 414: "URI Too Long"}  # of RFC 9110
@@ -81,13 +76,17 @@ class Limits:
     """Bytes of a body for the MCP endpoint."""
 
 
-class HandOver(Protocol):
+Respond = Callable[[Request], Response | Deferred[Response]]
+"""Answers a request."""
+
+
+class Handoff(Protocol):
     """Lets another process go on with a connection."""
 
     def wants(self, method: bytes, path: bytes) -> bool:
         """Whether a request is for the other one."""
 
-    def give(self, transport: ITransport, peer: IAddress, data: bytes) -> None:
+    def give(self, transport: ITransport, peer: tuple[str, int], data: bytes) -> None:
         """Give it the connection of a client, and what has come since the request began."""
 
 
@@ -95,49 +94,51 @@ class PublicServer(Factory):
     """The public connections of a process.
 
     Args:
-        resource: What answers requests that the lane does not.
-        replies: What answers are made of.
+        respond: Answers a request, now or later; a Deferred is cancelled when the client leaves.
+        responses: What answers are made of.
         clock: For the deadlines.
         limits: How long and how much.
         hosts: By which names the service may be asked; all when None.
-        lane: The short way, where there is one.
         exempt: Whose connections are not counted by client: those of proxies.
         hand_over: For requests that another process answers.
     """
 
     noisy = False
     _log = Logger()
-    nameless = _NAMELESS
+    nameless = ANY_HOST
 
     def __init__(
         self,
-        resource: IResource,
-        replies: Replies,
+        respond: Respond,
+        responses: Responses,
         clock: IReactorTime,
         limits: Limits,
         hosts: Hosts | None = None,
-        lane: Lane | None = None,
         exempt: Sequence[IPv4Network | IPv6Network] = (),
-        hand_over: HandOver | None = None,
+        hand_over: Handoff | None = None,
     ) -> None:
-        self.resource = resource
+        self.respond = respond
         self.clock = clock
         self.limits = limits
         self._mcp_cap = Cap(
             limits.mcp_body, problems.CONTENT_TOO_LARGE, chunks=True, truncates=True
         )
-        self.lane = lane
         self.hand_over = hand_over
         self.diverts = None if hand_over is None else hand_over.wants
         self.channels: set[Channel] = set()
+        self.answered: set[Channel] = set()
+        """Those that have been answered since the last sweep."""
+        self.pipelines = Pipelines(clock)
         self.draining = False
         self.traffic = Traffic()
         self.now = clock.seconds()
         """The clock's seconds at the last sweep: good enough for what is a minute ahead."""
-        self._replies = replies
+        self._responses = responses
         self._hosts = hosts
         self._exempt = exempt
         self._networks: Counter[str] = Counter()
+        self._idle: list[Channel] | None = None  # at the last look, who has been so longest last
+        self._found = 0  # how many those were
         self._second = 0
         self._prefixes: dict[int, bytes] = {}
         self._drained: Deferred[None] | None = None
@@ -146,9 +147,15 @@ class PublicServer(Factory):
 
     # Connections ----------------------------------------------------------------------------------
 
-    def buildProtocol(self, addr: IAddress | None) -> Channel:  # type: ignore[override]  # noqa: ARG002
+    def buildProtocol(self, addr: IAddress | None) -> Channel:  # noqa: ARG002
         """A connection."""
         return Channel(self)
+
+    def proxied(self) -> IProtocolFactory:
+        """For listeners whose connections come from a proxy that says first who the client is."""
+        factory: Factory[Channel] = Factory.forProtocol(partial(Channel, self, proxied=True))
+        factory.noisy = False
+        return factory
 
     def entered(self, channel: Channel) -> Problem | None:
         """Count a connection; the problem that keeps it out, if there is one (S4)."""
@@ -158,35 +165,57 @@ class PublicServer(Factory):
             self._sweeping.start(SWEEP_SECONDS, now=False)
         if self.draining:
             channel.drain()
-        client = channel.client
-        if client is not None and not channel.loopback and not is_trusted(client, self._exempt):
-            channel.network = network = client_network(client)
-            self._networks[network] += 1
-            if self._networks[network] > self.limits.per_client:
-                return problems.TOO_MANY_CONNECTIONS
+        if (refused := self.counted(channel)) is not None:
+            return refused
         if len(self.channels) > self.limits.connections and not self._make_room(channel):
             return problems.NO_ROOM
         return None
 
+    def counted(self, channel: Channel) -> Problem | None:
+        """Count a connection for its client, whoever that was before, and as :meth:`entered`."""
+        self._uncount(channel)
+        client, loopback = channel.intake.client, channel.intake.loopback
+        if client is not None and not loopback and not is_trusted(client, self._exempt):
+            channel.network = network = client_network(client)
+            self._networks[network] += 1
+            if self._networks[network] > self.limits.per_client:
+                return problems.TOO_MANY_CONNECTIONS
+        return None
+
+    def _uncount(self, channel: Channel) -> None:
+        if channel.network is not None:
+            self._networks[channel.network] -= 1
+            if not self._networks[channel.network]:
+                del self._networks[channel.network]
+            channel.network = None
+
     def _make_room(self, newest: Channel) -> bool:
-        """Close those that have been idle longest; whether there were any."""
-        idle = (channel for channel in self.channels if channel.idle and channel is not newest)
-        longest = heapq.nsmallest(
-            self.limits.connections // _ROOM + 1, idle, key=lambda channel: channel.due
-        )
-        for channel in longest:
-            channel.abort()
-        return bool(longest)
+        """Close the one that has been idle longest; whether there was any.
+
+        To look at all of them takes milliseconds. So it is done once between two sweeps, and again
+        only where the last look has found so many that it was worth it.
+        """
+        while True:
+            if self._idle is None:
+                idle = (each for each in self.channels if each.idle and each is not newest)
+                self._idle = sorted(idle, key=lambda channel: channel.due, reverse=True)
+                self._found = len(self._idle)
+            while self._idle:
+                channel = self._idle.pop()
+                if channel in self.channels and channel.idle:
+                    channel.abort()
+                    return True
+            if self._found <= self.limits.connections // _WORTH:
+                return False
+            self._idle = None
 
     def left(self, channel: Channel) -> None:
         """Forget a connection that has ended."""
         if channel not in self.channels:
             return
         self.channels.discard(channel)
-        if channel.network is not None:
-            self._networks[channel.network] -= 1
-            if not self._networks[channel.network]:
-                del self._networks[channel.network]
+        self.answered.discard(channel)
+        self._uncount(channel)
         if not self.channels:
             self._sweeping.stop()
             if self._drained is not None:
@@ -196,10 +225,14 @@ class PublicServer(Factory):
     def changed(self) -> None:
         """Answers are not what they were: there is a new snapshot."""
         for channel in self.channels:
-            channel.forget()
+            channel.exchange.forget()
 
     def _sweep(self) -> None:
         self.now = now = self.clock.seconds()
+        self._idle = None
+        answered, self.answered = self.answered, set()
+        for channel in answered:
+            channel.let_go()
         for channel in [channel for channel in self.channels if channel.due <= now]:
             channel.due = NEVER
             try:
@@ -252,26 +285,34 @@ class PublicServer(Factory):
             )
         return prefix
 
-    def serves(self, asked: Asked) -> bool:
+    def serves(self, request: Request) -> bool:
         """Whether the service may be asked by the name that the client used (S3)."""
-        return self._hosts is None or self._hosts.allow(asked.authority, loopback=asked.loopback)
+        return self._hosts is None or self._hosts.allow(
+            request.authority, loopback=request.loopback
+        )
 
-    def misdirected(self, asked: Asked) -> Reply:
+    def misdirected(self, request: Request) -> Response:
         """The answer where it may not."""
-        if asked.path == _HUB:
-            return self._replies.refusal(problems.HUB_MISDIRECTED)
-        return self._replies.problem(asked, problems.MISDIRECTED)
+        route = route_of(request.path)
+        if route is not None and route.body is Body.FORM:
+            return self._responses.refusal(problems.HUB_MISDIRECTED)
+        return self._responses.problem(request, problems.MISDIRECTED)
 
-    def refusal(self, problem: Problem) -> Reply:
+    def unknown(self, request: Request) -> Response:
+        """The answer where there cannot be anything."""
+        return self._responses.problem(request, problems.NOT_FOUND)
+
+    def refusal(self, problem: Problem) -> Response:
         """The answer to what is no request."""
-        return self._replies.refusal(problem)
+        return self._responses.refusal(problem)
 
     def cap(self, method: bytes, path: bytes) -> Cap:
         """What may come in the body of a request (S2)."""
-        path = unquote_to_bytes(path) if b"%" in path else path
-        if path == _MCP:
+        route = route_of(path)
+        body = Body.IGNORED if route is None else route.body
+        if body is Body.JSON:
             return self._mcp_cap
-        hub = path == _HUB
+        form = body is Body.FORM
         if method in _BODILESS:
-            return _NO_HUB_BODY if hub else _NO_BODY
-        return _HUB_CAP if hub else _IGNORED
+            return _NO_HUB_BODY if form else _NO_BODY
+        return _HUB_CAP if form else _IGNORED

@@ -101,6 +101,17 @@ class DirectServer(Server):
             return CONNECTION_DONE
         self._reading = True
         self.protocol.dataReceived(data)
+        self._has_read()
+        return None
+
+    def readConnectionLost(self, reason: Failure) -> None:
+        """Tell the protocol that nothing more comes; a connection that nobody wants ends here."""
+        self._reading = True
+        super().readConnectionLost(reason)
+        self._has_read()
+
+    def _has_read(self) -> None:
+        """Close at once if the protocol wants that and all is sent."""
         self._reading = False
         if self.disconnecting and self.connected and not self._aborting:
             if self.producer is None and not self.pending:
@@ -108,10 +119,9 @@ class DirectServer(Server):
             else:
                 self.stopReading()
                 self.startWriting()
-        return None
 
     def loseConnection(self) -> None:
-        """Close when all is sent, which ``doRead`` finds out if it is what tells the protocol."""
+        """Close when all is sent; while the protocol is told something, ``_has_read`` does it."""
         if self._reading and self.connected and not self._writeDisconnected:
             self.disconnecting = 1
         else:

@@ -29,7 +29,7 @@ PIECE = 65_536
 _COUNT = Struct("i")
 
 
-class Outlet(Protocol):
+class WriteBuffer(Protocol):
     """Sends what a channel says, and tells it while its client takes nothing."""
 
     @property
@@ -40,7 +40,7 @@ class Outlet(Protocol):
         """Send bytes, in order; they must not change until they are sent."""
 
     def end(self, *, lingering: bool) -> None:
-        """Close when all is sent.
+        """Close when all is sent; a second call may close what the first has left open.
 
         Args:
             lingering: Only our side, so that who is still sending meets no reset connection before
@@ -57,13 +57,13 @@ class Outlet(Protocol):
         """Close without more ado."""
 
 
-def outlet(transport: ITransport, channel: IPushProducer) -> Outlet:
+def outlet(transport: ITransport, channel: IPushProducer) -> WriteBuffer:
     """The way out through a transport; it tells the channel to pause and to resume."""
     if isinstance(transport, DirectServer):
         transport.registerProducer(channel, True)  # noqa: FBT003  it pushes
         return transport
     # those of TLS and of proxies have all that a FileDescriptor has
-    return Pieces(cast("FileDescriptor", transport), channel)
+    return ChunkedWriter(cast("FileDescriptor", transport), channel)
 
 
 def unacknowledged(transport: ITransport) -> int:
@@ -80,8 +80,41 @@ def unacknowledged(transport: ITransport) -> int:
     return count
 
 
+class Pace:
+    """How fast a client takes what it is sent (S5).
+
+    Args:
+        out: What it is sent through.
+        transport: Of the connection.
+    """
+
+    def __init__(self, out: WriteBuffer, transport: ITransport) -> None:
+        self._out = out
+        self._transport = transport
+        self._before = 0  # bytes that were left at the last look; 0 where there was none
+
+    @property
+    def left(self) -> int:
+        """Bytes that the client does not have."""
+        return self._out.pending + unacknowledged(self._transport)
+
+    def begin(self) -> None:
+        """Look from now on."""
+        self._before = self.left
+
+    def end(self) -> None:
+        """Look no longer: the client has it all."""
+        self._before = 0
+
+    def kept(self, least: float) -> bool:
+        """Whether so many bytes were taken since the last look, if there was one; looks again."""
+        before = self._before
+        self.begin()
+        return not before or before - self._before >= least
+
+
 @implementer(IPushProducer)
-class Pieces:
+class ChunkedWriter:
     """Gives a transport pieces of what is to be sent.
 
     Args:
@@ -94,9 +127,10 @@ class Pieces:
         self._channel = channel
         self._rest: deque[memoryview[int]] = deque()
         self._waits = False  # whether the transport has enough
-        self._clogged = False  # whether the channel was told to pause
+        self._write_blocked = False  # whether the channel was told to pause
         self._ends = False
         self._lingers = False
+        self._produces = True  # as far as the transport knows
         transport.registerProducer(self, True)  # noqa: FBT003  it pushes
         self.hold = transport.pauseProducing
         self.go_on = transport.resumeProducing
@@ -112,8 +146,8 @@ class Pieces:
         """Send bytes, in order; they must not change until they are sent."""
         self._rest.extend(memoryview(part) for part in parts if part)
         self._push()
-        if self._rest and not self._clogged:
-            self._clogged = True
+        if self._rest and not self._write_blocked:
+            self._write_blocked = True
             self._channel.pauseProducing()
 
     def _push(self) -> None:
@@ -139,7 +173,9 @@ class Pieces:
 
     def _close(self) -> None:
         transport = self._transport
-        transport.unregisterProducer()
+        if self._produces:
+            self._produces = False
+            transport.unregisterProducer()
         # TLS ends with a farewell, and reads on until the client has taken its leave, too
         if (
             self._lingers
@@ -158,8 +194,8 @@ class Pieces:
         """It takes more."""
         self._waits = False
         self._push()
-        if self._clogged and not (self._rest or self._ends):
-            self._clogged = False
+        if self._write_blocked and not (self._rest or self._ends):
+            self._write_blocked = False
             self._channel.resumeProducing()
 
     def stopProducing(self) -> None:

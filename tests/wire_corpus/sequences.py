@@ -169,3 +169,36 @@ PIECES: tuple[Row, ...] = (
     row("a head, then a body", post(HUB, b"Content-Length: 3"), b"abc", status=415, closed=False),
     row("a head and half a body", post(HUB, b"Content-Length: 3", body=b"a"), b"bc" + request(), statuses=(415, 200), closed=False),
 )  # fmt: skip
+
+
+def _with_head(before: bytes) -> bytes:
+    """A piece that ends with the head of a POST, whose body is as long as the piece."""
+    return before + post(
+        HUB, b"Content-Length: %d" % (len(before) + len(post(HUB, b"Content-Length: 100")))
+    )
+
+
+_WITH_HEAD = _with_head(request(READ))
+_BODY = post(HUB, b"Content-Length: %d" % len(request()))
+
+REPEATS: tuple[Row, ...] = (
+    row("a read again and again", request(), Act.AWAIT, request(), Act.AWAIT, 2 * request(), statuses=4 * (200,), closed=False),
+    row("a body that is the piece with its head", _WITH_HEAD, Act.AWAIT, _WITH_HEAD, Act.AWAIT, statuses=(200, 415), closed=False),
+    row("that, after the read alone", request(READ), Act.AWAIT, _WITH_HEAD, Act.AWAIT, _WITH_HEAD, Act.AWAIT, statuses=(200, 200, 415), closed=False),
+    row("that, and the piece as pieces again", _WITH_HEAD, Act.AWAIT, 2 * _WITH_HEAD, _WITH_HEAD, statuses=(200, 415, 200, 415), closed=False),
+    row("a body that is the read before it", request(), Act.AWAIT, _BODY, request(), statuses=(200, 415), closed=False),
+    row("that, with its head behind the read", request() + _BODY, Act.AWAIT, request(), Act.AWAIT, statuses=(200, 415), closed=False),
+    row("that, and the read again", request(), Act.AWAIT, _BODY, request(), Act.AWAIT, request(), statuses=(200, 415, 200), closed=False),
+    row("a chunk that is the read before it", request(), Act.AWAIT, chunked(b"%x\r\n" % len(request())), request(), b"\r\n0\r\n\r\n", statuses=(200, 415), closed=False),
+    row("a read with a body that is the read", request(), Act.AWAIT, request(HEALTH, b"Content-Length: %d" % len(request())), request(), statuses=(200, 413)),
+    row("the end of a read, and the read", request()[:9], request()[9:], Act.AWAIT, request()[9:], statuses=(200, 400)),
+)  # fmt: skip
+
+LEAVING: tuple[Row, ...] = (
+    row("a POST, and an end", sized(HUB, b"abc"), Act.END, status=415),
+    row("chunks, and an end", chunked(b"3\r\nabc\r\n0\r\n\r\n", MCP), Act.END, status=415),
+    row("a search and a POST, and an end", request(SEARCH) + sized(HUB, b"abc"), Act.END, statuses=(200, 415)),
+    row("a hundred and a half, and an end", 100 * request() + b"GET", Act.END, statuses=100 * (200,)),
+    row("a broken one, and an end", request() + _BROKEN, Act.END, statuses=(200, 400)),
+    row("what asks for a close, and an end", _CLOSING, Act.END, status=200),
+)  # fmt: skip

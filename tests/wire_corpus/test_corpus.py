@@ -15,7 +15,7 @@ from time import time
 import pytest
 
 from tests.support.daemon import Daemon
-from tests.support.raw import Response, Wire, exchange, lasting, responses
+from tests.support.raw import ReceivedResponse, Wire, exchange, lasting, responses
 from tests.wire_corpus import framing, lines, sequences
 from tests.wire_corpus.rows import PROBE, REQUESTS, Act, Row
 from tests.wire_corpus.twins import Twins, twins
@@ -36,6 +36,8 @@ CORPUS = {
     "pipelined": sequences.PIPELINED,
     "persistence": sequences.PERSISTENCE,
     "pieces": sequences.PIECES,
+    "repeats": sequences.REPEATS,
+    "leaving": sequences.LEAVING,
 }
 
 
@@ -69,7 +71,7 @@ def more_than(size: int, wire: Wire) -> bool:
     return len(wire.received) > size
 
 
-def check(answers: list[Response], row: Row, *, closed: bool) -> None:
+def check(answers: list[ReceivedResponse], row: Row, *, closed: bool) -> None:
     """The answers are those of the row, and what every answer is."""
     given = [each.status for each in answers if row.waits or not each.interim]
     assert len(row.statuses) == len(given), given
@@ -108,7 +110,7 @@ def test_an_abuse_is_answered_as_it_should_be_on_both_lanes(pair: Twins, row: Ro
 
 
 def test_the_corpus_is_as_large_as_was_asked_for() -> None:
-    """Issue 6: at least 80."""
+    """At least 80."""
     rows = list(chain.from_iterable(CORPUS.values()))
 
     assert len(rows) >= 80

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from tests.support.daemon import Daemon
 
 SETTINGS = """\
-data: {{poll_interval: 60}}
+data: {{poll_interval: 60, insights: file}}
 hub: {{limits: {{requests_per_minute: 1000000}}}}
 server:
   fast_lane: {fast}

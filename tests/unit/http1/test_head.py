@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from reviewsd.http1 import problems
-from reviewsd.http1.problems import Problem
 from reviewsd.http1.head import (
     ASTERISK,
     MAX_FIELDS,
@@ -29,6 +28,7 @@ from reviewsd.http1.head import (
     read_line,
     resized,
 )
+from reviewsd.http1.problems import Problem
 
 HOST = b"Host: localhost\r\n"
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.http1 import problems
-from reviewsd.http1.request import Asked
 from reviewsd.http1.head import MAX_HEAD, MAX_LINE, RefusedError
-from reviewsd.http1.parser import BODY, HEAD, NOTHING, Cap, DivertedError, Intake
+from reviewsd.http1.parser import BODY, HEAD, NOTHING, Cap, DivertedError, RequestParser
+from reviewsd.http1.request import Request
 
 ROOM = 10
 READ = b"GET /a?b=c HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -38,10 +38,10 @@ def cap(method: bytes, path: bytes) -> Cap:
     return Cap(ROOM, problems.CONTENT_TOO_LARGE, chunks=path == b"/hub")
 
 
-def taken(*pieces: bytes, intake: Intake | None = None) -> list[Asked | str]:
+def taken(*pieces: bytes, intake: RequestParser | None = None) -> list[Request | str]:
     """The requests in some pieces, and how it ended where it did."""
-    intake = intake or Intake(cap)
-    found: list[Asked | str] = []
+    intake = intake or RequestParser(cap)
+    found: list[Request | str] = []
     for piece in pieces:
         intake.held += piece
         try:
@@ -68,7 +68,7 @@ def test_requests_are_the_same_however_they_are_cut(
 @pytest.mark.parametrize("data", GOOD)
 def test_a_request_is_taken_whole(data: bytes) -> None:
     (asked,) = taken(data + READ)[:1]
-    assert isinstance(asked, Asked)
+    assert isinstance(asked, Request)
     assert (b"x", b"hello" if data is not READ else b"") == (asked.authority, asked.body)
     assert 2 == len(taken(data + READ))
 
@@ -84,7 +84,7 @@ def test_what_is_no_request_is_refused_at_once_and_nothing_follows_it(data: byte
 
 def test_more_of_a_body_than_may_come_is_its_routes_business_where_that_is_so() -> None:
     (asked,) = taken(TOO_MUCH)
-    assert isinstance(asked, Asked)
+    assert isinstance(asked, Request)
     assert (True, b"") == (asked.truncated, asked.body)
 
 
@@ -112,7 +112,7 @@ def test_fields_have_their_limit_wherever_they_are_cut(size: int) -> None:
 
 
 def test_the_stage_tells_what_has_begun_to_come() -> None:
-    intake = Intake(cap)
+    intake = RequestParser(cap)
     stages: list[str] = []
     for byte in b"\r\n" + SENT:
         assert not stages or stages[-1] != "whole"
@@ -123,14 +123,14 @@ def test_the_stage_tells_what_has_begun_to_come() -> None:
 
 
 def test_a_client_that_waits_for_leave_is_known() -> None:
-    intake = Intake(cap)
+    intake = RequestParser(cap)
     head = SENT[:-9] + b"\r\nExpect: 100-continue\r\n\r\n"
     assert ([], True) == (taken(head, intake=intake), intake.awaited)
-    assert ([], False) == (taken(head + b"h"), Intake(cap).awaited)
+    assert ([], False) == (taken(head + b"h"), RequestParser(cap).awaited)
 
 
 def test_what_is_for_somebody_else_is_held_from_its_first_byte() -> None:
-    intake = Intake(cap, lambda _, path: path == b"/hub")
+    intake = RequestParser(cap, lambda _, path: path == b"/hub")
     assert 1 == len(taken(READ, intake=intake))
     intake.held = b"\r\n" + SENT[:-2]
     with pytest.raises(DivertedError):

@@ -14,7 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.http1.preconditions import Conditions, Outcome, evaluate, http_date, parse_http_date
+from reviewsd.http1.preconditions import (
+    ConditionResult,
+    Conditions,
+    evaluate,
+    http_date,
+    parse_http_date,
+)
 
 ETAG = b'"v2"'
 CHANGED = 784111777
@@ -24,9 +30,9 @@ THEN = b"Sun, 06 Nov 1994 08:49:37 GMT"
 BEFORE = b"Sun, 06 Nov 1994 08:49:36 GMT"
 AFTER = b"Sun, 06 Nov 1994 08:49:38 GMT"
 
-PROCEED = Outcome.PROCEED
-NOT_MODIFIED = Outcome.NOT_MODIFIED
-FAILED = Outcome.PRECONDITION_FAILED
+PROCEED = ConditionResult.PROCEED
+NOT_MODIFIED = ConditionResult.NOT_MODIFIED
+FAILED = ConditionResult.PRECONDITION_FAILED
 
 
 def sent(
@@ -135,7 +141,9 @@ TABLE = [
 @pytest.mark.parametrize(
     ("conditions", "outcome"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE]
 )
-def test_a_read_is_answered_as_the_clause_says(conditions: Conditions, outcome: Outcome) -> None:
+def test_a_read_is_answered_as_the_clause_says(
+    conditions: Conditions, outcome: ConditionResult
+) -> None:
     assert outcome == evaluate(conditions, safe=True, etag=ETAG, last_modified=CHANGED, now=NOW)
 
 
@@ -150,7 +158,7 @@ def test_a_read_is_answered_as_the_clause_says(conditions: Conditions, outcome: 
         pytest.param(sent(unmodified=(BEFORE,)), FAILED, id="13.1.4"),
     ],
 )
-def test_no_other_method_is_answered_304(conditions: Conditions, outcome: Outcome) -> None:
+def test_no_other_method_is_answered_304(conditions: Conditions, outcome: ConditionResult) -> None:
     assert outcome == evaluate(conditions, safe=False, etag=ETAG, last_modified=CHANGED, now=NOW)
 
 
@@ -166,7 +174,7 @@ def test_no_other_method_is_answered_304(conditions: Conditions, outcome: Outcom
     ],
 )
 def test_without_tag_and_date_only_a_star_can_match(
-    conditions: Conditions, outcome: Outcome
+    conditions: Conditions, outcome: ConditionResult
 ) -> None:
     assert outcome == evaluate(conditions, safe=True, etag=None, last_modified=None, now=NOW)
 
@@ -408,7 +416,7 @@ def model_date(lines: tuple[bytes, ...]) -> int | None:
     return parse_http_date(lines[0].strip(b" \t"), NOW) if len(lines) == 1 else None
 
 
-def model(conditions: Conditions, *, safe: bool) -> Outcome:
+def model(conditions: Conditions, *, safe: bool) -> ConditionResult:
     """RFC 9110 13.2.2, retold with as little cleverness as possible."""
     since, until = (
         model_date(conditions.if_modified_since),
@@ -443,7 +451,7 @@ def test_no_bytes_make_it_raise(
 ) -> None:
     outcome = evaluate(conditions, safe=safe, etag=etag, last_modified=last_modified, now=NOW)
 
-    assert outcome in Outcome
+    assert outcome in ConditionResult
 
 
 @given(st.binary(max_size=40))

@@ -21,7 +21,7 @@ from twisted.internet.threads import deferToThread
 from twisted.logger import capturedLogs
 from twisted.python.failure import Failure
 
-from reviewsd.server.acceptor import LeanPort, lean
+from reviewsd.server.acceptor import BatchPort, batch_accept
 from reviewsd.server.transport import DirectServer
 from tests.support.authority import authority
 from tests.support.outbound import reactor
@@ -74,8 +74,8 @@ def hall() -> Hall:
 
 
 @pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
-async def port(hall: Hall) -> AsyncIterator[LeanPort]:
-    made = lean(reactor.listenTCP(0, hall, interface="127.0.0.1"))
+async def port(hall: Hall) -> AsyncIterator[BatchPort]:
+    made = batch_accept(reactor.listenTCP(0, hall, interface="127.0.0.1"))
     yield made
     if made.connected:
         await made.stopListening()
@@ -93,14 +93,14 @@ async def leave(hall: Hall) -> None:
     raise AssertionError("somebody stays")
 
 
-def come(port: LeanPort, say: bytes = b"hello") -> socket.socket:
+def come(port: BatchPort, say: bytes = b"hello") -> socket.socket:
     """A client that has said something."""
     client = socket.create_connection(port.socket.getsockname()[:2], timeout=10)
     client.sendall(say)
     return client
 
 
-def visit(port: LeanPort, say: bytes = b"bye") -> bytes:
+def visit(port: BatchPort, say: bytes = b"bye") -> bytes:
     """What a client hears until the end; blocks."""
     with come(port, say) as client:
         return b"".join(iter(lambda: client.recv(100), b""))
@@ -116,7 +116,7 @@ def ended(client: socket.socket) -> bool:
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_a_connection_is_answered_and_closed_without_ever_being_watched(
-    hall: Hall, port: LeanPort
+    hall: Hall, port: BatchPort
 ) -> None:
     with come(port, b"bye") as client:
         before = reactor.getReaders()
@@ -126,7 +126,7 @@ async def test_a_connection_is_answered_and_closed_without_ever_being_watched(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_connection_that_stays_is_watched(hall: Hall, port: LeanPort) -> None:
+async def test_a_connection_that_stays_is_watched(hall: Hall, port: BatchPort) -> None:
     with come(port) as client:
         assert b"hello" == await deferToThread(client.recv, 10)
         client.sendall(b"again")
@@ -134,7 +134,7 @@ async def test_a_connection_that_stays_is_watched(hall: Hall, port: LeanPort) ->
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_short_answers_do_not_wait_for_each_other(hall: Hall, port: LeanPort) -> None:
+async def test_short_answers_do_not_wait_for_each_other(hall: Hall, port: BatchPort) -> None:
     with come(port):
         port.doRead()
         wire = hall.present[0].transport
@@ -144,7 +144,7 @@ async def test_short_answers_do_not_wait_for_each_other(hall: Hall, port: LeanPo
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_a_client_that_says_nothing_is_there_after_a_second_or_two(
-    hall: Hall, port: LeanPort
+    hall: Hall, port: BatchPort
 ) -> None:
     """Then the deadlines begin: the kernel keeps it no longer."""
     with come(port, b""):
@@ -157,7 +157,7 @@ async def test_a_client_that_says_nothing_is_there_after_a_second_or_two(
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_many_connections_at_once_are_taken_a_few_in_each_turn(
-    hall: Hall, port: LeanPort
+    hall: Hall, port: BatchPort
 ) -> None:
     with ExitStack() as stack:
         clients = [stack.enter_context(come(port)) for _ in range(200)]
@@ -176,7 +176,7 @@ async def test_many_connections_at_once_are_taken_a_few_in_each_turn(
 async def test_tls_works_as_ever(hall: Hall, tmp_path: Path) -> None:
     pem = authority().issue("localhost").write_with_key(tmp_path / "server.pem")
     string = f"ssl:0:interface=127.0.0.1:privateKey={pem}:certKey={pem}"
-    port = lean(await serverFromString(reactor, string).listen(hall))
+    port = batch_accept(await serverFromString(reactor, string).listen(hall))
     trusting = ssl.create_default_context()
     trusting.load_verify_locations(cadata=authority().identity.pem.decode())
 
@@ -196,21 +196,12 @@ async def test_tls_works_as_ever(hall: Hall, tmp_path: Path) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_proxy_may_tell_the_client(hall: Hall) -> None:
-    string = "haproxy:tcp:0:interface=127.0.0.1"
-    port = lean(await serverFromString(reactor, string).listen(hall))
-    line = b"PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n"
-    assert b"bye" == await deferToThread(visit, port, line + b"bye")
-    await port.stopListening()
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_an_inherited_socket_stays_open_for_whoever_else_has_it(hall: Hall) -> None:
     with socket.create_server(("127.0.0.1", 0)) as mine:
         os.set_blocking(mine.fileno(), False)
         endpoint = AdoptedStreamServerEndpoint(reactor, os.dup(mine.fileno()), socket.AF_INET)
         descriptor = mine.fileno()
-        port = lean(await endpoint.listen(hall))
+        port = batch_accept(await endpoint.listen(hall))
         assert b"bye" == await deferToThread(visit, port)
         await port.stopListening()
         with socket.create_connection(mine.getsockname(), timeout=10) as client:
@@ -219,7 +210,7 @@ async def test_an_inherited_socket_stays_open_for_whoever_else_has_it(hall: Hall
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_who_is_not_wanted_is_closed(hall: Hall, port: LeanPort) -> None:
+async def test_who_is_not_wanted_is_closed(hall: Hall, port: BatchPort) -> None:
     hall.wanted = False
     with come(port) as client:
         port.doRead()
@@ -227,7 +218,7 @@ async def test_who_is_not_wanted_is_closed(hall: Hall, port: LeanPort) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_connection_that_fails_harms_no_other(hall: Hall, port: LeanPort) -> None:
+async def test_a_connection_that_fails_harms_no_other(hall: Hall, port: BatchPort) -> None:
     with capturedLogs() as logs, come(port, b"fail") as bad, come(port, b"bye") as good:
         assert b"bye" == await deferToThread(good.recv, 10)
         assert await deferToThread(ended, bad)
@@ -238,7 +229,7 @@ CHILD = """
 import os, resource, sys
 from twisted.internet import reactor
 from twisted.logger import globalLogPublisher, formatEvent
-from reviewsd.server.acceptor import lean
+from reviewsd.server.acceptor import batch_accept
 from tests.unit.server.test_acceptor import Hall
 
 def show(event):
@@ -246,7 +237,7 @@ def show(event):
         print(formatEvent(event), flush=True)
 
 globalLogPublisher.addObserver(show)
-port = lean(reactor.listenTCP(0, Hall(), interface="127.0.0.1"))
+port = batch_accept(reactor.listenTCP(0, Hall(), interface="127.0.0.1"))
 print(port.getHost().port, flush=True)
 most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 room = len(os.listdir("/proc/self/fd")) + 10
@@ -258,7 +249,7 @@ os.write(1, b"stopped")
 
 def test_without_descriptors_connections_wait_until_there_are_some() -> None:
     """Calmly: no busy loop, no line for each try, nobody cut off; and it can still be stopped."""
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     with (
         subprocess.Popen([sys.executable, "-c", CHILD], cwd=root, stdout=-1, text=True) as child,
         ExitStack() as stack,
@@ -304,7 +295,7 @@ def cpu(process: int) -> float:
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_the_pause_for_want_of_descriptors_ends_with_the_port(
-    hall: Hall, port: LeanPort
+    hall: Hall, port: BatchPort
 ) -> None:
     port._tire(OSError(24, "Too many open files"))
     (rest,) = [call for call in reactor.getDelayedCalls() if call.func == port._rested]
@@ -314,7 +305,7 @@ async def test_the_pause_for_want_of_descriptors_ends_with_the_port(
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_the_names_of_twisted_that_this_relies_on_are_there(
-    hall: Hall, port: LeanPort
+    hall: Hall, port: BatchPort
 ) -> None:
     """A class may take the place of another only while both have the same layout."""
     assert isinstance(port, Port)

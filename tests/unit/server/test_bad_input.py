@@ -4,7 +4,6 @@ Sources: contract 2 and 3; security-and-operations.md S2, S3, S7, S8, S15, S16, 
 """
 
 import json
-import time
 from collections.abc import Iterator
 from http.client import responses
 from pathlib import Path
@@ -15,12 +14,14 @@ from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.logger import LogEvent, capturedLogs
 
-from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
-from reviewsd.web.lane import fast_lane
-from reviewsd.web.public import PublicSite
-from reviewsd.web.reads import Reads
-from reviewsd.http1.responses import Replies
+from reviewsd.http1.request import MAX_PREFERENCES
+from reviewsd.http1.responses import Responses
 from reviewsd.server.server import Limits, PublicServer
+from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
+from reviewsd.web.answerers import answerers
+from reviewsd.web.dispatch import Dispatcher, fast_lane
+from reviewsd.web.klein_site import PublicSite
+from reviewsd.web.reads import Reads
 from tests.support.daemon import BASE_URL, Answer, Daemon
 from tests.support.workload import workload
 
@@ -371,12 +372,10 @@ def headers_of(lines: list[str]) -> Any:  # noqa: ANN401  http.client's type is 
 def test_what_is_no_request_for_a_read_is_answered_once_and_the_connection_closed(
     daemon: Daemon, request_bytes: bytes, status: int
 ) -> None:
-    started = time.monotonic()
-    (answer,) = split(daemon.raw(request_bytes))
+    (answer,) = split(daemon.raw(request_bytes))  # which ends when the connection does
 
     check_problem(answer, status)
     assert "close" == answer.headers["Connection"]
-    assert time.monotonic() - started < 4, "the connection stayed open"
 
 
 def test_the_refusal_of_a_head_request_has_no_body(daemon: Daemon) -> None:
@@ -537,6 +536,7 @@ def test_what_was_sent_comes_back_only_inside_json_strings(daemon: Daemon, text:
         ("application/xml;q=0.9, application/problem+json;q=0.2", "application/problem+json"),
         (";;;, =, /, \xff;q=x", "application/json"),
         ("application/problem+json;q=7", "application/json"),
+        (f"application/problem+json;{MAX_PREFERENCES * ' '}q=1", "application/json"),  # not read
     ],
 )
 @pytest.mark.parametrize("path", ["/nope", f"{SEARCH}?limit=x", "/%zz"])
@@ -568,11 +568,11 @@ class Failing(Snapshots):
 def ask(snapshots: Snapshots, path: bytes, *, fast: bool) -> tuple[bytes, list[LogEvent]]:
     """What a site in this process answers, and what it logs."""
     clock = Clock()
-    replies = Replies(BASE_URL, "public, max-age=60", lambda: 1_760_000_000.0)
+    replies = Responses(BASE_URL, "public, max-age=60", lambda: 1_760_000_000.0)
     reads = Reads(snapshots, replies, workload(clock))
-    site = PublicSite(reads, replies).resource()
-    lane = fast_lane(reads) if fast else None
-    server = PublicServer(site, replies, clock, Limits(), lane=lane)
+    site = PublicSite(reads, answerers(reads)).resource()
+    lane = fast_lane(reads, answerers(reads)) if fast else None
+    server = PublicServer(Dispatcher(site, replies, lane).respond, replies, clock, Limits())
     channel, transport = server.buildProtocol(None), StringTransport()
     with capturedLogs() as events:
         channel.makeConnection(transport)

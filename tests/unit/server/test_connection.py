@@ -11,14 +11,15 @@ import pytest
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import capturedLogs
 
-from reviewsd.http1 import urls as paths, problems
-from reviewsd.http1.problems import Problem
+from reviewsd.http1 import problems, urls
 from reviewsd.http1.hosts import Hosts
-from reviewsd.http1.responses import Reply
+from reviewsd.http1.problems import Problem
+from reviewsd.http1.responses import Response
+from reviewsd.server.exchange import MAX_PATH
 from reviewsd.server.server import Limits
-from tests.support.connections import BASE_URL, REPLIES, Client, Door, ask
+from tests.support.connections import BASE_URL, LARGE, REPLIES, Client, Door, ask
 
-HUB, MCP = paths.HUB, paths.MCP
+HUB, MCP = urls.HUB, urls.MCP
 CLOSE = "Connection: close"
 
 
@@ -118,8 +119,8 @@ def test_a_client_that_leaves_has_its_answer_cancelled(door: Door) -> None:
 
 def test_an_answer_that_comes_when_the_client_has_left_is_nothing_to_anybody() -> None:
     """A route may catch its cancellation."""
-    door, done = Door(), Deferred[Reply](lambda deferred: deferred.callback(Reply(204, b"")))
-    door.server.lane = lambda _: done
+    door, done = Door(), Deferred[Response](lambda deferred: deferred.callback(Response(204, b"")))
+    door.server.respond = lambda _: done
     client = door.connect()
     client.send(ask())
     client.line.leave()
@@ -130,8 +131,8 @@ def test_an_answer_that_comes_when_the_client_has_left_is_nothing_to_anybody() -
 
 def test_an_answer_that_somebody_else_cancels_is_a_500() -> None:
     """So that the client need not wait for ever."""
-    door, done = Door(), Deferred[Reply]()
-    door.server.lane = lambda _: done
+    door, done = Door(), Deferred[Response]()
+    door.server.respond = lambda _: done
     client = door.connect()
     client.send(ask())
     done.errback(CancelledError())
@@ -159,6 +160,14 @@ def test_it_does_not_matter_how_a_request_is_cut(door: Door, size: int) -> None:
     client.send(*(data[at : at + size] for at in range(0, len(data), size)))
 
     assert ["abc", "/now", "def", "/x"] == client.texts
+
+
+def test_no_route_is_looked_for_where_none_is_so_long(door: Door) -> None:
+    client = door.connect()
+    client.send(ask("/" + (MAX_PATH - 1) * "a"), ask("/" + MAX_PATH * "a"), ask())
+
+    assert [200, 404, 200] == client.statuses
+    assert [MAX_PATH, 4] == [len(asked.path) for asked in door.routes.asked]
 
 
 def test_what_is_pipelined_waits_for_the_answer_before_it(door: Door) -> None:
@@ -224,6 +233,105 @@ def test_what_follows_the_last_answer_is_read_past(door: Door, over: bytes) -> N
     assert client.line.closed
 
 
+# The client's side is closed ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("request_", [ask("/later"), posted("/later", b"abc")])
+def test_who_says_nothing_more_is_answered_all_the_same(door: Door, request_: bytes) -> None:
+    client = door.connect()
+    client.send(request_)
+    client.finish()
+    assert not client.line.closed
+    door.routes.waiting.pop().answer()
+
+    assert [200] == client.statuses
+    assert (True, False) == (client.line.closed, client.line.aborted)
+
+
+@pytest.mark.parametrize("before", [b"", ask("/later")])
+def test_but_not_for_ever(door: Door, before: bytes) -> None:
+    """It may have left, and nobody else would notice."""
+    client = door.connect()
+    client.send(before + ask("/later"))
+    client.finish()
+    if before:
+        door.routes.waiting.pop().answer()
+    (later,) = door.routes.waiting
+    door.wait(59.5)
+    assert not later.cancelled
+    door.wait(0.75)
+
+    assert later.cancelled
+    assert client.line.closed
+
+
+@pytest.mark.parametrize("part", [b"", b"G", ask()[:-2], posted(HUB, b"abc")[:-1]])
+def test_all_that_was_asked_by_then_is_answered_and_no_part(door: Door, part: bytes) -> None:
+    client = door.connect()
+    client.send(ask("/later") + 20 * ask("/1") + ask("/later") + posted(HUB, b"abc") + part)
+    client.finish()
+    while door.routes.waiting:
+        door.routes.waiting.pop().answer()
+        client.settle()
+
+    assert ["/later", *20 * ["/1"], "/later", "abc"] == client.texts
+    assert client.line.closed
+
+
+@pytest.mark.parametrize("before", [b"", ask()])
+@pytest.mark.parametrize("part", [b"", b"G", b"\r\n", ask()[:-2], posted(HUB, b"abc")[:-1]])
+def test_who_has_not_asked_to_the_end_is_closed_at_once(
+    door: Door, before: bytes, part: bytes
+) -> None:
+    client = door.connect()
+    client.send(before + part)
+    client.finish()
+
+    assert before.count(b"GET") == len(client.answers())
+    assert client.line.closed
+    assert set() == door.server.channels
+
+
+def test_a_slow_reader_who_says_nothing_more_gets_all_of_it(door: Door) -> None:
+    client = door.connect(slow=True)
+    client.send(ask("/large") + ask("/2"))
+    client.finish()
+    assert not client.line.closed
+    client.take_all()
+
+    assert [LARGE, 3] == [len(answer.body) for answer in client.answers()]
+    assert client.line.closed
+
+
+def test_so_does_one_whose_last_answer_it_was(door: Door) -> None:
+    client = door.connect(slow=True)
+    client.send(ask("/large", CLOSE))
+    client.finish()
+    client.take_all()
+
+    assert [LARGE] == [len(answer.body) for answer in client.answers()]
+    assert client.line.closed
+
+
+def test_nothing_is_waited_for_from_who_was_refused_and_says_nothing_more(door: Door) -> None:
+    client = door.connect()
+    client.send(b"\0\r\n")
+    assert (True, False) == (client.line.half_closed, client.line.closed)
+    client.finish()
+
+    assert client.line.closed
+
+
+def test_who_is_refused_when_it_says_nothing_more_is_told(door: Door) -> None:
+    client = door.connect()
+    client.send(ask("/later") + b"\0\r\n")
+    client.finish()
+    door.routes.waiting.pop().answer()
+
+    assert [200, 400] == client.statuses
+    assert client.line.closed
+
+
 # Fields from request to request -------------------------------------------------------------------
 
 
@@ -280,7 +388,7 @@ def test_who_asks_for_another_name_is_told_so_and_may_ask_again(named: Client) -
     assert problems.MISDIRECTED.detail in named.texts[0]
 
 
-@pytest.mark.parametrize("path", [paths.HEALTH, MCP])
+@pytest.mark.parametrize("path", [urls.HEALTH, MCP])
 def test_names_are_judged_again_behind_what_any_name_may_ask(named: Client, path: str) -> None:
     """Probes know none, MCP judges by itself; neither opens the door for what follows."""
     named.send(hosted("evil.example", path), hosted("evil.example"), hosted("reviews.example"))
@@ -492,3 +600,32 @@ def test_a_connection_ends_after_its_last_request_also_where_it_repeats_itself()
     client = door.connect()
     client.send(ask(), ask(), ask())
     assert [False, False, True] == [answer.closes for answer in client.answers()]
+
+
+@pytest.mark.parametrize("before", [b"", ask(), ask("/other") + ask()])
+def test_a_body_is_no_request_although_it_equals_what_came_before(
+    door: Door, before: bytes
+) -> None:
+    client = door.connect()
+    head = ask(HUB, "Content-Length: 00000", method="POST")
+    length = len(before + head)
+    again = before + head.replace(b"00000", b"%05d" % length)
+    client.send(again, again, ask())
+
+    assert [*before.count(b"GET") * [b""], again, b""] == [
+        asked.body for asked in door.routes.asked
+    ]
+    assert again.decode().strip() in client.received.decode()
+
+
+def test_what_is_remembered_is_answered_as_it_was() -> None:
+    """Not as what was asked since, which came while the client took nothing."""
+    door = Door()
+    client = door.connect(slow=True)
+    client.send(ask("/large"), ask("/b", method="HEAD"))
+    client.take_all()
+    client.send(ask("/large"))
+    client.take_all()
+
+    assert [LARGE, 0, LARGE] == [len(answer.body) for answer in client.answers(heads=(1,))]
+    door.close()

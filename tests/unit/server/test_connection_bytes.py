@@ -6,11 +6,12 @@ from hypothesis import strategies as st
 from twisted.internet.task import Clock
 from twisted.logger import capturedLogs
 
-from reviewsd.snapshot.snapshots import Snapshots
-from reviewsd.web.lane import fast_lane
-from reviewsd.web.public import PublicSite
-from reviewsd.web.reads import Reads
 from reviewsd.server.server import Limits, PublicServer
+from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.web.answerers import answerers
+from reviewsd.web.dispatch import Dispatcher, fast_lane
+from reviewsd.web.klein_site import PublicSite
+from reviewsd.web.reads import Reads
 from tests.support.columns import review
 from tests.support.connections import REPLIES, Line
 from tests.support.publishing import House
@@ -73,9 +74,11 @@ def test_whatever_is_sent_the_answers_are_whole_and_ours(
     reads: Reads, requests: list[bytes], cut: int, *, fast: bool
 ) -> None:
     clock = Clock()
-    site = PublicSite(reads, REPLIES).resource()
-    lane = fast_lane(reads) if fast else None
-    server = PublicServer(site, REPLIES, clock, Limits(mcp_body=2), lane=lane)
+    site = PublicSite(reads, answerers(reads)).resource()
+    lane = fast_lane(reads, answerers(reads)) if fast else None
+    server = PublicServer(
+        Dispatcher(site, REPLIES, lane).respond, REPLIES, clock, Limits(mcp_body=2)
+    )
     channel, line = server.buildProtocol(None), Line()
     line.protocol = channel
     data = b"".join(requests)

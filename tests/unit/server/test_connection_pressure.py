@@ -1,13 +1,18 @@
 """Clients that send more, take less, or are more than a house has room for (S4, S5), in memory."""
 
+import gc
+import tracemalloc
 from collections.abc import Iterator
 
 import pytest
-from twisted.internet.interfaces import IAddress, ITransport
+from twisted.internet.interfaces import ITransport
 
-from reviewsd.http1 import urls as paths, problems
-from reviewsd.server.server import Limits
-from tests.support.connections import LARGE, PROXY, Client, Door, ask
+from reviewsd.http1 import problems, urls
+from reviewsd.http1.request import Request
+from reviewsd.http1.responses import Response
+from reviewsd.server.connection import Channel
+from reviewsd.server.server import SWEEP_SECONDS, Limits
+from tests.support.connections import LARGE, PROXY, REPLIES, Client, Door, ask
 
 HELD = 16_384
 """Bytes that may wait while a request is answered."""
@@ -49,7 +54,7 @@ def test_what_waits_while_an_answer_is_made_is_bounded(door: Door) -> None:
 
 def test_a_body_that_comes_while_an_answer_is_made_is_bounded(door: Door) -> None:
     client = door.connect()
-    head = ask(paths.MCP, f"Content-Length: {HELD}", method="POST")
+    head = ask(urls.MCP, f"Content-Length: {HELD}", method="POST")
     client.send(ask("/later"), head + (HELD - 20) * b"x")
     assert not client.line.reading
     door.routes.waiting.pop().answer()
@@ -117,10 +122,60 @@ def test_and_so_is_what_waits_for_him(door: Door) -> None:
 
 def test_a_body_that_was_begun_goes_on_when_he_has_taken_the_answer(door: Door) -> None:
     client = door.connect(slow=True)
-    client.send(ask("/large") + ask(paths.HUB, "Content-Length: 3", method="POST") + b"a", b"bc")
+    client.send(ask("/large") + ask(urls.HUB, "Content-Length: 3", method="POST") + b"a", b"bc")
     client.take_all()
 
     assert b"abc\n" == client.answers()[1].body
+
+
+# What is kept -------------------------------------------------------------------------------------
+
+IDLE_BYTES = 16_384
+"""That a connection may keep while nothing is asked."""
+
+
+def many_fields() -> bytes:
+    return ask("/a", *(f"X-{number}: {number}" for number in range(450)))
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        pytest.param(b"", id="silent"),
+        pytest.param(ask("/a", "A: " + 16_000 * "b"), id="large head"),
+        pytest.param(many_fields(), id="many fields"),
+        pytest.param(ask("/a?" + 16_000 * "a"), id="long query"),
+        pytest.param(ask("/a").replace(b": a", b": " + 16_000 * b"a"), id="long name"),
+        pytest.param(
+            ask(urls.MCP, f"Content-Length: {HELD}", method="POST") + HELD * b"x", id="large body"
+        ),
+        pytest.param(ask("/a", method="HEAD"), id="large answer"),
+    ],
+)
+def test_an_idle_connection_keeps_little_whatever_it_has_been(door: Door, request_: bytes) -> None:
+    """Its clients are many, and say nothing for a minute."""
+    count, text = 20, 200_000 * "x"
+
+    def answer(asked: Request) -> Response:
+        return REPLIES.plain(200, asked.path.decode() + text)
+
+    door.server.respond = answer
+    tracemalloc.start()
+    try:
+        clients = [door.connect() for _ in range(count)]
+        before, _ = tracemalloc.get_traced_memory()
+        for client in clients:
+            client.send(request_, request_)
+            assert 2 * bool(request_) == client.received.count(b"HTTP/1.1 200")
+            client.line.clear()
+        door.routes.asked.clear()
+        door.wait(0.25)
+        gc.collect()
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert not any(client.line.closed for client in clients)
+    assert (after - before) / count < IDLE_BYTES
 
 
 # More than there is room for ----------------------------------------------------------------------
@@ -177,6 +232,10 @@ def test_when_the_house_is_full_who_has_been_idle_longest_makes_room(door: Door)
     assert [False, True, False] == [client.line.aborted for client in clients]
 
 
+def ready(door: Door) -> Client:
+    return door.connect()
+
+
 def busy(door: Door) -> Client:
     client = door.connect()
     client.send(ask("/later"))
@@ -191,7 +250,7 @@ def sending(door: Door) -> Client:
 
 def bringing(door: Door) -> Client:
     client = door.connect()
-    client.send(ask(paths.HUB, "Content-Length: 9", method="POST"))
+    client.send(ask(urls.HUB, "Content-Length: 9", method="POST"))
     return client
 
 
@@ -231,13 +290,32 @@ def test_those_who_were_refused_make_room_first(door: Door) -> None:
     assert (False, True) == (idle.line.closed, refused.line.aborted)
 
 
-def test_a_full_house_makes_room_for_some_at_once(door: Door) -> None:
-    """Finding them takes a look at all."""
-    door.server.limits = Limits(connections=640)
-    for _ in range(641):
-        door.connect("127.0.0.1")
+class Looked(set[Channel]):
+    """Counts how often all of them are looked at."""
 
-    assert 641 - 11 == len(door.server.channels)
+    looks = 0
+
+    def __iter__(self) -> Iterator[Channel]:
+        self.looks += 1
+        return super().__iter__()
+
+
+@pytest.mark.parametrize("occupied", [sending, ready])
+def test_a_full_house_is_looked_over_once_between_two_sweeps(door: Door, occupied: object) -> None:
+    """At 4,096 connections a look takes 5 ms, and strangers decide how often they come."""
+    assert callable(occupied)
+    door.server.limits = Limits(connections=20)
+    for _ in range(20):
+        occupied(door)
+    door.server.channels = channels = Looked(door.server.channels)
+    for _ in range(10):
+        door.connect()
+    assert 1 == channels.looks
+    assert (occupied is ready) == (len(channels) == 20)
+    door.wait(SWEEP_SECONDS)
+    channels.looks = 0
+    door.connect()
+    assert 1 == channels.looks
 
 
 # Requests for another process ---------------------------------------------------------------------
@@ -247,16 +325,16 @@ class Giver:
     """Wants what is asked of the hub; remembers what it was given."""
 
     def __init__(self) -> None:
-        self.given: list[tuple[ITransport, str, bytes]] = []
+        self.given: list[tuple[ITransport, tuple[str, int], bytes]] = []
 
     def wants(self, method: bytes, path: bytes) -> bool:
-        return method == b"POST" and path == paths.HUB.encode()
+        return method == b"POST" and path == urls.HUB.encode()
 
-    def give(self, transport: ITransport, peer: IAddress, data: bytes) -> None:
-        self.given.append((transport, str(peer), data))
+    def give(self, transport: ITransport, peer: tuple[str, int], data: bytes) -> None:
+        self.given.append((transport, peer, data))
 
 
-POST = ask(paths.HUB, "Content-Length: 3", method="POST")
+POST = ask(urls.HUB, "Content-Length: 3", method="POST")
 
 
 @pytest.fixture
@@ -283,11 +361,20 @@ def test_a_connection_is_given_away_from_the_beginning_of_the_request(
 
     ((transport, peer, data),) = giver.given
     assert client.line is transport
-    assert "192.0.2.1" in peer
+    assert ("192.0.2.1", 1) == peer
     assert POST + body == data
     assert before.count(b"GET") == len(client.answers())
     assert set() == passing.server.channels
     assert not client.line.closed
+
+
+def test_it_is_given_away_as_the_clients_that_a_proxy_has_named(
+    passing: Door, giver: Giver
+) -> None:
+    client = passing.connect("127.0.0.1", proxied=True)
+    client.send(b"PROXY TCP4 192.0.2.7 198.51.100.1 50000 443\r\n" + POST, b"abc")
+
+    assert [(client.line, ("192.0.2.7", 50_000), POST)] == giver.given
 
 
 def test_it_is_given_away_when_what_came_before_is_sent(passing: Door, giver: Giver) -> None:
@@ -313,9 +400,28 @@ def test_even_where_little_of_it_is_left(passing: Door, giver: Giver) -> None:
     assert [200] == client.statuses
 
 
+def test_so_is_that_of_a_client_who_says_nothing_more(passing: Door, giver: Giver) -> None:
+    client = passing.connect(slow=True)
+    client.send(ask() + POST + b"abc")
+    client.finish()
+    client.take_all()
+    passing.wait(0.25)
+
+    assert [POST + b"abc"] == [data for _, _, data in giver.given]
+    assert not client.line.closed
+
+
+def test_nor_is_one_that_may_have_left_kept_for_ever(passing: Door) -> None:
+    client = passing.connect()
+    client.send(ask("/later") + POST + b"abc")
+    client.finish()
+    passing.wait(61)
+    assert client.line.closed
+
+
 def test_what_is_not_wanted_is_answered_here(passing: Door, giver: Giver) -> None:
     client = passing.connect()
-    client.send(ask(paths.HUB), ask())
+    client.send(ask(urls.HUB), ask())
 
     assert [200, 200] == client.statuses
     assert [] == giver.given

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from reviewsd.http1 import urls as paths, problems
+from reviewsd.http1 import problems, urls
 from reviewsd.server.connection import LINGER_SECONDS, MORE_SECONDS
 from reviewsd.server.server import DRAIN_SECONDS, SWEEP_SECONDS
 from tests.support.connections import LARGE, REPLIES, Client, Door, ask
 
 HEADER, BODY, IDLE = 10, 20, 60  # seconds
-HUB = paths.HUB
+HUB = urls.HUB
 POST = ask(HUB, "Content-Length: 100000", method="POST").replace(b"100000", b"1000")
 
 
@@ -101,6 +101,19 @@ def test_a_body_has_twenty_seconds_from_the_end_of_the_head(
     assert BODY == lived(door, client, 30, drip)
     assert timed_out(client)
     assert [] == door.routes.asked
+
+
+def test_a_body_of_repeated_requests_has_no_longer(door: Door) -> None:
+    client = door.connect()
+    head = ask(HUB, "Content-Length: 8000", method="POST")
+    client.send(ask() + head)
+    for _ in range(BODY - 1):
+        door.wait(1)
+        client.send(ask() + head)
+
+    assert 1 == lived(door, client, 30)
+    assert timed_out(client)
+    assert [b"/now"] == [asked.path for asked in door.routes.asked]
 
 
 def test_a_body_in_time_is_answered(door: Door) -> None:

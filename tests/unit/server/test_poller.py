@@ -13,7 +13,7 @@ from twisted.internet.threads import deferToThread
 from twisted.logger import capturedLogs
 from twisted.python.failure import Failure
 
-from reviewsd.server.acceptor import LeanPort, lean
+from reviewsd.server.acceptor import BatchPort, batch_accept
 
 
 class Echo(Protocol):
@@ -40,7 +40,7 @@ class Street:
     def __init__(self) -> None:
         self.ends: list[str] = []
         factory = cast("ServerFactory[Any]", ServerFactory.forProtocol(lambda: Echo(self.ends)))
-        self.port: LeanPort = lean(reactor.listenTCP(0, factory, interface="127.0.0.1"))
+        self.port: BatchPort = batch_accept(reactor.listenTCP(0, factory, interface="127.0.0.1"))
         self.clients: list[socket.socket] = []
 
     async def meet(self) -> socket.socket:

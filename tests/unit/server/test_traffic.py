@@ -6,17 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.http1 import urls as paths, problems
-from reviewsd.http1.request import Asked
-from reviewsd.web.public import METHODS
-from reviewsd.server.traffic import OTHER, ROUTES, Traffic
+from reviewsd.http1 import problems, urls
+from reviewsd.http1.request import METHODS, Request
+from reviewsd.server.traffic import LABELS, OTHER, Traffic
 from tests.support.connections import Door, ask
 
 
 def count(path: bytes, method: bytes = b"GET", status: int = 200, ago: float = 0.0) -> list[str]:
     """Under which names an answer is counted."""
     traffic = Traffic()
-    traffic.answered(Asked(method, path), status, perf_counter() - ago)
+    traffic.answered(Request(method, path), status, perf_counter() - ago)
     counts = traffic.counts()
     return [name for name, number in counts.items() if number == 1 and "requests_total" in name]
 
@@ -44,7 +43,7 @@ def count(path: bytes, method: bytes = b"GET", status: int = 200, ago: float = 0
 )
 def test_an_answer_is_counted_under_its_route(path: bytes, route: str) -> None:
     assert [f"requests_total {route} GET 200"] == count(path)
-    assert route in ROUTES
+    assert route in LABELS
 
 
 @pytest.mark.parametrize(
@@ -57,7 +56,7 @@ def test_an_unknown_method_is_another(method: bytes, name: str) -> None:
 @given(
     st.lists(
         st.tuples(
-            st.one_of(st.binary(max_size=12), st.sampled_from([path.encode() for path in ROUTES])),
+            st.one_of(st.binary(max_size=12), st.sampled_from([path.encode() for path in LABELS])),
             st.one_of(st.binary(max_size=6), st.sampled_from(sorted(METHODS))),
         ),
         max_size=60,
@@ -68,13 +67,13 @@ def test_whatever_is_asked_the_numbers_are_bounded_and_none_is_lost(
 ) -> None:
     traffic = Traffic()
     for path, method in asked:
-        traffic.answered(Asked(method, path), 404, perf_counter())
+        traffic.answered(Request(method, path), 404, perf_counter())
     counts = traffic.counts()
     answers = {name: each for name, each in counts.items() if name.startswith("requests_total")}
     assert len(asked) == sum(answers.values())
     for name in answers:
         _, route, method_name, status = name.split(" ")
-        assert route in ROUTES
+        assert route in LABELS
         assert method_name.encode() in METHODS or method_name == OTHER
         assert "404" == status
     all_of_them = [number for name, number in counts.items() if name.endswith(" +Inf")]
@@ -84,17 +83,17 @@ def test_whatever_is_asked_the_numbers_are_bounded_and_none_is_lost(
 @pytest.mark.parametrize(("ago", "quick"), [(0.0, 1), (0.1, 0)])
 def test_how_long_it_took_is_counted_by_route(ago: float, quick: int) -> None:
     traffic = Traffic()
-    traffic.answered(Asked(b"GET", paths.REVIEWS.encode()), 200, perf_counter() - ago)
+    traffic.answered(Request(b"GET", urls.REVIEWS.encode()), 200, perf_counter() - ago)
     counts = traffic.counts()
-    name = f"request_duration_seconds_bucket {paths.REVIEWS}"
+    name = f"request_duration_seconds_bucket {urls.REVIEWS}"
     assert (quick, 1) == (counts[f"{name} 0.001"], counts[f"{name} 10.0"])
-    assert ago <= counts[f"request_duration_seconds_sum {paths.REVIEWS}"] < ago + 1
+    assert ago <= counts[f"request_duration_seconds_sum {urls.REVIEWS}"] < ago + 1
 
 
 def test_the_methods_and_statuses_of_a_route_share_its_durations() -> None:
     traffic = Traffic()
     for method, status in ((b"GET", 200), (b"GET", 304), (b"HEAD", 200)):
-        traffic.answered(Asked(method, b"/feed.xml"), status, perf_counter())
+        traffic.answered(Request(method, b"/feed.xml"), status, perf_counter())
     assert 3 == traffic.counts()["request_duration_seconds_bucket /feed.xml +Inf"]
 
 

@@ -22,9 +22,9 @@ from twisted.internet.threads import deferToThread
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
-from reviewsd.server.acceptor import UNSENT, LeanPort, lean
-from reviewsd.server.write_buffer import unacknowledged
+from reviewsd.server.acceptor import UNSENT, BatchPort, batch_accept
 from reviewsd.server.transport import AT_ONCE, DirectServer, adopt, internet_address
+from reviewsd.server.write_buffer import unacknowledged
 from tests.support.outbound import reactor
 
 BIG = random.Random(6).randbytes(30_000_000)
@@ -84,7 +84,7 @@ class Street:
     def __init__(self, interface: str) -> None:
         self.house = House()
         listening = reactor.listenTCP(0, self.house, interface=interface)
-        self.port: LeanPort = lean(listening)
+        self.port: BatchPort = batch_accept(listening)
         self.clients: list[socket.socket] = []
 
     async def meet(self) -> tuple[Side, socket.socket]:

@@ -1,0 +1,97 @@
+"""The header that a proxy sends before a client's bytes: PROXY protocol, versions 1 and 2 (S6).
+
+It is the first thing on every connection of a ``haproxy:`` listener, and says whose connection it is
+(haproxy.org, proxy-protocol.txt). Twisted's reader is not used: it wants the first 16 bytes in one piece,
+takes anything for an address, and fails with an exception on what is no port. No I/O.
+"""
+
+import re
+from ipaddress import IPv4Address, IPv6Address
+
+from msgspec import Struct
+
+from reviewsd.http1 import problems
+from reviewsd.http1.head import RefusedError
+
+MAX_HEADER = 16_384
+"""Bytes of a header of version 2, extensions included, which are read past."""
+
+_MAX_LINE = 107  # bytes of version 1, its end included
+_WORD = b"PROXY "
+_LINE = re.compile(
+    rb"PROXY (?:UNKNOWN(?: [ -~]*+)?|"
+    rb"(TCP[46]) ([0-9A-Fa-f:.]++) ([0-9A-Fa-f:.]++) ([0-9]{1,5}) ([0-9]{1,5}))"
+)
+_MAX_PORT = 65_535
+
+_SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
+_FIXED = 16  # bytes: signature, version and command, family and protocol, length of the rest
+_LOCAL, _PROXY = 0x20, 0x21
+_WIDTHS = {0x11: 4, 0x21: 16}  # bytes of an address, for TCP over IPv4 and IPv6
+_UNNAMED = frozenset({0x00, 0x31})  # unspecified, and UNIX sockets
+
+
+class Header(Struct, frozen=True):
+    """What a proxy has said."""
+
+    source: tuple[str, int] | None
+    """The client's address and port; None where the proxy speaks for itself, or does not know."""
+    size: int
+    """Bytes of the header."""
+
+
+def read_header(data: bytes) -> Header | None:
+    """The header at the beginning of a connection; None where more of it must come.
+
+    Raises:
+        RefusedError: There is none, or it breaks the protocol.
+    """
+    try:
+        return _read(data)
+    except ValueError as error:
+        raise RefusedError(problems.NOT_PROXIED) from error
+
+
+def _read(data: bytes) -> Header | None:
+    if data.startswith(_SIGNATURE[: len(data)]):
+        return _read_binary(data) if len(data) >= _FIXED else None
+    if data.startswith(_WORD[: len(data)]):
+        return _read_line(data)
+    raise ValueError("neither version")
+
+
+def _read_line(data: bytes) -> Header | None:
+    """Version 1."""
+    end = data.find(b"\r\n", 0, _MAX_LINE)
+    if end < 0 and len(data) < _MAX_LINE:
+        return None
+    parts = _LINE.fullmatch(data, 0, max(end, 0))
+    if parts is None:
+        raise ValueError("no line of version 1")
+    family, source, target, *ports = parts.groups()
+    if family is None:
+        return Header(None, end + 2)
+    kind = IPv4Address if family == b"TCP4" else IPv6Address
+    host, _ = kind(source.decode()), kind(target.decode())
+    if max(map(int, ports)) > _MAX_PORT:
+        raise ValueError("no port")
+    return Header((str(host), int(ports[0])), end + 2)
+
+
+def _read_binary(data: bytes) -> Header | None:
+    """Version 2, whose fixed part has come."""
+    command, family, length = data[12], data[13], int.from_bytes(data[14:_FIXED], "big")
+    size, width = _FIXED + length, _WIDTHS.get(family)
+    if command not in (_LOCAL, _PROXY) or size > MAX_HEADER:
+        raise ValueError("another version or command, or too long")
+    nameless = command == _LOCAL or family in _UNNAMED
+    if not nameless and (width is None or length < 2 * width + 4):
+        raise ValueError("another family, or too short")
+    if len(data) < size:
+        return None
+    if nameless or width is None:
+        return Header(None, size)
+    address = data[_FIXED : _FIXED + width]
+    port = _FIXED + 2 * width
+    host = IPv4Address(address) if width == 4 else IPv6Address(address)  # noqa: PLR2004  bytes
+    return Header((str(host), int.from_bytes(data[port : port + 2], "big")), size)

@@ -1,0 +1,99 @@
+"""Every route of the public site, once (seed 2 and 4, contract 2 to 5).
+
+Klein's rules, the quick look-up, the methods, what may come in a body, the metrics' labels, what the 404
+names, the demo's guide and which process answers are all made from this table. Whoever adds a read
+adds a line here, its answerer in ``web.answerers``, and its documentation in ``publish.openapi``.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from urllib.parse import unquote_to_bytes
+
+from reviewsd.http1 import urls
+
+
+class Body(Enum):
+    """What may come in the body of a request."""
+
+    IGNORED = "read past, so that a POST is answered for what it is"
+    FORM = "a form of the hub"
+    JSON = "a JSON-RPC message"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """One address, and what it answers."""
+
+    path: str
+    """As OpenAPI has it: ``{date}`` stands for one segment."""
+    answerer: str
+    """Its name in ``web.answerers``."""
+    methods: tuple[str, ...] | None = ("GET",)
+    """The methods that are answered, HEAD and OPTIONS aside; None: the answerer decides."""
+    body: Body = Body.IGNORED
+    quick: bool = False
+    """Whether the quick look-up knows it; Klein knows all."""
+    any_host: bool = False
+    """Whether it is answered whatever name the client asks by: probes know none, and MCP refuses
+    with an error of its own."""
+    main_only: frozenset[str] | None = frozenset()
+    """The methods that only the main process answers; None: all of them."""
+    listed: bool = True
+    """Whether people are told of it."""
+    example: str = ""
+    """What follows the fixed part of the address in the demo's guide."""
+
+    @property
+    def prefix(self) -> str:
+        """The fixed part of the address: all of it, or what comes before a ``{``."""
+        return self.path.partition("{")[0]
+
+    @property
+    def open(self) -> str:
+        """The name of the segment that is open; empty where all of the address is fixed."""
+        return self.path.partition("{")[2].rstrip("}")
+
+
+ROUTES = (
+    Route(path=urls.REVIEWS, answerer="document", quick=True),
+    Route(path=urls.INSIGHTS, answerer="document", quick=True),
+    Route(path=urls.JSON_FEED, answerer="document", quick=True),
+    Route(path=urls.ATOM_FEED, answerer="document", quick=True),
+    Route(path=urls.SEARCH, answerer="search", quick=True, example="?query=boiler&min_rating=4"),
+    Route(path=f"{urls.SINCE}{{date}}", answerer="since", quick=True, example="2026-01-01"),
+    Route(path=urls.HUB, answerer="hub", methods=None, body=Body.FORM, main_only=None),
+    Route(
+        path=urls.MCP,
+        answerer="mcp",
+        methods=None,
+        body=Body.JSON,
+        any_host=True,
+        main_only=frozenset(("DELETE",)),
+    ),
+    Route(path=urls.OPENAPI, answerer="document", quick=True),
+    Route(path=urls.HEALTH, answerer="health", quick=True, any_host=True, listed=False),
+    Route(path=urls.READY, answerer="ready", any_host=True, main_only=None, listed=False),
+)
+
+LISTED = tuple(route for route in ROUTES if route.listed)
+"""In the order in which people are told of them."""
+
+_READ = 256
+"""Bytes of a path, escapes and all; routes are far shorter."""
+
+_FIXED = {route.path.encode(): route for route in ROUTES if not route.open}
+_OPEN = tuple((route.prefix.encode(), route) for route in ROUTES if route.open)
+
+ANY_HOST = frozenset(path for path, route in _FIXED.items() if route.any_host)
+"""The paths that are answered whatever name the client asks by."""
+
+
+def route_of(path: bytes) -> Route | None:
+    """The route of a path, escapes and all; None where there is none."""
+    route = _FIXED.get(path)
+    if route is None and b"%" in path:
+        path = unquote_to_bytes(path[:_READ])
+        route = _FIXED.get(path)
+    if route is None:
+        return next((each for prefix, each in _OPEN if path.startswith(prefix)), None)
+    return route

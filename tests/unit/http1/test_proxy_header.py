@@ -1,0 +1,273 @@
+"""Whose connection it is, where a proxy says so first (S6; haproxy.org, proxy-protocol.txt)."""
+
+import socket
+import struct
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewsd.http1 import problems
+from reviewsd.http1.head import RefusedError
+from reviewsd.http1.hosts import Hosts
+from reviewsd.http1.proxy_header import MAX_HEADER, Header, read_header
+from reviewsd.server.server import Limits
+from tests.support.connections import BASE_URL, PROXY, Client, Door, ask
+
+SIGNATURE = b"\r\n\r\n\x00\r\nQUIT\n"
+
+
+def line(host: str = "192.0.2.1") -> bytes:
+    """Version 1, of a client."""
+    family, target = ("TCP6", "::1") if ":" in host else ("TCP4", "198.51.100.1")
+    return f"PROXY {family} {host} {target} 50000 443\r\n".encode()
+
+
+def binary(
+    host: str = "192.0.2.1", command: int = 0x21, family: int | None = None, more: bytes = b""
+) -> bytes:
+    """Version 2, of a client."""
+    kind = socket.AF_INET6 if ":" in host else socket.AF_INET
+    address = socket.inet_pton(kind, host)
+    rest = 2 * address + struct.pack("!HH", 50000, 443) + more
+    if family is None:
+        family = 0x21 if ":" in host else 0x11
+    return SIGNATURE + struct.pack("!BBH", command, family, len(rest)) + rest
+
+
+NAMED = [
+    (line(), "192.0.2.1"),
+    (line("2001:db8::7"), "2001:db8::7"),
+    (line("2001:DB8:0::7"), "2001:db8::7"),
+    (binary(), "192.0.2.1"),
+    (binary("2001:db8::7"), "2001:db8::7"),
+    (binary(more=b"\x03\x00\x04\x01\x02\x03\x04"), "192.0.2.1"),
+    (binary(more=bytes(MAX_HEADER - 28)), "192.0.2.1"),
+]
+UNNAMED = [
+    b"PROXY UNKNOWN\r\n",
+    b"PROXY UNKNOWN ffff:f...f:ffff ffff:f...f:ffff 65535 65535\r\n",
+    b"PROXY UNKNOWN " + 91 * b"x" + b"\r\n",
+    SIGNATURE + b"\x20\x00\x00\x00",
+    binary(command=0x20),
+    SIGNATURE + b"\x21\x00\x00\x00",
+    SIGNATURE + b"\x21\x00\x00\x03abc",
+    SIGNATURE + b"\x21\x31\x00\xd8" + 216 * b"\0",
+]
+REFUSED = [
+    b"GET / HTTP/1.1\r\n",
+    b"G",
+    b"\r\nGET",
+    b"proxy TCP4",
+    b"PROXYTCP4",
+    b"PROXY \r\n",
+    b"PROXY TCP4\r\n",
+    b"PROXY TCP4 192.0.2.1 198.51.100.1 50000\r\n",
+    b"PROXY TCP4 192.0.2.1 198.51.100.1 50000 443 1\r\n",
+    b"PROXY TCP4  192.0.2.1 198.51.100.1 50000 443\r\n",
+    b"PROXY TCP4 192.0.2.1 198.51.100.1 50000 65536\r\n",
+    b"PROXY TCP4 192.0.2.1 198.51.100.1 50000 x\r\n",
+    b"PROXY TCP4 192.0.2.1 198.51.100.1 \xb2 443\r\n",
+    b"PROXY TCP4 192.0.2.1 localhost 50000 443\r\n",
+    b"PROXY TCP4 localhost 192.0.2.1 50000 443\r\n",
+    b"PROXY TCP4 192.0.2.256 198.51.100.1 50000 443\r\n",
+    b"PROXY TCP4 192.0.2.01 198.51.100.1 50000 443\r\n",
+    b"PROXY TCP4 ::1 ::1 50000 443\r\n",
+    b"PROXY TCP6 192.0.2.1 192.0.2.1 50000 443\r\n",
+    b"PROXY TCP6 fe80::1%eth0 ::1 50000 443\r\n",
+    b"PROXY UDP4 192.0.2.1 198.51.100.1 50000 443\r\n",
+    b"PROXY UNKNOWN\n\r\n",
+    b"PROXY UNKNOWN " + 92 * b"x" + b"\r\n",
+    b"PROXY TCP4 192.0.2.1\n198.51.100.1 50000 443\r\n",
+    binary(command=0x11),
+    binary(command=0x22),
+    binary(family=0x12),
+    binary(family=0x41),
+    binary(family=0x21),
+    SIGNATURE + b"\x21\x11\x00\x0b" + 11 * b"\0",
+    SIGNATURE + b"\x21\x11\xff\xff",
+    binary(more=bytes(MAX_HEADER - 27)),
+]
+
+
+@pytest.mark.parametrize("rest", [b"", b"GET / HTTP/1.1\r\n", b"PROXY UNKNOWN\r\n"])
+@pytest.mark.parametrize(("data", "host"), NAMED)
+def test_a_proxy_names_the_client(data: bytes, host: str, rest: bytes) -> None:
+    assert Header((host, 50000), len(data)) == read_header(data + rest)
+
+
+@pytest.mark.parametrize("data", UNNAMED)
+def test_a_proxy_may_speak_for_itself_or_know_no_client(data: bytes) -> None:
+    assert Header(None, len(data)) == read_header(data + b"x")
+
+
+@pytest.mark.parametrize("data", REFUSED)
+def test_all_else_is_refused(data: bytes) -> None:
+    with pytest.raises(RefusedError) as refused:
+        read_header(data)
+    assert problems.NOT_PROXIED is refused.value.problem
+
+
+@pytest.mark.parametrize("data", [*UNNAMED, *(data for data, _ in NAMED[:-1])])
+def test_more_is_waited_for_wherever_it_is_cut(data: bytes) -> None:
+    assert {None} == {read_header(data[:at]) for at in range(len(data))}
+
+
+@given(
+    st.sampled_from([b"", b"PROXY ", b"PROXY TCP4 ", SIGNATURE, SIGNATURE + b"\x21\x11\0"]),
+    st.binary(max_size=130),
+)
+def test_any_bytes_are_read_or_refused_and_never_waited_for_in_vain(
+    begin: bytes, data: bytes
+) -> None:
+    try:
+        header = read_header(begin + data)
+    except RefusedError:
+        return
+    if header is None:
+        assert len(begin + data) < 107 or begin.startswith(SIGNATURE)
+    else:
+        assert header.size <= len(begin + data)
+
+
+# On a connection ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def door() -> Iterator[Door]:
+    one = Door(hosts=Hosts(BASE_URL), per_client=2)
+    yield one
+    one.close()
+
+
+def asked(host: str = "reviews.example") -> bytes:
+    return ask().replace(b"Host: a", f"Host: {host}".encode())
+
+
+@pytest.mark.parametrize("header", [line("192.0.2.7"), binary("192.0.2.7")])
+def test_a_request_is_the_clients_that_was_named(door: Door, header: bytes) -> None:
+    clients = [door.connect("127.0.0.1", proxied=True) for _ in range(3)]
+    clients[0].send(header, asked(), asked())
+    clients[1].send(header + asked() + asked())
+    data = header + asked() + asked()
+    door.server.limits = Limits()
+    clients[2].send(*(data[at : at + 1] for at in range(len(data))))
+
+    for client in clients:
+        assert [200, 200] == client.statuses
+    assert {("192.0.2.7", False)} == {(each.client, each.loopback) for each in door.routes.asked}
+
+
+def test_the_header_is_no_part_of_a_request_that_comes_again(door: Door) -> None:
+    client = door.connect("127.0.0.1", proxied=True)
+    client.send(line() + asked(), line() + asked())
+
+    assert [200, 400] == client.statuses
+
+
+@pytest.mark.parametrize("header", [line("127.0.0.1"), line("::1"), UNNAMED[0], UNNAMED[3]])
+def test_only_a_client_on_this_machine_may_use_its_names(door: Door, header: bytes) -> None:
+    """The proxy, which is, may for itself: it looks whether we are there."""
+    own, other = (door.connect("127.0.0.1", proxied=True) for _ in range(2))
+    own.send(header + asked("localhost"))
+    other.send(line() + asked("localhost"))
+
+    assert ([200], [421]) == (own.statuses, other.statuses)
+
+
+def test_each_client_has_its_own_limit_and_the_proxy_none(door: Door) -> None:
+    def connect(host: str) -> Client:
+        client = door.connect("127.0.0.1", proxied=True)
+        client.send(line(host))
+        return client
+
+    clients = [connect(host) for host in ("192.0.2.1", "192.0.2.1", "192.0.2.2")]
+    assert [b"", b"", b""] == [client.received for client in clients]
+    assert [429] == connect("192.0.2.1").statuses
+    clients[0].line.leave()
+    clients[1].line.leave()
+    assert b"" == connect("192.0.2.1").received
+
+
+@pytest.mark.parametrize("silent", [b"", b"PRO", SIGNATURE])
+def test_until_then_a_connection_is_its_peers(door: Door, silent: bytes) -> None:
+    """Who says nothing may have as many as anybody."""
+    clients = [door.connect("192.0.2.9", proxied=True) for _ in range(2)]
+    for client in clients:
+        client.send(silent)
+    third = door.connect("192.0.2.9", proxied=True)
+    assert [429] == third.statuses
+    third.line.leave()
+    clients[0].send((binary() if silent == SIGNATURE else line())[len(silent) :])
+    assert b"" == door.connect("192.0.2.9", proxied=True).received
+
+
+def test_a_proxy_that_is_known_may_have_any_number(door: Door) -> None:
+    assert 5 * [b""] == [door.connect(PROXY, proxied=True).received for _ in range(5)]
+
+
+@pytest.mark.parametrize(
+    "drip", [b"", b"PROXY TCP4 192.0.2.1 ", SIGNATURE + b"\x21\x11\1\0" + bytes(9)]
+)
+def test_a_header_that_does_not_come_ends_the_connection_and_nothing_puts_that_off(
+    door: Door, drip: bytes
+) -> None:
+    client = door.connect("127.0.0.1", proxied=True)
+    for second in range(int(Limits().header)):
+        assert not client.line.closed, second
+        client.send(drip[second : second + 1])
+        door.wait(1)
+    assert client.line.closed
+    assert b"" == client.received
+
+
+def test_from_then_on_it_is_a_connection_like_any_other(door: Door) -> None:
+    client = door.connect("127.0.0.1", proxied=True)
+    door.wait(9)
+    client.send(line())
+    door.wait(59)
+    assert not client.line.closed
+    door.wait(1)
+    assert client.line.closed
+
+
+@pytest.mark.parametrize("data", [b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", b"PROXY x\r\n" + asked()])
+def test_without_a_header_nothing_is_answered_but_why(door: Door, data: bytes) -> None:
+    client = door.connect("127.0.0.1", proxied=True)
+    client.send(data)
+
+    assert [400] == client.statuses
+    assert problems.NOT_PROXIED.detail in client.texts[0]
+    assert client.line.half_closed
+    assert [] == door.routes.asked
+
+
+def test_those_who_have_said_nothing_make_room_first(door: Door) -> None:
+    door.server.limits = Limits(connections=2)
+    silent, asking = (door.connect("127.0.0.1", proxied=True) for _ in range(2))
+    silent.send(b"PROXY ")
+    asking.send(line() + asked()[:-2])
+    newest = door.connect("127.0.0.1", proxied=True)
+    newest.send(line("192.0.2.2") + asked())
+
+    assert ([200], True, False) == (newest.statuses, silent.line.aborted, asking.line.closed)
+
+
+def test_a_client_that_leaves_before_it_is_named_is_closed(door: Door) -> None:
+    client = door.connect("127.0.0.1", proxied=True)
+    client.send(b"PROXY TCP4")
+    client.finish()
+    assert client.line.closed
+    assert b"" == client.received
+
+
+def test_who_is_named_as_the_daemon_stops_may_ask_once_more(door: Door) -> None:
+    client = door.connect("127.0.0.1", proxied=True)
+    ended = door.drain()
+    client.send(line())
+    door.wait(0.5)
+    client.send(asked())
+
+    assert [(200, True)] == [(answer.status, answer.closes) for answer in client.answers()]
+    assert ["ended"] == ended

@@ -1,0 +1,42 @@
+"""One table of routes, from which all else is made."""
+
+import json
+
+import pytest
+
+from reviewsd.domain.reviews import Business
+from reviewsd.http1 import urls
+from reviewsd.http1.routes import ROUTES, route_of
+from reviewsd.publish.openapi import document
+from reviewsd.web.answerers import answerers
+from reviewsd.web.reads import Reads
+
+UNDOCUMENTED = {urls.READY}
+"""It is there only where ``server.readyz`` says so."""
+
+
+def test_each_route_is_documented() -> None:
+    described = json.loads(document.render("https://a.example", Business(name="Acme")))
+    assert {route.path for route in ROUTES} - UNDOCUMENTED == set(described["paths"])
+
+
+def test_each_route_has_an_answerer_of_its_name() -> None:
+    nobody = object.__new__(Reads)
+    optional = {"hub", "mcp", "ready"}
+    assert {route.answerer for route in ROUTES} - optional == set(answerers(nobody))
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        (b"/reviews.json", urls.REVIEWS),
+        (b"/reviews%2Ejson", urls.REVIEWS),
+        (b"/api/reviews/since/2025-01-31", f"{urls.SINCE}{{date}}"),
+        (b"/api/reviews/since", None),
+        (b"/", None),
+        (b"/%ff", None),
+    ],
+)
+def test_the_route_of_a_path(path: bytes, found: str | None) -> None:
+    route = route_of(path)
+    assert found == (None if route is None else route.path)

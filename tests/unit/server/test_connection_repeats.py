@@ -1,0 +1,267 @@
+"""A client that repeats itself is understood as h11 understands it, wherever its bytes are cut.
+
+A connection remembers what it was asked last. So these conversations are made of repetitions: requests
+that come again, bodies that are the bytes of an earlier read, and lengths that make what follows a body
+or a request; while answers are made and taken at once or later, and the data changes.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TypeVar
+
+import h11
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twisted.internet.defer import Deferred
+
+from reviewsd.http1 import urls
+from reviewsd.http1.request import Request
+from reviewsd.http1.responses import Response
+from reviewsd.server.server import Limits
+from reviewsd.web.reads import Answer
+from tests.support.connections import Client, Door, ask
+
+T = TypeVar("T")
+
+HUB = urls.HUB
+LARGE = b"/large"
+LARGE_BYTES = 70_000  # more than a transport takes while its client takes nothing
+
+READS = [
+    ask("/a"),
+    ask("/b"),
+    ask("/a", method="HEAD"),
+    ask("/large"),
+    ask("/later"),
+    ask("/a", "A: b"),
+    ask("/b", "Content-Length: 0"),
+    ask("/a", method="POST"),
+]
+
+
+def head(length: int, path: str = HUB) -> bytes:
+    """Of a POST; as long for every length."""
+    return ask(path, f"Content-Length: {length:05}", method="POST")
+
+
+class Conversation:
+    """What a client sends, read by read, most of which it has sent before.
+
+    Args:
+        choices: A byte for each that has to be made; drawing each alone takes ten times as long.
+    """
+
+    def __init__(self, choices: bytes) -> None:
+        self._choices = list(choices)
+        self._piece = b""
+        self.pieces: list[bytes] = []
+        self.events: list[str] = []
+        """What happens after each piece: ``take``, ``answer``, ``change`` or nothing."""
+        moves = [self.read, self.again, self.post, self.post_this, self.part, self.chunk]
+        while self._choices:
+            self._choose([*moves, self.cut, self.cut])()
+        self.cut()
+
+    def __repr__(self) -> str:
+        return repr(list(zip(self.pieces, self.events, strict=True)))
+
+    def _choose(self, among: Sequence[T]) -> T:
+        return among[self._choices.pop() % len(among) if self._choices else 0]
+
+    @property
+    def data(self) -> bytes:
+        return b"".join(self.pieces)
+
+    @property
+    def last(self) -> bytes:
+        """The piece before this one."""
+        return self.pieces[-1] if self.pieces else READS[0]
+
+    def cut(self, *, certainly: bool = True) -> None:
+        """What follows comes alone."""
+        if certainly or self._choose([False, True]):
+            self.pieces.append(self._piece)
+            self.events.append(self._choose(["", "", "take", "answer", "change"]))
+            self._piece = b""
+
+    def read(self) -> None:
+        self._piece += self._choose(READS)
+
+    def again(self) -> None:
+        self._piece += self.last
+
+    def part(self) -> None:
+        """The last piece again, in two."""
+        last = self.last
+        at = self._choose(range(len(last) + 1))
+        self._piece += last[:at]
+        self.cut()
+        self._piece += last[at:]
+
+    def post(self) -> None:
+        """A body that is the last piece."""
+        last = self.last
+        self._piece += head(len(last), self._choose([HUB, "/x"]))
+        self.cut(certainly=False)
+        self._piece += last
+
+    def post_this(self) -> None:
+        """A body that is this piece, its own head and what stands before it."""
+        self._piece += head(len(self._piece) + len(head(0)))
+        this = self._piece
+        self.cut()
+        self._piece = this
+
+    def chunk(self) -> None:
+        """A chunk that is the last piece."""
+        last = self.last
+        self._piece += ask(HUB, "Transfer-Encoding: chunked", method="POST") + b"%x\r\n" % len(last)
+        self.cut(certainly=False)
+        self._piece += last
+        self.cut(certainly=False)
+        self._piece += b"\r\n0\r\n\r\n"
+
+
+def identity(method: bytes, path: bytes, body: bytes) -> str:
+    """Of a request."""
+    return sha256(b"%b %b %b" % (method, path, body)).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Framed:
+    """What h11 makes of bytes."""
+
+    requests: list[tuple[bytes, str]]
+    """Their methods and identities."""
+    rest: bytes
+    """What follows them: a part of another, or what is none."""
+    unfinished: bool
+    """Whether it is a part."""
+
+    @property
+    def heads(self) -> tuple[int, ...]:
+        """Which answers are to HEAD, a refusal of the rest too."""
+        heads = [method == b"HEAD" for method, _ in self.requests]
+        heads.append(re.match(rb"HEAD [!-~]+ HTTP/1.1\r\n", self.rest) is not None)
+        return tuple(at for at, to_head in enumerate(heads) if to_head)
+
+
+def framed(data: bytes) -> Framed:
+    requests: list[tuple[bytes, str]] = []
+    while True:
+        for _ in range(2):  # empty lines before a request, which h11 refuses (RFC 9112 2.2)
+            data = data.removeprefix(b"\r\n")
+        if data in (b"", b"\r"):
+            return Framed(requests, data, unfinished=False)
+        peer = h11.Connection(h11.SERVER)
+        peer.receive_data(data)
+        method = target = body = b""
+        event: object = None
+        while not isinstance(event, h11.EndOfMessage):
+            try:
+                event = peer.next_event()
+            except h11.RemoteProtocolError:
+                return Framed(requests, data, unfinished=False)
+            match event:
+                case h11.Request():
+                    method, target = event.method, event.target
+                case h11.Data():
+                    body += event.data
+                case h11.NEED_DATA:
+                    return Framed(requests, data, unfinished=True)
+        requests.append((method, identity(method, target, body)))
+        data, _ = peer.trailing_data
+
+
+class Talk:
+    """A conversation on a connection whose answers say which request they are to."""
+
+    def __init__(self, *, slow: bool) -> None:
+        self.door = Door(requests=1_000)
+        self.door.server.respond = self._answer
+        self._waiting: list[tuple[Deferred[Response], Response]] = []
+        self.client: Client = self.door.connect(slow=slow)
+
+    def _answer(self, asked: Request) -> Answer:
+        body = bytes(LARGE_BYTES) if asked.path == LARGE else b""
+        name = identity(asked.method, asked.path, asked.body)
+        reply = Response(
+            200, b"Identity: %b\r\nContent-Length: %d\r\n" % (name.encode(), len(body))
+        )
+        reply = Response(200, reply.block, (body,))
+        if asked.path != b"/later":
+            return reply
+        self._waiting.append((Deferred(), reply))
+        return self._waiting[-1][0]
+
+    def _finish(self) -> None:
+        waiting, reply = self._waiting.pop()
+        waiting.callback(reply)
+
+    def hold(self, pieces: Iterable[tuple[bytes, str]], *, leaves: bool) -> None:
+        """Send pieces, each of which an event follows; answer all that waits in the end."""
+        for piece, event in pieces:
+            if not self.client.line.half_closed:
+                self.client.send(piece)
+            match event:
+                case "take":
+                    self.client.take_all()
+                case "answer" if self._waiting:
+                    self._finish()
+                case "change":
+                    self.door.server.changed()
+        if leaves and not self.client.line.half_closed:
+            self.client.finish()
+        self.client.take_all()
+        while self._waiting:
+            self._finish()
+            self.client.take_all()
+
+    def answered(self, heads: tuple[int, ...]) -> tuple[list[str], bool]:
+        """Which requests were answered, in order, and whether the rest was refused."""
+        answers = self.client.answers(heads)
+        refused = bool(answers) and answers[-1].status >= 400
+        granted = answers[:-1] if refused else answers
+        assert all(answer.status == 200 for answer in granted)
+        return [answer.values("Identity")[0] for answer in granted], refused
+
+
+CONVERSATIONS = st.builds(Conversation, st.binary(max_size=24))
+
+
+@settings(max_examples=300)
+@given(CONVERSATIONS, st.booleans(), st.booleans())
+def test_what_is_said_again_is_what_h11_says_it_is(
+    talk: Conversation,
+    slow: bool,  # noqa: FBT001
+    leaves: bool,  # noqa: FBT001
+) -> None:
+    theirs = framed(talk.data)
+    held = Talk(slow=slow)
+    held.hold(zip(talk.pieces, talk.events, strict=True), leaves=leaves)
+    ours, refused = held.answered(theirs.heads)
+    assert leaves or refused == held.client.line.half_closed
+
+    expected = [identity for _, identity in theirs.requests]
+    assert expected[: len(ours)] == ours
+    if not refused:
+        assert expected == ours
+        if leaves:
+            assert held.client.line.closed
+        elif theirs.unfinished:
+            assert held.client.channel.due <= held.door.clock.seconds() + Limits().body
+    held.door.close()
+
+
+@given(CONVERSATIONS, st.integers(1, 200), st.booleans())
+def test_it_is_the_same_wherever_it_is_cut(talk: Conversation, size: int, leaves: bool) -> None:  # noqa: FBT001
+    data, heads = talk.data, framed(talk.data).heads
+    whole, cut = Talk(slow=False), Talk(slow=False)
+    whole.hold([(data, "")], leaves=leaves)
+    cut.hold(((data[at : at + size], "") for at in range(0, len(data), size)), leaves=leaves)
+
+    assert whole.answered(heads) == cut.answered(heads)
+    whole.door.close()
+    cut.door.close()
