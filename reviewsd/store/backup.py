@@ -9,14 +9,16 @@ once, and apart. ``check_keys`` sees to it that they are not forgotten when a co
 from collections.abc import Callable
 from pathlib import Path
 from secrets import token_hex
+from tempfile import gettempdir
 from typing import Any, BinaryIO, Protocol, TypeVar
 
 from msgspec import Struct
 from twisted.internet.defer import Deferred
 
 from reviewsd.store import key_check
-from reviewsd.store.sqlite import Cursor, OtherKeysError, StoreError, examine
+from reviewsd.store.copies import examine
 from reviewsd.store.secrets import Secrets
+from reviewsd.store.transactions import Cursor, OtherKeysError, StoreError
 
 T = TypeVar("T")
 
@@ -39,7 +41,7 @@ class Contents(Struct, frozen=True, kw_only=True):
 
 
 class Store(Protocol):
-    """What is copied: a ``stores.database.Database``."""
+    """What is copied: a ``store.sqlite.Database``."""
 
     async def backup(self, path: Path) -> None:
         """Copy the store as it is between two transactions."""
@@ -74,7 +76,9 @@ class Backups:
         Raises:
             StoreError: There can be none.
         """
-        path = self._directory / f"{_PREFIX}{token_hex(8)}"
+        # Where the state directory is gone, the backup is all that can save what was in it.
+        directory = self._directory if self._directory.is_dir() else Path(gettempdir())
+        path = directory / f"{_PREFIX}{token_hex(8)}"
         try:
             await self._store.backup(path)
             return await self._in_thread(lambda: (path.open("rb"), examine(path, _contents)))

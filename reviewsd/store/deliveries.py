@@ -10,19 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from reviewsd.domain.subscription import Active, Delivered, Failed, Gone, Subscription, step
-from reviewsd.store.sqlite import Cursor, Value
+from reviewsd.store.claims import SUBSCRIPTION, take_over_lapsed
 from reviewsd.store.intents import Due
-from reviewsd.store.rows import (
-    ACTIVE,
-    ACTIVE_SIZE,
-    INTENT,
-    Pair,
-    active,
-    intent,
-    note_end,
-    save,
-)
+from reviewsd.store.rows import ACTIVE, ACTIVE_SIZE, INTENT, Pair, active, intent, note_end, save
 from reviewsd.store.topics import Topic, topics
+from reviewsd.store.transactions import MANY, Cursor, Numbers, Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,10 +31,12 @@ class DeliveryClaim:
     """The one to send."""
     secret: bytes | None
     """Sealed."""
+    deaths: int = 0
+    """See ``claims``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class DeliveryOutcome:
     """What came of a delivery."""
 
     claim: DeliveryClaim
@@ -54,17 +48,19 @@ class Outcome:
     """Why it failed, for the operator."""
     postponed: int = 0
     """Milliseconds to wait before it is attempted, where it was put back."""
+    deadly: bool = False
+    """It counts as a failure, but was not attempted: too many processes have died of it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedSubscription:
     """A subscription that the hub gave up."""
 
     pair: Pair
     topic: str
     reason: str
-    gone: bool
-    """The callback asked for it, with a 410."""
+    told: bool
+    """Its callback needs no notice: it asked for the end with a 410, or is not to be called at all."""
 
 
 def due(
@@ -80,22 +76,33 @@ def due(
         limit: How many at most.
         without: Callback hosts to leave out.
     """
-    ours = [topic.id for topic in _ours(cursor, contents).values()]
+    ours = Numbers(topic.id for topic in _ours(cursor, contents).values())
     owed = (
         "FROM subscription s JOIN topic t ON t.id = s.topic_id"
         " WHERE s.delivered_version < t.version AND s.lease_expires_at > ?"
-        f" AND s.topic_id IN (0{', ?' * len(ours)})"  # PostgreSQL has no empty lists
+        f" AND s.topic_id IN {MANY}"
     )
     cursor.execute(
-        f"SELECT s.id, s.callback_host {owed} AND s.next_attempt_at <= ?"
+        "SELECT s.id, s.callback_host, s.consecutive_failures, s.deaths, s.claim_until"
+        f" {owed} AND s.next_attempt_at <= ?"
         " AND (s.claim_until IS NULL OR s.claim_until < ?)"
-        f" AND s.callback_host NOT IN (''{', ?' * len(without)})"
+        f" AND s.callback_host NOT IN (''{', ?' * len(without)})"  # PostgreSQL has no empty lists
         " ORDER BY s.next_attempt_at, s.id LIMIT ?",
-        (now, *ours, now, now, *without, limit),
+        (now, ours, now, now, *without, limit),
     )
-    found = [Due(id=row[0], host=row[1], active=True) for row in cursor.fetchall()]
+    found = [
+        Due(
+            id=number,
+            host=host,
+            active=True,
+            failing=failures > 0,
+            deaths=deaths,
+            lapsed=claim_until is not None,
+        )
+        for number, host, failures, deaths, claim_until in cursor.fetchall()
+    ]
     cursor.execute(
-        f"SELECT MIN(s.next_attempt_at) {owed} AND s.next_attempt_at > ?", (now, *ours, now)
+        f"SELECT MIN(s.next_attempt_at) {owed} AND s.next_attempt_at > ?", (now, ours, now)
     )
     row = cursor.fetchone()
     return found, None if row is None else row[0]
@@ -103,13 +110,13 @@ def due(
 
 def turn(
     cursor: Cursor,
-    results: Sequence[Outcome],
+    results: Sequence[DeliveryOutcome],
     wanted: Sequence[Due],
     contents: Mapping[str, str],
     token: str,
     now: int,
     claim_until: int,
-) -> tuple[list[DeliveryClaim], list[Ended]]:
+) -> tuple[list[DeliveryClaim], list[EndedSubscription]]:
     """Write what came of deliveries, and claim the next ones.
 
     Args:
@@ -127,6 +134,8 @@ def turn(
     ended = _settle(cursor, results, now)
     if not wanted:
         return [], ended
+    lapsed = [each.id for each in wanted if each.lapsed]
+    take_over_lapsed(cursor, SUBSCRIPTION, lapsed, now)  # so they are claimed after a wait
     return _claim(cursor, wanted, contents, token, now, claim_until), ended
 
 
@@ -147,19 +156,23 @@ def _claim(
     ours = {topic.id: topic for topic in _ours(cursor, contents).values()}
     cursor.execute(
         "UPDATE subscription SET claim_token = ?, claim_until = ?"
-        f" WHERE id IN (0{', ?' * len(wanted)}) AND +topic_id IN (0{', ?' * len(ours)})"
+        f" WHERE id IN {MANY} AND +topic_id IN {MANY}"
         " AND (claim_until IS NULL OR claim_until < ?) AND next_attempt_at <= ?"
         " AND lease_expires_at > ? AND delivered_version <"
         " (SELECT version FROM topic WHERE topic.id = subscription.topic_id)"
-        " RETURNING id, topic_id, callback, callback_host, secret_sealed",
-        (token, claim_until, *(each.id for each in wanted), *ours, now, now, now),
+        " RETURNING id, topic_id, callback, callback_host, secret_sealed, deaths",
+        (
+            *(token, claim_until),
+            *(Numbers(each.id for each in wanted), Numbers(ours)),
+            *(now, now, now),
+        ),
     )
     claimed = {row[0]: row[1:] for row in cursor.fetchall()}
     claims = []
     for each in wanted:
         if each.id not in claimed:
             continue
-        topic_id, callback, host, secret = claimed[each.id]
+        topic_id, callback, host, secret, deaths = claimed[each.id]
         claim = DeliveryClaim(
             id=each.id,
             token=token,
@@ -167,23 +180,26 @@ def _claim(
             topic=ours[topic_id].path,
             version=ours[topic_id].version,
             secret=secret,
+            deaths=deaths,
         )
         claims.append(claim)
     return claims
 
 
-def _settle(cursor: Cursor, results: Sequence[Outcome], now: int) -> list[Ended]:
+def _settle(
+    cursor: Cursor, results: Sequence[DeliveryOutcome], now: int
+) -> list[EndedSubscription]:
     """Write results, those that come to the same in one statement."""
     rows = _claimed(cursor, results)
-    ended: list[Ended] = []
-    alike: dict[tuple[Value, ...], list[int]] = {}
-    put_back: dict[int, list[int]] = {}
+    ended: list[EndedSubscription] = []
+    alike: dict[tuple[Value, ...], Numbers] = {}
+    put_back: dict[int, Numbers] = {}
     for result in results:
         claim, row = result.claim, rows.get(result.claim.id)
         if row is None or row[0] != claim.token:
             continue
         if result.event is None:
-            put_back.setdefault(result.postponed, []).append(claim.id)
+            put_back.setdefault(result.postponed, Numbers()).append(claim.id)
             continue
         before = Subscription(active(row[1 : 1 + ACTIVE_SIZE]), intent(row[1 + ACTIVE_SIZE :]))
         after = step(before, result.event, now)
@@ -191,47 +207,49 @@ def _settle(cursor: Cursor, results: Sequence[Outcome], now: int) -> list[Ended]
             save(cursor, claim.pair, before, after)
             reason = _reason(result)
             note_end(cursor, claim.pair, reason, now)
-            ended.append(Ended(claim.pair, claim.topic, reason, isinstance(result.event, Gone)))
+            told = result.deadly or isinstance(result.event, Gone)
+            ended.append(EndedSubscription(claim.pair, claim.topic, reason, told))
         else:
-            alike.setdefault(_values(result, after.active, now), []).append(claim.id)
+            alike.setdefault(_values(result, after.active, now), Numbers()).append(claim.id)
     for values, ids in alike.items():
         cursor.execute(
             "UPDATE subscription SET claim_token = NULL, claim_until = NULL,"
             " delivered_version = ?, consecutive_failures = ?, next_attempt_at = ?,"
-            " last_attempt_at = ?, last_status = ?, last_error = ?,"
+            " deaths = ?, last_attempt_at = ?, last_status = ?, last_error = ?,"
             " last_success_at = COALESCE(?, last_success_at),"
             " last_failure_at = COALESCE(?, last_failure_at),"
-            f" last_failure = COALESCE(?, last_failure) WHERE id IN (0{', ?' * len(ids)})",
-            (*values, *ids),
+            f" last_failure = COALESCE(?, last_failure) WHERE id IN {MANY}",
+            (*values, ids),
         )
     for postponed, ids in put_back.items():
         cursor.execute(
             "UPDATE subscription SET claim_token = NULL, claim_until = NULL, next_attempt_at = ?"
-            f" WHERE id IN (0{', ?' * len(ids)})",
-            (now + postponed, *ids),
+            f" WHERE id IN {MANY}",
+            (now + postponed, ids),
         )
     return ended
 
 
-def _claimed(cursor: Cursor, results: Sequence[Outcome]) -> dict[int, tuple[Any, ...]]:
+def _claimed(cursor: Cursor, results: Sequence[DeliveryOutcome]) -> dict[int, tuple[Any, ...]]:
     """The rows that results are about, by id: the token, and what is known."""
-    ids = [result.claim.id for result in results]
+    ids = Numbers(result.claim.id for result in results)
     cursor.execute(
         f"SELECT s.id, s.claim_token, {ACTIVE}, {INTENT} FROM subscription s"
         " LEFT JOIN verification v ON v.topic_id = s.topic_id AND v.callback = s.callback"
-        f" WHERE s.id IN (0{', ?' * len(ids)})",
-        ids,
+        f" WHERE s.id IN {MANY}",
+        (ids,),
     )
     return {row[0]: row[1:] for row in cursor.fetchall()}
 
 
-def _values(result: Outcome, after: Active, now: int) -> tuple[Value, ...]:
+def _values(result: DeliveryOutcome, after: Active, now: int) -> tuple[Value, ...]:
     """What is written after an attempt; the last success and failure outlive each other."""
     failed = result.error is not None
     return (
         after.delivered_version,
         after.failures,
         after.next_attempt_at,
+        result.claim.deaths if result.deadly else 0,
         now,
         result.status,
         result.error,
@@ -241,7 +259,7 @@ def _values(result: Outcome, after: Active, now: int) -> tuple[Value, ...]:
     )
 
 
-def _reason(result: Outcome) -> str:
+def _reason(result: DeliveryOutcome) -> str:
     if isinstance(result.event, Gone):
         return "the callback answered 410 Gone"
     return f"3 deliveries in a row failed, the last: {result.error}"

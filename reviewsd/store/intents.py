@@ -7,33 +7,27 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from msgspec import Struct
+
 from reviewsd.domain.blocks import hits
 from reviewsd.domain.subscription import (
-    Asked,
+    Caps,
     Confirmed,
     Intent,
     Mode,
     NotConfirmed,
+    SubscriptionRequested,
     Unreachable,
     step,
 )
-from reviewsd.store.sqlite import Cursor
+from reviewsd.store.claims import VERIFICATION, take_over_lapsed
 from reviewsd.store.rows import INTENT, Pair, intent, load, save
 from reviewsd.store.topics import topics
+from reviewsd.store.transactions import Cursor
 from reviewsd.store.upkeep import blocks, change
 
 _NOTHING = "nothing_to_end"
 """The key in ``meta`` that is written when there is nothing to be written."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caps:
-    """How much the hub takes on (H5)."""
-
-    active: int
-    active_per_host: int
-    pending: int
-    pending_per_client: int
 
 
 class Asking(Enum):
@@ -46,6 +40,7 @@ class Asking(Enum):
     TOO_MANY_FOR_HOST = "this callback host has as many subscriptions as it may"
     TOO_MANY_PENDING = "too many requests wait for their verification"
     BACKING_OFF = "verifications of this callback host keep failing"
+    CROWDED_HOST = "too many requests for this callback host"
     BLOCKED = "hub.callback: its host is blocked by the operator of this hub"
 
 
@@ -57,6 +52,7 @@ def ask(
     caps: Caps,
     *,
     backing_off: bool,
+    crowded: bool = False,
 ) -> Asking:
     """Accept a request, or say why not. A pair that is active may always renew or end.
 
@@ -67,6 +63,7 @@ def ask(
         asked: The request; the topic's version is filled in here.
         caps: What the hub takes on.
         backing_off: Whether verifications of the host are held back (H3).
+        crowded: Whether there were too many requests for the host (H2).
     """
     topic = topics(cursor).get(path)
     if topic is None:
@@ -76,6 +73,8 @@ def ask(
         return Asking.BLOCKED  # since it came in, or at another node
     before = load(cursor, pair)
     if before is None or before.active is None:
+        if crowded:
+            return Asking.CROWDED_HOST
         if asked.mode is Mode.UNSUBSCRIBE:
             _write_anyway(cursor, asked)
             return Asking.NOTHING_TO_END
@@ -86,7 +85,7 @@ def ask(
         if refused is not None:
             return refused
     asked = replace(asked, topic_version=topic.version)
-    save(cursor, pair, before, step(before, Asked(asked), asked.requested_at))
+    save(cursor, pair, before, step(before, SubscriptionRequested(asked), asked.requested_at))
     return Asking.ACCEPTED
 
 
@@ -127,14 +126,21 @@ def _over(cursor: Cursor, pair: Pair, asked: Intent, caps: Caps) -> Asking | Non
     return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Due:
+class Due(Struct, frozen=True, kw_only=True):
     """Something to attempt, not claimed yet."""
 
     id: int
     host: str
     active: bool
     """Whether the pair is an active subscription: no back-off holds it up (H3)."""
+    requester: str = ""
+    """The client network that asked for it, where it is an Intent."""
+    failing: bool = False
+    """The last attempt at it has failed."""
+    deaths: int = 0
+    """Processes in a row that have died during an attempt at it: see ``claims``."""
+    lapsed: bool = False
+    """It is claimed by a process that has not let go of it in time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +153,8 @@ class IntentClaim:
     intent: Intent
     active: bool
     """Whether the pair is an active subscription meanwhile."""
+    deaths: int = 0
+    """See ``claims``."""
 
     @property
     def host(self) -> str:
@@ -177,14 +185,26 @@ def due(
         without: Hosts to leave out.
     """
     cursor.execute(
-        "SELECT v.id, v.callback_host, s.id FROM verification v LEFT JOIN subscription s"
+        "SELECT v.id, v.callback_host, s.id, v.requester, v.attempts, v.deaths, v.claim_until"
+        " FROM verification v LEFT JOIN subscription s"
         " ON s.topic_id = v.topic_id AND s.callback = v.callback WHERE v.next_attempt_at <= ?"
         " AND v.expires_at > ? AND (v.claim_until IS NULL OR v.claim_until < ?)"
         f" AND v.callback_host NOT IN (''{', ?' * len(without)})"  # PostgreSQL has no empty lists
         " ORDER BY v.next_attempt_at, v.id LIMIT ?",
         (now, now, now, *without, limit),
     )
-    found = [Due(id=row[0], host=row[1], active=row[2] is not None) for row in cursor.fetchall()]
+    found = [
+        Due(
+            id=number,
+            host=host,
+            active=active is not None,
+            requester=requester,
+            failing=attempts > 0,
+            deaths=deaths,
+            lapsed=claim_until is not None,
+        )
+        for number, host, active, requester, attempts, deaths, claim_until in cursor.fetchall()
+    ]
     cursor.execute(
         "SELECT MIN(v.next_attempt_at) FROM verification v WHERE v.next_attempt_at > ?", (now,)
     )
@@ -215,6 +235,8 @@ def turn(
     """
     for result in results:
         _settle(cursor, result, now)
+    lapsed = [each.id for each in wanted if each.lapsed]
+    take_over_lapsed(cursor, VERIFICATION, lapsed, now)  # so they are claimed after a wait
     claims = []
     for each in wanted:
         claim = _claim(cursor, each, token, now, claim_until)
@@ -228,20 +250,20 @@ def _claim(
 ) -> IntentClaim | None:
     cursor.execute(
         "UPDATE verification SET claim_token = ?, claim_until = ? WHERE id = ?"
-        " AND (claim_until IS NULL OR claim_until < ?) AND expires_at > ?",
-        (token, claim_until, wanted.id, now, now),
+        " AND (claim_until IS NULL OR claim_until < ?) AND next_attempt_at <= ? AND expires_at > ?",
+        (token, claim_until, wanted.id, now, now, now),
     )
     if cursor.rowcount == 0:
         return None
     cursor.execute(
-        f"SELECT v.topic_id, v.callback, s.id, {INTENT} FROM verification v"
+        f"SELECT v.topic_id, v.callback, s.id, v.deaths, {INTENT} FROM verification v"
         " LEFT JOIN subscription s ON s.topic_id = v.topic_id AND s.callback = v.callback"
         " WHERE v.id = ?",
         (wanted.id,),
     )
     row = cursor.fetchone()
     assert row is not None  # noqa: S101  it has just been updated
-    asked = intent(row[3:])
+    asked = intent(row[4:])
     assert asked is not None  # noqa: S101  the mode is never NULL
     return IntentClaim(
         id=wanted.id,
@@ -249,6 +271,7 @@ def _claim(
         pair=Pair(row[0], row[1], wanted.host),
         intent=asked,
         active=row[2] is not None,
+        deaths=row[3],
     )
 
 

@@ -4,8 +4,8 @@ It is sealed anew whenever it was looked at: so it is known with which keys the 
 a key that was replaced may go some day.
 """
 
-from reviewsd.store.sqlite import Cursor
 from reviewsd.store.secrets import SealError, Secrets
+from reviewsd.store.transactions import Cursor
 
 _KEY = "key_check"
 _WORD = b"reviewsd"

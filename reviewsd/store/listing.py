@@ -9,8 +9,8 @@ from typing import Any
 
 from reviewsd.domain.listing import Listing, PendingIntent, TopicState
 from reviewsd.domain.subscription import Active, Intent, Pushed, Removed, Subscription
-from reviewsd.store.sqlite import Cursor
 from reviewsd.store.rows import ACTIVE, ACTIVE_SIZE, INTENT, INTENT_SIZE, Pair, active, intent
+from reviewsd.store.transactions import MANY, Cursor, Numbers, Value
 from reviewsd.store.upkeep import change
 
 PENDING = "p"
@@ -115,14 +115,14 @@ def push(cursor: Cursor, names: Sequence[str] | None, topic: str | None, now: in
         now: Milliseconds since 1970 UTC.
     """
     where, values = "WHERE s.lease_expires_at > ?", [now]
-    extra: list[str | int] = []
+    extra: list[Value] = []
     if topic is not None:
         where += " AND t.path = ?"
         extra.append(topic)
     if names is not None:
-        numbers = [_number(name) for name in names if not name.startswith(PENDING)]
-        where += f" AND s.id IN (0{', ?' * len(numbers)})"  # PostgreSQL has no empty lists
-        extra.extend(numbers)
+        numbers = Numbers(_number(name) for name in names if not name.startswith(PENDING))
+        where += f" AND s.id IN {MANY}"
+        extra.append(numbers)
     cursor.execute(
         "SELECT s.id, s.topic_id, s.callback, s.callback_host FROM subscription s"
         f" JOIN topic t ON t.id = s.topic_id {where}",

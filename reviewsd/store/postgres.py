@@ -18,13 +18,13 @@ What differs:
 - All nodes must unseal each other's secrets. So the keys are checked before anything else: with
   another key every signed delivery would fail, and the third failure removes a subscription.
 - A lost connection is replaced. Where it had been lost before the transaction began, as after a
-  restart of the server, nobody notices (D9).
+  restart of the server, nobody notices (D9). One that only falls silent is lost too (``patience``).
 """
 
 import re
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -35,9 +35,13 @@ from twisted.enterprise.adbapi import ConnectionPool
 from twisted.internet.interfaces import IReactorFromThreads
 from twisted.logger import Logger
 
-from reviewsd.store import key_check
+from reviewsd.store import key_check, patience
 from reviewsd.store.clock import JUMPED, StoreClock, move, told
-from reviewsd.store.sqlite import (
+from reviewsd.store.schema import MIGRATIONS
+from reviewsd.store.secrets import Secrets
+from reviewsd.store.thread import Purpose, StoreThread, disconnect
+from reviewsd.store.transactions import (
+    MANY,
     Cursor,
     NewerSchemaError,
     OtherKeysError,
@@ -45,9 +49,6 @@ from reviewsd.store.sqlite import (
     Value,
     wall_clock,
 )
-from reviewsd.store.schema import MIGRATIONS
-from reviewsd.store.secrets import Secrets
-from reviewsd.stores.thread import StoreThread, disconnect
 
 LOCK = int.from_bytes(b"reviewsd")
 """The key of the advisory lock that each transaction holds; per database."""
@@ -68,7 +69,8 @@ _CONNECTION: dict[str, str | int] = {
 _SESSION = {
     "synchronous_commit": "on",  # D1
     "lock_timeout": "4s",  # with the longest exchange still within a claim's 90 s
-    "idle_in_transaction_session_timeout": "10s",  # a node that froze gives the lock back
+    # A node that froze, or fell silent, gives the lock back before the others stop waiting for it.
+    "idle_in_transaction_session_timeout": "3s",
 }
 
 _WORLD = (
@@ -82,6 +84,16 @@ _WORLD = (
 _VERSION = "schema_version"
 _MOVED = "clock_moved"
 """Milliseconds by which the rows have moved with the server's clock, of all jumps together."""
+
+_BEGIN = f"BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({LOCK})"
+"""With what follows it, one message for the server. Each statement of it sees what is committed when
+the one before it has ended: so what follows sees all that was while the lock was waited for."""
+
+_FACTS = (
+    "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT),"
+    f" (SELECT value FROM meta WHERE key = '{_VERSION}'),"
+    f" (SELECT value FROM meta WHERE key = '{_MOVED}')"
+)
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 Result = TypeVar("Result")
@@ -118,6 +130,7 @@ class Postgres:
         self._healthy = False
         self._failure: StoreError | None = None
         self._rest_until = 0.0
+        self._seen: object = None
         self._clock = StoreClock(wall_clock())
         self._moved = 0  # as ``_MOVED`` says
         self._jumped = 0  # by how much, as this transaction has found
@@ -141,7 +154,7 @@ class Postgres:
                 again.
         """
         pool = ConnectionPool(
-            "psycopg",
+            patience.__name__,
             **self._parameters,
             cp_min=1,
             cp_max=1,
@@ -151,9 +164,19 @@ class Postgres:
         self._thread = StoreThread(pool, self._reactor)
         await self.run(lambda _: None)
 
-    async def run(self, work: Callable[[Cursor], Result]) -> Result:
+    async def run(
+        self, work: Callable[[Cursor], Result], purpose: Purpose = Purpose.WORK
+    ) -> Result:
         """Run a transaction: all that ``work`` does, or nothing of it; see ``Database.run``."""
-        return await self._opened().call(self._transact, work)
+        return await self._opened().call(purpose, self._transact, work)
+
+    async def changed(self) -> bool:
+        """Whether any node has committed anything since the last time; takes no lock.
+
+        Raises:
+            StoreError: The store cannot say.
+        """
+        return await self._opened().call(Purpose.WORK, self._look)
 
     async def backup(self, path: Path) -> None:
         """Not here: a backup of the whole database is the server's business (D12).
@@ -178,10 +201,8 @@ class Postgres:
     # All below runs in the store's thread.
 
     def _transact(self, pool: ConnectionPool, work: Callable[[Cursor], Result]) -> Result:
-        if self._failure is not None and time.monotonic() < self._rest_until:
-            raise type(self._failure)(str(self._failure))
-        try:
-            connection = self._begin(pool)
+        with self._watching(pool):
+            connection = _renewed(pool, self._begin)
             with connection.cursor() as cursor:
                 try:
                     result = work(_Cursor(cursor))
@@ -193,39 +214,40 @@ class Postgres:
                     with suppress(psycopg.Error):  # a lost connection cannot, and need not
                         connection.rollback()
                     raise
-        except (*_WORLD, StoreError) as error:
-            disconnect(pool)
-            raise self._failed(error) from error
-        self._works()
         if jumped:
             self._moved += jumped
             self._log.warn(JUMPED, how=told(jumped))
         return result
 
-    def _begin(self, pool: ConnectionPool) -> Connection:
-        """The connection, opened anew if need be, in a transaction that holds the lock."""
-        if pool.connections:
-            try:
-                return self._lock(pool.connect())
-            except psycopg.errors.LockNotAvailable:
-                raise
-            except psycopg.OperationalError:  # lost since it was last used
-                disconnect(pool)
-        return self._lock(pool.connect())
+    def _look(self, pool: ConnectionPool) -> bool:
+        before = self._seen
+        with self._watching(pool):
+            self._seen = _renewed(pool, _snapshot)
+        return self._seen != before
 
-    def _lock(self, connection: Connection) -> Connection:
-        _take_lock(connection)
+    @contextmanager
+    def _watching(self, pool: ConnectionPool) -> Iterator[None]:
+        """Note whether the store works while the block uses it; after a failure it rests."""
+        if self._failure is not None and time.monotonic() < self._rest_until:
+            raise type(self._failure)(str(self._failure))
+        try:
+            yield
+        except (*_WORLD, StoreError) as error:
+            disconnect(pool)
+            raise self._failed(error) from error
+        self._works()
+
+    def _begin(self, connection: Connection) -> Connection:
+        """Begin a transaction that holds the lock."""
         self._jumped = self._clock.look(partial(self._read_clock, connection))
         return connection
 
     def _read_clock(self, connection: Connection) -> int:
-        """The server's clock, less what the rows have moved with it."""
-        # A statement of its own: it must see what was committed while the lock was waited for.
-        row = connection.execute(
-            "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT),"
-            " (SELECT value FROM meta WHERE key = %s), (SELECT value FROM meta WHERE key = %s)",
-            (_VERSION, _MOVED),
-        ).fetchone()
+        """The server's clock, less what the rows have moved with it; once the lock is there."""
+        found = connection.execute(f"{_BEGIN}; {_FACTS}", prepare=False)
+        while found.nextset():
+            pass
+        row = found.fetchone()
         assert row is not None  # noqa: S101  it is one of constants
         _check_version(int(row[1]))
         moved = int(row[2] or 0)
@@ -237,11 +259,10 @@ class Postgres:
     def _prepare(self, connection: Connection) -> None:
         """Make a new connection fit for use, or close it and raise."""
         try:
-            connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+            connection.autocommit = True  # we begin ourselves
             for setting in _SESSION.items():
                 connection.execute("SELECT set_config(%s, %s, false)", setting)
-            connection.commit()
-            _take_lock(connection)
+            connection.execute(_BEGIN, prepare=False)
             _migrate(connection)
             _check_keys(connection, self._secrets)
             connection.commit()
@@ -293,6 +314,23 @@ class _Cursor:
         return self._cursor.fetchall()
 
 
+def _renewed(pool: ConnectionPool, ask: Callable[[Connection], Result]) -> Result:
+    """Ask something first; over a new connection if that was lost since it was last used."""
+    if pool.connections:
+        try:
+            return ask(pool.connect())
+        except (psycopg.errors.LockNotAvailable, patience.SilentError):
+            raise
+        except psycopg.OperationalError:
+            disconnect(pool)
+    return ask(pool.connect())
+
+
+def _snapshot(connection: Connection) -> object:
+    """Which transactions are visible: what writes something changes this when it commits."""
+    return _only(connection, "SELECT CAST(pg_current_snapshot() AS TEXT)")
+
+
 def translated(statement: str) -> str:
     """A statement of a migration in PostgreSQL's words."""
     identity = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
@@ -301,11 +339,7 @@ def translated(statement: str) -> str:
 
 
 def _marked(sql: str) -> bytes:
-    return sql.replace("?", "%s").encode()
-
-
-def _take_lock(connection: Connection) -> None:
-    connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+    return sql.replace(f"IN {MANY}", "= ANY(?)").replace("?", "%s").encode()
 
 
 def _migrate(connection: Connection) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from reviewsd.domain.subscription import Active, Intent, Mode, Subscription
-from reviewsd.store.sqlite import Cursor
+from reviewsd.store.transactions import Cursor
 
 MAX_ENDED = 10_000
 """Rows of the ring that remembers how subscriptions ended."""
@@ -147,7 +147,7 @@ def _save_intent(cursor: Cursor, pair: Pair, was: Intent | None, now: Intent | N
     if was is not None and now is not None and was.challenge == now.challenge:
         cursor.execute(
             "UPDATE verification SET attempts = ?, next_attempt_at = ?, claim_token = NULL,"
-            " claim_until = NULL WHERE topic_id = ? AND callback = ?",
+            " claim_until = NULL, deaths = 0 WHERE topic_id = ? AND callback = ?",
             (now.attempts, now.next_attempt_at, *key),
         )
         return

@@ -98,5 +98,28 @@ MIGRATIONS: tuple[Migration, ...] = (
         # MCP sessions ended before their time (S18).
         "CREATE TABLE mcp_ended (id_hash BLOB PRIMARY KEY, expires_at BIGINT NOT NULL)",
     ),
+    (
+        # Rising numbers and an index, so that what is new, and what has expired, is found without
+        # reading all the others.
+        "ALTER TABLE mcp_ended RENAME TO mcp_ended_before",
+        """
+        CREATE TABLE mcp_ended (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            id_hash BLOB NOT NULL UNIQUE,
+            expires_at BIGINT NOT NULL
+        )
+        """,
+        """
+        INSERT INTO mcp_ended (id_hash, expires_at)
+            SELECT id_hash, expires_at FROM mcp_ended_before
+        """,
+        "DROP TABLE mcp_ended_before",
+        "CREATE INDEX mcp_ended_expiry ON mcp_ended (expires_at)",
+    ),
+    (
+        # Processes in a row that have died during an attempt at the row (``claims``).
+        "ALTER TABLE subscription ADD COLUMN deaths INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE verification ADD COLUMN deaths INTEGER NOT NULL DEFAULT 0",
+    ),
 )
 """The entry at index n leads from version n to n + 1; an empty database has version 0."""

@@ -13,6 +13,11 @@ What makes an acknowledged transaction durable (security-and-operations.md F13, 
 
 Every opening takes that path, the one at the start too.
 
+A file that is deleted or replaced while it is open is noticed at the next use (``_in_place``). What the
+connection holds is all there is then, so it stays open: the hub's own work goes on in it, while nothing
+new is acknowledged. It is saved at once and at the end, and the next start puts that in the place of a file
+that is gone (``kept``). Where only the log is gone, the file is made whole and opened anew.
+
 A store that fails is no reason to stop: reads are served from memory. ``run`` raises StoreError
 until the store works again, and each call tries (D9). A failed commit has an unknown outcome, as
 after a crash: it was not acknowledged, but may be there.
@@ -20,22 +25,26 @@ after a crash: it was not acknowledged, but may be there.
 ``postgres`` stands beside this: whoever uses a store sees ``run`` and ``Cursor`` only.
 """
 
+import json
 import os
 import sqlite3
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeVar
+from typing import TypeVar
 
 from twisted.enterprise.adbapi import ConnectionPool
 from twisted.internet.interfaces import IReactorFromThreads
 from twisted.logger import Logger
 
 from reviewsd.store.clock import JUMPED, StoreClock, move, told
+from reviewsd.store.copies import copy, save
 from reviewsd.store.durable import renew, sync
+from reviewsd.store.kept import KeptStore
 from reviewsd.store.schema import MIGRATIONS
-from reviewsd.stores.thread import StoreThread
+from reviewsd.store.thread import Purpose, StoreThread
+from reviewsd.store.transactions import Cursor, NewerSchemaError, Numbers, StoreError, wall_clock
 
 BUSY_SECONDS = 1.0
 """How long another program's lock is waited for: it blocks every transaction behind it."""
@@ -62,45 +71,10 @@ _WORLD = frozenset(
 )
 """Primary result codes that blame the file or the disk; any other is a bug of ours."""
 
-Value = str | int | float | bytes | None
+
 Result = TypeVar("Result")
 
-
-class StoreError(Exception):
-    """The store cannot be used now; the text says why, for the operator."""
-
-
-class NewerSchemaError(StoreError):
-    """A newer program has migrated the store: this one must not touch it (D11)."""
-
-
-class OtherKeysError(StoreError):
-    """Other nodes seal with keys that this one does not have: it must not deliver (H11)."""
-
-
-class Cursor(Protocol):
-    """What a transaction works with; placeholders are ``?``."""
-
-    @property
-    def rowcount(self) -> int:
-        """The rows that the last statement has changed."""
-
-    def execute(self, sql: str, parameters: Sequence[Value] = ..., /) -> Self:
-        """Run one statement."""
-
-    def executemany(self, sql: str, parameters: Sequence[Sequence[Value]], /) -> Self:
-        """Run one statement for each of the parameter rows."""
-
-    def fetchone(self) -> tuple[Any, ...] | None:
-        """The next row of the result."""
-
-    def fetchall(self) -> list[tuple[Any, ...]]:
-        """The rows of the result that are left."""
-
-
-def wall_clock() -> int:
-    """This machine's, milliseconds since 1970 UTC."""
-    return time.time_ns() // 1_000_000
+sqlite3.register_adapter(Numbers, json.dumps)
 
 
 class Database:
@@ -118,6 +92,7 @@ class Database:
         self, path: Path, reactor: IReactorFromThreads, wall: Callable[[], int] = wall_clock
     ) -> None:
         self._path = path
+        self._kept = KeptStore(path)
         self._reactor = reactor
         self._wall = wall
         self._clock = StoreClock(wall())
@@ -128,7 +103,7 @@ class Database:
     @property
     def healthy(self) -> bool:
         """Whether the last use of the store found it working; False until ``open``."""
-        return self._healthy
+        return self._healthy and self._kept.fate is None
 
     def now(self) -> int:
         """The wall clock, milliseconds since 1970 UTC; when it jumps, what is stored moves with it."""
@@ -154,13 +129,19 @@ class Database:
             cp_reactor=self._reactor,
         )
         self._thread = StoreThread(pool, self._reactor)
-        await self._thread.call(self._connection)
+        await self._thread.call(Purpose.WORK, self._connection)
 
-    async def run(self, work: Callable[[Cursor], Result]) -> Result:
+    async def run(
+        self, work: Callable[[Cursor], Result], purpose: Purpose = Purpose.WORK
+    ) -> Result:
         """Run a transaction: all that ``work`` does, or nothing of it.
 
         ``work`` runs in the store's thread: it must not touch what the reactor's thread uses. It
         is never aborted half way: cancelling this only stops waiting for the result.
+
+        Args:
+            work: What the transaction does.
+            purpose: What for; each purpose has its turn.
 
         Returns:
             What ``work`` returned, after the commit is on the disk.
@@ -170,7 +151,11 @@ class Database:
                 unknown.
             Exception: What ``work`` raised; rolled back.
         """
-        return await self._opened().call(self._transact, work)
+        return await self._opened().call(purpose, self._transact, work, purpose)
+
+    async def changed(self) -> bool:
+        """Whether other nodes have changed something since the last time; here there are none."""
+        return False
 
     async def backup(self, path: Path) -> None:
         """Copy the store as it is between two transactions (D12); the copy is 0600 and fsynced.
@@ -180,12 +165,13 @@ class Database:
             OSError: ``path`` cannot be made.
             StoreError: Copying failed, or the store cannot be used; nothing is left behind.
         """
-        await self._opened().call(self._copy, path)
+        await self._opened().call(Purpose.WORK, self._back_up, path)
 
     async def close(self) -> None:
         """End the transactions that were asked for, then the connection and the thread."""
         thread, self._thread = self._thread, None
         if thread is not None:
+            await thread.call(Purpose.WORK, self._save_lost)
             await thread.close()
         self._healthy = False
 
@@ -196,8 +182,10 @@ class Database:
 
     # All below runs in the store's thread.
 
-    def _transact(self, pool: ConnectionPool, work: Callable[[Cursor], Result]) -> Result:
-        connection = self._connection(pool)
+    def _transact(
+        self, pool: ConnectionPool, work: Callable[[Cursor], Result], purpose: Purpose
+    ) -> Result:
+        connection = self._in_place(pool, purpose)
         jumped = self._clock.look(self._wall)
         try:
             with closing(connection.cursor()) as cursor:
@@ -212,12 +200,51 @@ class Database:
         except sqlite3.Error as error:
             if not _blames_the_world(error):
                 raise
-            pool.disconnect(connection)
+            if self._kept.fate is None:  # else all there is would go with it
+                pool.disconnect(connection)
             raise self._failed(error) from error
         if jumped:
             self._clock.jump(jumped)
             self._log.warn(JUMPED, how=told(jumped))
+        if purpose.acknowledged:
+            self._in_place(pool, purpose)  # else the next start does not find it
         return result
+
+    def _in_place(self, pool: ConnectionPool, purpose: Purpose) -> sqlite3.Connection:
+        """The connection, as long as its files are where they were, or that does not matter.
+
+        Raises:
+            StoreError: It cannot be opened; or a file is gone, and something is to be acknowledged.
+        """
+        connection = self._connection(pool)
+        if self._kept.look():
+            self._kept.tell(partial(save, connection))
+        if self._kept.fate is None:
+            return self._with_log(pool, connection)
+        if purpose is Purpose.WORK:
+            return connection
+        if self._kept.unsaved:
+            self._kept.save(partial(save, connection))
+        raise StoreError(self._kept.reason)
+
+    def _with_log(self, pool: ConnectionPool, connection: sqlite3.Connection) -> sqlite3.Connection:
+        """Where the log is gone: bring all that is in it into the file, and open both anew."""
+        fate = self._kept.log.fate()
+        if fate is None:
+            return connection
+        try:
+            ((busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except sqlite3.Error as error:
+            raise self._failed(error) from error
+        if busy:
+            raise self._failed(StoreError(f"its log {fate}, and cannot be written into the file"))
+        self._log.warn(
+            "{path} {fate} while it was in use; nothing is lost",
+            path=self._kept.log.path,
+            fate=fate,
+        )
+        pool.disconnect(connection)  # removes what is in the log's place
+        return self._connection(pool)
 
     def _connection(self, pool: ConnectionPool) -> sqlite3.Connection:
         """The connection, opened anew unless it is open.
@@ -226,6 +253,8 @@ class Database:
             StoreError: It cannot be opened, or the file is no good.
         """
         try:
+            if not pool.connections:
+                self._before_opening()
             connection: sqlite3.Connection = pool.connect()
         except (OSError, sqlite3.Error, StoreError) as error:
             if isinstance(error, sqlite3.Error) and not _blames_the_world(error):
@@ -234,32 +263,43 @@ class Database:
         self._works()
         return connection
 
+    def _before_opening(self) -> None:
+        if not self._kept.noted:
+            self._kept.release()
+            return
+        self._kept.look()
+        if self._kept.fate is not None:  # what is there now is not what was in use
+            raise StoreError(self._kept.reason)
+
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """Make a new connection fit for use, or close it and raise."""
         try:
             self._path.chmod(0o600)  # it is still empty when it is new; the log follows its mode
-            log = self._path.with_name(f"{self._path.name}-wal")
-            if log.exists():  # after a crash, or an error
-                renew(log)
+            if self._kept.log.path.exists():  # after a crash, or an error
+                renew(self._kept.log.path)
             _configure(connection)
             _check(connection)
             _migrate(connection)
+            self._kept.note()
             # SQLite makes the log's name durable too, but does not mind when that fails.
             sync(self._path.parent)
         except BaseException:
             connection.close()
             raise
 
-    def _copy(self, pool: ConnectionPool, path: Path) -> None:
-        connection = self._connection(pool)
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+    def _back_up(self, pool: ConnectionPool, path: Path) -> None:
         try:
-            with closing(sqlite3.connect(path)) as target:
-                connection.backup(target)
-            sync(path.parent)
+            copy(self._connection(pool), path)
         except sqlite3.Error as error:
-            path.unlink()
             raise StoreError(f"the backup failed: {error}") from error
+
+    def _save_lost(self, pool: ConnectionPool) -> None:
+        """At the end: what would go with the connection."""
+        if not pool.connections:
+            return
+        self._kept.look()
+        if self._kept.fate is not None:
+            self._kept.save(partial(save, pool.connect()))
 
     def _works(self) -> None:
         if self._reported is not None:
@@ -276,16 +316,6 @@ class Database:
                 "the store {path} cannot be used: {reason}", path=self._path, reason=self._reported
             )
         return failure
-
-
-def examine(path: Path, work: Callable[[Cursor], Result]) -> Result:
-    """Read a copy that nobody else uses; call it in a thread."""
-    # immutable: otherwise a log would be made beside it
-    with (
-        closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as copy,
-        closing(copy.cursor()) as cursor,
-    ):
-        return work(cursor)
 
 
 def _blames_the_world(error: sqlite3.Error) -> bool:

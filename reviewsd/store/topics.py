@@ -8,7 +8,7 @@ would send is what the store speaks of.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from reviewsd.store.sqlite import Cursor
+from reviewsd.store.transactions import Cursor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,29 +1,19 @@
-"""What the hub does to its rows beside attempts (D7, H7).
+"""What the hub does to its rows beside attempts (H7).
 
-Claims of an earlier life, what has run out, the operator's pause and blocks. The functions are
-transactions for ``Database.run``.
+What has run out, the operator's pause and blocks. The functions are transactions for ``Database.run``.
 """
 
 from dataclasses import dataclass
 
 from reviewsd.domain.blocks import hits
 from reviewsd.domain.subscription import Event, Passed, Removed, Subscription, step
-from reviewsd.store.sqlite import Cursor
 from reviewsd.store.rows import Pair, load, note_end, save
+from reviewsd.store.transactions import Cursor
 
 SWEEP = 1_000
 """Rows that one sweep takes at most, so that it never holds the store for long."""
 
 _PAUSED = "hub_paused"
-
-
-def void_claims(cursor: Cursor) -> None:
-    """Forget what an earlier process was about to do; only where one process uses the store (D7)."""
-    for table in ("subscription", "verification"):
-        cursor.execute(
-            f"UPDATE {table} SET claim_token = NULL, claim_until = NULL"
-            " WHERE claim_token IS NOT NULL"
-        )
 
 
 def sweep(cursor: Cursor, now: int) -> int:

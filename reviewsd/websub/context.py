@@ -11,10 +11,11 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 
 from reviewsd.domain.callback import Callback
-from reviewsd.store.sqlite import Cursor
-from reviewsd.runtime.counters import Tally
-from reviewsd.websub.rate_limits import Crowd
-from reviewsd.websub.outbound.requests.outcomes import Admission, Outcome, Push
+from reviewsd.runtime.counters import Counters
+from reviewsd.store.thread import Purpose
+from reviewsd.store.transactions import Cursor
+from reviewsd.websub.outbound.outcomes import Admission, AttemptOutcome, Push, Trail
+from reviewsd.websub.rate_limits import NetworkLimiter
 
 T = TypeVar("T")
 
@@ -27,7 +28,7 @@ class InThread(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class Context:
     """Time, chance, threads, and who counts what happens."""
 
     clock: IReactorTime
@@ -39,29 +40,44 @@ class World:
     chance: Callable[[], float]
     """A number from 0 to 1, another one each time."""
     in_thread: InThread
-    tally: Tally = field(default_factory=Tally)
+    tally: Counters = field(default_factory=Counters)
 
 
 class Store(Protocol):
-    """Where transactions run: a ``stores.database.Database``."""
+    """Where transactions run: a ``store.sqlite.Database``."""
 
-    async def run(self, work: Callable[[Cursor], T]) -> T:
+    async def run(self, work: Callable[[Cursor], T], purpose: Purpose = Purpose.WORK) -> T:
         """Run a transaction: all that ``work`` does, or nothing of it.
 
         Raises:
             StoreError: The store cannot be used now.
         """
 
+    async def changed(self) -> bool:
+        """Whether other nodes may have changed something since the last time.
+
+        Raises:
+            StoreError: The store cannot say.
+        """
+
 
 class Client(Protocol):
     """What calls callbacks: ``client.CallbackClient``."""
 
-    async def verify(self, callback: Callback, *, timeout: float, admission: Admission) -> Outcome:
+    async def verify(
+        self, callback: Callback, *, timeout: float, admission: Admission, requester: str
+    ) -> AttemptOutcome:
         """GET a callback."""
 
     async def deliver(
-        self, callback: Callback, push: Push, *, timeout: float, admission: Admission
-    ) -> Outcome:
+        self,
+        callback: Callback,
+        push: Push,
+        *,
+        timeout: float,
+        admission: Admission,
+        trail: Trail,
+    ) -> AttemptOutcome:
         """POST to a callback."""
 
 
@@ -70,15 +86,19 @@ class Reach:
     """How callbacks are reached for one purpose."""
 
     client: Client
-    crowd: Crowd
+    crowd: NetworkLimiter
     """How many exchanges are under way with each address network (H2, H8)."""
     timeout: float
     """Of one exchange, seconds."""
 
-    async def ask(self, callback: Callback) -> Outcome:
-        """GET a callback; what it answers is at most a kilobyte."""
-        return await self.client.verify(callback, timeout=self.timeout, admission=self.crowd)
+    async def ask(self, callback: Callback, requester: str = "") -> AttemptOutcome:
+        """GET a callback, perhaps for a client network; what it answers is at most a kilobyte."""
+        return await self.client.verify(
+            callback, timeout=self.timeout, admission=self.crowd, requester=requester
+        )
 
-    async def deliver(self, callback: Callback, push: Push) -> Outcome:
+    async def deliver(self, callback: Callback, push: Push, trail: Trail) -> AttemptOutcome:
         """POST a topic's content to a callback."""
-        return await self.client.deliver(callback, push, timeout=self.timeout, admission=self.crowd)
+        return await self.client.deliver(
+            callback, push, timeout=self.timeout, admission=self.crowd, trail=trail
+        )

@@ -9,26 +9,27 @@ import hashlib
 import hmac
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from twisted.logger import Logger
 
-from reviewsd.http1 import retry_after as retry
 from reviewsd.domain.callback import stored
 from reviewsd.domain.subscription import Delivered, Failed, Gone
-from reviewsd.http1 import urls as paths
+from reviewsd.http1 import retry_after as retry
+from reviewsd.http1 import urls
 from reviewsd.http1.representation import Buffer
+from reviewsd.snapshot.snapshots import Snapshot
 from reviewsd.store import deliveries
-from reviewsd.store.deliveries import DeliveryClaim, Ended, Outcome
+from reviewsd.store.claims import DEADLY, MAX_DEATHS
+from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome, EndedSubscription
 from reviewsd.store.intents import Due
 from reviewsd.store.secrets import SealError, Secrets
-from reviewsd.snapshot.snapshots import Snapshot
-from reviewsd.websub.rate_limits import Neighbours
-from reviewsd.websub.outbound.requests.outcomes import Answered, Crowded, Push, Unanswered
+from reviewsd.websub.context import Context, Reach, Store
+from reviewsd.websub.fairness import QUICK_SECONDS, HostLimits, SlowCallbacks
+from reviewsd.websub.outbound.outcomes import Answered, Push, Throttled, Trail, Unanswered
 from reviewsd.websub.scheduler import POSTPONED
 from reviewsd.websub.verification import CLAIM
-from reviewsd.websub.context import Reach, Store, World
 
 GONE = 410
 
@@ -53,9 +54,10 @@ def contents(snapshot: Snapshot, base_url: str) -> dict[str, Content]:
     """The content of each topic, by path, as a GET without Accept-Encoding has it (W14, W15)."""
     digests = {document.path: document.sha256 for document in snapshot.manifest.documents}
     found = {}
-    for path in paths.TOPICS:
+    for path in urls.TOPICS:
         identity = snapshot.documents[path].identity
-        link = f'<{base_url}{paths.HUB}>; rel="hub", <{base_url}{path}>; rel="self"'
+        # The topic first: a widespread client library compares only the first link with its topic
+        link = f'<{base_url}{path}>; rel="self", <{base_url}{urls.HUB}>; rel="hub"'
         lines = (
             b"Content-Type: " + identity.media_type,
             b"Content-Length: %d" % sum(map(len, identity.parts)),
@@ -76,6 +78,7 @@ class Delivery:
 
     claim: DeliveryClaim
     content: Content
+    trail: Trail
 
     @property
     def id(self) -> int:
@@ -104,10 +107,10 @@ class Patience:
         return max(longest, retry.MAX_RETRY_AFTER, POSTPONED)
 
 
-Observer = Callable[[Sequence[Outcome], Sequence[Ended]], None]
+Observer = Callable[[Sequence[DeliveryOutcome], Sequence[EndedSubscription]], None]
 
 
-class Distribution:
+class DeliveryAttempts:
     """Attempts to deliver.
 
     Args:
@@ -127,8 +130,8 @@ class Distribution:
         *,
         database: Store,
         reach: Reach,
-        neighbours: Neighbours,
-        world: World,
+        neighbours: HostLimits,
+        world: Context,
         secrets: Secrets,
         signature_method: str,
         patience: Patience,
@@ -142,6 +145,7 @@ class Distribution:
         self.patience = patience
         self._observers: list[Observer] = []
         self._contents: Mapping[str, Content] = {}
+        self._slow = SlowCallbacks()
 
     def observe(self, observer: Observer) -> None:
         """Have outcomes told that are in the store, and the subscriptions that ended by them."""
@@ -154,11 +158,16 @@ class Distribution:
         """
         old = [self._contents]
         self._contents = current
+        self._neighbours.begin_anew()
         self._world.in_thread(old.clear)
 
-    def keys(self, host: str) -> Collection[str]:
+    def keys(self, due: Due) -> Collection[str]:
         """See ``Attempts``."""
-        return self._neighbours.keys(host)
+        return self._neighbours.keys(due.host, slow=due.failing or due.id in self._slow)
+
+    def keys_while_busy(self, due: Due) -> Collection[str]:
+        """See ``Attempts``."""
+        return self._neighbours.keys_while_busy(due.requester, due.deaths)
 
     def room(self, key: str, _due: Due) -> int:
         """See ``Attempts``."""
@@ -180,7 +189,9 @@ class Distribution:
         )
         return found, None if following is None else (following - now) / 1000
 
-    async def turn(self, results: Sequence[Outcome], wanted: Sequence[Due]) -> Sequence[Delivery]:
+    async def turn(
+        self, results: Sequence[DeliveryOutcome], wanted: Sequence[Due]
+    ) -> Sequence[Delivery]:
         """See ``Attempts``."""
         now, current = self._world.now(), self._contents
         claims, ended = await self._database.run(
@@ -198,37 +209,52 @@ class Distribution:
             self._tell(results)
             for observer in self._observers:
                 observer(results, ended)
-        return [Delivery(claim, current[claim.topic]) for claim in claims]
+        return [Delivery(claim, current[claim.topic], Trail()) for claim in claims]
 
-    async def attempt(self, claim: Delivery) -> Outcome:
+    async def attempt(self, claim: Delivery) -> DeliveryOutcome:
         """See ``Attempts``."""
         delivery = claim.claim
         if self._contents.get(delivery.topic) is not claim.content:
-            return self.put_back(claim)  # it has changed while the claim waited
+            return self.release(claim)  # it has changed while the claim waited
+        if delivery.deaths >= MAX_DEATHS:
+            return replace(self._failed(delivery, None, DEADLY), deadly=True)
         try:
             signature = await self._signature(delivery, claim.content)
         except SealError:
             return self._failed(delivery, None, "its secret was sealed with a key that is gone")
         content = claim.content
         push = Push(headers=content.headers, body=content.body, signature=signature)
-        answer = await self._reach.deliver(stored(delivery.pair.callback), push)
+        began = self._world.clock.seconds()
+        answer = await self._reach.deliver(stored(delivery.pair.callback), push, claim.trail)
         self._neighbours.learn(claim.host, answer.address)
-        if isinstance(answer, Crowded):
-            return Outcome(claim=delivery, event=None, postponed=POSTPONED)
+        if isinstance(answer, Throttled):
+            return DeliveryOutcome(claim=delivery, event=None, postponed=POSTPONED)
+        seconds = self._world.clock.seconds() - began
+        quick = isinstance(answer, Answered) and seconds <= QUICK_SECONDS
+        self._neighbours.ended(claim.host, quick=quick)
+        self._slow.note(claim.id, quick=quick)
         match answer:
             case Unanswered(reason=reason):
                 return self._failed(delivery, None, reason)
             case Answered(status=status) if answer.successful:
-                return Outcome(claim=delivery, event=Delivered(delivery.version), status=status)
+                return DeliveryOutcome(
+                    claim=delivery, event=Delivered(delivery.version), status=status
+                )
             case Answered(status=status) if status == GONE:
-                return Outcome(claim=delivery, event=Gone(), status=status, error="answered 410")
+                return DeliveryOutcome(
+                    claim=delivery, event=Gone(), status=status, error="answered 410"
+                )
             case Answered(status=status):
                 asked = answer.headers.get(b"retry-after") if status in {429, 503} else None
                 return self._failed(delivery, status, f"answered {status}", asked)
 
-    def put_back(self, claim: Delivery) -> Outcome:
+    def is_busy(self, claim: Delivery) -> bool:
         """See ``Attempts``."""
-        return Outcome(claim=claim.claim, event=None)
+        return claim.trail.is_busy()
+
+    def release(self, claim: Delivery) -> DeliveryOutcome:
+        """See ``Attempts``."""
+        return DeliveryOutcome(claim=claim.claim, event=None)
 
     async def _signature(self, claim: DeliveryClaim, content: Content) -> bytes | None:
         """The value of ``X-Hub-Signature`` (WebSub 7.1)."""
@@ -240,7 +266,7 @@ class Distribution:
         digest = await self._world.in_thread(sign) if large else sign()
         return f"{self._method}={digest}".encode()
 
-    def _tell(self, results: Sequence[Outcome]) -> None:
+    def _tell(self, results: Sequence[DeliveryOutcome]) -> None:
         """Count them; one line for those who were sent the same; who failed has one of his own."""
         for result in results:
             if result.event is not None:
@@ -262,7 +288,7 @@ class Distribution:
 
     def _failed(
         self, claim: DeliveryClaim, status: int | None, error: str, retry_after: bytes | None = None
-    ) -> Outcome:
+    ) -> DeliveryOutcome:
         self._log.info(
             "delivery of {topic} to {callback_host} (subscription {subscription_id}) failed: {error}",
             topic=claim.topic,
@@ -277,7 +303,7 @@ class Distribution:
             self._world.chance,
             retry.retry_after(retry_after, self._world.now()),
         )
-        return Outcome(claim=claim, event=Failed(waits), status=status, error=error)
+        return DeliveryOutcome(claim=claim, event=Failed(waits), status=status, error=error)
 
 
 def _digests(current: Mapping[str, Content]) -> dict[str, str]:

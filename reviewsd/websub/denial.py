@@ -1,14 +1,22 @@
-"""The last word to a subscriber whose subscription the hub ends (WebSub 5.2, H7)."""
+"""The last word to a subscriber whose subscription the hub ends (WebSub 5.2, H7).
+
+What went wrong on this side (addresses that DNS gave, errors of this host) is for the operator: it is
+in the log and in ``reviewsctl subs``. The subscriber is told one of the reasons below, or what the
+operator wrote for it.
+"""
 
 from urllib.parse import urlencode
 
 from twisted.logger import Logger
 
 from reviewsd.domain.callback import stored
-from reviewsd.store.rows import Pair
 from reviewsd.runtime.tasks import TaskSet
-from reviewsd.websub.outbound.requests.outcomes import Answered
+from reviewsd.store.rows import Pair
 from reviewsd.websub.context import Reach
+from reviewsd.websub.outbound.outcomes import Answered
+
+FAILED = "three deliveries in a row failed"
+REMOVED = "removed by the operator of the hub"
 
 AT_ONCE = 16
 """Denials under way; more are not sent, since they are a courtesy."""
@@ -36,7 +44,7 @@ class Denials:
         Args:
             pair: What it was.
             topic: Its path.
-            reason: For the subscriber's log.
+            reason: One of this module's, or the operator's words for the subscriber.
         """
         if self._underway < AT_ONCE:
             self._underway += 1

@@ -16,7 +16,7 @@ from reviewsd.domain.callback import (
     parse_callback,
 )
 from reviewsd.domain.subscription import Mode
-from reviewsd.http1 import urls as paths, problems
+from reviewsd.http1 import problems, urls
 
 MAX_FIELDS = 32
 """The hub's own are five; H16."""
@@ -193,8 +193,8 @@ def _read_topic(text: str, base_url: str) -> str:
         path = text.partition(authority)[2]
     elif _RELATIVE.fullmatch(text) is not None and not text.startswith("//"):
         path = _without_dots(text)
-    if path not in paths.TOPICS:
-        topics = ", ".join(base_url + topic for topic in paths.TOPICS)
+    if path not in urls.TOPICS:
+        topics = ", ".join(base_url + topic for topic in urls.TOPICS)
         raise HubRequestError(400, f"hub.topic: must be one of {topics}")
     return path
 

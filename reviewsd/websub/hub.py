@@ -15,19 +15,19 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
-from reviewsd.store import topics, upkeep
-from reviewsd.store.clock import put_right
-from reviewsd.store.sqlite import Cursor, StoreError
-from reviewsd.store.deliveries import Outcome
-from reviewsd.store.intents import IntentClaim, Verified
-from reviewsd.snapshot.snapshots import Snapshot
-from reviewsd.store.topics import Topic
 from reviewsd.runtime.tasks import TaskSet, every
-from reviewsd.websub.delivery import Delivery, Distribution, contents
-from reviewsd.websub.operator_state import Orders
-from reviewsd.websub.scheduler import SHARED_PAUSE, STORE_PAUSE, Rounds
+from reviewsd.snapshot.snapshots import Snapshot
+from reviewsd.store import claims, topics, upkeep
+from reviewsd.store.clock import put_right
+from reviewsd.store.deliveries import DeliveryOutcome
+from reviewsd.store.intents import IntentClaim, Verified
+from reviewsd.store.topics import Topic
+from reviewsd.store.transactions import Cursor, StoreError
+from reviewsd.websub.context import Context, Store
+from reviewsd.websub.delivery import Delivery, DeliveryAttempts, contents
+from reviewsd.websub.operator_state import OperatorState
+from reviewsd.websub.scheduler import STORE_PAUSE, Scheduler
 from reviewsd.websub.verification import CLAIM
-from reviewsd.websub.context import Store, World
 
 SWEEP_SECONDS = 60.0
 """Between two looks for leases and requests that are over (W13)."""
@@ -35,8 +35,15 @@ SWEEP_SECONDS = 60.0
 SETTLE_SECONDS = 600.0
 """After a start, in which none of them is ended: a clock that is wrong then is set in this time."""
 
+FOLLOW_SECONDS = 1.0
+"""Between two looks for what other nodes have changed."""
+
 DRAIN_SECONDS = 20.0
 """What deliveries under way may take to end when the daemon stops (O4)."""
+
+
+Follower = Callable[[], Awaitable[object]]
+"""Looks for what other nodes have changed; raises StoreError where that cannot be said."""
 
 
 class Hub:
@@ -60,12 +67,12 @@ class Hub:
     def __init__(  # noqa: PLR0913 - all that the hub is made of meets here
         self,
         *,
-        world: World,
+        world: Context,
         database: Store,
-        orders: Orders,
-        distribution: Distribution,
-        verifying: Rounds[IntentClaim, Verified],
-        delivering: Rounds[Delivery, Outcome],
+        orders: OperatorState,
+        distribution: DeliveryAttempts,
+        verifying: Scheduler[IntentClaim, Verified],
+        delivering: Scheduler[Delivery, DeliveryOutcome],
         base_url: str,
         min_interval: float,
         shared: bool = False,
@@ -81,6 +88,8 @@ class Hub:
         self._shared = shared
         self.announced: Deferred[None] = Deferred()
         """Called when the topics of the first snapshot have their versions."""
+        self._followers: list[Follower] = []
+        self._behind = False  # whether other nodes have changed something that is to be followed
         self._newest: Snapshot | None = None
         self._signal: Deferred[None] | None = None
         self._began = 0.0  # seconds of the clock
@@ -91,6 +100,10 @@ class Hub:
         self._newest = snapshot
         if self._signal is not None and not self._signal.called:
             self._signal.callback(None)
+
+    def follow(self, follower: Follower) -> None:
+        """Have somebody else follow what other nodes change, too."""
+        self._followers.append(follower)
 
     def start(self) -> None:
         """Begin; what is due already is done at once."""
@@ -117,7 +130,7 @@ class Hub:
 
     async def _run(self) -> None:
         if not self._shared:
-            await self._insist(partial(self._database.run, upkeep.void_claims))
+            await self._insist(self._take_over)
         await self._insist(self._orders.load)
         if self._orders.paused:
             self._verifying.hold()
@@ -126,12 +139,31 @@ class Hub:
         self._delivering.start()
         self._tasks.start("sweep", every(self._world.clock, SWEEP_SECONDS, self._sweep))
         if self._shared:
-            self._tasks.start("orders", every(self._world.clock, SHARED_PAUSE, self._follow))
+            self._tasks.start("other nodes", every(self._world.clock, FOLLOW_SECONDS, self._follow))
         while True:
             while self._newest is None:
                 self._signal = Deferred()
                 await self._signal
             await self._insist(self._announce)
+
+    async def _take_over(self) -> None:
+        """Have done again what the process before this one was about to do when it died (D7)."""
+        left = await self._database.run(partial(claims.take_over, now=self._world.now()))
+        if left:
+            self._log.warn(
+                "the service has died while attempts were under way; these are made again, after a"
+                " second: {count}",
+                count=len(left),
+            )
+        for each in left:
+            if each.deaths > 1:
+                self._log.warn(
+                    "an attempt at {callback_host} was under way when the service died, {deaths}"
+                    " times in a row; after {most} it is not made again",
+                    callback_host=each.host,
+                    deaths=each.deaths,
+                    most=claims.MAX_DEATHS,
+                )
 
     async def _announce(self) -> None:
         """Give the topics of the newest snapshot their versions, not sooner than they may (H9)."""
@@ -203,18 +235,26 @@ class Hub:
             self._log.warn("hub: {error}", error=str(error))
 
     async def _follow(self) -> None:
-        """Do what the operator has ordered at another node (H7)."""
+        """Find what other nodes have left to do, and what their operators have ordered (H7)."""
         paused = self._orders.paused
         try:
+            self._behind = self._behind or await self._database.changed()
+            if not self._behind:
+                return
             await self._orders.load()
+            for follower in self._followers:
+                await follower()
         except StoreError:
             return  # the attempts say so
+        self._behind = False
         if self._orders.paused and not paused:
             self._verifying.hold()
             self._delivering.hold()
         elif paused and not self._orders.paused:
             self._verifying.release()
             self._delivering.release()
+        self._verifying.wake()
+        self._delivering.wake()
 
     async def _insist(self, action: Callable[[], Awaitable[object]]) -> None:
         """Do something with the store until it works."""
@@ -231,5 +271,6 @@ class Hub:
 def _revision(snapshot: Snapshot) -> int:
     """When the newest source file was modified, milliseconds since 1970 UTC (D8)."""
     signature = snapshot.seen.signature
-    files = [file for file in (signature.reviews, signature.insights) if file is not None]
+    sources = (signature.reviews, signature.insights, signature.settings)
+    files = [file for file in sources if file is not None]
     return max((file.mtime_ns // 1_000_000 for file in files), default=0)

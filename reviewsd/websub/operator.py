@@ -1,6 +1,7 @@
 """The hub's side of ``reviewsctl subs``, ``push`` and ``hub`` (H7, interfaces.md 1.1)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 from twisted.internet.defer import Deferred
@@ -9,14 +10,15 @@ from twisted.logger import Logger
 from reviewsd.domain.listing import Block, HubState, Listing, PushResult, PushStep, TopicState
 from reviewsd.domain.subscription import Delivered
 from reviewsd.store import listing
-from reviewsd.store.sqlite import StoreError
-from reviewsd.store.deliveries import Ended, Outcome
-from reviewsd.websub.denial import Denials
-from reviewsd.websub.delivery import Delivery, Distribution
+from reviewsd.store.deliveries import DeliveryOutcome, EndedSubscription
+from reviewsd.store.thread import Purpose
+from reviewsd.store.transactions import StoreError
+from reviewsd.websub.context import Context, Store
+from reviewsd.websub.delivery import Delivery, DeliveryAttempts
+from reviewsd.websub.denial import REMOVED, Denials
 from reviewsd.websub.hub import Hub
-from reviewsd.websub.operator_state import Orders
-from reviewsd.websub.scheduler import Rounds
-from reviewsd.websub.context import Store, World
+from reviewsd.websub.operator_state import OperatorState
+from reviewsd.websub.scheduler import Scheduler
 
 SILENCE = 2.0
 """Seconds without an outcome, after which a push looks who is left at all."""
@@ -35,7 +37,9 @@ class _Push:
         self.ended: Deferred[None] = Deferred()
         self._progress = progress
 
-    def settled(self, results: Sequence[Outcome], ended: Sequence[Ended]) -> None:
+    def settled(
+        self, results: Sequence[DeliveryOutcome], ended: Sequence[EndedSubscription]
+    ) -> None:
         gone = {id(end.pair) for end in ended}
         told = len(self.waiting)
         for result in results:
@@ -91,13 +95,13 @@ class Operator:
     def __init__(
         self,
         *,
-        world: World,
+        world: Context,
         database: Store,
-        orders: Orders,
+        orders: OperatorState,
         hub: Hub,
         denials: Denials,
-        distribution: Distribution,
-        delivering: Rounds[Delivery, Outcome],
+        distribution: DeliveryAttempts,
+        delivering: Scheduler[Delivery, DeliveryOutcome],
         opened_networks: tuple[str, ...],
     ) -> None:
         self._world = world
@@ -155,7 +159,7 @@ class Operator:
             type="drop",
         )
         if active and not self._orders.paused:
-            self._denials.send(pair, topic, reason or "removed by the operator of the hub")
+            self._denials.send(pair, topic, reason or REMOVED)
         return True
 
     async def push(
@@ -217,7 +221,9 @@ class Operator:
             else:
                 push.look(attempted)
 
-    def _settled(self, results: Sequence[Outcome], ended: Sequence[Ended]) -> None:
+    def _settled(
+        self, results: Sequence[DeliveryOutcome], ended: Sequence[EndedSubscription]
+    ) -> None:
         for push in tuple(self._pushes):
             push.settled(results, ended)
 
@@ -229,9 +235,11 @@ class Operator:
         """How the hub is; while the store fails, with the last counts known."""
         store = "ok"
         try:
-            self._counts = await self._database.run(partial(listing.counts, now=self._world.now()))
+            await self._database.run(lambda _: None, Purpose.PROBE)
         except StoreError as error:
             store = str(error)
+        with suppress(StoreError):  # one that takes on nothing new may still say how much there is
+            self._counts = await self._database.run(partial(listing.counts, now=self._world.now()))
         active, pending, behind, oldest = self._counts
         return HubState(
             paused=self._orders.paused,

@@ -6,12 +6,12 @@ from functools import partial
 from reviewsd.domain import blocks as rules
 from reviewsd.domain.blocks import Network
 from reviewsd.store import upkeep
-from reviewsd.store.sqlite import Cursor
+from reviewsd.store.transactions import Cursor
 from reviewsd.store.upkeep import BlockRow
 from reviewsd.websub.context import Store
 
 
-class Orders:
+class OperatorState:
     """The orders that stand.
 
     Args:

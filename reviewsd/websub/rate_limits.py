@@ -9,8 +9,6 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from reviewsd.domain.addresses import network_of
-
 CAPACITY = 100_000
 """Keys that are remembered; S14 has the same."""
 
@@ -20,48 +18,64 @@ STRIKES = 20
 FIRST_BACKOFF, LONGEST_BACKOFF = 60, 86_400
 """Seconds; the first is doubled by every failure that follows it; H3."""
 
-_MINUTE = 60.0
+MINUTE, DAY = 60.0, 86_400.0
 _ROUNDING = 1e-3  # seconds; sums of floats miss the exact moment by less
 
 V = TypeVar("V")
 
 
-class _Recent(Generic[V]):
-    """A mapping that forgets the least recently used key when it is full."""
+class Recent(Generic[V]):
+    """A mapping that forgets the least recently used key when it is full.
+
+    Args:
+        capacity: Keys that are remembered.
+    """
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
-        self._kept: OrderedDict[str, V] = OrderedDict()
+        self._kept: OrderedDict[str | int, V] = OrderedDict()
 
-    def get(self, key: str) -> V | None:
+    def get(self, key: str | int) -> V | None:
+        """The value of a key, if it is remembered; then it is used now."""
         value = self._kept.get(key)
         if value is not None:
             self._kept.move_to_end(key)
         return value
 
-    def set(self, key: str, value: V) -> None:
+    def set(self, key: str | int, value: V) -> None:
+        """Remember a value."""
         self._kept[key] = value
         self._kept.move_to_end(key)
         if len(self._kept) > self._capacity:
             self._kept.popitem(last=False)
 
-    def drop(self, key: str) -> None:
+    def drop(self, key: str | int) -> None:
+        """Forget a key."""
         self._kept.pop(key, None)
+
+    def clear(self) -> None:
+        """Forget them all."""
+        self._kept.clear()
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._kept
 
 
 class TokenBuckets:
-    """So many a minute for each key, all of them at once if need be (H1, H2).
+    """So many in a time for each key, all of them at once if need be (H1, H2).
 
     One number a key: the moment when its bucket will be full again (GCRA).
 
     Args:
-        per_minute: Tokens that a key gains in a minute, and may have at most.
+        tokens: That a key gains in the time, and may have at most.
+        seconds: The time.
         capacity: Keys that are remembered.
     """
 
-    def __init__(self, per_minute: int, capacity: int = CAPACITY) -> None:
-        self._interval = _MINUTE / per_minute
-        self._full: _Recent[float] = _Recent(capacity)
+    def __init__(self, tokens: int, seconds: float = MINUTE, capacity: int = CAPACITY) -> None:
+        self._interval = seconds / tokens
+        self._seconds = seconds
+        self._full: Recent[float] = Recent(capacity)
 
     def take(self, key: str, now: float) -> float:
         """Take a token.
@@ -70,14 +84,14 @@ class TokenBuckets:
             0.0 if there was one, else the seconds until there is; then none was taken.
         """
         full = max(self._full.get(key) or 0.0, now) + self._interval
-        wait = full - now - _MINUTE
+        wait = full - now - self._seconds
         if wait > _ROUNDING:
             return wait
         self._full.set(key, full)
         return 0.0
 
 
-class Crowd:
+class NetworkLimiter:
     """So many at once for each key (H2, H8); remembers no more keys than are in it.
 
     Args:
@@ -110,39 +124,6 @@ class Crowd:
             del self._inside[key]
 
 
-class Neighbours:
-    """How many attempts a callback host and its address network may have under way (H2, H8).
-
-    Which network a host is in is known after the first attempt. It only saves the later ones from
-    meeting a crowd: what counts is the address that is dialled, and the ``Crowd`` there.
-
-    Args:
-        per_host: For a host.
-        per_address: For an address network.
-    """
-
-    def __init__(self, per_host: int, per_address: int) -> None:
-        self._per_host = per_host
-        self._per_address = per_address
-        self._networks: _Recent[str] = _Recent(CAPACITY)
-        self._addresses: _Recent[str] = _Recent(CAPACITY)
-
-    def learn(self, host: str, address: str | None) -> None:
-        """An attempt at the host has led to this address."""
-        if address is not None and self._addresses.get(host) != address:
-            self._addresses.set(host, address)
-            self._networks.set(host, network_of(address))
-
-    def keys(self, host: str) -> tuple[str, ...]:
-        """What an attempt at the host counts for: the host and, if known, its network."""
-        network = self._networks.get(host)
-        return (host,) if network is None else (host, network)
-
-    def room(self, key: str) -> int:
-        """How many attempts that count for this may be under way."""
-        return self._per_address if "/" in key else self._per_host
-
-
 @dataclass(frozen=True, slots=True)
 class _Struck:
     """A host that has failed."""
@@ -164,7 +145,7 @@ class Backoffs:
     """
 
     def __init__(self, capacity: int = CAPACITY) -> None:
-        self._struck: _Recent[_Struck] = _Recent(capacity)
+        self._struck: Recent[_Struck] = Recent(capacity)
 
     def failed(self, host: str, now: float) -> None:
         """A verification of the host has failed."""
@@ -185,6 +166,10 @@ class Backoffs:
         """Seconds that the host must still be left in peace; 0.0 for none."""
         struck = self._struck.get(host)
         return 0.0 if struck is None else max(struck.until - now, 0.0)
+
+    def failing(self, host: str) -> bool:
+        """Whether the last verification of the host has failed."""
+        return self._struck.get(host) is not None
 
     def one_at_a_time(self, host: str) -> bool:
         """Whether no second verification of the host may begin while one is under way."""

@@ -1,28 +1,36 @@
 """Attempts at callbacks, so many at a time, fairly over their hosts (H2, H8).
 
 Verifications and deliveries have the same rhythm: look what is due, claim some of it, attempt, write
-what came of it. ``Rounds`` is that rhythm. It keeps no queue: what it has looked up is a hint, a claim
+what came of it. ``Scheduler`` is that rhythm. It keeps no queue: what it has looked up is a hint, a claim
 is what counts, and whoever wakes it does not say why. Results and claims share a transaction, since
 each one is a sync of the disk; while it is written, the attempts go on, and as many again are claimed
 ahead, so that none of them waits for the disk.
 
 A host, and an address network, may have so many attempts under way and no more; what is due beyond
 that is passed over, and where it fills the look-up, the next one leaves such hosts out. So one host
-with a thousand hanging callbacks delays nobody else.
+with a thousand hanging callbacks delays nobody else; nor do many hosts, since an attempt that is idle
+leaves its place to another (``places``).
+
+Nodes that share a store look at the same rows. Did all of them begin with those that wait longest, one
+would get its claims and the others none; so each begins somewhere else (``from_anywhere``).
 """
 
 from collections import Counter, deque
-from collections.abc import Collection, Sequence
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Generic
 
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
-from reviewsd.store.sqlite import StoreError
-from reviewsd.store.intents import Due
 from reviewsd.runtime.tasks import TaskSet
+from reviewsd.store.intents import Due
+from reviewsd.store.transactions import StoreError
+from reviewsd.websub.attempts import Attempts, C, R
+from reviewsd.websub.places import Places
 
 LOOK = 1_000
 """Rows that are looked up at once."""
@@ -33,8 +41,8 @@ STORE_PAUSE = 1.0
 MAX_PAUSE = 60.0
 """Seconds after which it looks again in any case: a wall clock may have jumped."""
 
-SHARED_PAUSE = 1.0
-"""The same where other nodes change what is due, and nobody tells."""
+SHARED_PAUSE = 10.0
+"""The same where other nodes may have died with what they had claimed."""
 
 POSTPONED = 1_000
 """Milliseconds for which an attempt is put back that found its address network full (H8)."""
@@ -42,70 +50,67 @@ POSTPONED = 1_000
 MAX_WAITING = 25.0
 """Seconds that a claim may wait; with the longest attempt it stays within its 90 s (D5)."""
 
-LINGER = 0.005
-"""Seconds between two turns while there is enough to do: results come together meanwhile."""
+BATCH_WINDOW = 0.005
+"""Seconds, so many times at most, between two turns while there is enough to do.
+
+Results come together meanwhile; each turn is a transaction, which costs as much as several deliveries.
+"""
+
+BATCH_WINDOWS = 5
 
 STARTS = 16
 """Attempts that begin in one turn of the reactor; to begin one takes 0.1 ms."""
 
+RELEASE_SECONDS = 2.0
+"""What the store may take, at the end, to let go of claims."""
 
-class Claimed(Protocol):
-    """What is claimed for an attempt."""
-
-    @property
-    def id(self) -> int:
-        """The same as of what was due."""
-
-    @property
-    def host(self) -> str:
-        """Of the callback."""
+_Keys = tuple[Collection[str], Collection[str]]
+"""What an attempt counts for, and what until it is idle."""
 
 
-C = TypeVar("C", bound=Claimed)
-R = TypeVar("R")
+Order = Callable[[Sequence[Due]], Sequence[Due]]
+"""In which order what was looked up is claimed."""
 
 
-class Attempts(Protocol[C, R]):
-    """What is attempted: where it comes from, what it is, and where its results go."""
-
-    def keys(self, host: str) -> Collection[str]:
-        """What an attempt at a callback host counts for: the host, its address network."""
-
-    def room(self, key: str, due: Due) -> int:
-        """How many attempts that count for this may be under way, so that this one may begin."""
-
-    async def look(
-        self, limit: int, without: Collection[str]
-    ) -> tuple[Sequence[Due], float | None]:
-        """What is due, and in how many seconds something else will be.
-
-        Raises:
-            StoreError: The store cannot say.
-        """
-
-    async def turn(self, results: Sequence[R], wanted: Sequence[Due]) -> Sequence[C]:
-        """Write results, and claim what is wanted as far as it is still to be had.
-
-        Raises:
-            StoreError: Nothing was written.
-        """
-
-    async def attempt(self, claim: C) -> R:
-        """Make one attempt."""
-
-    def put_back(self, claim: C) -> R:
-        """The result of a claim that was not attempted."""
+def longest_first(due: Sequence[Due]) -> Sequence[Due]:
+    """The order in which it is looked up."""
+    return due
 
 
-class Rounds(Generic[C, R]):
+def from_anywhere(chance: Callable[[], float]) -> Order:
+    """The same order, from anywhere on: so that nodes which look at the same rows claim others.
+
+    Args:
+        chance: A number from 0 to 1, another one each time.
+    """
+
+    def order(due: Sequence[Due]) -> Sequence[Due]:
+        start = int(chance() * len(due))
+        return [*due[start:], *due[:start]]
+
+    return order
+
+
+@dataclass(slots=True, eq=False)
+class _Claim(Generic[C]):
+    """A claim of this process."""
+
+    claim: C
+    keys: _Keys
+    """Kept, since they may be others when it is let go of."""
+    since: float
+
+
+class Scheduler(Generic[C, R]):
     """Keeps attempts under way until it is stopped.
 
     Args:
         name: Of the attempts, for the log.
         clock: For its waits.
         attempts: What is attempted.
-        concurrency: How many at the same time.
+        concurrency: How many at the same time, beside those that are idle.
         max_pause: Seconds between two looks at most.
+        order: In which what is due is claimed.
     """
 
     _log = Logger()
@@ -117,46 +122,51 @@ class Rounds(Generic[C, R]):
         attempts: Attempts[C, R],
         concurrency: int,
         max_pause: float = MAX_PAUSE,
+        order: Order = longest_first,
     ) -> None:
         self._name = name
         self._clock = clock
         self._attempts = attempts
-        self._concurrency = concurrency
         self._max_pause = max_pause
+        self._order = order
+        self._places: Places[_Claim[C]] = Places(
+            clock, concurrency, self._is_busy, self._is_idle, self._wake_up
+        )
         self._due: Sequence[Due] = ()
         self._results: list[R] = []
-        self._waiting: deque[tuple[C, Collection[str], float]] = deque()
+        self._waiting: deque[_Claim[C]] = deque()
         self._claimed: set[int] = set()
-        self._running = 0
         self._crowds = Counter[str]()
         self._stale = True  # whether something may be due that the last look-up did not show
         self._held = False
         self._again = 0.0  # when to look in any case, on the clock
+        self._turned = 0.0  # when the last turn was taken, on the clock
         self._signal: Deferred[None] | None = None
         self._idle: Deferred[None] | None = None
+        self._writing = False
+        self._loop = TaskSet()
         self._tasks = TaskSet()
 
     @property
     def underway(self) -> int:
         """How many attempts are being made."""
-        return self._running
+        return self._places.underway
 
     def start(self) -> None:
         """Begin, with what is due by now."""
-        self._tasks.start(self._name, self._run())
+        self._loop.start(self._name, self._run())
 
     def wake(self) -> None:
         """Something may have become due."""
         self._stale = True
-        self._stir()
+        self._wake_up()
 
     def hold(self) -> None:
         """Begin no more attempts; those under way end as ever."""
         self._held = True
         while self._waiting:
-            claim, place, _ = self._waiting.popleft()
-            self._put_back(claim, place)
-        self._stir()
+            self._put_back(self._waiting.popleft())
+        self._wake_up()
 
     def release(self) -> None:
         """Begin attempts again."""
@@ -166,15 +176,25 @@ class Rounds(Generic[C, R]):
     async def stop(self, seconds: float) -> None:
         """Let what is under way end, but not longer than that; the rest is attempted again."""
         self.hold()
-        if self._claimed or self._results:
-            self._idle = Deferred()
-            deadline = self._clock.callLater(seconds, self._end)
-            self._stir()
-            await self._idle
-            self._idle = None
-            if deadline.active():
-                deadline.cancel()
+        await self._wait_until_idle(seconds)
         await self._tasks.stop()
+        await self._wait_until_idle(
+            RELEASE_SECONDS
+        )  # a claim that is left means a death (``claims``)
+        await self._loop.stop()
+        self._places.stop()
+
+    async def _wait_until_idle(self, seconds: float) -> None:
+        """Wait until nothing is claimed and all results are written, but not longer than that."""
+        if not (self._claimed or self._results or self._writing):
+            return
+        self._idle = Deferred()
+        deadline = self._clock.callLater(seconds, self._end)
+        self._wake_up()
+        await self._idle
+        self._idle = None
+        if deadline.active():
+            deadline.cancel()
 
     def _end(self) -> None:
         if self._idle is not None and not self._idle.called:
@@ -201,19 +221,27 @@ class Rounds(Generic[C, R]):
                 self._clock.callLater(0, self._end)  # who runs cannot be cancelled
             return 0 if self._must_look() else self._rest()
         results, self._results = self._results, []
+        self._turned = self._clock.seconds()
+        self._writing = True
         claims: Sequence[C] = ()
         try:
-            claims = await self._attempts.turn(results, list(wanted))
+            claims = await self._attempts.turn(results, [each for each, _ in wanted])
         except StoreError:
             self._results[:0] = results
             raise
         finally:
-            for each, place in wanted.items():
-                self._leave(each.id, place)
+            self._writing = False
+            taken = {claim.id: claim for claim in claims}
+            now = self._clock.seconds()
+            for each, keys in wanted:
+                if each.id in taken:
+                    self._waiting.append(_Claim(taken[each.id], keys, now))
+                else:
+                    self._let_go(each.id, keys)
         if results:  # they are due again by now or later, or have made room
             self._stale = True
-        until = self._clock.seconds() + MAX_WAITING
-        self._waiting.extend((claim, self._enter(claim.id, claim.host), until) for claim in claims)
+        if 2 * len(claims) < len(wanted):  # others have had them, and so the most of what follows
+            self._due, self._stale = (), True
         if self._held:  # meanwhile
             self.hold()
         return 0
@@ -221,104 +249,136 @@ class Rounds(Generic[C, R]):
     async def _begin(self) -> None:
         """Attempt what waits, as far as there is room."""
         began = 0
-        while self._waiting and self._running < self._concurrency:
-            self._running += 1
+        while self._waiting and self._places.free:
             self._tasks.start(self._name, self._work())
             began += 1
             if began % STARTS == 0:
                 await deferLater(self._clock, 0)
-        if len(self._waiting) > self._concurrency // 2:
-            await deferLater(self._clock, LINGER)
+        for _ in range(BATCH_WINDOWS):
+            if not self._has_more():
+                break
+            await deferLater(self._clock, BATCH_WINDOW)
+
+    def _has_more(self) -> bool:
+        """Whether results that come together soon are worth waiting for."""
+        if len(self._waiting) > self._places.count // 2:
+            return True
+        recent = self._clock.seconds() < self._turned + BATCH_WINDOW
+        return recent and bool(self._results and self._places.underway)
 
     def _must_look(self) -> bool:
         return self._free() and (self._stale or self._clock.seconds() >= self._again)
 
     def _free(self) -> bool:
-        return not self._held and len(self._claimed) < 2 * self._concurrency
+        return not self._held and self._ahead() > 0
+
+    def _ahead(self) -> int:
+        """How much more may be claimed: as much again as there are places may wait for one."""
+        return 2 * self._places.count - (len(self._claimed) - self._places.idle)
 
     def _rest(self) -> float:
         """The seconds until it must look again; who makes it free wakes it."""
         return self._again - self._clock.seconds() if self._free() else self._max_pause
 
-    async def _look(self) -> dict[Due, Collection[str]]:
+    async def _look(self) -> list[tuple[Due, _Keys]]:
         """Look, past all hosts that have no room, for something that has; and pick."""
         full: set[str] = set()
         while True:
             self._stale = False
-            self._due, following = await self._attempts.look(LOOK, full)
+            found, following = await self._attempts.look(LOOK, full)
+            self._due = self._order(found)
             longest = self._max_pause
             pause = longest if following is None else min(following, longest)
             self._again = self._clock.seconds() + pause
-            filled = len(self._due) == LOOK
+            filled = len(found) == LOOK
             wanted = self._pick()
             if wanted and filled:
                 self._stale = True
             if wanted or not (filled and self._free()):
                 return wanted
-            full.update(each.host for each in self._due)
+            full.update(each.host for each in found)
 
-    def _pick(self) -> dict[Due, Collection[str]]:
-        """Take from what is due what there is room for; with the places that it takes."""
-        wanted: dict[Due, Collection[str]] = {}
+    def _pick(self) -> list[tuple[Due, _Keys]]:
+        """Take from what is due what there is room for; with all that it counts for."""
+        wanted: list[tuple[Due, _Keys]] = []
         if self._held:
             return wanted
         passed_over: list[Due] = []
-        room = 2 * self._concurrency - len(self._claimed)
+        full: set[tuple[str, bool]] = set()
+        room = self._ahead()
         for at, each in enumerate(self._due):
-            if room == len(wanted):
+            if room <= len(wanted):
                 passed_over.extend(self._due[at:])
                 break
             if each.id in self._claimed:  # the clock jumped past its claim
                 continue
-            if self._fits(each):
-                wanted[each] = self._enter(each.id, each.host)
-            else:
+            if full and (each.host, each.active) in full:
                 passed_over.append(each)
+                continue
+            keys = self._attempts.keys(each), self._attempts.keys_while_busy(each)
+            short = self._short_of(each, keys)
+            if short is None:
+                wanted.append((each, keys))
+                self._claimed.add(each.id)
+                self._crowds.update(chain(*keys))
+                continue
+            passed_over.append(each)
+            if short == 0:  # the others at this host need not be asked for
+                full.add((each.host, each.active))
         self._due = passed_over
         return wanted
 
     async def _work(self) -> None:
         """Make attempts, one after the other, for as long as claims are waiting."""
-        try:
-            while self._waiting:
-                claim, place, until = self._waiting.popleft()
-                if self._clock.seconds() > until:
-                    self._put_back(claim, place)
-                    continue
-                try:
-                    result = await self._attempts.attempt(claim)
-                    self._results.append(result)  # not in one line: meanwhile it is another list
-                finally:
-                    self._leave(claim.id, place)
-                    self._stir()
-        finally:
-            self._running -= 1
+        while self._waiting and self._places.free:
+            held = self._waiting.popleft()
+            if self._clock.seconds() > held.since + MAX_WAITING:
+                self._put_back(held)
+                continue
+            self._places.enter(held)
+            try:
+                result = await self._attempts.attempt(held.claim)
+                self._results.append(result)  # not in one line: meanwhile it is another list
+            except CancelledError:
+                self._results.append(self._attempts.release(held.claim))
+                raise
+            finally:
+                self._places.leave(held)
+                self._let_go(held.claim.id, held.keys)
+                self._wake_up()
 
-    def _put_back(self, claim: C, place: Collection[str]) -> None:
-        self._results.append(self._attempts.put_back(claim))
-        self._leave(claim.id, place)
+    def _put_back(self, held: _Claim[C]) -> None:
+        self._results.append(self._attempts.release(held.claim))
+        self._let_go(held.claim.id, held.keys)
 
-    def _fits(self, due: Due) -> bool:
-        attempts = self._attempts
-        return all(self._crowds[key] < attempts.room(key, due) for key in attempts.keys(due.host))
+    def _is_busy(self, held: _Claim[C]) -> bool:
+        return self._attempts.is_busy(held.claim)
 
-    def _enter(self, number: int, host: str) -> Collection[str]:
-        """Take a place; what it counts for is kept, since it may be another when it is left."""
-        place = self._attempts.keys(host)
-        self._claimed.add(number)
-        self._crowds.update(place)
-        return place
+    def _is_idle(self, held: _Claim[C]) -> None:
+        keys, busy_keys = held.keys
+        held.keys = keys, ()
+        self._uncount(busy_keys)
 
-    def _leave(self, number: int, place: Collection[str]) -> None:
+    def _short_of(self, due: Due, keys: _Keys) -> int | None:
+        """Which of the keys has no room left; None if each of them has."""
+        for at, key in enumerate(chain(*keys)):
+            if self._crowds[key] >= self._attempts.room(key, due):
+                return at
+        return None
+
+    def _let_go(self, number: int, keys: _Keys) -> None:
         self._claimed.discard(number)
-        for key in place:
+        self._uncount(chain(*keys))
+
+    def _uncount(self, keys: Iterable[str]) -> None:
+        for key in keys:
             self._crowds[key] -= 1
             if not self._crowds[key]:
                 del self._crowds[key]
 
     async def _sleep(self, seconds: float) -> None:
         self._signal = Deferred()
-        timer = self._clock.callLater(seconds, self._stir)
+        timer = self._clock.callLater(seconds, self._wake_up)
         try:
             await self._signal
         finally:
@@ -326,6 +386,6 @@ class Rounds(Generic[C, R]):
             if timer.active():
                 timer.cancel()
 
-    def _stir(self) -> None:
+    def _wake_up(self) -> None:
         if self._signal is not None and not self._signal.called:
             self._signal.callback(None)

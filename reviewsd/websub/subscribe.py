@@ -12,15 +12,16 @@ from typing import assert_never
 
 from twisted.logger import Logger
 
-from reviewsd.domain.subscription import Intent
-from reviewsd.http1 import urls as paths
+from reviewsd.domain.subscription import Caps, Intent
+from reviewsd.http1 import urls
 from reviewsd.store import intents
-from reviewsd.store.intents import Asking, Caps
+from reviewsd.store.intents import Asking
 from reviewsd.store.secrets import Secrets
+from reviewsd.store.thread import Purpose
+from reviewsd.websub.context import Context, Store
 from reviewsd.websub.form import FormRules, HubAnswer, HubRequest, HubRequestError, read_form
+from reviewsd.websub.operator_state import OperatorState
 from reviewsd.websub.rate_limits import Backoffs, TokenBuckets
-from reviewsd.websub.operator_state import Orders
-from reviewsd.websub.context import Store, World
 
 FULL_WAIT = 600
 """Seconds after which to ask again where the hub has as much as it takes."""
@@ -33,19 +34,20 @@ START_WAIT = 5
 
 PER_CLIENT, PER_HOST = "requests-per-minute", "requests-per-minute-and-host"
 _LIMITS = {
+    Asking.CROWDED_HOST: PER_HOST,
     Asking.BACKING_OFF: "backoff",
     Asking.TOO_MANY: "active",
     Asking.TOO_MANY_FOR_HOST: "active-per-host",
     Asking.TOO_MANY_PENDING: "pending",
 }
-LIMITS = (PER_CLIENT, PER_HOST, *_LIMITS.values())
+LIMITS = (PER_CLIENT, *_LIMITS.values())
 """What a request may run into; so they are counted (O9)."""
 
 _ACCEPTED = HubAnswer(status=202, text="accepted; the callback is asked to confirm it now")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class Policy:
     """What is asked of every request."""
 
     rules: FormRules
@@ -56,7 +58,7 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gates:
+class RateLimits:
     """What depends on who asks, and for whom."""
 
     requests: TokenBuckets
@@ -67,7 +69,7 @@ class Gates:
     """Hosts whose verifications are held back (H3)."""
 
 
-class Reception:
+class SubscribeEndpoint:
     """Accepts requests.
 
     Args:
@@ -87,10 +89,10 @@ class Reception:
         *,
         database: Store,
         secrets: Secrets,
-        orders: Orders,
-        world: World,
-        terms: Terms,
-        gates: Gates,
+        orders: OperatorState,
+        world: Context,
+        terms: Policy,
+        gates: RateLimits,
         accepted: Callable[[], None],
     ) -> None:
         self._database = database
@@ -102,7 +104,7 @@ class Reception:
         self._gates = gates
         self._accepted = accepted
 
-    def use(self, terms: Terms, gates: Gates) -> None:
+    def use(self, terms: Policy, gates: RateLimits) -> None:
         """Ask this of every request from now on."""
         self._terms = terms
         self._gates = gates
@@ -112,12 +114,12 @@ class Reception:
         """How to subscribe, for who looks at the hub with a browser (W24)."""
         rules = self._terms.rules
         base_url = rules.base_url
-        topics = "\n".join(f"  {base_url}{path}" for path in paths.TOPICS)
+        topics = "\n".join(f"  {base_url}{path}" for path in urls.TOPICS)
         return (
             "This is a WebSub hub (https://www.w3.org/TR/websub/). To be sent a topic's content"
             " whenever it changes:\n\n"
-            f"  curl {base_url}{paths.HUB} -d hub.mode=subscribe \\\n"
-            f"    -d hub.topic={base_url}{paths.TOPICS[0]} \\\n"
+            f"  curl {base_url}{urls.HUB} -d hub.mode=subscribe \\\n"
+            f"    -d hub.topic={base_url}{urls.TOPICS[0]} \\\n"
             "    --data-urlencode hub.callback=https://you.example.org/callback\n\n"
             f"Topics:\n{topics}\n\n"
             "The callback must be https. It is asked to confirm with one GET: answer 2xx with"
@@ -155,14 +157,12 @@ class Reception:
             return HubAnswer(status=403, text=Asking.BLOCKED.value)
         if self._orders.paused:
             return _later(503, "the hub is paused by its operator", PAUSE_WAIT)
-        wait = self._gates.hosts.take(host, self._world.clock.seconds())
-        if wait > 0:
-            self._count("ratelimited_total", PER_HOST)
-            return _later(429, "too many requests for this callback host", wait)
         return await self._keep(asked, client)
 
     async def _keep(self, asked: HubRequest, client: str) -> HubAnswer:
         host = asked.callback.host
+        # Strangers can use up what a host may have; who is subscribed there must renew all the same.
+        wait = self._gates.hosts.take(host, self._world.clock.seconds())
         held_back = self._gates.backoffs.wait(host, self._world.clock.seconds())
         asking = await self._database.run(
             partial(
@@ -172,7 +172,9 @@ class Reception:
                 asked=self._intent(asked, client),
                 caps=self._terms.caps,
                 backing_off=held_back > 0,
-            )
+                crowded=wait > 0,
+            ),
+            Purpose.REQUEST,
         )
         if asking in _LIMITS:
             self._count("ratelimited_total", _LIMITS[asking])
@@ -194,6 +196,8 @@ class Reception:
                 return HubAnswer(status=403, text=asking.value)
             case Asking.NO_TOPIC:
                 return _later(503, asking.value, START_WAIT)
+            case Asking.CROWDED_HOST:
+                return _later(429, asking.value, wait)
             case Asking.BACKING_OFF:
                 return _later(429, asking.value, held_back)
             case Asking.TOO_MANY | Asking.TOO_MANY_FOR_HOST | Asking.TOO_MANY_PENDING:

@@ -11,11 +11,15 @@ from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import stored
 from reviewsd.domain.subscription import Confirmed, Intent, Mode, NotConfirmed, Unreachable
 from reviewsd.store import intents
+from reviewsd.store.claims import DEADLY, MAX_DEATHS
 from reviewsd.store.intents import Due, IntentClaim, Verified
-from reviewsd.websub.rate_limits import Backoffs, Neighbours
-from reviewsd.websub.outbound.requests.outcomes import Answered, Crowded, Unanswered
+from reviewsd.websub.context import Context, Reach, Store
+from reviewsd.websub.fairness import QUICK_SECONDS, HostLimits
+from reviewsd.websub.outbound.outcomes import Answered, Throttled, Unanswered
+from reviewsd.websub.rate_limits import Backoffs
 from reviewsd.websub.scheduler import POSTPONED
-from reviewsd.websub.context import Reach, Store, World
+
+Conclusion = Confirmed | NotConfirmed | Unreachable
 
 RESULTS = {Confirmed: "confirmed", NotConfirmed: "not-confirmed", Unreachable: "unreachable"}
 """What comes of an attempt; so they are counted (O9)."""
@@ -24,7 +28,7 @@ CLAIM = 90_000
 """Milliseconds for which an attempt is claimed; longer than any attempt takes (D5)."""
 
 
-class Verification:
+class VerificationAttempts:
     """Attempts to have Intents confirmed.
 
     Args:
@@ -44,10 +48,10 @@ class Verification:
         *,
         database: Store,
         reach: Reach,
-        world: World,
+        world: Context,
         addresses: Addresses,
         backoffs: Backoffs,
-        neighbours: Neighbours,
+        neighbours: HostLimits,
         confirmed: Callable[[], None],
     ) -> None:
         self._database = database
@@ -58,15 +62,20 @@ class Verification:
         self._neighbours = neighbours
         self._confirmed = confirmed
 
-    def keys(self, host: str) -> Collection[str]:
+    def keys(self, due: Due) -> Collection[str]:
         """See ``Attempts``."""
-        return self._neighbours.keys(host)
+        slow = due.failing or (not due.active and self._backoffs.failing(due.host))
+        return self._neighbours.keys(due.host, slow=slow)
+
+    def keys_while_busy(self, due: Due) -> Collection[str]:
+        """See ``Attempts``."""
+        return self._neighbours.keys_while_busy(due.requester, due.deaths)
 
     def room(self, key: str, due: Due) -> int:
         """See ``Attempts``; a host that keeps failing has none, or one (H3)."""
-        if not due.active and self._backoffs.wait(key, self._world.clock.seconds()) > 0:
+        if not due.active and self._backoffs.wait(due.host, self._world.clock.seconds()) > 0:
             return 0
-        alone = not due.active and self._backoffs.one_at_a_time(key)
+        alone = not due.active and self._backoffs.one_at_a_time(due.host)
         return 1 if alone else self._neighbours.room(key)
 
     async def look(
@@ -100,16 +109,19 @@ class Verification:
 
     async def attempt(self, claim: IntentClaim) -> Verified:
         """See ``Attempts``."""
+        if claim.deaths >= MAX_DEATHS:
+            return self._concluded(claim, NotConfirmed(), DEADLY, None)
         callback = stored(claim.pair.callback).adding(_question(claim.intent))
-        answer = await self._reach.ask(callback)
+        began = self._world.clock.seconds()
+        answer = await self._reach.ask(callback, claim.intent.requester)
         match answer:
-            case Crowded(address=address):
+            case Throttled(address=address):
                 self._neighbours.learn(claim.host, address)
                 return Verified(claim, None, POSTPONED)
             case Answered(status=status, body=body):
                 right = compare_digest(body, claim.intent.challenge.encode())
                 confirmed = answer.successful and right
-                event: Confirmed | NotConfirmed | Unreachable
+                event: Conclusion
                 event = Confirmed() if confirmed else NotConfirmed()
                 said = "confirmed" if confirmed else f"answered {status}"
                 if answer.successful and not right:
@@ -117,7 +129,16 @@ class Verification:
             case Unanswered(reason=reason):
                 event, said = Unreachable(), reason
         self._neighbours.learn(claim.host, answer.address)
-        self._note(claim, event, answer.address)
+        seconds = self._world.clock.seconds() - began
+        quick = isinstance(answer, Answered) and seconds <= QUICK_SECONDS
+        self._neighbours.ended(claim.host, quick=quick)
+        return self._concluded(claim, event, said, answer.address)
+
+    def _concluded(
+        self, claim: IntentClaim, event: Conclusion, said: str, address: str | None
+    ) -> Verified:
+        """Note and tell what has come of an attempt."""
+        self._note(claim, event, address)
         self._world.tally.count("verification_total", RESULTS[type(event)])
         self._log.info(
             "{mode} at {callback_host}: {said}",
@@ -128,16 +149,15 @@ class Verification:
         )
         return Verified(claim, event)
 
-    def put_back(self, claim: IntentClaim) -> Verified:
+    def is_busy(self, _claim: IntentClaim) -> bool:
+        """See ``Attempts``; a GET is sent at once."""
+        return False
+
+    def release(self, claim: IntentClaim) -> Verified:
         """See ``Attempts``."""
         return Verified(claim, None)
 
-    def _note(
-        self,
-        claim: IntentClaim,
-        event: Confirmed | NotConfirmed | Unreachable,
-        address: str | None,
-    ) -> None:
+    def _note(self, claim: IntentClaim, event: Conclusion, address: str | None) -> None:
         """Tell the back-offs, but of no failure that hurts no third party (H3)."""
         if isinstance(event, Confirmed):
             self._backoffs.succeeded(claim.host)

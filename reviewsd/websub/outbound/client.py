@@ -10,7 +10,10 @@ hub's own fields instead of what its callers would add, and shows them nothing o
 status, body, and when to come back.
 """
 
+from collections.abc import Callable, Coroutine
+from functools import partial
 from http.cookiejar import DefaultCookiePolicy
+from typing import Any
 
 from hyperlink import EncodedURL
 from treq.client import HTTPClient
@@ -25,11 +28,21 @@ from twisted.web.iweb import IAgent, IBodyProducer, IClientRequest, IResponse
 from zope.interface import implementer
 
 from reviewsd.domain.callback import Callback, rebuilt
-from reviewsd.websub.outbound.requests.connection import Request
-from reviewsd.websub.outbound.requests.requests import Outbound
-from reviewsd.websub.outbound.requests.outcomes import Admission, Answered, Crowded, Outcome, Push, Unanswered
+from reviewsd.websub.outbound.exchange import OutboundRequest
+from reviewsd.websub.outbound.outcomes import (
+    Admission,
+    Answered,
+    AttemptOutcome,
+    Push,
+    Throttled,
+    Trail,
+    Unanswered,
+)
+from reviewsd.websub.outbound.requests import Outbound
 
 MAX_CHALLENGE_BODY = 1024  # bytes of the answer to a verification; E12
+
+_Exchange = Callable[[Callback, OutboundRequest], Coroutine[Deferred[Any], Any, AttemptOutcome]]
 
 
 class CallbackClient:
@@ -52,15 +65,20 @@ class CallbackClient:
         *,
         timeout: float,
         admission: Admission,
-    ) -> Answered | Unanswered | Crowded:
+        requester: str = "",
+    ) -> Answered | Unanswered | Throttled:
         """GET the callback, with the hub's parameters already in it, and read what it says.
 
         Args:
             callback: ``Callback.adding(...)``.
             timeout: Seconds for the whole of it.
             admission: Bounds what is under way with one address network.
+            requester: The client network that asked for it, if any did.
         """
-        agent = _Agent(self._outbound, self._fields, timeout, admission)
+        exchange = partial(
+            self._outbound.exchange, timeout=timeout, admission=admission, requester=requester
+        )
+        agent = _Agent(exchange, self._fields)
         client = HTTPClient(agent, cookiejar=_no_cookies())
         try:
             response = await client.get(
@@ -87,7 +105,8 @@ class CallbackClient:
         *,
         timeout: float,
         admission: Admission,
-    ) -> Answered | Unanswered | Crowded:
+        trail: Trail | None = None,
+    ) -> Answered | Unanswered | Throttled:
         """POST a topic's content (websub.md 3). The answer's body is never read.
 
         Args:
@@ -95,6 +114,7 @@ class CallbackClient:
             push: The prepared content.
             timeout: Seconds for the whole of it.
             admission: Bounds what is under way with one address network.
+            trail: Told how far it has come, where somebody wants to know.
         """
         signature = push.signature
         signed = b"" if signature is None else b"X-Hub-Signature: %b\r\n" % signature
@@ -105,9 +125,9 @@ class CallbackClient:
             self._fields,
             signed,
         )
-        request = Request(head, push.body)
+        request = OutboundRequest(head, push.body)
         return await self._outbound.exchange(
-            callback, request, timeout=timeout, admission=admission
+            callback, request, timeout=timeout, admission=admission, trail=trail
         )
 
     async def close(self) -> None:
@@ -118,7 +138,7 @@ class CallbackClient:
 class _NotAnsweredError(Exception):
     """How the agent says to treq what is no response."""
 
-    def __init__(self, outcome: Unanswered | Crowded) -> None:
+    def __init__(self, outcome: Unanswered | Throttled) -> None:
         self.outcome = outcome
         super().__init__(outcome)
 
@@ -146,13 +166,9 @@ class _Agent:
         fields: What they said beside status and body.
     """
 
-    def __init__(
-        self, outbound: Outbound, own_fields: bytes, timeout: float, admission: Admission
-    ) -> None:
-        self._outbound = outbound
+    def __init__(self, exchange: _Exchange, own_fields: bytes) -> None:
+        self._exchange = exchange
         self._own_fields = own_fields
-        self._timeout = timeout
-        self._admission = admission
         self.address = ""
         self.fields: dict[bytes, bytes] = {}
 
@@ -173,11 +189,8 @@ class _Agent:
             callback.authority.encode("ascii"),
             self._own_fields,
         )
-        outcome: Outcome = await self._outbound.exchange(
-            callback,
-            Request(head, max_answer=MAX_CHALLENGE_BODY),
-            timeout=self._timeout,
-            admission=self._admission,
+        outcome = await self._exchange(
+            callback, OutboundRequest(head, max_answer=MAX_CHALLENGE_BODY)
         )
         if not isinstance(outcome, Answered):
             raise _NotAnsweredError(outcome)

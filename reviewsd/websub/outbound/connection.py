@@ -5,6 +5,10 @@ protocol, a policy wrapper and an HTTP parser. So every limit is enforced in one
 of the socket: what a peer sends is counted before it is decrypted (E12), the socket is aborted
 without waiting for a TLS farewell, and nothing here is a private name of Twisted's.
 
+What comes in is given to OpenSSL in slices, each in a turn of its own: a peer may fill its bytes with
+messages that cost more than data, such as certificates or key updates. Of those it may send little. A
+short answer waits for no turn.
+
 The request is written piece by piece as the socket takes it, so that a body of 400 MB is neither
 joined nor held twice. As a pull producer the connection is told when the kernel has taken
 everything, and only then does a 2xx count (E12).
@@ -12,7 +16,6 @@ everything, and only then does a 2xx count (E12).
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 
 from OpenSSL import SSL
 from twisted.internet.defer import Deferred
@@ -23,56 +26,25 @@ from twisted.internet.tcp import Client
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
-from reviewsd.domain.callback import Callback
-from reviewsd.websub.outbound.requests import tls
-from reviewsd.websub.outbound.requests.response_parser import AnswerReader, BrokenAnswerError, Head
-from reviewsd.websub.outbound.requests.outcomes import SUCCESS, Buffer
-from reviewsd.websub.outbound.requests.tls import READ_SIZE, NotTrustedError, Tls
-from reviewsd.websub.outbound.requests.fair_queue import Turns
+from reviewsd.websub.outbound import tls
+from reviewsd.websub.outbound.exchange import (
+    Lost,
+    OutboundRequest,
+    OutboundResponse,
+    Peer,
+    pieces_of,
+)
+from reviewsd.websub.outbound.fair_queue import FairQueue
+from reviewsd.websub.outbound.outcomes import SUCCESS, Buffer
+from reviewsd.websub.outbound.pace import Pace
+from reviewsd.websub.outbound.response_parser import AnswerReader, BrokenAnswerError
+from reviewsd.websub.outbound.tls import READ_SIZE, NotTrustedError, Tls
 
-PIECE = 262_144  # bytes written at once; a request that fits into it is written in one go
 MAX_UNREAD = 16_384  # bytes of an answer's body worth waiting for to keep the connection
 MAX_PROLOGUE = 32_768  # bytes received up to which the session is worth its memory
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Peer:
-    """Whom a connection leads to."""
-
-    callback: Callback
-    """For which it was made; another with the same host and port may use it."""
-    address: str
-    """That was checked, and is dialled."""
-    network: str
-    """The address network of that, for admission."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What goes over the wire."""
-
-    head: bytes
-    """Request line and fields, with the empty line at the end."""
-    body: tuple[Buffer, ...] = ()
-    max_answer: int | None = None
-    """Bytes of the answer's body that are wanted; None: the head alone says it all."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """The answer, as far as it was wanted."""
-
-    head: Head
-    body: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """The exchange has come to nothing."""
-
-    reason: str
-    begun: bool
-    """Some of an answer had come in."""
+SLICE = 4_096  # bytes given to OpenSSL at once: 150 key updates, which take it 3 ms
+SHORT = 1_024  # bytes of an answer and what comes with it that are read as they come
+MAX_OVERHEAD = 20_480  # bytes of TLS that bring no data; handshakes have 3,000 to 10,000
 
 
 @implementer(IPullProducer)
@@ -98,7 +70,7 @@ class Connection(Protocol):
     def __init__(
         self,
         clock: IReactorTime,
-        turns: Turns,
+        turns: FairQueue,
         secure: Tls,
         peer: Peer,
         *,
@@ -116,15 +88,20 @@ class Connection(Protocol):
 
         self._tls = secure.connection(peer.callback)
         self._checked = False  # the handshake is over and the name is right
-        self._shaking = False  # its next step is waiting for its turn
+        self._inbox = bytearray()  # received, and not yet given to OpenSSL
+        self._working = False  # the next slice is waiting for its turn
         self._open = True  # neither closed nor aborted by us, nor lost
+        self._lost: Failure | None = None  # by the peer; there may be something in the inbox still
         self._received = 0
+        self._overhead = 0  # of that, what has brought no data
         self._remembered = False  # its TLS session is kept
         self._registered = False  # as a producer, which the transport tells when it has room
         self._queued = False  # the transport has not got rid of everything yet
+        self._handed_over = 0  # bytes that the transport was given
+        self._pace = Pace()
         self._lifetime: IDelayedCall | None = None
 
-        self._outcome: Deferred[Reply | Lost] | None = None
+        self._outcome: Deferred[OutboundResponse | Lost] | None = None
         self._pieces: Iterator[Buffer] = iter(())
         self._sent = True
         self._max_answer: int | None = None
@@ -135,21 +112,22 @@ class Connection(Protocol):
     @property
     def ready(self) -> bool:
         """Open, and the last answer is complete."""
-        return self._open and self._answer.complete
+        return self._open and self._lost is None and self._answer.complete
 
     @property
     def keepable(self) -> bool:
         """Worth keeping, after an exchange: ready, or so soon."""
-        answer = self._answer
-        return self._open and self._sent and answer.persistent and answer.left <= MAX_UNREAD
+        answer, alive = self._answer, self._open and self._lost is None
+        return alive and self._sent and answer.persistent and answer.left <= MAX_UNREAD
 
-    def exchange(self, request: Request) -> Deferred[Reply | Lost]:
+    def exchange(self, request: OutboundRequest) -> Deferred[OutboundResponse | Lost]:
         """Send a request and wait for its answer; cancelling aborts the connection."""
-        outcome: Deferred[Reply | Lost] = Deferred(lambda _: self.abort())
+        outcome: Deferred[OutboundResponse | Lost] = Deferred(lambda _: self.abort())
         if self._checked:
-            self._received = 0  # counted anew; the first exchange includes the handshake
+            self._received = self._overhead = 0  # the first exchange includes the handshake
         self._outcome = outcome
-        self._pieces = _pieces(request)
+        self._pace.begin(self._clock.seconds())
+        self._pieces = pieces_of(request)
         self._sent = False
         self._max_answer = request.max_answer
         self._answer = AnswerReader(request.max_answer or 0)
@@ -176,32 +154,43 @@ class Connection(Protocol):
         self._outcome = None
         self.transport.abortConnection()
 
+    def is_busy(self) -> bool:
+        """Whether it has something to do, or the peer is taking what it is sent."""
+        if self._working or (self._checked and not (self._sent or self._queued)):
+            return True  # it waits for its turn
+        handle, now = self.transport.getHandle(), self._clock.seconds()
+        return self._pace.is_kept(handle, self._handed_over, now)
+
     # For the transport
 
     def connectionMade(self) -> None:
         """Begin the handshake."""
         self.transport.setTcpNoDelay(enabled=True)
         self._lifetime = self._clock.callLater(self._max_lifetime, self._expire)
-        self._shake_in_turn()
+        self._work_in_turn()
 
     def dataReceived(self, data: bytes) -> None:
-        """Count, decrypt, read."""
+        """Count it; it is read in its turn."""
         self._received += len(data)
         if self._received > self._byte_budget:
             self._fail(f"sent more than {self._byte_budget} bytes")
             return
-        self._tls.bio_write(data)
-        if self._checked:
-            self._read()
-        else:
-            self._shake_in_turn()
+        if self._checked and not self._working and self._overhead + len(data) <= SHORT:
+            self._decrypt(data)
+            return
+        self._inbox += data
+        self._work_in_turn()
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
-        """What is under way has failed, but for an answer that ends with the connection."""
+        """It has ended, once all that was received is read: perhaps the answer, or why it left."""
         if self._lifetime is not None and self._lifetime.active():
             self._lifetime.cancel()
-        if self._shaking:
-            self._step()  # perhaps it has said why it leaves
+        self._lost = reason
+        if not self._working:
+            self._leave(reason)
+
+    def _leave(self, reason: Failure) -> None:
+        """What is under way has failed, but for an answer that ends with the connection."""
         self._open = False
         in_order = reason.check(ConnectionDone) is not None
         if in_order:
@@ -228,20 +217,37 @@ class Connection(Protocol):
 
     # Within
 
-    def _shake_in_turn(self) -> None:
-        if not self._shaking:
-            self._shaking = True
-            self._turns.add(self._step)
+    def _work_in_turn(self) -> None:
+        if not self._working:
+            self._working = True
+            self._turns.add(self._work)
 
-    def _step(self) -> None:
-        self._shaking = False
-        if self._open and self._shake():
+    def _work(self) -> None:
+        """Take the next slice; or the first step, before anything has come in."""
+        self._working = False
+        data = bytes(self._inbox[:SLICE])
+        del self._inbox[:SLICE]
+        if self._open:
+            self._decrypt(data)
+        if self._open and self._inbox:
+            self._work_in_turn()
+        elif self._lost is not None:
+            self._leave(self._lost)
+
+    def _decrypt(self, data: bytes) -> None:
+        self._overhead += len(data)
+        if data:
+            self._tls.bio_write(data)
+        if self._checked or self._shake():
             self._read()
+        if self._overhead > MAX_OVERHEAD:
+            self._fail(f"TLS: sent more than {MAX_OVERHEAD} bytes that brought no data")
 
     def _shake(self) -> bool:
         """Take the handshake one step further; whether it is over."""
         try:
             self._tls.do_handshake()
+            self._secure.check(self._tls, self.peer.callback)
         except SSL.WantReadError:
             self._flush()
             return False
@@ -249,8 +255,6 @@ class Connection(Protocol):
             self._flush()  # the alert tells the subscriber's own log why
             self._fail(f"TLS: {tls.reason(error)}", abort=False)
             return False
-        try:
-            self._secure.check(self._tls, self.peer.callback)
         except NotTrustedError as error:
             self._fail(f"TLS: {error}")
             return False
@@ -301,6 +305,7 @@ class Connection(Protocol):
             self._take(data)
 
     def _take(self, data: bytes) -> None:
+        self._overhead -= len(data)
         try:
             self._answer.feed(data)
         except BrokenAnswerError as error:
@@ -322,6 +327,9 @@ class Connection(Protocol):
             except SSL.WantReadError:
                 break
             size = len(data)
+            if self._lost is not None:
+                return False
+            self._handed_over += size
             taken = 0 if self._queued else self.transport.writeSomeData(data)
             if not isinstance(taken, int):
                 return False  # it is lost; what the peer said before it left is yet to be read
@@ -349,7 +357,7 @@ class Connection(Protocol):
             self._remembered = True
             self._secure.remember(self._tls, self.peer.callback)
         body = b"" if self._max_answer is None else bytes(answer.body)
-        outcome.callback(Reply(answer.head, body))
+        outcome.callback(OutboundResponse(answer.head, body))
 
     def _conclude_with(self, reason: str) -> None:
         outcome, self._outcome = self._outcome, None
@@ -367,15 +375,3 @@ class Connection(Protocol):
 
     def _expire(self) -> None:
         self._fail(f"the connection took longer than {self._max_lifetime:g} s")
-
-
-def _pieces(request: Request) -> Iterator[Buffer]:
-    """The request in pieces that may be encrypted in one go."""
-    if len(request.head) + sum(map(len, request.body)) <= PIECE:
-        yield b"".join((request.head, *request.body))
-        return
-    yield request.head
-    for part in request.body:
-        view = memoryview(part)
-        for start in range(0, len(view), PIECE):
-            yield view[start : start + PIECE]

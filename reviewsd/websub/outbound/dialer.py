@@ -18,12 +18,13 @@ from twisted.internet.protocol import ClientFactory
 from twisted.python.failure import Failure
 
 from reviewsd.domain.addresses import Addresses, plain_address
-from reviewsd.websub.outbound.requests.connection import Connection, Lost
+from reviewsd.websub.outbound.connection import Connection
+from reviewsd.websub.outbound.exchange import Lost
 
 _WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 - somebody else's listeners, not a bind
 
 
-class Dialler:
+class Dialer:
     """Opens connections to addresses.
 
     Args:

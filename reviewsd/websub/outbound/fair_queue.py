@@ -14,7 +14,7 @@ from twisted.internet.interfaces import IReactorTime
 PORTION_SECONDS = 0.001
 
 
-class Turns:
+class FairQueue:
     """Runs what is added, in order, as soon as that is fair.
 
     Args:

@@ -1,9 +1,9 @@
 """What comes of calling a callback, as values, and what a call is made of.
 
-A subscriber that hangs, lies or is gone is not an error of ours: it is an outcome (style.md 17).
+A subscriber that hangs, lies or is gone is not an error of ours: it is an outcome.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -42,14 +42,14 @@ class Unanswered:
 
 
 @dataclass(frozen=True, slots=True)
-class Crowded:
+class Throttled:
     """Nothing was tried: so many exchanges with that address network are under way (H2, H8)."""
 
     address: str
     """One in it."""
 
 
-Outcome = Answered | Unanswered | Crowded
+AttemptOutcome = Answered | Unanswered | Throttled
 
 
 class Admission(Protocol):
@@ -60,6 +60,19 @@ class Admission(Protocol):
 
     def leave(self, key: str) -> None:
         """Give the place back."""
+
+
+class Trail:
+    """How far an attempt has come.
+
+    Attributes:
+        address: Which was tried last.
+        is_busy: Whether there is something to do, or the callback is taking the request.
+    """
+
+    def __init__(self) -> None:
+        self.address: str | None = None
+        self.is_busy: Callable[[], bool] = lambda: False
 
 
 @dataclass(frozen=True, slots=True)

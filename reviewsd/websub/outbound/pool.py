@@ -10,7 +10,7 @@ from collections import OrderedDict
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
 from reviewsd.domain.callback import Callback
-from reviewsd.websub.outbound.requests.connection import Connection
+from reviewsd.websub.outbound.connection import Connection
 
 MAX_KEPT = 256
 MAX_KEPT_PER_HOST = 16  # as many as are in flight to one host; H8

@@ -5,7 +5,7 @@ happens, one timeout is around the whole, and cancelling lets go of the socket. 
 resolver's and the dialler's, the limits below TLS are the connection's; here is the order of things.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,13 +15,21 @@ from twisted.internet.interfaces import IReactorTime
 
 from reviewsd.domain.addresses import AddressRefusedError, network_of
 from reviewsd.domain.callback import Callback
-from reviewsd.websub.outbound.requests.connection import Connection, Lost, Peer, Reply, Request
-from reviewsd.websub.outbound.requests.dialer import Dialler
-from reviewsd.websub.outbound.requests.outcomes import Admission, Answered, Crowded, Outcome, Unanswered
-from reviewsd.websub.outbound.requests.pool import Pool
-from reviewsd.websub.outbound.requests.resolver import NotResolvedError, Resolver
-from reviewsd.websub.outbound.requests.tls import Tls
-from reviewsd.websub.outbound.requests.fair_queue import Turns
+from reviewsd.websub.outbound.connection import Connection
+from reviewsd.websub.outbound.dialer import Dialer
+from reviewsd.websub.outbound.exchange import Lost, OutboundRequest, OutboundResponse, Peer
+from reviewsd.websub.outbound.fair_queue import FairQueue
+from reviewsd.websub.outbound.outcomes import (
+    Admission,
+    Answered,
+    AttemptOutcome,
+    Throttled,
+    Trail,
+    Unanswered,
+)
+from reviewsd.websub.outbound.pool import Pool
+from reviewsd.websub.outbound.resolver import NotResolvedError, Resolver
+from reviewsd.websub.outbound.tls import Tls
 
 _STOPPING = "this service is stopping"
 
@@ -40,12 +48,6 @@ class Limits:
     """How long a connection may wait for its next delivery."""
 
 
-class _Trail:
-    """How far an attempt has come, for when it is cut off."""
-
-    address: str | None = None
-
-
 class Outbound:
     """Makes exchanges with callbacks.
 
@@ -61,7 +63,7 @@ class Outbound:
         self,
         clock: IReactorTime,
         resolver: Resolver,
-        dialler: Dialler,
+        dialler: Dialer,
         secure: Tls,
         limits: Limits,
     ) -> None:
@@ -70,9 +72,9 @@ class Outbound:
         self._dialler = dialler
         self._secure = secure
         self._limits = limits
-        self._turns = Turns(clock)
+        self._turns = FairQueue(clock)
         self._pool = Pool(clock, limits.idle_seconds)
-        self._attempts: set[Deferred[Outcome]] = set()
+        self._attempts: set[Deferred[AttemptOutcome]] = set()
         self._connections: set[Connection] = set()
         self._closed = False
         self._emptied: Deferred[None] | None = None
@@ -80,11 +82,13 @@ class Outbound:
     async def exchange(
         self,
         callback: Callback,
-        request: Request,
+        request: OutboundRequest,
         *,
         timeout: float,
         admission: Admission,
-    ) -> Outcome:
+        trail: Trail | None = None,
+        requester: str = "",
+    ) -> AttemptOutcome:
         """Send a request, once, or twice when a kept connection turns out to be dead.
 
         A request that wants none of the answer's body may use a connection that an earlier one has
@@ -95,12 +99,16 @@ class Outbound:
             request: What to send.
             timeout: Seconds for the whole of it.
             admission: Asked before an address is dialled, told when the exchange has ended.
+            trail: Told how far it has come, where somebody wants to know.
+            requester: The client network that asked for it; empty for a delivery.
         """
-        trail = _Trail()
+        trail = trail or Trail()
         if self._closed:
             return Unanswered(_STOPPING, None)
         # a coroutine has no timeout, and nothing that close() could cancel
-        attempt = Deferred.fromCoroutine(self._attempt(callback, request, admission, trail))
+        attempt = Deferred.fromCoroutine(
+            self._attempt(callback, request, admission, trail, requester)
+        )
         self._attempts.add(attempt)
         try:
             return await attempt.addTimeout(timeout, self._clock)
@@ -126,16 +134,21 @@ class Outbound:
             await self._emptied
 
     async def _attempt(
-        self, callback: Callback, request: Request, admission: Admission, trail: _Trail
-    ) -> Outcome:
+        self,
+        callback: Callback,
+        request: OutboundRequest,
+        admission: Admission,
+        trail: Trail,
+        requester: str,
+    ) -> AttemptOutcome:
         kept = self._pool.take(callback) if request.max_answer is None else None
         if kept is not None:
             trail.address = kept.peer.address
             if not admission.enter(kept.peer.network):
                 self._pool.keep(kept)
-                return Crowded(kept.peer.address)
+                return Throttled(kept.peer.address)
             try:
-                outcome = await self._exchange(kept, request)
+                outcome = await self._exchange(kept, request, trail)
             finally:
                 admission.leave(kept.peer.network)
             if isinstance(outcome, Answered):
@@ -143,16 +156,21 @@ class Outbound:
             if outcome.begun:
                 return Unanswered(outcome.reason, kept.peer.address)
             # it had died while it waited, which says nothing of the subscriber (E7)
-        return await self._attempt_anew(callback, request, admission, trail)
-
-    async def _attempt_anew(
-        self, callback: Callback, request: Request, admission: Admission, trail: _Trail
-    ) -> Outcome:
-        """Resolve, and try one address after the other until one can be connected to."""
         try:
-            addresses = await self._resolver.addresses(callback)
+            addresses = await self._resolver.addresses(callback, requester)
         except (NotResolvedError, AddressRefusedError) as error:
             return Unanswered(str(error), None)
+        return await self._attempt_anew(callback, request, admission, trail, addresses)
+
+    async def _attempt_anew(
+        self,
+        callback: Callback,
+        request: OutboundRequest,
+        admission: Admission,
+        trail: Trail,
+        addresses: Sequence[str],
+    ) -> AttemptOutcome:
+        """Try one address after the other until one can be connected to."""
         if any(self._dialler.is_own(address, callback.port) for address in addresses):
             return Unanswered("the callback leads to this service itself", None)
         deadline = self._clock.seconds() + self._limits.connect_seconds
@@ -169,17 +187,20 @@ class Outbound:
                 make = partial(self._connection, peer)
                 dialled = await self._dialler.dial(address, callback.port, share, make)
                 if isinstance(dialled, Connection):
-                    outcome = await self._exchange(dialled, request)
+                    outcome = await self._exchange(dialled, request, trail)
                     if isinstance(outcome, Answered):
                         return outcome
                     return Unanswered(outcome.reason, address)
                 reason = dialled.reason
             finally:
                 admission.leave(network)
-        return Unanswered(reason, trail.address) if crowded is None else Crowded(crowded)
+        return Unanswered(reason, trail.address) if crowded is None else Throttled(crowded)
 
-    async def _exchange(self, connection: Connection, request: Request) -> Answered | Lost:
+    async def _exchange(
+        self, connection: Connection, request: OutboundRequest, trail: Trail
+    ) -> Answered | Lost:
         """One exchange; afterwards the connection is kept or closed."""
+        trail.is_busy = connection.is_busy
         reply = await connection.exchange(request)
         if isinstance(reply, Lost):
             return reply
@@ -210,7 +231,7 @@ class Outbound:
             emptied.callback(None)
 
 
-def _answered(reply: Reply, address: str) -> Answered:
+def _answered(reply: OutboundResponse, address: str) -> Answered:
     fields = reply.head.fields
     retry_after = fields.get(b"retry-after")
     headers: Mapping[bytes, bytes] = {} if retry_after is None else {b"retry-after": retry_after}

@@ -4,12 +4,11 @@ All answers of a name are judged before any is passed on, and nothing is kept: e
 has its own look-up, so what was public an hour ago is judged anew. Only askers for a name whose
 look-up is under way share it.
 
-``getaddrinfo`` cannot be cancelled. So it runs in sixteen threads of its own, where slow DNS of an
-attacker starves nothing else, and a name that hangs holds one thread, not sixteen: after the
+``getaddrinfo`` cannot be cancelled. So it runs in threads of its own, where slow DNS of an attacker
+starves nothing else (``name_queue``), and a name that hangs holds one thread, not many: after the
 deadline those who ask for it again are told at once, until its thread has come back.
 """
 
-from collections import deque
 from collections.abc import Sequence
 from functools import partial
 from threading import Thread
@@ -30,8 +29,8 @@ from zope.interface import implementer
 
 from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import Callback
+from reviewsd.websub.outbound.name_queue import THREADS, NameQueue
 
-THREADS = 16  # and as many look-ups at once; E6
 MAX_ADDRESSES = 4  # passed on; E5
 
 
@@ -114,28 +113,31 @@ class Resolver:
         self._addresses = addresses
         self._deadline = deadline
         self._lookups: dict[str, _Lookup] = {}
-        self._queue: deque[_Lookup] = deque()
-        self._running = 0
+        self._queue = NameQueue()
 
-    async def addresses(self, callback: Callback) -> Sequence[str]:
+    async def addresses(self, callback: Callback, requester: str = "") -> Sequence[str]:
         """At most four addresses, in the order in which they are best tried.
+
+        Args:
+            callback: Whose host it is.
+            requester: The client network that asked for the call; empty for a delivery.
 
         Raises:
             NotResolvedError: The name has no address, or DNS took too long.
             AddressRefusedError: One of the addresses must not be dialled (E5).
         """
         host = callback.host
-        answers = [host] if callback.is_literal else await self._answers(host)
+        answers = [host] if callback.is_literal else await self._answers(host, requester)
         if not answers:
             raise NotResolvedError("the name has no address")
         return self._addresses.chosen(host, answers)[:MAX_ADDRESSES]
 
-    def _answers(self, host: str) -> Deferred[Sequence[str]]:
+    def _answers(self, host: str, requester: str) -> Deferred[Sequence[str]]:
         """All addresses of a name."""
         lookup = self._lookups.get(host)
         if lookup is None:
             lookup = self._lookups[host] = _Lookup(self, host)
-            self._queue.append(lookup)
+        self._queue.add(host, requester, self._clock.seconds())
         if lookup.hangs:
             raise NotResolvedError("DNS has not answered yet")
         answers: Deferred[Sequence[str]] = Deferred(lambda _: self._left(lookup, answers))
@@ -144,9 +146,8 @@ class Resolver:
         return answers
 
     def _begin(self) -> None:
-        while self._queue and self._running < THREADS:
-            lookup = self._queue.popleft()
-            self._running += 1
+        while (host := self._queue.take(self._clock.seconds())) is not None:
+            lookup = self._lookups[host]
             lookup.deadline = self._clock.callLater(self._deadline, self._late, lookup)
             self._names.resolveHostName(lookup, lookup.host)
 
@@ -168,12 +169,12 @@ class Resolver:
             lookup.deadline = None
             lookup.hangs = True  # for those who ask while its thread is still away
         else:
-            self._queue.remove(lookup)
+            self._queue.remove(lookup.host)
             del self._lookups[lookup.host]
 
     def ended(self, lookup: _Lookup, found: Sequence[str]) -> None:
         """A thread has come back."""
-        self._running -= 1
+        self._queue.ended(lookup.host, self._clock.seconds())
         del self._lookups[lookup.host]
         if lookup.deadline is not None:
             lookup.deadline.cancel()

@@ -11,16 +11,41 @@ signature and OpenSSL's judgement of the chain, which the session carries along 
 itself; the name is checked against that certificate all the same, which takes 20 microseconds. A
 session is offered only to the host and port it came from, after an exchange that went well, and for
 an hour, so that an expired certificate does not live on in it.
+
+What a handshake costs is the peer's choice only within bounds, since all of it runs in the reactor:
+
+- Key exchange is ECDHE over the groups that browsers offer. A finite-field group is as large as the
+  peer makes it in TLS 1.2: 10,000 bits took 0.7 s.
+- Each key of the chain is looked at before OpenSSL verifies a signature with it. An RSA exponent may
+  be as long as the modulus, and a curve as slow as its author likes.
+- A chain has few certificates; how many bytes it may have is the connection's business.
+- Only the names that could be the host's are given to service_identity, which takes ten microseconds
+  for each.
+
+``python -m tests.benchmarks.handshakes`` measures the worst that is left.
 """
 
 from collections import OrderedDict
 from pathlib import Path
 
-from OpenSSL import SSL
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa
+from cryptography.x509 import (
+    Certificate,
+    DNSName,
+    ExtensionNotFound,
+    IPAddress,
+    SubjectAlternativeName,
+)
+from OpenSSL import SSL, crypto
+from OpenSSL._util import lib
 from service_identity import CertificateError, VerificationError
-from service_identity.cryptography import (
-    verify_certificate_hostname,
-    verify_certificate_ip_address,
+from service_identity.hazmat import (
+    DNS_ID,
+    DNSPattern,
+    IPAddress_ID,
+    IPAddressPattern,
+    verify_service_identity,
 )
 from twisted.internet.interfaces import IReactorTime
 
@@ -28,12 +53,17 @@ from reviewsd.domain.callback import Callback
 
 MAX_SESSIONS = 512  # with their certificates, about 4 kB each
 SESSION_SECONDS = 3600
-MAX_CERTIFICATE = 16_384  # bytes; each of its names costs microseconds, and thousands fit into more
 READ_SIZE = 65_536  # bytes at once, from OpenSSL's buffers; larger ones would be mapped by malloc
+
+CIPHERS = b"ECDHE+AESGCM:ECDHE+CHACHA20:ECDHE+AES"  # of TLS 1.2
+GROUPS = b"X25519MLKEM768:X25519:P-256:P-384"
+MAX_INTERMEDIATES = 5
+MAX_RSA_BITS, MAX_RSA_EXPONENT_BITS = 8_192, 33
+CURVES = (ec.SECP256R1, ec.SECP384R1, ec.SECP521R1)
 
 
 class NotTrustedError(Exception):
-    """The certificate is not for the host that was called; the text is for people."""
+    """The peer's certificates do not speak for the callback's host; the text is for people."""
 
 
 class Tls:
@@ -57,7 +87,12 @@ class Tls:
         context.set_options(SSL.OP_NO_RENEGOTIATION)  # so writing never waits for reading
         context.clear_mode(1)  # SSL_MODE_ENABLE_PARTIAL_WRITE: one call for all records
         context.set_alpn_protos([b"http/1.1"])
-        context.set_verify(SSL.VERIFY_PEER)
+        context.set_cipher_list(CIPHERS)
+        # No public name of pyOpenSSL sets more than one; a test looks at what is offered
+        if lib.SSL_CTX_set1_curves_list(context._context, GROUPS) != 1:  # noqa: SLF001
+            raise RuntimeError("this OpenSSL does not know the groups of a handshake")
+        context.set_verify(SSL.VERIFY_PEER, _judge)
+        context.set_verify_depth(MAX_INTERMEDIATES)
         context.set_default_verify_paths()
         if ca_file is not None:
             _trust(context, ca_file)
@@ -85,14 +120,8 @@ class Tls:
             NotTrustedError: The certificate is not for the callback's host.
         """
         certificate = connection.get_peer_certificate(as_cryptography=True)
-        if certificate is None or len(certificate.tbs_certificate_bytes) > MAX_CERTIFICATE:
-            raise NotTrustedError("the certificate is too large")
-        literal = callback.is_literal
-        verify = verify_certificate_ip_address if literal else verify_certificate_hostname
-        try:
-            verify(certificate, callback.host)
-        except (VerificationError, CertificateError, ValueError) as error:
-            raise NotTrustedError("the certificate is not for this host") from error
+        if certificate is None or not is_for(certificate, callback):
+            raise NotTrustedError("the certificate is not for this host")
 
     def remember(self, connection: SSL.Connection, callback: Callback) -> None:
         """Keep the session of a checked connection that has served well."""
@@ -104,6 +133,55 @@ class Tls:
         self._sessions.move_to_end(key)
         if len(self._sessions) > MAX_SESSIONS:
             self._sessions.popitem(last=False)
+
+
+def _judge(
+    _connection: SSL.Connection, certificate: crypto.X509, _error: int, _depth: int, right: int
+) -> bool:
+    """Called with each certificate of a chain, its root first, before its key is used.
+
+    Raises:
+        NotTrustedError: To verify with its key would cost too much.
+    """
+    if right and not _is_cheap(certificate):
+        raise NotTrustedError("a key of the certificates is of an unusual kind or size")
+    return bool(right)
+
+
+def _is_cheap(certificate: crypto.X509) -> bool:
+    try:
+        key = certificate.to_cryptography().public_key()
+    except (UnsupportedAlgorithm, ValueError):
+        return False
+    match key:
+        case rsa.RSAPublicKey():
+            exponent = key.public_numbers().e
+            return key.key_size <= MAX_RSA_BITS and exponent.bit_length() <= MAX_RSA_EXPONENT_BITS
+        case ec.EllipticCurvePublicKey():
+            return isinstance(key.curve, CURVES)
+    return isinstance(key, ed25519.Ed25519PublicKey | ed448.Ed448PublicKey)
+
+
+def is_for(certificate: Certificate, callback: Callback) -> bool:
+    """Whether one of the certificate's names is the host's (RFC 6125)."""
+    try:
+        names = certificate.extensions.get_extension_for_class(SubjectAlternativeName).value
+        if callback.is_literal:
+            addresses = names.get_values_for_type(IPAddress)
+            wanted = IPAddress_ID(callback.host)
+            patterns = [IPAddressPattern(wanted.ip) for each in addresses if each == wanted.ip]
+            verify_service_identity(patterns, [wanted], [])
+        else:
+            wildcard = f"*.{callback.host.partition('.')[2]}"
+            candidates = [
+                DNSPattern.from_bytes(each.encode("ascii"))
+                for each in names.get_values_for_type(DNSName)
+                if each.lower() in {callback.host, wildcard}
+            ]
+            verify_service_identity(candidates, [DNS_ID(callback.host)], [])
+    except (ExtensionNotFound, VerificationError, CertificateError, ValueError):
+        return False
+    return True
 
 
 def reason(error: SSL.Error) -> str:

@@ -1,5 +1,6 @@
 """A copy for the operator, and the keys that belong to it (D12, H11)."""
 
+import tempfile
 from functools import partial
 from pathlib import Path
 
@@ -8,8 +9,9 @@ import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet.threads import deferToThread
 
 from reviewsd.store.backup import Backups, check_keys
-from reviewsd.store.sqlite import Database, OtherKeysError, StoreError
 from reviewsd.store.secrets import Secrets
+from reviewsd.store.sqlite import Database
+from reviewsd.store.transactions import OtherKeysError, StoreError
 from tests.support.stores import blocking, names, opened
 
 OLD, NEW = b"o" * 32, b"n" * 32
@@ -54,11 +56,27 @@ async def test_a_copy_says_what_is_in_it_and_goes_when_it_is_closed(tmp_path: Pa
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_where_there_can_be_no_copy_nothing_is_left(tmp_path: Path) -> None:
+async def test_where_there_can_be_no_copy_nothing_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere else"))
     async with opened(tmp_path / "state.db") as database:
         backups = Backups(database, tmp_path / "nowhere", deferToThread)
         with pytest.raises(StoreError, match="no copy could be made: No such file"):
             await backups.make()
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_state_directory_that_is_gone_is_no_hindrance(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then what the daemon has open is all there is."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    async with opened(tmp_path / "state.db") as database:
+        await run(database, TOPIC, SIGNED)
+        file, contents = await Backups(database, tmp_path / "gone", deferToThread).make()
+    with file:
+        assert 1 == contents.subscriptions
 
 
 def test_what_was_left_half_done_is_removed(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import psycopg
 import pytest
 
 from reviewsd.domain.subscription import (
+    Caps,
     Confirmed,
     Delivered,
     Failed,
@@ -26,13 +27,13 @@ from reviewsd.domain.subscription import (
     Unreachable,
 )
 from reviewsd.http1.urls import TOPICS
-from reviewsd.store import deliveries, intents, listing, topics, upkeep
+from reviewsd.store import claims, deliveries, intents, listing, topics, upkeep
 from reviewsd.store.clock import move, put_right
-from reviewsd.store.sqlite import Cursor
-from reviewsd.store.deliveries import Outcome
-from reviewsd.store.intents import Caps, Verified
+from reviewsd.store.deliveries import DeliveryOutcome
+from reviewsd.store.intents import Verified
 from reviewsd.store.postgres import _Cursor, translated
 from reviewsd.store.schema import MIGRATIONS
+from reviewsd.store.transactions import Cursor
 from tests.support.postgres import Server, needed
 
 pytestmark = needed
@@ -130,7 +131,9 @@ def happens(both: Both, chance: random.Random, number: int) -> None:  # noqa: PL
             failed = isinstance(event, Failed)
             status = one_of([None, 500]) if failed else 200
             results.append(
-                Outcome(claim=claim, event=event, status=status, error="why" if failed else None)
+                DeliveryOutcome(
+                    claim=claim, event=event, status=status, error="why" if failed else None
+                )
             )
         both.run(
             lambda cursor: deliveries.turn(cursor, results, (), digests, token, now + 1, until)
@@ -170,7 +173,7 @@ def happens(both: Both, chance: random.Random, number: int) -> None:  # noqa: PL
                 lambda cursor: upkeep.sweep(cursor, now),
                 lambda cursor: put_right(cursor, now, 90_000, WAITS[1]),
                 lambda cursor: move(cursor, by, now + by),
-                upkeep.void_claims,
+                lambda cursor: sorted(map(repr, claims.take_over(cursor, now))),
             ]
         )
         both.run(work)

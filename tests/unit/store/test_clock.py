@@ -10,9 +10,10 @@ from twisted.logger import capturedLogs, formatEvent
 from reviewsd.domain.subscription import UNREACHABLE_WAIT, Failed, Unreachable
 from reviewsd.store import topics
 from reviewsd.store.clock import JUMP, StoreClock, move, put_right
-from reviewsd.store.sqlite import Cursor, Database
-from reviewsd.store.deliveries import Outcome
+from reviewsd.store.deliveries import DeliveryOutcome
 from reviewsd.store.intents import Verified
+from reviewsd.store.sqlite import Database
+from reviewsd.store.transactions import Cursor
 from tests.support.hub import START
 from tests.support.hub_rows import ASKED, CLAIM, OLD, WAITS, Rows
 from tests.support.stores import rows as rows_of
@@ -145,7 +146,7 @@ def test_what_is_left_of_waits_and_claims_stays(rows: Rows, by: int) -> None:
     (claim,), _ = rows.deliver(START)
     rows.run(lambda cursor: move(cursor, by, START + by))
     assert (0, START + by + CLAIM) == times(rows)[1:]
-    rows.deliver(START + by, (Outcome(claim=claim, event=Failed(WAITS), error="why"),))
+    rows.deliver(START + by, (DeliveryOutcome(claim=claim, event=Failed(WAITS), error="why"),))
     rows.run(lambda cursor: move(cursor, -by, START))
     assert (START + WAITS[0], None) == times(rows)[1:]
 
@@ -169,7 +170,7 @@ def test_claims_and_waits_that_cannot_be_are_put_right(rows: Rows) -> None:
     rows.ask(7)
     rows.bump()
     claims, _ = rows.deliver(START)
-    rows.deliver(START, (Outcome(claim=claims[0], event=Failed(WAITS), error="why"),))
+    rows.deliver(START, (DeliveryOutcome(claim=claims[0], event=Failed(WAITS), error="why"),))
     (pending,) = rows.verify(START)
     rows.verify(START, (Verified(pending, None, 1_000),))
     now = START - DAY
@@ -185,7 +186,7 @@ def test_claims_and_waits_that_can_be_are_left(rows: Rows) -> None:
     rows.ask(7)
     rows.bump()
     claims, _ = rows.deliver(START)
-    rows.deliver(START, (Outcome(claim=claims[0], event=Failed(WAITS), error="why"),))
+    rows.deliver(START, (DeliveryOutcome(claim=claims[0], event=Failed(WAITS), error="why"),))
     rows.verify(START)
     before = [rows.sql(f"SELECT * FROM {table}") for table in ("subscription", "verification")]
     rows.run(lambda cursor: put_right(cursor, START - JUMP, CLAIM, WAITS[0]))

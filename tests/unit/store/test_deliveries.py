@@ -11,7 +11,7 @@ from reviewsd.domain.subscription import (
     Gone,
 )
 from reviewsd.store import deliveries, topics
-from reviewsd.store.deliveries import Ended, Outcome
+from reviewsd.store.deliveries import DeliveryOutcome, EndedSubscription
 from reviewsd.store.intents import Due
 from tests.support.hub import FEED, START
 from tests.support.hub_rows import CLAIM, HOST, NEW, OLD, PAIR, WAITS, Rows
@@ -53,7 +53,9 @@ def test_a_version_that_was_sent_is_what_is_noted(rows: Rows) -> None:
     rows.bump()
     ((claim,), _) = rows.deliver()
     rows.run(lambda cursor: topics.bump(cursor, {**NEW, FEED: "f3"}, START, START))
-    rows.deliver(results=(Outcome(claim=claim, event=Delivered(claim.version), status=200),))
+    rows.deliver(
+        results=(DeliveryOutcome(claim=claim, event=Delivered(claim.version), status=200),)
+    )
 
     assert [(2, 3)] == rows.sql(
         "SELECT delivered_version, version FROM subscription JOIN topic ON topic.id = topic_id"
@@ -74,11 +76,12 @@ def test_a_late_result_of_a_delivery_changes_nothing(rows: Rows) -> None:
     rows.subscribe()
     rows.bump()
     ((late,), _) = rows.deliver()
-    rows.deliver(START + CLAIM + 1, token="u")
+    rows.deliver(START + CLAIM + 1)  # it has lapsed, and waits for a moment (``claims``)
+    assert 1 == len(rows.deliver(START + CLAIM + 2_000, token="u")[0])
     before = rows.sql("SELECT * FROM subscription")
     for event in (Delivered(2), Failed(WAITS), Gone(), None):
-        outcome = Outcome(claim=late, event=event, error="x")
-        assert ([], []) == rows.deliver(START + CLAIM + 2, (outcome,), token="v")
+        outcome = DeliveryOutcome(claim=late, event=event, error="x")
+        assert ([], []) == rows.deliver(START + CLAIM + 2_001, (outcome,), token="v")
 
     assert before == rows.sql("SELECT * FROM subscription")
 
@@ -92,7 +95,9 @@ def test_three_failures_in_a_row_end_a_subscription(rows: Rows) -> None:
     now = START
     for failures in (1, 2, 3):
         ((claim,), _) = rows.deliver(now)
-        outcome = Outcome(claim=claim, event=Failed(WAITS), status=500, error="answered 500")
+        outcome = DeliveryOutcome(
+            claim=claim, event=Failed(WAITS), status=500, error="answered 500"
+        )
         _, ended = rows.run(
             partial(
                 deliveries.turn,
@@ -112,7 +117,7 @@ def test_three_failures_in_a_row_end_a_subscription(rows: Rows) -> None:
             assert [] == rows.owed(now + wait - 1)
             now += wait
     reason = "3 deliveries in a row failed, the last: answered 500"
-    assert [Ended(PAIR, FEED, reason, gone=False)] == ended
+    assert [EndedSubscription(PAIR, FEED, reason, told=False)] == ended
     assert [(reason,)] == rows.sql("SELECT reason FROM ended")
     assert [("renewal",)] == rows.sql("SELECT challenge FROM verification")
 

@@ -8,20 +8,20 @@ from itertools import pairwise
 import pytest
 
 from reviewsd.domain.subscription import (
-    Asked,
     Confirmed,
     Delivered,
     Failed,
     NotConfirmed,
     Removed,
     Subscription,
+    SubscriptionRequested,
     Unreachable,
     step,
 )
 from reviewsd.store import topics, upkeep
-from reviewsd.store.sqlite import Cursor
 from reviewsd.store.intents import Asking, Verified
 from reviewsd.store.rows import load, note_end, save
+from reviewsd.store.transactions import Cursor
 from tests.support.hub import CALLBACK, FEED, START
 from tests.support.hub_rows import ASKED, NEW, OLD, PAIR, WAITS, Rows
 
@@ -47,10 +47,10 @@ def test_a_version_rises_with_the_bytes_and_only_with_them(rows: Rows) -> None:
 
 
 def test_what_is_saved_is_what_is_loaded(rows: Rows) -> None:
-    states = [None, step(None, Asked(ASKED), START)]
+    states = [None, step(None, SubscriptionRequested(ASKED), START)]
     states.append(step(states[-1], Confirmed(), START + 1))
     states.append(step(states[-1], Failed(WAITS), START + 2))
-    states.append(step(states[-1], Asked(replace(ASKED, challenge="d")), START + 3))
+    states.append(step(states[-1], SubscriptionRequested(replace(ASKED, challenge="d")), START + 3))
     states.append(step(states[-1], Unreachable(), START + 4))
     states.append(step(states[-1], Confirmed(), START + 5))
     states.append(step(states[-1], Delivered(1), START + 6))
@@ -100,19 +100,6 @@ def test_a_sweep_takes_no_more_than_its_share(rows: Rows, monkeypatch: pytest.Mo
 
     sizes = [rows.run(lambda cursor: upkeep.sweep(cursor, START + 10**9)) for _ in range(4)]
     assert [2, 2, 1, 0] == sizes
-
-
-def test_claims_of_an_earlier_life_are_void(rows: Rows) -> None:
-    """D7."""
-    rows.subscribe()
-    rows.bump()
-    rows.ask(3)
-    rows.deliver()
-    rows.verify()
-    rows.run(upkeep.void_claims)
-
-    assert 1 == len(rows.owed())
-    assert 1 == len(rows.verifiable())
 
 
 def test_a_pause_is_remembered(rows: Rows) -> None:

@@ -55,7 +55,8 @@ def test_a_late_result_of_an_intent_changes_nothing(rows: Rows) -> None:
     """D5: the fence."""
     rows.ask()
     (late,) = rows.verify()
-    (second,) = rows.verify(START + CLAIM + 1, token="u")
+    rows.verify(START + CLAIM + 1)  # it has lapsed, and waits for a moment (``claims``)
+    (second,) = rows.verify(START + CLAIM + 2_000, token="u")
     for event in (Confirmed(), NotConfirmed(), None):
         rows.verify(START + CLAIM + 2, (Verified(late, event),), token="v")
     assert [("u",)] == rows.sql("SELECT claim_token FROM verification")

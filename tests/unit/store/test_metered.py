@@ -7,9 +7,10 @@ import pytest
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from reviewsd.store.sqlite import StoreError
-from reviewsd.stores.metered import MeteredStore
-from reviewsd.runtime.counters import Tally
+from reviewsd.runtime.counters import Counters
+from reviewsd.store.metered import ANSWER_SECONDS, MeteredStore
+from reviewsd.store.thread import Purpose
+from reviewsd.store.transactions import StoreError
 
 
 class Slow:
@@ -18,10 +19,13 @@ class Slow:
     def __init__(self) -> None:
         self.answers: list[Deferred[Any]] = []
 
-    async def run(self, work: Callable[[Any], Any]) -> Any:  # noqa: ANN401  any result
+    async def run(self, work: Callable[[Any], Any], _purpose: Purpose = Purpose.WORK) -> Any:  # noqa: ANN401  any result
         answer: Deferred[Any] = Deferred()
         self.answers.append(answer)
         return work(await answer)
+
+    async def changed(self) -> bool:
+        return True
 
 
 @pytest.mark.parametrize(
@@ -30,7 +34,7 @@ class Slow:
 def test_each_transaction_counts_and_only_failures_of_the_store_are_its_errors(
     error: Exception | None, failures: int
 ) -> None:
-    store, clock, tally = Slow(), Clock(), Tally()
+    store, clock, tally = Slow(), Clock(), Counters()
     results: list[object] = []
     metered = MeteredStore(store, clock, tally)
     Deferred.fromCoroutine(metered.run(lambda cursor: f"did {cursor}")).addCallbacks(
@@ -50,3 +54,23 @@ def test_each_transaction_counts_and_only_failures_of_the_store_are_its_errors(
         counts["store_latency_seconds_bucket 0.1"],
         counts["store_latency_seconds_bucket 0.25"],
     )
+
+
+@pytest.mark.parametrize("purpose", Purpose)
+def test_only_clients_that_wait_for_an_acknowledgement_are_told_of_silence(
+    purpose: Purpose,
+) -> None:
+    """D9: nobody waits for a minute. What the hub does itself must know how a transaction ended."""
+    store, clock, tally = Slow(), Clock(), Counters()
+    results: list[object] = []
+    metered = MeteredStore(store, clock, tally)
+    running = Deferred.fromCoroutine(metered.run(lambda cursor: f"did {cursor}", purpose))
+    running.addCallbacks(results.append, lambda failure: results.append(failure.type))
+    clock.advance(ANSWER_SECONDS + 1)
+    told = purpose in {Purpose.REQUEST, Purpose.SESSIONS}
+    assert ([StoreError] if told else []) == results
+    assert told == tally.counts().get("store_errors_total", 0)
+
+    store.answers[0].callback("it")  # what comes too late is no error
+    assert [StoreError if told else "did it"] == results
+    assert [] == clock.getDelayedCalls()

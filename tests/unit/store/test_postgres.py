@@ -16,12 +16,13 @@ from twisted.logger import LogEvent, capturedLogs, formatEvent
 
 from reviewsd.__main__ import run as command
 from reviewsd.http1.urls import TOPICS
-from reviewsd.store import postgres, topics
-from reviewsd.store.sqlite import Cursor, NewerSchemaError, OtherKeysError, StoreError
+from reviewsd.store import patience, postgres, topics
 from reviewsd.store.postgres import Postgres, translated
 from reviewsd.store.schema import MIGRATIONS
 from reviewsd.store.secrets import Secrets
+from reviewsd.store.transactions import Cursor, NewerSchemaError, OtherKeysError, StoreError
 from tests.support.postgres import Server, needed
+from tests.support.relay import Relay
 from tests.support.stores import blocking, threads
 
 pytestmark = needed
@@ -256,6 +257,38 @@ async def test_only_newer_data_gives_a_new_version(url: str) -> None:
         assert {3} == await one.run(announced("newest", 201))
 
 
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_what_any_node_commits_is_noticed_without_waiting_for_the_lock(
+    server: Server, url: str
+) -> None:
+    """So idle nodes ask for one thing a second, and not for all that might have changed."""
+    written, go_on = threading.Event(), threading.Event()
+
+    def freeze(cursor: Cursor) -> None:
+        blocking("b.com")(cursor)
+        written.set()
+        assert go_on.wait(20)
+
+    async with node(url) as one, node(url) as other:
+        await one.changed()
+        assert not await one.changed()
+        assert [] == await rows(other, BLOCKS)
+        assert not await one.changed()
+        await other.run(blocking("a.com"))
+        assert await one.changed()
+        assert not await one.changed()
+
+        freezing = Deferred.fromCoroutine(other.run(freeze))
+        assert written.wait(20)
+        await one.changed()
+        go_on.set()
+        await freezing
+        assert await one.changed()
+
+        terminate(server)
+        await one.changed()  # over a new connection, which nobody notices
+
+
 # -- the tables
 
 
@@ -288,8 +321,9 @@ async def test_the_tables_are_those_of_sqlite(server: Server, url: str) -> None:
             " ORDER BY name"
         )
         for (table,) in tables.fetchall():
-            for _, name, kind, *_ in connection.execute(f"PRAGMA table_info({table})"):
-                expected.append((table, name, "bigint" if name == "id" else TYPES[kind]))
+            for _, name, kind, *_, key in connection.execute(f"PRAGMA table_info({table})"):
+                identity = key and kind == "INTEGER"
+                expected.append((table, name, "bigint" if identity else TYPES[kind]))
         indexes = connection.execute(
             "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name"
         ).fetchall()
@@ -322,7 +356,7 @@ async def test_a_newer_store_is_refused_at_the_start_and_while_running(
     async with node(url) as running:
         await running.run(blocking("a.com"))
         server.execute(newer, url)
-        with pytest.raises(NewerSchemaError, match=r"version 2.*knows up to 1"):
+        with pytest.raises(NewerSchemaError, match=rf"version {len(MIGRATIONS) + 1}.*up to"):
             await running.run(blocking("b.com"))
     starting = Postgres(url, threads, Secrets([KEY]))
     try:
@@ -473,6 +507,25 @@ async def test_who_waits_behind_a_failure_is_told_at_once(server: Server, url: s
             with pytest.raises(NewerSchemaError):
                 await rows(store, BLOCKS)
         assert [] == await rested(store)
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_server_that_falls_silent_is_waited_for_no_longer_and_connected_to_anew(
+    server: Server, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its TCP acknowledges everything, so nothing below says that it is gone."""
+    monkeypatch.setattr(patience, "ANSWER_SECONDS", 0.3)
+    monkeypatch.setitem(postgres._SESSION, "idle_in_transaction_session_timeout", "200ms")
+    with Relay(server.connect) as relay:
+        over = url.partition("?")[0].replace("@/", f"@127.0.0.1:{relay.port}/")
+        async with node(over) as store:
+            await store.run(blocking("a.com"))
+            for work in (lambda _: relay.silence(), blocking("b.com")):
+                with pytest.raises(StoreError, match=r"has not answered for 0\.3 s"):
+                    await store.run(work)
+                assert not store.healthy
+            relay.speak()
+            assert [("a.com",)] == await rested(store)
 
 
 # -- the URL

@@ -9,14 +9,26 @@ import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 
 from reviewsd.http1.urls import TOPICS
-from reviewsd.store.sqlite import Database, NewerSchemaError
 from reviewsd.store.schema import MIGRATIONS
+from reviewsd.store.sqlite import Database
+from reviewsd.store.transactions import NewerSchemaError
 from tests.support.stores import blocking, opened, rows, threads
 
 TABLES = ["block", "ended", "mcp_ended", "meta", "subscription", "topic", "verification"]
 
 RELEASED = {
-    1: "INSERT INTO block (value, note, created_at) VALUES ('evil.com', 'spam', 1700000000000)",
+    1: """
+        INSERT INTO block (value, note, created_at) VALUES ('evil.com', 'spam', 1700000000000);
+        INSERT INTO mcp_ended (id_hash, expires_at) VALUES (x'e1', 1700000000001)
+    """,
+    2: """
+        INSERT INTO block (value, note, created_at) VALUES ('evil.com', 'spam', 1700000000000);
+        INSERT INTO mcp_ended (id_hash, expires_at) VALUES (x'e1', 1700000000001)
+    """,
+    3: """
+        INSERT INTO block (value, note, created_at) VALUES ('evil.com', 'spam', 1700000000000);
+        INSERT INTO mcp_ended (id_hash, expires_at) VALUES (x'e1', 1700000000001)
+    """,
 }
 """By version of the schema: what a store of that release may hold; add to it, never change it."""
 
@@ -32,7 +44,7 @@ def of_version(path: Path, version: int) -> None:
         for statements in MIGRATIONS[:version]:
             for statement in statements:
                 connection.execute(statement)
-        connection.execute(RELEASED[version])
+        connection.executescript(RELEASED[version])
         connection.execute(f"PRAGMA user_version = {version}")
         connection.commit()
 
@@ -62,6 +74,8 @@ async def test_a_store_of_any_release_is_migrated_with_what_it_holds(
     async with opened(path) as database:
         assert [(len(MIGRATIONS),)] == await rows(database, "PRAGMA user_version")
         assert [("evil.com", "spam")] == await rows(database, "SELECT value, note FROM block")
+        ended = await rows(database, "SELECT number, id_hash, expires_at FROM mcp_ended")
+        assert [(1, b"\xe1", 1_700_000_000_001)] == ended
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -72,7 +86,9 @@ async def test_a_newer_store_is_refused_and_left_alone(path: Path) -> None:
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
     database = Database(path, threads)
     try:
-        with pytest.raises(NewerSchemaError, match=r"version 2.*knows up to 1"):
+        with pytest.raises(
+            NewerSchemaError, match=rf"version {len(MIGRATIONS) + 1}.*up to {len(MIGRATIONS)}"
+        ):
             await database.open()
         with pytest.raises(NewerSchemaError):
             await database.run(blocking("a.com"))

@@ -9,13 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.store.keys import KeyFileError
-from reviewsd.store.secrets import (
-    CREDENTIAL,
-    KEY_FILE,
-    SealError,
-    Secrets,
-    load_keys,
-)
+from reviewsd.store.secrets import CREDENTIAL, KEY_FILE, SealError, Secrets, load_keys
 from tests.support.stores import names
 
 CALLBACK = "https://subscriber.com/hook?id=1"

@@ -13,8 +13,9 @@ import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet.defer import CancelledError, Deferred, gatherResults
 from twisted.logger import capturedLogs, formatEvent
 
-from reviewsd.store.sqlite import Cursor, Database, StoreError
 from reviewsd.store.secrets import Secrets
+from reviewsd.store.sqlite import Database
+from reviewsd.store.transactions import Cursor, StoreError
 from tests.support.stores import blocking, names, opened, rows, threads
 
 BLOCKS = "SELECT value FROM block ORDER BY value"

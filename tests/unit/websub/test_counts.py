@@ -2,11 +2,11 @@
 
 import pytest
 
+from reviewsd.config.schema import Deliveries, Limits
+from reviewsd.config.schema import Hub as Settings
 from reviewsd.domain.callback import Refusal
-from reviewsd.config.load.schema import Deliveries, Limits
-from reviewsd.config.load.schema import Hub as Settings
-from reviewsd.websub import subscribe as reception
-from reviewsd.websub.outbound.requests.outcomes import Outcome
+from reviewsd.websub import subscribe
+from reviewsd.websub.outbound.outcomes import AttemptOutcome
 from tests.support.hub import (
     CALLBACK,
     UNANSWERED,
@@ -28,7 +28,7 @@ def counted(life: Life, name: str) -> dict[str, float]:
     }
 
 
-def lost(exchange: Exchange) -> Outcome | None:
+def lost(exchange: Exchange) -> AttemptOutcome | None:
     return UNANSWERED
 
 
@@ -69,7 +69,7 @@ def test_a_request_over_a_limit_is_counted_by_the_limit(limits: Limits, limit: s
         statuses = [life.post(f"{CALLBACK}/{number}").status for number in range(2)]
         assert [202, 429] == statuses
         assert {limit: 1} == counted(life, "ratelimited_total")
-        assert limit in reception.LIMITS
+        assert limit in subscribe.LIMITS
 
 
 @pytest.mark.parametrize(

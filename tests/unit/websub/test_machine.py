@@ -1,6 +1,6 @@
 """The whole hub under everything that can happen, in any order (I1 to I10).
 
-A run of minutes by hand: ``REVIEWSD_MACHINE_EXAMPLES=2000 pytest tests/websub/test_machine.py``.
+A run of minutes by hand: ``REVIEWSD_MACHINE_EXAMPLES=2000 pytest tests/unit/websub/test_machine.py``.
 """
 
 import os
@@ -15,12 +15,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from reviewsd.http1 import urls as paths
-from reviewsd.config.load.schema import Deliveries, Limits, Verification
-from reviewsd.config.load.schema import Hub as Settings
-from reviewsd.store.sqlite import StoreError
+from reviewsd.config.schema import Deliveries, Limits, Verification
+from reviewsd.config.schema import Hub as Settings
+from reviewsd.http1 import urls
 from reviewsd.store.secrets import Secrets
-from reviewsd.websub.outbound.requests.outcomes import Crowded, Outcome
+from reviewsd.store.transactions import StoreError
+from reviewsd.websub.outbound.outcomes import AttemptOutcome, Throttled
 from tests.support.hub import (
     ADDRESS,
     FEED,
@@ -72,7 +72,7 @@ moments = st.sampled_from([0.0, LATENCY / 2, LATENCY, 0.1, 1.0, 6.0])
 """How much time goes by after an operation has begun: nothing waits for its end."""
 
 
-def answer_of(name: str, exchange: Exchange) -> Outcome | None:
+def answer_of(name: str, exchange: Exchange) -> AttemptOutcome | None:
     match name:
         case "good":
             return good(exchange)
@@ -87,7 +87,7 @@ def answer_of(name: str, exchange: Exchange) -> Outcome | None:
         case "lost":
             return UNANSWERED
         case "crowded":
-            return Crowded(ADDRESS)
+            return Throttled(ADDRESS)
         case _:
             return None
 
@@ -104,7 +104,7 @@ class HubMachine(RuleBasedStateMachine):
         self.witness = Witness(self.connection, self.time, Secrets([b"k" * 32]))
         self.asking: dict[str, str] = {}
         self.sending: dict[str, str] = {}
-        self.texts = dict.fromkeys(paths.TOPICS, "0")
+        self.texts = dict.fromkeys(urls.TOPICS, "0")
         self.changes = 0
         self.faults: deque[str | None] = deque()
         self.lives: list[Life] = []
@@ -125,7 +125,7 @@ class HubMachine(RuleBasedStateMachine):
         self.lives.append(life)  # kept: what is collected is finalised, and would run on
         return life
 
-    def _behave(self, exchange: Exchange) -> Outcome | None:
+    def _behave(self, exchange: Exchange) -> AttemptOutcome | None:
         if not self.life.orders.paused:
             self.witness.quiet_since = None
         self.witness.forbidden = {block.value for block in self.life.orders.blocks}

@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 from twisted.internet.defer import CancelledError, Deferred
 
+from reviewsd.config.schema import Deliveries, Limits
+from reviewsd.config.schema import Hub as Settings
 from reviewsd.domain.listing import HubState, PushResult, PushStep
-from reviewsd.config.load.schema import Deliveries, Limits
-from reviewsd.config.load.schema import Hub as Settings
-from reviewsd.store.sqlite import StoreError
+from reviewsd.store.transactions import StoreError
+from reviewsd.websub.scheduler import BATCH_WINDOW
 from tests.support.hub import (
     BASE_URL,
     CALLBACK,
@@ -350,7 +351,7 @@ def test_a_push_delivers_again_and_tells_how_it_went() -> None:
         subscribe(life, 4)
         life.callbacks.latency = 1.0
         steps, results = pushing(life)
-        life.time.go(1.0)
+        life.time.go(1.0 + BATCH_WINDOW)
 
         assert [PushResult(total=4, delivered=4, failed=0, removed=0)] == results
         assert 4 == len(life.callbacks.sent)

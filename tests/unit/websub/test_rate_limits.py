@@ -13,8 +13,7 @@ from reviewsd.websub.rate_limits import (
     LONGEST_BACKOFF,
     STRIKES,
     Backoffs,
-    Crowd,
-    Neighbours,
+    NetworkLimiter,
     TokenBuckets,
 )
 
@@ -110,7 +109,7 @@ def test_a_million_keys_would_fill_no_memory() -> None:
 
 
 def test_a_crowd_lets_in_as_many_of_one_key_as_it_may() -> None:
-    crowd = Crowd(2)
+    crowd = NetworkLimiter(2)
 
     assert [True, True, False, True] == [crowd.enter(key) for key in "aaab"]
     assert (True, False) == (crowd.full("a"), crowd.full("b"))
@@ -120,7 +119,7 @@ def test_a_crowd_lets_in_as_many_of_one_key_as_it_may() -> None:
 
 
 def test_who_is_not_inside_cannot_leave() -> None:
-    crowd = Crowd(2)
+    crowd = NetworkLimiter(2)
     crowd.enter("a")
     crowd.leave("a")
 
@@ -130,7 +129,7 @@ def test_who_is_not_inside_cannot_leave() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans())), st.integers(1, 3))
 def test_a_crowd_counts_as_one_would(steps: list[tuple[str, bool]], limit: int) -> None:
-    crowd, inside = Crowd(limit), Counter[str]()
+    crowd, inside = NetworkLimiter(limit), Counter[str]()
     for key, enters in steps:
         if enters:
             assert crowd.enter(key) is (inside[key] < limit)
@@ -140,28 +139,6 @@ def test_a_crowd_counts_as_one_would(steps: list[tuple[str, bool]], limit: int) 
             inside[key] -= 1
 
     assert {key: count for key, count in inside.items() if count} == crowd._inside
-
-
-# Neighbours ---------------------------------------------------------------------------------------
-
-
-def test_a_host_counts_for_its_address_network_once_that_is_known() -> None:
-    neighbours = Neighbours(8, 16)
-    assert ("a.example",) == neighbours.keys("a.example")
-
-    neighbours.learn("a.example", "203.0.113.7")
-    neighbours.learn("b.example", "2001:db8:1:2::3")
-    neighbours.learn("c.example", None)
-
-    assert ("a.example", "203.0.113.0/24") == neighbours.keys("a.example")
-    assert ("b.example", "2001:db8:1::/48") == neighbours.keys("b.example")
-    assert ("c.example",) == neighbours.keys("c.example")
-
-
-def test_a_host_has_other_room_than_an_address_network() -> None:
-    assert [8, 16, 16] == [
-        Neighbours(8, 16).room(key) for key in ("a.example", "203.0.113.0/24", "2001:db8:1::/48")
-    ]
 
 
 # Back-offs ----------------------------------------------------------------------------------------

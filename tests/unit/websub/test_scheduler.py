@@ -9,9 +9,18 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.internet.task import deferLater
 from twisted.logger import capturedLogs
 
-from reviewsd.store.sqlite import StoreError
 from reviewsd.store.intents import Due
-from reviewsd.websub.scheduler import LOOK, MAX_PAUSE, STORE_PAUSE, Rounds
+from reviewsd.store.transactions import StoreError
+from reviewsd.websub.places import IDLE, LOOK_SECONDS
+from reviewsd.websub.scheduler import (
+    BATCH_WINDOW,
+    LOOK,
+    MAX_PAUSE,
+    RELEASE_SECONDS,
+    STORE_PAUSE,
+    Scheduler,
+    from_anywhere,
+)
 from tests.support.hub import Time, no_bugs, result_of
 
 PER_HOST = 3
@@ -25,6 +34,7 @@ class Row:
     host: str
     at: float = 0.0
     """When it is due; infinity when it is done."""
+    deaths: int = 0
     claimed: bool = False
 
 
@@ -52,11 +62,15 @@ class Ledger:
         self.rows: dict[int, Row] = {}
         self.seconds: dict[str, float] = {}
         self.rooms: dict[str, int] = {}
+        self.takers: set[str] = set()
+        """Hosts that take what they are sent, slowly."""
         self.again: list[float] = []
         """What comes of the next attempts: due again in so many seconds."""
         self.faults = 0
         self.latency = 0.0
         self.looks = self.turns = self.put_backs = 0
+        self.taken: set[int] = set()
+        """Rows that another node claims after they were looked up."""
         self.begun: list[tuple[float, int]] = []
         self.underway: list[str] = []
         self.most: dict[str, int] = {}
@@ -70,8 +84,14 @@ class Ledger:
     def done(self) -> list[int]:
         return [number for number, row in self.rows.items() if row.at == DONE]
 
-    def keys(self, host: str) -> Collection[str]:
-        return (host,)
+    def keys(self, due: Due) -> Collection[str]:
+        return (due.host,)
+
+    def keys_while_busy(self, due: Due) -> Collection[str]:
+        return ("cautious",) if due.deaths else ()
+
+    def is_busy(self, claim: Claim) -> bool:
+        return claim.host in self.takers
 
     def room(self, key: str, _due: Due) -> int:
         return self.rooms.get(key, PER_HOST)
@@ -83,7 +103,7 @@ class Ledger:
         await self._store()
         now = self._time.clock.seconds()
         found = [
-            Due(id=number, host=row.host, active=True)
+            Due(id=number, host=row.host, active=True, deaths=row.deaths)
             for number, row in sorted(self.rows.items(), key=lambda each: (each[1].at, each[0]))
             if row.at <= now and not row.claimed and row.host not in without
         ]
@@ -98,6 +118,8 @@ class Ledger:
             row = self.rows[result.id]
             row.claimed, row.at = False, DONE if result.again is None else now + result.again
         claims = []
+        for number in self.taken:
+            self.rows[number].at = DONE
         for each in wanted:
             row = self.rows[each.id]
             if row.at <= now and not row.claimed:
@@ -118,7 +140,7 @@ class Ledger:
             self.underway.remove(claim.host)
         return Result(claim.id, self.again.pop(0) if self.again else None)
 
-    def put_back(self, claim: Claim) -> Result:
+    def release(self, claim: Claim) -> Result:
         self.put_backs += 1
         return Result(claim.id, 0.0)
 
@@ -136,18 +158,18 @@ class Ledger:
 class Setting:
     time: Time
     ledger: Ledger
-    rounds: Rounds[Claim, Result]
+    rounds: Scheduler[Claim, Result]
 
 
 @contextmanager
 def rounds_of(concurrency: int = CONCURRENCY) -> Iterator[Setting]:
     time = Time()
     ledger = Ledger(time)
-    rounds = Rounds("attempts", time.clock, ledger, concurrency)
+    rounds = Scheduler("attempts", time.clock, ledger, concurrency)
     with no_bugs():
         yield Setting(time, ledger, rounds)
         result_of_stop = Deferred.fromCoroutine(rounds.stop(0.0))
-        time.go(0.0)
+        time.go(RELEASE_SECONDS)
         assert result_of_stop.called
         assert [] == time.clock.getDelayedCalls()
 
@@ -168,6 +190,7 @@ def test_all_that_is_due_is_attempted_once() -> None:
 
 def test_no_more_at_a_time_than_may() -> None:
     with rounds_of() as setting:
+        setting.ledger.takers = set("abcd")
         for host in "abcd":
             setting.ledger.add(host, 10)
             setting.ledger.seconds[host] = 1.0
@@ -236,6 +259,64 @@ def test_what_is_put_back_is_due_again_when_it_says(again: float) -> None:
         assert [0.0, pytest.approx(0.5 + again)] == [at for at, _ in setting.ledger.begun]
 
 
+def test_who_hangs_leaves_his_place_to_others() -> None:
+    """However many there are, as long as there is room for them to hang."""
+    with rounds_of() as setting:
+        for number in range(IDLE * CONCURRENCY):
+            setting.ledger.add(f"h{number}")
+            setting.ledger.seconds[f"h{number}"] = 30.0
+        setting.ledger.add("healthy")
+        setting.rounds.start()
+
+        setting.time.go(IDLE * LOOK_SECONDS)
+
+        assert [IDLE * CONCURRENCY] == setting.ledger.done
+        setting.time.go(60.0)
+        assert IDLE * CONCURRENCY + 1 == len(setting.ledger.done)
+
+
+def test_who_begins_to_take_what_he_is_sent_needs_a_place_again() -> None:
+    """Else a slow line would be shared by more and more deliveries, until all are too late."""
+    with rounds_of(2) as setting:
+        for host in "abcd":
+            setting.ledger.add(host)
+            setting.ledger.seconds[host] = 10.0
+        setting.rounds.start()
+        setting.time.go(LOOK_SECONDS / 2)
+        assert 2 == setting.rounds.underway
+        setting.time.go(LOOK_SECONDS)
+        assert 4 == setting.rounds.underway
+
+        setting.ledger.takers = set("abcd")
+        setting.ledger.add("late")
+        setting.rounds.wake()
+        setting.time.go(5.0)
+        assert 4 == setting.rounds.underway
+
+        setting.ledger.takers = set("ab")
+        setting.time.go(LOOK_SECONDS)
+        assert 4 == setting.rounds.underway
+        setting.ledger.takers = set("a")
+        setting.time.go(LOOK_SECONDS)
+        assert [4] == setting.ledger.done
+
+
+def test_what_counts_while_an_attempt_is_busy_counts_no_more_when_it_is_idle() -> None:
+    """Attempts during which processes have died, a few at a time; unless they hang."""
+    with rounds_of(4) as setting:
+        setting.ledger.rooms["cautious"] = 1
+        for host in "abcdef":
+            setting.ledger.add(host)
+            setting.ledger.rows[len(setting.ledger.rows) - 1].deaths = 1
+            setting.ledger.seconds[host] = 30.0
+        setting.rounds.start()
+        setting.time.go(LOOK_SECONDS / 2)
+        assert 1 == setting.rounds.underway
+
+        setting.time.go(30.0)
+        assert 6 == len(setting.ledger.begun)
+
+
 def test_who_wakes_it_is_heard_at_any_moment() -> None:
     """While it looks, while it writes, while it waits."""
     with rounds_of() as setting:
@@ -258,7 +339,7 @@ def test_a_host_that_hangs_delays_nobody_else() -> None:
 
         setting.ledger.add("healthy")
         setting.rounds.wake()
-        setting.time.go(0.0)
+        setting.time.go(2 * BATCH_WINDOW)
 
         assert [LOOK + 500] == setting.ledger.done
 
@@ -270,7 +351,7 @@ def test_a_host_that_hangs_and_fills_the_look_up_delays_nobody_else() -> None:
         setting.ledger.add("healthy")
         setting.rounds.start()
 
-        setting.time.go(0.0)
+        setting.time.go(2 * BATCH_WINDOW)
 
         assert [LOOK + 500] == setting.ledger.done
 
@@ -305,22 +386,23 @@ def test_a_host_that_gets_room_is_attempted_within_a_minute() -> None:
 
 
 def test_a_full_house_is_no_reason_to_run_in_circles() -> None:
-    """Something is due in a millisecond, and there is no room for it."""
+    """Something is due in a while, and there is no room for it: all that may hang does."""
+    most = (1 + IDLE) * CONCURRENCY
     with rounds_of() as setting:
-        for number in range(CONCURRENCY):
+        for number in range(most):
             setting.ledger.add(f"h{number}")
             setting.ledger.seconds[f"h{number}"] = 30.0
-        setting.ledger.add("late", at=0.001)
+        setting.ledger.add("late", at=5.0)
         setting.rounds.start()
+        setting.time.go(4.0)
+        assert most == setting.rounds.underway
 
-        wakes = count_wakes(setting, 29.0)
+        wakes = count_wakes(setting, 25.0)
 
-        assert wakes <= 2
-        setting.time.go(2.0)
-        assert [(0.0, 0), (30.0, CONCURRENCY)] == [
-            setting.ledger.begun[0],
-            setting.ledger.begun[-1],
-        ]
+        assert wakes <= 3
+        setting.time.go(5.0)
+        late = [at for at, number in setting.ledger.begun if number == most]
+        assert [30.0] == late
 
 
 def test_held_is_no_reason_to_run_in_circles() -> None:
@@ -402,7 +484,7 @@ def test_stopping_waits_for_what_is_under_way_and_writes_what_came_of_it() -> No
         stopped = Deferred.fromCoroutine(setting.rounds.stop(20.0))
         setting.time.go(2.5)
         assert not stopped.called
-        setting.time.go(0.5)
+        setting.time.go(0.5 + BATCH_WINDOW)
 
         assert stopped.called
         assert list(range(PER_HOST)) == setting.ledger.done
@@ -419,11 +501,12 @@ def test_stopping_waits_no_longer_than_told() -> None:
         stopped = Deferred.fromCoroutine(setting.rounds.stop(20.0))
         setting.time.go(19.9)
         assert not stopped.called
-        setting.time.go(0.1)
+        setting.time.go(0.1 + 2 * BATCH_WINDOW)
 
         assert stopped.called
         assert [] == setting.ledger.underway
         assert [] == setting.ledger.done
+        assert not any(row.claimed for row in setting.ledger.rows.values())
 
 
 def test_stopping_ends_in_time_when_the_store_fails() -> None:
@@ -435,9 +518,28 @@ def test_stopping_ends_in_time_when_the_store_fails() -> None:
         setting.ledger.faults = 10**6
 
         stopped = Deferred.fromCoroutine(setting.rounds.stop(20.0))
-        setting.time.go(20.0)
+        setting.time.go(20.0 + RELEASE_SECONDS)
 
         assert stopped.called
+
+
+@pytest.mark.parametrize("moment", [0.1, 0.5, 0.9, 1.7, 1.9, 2.1])
+def test_stopping_leaves_no_claim_whenever_it_comes(moment: float) -> None:
+    """While claims or results are written, or attempts are made: what is left counts as a death."""
+    with rounds_of() as setting:
+        setting.ledger.add("a", 5)
+        setting.ledger.seconds["a"] = 1.0
+        setting.ledger.latency = 0.4
+        setting.rounds.start()
+        setting.time.go(moment)
+
+        stopped = Deferred.fromCoroutine(setting.rounds.stop(0.0))
+        setting.time.go(RELEASE_SECONDS)
+
+        assert stopped.called
+        assert not any(row.claimed for row in setting.ledger.rows.values())
+        ended = [number for at, number in setting.ledger.begun if at + 1.0 <= moment]
+        assert ended == setting.ledger.done
 
 
 def test_stopping_what_never_began() -> None:
@@ -458,7 +560,7 @@ def test_a_bug_in_one_attempt_leaves_its_place_to_others() -> None:
     time = Time()
     ledger = Oops(time)
     ledger.add("a", 5)
-    rounds = Rounds("attempts", time.clock, ledger, 1)
+    rounds = Scheduler("attempts", time.clock, ledger, 1)
     with capturedLogs() as events:
         rounds.start()
         time.go(5.0)
@@ -474,6 +576,7 @@ def test_as_many_again_are_claimed_ahead_and_attempted_in_their_turn() -> None:
         setting.ledger.add("a", 3)
         setting.ledger.add("b", 3)
         setting.ledger.seconds = {"a": 1.0, "b": 1.0}
+        setting.ledger.takers = {"a", "b"}
         setting.rounds.start()
         setting.time.go(0.5)
 
@@ -486,6 +589,7 @@ def test_what_was_claimed_ahead_is_put_back_when_it_is_held() -> None:
         setting.ledger.add("a", 3)
         setting.ledger.add("b", 3)
         setting.ledger.seconds = {"a": 1.0, "b": 1.0}
+        setting.ledger.takers = {"a", "b"}
         setting.rounds.start()
         setting.time.go(0.5)
 
@@ -503,6 +607,7 @@ def test_no_claim_waits_until_somebody_else_could_take_it() -> None:
         setting.ledger.add("a", 2)
         setting.ledger.add("b", 2)
         setting.ledger.seconds = {"a": 60.0, "b": 60.0}
+        setting.ledger.takers = {"a", "b"}
         setting.rounds.start()
         setting.time.go(59.0)
         claimed = [number for number, row in setting.ledger.rows.items() if row.claimed]
@@ -529,3 +634,25 @@ def test_what_is_claimed_already_is_not_attempted_beside_it() -> None:
         setting.time.go(10.0)
 
         assert 1 == len(setting.ledger.begun)
+
+
+def test_what_is_due_is_claimed_from_anywhere_and_in_order() -> None:
+    """Nodes that all begin with the same rows get none, all but one."""
+    due = [Due(id=number, host="a", active=True) for number in range(4)]
+    for chance, expected in ((0.0, [0, 1, 2, 3]), (0.5, [2, 3, 0, 1]), (0.99, [3, 0, 1, 2])):
+        assert expected == [each.id for each in from_anywhere(lambda: chance)(due)]  # noqa: B023
+    assert [] == from_anywhere(lambda: 0.5)([])
+
+
+def test_where_others_have_had_most_of_it_it_is_looked_up_anew() -> None:
+    """Before, every turn asked in vain for the next of what others had claimed long ago."""
+    with rounds_of() as setting:
+        for number in range(100):
+            setting.ledger.add(f"h{number}")
+        setting.ledger.taken = set(range(95))
+
+        setting.rounds.start()
+        setting.time.go(1.0)
+
+        assert list(range(95, 100)) == [number for _, number in setting.ledger.begun]
+        assert 5 >= setting.ledger.turns

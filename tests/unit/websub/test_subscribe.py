@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from reviewsd.config.load.schema import Hub as Settings
-from reviewsd.config.load.schema import Limits
-from reviewsd.store.sqlite import StoreError
+from reviewsd.config.schema import Hub as Settings
+from reviewsd.config.schema import Limits
+from reviewsd.store.transactions import StoreError
 from reviewsd.websub.form import HubAnswer
 from tests.support.hub import (
     BASE_URL,
@@ -131,6 +131,18 @@ def test_requests_for_one_host_are_bounded_whoever_sends_them() -> None:
 
         assert 120 * [202] + 5 * [429] == [answer.status for answer in answers]
         assert "callback host" in answers[-1].text
+
+
+def test_who_is_subscribed_renews_however_many_requests_for_its_host_there_are() -> None:
+    """H5: strangers must not be able to let a lease run out."""
+    with living(Settings(limits=Limits(active_per_host=1000))) as life:
+        assert 202 == life.post().status
+        for number in range(125):
+            life.post(f"{CALLBACK}{number}", client=f"10.0.0.{number}/32")
+
+        assert 429 == life.post(f"{CALLBACK}new").status
+        assert 202 == life.post().status
+        assert 202 == life.post(mode="unsubscribe").status
 
 
 def test_a_paused_hub_accepts_nothing_for_now() -> None:

@@ -3,22 +3,28 @@
 import hashlib
 import mmap
 import socket
+import ssl
 import tempfile
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
-from twisted.internet.error import ConnectionDone
+from OpenSSL import SSL
+from twisted.internet.defer import Deferred
+from twisted.internet.error import ConnectionDone, ConnectionLost
 from twisted.internet.task import Clock, deferLater
 from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
 
-from reviewsd.websub.outbound.requests.connection import PIECE, Connection, Lost, Peer, Reply, Request
-from reviewsd.websub.outbound.requests.outcomes import Answered, Outcome, Push, Unanswered
-from reviewsd.websub.outbound.requests.tls import Tls
-from reviewsd.websub.outbound.requests.fair_queue import Turns
+from reviewsd.websub.outbound.connection import Connection
+from reviewsd.websub.outbound.exchange import PIECE, Lost, OutboundRequest, OutboundResponse, Peer
+from reviewsd.websub.outbound.fair_queue import FairQueue
+from reviewsd.websub.outbound.outcomes import Answered, AttemptOutcome, Push, Trail, Unanswered
+from reviewsd.websub.outbound.tls import Tls
 from tests.support.authority import authority
 from tests.support.callback_process import sink
 from tests.support.callbacks import HOST, Server, serving
@@ -35,13 +41,13 @@ def ca_file(tmp_path: Path) -> Path:
     return authority().identity.write(tmp_path / "ca.pem")
 
 
-async def verify(ca_file: Path, url: str, seconds: float = 5) -> Outcome:
+async def verify(ca_file: Path, url: str, seconds: float = 5) -> AttemptOutcome:
     async with calling(ca_file) as client:
         to = callback(url).adding(CHALLENGE)
         return await client.verify(to, timeout=seconds, admission=Turnstile())
 
 
-async def deliver(ca_file: Path, url: str, content: Push, seconds: float = 5) -> Outcome:
+async def deliver(ca_file: Path, url: str, content: Push, seconds: float = 5) -> AttemptOutcome:
     async with calling(ca_file) as client:
         return await client.deliver(callback(url), content, timeout=seconds, admission=Turnstile())
 
@@ -70,7 +76,7 @@ async def test_a_delivery_is_these_bytes(ca_file: Path, signature: bytes | None)
     headers = (
         b"Content-Type: application/feed+json\r\n"
         b"Content-Length: 6\r\n"
-        b'Link: <https://r.example/hub>; rel="hub", <https://r.example/f>; rel="self"\r\n'
+        b'Link: <https://r.example/f>; rel="self", <https://r.example/hub>; rel="hub"\r\n'
         b'ETag: "abc"\r\n'
     )
     async with serving() as server:
@@ -245,8 +251,10 @@ async def test_who_speaks_no_tls_is_told_apart(
         def end_all() -> None:
             for each in server.open:
                 end(each.transport)
+            if not server.connections:  # yet
+                reactor.callLater(0.01, end_all)
 
-        reactor.callLater(0.05, end_all)
+        end_all()
         outcome = await verify(ca_file, server.url())
         assert isinstance(outcome, Unanswered)
         assert outcome.reason.endswith(reason)
@@ -255,29 +263,36 @@ async def test_who_speaks_no_tls_is_told_apart(
 class Wire(StringTransport):
     """A transport in memory, with what a socket has beside."""
 
+    lost = False
+
     def setTcpNoDelay(self, *, enabled: bool) -> None:
         pass
 
     def writeSomeData(self, data: bytes) -> int:
+        assert not self.lost, "a lost transport has no socket any more"
         self.write(data)
         return len(data)
+
+
+def connecting(clock: Clock, ca_file: Path) -> Connection:
+    return Connection(
+        clock,
+        FairQueue(clock),
+        Tls(clock, ca_file),
+        Peer(callback=callback("https://127.0.0.1/"), address=HOST, network="127.0.0.0/24"),
+        byte_budget=10_000,
+        max_lifetime=45.0,
+        ended=lambda _: None,
+    )
 
 
 @pytest.mark.parametrize("pieces", [1, 7])
 def test_an_alert_is_heard_although_the_peer_leaves_with_it(ca_file: Path, pieces: int) -> None:
     """Both may come in one turn of the reactor, before the handshake has its own."""
     clock = Clock()
-    outcomes: list[Reply | Lost] = []
-    connection = Connection(
-        clock,
-        Turns(clock),
-        Tls(clock, ca_file),
-        Peer(callback=callback("https://127.0.0.1/"), address=HOST, network="127.0.0.0/24"),
-        byte_budget=1_000,
-        max_lifetime=45.0,
-        ended=lambda _: None,
-    )
-    connection.exchange(Request(b"")).addCallback(outcomes.append)
+    outcomes: list[OutboundResponse | Lost] = []
+    connection = connecting(clock, ca_file)
+    connection.exchange(OutboundRequest(b"")).addCallback(outcomes.append)
     connection.makeConnection(Wire())
     clock.advance(0)
 
@@ -292,6 +307,37 @@ def test_an_alert_is_heard_although_the_peer_leaves_with_it(ca_file: Path, piece
     assert isinstance(lost, Lost)
     assert "unrecognized name" in lost.reason
     assert [] == clock.getDelayedCalls()
+
+
+def test_a_handshake_that_ends_as_the_peer_leaves_writes_no_more(ca_file: Path) -> None:
+    clock = Clock()
+    outcomes: list[OutboundResponse | Lost] = []
+    connection, wire = connecting(clock, ca_file), Wire()
+    connection.exchange(OutboundRequest(b"x")).addCallback(outcomes.append)
+    connection.makeConnection(wire)
+    clock.advance(0)
+
+    connection.dataReceived(flight(wire.value()))
+    wire.lost = True
+    connection.connectionLost(Failure(ConnectionLost()))
+    clock.advance(0)
+
+    assert [Lost("the connection was lost before it answered", begun=False)] == outcomes
+    assert [] == clock.getDelayedCalls()
+
+
+def flight(hello: bytes) -> bytes:
+    """All that a server says before the client must say more (RFC 8446 2)."""
+    identity = authority().issue(HOST)
+    context = SSL.Context(SSL.TLS_SERVER_METHOD)
+    context.use_certificate(identity.certificate)
+    context.use_privatekey(identity.key)
+    server = SSL.Connection(context, None)
+    server.set_accept_state()
+    server.bio_write(hello)
+    with suppress(SSL.WantReadError):
+        server.do_handshake()
+    return server.bio_read(65_536)
 
 
 # Before all is sent -------------------------------------------------------------------------------
@@ -323,3 +369,77 @@ async def test_a_refusal_counts_at_once_and_the_rest_is_not_sent(ca_file: Path) 
         assert 413 == outcome.status
         await deferLater(reactor, 0)
         assert server.bytes_received < 30_000_000
+
+
+# Who takes what he is sent ------------------------------------------------------------------------
+
+SMALL_WINDOW = 16_384
+PACED = 47  # SO_MAX_PACING_RATE
+
+
+class Reader(threading.Thread):
+    """A TLS server for one connection, which reads so many bytes and then pauses, until it is told."""
+
+    def __init__(self, directory: Path, pause: float) -> None:
+        super().__init__()
+        self._pause = pause
+        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._context.load_cert_chain(authority().issue(HOST).write_with_key(directory / "server"))
+        self._listener = socket.socket()
+        if pause:
+            self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL_WINDOW)
+        self._listener.bind((HOST, 0))
+        self._listener.listen()
+        self.url = f"https://{HOST}:{self._listener.getsockname()[1]}/"
+        self.enough = threading.Event()
+
+    def run(self) -> None:
+        connection, _ = self._listener.accept()
+        with self._listener, self._context.wrap_socket(connection, server_side=True) as tls:
+            while not self.enough.wait(self._pause):
+                tls.recv(SMALL_WINDOW)
+
+
+@pytest.mark.parametrize(
+    ("pause", "line", "busy"), [(0.02, None, False), (0, 800_000, True)], ids=["reader", "line"]
+)
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_slow_reader_takes_nothing_of_the_line_and_is_not_busy(
+    tmp_path: Path,
+    ca_file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    pause: float,
+    line: int | None,
+    *,
+    busy: bool,
+) -> None:
+    """H8: as quick as who has a slow line to here, who keeps a place until he has it all."""
+    monkeypatch.setattr("reviewsd.websub.outbound.pace.PACE_SECONDS", 0.2)
+    made = Connection.connectionMade
+
+    def behind_line(connection: Connection) -> None:
+        if line:
+            connection.transport.getHandle().setsockopt(socket.SOL_SOCKET, PACED, line)
+        made(connection)
+
+    monkeypatch.setattr(Connection, "connectionMade", behind_line)
+    reader, trail = Reader(tmp_path, pause), Trail()
+    reader.start()
+    async with calling(ca_file) as client:
+        attempt = Deferred.fromCoroutine(
+            client.deliver(
+                callback(reader.url),
+                push(bytes(8_000_000)),
+                timeout=30,
+                admission=Turnstile(),
+                trail=trail,
+            )
+        )
+        found = []
+        for _ in range(16):
+            await deferLater(reactor, 0.05)
+            found.append(trail.is_busy())
+        reader.enough.set()
+        await attempt
+    reader.join()
+    assert [busy] * 4 == found[-4:]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from twisted.internet.task import Clock
 
-from reviewsd.websub.outbound.requests.fair_queue import PORTION_SECONDS, Turns
+from reviewsd.websub.outbound.fair_queue import PORTION_SECONDS, FairQueue
 
 
 class Reactor(Clock):
@@ -22,7 +22,7 @@ class Rig:
 
     def __init__(self) -> None:
         self.reactor = Reactor()
-        self.turns = Turns(self.reactor)
+        self.turns = FairQueue(self.reactor)
         self.done: list[str] = []
 
     def work(self, name: str, seconds: float = 0.0) -> Callable[[], None]:

@@ -14,14 +14,14 @@ from twisted.internet.testing import MemoryReactorClock
 from twisted.python.failure import Failure
 
 from reviewsd.domain.addresses import Addresses, network_of
-from reviewsd.websub.outbound.requests.client import CallbackClient
-from reviewsd.websub.outbound.requests.connection import Request
-from reviewsd.websub.outbound.requests.dialer import Dialler
-from reviewsd.websub.outbound.requests.requests import Limits, Outbound
-from reviewsd.websub.outbound.requests.outcomes import Answered, Crowded, Outcome, Unanswered
-from reviewsd.websub.outbound.requests.pool import MAX_KEPT_PER_HOST
-from reviewsd.websub.outbound.requests.resolver import Resolver
-from reviewsd.websub.outbound.requests.tls import Tls
+from reviewsd.websub.outbound.client import CallbackClient
+from reviewsd.websub.outbound.dialer import Dialer
+from reviewsd.websub.outbound.exchange import OutboundRequest
+from reviewsd.websub.outbound.outcomes import Answered, AttemptOutcome, Throttled, Unanswered
+from reviewsd.websub.outbound.pool import MAX_KEPT_PER_HOST
+from reviewsd.websub.outbound.requests import Limits, Outbound
+from reviewsd.websub.outbound.resolver import Resolver
+from reviewsd.websub.outbound.tls import Tls
 from tests.support.authority import authority
 from tests.support.callbacks import HOST, serving
 from tests.support.hostile import delivering, leftovers, verifying
@@ -36,7 +36,9 @@ def ca_file(tmp_path: Path) -> Path:
     return authority().identity.write(tmp_path / "ca.pem")
 
 
-async def deliver(client: CallbackClient, url: str, turnstile: Turnstile | None = None) -> Outcome:
+async def deliver(
+    client: CallbackClient, url: str, turnstile: Turnstile | None = None
+) -> AttemptOutcome:
     return await client.deliver(
         callback(url), push(), timeout=5, admission=turnstile or Turnstile()
     )
@@ -95,7 +97,7 @@ async def test_the_service_does_not_call_itself(ca_file: Path, interface: str, h
 
 
 def test_a_listener_on_all_addresses_is_on_this_host_only() -> None:
-    dialler = Dialler(reactor, Addresses(), {("0.0.0.0", 443), ("10.0.0.1", 444)})
+    dialler = Dialer(reactor, Addresses(), {("0.0.0.0", 443), ("10.0.0.1", 444)})
     assert [False, False, True] == [
         dialler.is_own(PUBLIC[0], 443),
         dialler.is_own(PUBLIC[2], 443),
@@ -135,18 +137,18 @@ class Rig:
         self.outbound = Outbound(
             self.reactor,
             Resolver(self.reactor, Names({"a.example.com": answers}), addresses, 5.0),
-            Dialler(self.reactor, addresses, set()),
+            Dialer(self.reactor, addresses, set()),
             Tls(self.reactor, ca_file),
             Limits(),
         )
-        self.outcomes: list[Outcome] = []
+        self.outcomes: list[AttemptOutcome] = []
         self.failures: list[Any] = []
 
     def begin(self, seconds: float = 15.0) -> Deferred[None]:
         attempt = Deferred.fromCoroutine(
             self.outbound.exchange(
                 callback("https://a.example.com/"),
-                Request(b""),
+                OutboundRequest(b""),
                 timeout=seconds,
                 admission=self.turnstile,
             )
@@ -277,11 +279,11 @@ async def test_a_full_network_is_not_called(ca_file: Path) -> None:
         outcomes = await gatherResults(
             [Deferred.fromCoroutine(deliver(client, url, turnstile)) for _ in range(5)]
         )
-        assert [ACCEPTED] * 2 + [Crowded(HOST)] * 3 == sorted(outcomes, key=str)
+        assert [ACCEPTED] * 2 + [Throttled(HOST)] * 3 == sorted(outcomes, key=str)
         assert (2, 2) == (turnstile.most, server.connections)
 
         turnstile.limit = 0  # a kept connection needs a place as well
-        assert Crowded(HOST) == await deliver(client, url, turnstile)
+        assert Throttled(HOST) == await deliver(client, url, turnstile)
         turnstile.limit = 1
         assert ACCEPTED == await deliver(client, url, turnstile)
         assert 2 == server.connections

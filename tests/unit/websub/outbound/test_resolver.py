@@ -18,13 +18,17 @@ from zope.interface import implementer
 
 from reviewsd.domain.addresses import Addresses, AddressRefusedError
 from reviewsd.domain.callback import Callback
-from reviewsd.websub.outbound.resolver import (
-    MAX_ADDRESSES,
+from reviewsd.websub.outbound.name_queue import (
+    MEMORY_SECONDS,
+    PER_DOMAIN,
+    PER_REQUESTER,
+    SLOW,
+    SLOW_PER_DOMAIN,
+    SLOW_SECONDS,
     THREADS,
-    NotResolvedError,
-    Resolver,
-    SystemNames,
+    registered_domain,
 )
+from reviewsd.websub.outbound.resolver import MAX_ADDRESSES, NotResolvedError, Resolver, SystemNames
 
 reactor = cast("Any", installed)
 
@@ -64,8 +68,15 @@ class Rig:
         opened = [ip_network(each) for each in networks]
         self.resolver = Resolver(self.clock, self.names, Addresses(opened), DEADLINE)
 
-    def ask(self, host: str) -> Deferred[Sequence[str]]:
-        return Deferred.fromCoroutine(self.resolver.addresses(Callback(host, 443, "/")))
+    def ask(self, host: str, requester: str = "") -> Deferred[Sequence[str]]:
+        callback = Callback(host, 443, "/")
+        return Deferred.fromCoroutine(self.resolver.addresses(callback, requester))
+
+    def hang(self, *hosts: str, requester: str = "") -> int:
+        """Ask for names that nobody answers for; returns how many of these have a thread."""
+        for host in hosts:
+            self.ask(host, requester).addErrback(lambda failure: failure.trap(NotResolvedError))
+        return len(set(hosts) & set(self.names.asked))
 
     def resolve(self, host: str, *answers: str) -> Sequence[str]:
         """Ask and answer."""
@@ -171,12 +182,12 @@ def test_a_name_that_hangs_holds_one_thread() -> None:
     assert PUBLIC == rig.resolve("a.example.com", *PUBLIC)
 
 
-def test_sixteen_look_ups_run_at_once_and_the_others_wait() -> None:
+def test_so_many_look_ups_run_at_once_and_the_others_wait() -> None:
     """What waits for a thread does not use up its time (E6)."""
     rig = Rig()
-    stuck = [rig.ask(f"{each}.example.com") for each in range(THREADS)]
+    stuck = [rig.ask(f"{each}.example.com") for each in range(PER_DOMAIN)]
     good = rig.ask("good.example.com")
-    assert THREADS == len(rig.names.asked)
+    assert PER_DOMAIN == len(rig.names.asked)
 
     rig.clock.advance(DEADLINE)
     for each in stuck:
@@ -213,11 +224,131 @@ def test_the_last_who_leaves_leaves_no_timer() -> None:
 
 def test_who_leaves_the_queue_is_never_looked_up() -> None:
     rig = Rig()
-    for each in range(THREADS):
+    for each in range(PER_DOMAIN):
         rig.ask(f"{each}.example.com")
     cancel(rig.ask("good.example.com"))
     rig.names.answer("3.example.com", *PUBLIC)
     assert "good.example.com" not in rig.names.asked
+
+
+# Whose turn it is ---------------------------------------------------------------------------------
+
+ATTACKER, OTHER = "203.0.113.7/32", "198.51.100.7/32"
+DOMAINS = [f"a.silent{number}.com" for number in range(200)]
+
+
+def names_of(domain: str, count: int = 200) -> list[str]:
+    return [f"a{number}.{domain}" for number in range(count)]
+
+
+@pytest.mark.parametrize("silent", [names_of("silent.com"), DOMAINS], ids=["one", "many"])
+def test_names_that_hang_keep_a_thread_from_nobody_else(silent: list[str]) -> None:
+    """Names of one registered domain, or of as many as there are names."""
+    rig = Rig()
+    rig.hang(*silent)
+    assert PUBLIC == rig.resolve("good.example.com", *PUBLIC)
+
+
+def test_a_registered_domain_has_a_few_threads() -> None:
+    rig = Rig()
+    assert PER_DOMAIN == rig.hang(*names_of("silent.co.uk"))
+    assert PER_DOMAIN == rig.hang(*names_of("silent.com"))
+    assert PUBLIC == rig.resolve("good.co.uk", *PUBLIC)
+
+
+def test_a_requester_has_a_few_threads() -> None:
+    rig = Rig()
+    assert PER_REQUESTER == rig.hang(*DOMAINS, requester=ATTACKER)
+    asked = rig.ask("good.example.com", OTHER)
+    rig.names.answer("good.example.com", *PUBLIC)
+    assert PUBLIC == now(asked)
+    rig.names.answer(DOMAINS[0])
+    assert DOMAINS[PER_REQUESTER] in rig.names.asked
+    assert DOMAINS[PER_REQUESTER + 1] not in rig.names.asked
+
+
+def test_nobody_can_keep_a_name_from_others_by_asking_for_it() -> None:
+    rig = Rig()
+    rig.hang(*DOMAINS, requester=ATTACKER)
+    waiting = rig.ask("good.example.com", ATTACKER)
+    assert "good.example.com" not in rig.names.asked
+    asked = rig.ask("good.example.com", OTHER)
+    rig.names.answer("good.example.com", *PUBLIC)
+    assert [PUBLIC, PUBLIC] == [now(asked), now(waiting)]
+
+
+def test_domains_take_turns_while_there_are_too_few_threads() -> None:
+    rig = Rig()
+    for number in range(THREADS // PER_DOMAIN):
+        assert PER_DOMAIN == rig.hang(*names_of(f"silent{number}.com"))
+    late = ["a.late.com", "b.late.com", "a.later.com"]
+    assert 0 == rig.hang(*late)
+    for number in range(3):
+        rig.names.answer(f"a{number}.silent0.com")
+
+    order = [name for name in rig.names.asked if name in late or "silent0" in name]
+    assert ["a8.silent0.com", "a.late.com", "a.later.com"] == order[PER_DOMAIN:]
+
+
+def slow(rig: Rig, *names: str) -> None:
+    """Look these up; all of them take too long."""
+    for name in names:
+        rig.hang(name)
+        rig.clock.advance(SLOW_SECONDS + 0.1)
+        rig.names.answer(name)
+    rig.names.asked.clear()
+
+
+def test_a_name_that_was_slow_has_fewer_threads() -> None:
+    rig = Rig()
+    known = names_of("silent.com", SLOW_PER_DOMAIN + 1) + DOMAINS[:SLOW]
+    slow(rig, *known)
+    assert SLOW_PER_DOMAIN == rig.hang(*known[: SLOW_PER_DOMAIN + 1])
+    rig.hang(*DOMAINS[:SLOW])
+    assert SLOW == len(rig.names.asked)
+    assert PUBLIC == rig.resolve("good.silent.com", *PUBLIC)
+
+
+def test_a_name_that_was_slow_waits_until_no_other_does() -> None:
+    rig = Rig()
+    slow(rig, "slow.com")
+    for number in range(THREADS // PER_DOMAIN):
+        rig.hang(*names_of(f"silent{number}.com", PER_DOMAIN))
+    assert 0 == rig.hang("slow.com", "good.com")
+    rig.names.answer("a0.silent0.com")
+    assert ["good.com"] == rig.names.asked[THREADS:]
+    rig.names.answer("a1.silent0.com")
+    assert ["good.com", "slow.com"] == rig.names.asked[THREADS:]
+
+
+@pytest.mark.parametrize("forgiven", ["by time", "by a quick answer"])
+def test_that_a_name_was_slow_is_forgotten(forgiven: str) -> None:
+    rig = Rig()
+    known = DOMAINS[: SLOW + 1]
+    slow(rig, *known)
+    if forgiven == "by time":
+        rig.clock.advance(MEMORY_SECONDS)
+    else:
+        for name in known:
+            rig.resolve(name, *PUBLIC)
+        rig.names.asked.clear()
+    assert SLOW + 1 == rig.hang(*known)
+
+
+@pytest.mark.parametrize(
+    ("host", "domain"),
+    [
+        ("example.com", "example.com"),
+        ("a.b.example.com", "example.com"),
+        ("a.b.example.co.uk", "example.co.uk"),
+        ("co.uk", "co.uk"),
+        ("shop.example.de", "example.de"),
+        ("www.abc.de", "www.abc.de"),
+        ("localhost", "localhost"),
+    ],
+)
+def test_what_somebody_has_registered(host: str, domain: str) -> None:
+    assert domain == registered_domain(host)
 
 
 # The system's resolver ----------------------------------------------------------------------------

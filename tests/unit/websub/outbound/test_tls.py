@@ -1,18 +1,34 @@
 """TLS to callbacks: who is trusted, for which name, and what is resumed (E10)."""
 
+import base64
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import count
+from math import gcd
 from pathlib import Path
 
 import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from hypothesis import given
+from hypothesis import strategies as st
 from OpenSSL import SSL
 from OpenSSL._util import lib
+from service_identity import CertificateError, VerificationError
+from service_identity.cryptography import verify_certificate_hostname
 from twisted.internet.task import Clock
 
 from reviewsd.domain.callback import Callback
-from reviewsd.websub.outbound.requests.outcomes import Answered, Unanswered
-from reviewsd.websub.outbound.requests.tls import MAX_SESSIONS, SESSION_SECONDS, NotTrustedError, Tls, reason
+from reviewsd.websub.outbound.outcomes import Answered, Unanswered
+from reviewsd.websub.outbound.tls import (
+    MAX_INTERMEDIATES,
+    MAX_SESSIONS,
+    SESSION_SECONDS,
+    NotTrustedError,
+    Tls,
+    is_for,
+    reason,
+)
 from tests.support.authority import Authority, Identity, authority, self_signed
 from tests.support.callbacks import HOST, NAMES, serving
 from tests.support.outbound import Names, Turnstile, callback, calling, push
@@ -26,9 +42,15 @@ def ca_file(tmp_path: Path) -> Path:
     return authority().identity.write(tmp_path / "ca.pem")
 
 
-def server_context(identity: Identity | None = None, most: int | None = None) -> SSL.Context:
+def server_context(
+    identity: Identity | None = None, most: int | None = None, groups: str | None = None
+) -> SSL.Context:
     identity = identity or authority().issue(*NAMES)
     context = SSL.Context(SSL.TLS_SERVER_METHOD)
+    if groups is not None:
+        assert lib.SSL_CTX_set1_curves_list(context._context, groups.encode()) == 1
+    for each in identity.chain:
+        context.add_extra_chain_cert(each)
     if most is not None:
         context.set_max_proto_version(most)
     context.use_certificate(identity.certificate)
@@ -128,8 +150,38 @@ def test_without_the_file_only_the_platform_is_trusted() -> None:
 
 
 def _thousand_names() -> list[str]:
-    """To look through them all would take the reactor milliseconds."""
+    """28 kB."""
     return [f"a-long-name-{number}.example.com" for number in range(1_000)]
+
+
+def _costly_key() -> rsa.RSAPrivateKey:
+    """Its exponent is as long as its modulus: a signature takes 20 ms to verify."""
+    usual = rsa.generate_private_key(65_537, 3_072).private_numbers()
+    order = (usual.p - 1) * (usual.q - 1)
+    public = next(e for e in count(order * 2 // 3) if gcd(e, order) == 1)
+    private = pow(public, -1, order)
+    return rsa.RSAPrivateNumbers(
+        p=usual.p,
+        q=usual.q,
+        d=private,
+        dmp1=private % (usual.p - 1),
+        dmq1=private % (usual.q - 1),
+        iqmp=usual.iqmp,
+        public_numbers=rsa.RSAPublicNumbers(public, usual.public_numbers.n),
+    ).private_key(unsafe_skip_rsa_key_validation=True)
+
+
+def _slow_curve() -> ec.EllipticCurvePrivateKey:
+    """A signature takes 4 ms to verify."""
+    return ec.generate_private_key(ec.BrainpoolP512R1())
+
+
+def _delegated(times: int) -> Authority:
+    """An authority with so many intermediates between itself and the root."""
+    issuer = authority()
+    for number in range(times):
+        issuer = issuer.delegate(f"Intermediate {number}")
+    return issuer
 
 
 @pytest.mark.parametrize(
@@ -142,7 +194,10 @@ def _thousand_names() -> list[str]:
         (lambda: Authority("Tests").issue(*NAMES), None, "certificate verify failed"),
         (lambda: authority().issue(*NAMES, expired=True), None, "certificate verify failed"),
         (lambda: authority().issue(*NAMES), SSL.TLS1_1_VERSION, "TLS"),
-        (lambda: authority().issue(*NAMES, *_thousand_names()), None, "too large"),
+        (lambda: authority().issue(*NAMES, *_thousand_names()), None, "brought no data"),
+        (lambda: authority().issue(*NAMES, key=_costly_key()), None, "unusual kind or size"),
+        (lambda: authority().delegate(key=_slow_curve()).issue(*NAMES), None, "unusual kind"),
+        (lambda: _delegated(MAX_INTERMEDIATES + 1).issue(*NAMES), None, "verify failed"),
     ],
     ids=[
         "wrong name",
@@ -153,6 +208,9 @@ def _thousand_names() -> list[str]:
         "expired",
         "TLS 1.1",
         "too many names",
+        "costly exponent",
+        "slow curve",
+        "long chain",
     ],
 )
 @pytest.mark.parametrize("host", ["localhost", HOST])
@@ -170,6 +228,71 @@ async def test_no_byte_of_a_request_reaches_who_is_not_trusted(
             assert words in outcome.reason
             assert HOST == outcome.address
         assert (2, 0) == (server.connections, server.bytes_received)
+
+
+@pytest.mark.parametrize(
+    "identity",
+    [
+        lambda: authority().issue(*NAMES, key=rsa.generate_private_key(65_537, 3_072)),
+        lambda: authority().issue(*NAMES, key=ec.generate_private_key(ec.SECP384R1())),
+        lambda: authority().delegate(key=ec.generate_private_key(ec.SECP521R1())).issue(*NAMES),
+        lambda: _delegated(MAX_INTERMEDIATES).issue(*NAMES, *_thousand_names()[:400]),
+    ],
+    ids=["RSA", "P-384", "P-521 above", "long chain and many names"],
+)
+def test_what_authorities_issue_is_trusted(ca_file: Path, identity: Callable[[], Identity]) -> None:
+    client = Tls(Clock(), ca_file).connection(LOCALHOST)
+    shake(client, server_context(identity()))
+    Tls(Clock(), ca_file).check(client, LOCALHOST)
+
+
+@pytest.mark.parametrize("most", [SSL.TLS1_2_VERSION, SSL.TLS1_3_VERSION])
+@pytest.mark.parametrize("group", ["X25519", "P-256", "P-384"])
+def test_keys_are_exchanged_over_curves(ca_file: Path, most: int, group: str) -> None:
+    client = Tls(Clock(), ca_file).connection(LOCALHOST)
+    shake(client, server_context(most=most, groups=group))
+    names = {"P-256": "secp256r1", "P-384": "secp384r1", "X25519": "x25519"}
+    assert names[group] == client.get_group_name()
+
+
+@pytest.mark.parametrize("group", ["ffdhe2048", "ffdhe3072", "P-521", "X448", "curveSM2"])
+def test_keys_are_exchanged_over_no_slow_group(ca_file: Path, group: str) -> None:
+    """They take up to 8 ms."""
+    client = Tls(Clock(), ca_file).connection(LOCALHOST)
+    with pytest.raises(SSL.Error, match="no suitable key share"):
+        shake(client, server_context(groups=group))
+
+
+def test_keys_are_exchanged_over_no_field_of_the_peers_choice(
+    ca_file: Path, tmp_path: Path
+) -> None:
+    """One of 8,192 bits takes 0.7 s."""
+    # PKCS #3: the modulus 2**8192 - 1 and the generator 2
+    field = base64.encodebytes(
+        b"\x30\x82\x04\x08\x02\x82\x04\x01\0" + 1024 * b"\xff" + b"\x02\x01\x02"
+    )
+    armour = b"-----%b DH PARAMETERS-----\n"
+    (tmp_path / "field.pem").write_bytes(armour % b"BEGIN" + field + armour % b"END")
+    identity = authority().issue("localhost", key=rsa.generate_private_key(65_537, 2_048))
+    server = server_context(identity, SSL.TLS1_2_VERSION)
+    server.set_cipher_list(b"DHE+AESGCM:RSA+AESGCM")
+    server.load_tmp_dh(str(tmp_path / "field.pem"))
+    with pytest.raises(SSL.Error, match="no shared cipher"):
+        shake(Tls(Clock(), ca_file).connection(LOCALHOST), server)
+
+
+@given(
+    names=st.lists(st.sampled_from(["a.b.c", "b.c", "*.b.c", "*.a.b.c", "*.x.c", "A.B.C", "x.c"])),
+    host=st.sampled_from(["a.b.c", "b.c", "x.b.c", "a.b.c.d", "c", "xn--a.b.c"]),
+)
+def test_names_are_judged_as_service_identity_judges_them_all(names: list[str], host: str) -> None:
+    certificate = authority().issue(*names).certificate
+    expected = True
+    try:
+        verify_certificate_hostname(certificate, host)
+    except (VerificationError, CertificateError):
+        expected = False
+    assert expected is is_for(certificate, Callback(host, 443, "/"))
 
 
 @pytest.mark.parametrize("host", ["localhost", HOST, "a.localhost.example"])

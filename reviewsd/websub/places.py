@@ -1,0 +1,99 @@
+"""Places of attempts: so many may be busy at the same time, and many more idle (H8).
+
+An attempt is busy while it is new, while there is something to do for it, and while the callback takes
+what it is sent. One that waits for DNS, a connection or an answer needs neither CPU nor bandwidth: it
+leaves its place to another, so that callbacks that hang do not stop those that answer.
+"""
+
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+
+LOOK_SECONDS = 0.15
+"""Between two looks at who is idle."""
+
+NEW_SECONDS = 0.1
+"""As long as an attempt is new; less than that, since those of one look begin together."""
+
+IDLE = 8
+"""Idle attempts for each place, at most."""
+
+T = TypeVar("T", bound=Hashable)
+
+
+class Places(Generic[T]):
+    """The attempts under way.
+
+    Args:
+        clock: For the looks.
+        count: How many places there are.
+        is_busy: Whether there is something to do for an attempt that is not new any more.
+        idle: Told of each attempt that is found to be idle.
+        freed: Called after that.
+    """
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        count: int,
+        is_busy: Callable[[T], bool],
+        idle: Callable[[T], None],
+        freed: Callable[[], None],
+    ) -> None:
+        self.count = count
+        self._clock = clock
+        self._is_busy = is_busy
+        self._idle = idle
+        self._freed = freed
+        self._since: dict[T, float] = {}
+        self._idlers: set[T] = set()
+        self._look: IDelayedCall | None = None
+
+    @property
+    def underway(self) -> int:
+        """Attempts, busy and idle."""
+        return len(self._since)
+
+    @property
+    def idle(self) -> int:
+        """Of these, the idle ones."""
+        return len(self._idlers)
+
+    @property
+    def free(self) -> bool:
+        """Whether an attempt may begin."""
+        busy = len(self._since) - len(self._idlers)
+        return busy < self.count and len(self._since) < (1 + IDLE) * self.count
+
+    def enter(self, attempt: T) -> None:
+        """It begins."""
+        self._since[attempt] = self._clock.seconds()
+        if self._look is None:
+            self._look = self._clock.callLater(LOOK_SECONDS, self._look_around)
+
+    def leave(self, attempt: T) -> None:
+        """It has ended."""
+        del self._since[attempt]
+        self._idlers.discard(attempt)
+
+    def stop(self) -> None:
+        """Look no more."""
+        if self._look is not None:
+            self._look.cancel()
+            self._look = None
+
+    def _look_around(self) -> None:
+        newest = self._clock.seconds() - NEW_SECONDS
+        busy = {
+            attempt
+            for attempt, since in self._since.items()
+            if since > newest or self._is_busy(attempt)
+        }
+        found = self._since.keys() - busy - self._idlers
+        self._idlers = self._since.keys() - busy
+        self._look = self._clock.callLater(LOOK_SECONDS, self._look_around) if busy else None
+        for attempt in found:
+            self._idle(attempt)
+        if found:
+            self._freed()

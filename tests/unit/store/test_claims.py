@@ -1,0 +1,121 @@
+"""Claims of processes that have died: counted, and attempted again with care (D7)."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from reviewsd.domain.subscription import Confirmed, Delivered, Failed, Unreachable
+from reviewsd.store import claims
+from reviewsd.store.claims import LeftClaim
+from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome
+from reviewsd.store.intents import IntentClaim, Verified
+from tests.support.hub import START
+from tests.support.hub_rows import CLAIM, HOST, WAITS, Rows
+
+WAIT = (1_000, 10_000, 30_000, 30_000)
+"""Milliseconds after the first death, the second ..."""
+
+
+@pytest.fixture
+def rows() -> Iterator[Rows]:
+    made = Rows()
+    yield made
+    made.connection.close()
+
+
+def take_over(rows: Rows, now: int) -> list[LeftClaim]:
+    return list(rows.run(lambda cursor: claims.take_over(cursor, now)))
+
+
+def deliver(rows: Rows, now: int, *results: DeliveryOutcome) -> list[DeliveryClaim]:
+    return rows.deliver(now, results, token=f"t{now}")[0]
+
+
+def verify(rows: Rows, now: int, *results: Verified) -> list[IntentClaim]:
+    return rows.verify(now, results, token=f"t{now}")
+
+
+def test_what_was_claimed_is_attempted_again_after_a_while_that_grows(rows: Rows) -> None:
+    rows.subscribe()
+    rows.bump()
+    rows.connection.execute("UPDATE subscription SET lease_expires_at = ?", (2 * START,))
+    now = START
+    for deaths, wait in enumerate(WAIT, 1):
+        assert [deaths - 1] == [claim.deaths for claim in deliver(rows, now)]
+        assert [LeftClaim(HOST, deaths)] == take_over(rows, now)
+        assert [] == rows.owed(now + wait - 1)
+        now += wait
+        assert [deaths] == [due.deaths for due in rows.owed(now)]
+
+
+def test_a_verification_is_attempted_again_likewise(rows: Rows) -> None:
+    rows.ask()
+    now = START
+    for deaths, wait in enumerate(WAIT, 1):
+        assert [deaths - 1] == [claim.deaths for claim in verify(rows, now)]
+        assert [LeftClaim(HOST, deaths)] == take_over(rows, now)
+        assert [] == rows.verifiable(now + wait - 1)
+        now += wait
+        assert [deaths] == [due.deaths for due in rows.verifiable(now)]
+
+
+def test_what_was_not_claimed_waits_for_nothing(rows: Rows) -> None:
+    rows.subscribe(2)
+    rows.bump()
+    assert [] == take_over(rows, START)
+
+    assert [0, 0] == [due.deaths for due in rows.owed()]
+
+
+@pytest.mark.parametrize("event", [Delivered(2), Failed(WAITS)])
+def test_any_result_of_a_delivery_sets_the_count_back(
+    rows: Rows, event: Delivered | Failed
+) -> None:
+    rows.subscribe()
+    rows.bump()
+    deliver(rows, START)
+    take_over(rows, START)
+    (claim,) = deliver(rows, START + 1_000)
+    deliver(rows, START + 1_000, DeliveryOutcome(claim=claim, event=event))
+
+    assert [(0,)] == rows.sql("SELECT deaths FROM subscription")
+
+
+@pytest.mark.parametrize("result", [{"event": None}, {"event": Failed(WAITS), "deadly": True}])
+def test_what_was_not_attempted_is_as_deadly_as_before(
+    rows: Rows, result: dict[str, object]
+) -> None:
+    rows.subscribe()
+    rows.bump()
+    deliver(rows, START)
+    take_over(rows, START)
+    (claim,) = deliver(rows, START + 1_000)
+    deliver(rows, START + 1_000, DeliveryOutcome(claim=claim, **result))  # type: ignore[arg-type]
+
+    assert [(1,)] == rows.sql("SELECT deaths FROM subscription")
+
+
+def test_a_result_of_a_verification_sets_the_count_back(rows: Rows) -> None:
+    rows.ask()
+    rows.ask(1)
+    verify(rows, START)
+    take_over(rows, START)
+    first, second = verify(rows, START + 1_000)
+    verify(rows, START + 1_000, Verified(first, Unreachable()), Verified(second, Confirmed()))
+
+    assert [(0,)] == rows.sql("SELECT deaths FROM verification")
+
+
+def test_what_another_node_did_not_let_go_of_in_time_is_counted_too(rows: Rows) -> None:
+    """On PostgreSQL nobody voids claims: they lapse, and whoever finds that waits as well."""
+    rows.subscribe()
+    rows.bump()
+    rows.ask(1)
+    deliver(rows, START)
+    verify(rows, START)
+    late = START + CLAIM + 1
+    assert ([], []) == (deliver(rows, late), verify(rows, late))
+
+    again = late + 1_000
+    assert [1] == [claim.deaths for claim in deliver(rows, again)]
+    assert [1] == [claim.deaths for claim in verify(rows, again)]
