@@ -5,7 +5,7 @@ strings, null is no argument, and every problem is told at once, each with what 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
 import msgspec
@@ -13,12 +13,12 @@ from msgspec import Raw
 
 from reviewsd.domain.parameters import (
     InvalidParametersError,
-    Kind,
-    Parameter,
     bounds,
+    check_range,
     read_value,
     shown,
 )
+from reviewsd.domain.search_parameters import Kind, Parameter
 
 MAX_PROBLEMS = 10
 """Told of one call; the rest is counted."""
@@ -27,10 +27,11 @@ _MAX_SHOWN = 40  # characters of an offending value
 
 _MEANT = {
     "stars": ("rating",),
+    "star_rating": ("rating",),
     "score": ("rating",),
-    "sentiment": ("rating", "min_rating"),
-    "max_rating": ("min_rating", "rating"),
-    "max_stars": ("min_rating", "rating"),
+    "polarity": ("sentiment",),
+    "max_stars": ("max_rating",),
+    "maximum": ("max_rating",),
     "min_stars": ("min_rating",),
     "minimum": ("min_rating",),
     "from": ("since", "date"),
@@ -50,7 +51,14 @@ _MEANT = {
     "contains": ("query",),
     "person": ("mentions_technician", "name"),
     "technician": ("mentions_technician", "name"),
+    "employee": ("mentions_technician", "name"),
+    "staff": ("mentions_technician", "name"),
     "service": ("mentions_service",),
+    "complaint": ("mentions_problem",),
+    "issue": ("mentions_problem",),
+    "location": ("mentions_area",),
+    "city": ("mentions_area",),
+    "town": ("mentions_area",),
     "count": ("limit", "months"),
     "top": ("limit", "months"),
     "max": ("limit", "months"),
@@ -64,7 +72,7 @@ _MEANT = {
     "skip": ("cursor", "offset"),
     "type": ("kind",),
     "category": ("kind",),
-    "topic": ("aspect", "query"),
+    "topic": ("mentions_topic", "aspect", "query"),
     "review": ("id",),
 }
 """By what is often written instead, in whole or as one of its words: the arguments that may be meant,
@@ -114,6 +122,7 @@ def read(
             len(usual) == len(given)
             and None not in usual.values()
             and usual.keys() >= set(required)
+            and not _range_problems(usual)
         ):
             return usual
     values: dict[str, object] = {}
@@ -128,12 +137,21 @@ def read(
             values[parameter.name] = value
         elif parameter.name in required:
             problems.append(f"{parameter.name} is missing: {parameter.description}".rstrip("."))
+    problems += _range_problems(values)
     if given or problems:
         names = [parameter.name for parameter in parameters]
         only = names[0] if len(names) == 1 and not values else None
         problems += _unknown(list(given), names, only, order)
         raise ArgumentsError(f"{tool}: {'; '.join(problems)}.")
     return values
+
+
+def _range_problems(values: Mapping[str, object]) -> list[str]:
+    try:
+        check_range(values)
+    except InvalidParametersError as error:
+        return [str(error)]
+    return []
 
 
 class _ProblemError(Exception):
@@ -206,7 +224,7 @@ def _unknown(
 
 def _words(name: str) -> list[str]:
     """The words of an argument's name, however they are put together."""
-    return re.findall("[a-z]+", _CAMEL.sub("_", name[:_MAX_SHOWN]).lower())
+    return _WORD.findall(_CAMEL.sub("_", name[:_MAX_SHOWN]).lower())
 
 
 def _meant(words: Sequence[str], known: Sequence[str]) -> list[str]:
@@ -229,3 +247,4 @@ def quoted(name: str) -> str:
 _members = msgspec.json.Decoder(dict[str, Raw])
 _string = msgspec.json.Decoder(str)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_WORD = re.compile("[a-z]+")

@@ -5,9 +5,9 @@ from typing import NamedTuple, cast
 
 import msgspec
 
+from reviewsd.domain.naming import Ambiguous, mention_key
+from reviewsd.domain.parameters import ambiguous
 from reviewsd.domain.search_query import LIMIT_DEFAULT
-from reviewsd.snapshot.search import mention_key
-from reviewsd.publish import fragments
 from reviewsd.http1.representation import Buffer
 from reviewsd.mcp.answers import (
     KNOWN,
@@ -20,6 +20,8 @@ from reviewsd.mcp.answers import (
     with_note,
 )
 from reviewsd.mcp.arguments import quoted, short
+from reviewsd.publish import fragments
+from reviewsd.snapshot.position_sets import FIELDS, find_name
 from reviewsd.snapshot.snapshots import Snapshot
 
 MONTHS_DEFAULT = 24  # mcp.md 5.5
@@ -37,12 +39,15 @@ def get_entity(kind: str, shelf: str, call: Call) -> Steps:
     """One aspect, technician or service, by id, name or label."""
     yield
     shelves = call.snapshot.shelves
-    (name,) = cast("dict[str, str]", call.values).values()
+    ((parameter, name),) = cast("dict[str, str]", call.values).items()
     row = shelves.find(shelf, name)
     if row is not None:
         return answered(bytes(shelves.fragment(row)))
     if not call.snapshot.manifest.insights:
         return refused(NO_INSIGHTS)
+    found = find_name(call.snapshot.columns, FIELDS[fragments.FILTERS[shelf]], name)
+    if isinstance(found, Ambiguous):
+        return refused(f"{call.tool}: {ambiguous(parameter, name, found.candidates).message}.")
     return refused(f"{call.tool}: {unknown(kind, shelf, name, call.snapshot)}.")
 
 

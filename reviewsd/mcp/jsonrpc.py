@@ -50,7 +50,7 @@ class JsonRpcError(Exception):
         super().__init__(f"{code} {message}")
 
 
-class Request(Struct, frozen=True):
+class JsonRpcRequest(Struct, frozen=True):
     """A message that wants an answer."""
 
     id: bytes
@@ -68,11 +68,11 @@ class Notification(Struct, frozen=True):
     """As those of a Request."""
 
 
-class Response(Struct, frozen=True):
+class JsonRpcResponse(Struct, frozen=True):
     """The answer to a request; nobody here asks anything."""
 
 
-Message = Request | Notification | Response
+Message = JsonRpcRequest | Notification | JsonRpcResponse
 
 
 class Batch(Struct, frozen=True):
@@ -184,7 +184,7 @@ def _message(envelope: _Envelope) -> Message:
         if params in {b"", NULL}:
             params = b"{}"
         if params.startswith(b"{"):
-            return Request(given, method, params) if given else Notification(method, params)
+            return JsonRpcRequest(given, method, params) if given else Notification(method, params)
         # an array would do for JSON-RPC (4.2), not for MCP, whose parameters have names
         code = INVALID_PARAMS if params.startswith(b"[") else INVALID_REQUEST
         raise JsonRpcError(code, _NO_PARAMS, request_id=given or NULL)
@@ -194,7 +194,7 @@ def _message(envelope: _Envelope) -> Message:
         fault = '"method" must be a string'
     elif bytes(envelope.result) or bytes(envelope.error):
         if _is_response(envelope, identified=identified):
-            return Response()
+            return JsonRpcResponse()
         fault = 'A response has an "id" and a "result" or an "error", each an object'
     else:
         fault = 'A message has a "method", a "result" or an "error"'

@@ -17,8 +17,8 @@ from reviewsd.mcp.resources import TEMPLATES, ResourceNotFoundError, ResourceToo
 from reviewsd.mcp.revisions import STATELESS, Revision
 from reviewsd.mcp.toolbox import Toolbox
 from reviewsd.mcp.tools import LISTING, TOOLS
+from reviewsd.runtime.counters import Counters
 from reviewsd.snapshot.snapshots import Snapshot
-from reviewsd.runtime.counters import Tally
 
 Payload = tuple[Buffer, ...]
 
@@ -47,7 +47,7 @@ class Methods:
         tally: Counts calls of tools.
     """
 
-    def __init__(self, toolbox: Toolbox, introduction: Introduction, tally: Tally) -> None:
+    def __init__(self, toolbox: Toolbox, introduction: Introduction, tally: Counters) -> None:
         self._toolbox = toolbox
         self._introduction = introduction
         self._tally = tally

@@ -17,9 +17,9 @@ from reviewsd.domain.insights import (
     PerReview,
 )
 from reviewsd.domain.reviews import AggregateRating, Business, Count, Date, Review, Timestamp
-from reviewsd.publish.openapi import schemas
 from reviewsd.publish.excerpts import Listed
 from reviewsd.publish.fragments import Topic
+from reviewsd.publish.openapi import schemas
 from reviewsd.publish.openapi.schemas import Json
 
 Matched = Annotated[Count, Meta(description="All that match")]
@@ -163,15 +163,15 @@ def _flat(schema: Json, known: dict[str, Json], depth: int) -> Json:
     flat = {keyword: schema[keyword] for keyword in _KEPT if keyword in schema}
     if "enum" in schema:
         flat["type"] = "string"
-    if "maximum" in schema:
-        flat.setdefault("description", f"{schema['minimum']} to {schema['maximum']}")
     if "properties" in schema and depth:
         members = msgspec.convert(schema["properties"], dict[str, Json])
         flat["properties"] = {
             name: _flat(member, known, depth - 1) for name, member in members.items()
         }
     if isinstance(schema.get("items"), dict):
-        flat["items"] = _flat(msgspec.convert(schema["items"], Json), known, depth - 1)
+        items = _flat(msgspec.convert(schema["items"], Json), known, depth - 1)
+        if items != {"type": "object"}:  # which says nothing
+            flat["items"] = items
     return flat
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from reviewsd.http1 import urls as paths
+from reviewsd.http1 import urls
 from reviewsd.http1.representation import Buffer
 from reviewsd.snapshot.snapshots import Snapshot
 
@@ -32,22 +32,22 @@ class _Kind:
 
 _KINDS = (
     _Kind(
-        path=paths.JSON_FEED,
+        path=urls.JSON_FEED,
         title="JSON Feed",
         description="The newest reviews as JSON Feed 1.1.",
     ),
     _Kind(
-        path=paths.ATOM_FEED,
+        path=urls.ATOM_FEED,
         title="Atom feed",
         description="The newest reviews as Atom.",
     ),
     _Kind(
-        path=paths.INSIGHTS,
+        path=urls.INSIGHTS,
         title="Insights",
         description="What the reviews say: sentiment by aspect, technician, topic, month, review.",
     ),
     _Kind(
-        path=paths.REVIEWS,
+        path=urls.REVIEWS,
         title="All reviews",
         description="The whole data set: the business, its rating and every review, newest first.",
     ),

@@ -8,14 +8,17 @@ from msgspec.structs import replace
 
 from reviewsd.domain.insights import PerReview
 from reviewsd.domain.search_query import LIMIT_MAX, SearchQuery
-from reviewsd.snapshot.search import SERVICE, TECHNICIAN, mention_key
-from reviewsd.publish import documents, excerpts, fragments
-from reviewsd.http1 import urls as paths
-from reviewsd.publish.excerpts import MAX_LISTED, NoPartError, excerpt, whole_in
+from reviewsd.http1 import urls
 from reviewsd.http1.representation import Buffer
 from reviewsd.mcp.answers import ENVELOPE, Call, Steps, answered, as_written, refused, with_note
 from reviewsd.mcp.arguments import quoted
 from reviewsd.mcp.insight_tools import unknown
+from reviewsd.publish import documents, excerpts, fragments
+from reviewsd.publish.excerpts import MAX_LISTED, NoPartError, excerpt, whole_in
+from reviewsd.snapshot.position_sets import FIELDS, find_name
+
+_OF_INSIGHTS = frozenset({*fragments.FILTERS.values(), "sentiment"})
+"""Filters that only insights can answer."""
 
 
 def get_business(call: Call) -> Steps:
@@ -27,6 +30,12 @@ def get_business(call: Call) -> Steps:
 
 def search_reviews(call: Call) -> Steps:
     """A page of the reviews that match: those of HTTP, as excerpts and as far as the budget goes."""
+    asked = [name for name in call.values if name in _OF_INSIGHTS]
+    if asked and not call.snapshot.manifest.insights:
+        return refused(
+            f"{call.tool}: no insights are published for this business, so it is not known what "
+            f"reviews mention: leave out {', '.join(asked)}, use query."
+        )
     query = SearchQuery(**call.values)  # type: ignore[arg-type]  # each is of its parameter's kind
     return answered((yield from _page(call, query)))
 
@@ -62,17 +71,11 @@ def _note(call: Call, query: SearchQuery) -> str:
     """Why nothing matches, where that can be told without a guess."""
     if query.since is not None and query.until is not None and query.since > query.until:
         return "since is after until"
-    for parameter, kind, shelf, field in (
-        ("mentions_technician", "technician", fragments.TECHNICIANS, TECHNICIAN),
-        ("mentions_service", "service", fragments.SERVICES, SERVICE),
-    ):
+    for shelf, parameter in fragments.FILTERS.items():
         name = cast("str | None", call.values.get(parameter))
-        if name is None or call.snapshot.columns.positions(field, mention_key(name)) is not None:
-            continue
-        if not call.snapshot.manifest.insights:
-            return f"no insights are published, so {parameter} matches nothing: use query"
-        if call.snapshot.shelves.find(shelf, name) is None:
-            return unknown(kind, shelf, name, call.snapshot)
+        columns = call.snapshot.columns
+        if name is not None and find_name(columns, FIELDS[parameter], name) is None:
+            return unknown(parameter.removeprefix("mentions_"), shelf, name, call.snapshot)
     return as_written(query.query)
 
 
@@ -91,7 +94,7 @@ def get_review(call: Call) -> Steps:
         part = excerpts.part(
             bytes(snapshot.records.at(position)),
             offset,
-            whole_in(f"{base_url}{paths.SEARCH}?since={day}&until={day}&limit={LIMIT_MAX}"),
+            whole_in(f"{base_url}{urls.SEARCH}?since={day}&until={day}&limit={LIMIT_MAX}"),
         )
     except NoPartError as error:
         return refused(
@@ -99,7 +102,7 @@ def get_review(call: Call) -> Steps:
         )
     said = b"null"
     if (insight := snapshot.insight(position)) is not None:
-        rest = whole_in(base_url + paths.INSIGHTS)
+        rest = whole_in(base_url + urls.INSIGHTS)
         analysed = documents.complete(bytes(insight), PerReview)
         said = excerpt(analysed, MAX_LISTED, PerReview.__struct_fields__, rest)
     following = b"null" if part.following is None else b"%d" % part.following

@@ -21,9 +21,9 @@ from reviewsd.mcp.jsonrpc import (
     METHOD_NOT_FOUND,
     Batch,
     JsonRpcError,
+    JsonRpcRequest,
     Message,
     Notification,
-    Request,
     failure,
     read_body,
     read_member,
@@ -66,7 +66,7 @@ class Posted(Struct, frozen=True, kw_only=True):
         return b", ".join(self.versions).strip(b" \t") if self.versions else None
 
 
-class Answer(Struct, frozen=True):
+class McpAnswer(Struct, frozen=True):
     """What goes back."""
 
     status: int
@@ -76,14 +76,14 @@ class Answer(Struct, frozen=True):
     """Those that belong to the protocol."""
 
 
-def refusal(status: int, message: str, headers: tuple[tuple[bytes, bytes], ...] = ()) -> Answer:
+def refusal(status: int, message: str, headers: tuple[tuple[bytes, bytes], ...] = ()) -> McpAnswer:
     """The answer to what is refused before anybody reads its body (the end of mcp.md 2b)."""
     code = INTERNAL_ERROR if status in _NOT_OURS else INVALID_REQUEST
-    return Answer(status, (failure(JsonRpcError(code, message)),), headers)
+    return McpAnswer(status, (failure(JsonRpcError(code, message)),), headers)
 
 
-ACCEPTED = Answer(202)
-ENDED = Answer(204)
+ACCEPTED = McpAnswer(202)
+ENDED = McpAnswer(204)
 NOT_ALLOWED = refusal(405, "Use POST to send messages, DELETE to end a session", (ALLOW,))
 NO_ROOM = refusal(
     405,
@@ -101,7 +101,7 @@ class _Refused(Exception):  # noqa: N818  it is an answer
         super().__init__(message)
 
 
-class Room(Protocol):
+class AnswerRoom(Protocol):
     """Counts the memory that an answer takes while it grows."""
 
     @property
@@ -132,8 +132,8 @@ class McpServer:
         self._random = random
 
     def post(
-        self, posted: Posted, snapshot: Snapshot, now: float, room: Room
-    ) -> Generator[None, None, Answer]:
+        self, posted: Posted, snapshot: Snapshot, now: float, room: AnswerRoom
+    ) -> Generator[None, None, McpAnswer]:
         """The answer to a POST, in steps.
 
         Args:
@@ -145,27 +145,29 @@ class McpServer:
         try:
             message = read_body(posted.body)
         except JsonRpcError as error:
-            return Answer(400, (failure(error),))
+            return McpAnswer(400, (failure(error),))
         version = posted.version
-        params = Params(message.params if isinstance(message, Request | Notification) else b"{}")
+        params = Params(
+            message.params if isinstance(message, JsonRpcRequest | Notification) else b"{}"
+        )
         if PROTOCOL_VERSION in params.meta or not (
             version is None or version in _HANDSHAKE_VERSIONS
         ):
             return (yield from self._stateless(message, params, posted, snapshot))
-        if isinstance(message, Request) and message.method == "initialize":
+        if isinstance(message, JsonRpcRequest) and message.method == "initialize":
             return self._initialize(message, params, snapshot, now)
         try:
             session = self._session(posted, now)
         except _Refused as refused:
-            return Answer(refused.status, (failure(refused.error, _id(message)),))
+            return McpAnswer(refused.status, (failure(refused.error, _id(message)),))
         if isinstance(message, Batch):
             return (yield from self._batch(message, session.revision, snapshot, room))
-        if not isinstance(message, Request):
+        if not isinstance(message, JsonRpcRequest):
             return ACCEPTED
         body = yield from self._answered(message, params, session.revision, snapshot)
-        return Answer(200, body)
+        return McpAnswer(200, body)
 
-    def delete(self, posted: Posted, now: float) -> Session | Answer:
+    def delete(self, posted: Posted, now: float) -> Session | McpAnswer:
         """The session that a DELETE ends, or why there is none (2a-8).
 
         Who ends it answers ``ENDED``, or ``NO_ROOM`` where it cannot be remembered.
@@ -178,16 +180,16 @@ class McpServer:
         try:
             return self._session(posted, now)
         except _Refused as refused:
-            return Answer(refused.status, (failure(refused.error),))
+            return McpAnswer(refused.status, (failure(refused.error),))
 
-    def fault(self, posted: Posted) -> Answer:
+    def fault(self, posted: Posted) -> McpAnswer:
         """The answer when answering failed, which is a fault of ours."""
         try:
             message = read_body(posted.body)
         except JsonRpcError:
             return refusal(500, "Internal error")
         error = JsonRpcError(INTERNAL_ERROR, "Internal error")
-        return Answer(500, (failure(error, _id(message)),))
+        return McpAnswer(500, (failure(error, _id(message)),))
 
     def _session(self, posted: Posted, now: float) -> Session:
         if not posted.sessions:
@@ -198,19 +200,19 @@ class McpServer:
             raise _Refused(404, "Unknown session, or ended; initialize opens a new one") from None
 
     def _initialize(
-        self, request: Request, params: Params, snapshot: Snapshot, now: float
-    ) -> Answer:
+        self, request: JsonRpcRequest, params: Params, snapshot: Snapshot, now: float
+    ) -> McpAnswer:
         asked = params.protocol_version
         if asked is None:
             error = JsonRpcError(INVALID_PARAMS, '"protocolVersion" must be a string')
-            return Answer(200, (failure(error, request.id),))
+            return McpAnswer(200, (failure(error, request.id),))
         revision = negotiated(asked)
         token = self._sessions.mint(revision, now, self._random(RANDOM_BYTES))
         payload = self._methods.initialize(revision, snapshot)
-        return Answer(200, result(request.id, payload), ((SESSION_ID, token),))
+        return McpAnswer(200, result(request.id, payload), ((SESSION_ID, token),))
 
     def _answered(
-        self, request: Request, params: Params, revision: Revision, snapshot: Snapshot
+        self, request: JsonRpcRequest, params: Params, revision: Revision, snapshot: Snapshot
     ) -> Generator[None, None, tuple[Buffer, ...]]:
         """The body of the answer to a request in a session."""
         steps = self._methods.handshake(request.method, params, revision, snapshot)
@@ -221,8 +223,8 @@ class McpServer:
         return result(request.id, payload)
 
     def _batch(
-        self, batch: Batch, revision: Revision, snapshot: Snapshot, room: Room
-    ) -> Generator[None, None, Answer]:
+        self, batch: Batch, revision: Revision, snapshot: Snapshot, room: AnswerRoom
+    ) -> Generator[None, None, McpAnswer]:
         if not revision.batches:
             return refusal(400, f"Revision {revision.name} has no batches: send one message")
         if not 0 < len(batch.members) <= MAX_BATCH:
@@ -237,17 +239,17 @@ class McpServer:
                 yield
         finally:
             room.release()
-        return Answer(200, (*parts, b"]")) if parts else ACCEPTED
+        return McpAnswer(200, (*parts, b"]")) if parts else ACCEPTED
 
     def _member(
-        self, member: Raw, revision: Revision, snapshot: Snapshot, room: Room
+        self, member: Raw, revision: Revision, snapshot: Snapshot, room: AnswerRoom
     ) -> Generator[None, None, tuple[Buffer, ...]]:
         """The answer to one of a batch; none to what wants none."""
         try:
             message = read_member(member)
         except JsonRpcError as invalid:
             return (failure(invalid),)
-        if not isinstance(message, Request):
+        if not isinstance(message, JsonRpcRequest):
             return ()
         if message.method == "initialize":
             error = JsonRpcError(INVALID_REQUEST, "initialize must not be in a batch")
@@ -258,8 +260,8 @@ class McpServer:
 
     def _stateless(
         self, message: Message | Batch, params: Params, posted: Posted, snapshot: Snapshot
-    ) -> Generator[None, None, Answer]:
-        if not isinstance(message, Request | Notification):
+    ) -> Generator[None, None, McpAnswer]:
+        if not isinstance(message, JsonRpcRequest | Notification):
             what = "an array" if isinstance(message, Batch) else "a response"
             return refusal(400, f"Revision {STATELESS.name} has requests, not {what}")
         try:
@@ -270,10 +272,10 @@ class McpServer:
             payload = yield from self._methods.stateless(message.method, params, snapshot)
         except JsonRpcError as error:
             status = 404 if error.code == METHOD_NOT_FOUND else 400
-            return Answer(status, (failure(error, _id(message)),))
-        return Answer(200, result(message.id, payload))
+            return McpAnswer(status, (failure(error, _id(message)),))
+        return McpAnswer(200, result(message.id, payload))
 
 
 def _id(message: Message | Batch) -> bytes | None:
     """What an error's id is, where the message has one."""
-    return message.id if isinstance(message, Request) else None
+    return message.id if isinstance(message, JsonRpcRequest) else None

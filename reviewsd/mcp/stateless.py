@@ -7,7 +7,7 @@ from typing import Protocol
 
 import msgspec
 
-from reviewsd.mcp.jsonrpc import JsonRpcError, Request
+from reviewsd.mcp.jsonrpc import JsonRpcError, JsonRpcRequest
 from reviewsd.mcp.methods import SUPPORTED
 from reviewsd.mcp.params import Params
 from reviewsd.mcp.revisions import STATELESS
@@ -36,7 +36,7 @@ class Mirrors(Protocol):
         """``Mcp-Name``."""
 
 
-def check_request(request: Request, params: Params, mirrors: Mirrors) -> None:
+def check_request(request: JsonRpcRequest, params: Params, mirrors: Mirrors) -> None:
     """Pass a request whose ``_meta`` and header fields are in order.
 
     Raises:

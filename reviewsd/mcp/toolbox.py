@@ -3,10 +3,11 @@
 from collections.abc import Callable, Generator
 from functools import partial
 
-from reviewsd.publish import fragments
+from reviewsd.domain.parameters import InvalidParametersError
 from reviewsd.mcp import arguments, insight_tools, review_tools
 from reviewsd.mcp.answers import ANSWER_BUDGET, DEFAULT_BUDGET, Call, Steps, ToolAnswer, refused
 from reviewsd.mcp.tools import TOOLS
+from reviewsd.publish import fragments
 from reviewsd.snapshot.snapshots import Snapshot
 
 _CALLED: dict[str, Callable[[Call], Steps]] = {
@@ -55,4 +56,9 @@ class Toolbox:
             return refused(str(error))
         named = not _HOW_MANY.isdisjoint(values)
         budget = self._budget if named else min(self._budget, DEFAULT_BUDGET)
-        return (yield from work(Call(tool=name, values=values, snapshot=snapshot, budget=budget)))
+        try:
+            return (
+                yield from work(Call(tool=name, values=values, snapshot=snapshot, budget=budget))
+            )
+        except InvalidParametersError as error:  # a name that fits several
+            return refused(f"{name}: {error}.")

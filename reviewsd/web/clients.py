@@ -7,7 +7,7 @@ from twisted.logger import Logger
 
 from reviewsd.domain.addresses import client_network
 from reviewsd.domain.clients import client_address, is_trusted
-from reviewsd.http1.request import Asked
+from reviewsd.http1.request import Request
 
 
 class ClientNetworks:
@@ -23,10 +23,10 @@ class ClientNetworks:
         self._trusted = trusted
         self._told = False
 
-    def of(self, asked: Asked) -> str:
+    def of(self, request: Request) -> str:
         """An IPv4 /32 or IPv6 /64; ``clients.LOCAL`` over a UNIX socket where no proxy names one."""
-        host = asked.client
-        forwarded = asked.lines(b"x-forwarded-for")
+        host = request.client
+        forwarded = request.lines(b"x-forwarded-for")
         if forwarded and not self._told and not is_trusted(host, self._trusted):
             self._told = True  # once: anybody can send it
             self._log.warn(

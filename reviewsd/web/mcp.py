@@ -10,32 +10,33 @@ import re
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from math import ceil
 from typing import Protocol
 
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from reviewsd.http1.hosts import Hosts, Origins
+from reviewsd.http1.request import Request
+from reviewsd.http1.responses import Response, Responses
 from reviewsd.mcp.jsonrpc import INTERNAL_ERROR, JsonRpcError, failure
 from reviewsd.mcp.server import (
     ALLOW,
     ENDED,
     NO_ROOM,
     NOT_ALLOWED,
-    Answer,
+    AnswerRoom,
+    McpAnswer,
     Posted,
-    Room,
     refusal,
 )
 from reviewsd.mcp.sessions import Session
-from reviewsd.store.sqlite import StoreError
-from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
-from reviewsd.runtime.tasks import TaskSet
-from reviewsd.http1.request import Asked
 from reviewsd.runtime.cooperative import RETRY_SOON, QueueFullError
+from reviewsd.runtime.tasks import TaskSet
+from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
+from reviewsd.store.transactions import StoreError
 from reviewsd.web.memory import MemoryFullError
-from reviewsd.http1.hosts import Hosts, Origins
-from reviewsd.http1.responses import Replies, Reply
 from reviewsd.web.workload import Workload
 
 Headers = tuple[tuple[bytes, bytes], ...]
@@ -76,7 +77,7 @@ FULL = refusal(
     "Too many answers wait for their clients to take them; try again in a moment",
     (RETRY_SOON,),
 )
-FAILED = Answer(500, (failure(JsonRpcError(INTERNAL_ERROR, "Internal error")),))
+FAILED = McpAnswer(500, (failure(JsonRpcError(INTERNAL_ERROR, "Internal error")),))
 UNSTORED = refusal(503, "The session cannot be ended at the moment", ((b"Retry-After", b"60"),))
 
 
@@ -84,19 +85,19 @@ class Server(Protocol):
     """Who knows the protocol: ``reviewsd.mcp.server.McpServer``."""
 
     def post(
-        self, posted: Posted, snapshot: Snapshot, now: float, room: Room
-    ) -> Generator[None, None, Answer]:
+        self, posted: Posted, snapshot: Snapshot, now: float, room: AnswerRoom
+    ) -> Generator[None, None, McpAnswer]:
         """Answer what was posted, in steps; ``now`` is POSIX seconds."""
 
-    def delete(self, posted: Posted, now: float, /) -> Session | Answer:
+    def delete(self, posted: Posted, now: float, /) -> Session | McpAnswer:
         """The session that a DELETE ends, or why there is none."""
 
-    def fault(self, posted: Posted, /) -> Answer:
+    def fault(self, posted: Posted, /) -> McpAnswer:
         """The answer when answering a POST failed."""
 
 
 class Ended(Protocol):
-    """Where ended sessions are kept: ``stores.ended.EndedSessions``."""
+    """Where ended sessions are kept: ``store.ended_sessions.EndedSessions``."""
 
     async def end(self, digest: bytes, expires: int) -> bool:
         """End a session for good; False where there are too many.
@@ -114,6 +115,9 @@ class Rules:
     hosts: Hosts
     max_body: int
     """Bytes; counted by the channel."""
+    may_end: Callable[[str], float]
+    """Whether a client network may end a session, each of which is kept until it would have expired:
+    0.0, or the seconds until it may."""
 
 
 class McpRoute:
@@ -124,7 +128,7 @@ class McpRoute:
         snapshots: Where the data is.
         ended: Keeps what DELETE ends.
         rules: Who is let in.
-        replies: How answers leave.
+        responses: How answers leave.
         workload: Computes answers.
         tasks: Owns what goes on without the client; to be stopped when no request is under way.
         now: The time, POSIX seconds.
@@ -138,7 +142,7 @@ class McpRoute:
         snapshots: Snapshots,
         ended: Ended,
         rules: Rules,
-        replies: Replies,
+        responses: Responses,
         workload: Workload,
         tasks: TaskSet,
         now: Callable[[], float],
@@ -150,42 +154,44 @@ class McpRoute:
         self._too_large = refusal(
             413, f"The body must have at most {rules.max_body} bytes (server.max_body.mcp)"
         )
-        self._replies = replies
+        self._responses = responses
         self._workload = workload
         self._tasks = tasks
         self._now = now
         self._told: set[str] = set()
+        self.refused = 0
+        """How often a session could not be ended because too many are, in all or of one client."""
 
-    def answer(self, asked: Asked) -> Reply | Deferred[Reply]:
+    def answer(self, request: Request) -> Response | Deferred[Response]:
         """Answer a request of any known method; a Deferred only where that takes a while."""
-        cors, refused = self._admit(asked)
-        answer = refused or self._serve(asked)
+        cors, refused = self._admit(request)
+        answer = refused or self._serve(request)
         if isinstance(answer, Deferred):
-            return answer.addCallback(partial(self._reply, asked, cors))
-        return self._reply(asked, cors, answer)
+            return answer.addCallback(partial(self._reply, request, cors))
+        return self._reply(request, cors, answer)
 
-    def _reply(self, asked: Asked, cors: Headers, answer: Answer) -> Reply:
+    def _reply(self, request: Request, cors: Headers, answer: McpAnswer) -> Response:
         typed = (_TYPE,) if answer.body else ()
         headers = (*cors, *typed, *answer.headers)
         try:
             return self._workload.admit(
-                asked, self._replies.unkept(answer.status, headers, answer.body)
+                request, self._responses.no_store(answer.status, headers, answer.body)
             )
         except MemoryFullError:
-            return self._reply(asked, cors, FULL)
+            return self._reply(request, cors, FULL)
 
-    def _admit(self, asked: Asked) -> tuple[Headers, Answer | None]:
+    def _admit(self, request: Request) -> tuple[Headers, McpAnswer | None]:
         """Headers for the page that asks, and a refusal if it may not (mcp.md 7)."""
         cors: Headers = (_VARY,)
-        origins = asked.lines(b"origin")
+        origins = request.lines(b"origin")
         if origins:
-            allowed = self._rules.origins.allowed(origins, loopback=asked.loopback)
+            allowed = self._rules.origins.allowed(origins, loopback=request.loopback)
             if allowed is None:
                 self._tell("a page of", origins, "mcp.allowed_origins")
                 return cors, FOREIGN_ORIGIN
             cors = ((b"Access-Control-Allow-Origin", allowed), _EXPOSED, _VARY)
-        if not self._rules.hosts.allow(asked.authority, loopback=asked.loopback):
-            self._tell("who asks for", (asked.authority or b"",), "server.allowed_hosts")
+        if not self._rules.hosts.allow(request.authority, loopback=request.loopback):
+            self._tell("who asks for", (request.authority or b"",), "server.allowed_hosts")
             return cors, FOREIGN_HOST
         return cors, None
 
@@ -196,35 +202,35 @@ class McpRoute:
             sentence = "MCP was refused to {who} {given}; {setting} can allow that"
             self._log.warn(sentence, who=who, given=text, setting=setting)
 
-    def _serve(self, asked: Asked) -> Answer | Deferred[Answer]:
+    def _serve(self, request: Request) -> McpAnswer | Deferred[McpAnswer]:
         """Answer whom the rules admit."""
-        match asked.method:
+        match request.method:
             case b"OPTIONS":
-                return Answer(204, headers=_PREFLIGHT)
+                return McpAnswer(204, headers=_PREFLIGHT)
             case b"POST":
-                if not _is_json(asked.lines(b"content-type")):
+                if not _is_json(request.lines(b"content-type")):
                     return WRONG_TYPE
-                if not _accepts_json(asked.lines(b"accept")):
+                if not _accepts_json(request.preferences(b"accept")):
                     return NOT_ACCEPTED
-                if asked.truncated:
+                if request.truncated:
                     return self._too_large
-                return self._post(asked, _posted(asked))
+                return self._post(request, _posted(request))
             case b"DELETE":
-                return self._delete(_posted(asked))
+                return self._delete(request)
         return NOT_ALLOWED
 
-    def _post(self, asked: Asked, posted: Posted) -> Answer | Deferred[Answer]:
+    def _post(self, request: Request, posted: Posted) -> McpAnswer | Deferred[McpAnswer]:
         try:
-            room = self._workload.room(asked)
+            room = self._workload.room(request)
             steps = self._server.post(posted, self._snapshots.current, self._now(), room)
-            answer = self._workload.run(asked, steps)
+            answer = self._workload.run(request, steps)
         except Exception:  # noqa: BLE001 - it is told apart there
             return self._failed(posted, Failure())
         if isinstance(answer, Deferred):
             answer.addErrback(partial(self._failed, posted))
         return answer
 
-    def _failed(self, posted: Posted, reason: Failure) -> Answer:
+    def _failed(self, posted: Posted, reason: Failure) -> McpAnswer:
         """What is said when answering has failed; a client reads nothing but JSON-RPC."""
         if reason.check(CancelledError):
             reason.raiseException()
@@ -235,13 +241,17 @@ class McpRoute:
         self._log.failure("answering an MCP message failed", reason)
         return self._server.fault(posted)
 
-    def _delete(self, posted: Posted) -> Answer | Deferred[Answer]:
-        ending = self._server.delete(posted, self._now())
-        if isinstance(ending, Answer):
+    def _delete(self, request: Request) -> McpAnswer | Deferred[McpAnswer]:
+        ending = self._server.delete(_posted(request), self._now())
+        if isinstance(ending, McpAnswer):
             return ending
+        wait = self._rules.may_end(self._workload.networks.of(request))
+        if wait > 0:
+            self.refused += 1
+            return too_many_ends(wait)
         return self._tasks.outcome("end an MCP session", self._end(ending))
 
-    async def _end(self, session: Session) -> Answer:
+    async def _end(self, session: Session) -> McpAnswer:
         """End a session, in a task of its own: a client that leaves stops nothing."""
         try:
             ended = await self._ended.end(session.digest, session.expires)
@@ -253,13 +263,23 @@ class McpRoute:
         except Exception:  # noqa: BLE001 - logged with its traceback; whoever waits must be told
             self._log.failure("ending an MCP session failed")
             return FAILED
+        self.refused += not ended
         return ENDED if ended else NO_ROOM
 
 
-def _posted(asked: Asked) -> Posted:
-    lines = asked.lines
+def too_many_ends(wait: float) -> McpAnswer:
+    """The answer to a client that has ended too many sessions; seconds until the next may end."""
+    return refusal(
+        429,
+        "Too many sessions were ended from your network; this one ends when it expires",
+        ((b"Retry-After", b"%d" % ceil(wait)),),
+    )
+
+
+def _posted(request: Request) -> Posted:
+    lines = request.lines
     return Posted(
-        body=asked.body,
+        body=request.body,
         sessions=lines(b"mcp-session-id"),
         versions=lines(b"mcp-protocol-version"),
         methods=lines(b"mcp-method"),

@@ -2,12 +2,13 @@
 
 A read looks up what was rendered at publication, or joins slices of it; it encodes no JSON. It looks
 at ``snapshots.current`` once, so an answer never mixes two states of the data. Here is neither Klein
-nor a connection: the routes (``public``) and the fast lane (``lane``) ask the same methods.
+nor a connection: Klein's routes (``klein_site``) and the quick look-up (``dispatch``) ask the same methods.
 """
 
 import hashlib
-from base64 import urlsafe_b64encode
+from binascii import b2a_base64
 from collections.abc import Generator
+from urllib.parse import unquote_to_bytes
 
 from twisted.internet.defer import Deferred
 from twisted.logger import Logger
@@ -16,19 +17,19 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from reviewsd.domain.parameters import InvalidParametersError, read_date, read_query
 from reviewsd.domain.search_query import SearchQuery
+from reviewsd.http1 import problems, urls
+from reviewsd.http1.request import Request
+from reviewsd.http1.responses import PreparedDocument, Response, Responses
 from reviewsd.publish import documents
-from reviewsd.http1 import urls as paths, problems
-from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
-from reviewsd.http1.request import Asked
 from reviewsd.runtime.cooperative import RETRY_SOON, QueueFullError
-from reviewsd.http1.responses import PreparedDocument, Replies, Reply
+from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
 from reviewsd.web.workload import Workload
 
 COPIED = 16_384
 """Bytes of a search answer that is joined; the records of a larger one stay views of the document, so
 that a client that takes its time holds no memory."""
 
-Answer = Reply | Deferred[Reply]
+Answer = Response | Deferred[Response]
 """What a route comes to; a Deferred only where it had to wait for something."""
 
 
@@ -37,43 +38,45 @@ class Reads:
 
     Args:
         snapshots: Where the data is.
-        replies: What answers are made of.
+        responses: What answers are made of.
         workload: Computes answers.
     """
 
     _log = Logger()
 
-    def __init__(self, snapshots: Snapshots, replies: Replies, workload: Workload) -> None:
+    def __init__(self, snapshots: Snapshots, responses: Responses, workload: Workload) -> None:
         self._snapshots = snapshots
-        self.replies = replies
+        self.responses = responses
         """What answers are made of."""
         self._workload = workload
-        self._documents: dict[str, PreparedDocument] = {}
+        self._documents: dict[bytes, PreparedDocument] = {}
         snapshots.observe(self._published)
 
     def _published(self, snapshot: Snapshot) -> None:
         self._documents = {
-            path: self.replies.prepare(path, document)
+            path.encode(): self.responses.prepare(path, document)
             for path, document in snapshot.documents.items()
         }
 
-    def document(self, asked: Asked, path: str) -> Reply:
+    def document(self, request: Request) -> Response:
         """A resource rendered at publication."""
-        prepared = self._documents.get(path)
+        prepared = self._documents.get(request.path)
+        if prepared is None and b"%" in request.path:
+            prepared = self._documents.get(unquote_to_bytes(request.path))
         if prepared is not None:
-            return self.replies.rendered(asked, prepared)
+            return self.responses.rendered(request, prepared)
         if self._snapshots.empty:
-            return self.unpublished(asked)
-        return self.replies.problem(asked, problems.NOT_PUBLISHED)
+            return self.unpublished(request)
+        return self.responses.problem(request, problems.NOT_PUBLISHED)
 
-    def search(self, asked: Asked) -> Answer:
+    def search(self, request: Request) -> Answer:
         """The reviews that match all filters, a page of them."""
-        query = read_query(asked.query)
-        return self._workload.run(asked, self._search(asked, query, self._snapshots.current))
+        query = read_query(request.query)
+        return self._workload.run(request, self._search(request, query, self._snapshots.current))
 
     def _search(
-        self, asked: Asked, query: SearchQuery, snapshot: Snapshot
-    ) -> Generator[None, None, Reply]:
+        self, request: Request, query: SearchQuery, snapshot: Snapshot
+    ) -> Generator[None, None, Response]:
         hits = yield from snapshot.search(query)
         following = snapshot.cursor(hits)
         cursor = None if following is None else following.encode()
@@ -82,55 +85,63 @@ class Reads:
         parts = documents.search_parts(hits.matched, len(found), records, cursor)
         if sum(map(len, parts)) <= COPIED:
             parts = (b"".join(parts),)
-        first = question = query.first_page()
-        if query.cursor is not None:
-            question = query.canonical()
         after = None
         if cursor is not None:
-            after = f"{paths.SEARCH}?{first}{'&' if first else ''}cursor={cursor}"
-        tag = _tag(snapshot.revision, question)
-        return self.replies.computed(asked, parts, tag, following=after)
+            first = query.first_page()
+            after = f"{urls.SEARCH}?{first}{'&' if first else ''}cursor={cursor}"
+        tag = _tag(b"%d %d " % (hits.matched, hits.more), snapshot.digests.of(found))
+        return self.responses.computed(request, parts, tag, following=after)
 
-    def since(self, asked: Asked, date: str) -> Reply:
+    def since(self, request: Request, date: str) -> Response:
         """All reviews dated on or after a day."""
         day = read_date(date)
         snapshot = self._snapshots.current
         count, records = snapshot.since(day)
-        dataset = snapshot.documents[paths.REVIEWS].identity
+        dataset = snapshot.documents[urls.REVIEWS].identity
         parts = documents.since_result(day, count, records)
-        tag = _tag(snapshot.revision, f"since {day}")
-        return self.replies.computed(asked, parts, tag, dataset.last_modified)
+        tag = _tag(b"since %b " % date.encode(), snapshot.digests.of_newest(count))
+        return self.responses.computed(request, parts, tag, dataset.last_modified)
 
-    def health(self) -> Reply:
+    def health(self) -> Response:
         """The reactor answers."""
-        return self.replies.unstored(b'{"status":"ok"}')
+        return self.responses.no_store_json(b'{"status":"ok"}')
 
-    def unpublished(self, asked: Asked) -> Reply:
+    def unpublished(self, request: Request) -> Response:
         """There is nothing to serve yet."""
-        return self.replies.problem(asked, problems.UNAVAILABLE, ((b"Retry-After", b"5"),))
+        return self.responses.problem(request, problems.UNAVAILABLE, ((b"Retry-After", b"5"),))
 
-    def failed(self, asked: Asked, failure: Failure) -> Reply:
+    def failed(self, request: Request, failure: Failure) -> Response:
         """An error of a route, as the status it means."""
-        replies = self.replies
+        responses = self.responses
         match failure.value:
             case InvalidParametersError(issues=issues):
-                return replies.invalid(asked, issues)
-            case MethodNotAllowed(valid_methods=methods) if asked.method == b"OPTIONS":
-                return replies.options(sorted({*(methods or ()), "OPTIONS"}))
+                return responses.invalid(request, issues)
+            case MethodNotAllowed(valid_methods=methods) if request.method == b"OPTIONS":
+                return responses.options(sorted({*(methods or ()), "OPTIONS"}))
             case MethodNotAllowed(valid_methods=methods):
                 allow = ", ".join(sorted({*(methods or ()), "OPTIONS"}))
-                return replies.problem(asked, problems.NOT_ALLOWED, ((b"Allow", allow.encode()),))
+                return responses.problem(
+                    request, problems.NOT_ALLOWED, ((b"Allow", allow.encode()),)
+                )
             case HTTPException():
-                return replies.problem(asked, problems.NOT_FOUND)
+                return responses.problem(request, problems.NOT_FOUND)
             case QueueFullError():
-                return replies.problem(asked, problems.TOO_MANY_REQUESTS, (RETRY_SOON,))
+                return responses.problem(request, problems.TOO_MANY_REQUESTS, (RETRY_SOON,))
             case SnapshotError():
-                return self.unpublished(asked)
-        self._log.failure("answering {path} failed", failure, path=asked.path)
-        return replies.problem(asked, problems.INTERNAL)
+                return self.unpublished(request)
+        self._log.failure("answering {path} failed", failure, path=request.path)
+        return responses.problem(request, problems.INTERNAL)
 
 
-def _tag(revision: str, question: str) -> bytes:
-    """The entity tag of a computed answer: it depends on the data and the question alone."""
-    digest = hashlib.sha256(f"{revision} {question}".encode()).digest()
-    return b'"%s"' % urlsafe_b64encode(digest)[:22]
+def _tag(facts: bytes, digest: bytes) -> bytes:
+    """The entity tag of a computed answer: equal for equal bytes, whatever else has changed.
+
+    Args:
+        facts: What is in the answer beside the reviews, or decides it.
+        digest: Of the reviews.
+    """
+    tag = b2a_base64(hashlib.sha256(facts + digest).digest(), newline=False)
+    return b'"%b"' % tag.translate(_URL_SAFE)[:22]
+
+
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")

@@ -10,11 +10,11 @@ from typing import Protocol
 from twisted.internet.defer import CancelledError
 from twisted.logger import Logger
 
-from reviewsd.store.sqlite import StoreError
+from reviewsd.http1.request import Request
+from reviewsd.http1.responses import Response, Responses
 from reviewsd.runtime.tasks import TaskSet
-from reviewsd.http1.request import Asked
+from reviewsd.store.transactions import StoreError
 from reviewsd.web.clients import ClientNetworks
-from reviewsd.http1.responses import Replies, Reply
 from reviewsd.websub.form import HubAnswer
 
 METHODS = ("GET", "HEAD", "OPTIONS", "POST")
@@ -52,7 +52,7 @@ class HubRoute:
 
     Args:
         hub: Who answers.
-        replies: How answers leave.
+        responses: How answers leave.
         tasks: Owns the hub's work; to be stopped when no request is under way any more.
         networks: Tells for whom a request is.
     """
@@ -62,35 +62,35 @@ class HubRoute:
     def __init__(
         self,
         hub: Hub,
-        replies: Replies,
+        responses: Responses,
         tasks: TaskSet,
         networks: ClientNetworks,
     ) -> None:
         self._hub = hub
-        self._replies = replies
+        self._responses = responses
         self._tasks = tasks
         self._networks = networks
 
-    async def answer(self, asked: Asked) -> Reply:
+    async def answer(self, request: Request) -> Response:
         """Answer a request of any known method (W24)."""
-        match asked.method:
+        match request.method:
             case b"POST":
-                given = self._tasks.outcome("answer a hub request", self._ask(asked))
+                given = self._tasks.outcome("answer a hub request", self._ask(request))
                 return self._reply(await given)
             case b"GET" | b"HEAD":
                 return self._reply(HubAnswer(status=200, text=self._hub.help_text))
             case b"OPTIONS":
-                return self._replies.options(METHODS, cors=False)
+                return self._responses.options(METHODS, cors=False)
         text = "this is asked with POST; GET explains how"
-        return self._replies.plain(405, text, [(b"Allow", ", ".join(METHODS).encode())])
+        return self._responses.plain(405, text, [(b"Allow", ", ".join(METHODS).encode())])
 
-    async def _ask(self, asked: Asked) -> HubAnswer:
+    async def _ask(self, request: Request) -> HubAnswer:
         """Let the hub answer, in its own time; the answer may find nobody left waiting."""
-        types = asked.lines(b"content-type")
-        client = self._networks.of(asked)
+        types = request.lines(b"content-type")
+        client = self._networks.of(request)
         try:
             return await self._hub.receive(
-                asked.body, types[0] if len(types) == 1 else None, client
+                request.body, types[0] if len(types) == 1 else None, client
             )
         except CancelledError:
             raise
@@ -101,8 +101,8 @@ class HubRoute:
             self._log.failure("answering a request to the hub failed")
             return FAILED
 
-    def _reply(self, answer: HubAnswer) -> Reply:
+    def _reply(self, answer: HubAnswer) -> Response:
         extra = []
         if answer.retry_after is not None:
             extra.append((b"Retry-After", b"%d" % answer.retry_after))
-        return self._replies.plain(answer.status, answer.text, extra)
+        return self._responses.plain(answer.status, answer.text, extra)

@@ -8,11 +8,11 @@ from msgspec.structs import replace
 from twisted.internet.defer import Deferred
 
 from reviewsd.http1.representation import Buffer
-from reviewsd.http1.request import Asked
-from reviewsd.web.clients import ClientNetworks
+from reviewsd.http1.request import Request
+from reviewsd.http1.responses import Response
 from reviewsd.runtime.cooperative import CooperativeScheduler
+from reviewsd.web.clients import ClientNetworks
 from reviewsd.web.memory import SMALL, AnswerMemory, MemoryFullError, Room, own_size
-from reviewsd.http1.responses import Reply
 
 T = TypeVar("T")
 
@@ -33,30 +33,30 @@ class Workload:
         self._memory = memory
         self.networks = networks
 
-    def run(self, asked: Asked, steps: Generator[None, None, T]) -> T | Deferred[T]:
+    def run(self, request: Request, steps: Generator[None, None, T]) -> T | Deferred[T]:
         """Do the work for a request.
 
         Raises:
             QueueFullError: The client has too much waiting already.
             Exception: What the work raised.
         """
-        return self._scheduler.run(steps, partial(self.networks.of, asked))
+        return self._scheduler.run(steps, partial(self.networks.of, request))
 
-    def room(self, asked: Asked) -> Room:
+    def room(self, request: Request) -> Room:
         """Where an answer grows that takes several steps."""
-        return Room(self._memory, partial(self.networks.of, asked))
+        return Room(self._memory, partial(self.networks.of, request))
 
-    def admit(self, asked: Asked, reply: Reply) -> Reply:
+    def admit(self, request: Request, response: Response) -> Response:
         """An answer that may be sent; a large one is counted while its client takes it.
 
         Raises:
             MemoryFullError: It is large, and too much is held already.
         """
-        if own_size(reply.body) <= SMALL:
-            return reply
-        if self._memory.full(partial(self.networks.of, asked)):
+        if own_size(response.body) <= SMALL:
+            return response
+        if self._memory.full(partial(self.networks.of, request)):
             raise MemoryFullError
-        return replace(reply, hold=partial(_hold, self.room(asked), reply.body))
+        return replace(response, hold=partial(_hold, self.room(request), response.body))
 
     def counts(self) -> dict[str, float]:
         """What waits, and what is held (O9)."""

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reviewsd.domain.parameters import SEARCH_PARAMETERS, InvalidParametersError, read_query
+from reviewsd.domain.parameters import InvalidParametersError, read_query
+from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.domain.search_query import Cursor, SearchQuery
 from reviewsd.mcp.arguments import MAX_PROBLEMS, ArgumentsError, read
 from reviewsd.mcp.tools import TOOLS
@@ -119,6 +120,11 @@ def test_all_problems_are_told_at_once() -> None:
     ("name", "meant"),
     [
         ("stars", "rating"),
+        ("max_stars", "max_rating"),
+        ("aspect", "mentions_aspect"),
+        ("complaint", "mentions_problem"),
+        ("reviewTopic", "mentions_topic"),
+        ("city", "mentions_area"),
         ("ratings", "rating"),
         ("minRating", "min_rating"),
         ("min-rating", "min_rating"),
@@ -153,9 +159,17 @@ def test_where_none_is_meant_the_known_ones_are_named() -> None:
 
 
 def test_where_two_may_be_meant_both_are_named() -> None:
-    assert told('{"max_rating": 2}') == (
-        'search_reviews: "max_rating" is not an argument (did you mean "min_rating" or "rating"? '
+    assert told('{"date": "2025-01-01"}') == (
+        'search_reviews: "date" is not an argument (did you mean "since" or "until"? '
         f"known: {KNOWN})."
+    )
+
+
+def test_a_range_of_ratings_is_not_empty() -> None:
+    rule = "min_rating must not be greater than max_rating, got 4 and 2"
+    assert f"search_reviews: {rule}." == told('{"min_rating": "4", "max_rating": 2}')
+    assert told('{"min_rating": 4, "max_rating": 2, "zzz": 1}').startswith(
+        f'search_reviews: {rule}; "zzz" is not an argument'
     )
 
 
@@ -205,7 +219,7 @@ def test_other_tools_know_what_is_meant_as_well(tool: str, name: str, meant: str
 @pytest.mark.parametrize("text", ["{}", '{"name": null}', '{"name": ""}'])
 def test_what_is_required_is_asked_for(text: str) -> None:
     assert (
-        "get_technician: name is missing: Name or id of the technician, upper and lower case alike."
+        "get_technician: name is missing: Name, given name, alias or id of the technician."
     ) == told(text, "get_technician")
 
 

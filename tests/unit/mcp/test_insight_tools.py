@@ -11,11 +11,11 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 
-from reviewsd.domain.findings import DataError
 from reviewsd.domain.dataset import load
-from reviewsd.publish.excerpts import MAX_EXCERPT
+from reviewsd.domain.findings import DataError
 from reviewsd.mcp.answers import DEFAULT_BUDGET
 from reviewsd.mcp.toolbox import Toolbox
+from reviewsd.publish.excerpts import MAX_EXCERPT
 from tests.support.broken import INSIGHTS, Document, nearly
 from tests.support.columns import review
 from tests.support.daemon import DEMO
@@ -30,6 +30,8 @@ ENTITIES = {
     "get_service": ("service", GIVEN["entities"]["services"]),
 }
 LISTS = ("aspects", "technicians", "services", "problems", "service_areas", "topics")
+PARAMETERS = ("aspect", "technician", "service", "problem", "area", "topic")
+FILTERS = {kind: f"mentions_{name}" for kind, name in zip(LISTS, PARAMETERS, strict=True)}
 ALL: dict[str, dict[str, object]] = {
     "get_aspect_sentiment": {"aspect": "a"},
     "get_technician": {"name": "a"},
@@ -55,6 +57,11 @@ def told(place: Path, insights: object) -> Tools:
 
 def mentioned(entities: list[Data]) -> list[Data]:
     return sorted(entities, key=lambda each: -each["mention_count"])
+
+
+def leading(parameter: str, entity: Data) -> Data:
+    """An entity with the arguments that list its reviews."""
+    return entity | {"search_reviews": {parameter: entity["id"]}}
 
 
 # -- aspects, technicians, services
@@ -87,6 +94,7 @@ def test_what_is_left_out_is_derived(tmp_path: Path, written: object) -> None:
         "average_rating": None,
         "top_phrases": [],
         "example_review_ids": [],
+        "search_reviews": {"mentions_technician": "reparation-a-c"},
     }
     assert expected == found.data("get_technician", {"name": "REPARATION-a-c"})
     assert list(expected) == list(found.data("get_technician", {"name": "réparation a/c"}))
@@ -110,9 +118,9 @@ def test_an_id_comes_before_a_label(tmp_path: Path) -> None:
 def test_an_unknown_name_lists_the_known_ones(demo: Tools) -> None:
     known = ", ".join(each["id"] for each in mentioned(GIVEN["entities"]["technicians"]))
     assert (
-        'get_technician: no technician is called "Ben"; the nearest is "ben-okafor" (Ben Okafor). '
+        'get_technician: no technician is called "Be"; the nearest is "ben-okafor" (Ben Okafor). '
         f"Known ids: {known}."
-    ) == demo.error("get_technician", {"name": "Ben"})
+    ) == demo.error("get_technician", {"name": "Be"})
     assert (f'get_technician: no technician is called "Zzz". Known ids: {known}.') == demo.error(
         "get_technician", {"name": "Zzz"}
     )
@@ -142,10 +150,10 @@ def test_ids_are_told_whole_or_not_at_all(tmp_path: Path) -> None:
         {"id": "u", "label": "Gutter"},
     ]
     found = told(tmp_path, {"entities": {"services": services}})
-    said = found.error("get_service", {"service": "roof"})
+    said = found.error("get_service", {"service": "oof"})
     roof = ("Roof " * 8)[:40]
     assert said == (
-        f'get_service: no service is called "roof"; the nearest is "{"s" * 128}" ({roof}...). '
+        f'get_service: no service is called "oof"; the nearest is "{"s" * 128}" ({roof}...). '
         f"Known ids: {'s' * 128}, u."
     )
 
@@ -192,7 +200,9 @@ def test_hostile_names_are_names(tmp_path: Path) -> None:
 def test_topics_are_those_mentioned_most_first(demo: Tools) -> None:
     found = demo.data("get_topics")
     assert len(GIVEN["topics"]) == found["returned"]
-    assert mentioned(GIVEN["topics"]) == found["topics"]
+    assert [leading("mentions_topic", each) for each in mentioned(GIVEN["topics"])] == found[
+        "topics"
+    ]
 
 
 @pytest.mark.parametrize(("arguments", "months"), [({}, 24), ({"months": "3"}, 3)])
@@ -350,10 +360,13 @@ def test_the_summary_names_what_the_other_tools_know(demo: Tools) -> None:
     given = GIVEN["entities"] | {"aspects": GIVEN["aspects"], "topics": GIVEN["topics"]}
     for name in LISTS:
         spelled = "name" if name == "technicians" else "label"
-        assert [
+        short = [
             {key: each[key] for key in ("id", spelled, "mention_count", "positive_pct")}
             for each in mentioned(given[name])[:20]
-        ] == found[name]
+        ]
+        if name in {"aspects", "problems"}:
+            short = [leading(FILTERS[name], each) for each in short]
+        assert short == found[name]
     for tool, argument, name in (
         ("get_aspect_sentiment", "aspect", "aspects"),
         ("get_technician", "name", "technicians"),
@@ -361,6 +374,46 @@ def test_the_summary_names_what_the_other_tools_know(demo: Tools) -> None:
     ):
         for each in found[name]:
             assert each["id"] == demo.data(tool, {argument: each["id"]})["id"]
+
+
+def test_the_arguments_of_an_entity_list_its_reviews(demo: Tools) -> None:
+    said = GIVEN["per_review"].values()
+    for name in LISTS:
+        for entity in demo.data("get_topics", {"kind": name, "limit": 100})["topics"]:
+            named = sum(
+                entity["id"] in {_id(each) for each in entry.get(name, ())} for entry in said
+            )
+            found = demo.data("search_reviews", entity["search_reviews"])
+            assert 0 < named <= found["matched"]
+
+
+def _id(mention: Data) -> str:
+    return str(mention["id"] if isinstance(mention, dict) else mention)
+
+
+def test_an_id_too_long_to_be_told_leads_nowhere(tmp_path: Path) -> None:
+    found = told(tmp_path, {"topics": ["x", {"id": "y" * 129}]})
+    listed = found.data("get_topics")["topics"]
+    assert [{"mentions_topic": "x"}, None] == [each.get("search_reviews") for each in listed]
+
+
+PEOPLE = [
+    {"label": "Sam Jones", "aliases": ["Jonesy"]},
+    {"label": "Sam Smith"},
+    {"label": "Zo\u00eb Marchand"},
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [("JONESY", "Sam Jones"), ("Zoe", "Zo\u00eb Marchand"), ("sam_smith", "Sam Smith")],
+)
+def test_people_are_found_as_a_search_finds_them(tmp_path: Path, name: str, label: str) -> None:
+    found = told(tmp_path, {"entities": {"technicians": PEOPLE}})
+    assert label == found.data("get_technician", {"name": name})["label"]
+    assert found.error("get_technician", {"name": "Sam"}) == (
+        'get_technician: name must name one, got Sam: say "Sam Jones" or "Sam Smith".'
+    )
 
 
 def test_empty_insights_are_insights(tmp_path: Path) -> None:

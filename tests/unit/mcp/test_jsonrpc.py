@@ -10,10 +10,10 @@ from msgspec import Raw
 from reviewsd.mcp.jsonrpc import (
     Batch,
     JsonRpcError,
+    JsonRpcRequest,
+    JsonRpcResponse,
     Message,
     Notification,
-    Request,
-    Response,
     failure,
     read_body,
     read_member,
@@ -41,7 +41,7 @@ def message(**members: object) -> bytes:
 )
 def test_an_id_comes_as_it_was_given(given_id: bytes) -> None:
     body = b'{"jsonrpc":"2.0", "method":"ping", "id" : %b }' % given_id
-    assert Request(given_id, "ping", b"{}") == read_body(body)
+    assert JsonRpcRequest(given_id, "ping", b"{}") == read_body(body)
 
 
 @pytest.mark.parametrize("wrong", ["null", "true", "1.0", "1e2", "0.5", "[1]", "{}"])
@@ -58,7 +58,7 @@ def test_without_an_id_it_is_a_notification() -> None:
 
 @pytest.mark.parametrize("members", [{"result": {}}, {"error": {"code": 1, "message": "a"}}])
 def test_a_result_or_an_error_is_a_response(members: dict[str, object]) -> None:
-    assert Response() == read_body(message(id=1, **members))
+    assert JsonRpcResponse() == read_body(message(id=1, **members))
 
 
 @pytest.mark.parametrize("wrong", ["7", '"x"', "true", "0.5"])
@@ -79,18 +79,18 @@ def test_params_without_names_are_not_those_of_a_method(wrong: str) -> None:
 
 def test_params_stay_as_they_were_given() -> None:
     body = b'{"jsonrpc":"2.0","id":1,"method":"a","params": { "a" : 1.50 } , "more":[]}'
-    assert Request(b"1", "a", b'{ "a" : 1.50 }') == read_body(body)
+    assert JsonRpcRequest(b"1", "a", b'{ "a" : 1.50 }') == read_body(body)
 
 
 @pytest.mark.parametrize("params", ["", ',"params":null'])
 def test_no_params_are_none(params: str) -> None:
     body = f'{{"jsonrpc":"2.0","id":1,"method":"a"{params}}}'
-    assert Request(b"1", "a", b"{}") == read_body(body.encode())
+    assert JsonRpcRequest(b"1", "a", b"{}") == read_body(body.encode())
 
 
 def test_any_way_to_spell_it_is_fine() -> None:
     body = rb' {"\u006asonrpc":"2\u002e0","\u0069d":1,"method":"tools\/list"} '
-    assert Request(b"1", "tools/list", b"{}") == read_body(body)
+    assert JsonRpcRequest(b"1", "tools/list", b"{}") == read_body(body)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,11 @@ def test_an_array_is_a_batch() -> None:
         message(method="b"),
         message(id=2, result={}),
     )
-    expected: list[Message] = [Request(b"1", "a", b"{}"), Notification("b", b"{}"), Response()]
+    expected: list[Message] = [
+        JsonRpcRequest(b"1", "a", b"{}"),
+        Notification("b", b"{}"),
+        JsonRpcResponse(),
+    ]
     assert expected == [read_member(each) for each in members(body)]
     assert [] == members(b"[]")
 
@@ -201,7 +205,7 @@ def test_64_levels_and_4300_digits_are_fine() -> None:
     params = b'{"a":%b,"b":"%b"}' % (b"9" * 4_300, b"[" * 100)
     assert isinstance(
         read_body(b'{"jsonrpc":"2.0","id":1,"method":"a","x":%b,"params":%b}' % (deep, params)),
-        Request,
+        JsonRpcRequest,
     )
 
 
@@ -237,7 +241,7 @@ def test_what_passes_means_the_same_to_another_decoder(value: object, data: st.D
         found = read_body(bytes(body))
     except JsonRpcError:
         return
-    if isinstance(found, Request):
+    if isinstance(found, JsonRpcRequest):
         plain = json.loads(body)
         assert plain["method"] == found.method
         assert plain["id"] == json.loads(found.id)

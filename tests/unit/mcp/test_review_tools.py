@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewsd.domain.parameters import read_query
-from reviewsd.publish import documents
+from reviewsd.domain.search_query import MENTIONS
 from reviewsd.mcp.toolbox import Toolbox
+from reviewsd.publish import documents
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support import vocabulary
 from tests.support.columns import Review, review
@@ -74,12 +75,18 @@ def concise(served: Data) -> Data:
 DAYS = st.dates(datetime.date(2017, 1, 1), datetime.date(2026, 1, 1)).map(str)
 FILTERS = {
     "rating": st.integers(1, 5),
-    "min_rating": st.sampled_from([1, 2.5, 4, 4.5, 5]),
+    "min_rating": st.sampled_from([1, 2.5, 3]),
+    "max_rating": st.sampled_from([3, 4.5, 5]),
     "since": DAYS,
     "until": DAYS,
     "query": st.sampled_from(["the", "a", "BOILER", "no such text", "e"]),
     "mentions_technician": st.sampled_from(vocabulary.TECHNICIANS[:3]),
     "mentions_service": st.sampled_from(vocabulary.SERVICES[:3]),
+    "mentions_aspect": st.sampled_from(vocabulary.ASPECTS[:3]),
+    "mentions_problem": st.sampled_from(vocabulary.PROBLEMS[:3]),
+    "mentions_topic": st.sampled_from(vocabulary.TOPICS[:3]),
+    "mentions_area": st.sampled_from(vocabulary.AREAS[:3]),
+    "sentiment": st.sampled_from(["positive", "neutral", "negative"]),
     "limit": st.integers(1, 100),
 }
 
@@ -348,21 +355,33 @@ def test_a_text_can_be_read_from_anywhere(tmp_path: Path) -> None:
 # -- why nothing is found
 
 
-def test_an_unknown_name_is_told_the_known_ones(demo: Tools, tmp_path: Path) -> None:
-    found = demo.data("search_reviews", {"mentions_technician": "Ben"})
+def test_an_unknown_name_is_told_the_known_ones(demo: Tools) -> None:
+    found = demo.data("search_reviews", {"mentions_technician": "Be"})
     assert (0, []) == (found["matched"], found["reviews"])
     assert found["note"].startswith(
-        'no technician is called "Ben"; the nearest is "ben-okafor" (Ben Okafor). Known ids: '
+        'no technician is called "Be"; the nearest is "ben-okafor" (Ben Okafor). Known ids: '
     )
     assert "no service is called" in demo.data("search_reviews", {"mentions_service": "x"})["note"]
     # who is known, and nothing else is said that might be wrong
     known = demo.data("search_reviews", {"mentions_technician": "Ben Okafor", "query": "zzzzz"})
     assert (0, False) == (known["matched"], "note" in known)
     assert "note" not in demo.data("search_reviews", {"mentions_technician": "Ben Okafor"})
-    bare = tools(tmp_path, review("a")).data("search_reviews", {"mentions_service": "x"})
-    assert (
-        "no insights are published, so mentions_service matches nothing: use query" == bare["note"]
+    for kind in ("aspect", "problem", "topic", "area"):
+        said = demo.data("search_reviews", {f"mentions_{kind}": "zzz", "limit": 1})
+        assert said["note"].startswith(f'no {kind} is called "zzz". Known ids: ')
+
+
+def test_without_insights_it_is_not_known_what_reviews_mention(tmp_path: Path) -> None:
+    """0 would be an answer."""
+    bare = tools(tmp_path, review("a"))
+    said = (
+        "search_reviews: no insights are published for this business, so it is not known what "
+        "reviews mention: leave out {}, use query."
     )
+    for name in (*MENTIONS, "sentiment"):
+        assert said.format(name) == bare.error("search_reviews", {name: "positive"})
+    both = {"sentiment": "negative", "mentions_aspect": "pricing", "rating": 1}
+    assert said.format("mentions_aspect, sentiment") == bare.error("search_reviews", both)
 
 
 def test_who_is_named_in_a_review_only_is_known(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from reviewsd.domain.parameters import SEARCH_PARAMETERS
-from reviewsd.publish.openapi.schemas import of_parameter
+from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.mcp.tools import LISTING, TOOLS
+from reviewsd.publish.openapi.schemas import of_parameter
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.mcp import Bench
 from tests.support.publishing import House

@@ -1,6 +1,6 @@
 """Conditional requests and the choice of a coding, at the door (RFC 9110 8.8, 12.5.3, 13; S9, S10).
 
-The evaluator itself is tested in ``tests/domain/test_preconditions.py``: here is what the client gets.
+The evaluator itself is tested in ``tests/unit/http1/test_preconditions.py``: here is what the client gets.
 """
 
 import gzip
@@ -10,8 +10,8 @@ from email.utils import formatdate, parsedate_to_datetime
 import pytest
 
 from reviewsd.http1.representation import Rendered, Representation
-from reviewsd.http1.request import Asked
-from reviewsd.http1.responses import Replies
+from reviewsd.http1.request import MAX_PREFERENCES, Request
+from reviewsd.http1.responses import Responses
 from tests.support.daemon import Answer, Daemon
 
 FIXED = ["/reviews.json", "/insights.json", "/api/feed.json", "/feed.xml"]
@@ -222,6 +222,8 @@ CODINGS = [
     ("gzip ; q=0.5", GZIP),
     (";;;, =, \xff;q=x", IDENTITY),
     ("gzipped", IDENTITY),
+    ("gzip" + MAX_PREFERENCES * ",", IDENTITY),  # too long to be read
+    ("identity;q=0" + MAX_PREFERENCES * ",", IDENTITY),
 ]  # fmt: skip
 
 
@@ -261,10 +263,10 @@ def test_what_has_no_codings_is_sent_as_it_is(daemon: Daemon, path: str, accepte
 
 def test_nothing_is_said_to_have_changed_in_time_to_come() -> None:
     """RFC 9110 8.8.2.1: as the clock was set back after the publication (D13)."""
-    replies = Replies("https://r.example.com", "public", lambda: 1_000.5)
+    replies = Responses("https://r.example.com", "public", lambda: 1_000.5)
     page = Representation(parts=(b"x",), media_type=b"text/x", etag=b'"x"', last_modified=2_000)
     prepared = replies.prepare("/x", Rendered(identity=page, gzip=None)).identity
-    computed = replies.computed(Asked(b"GET", b"/x"), (b"x",), b'"x"', 2_000)
+    computed = replies.computed(Request(b"GET", b"/x"), (b"x",), b'"x"', 2_000)
     for block in (prepared.found.block, prepared.unmodified.block, computed.block):
         assert b"\r\nLast-Modified: Thu, 01 Jan 1970 00:16:40 GMT\r\n" in block
     assert 2_000 == prepared.last_modified

@@ -2,7 +2,7 @@
 
 Requests as they should be, and for what is not there, put to two daemons of the same data, keys and
 age: one by one, in a row, at once, and in pieces, before and after the data changes. What is no proper
-request at all is in ``tests/web/corpus`` (issue 6; performance.md 2).
+request at all is in ``tests/wire_corpus`` (performance.md 2).
 """
 
 import json

@@ -7,8 +7,9 @@ from twisted.logger import capturedLogs
 from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 
-from reviewsd.web.request import PublicRequest
 from reviewsd.server.server import Limits, PublicServer
+from reviewsd.web.dispatch import Dispatcher
+from reviewsd.web.klein_request import PublicRequest
 from tests.support.connections import REPLIES, Client, Line, ask
 
 
@@ -19,11 +20,11 @@ class Looking(Resource):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked: list[PublicRequest] = []
+        self.parsed: list[PublicRequest] = []
         self.gone: list[str] = []
 
     def render(self, request: PublicRequest) -> int:
-        self.asked.append(request)
+        self.parsed.append(request)
         gone: Deferred[None] = request.notifyFinish()
         gone.addCallbacks(
             lambda _: self.gone.append("answered"), lambda _: self.gone.append("left")
@@ -42,7 +43,12 @@ class Looking(Resource):
 
 def connect(resource: Looking) -> Client:
     clock = Clock()
-    channel, line = PublicServer(resource, REPLIES, clock, Limits()).buildProtocol(None), Line()
+    channel, line = (
+        PublicServer(Dispatcher(resource, REPLIES).respond, REPLIES, clock, Limits()).buildProtocol(
+            None
+        ),
+        Line(),
+    )
     line.protocol = channel
     channel.makeConnection(line)
     return Client(channel, line, clock)
@@ -67,10 +73,10 @@ def test_it_says_what_klein_looks_at(
     client = connect(resource)
     client.send(ask(target, "A: b"))
 
-    (request,) = resource.asked
+    (request,) = resource.parsed
     assert (b"GET", path, uri) == (request.method, request.path, request.uri)
     assert (b"HTTP/1.1", parts) == (request.clientproto, request.postpath)
-    assert (b"b",) == request.asked.lines(b"a")
+    assert (b"b",) == request.parsed.lines(b"a")
     assert ["ok"] == client.texts
 
 
@@ -81,8 +87,8 @@ def test_no_name_that_a_client_uses_comes_to_klein(host: str) -> None:
     client = connect(resource)
     client.send(ask().replace(b"Host: a", f"Host: {host}".encode()))
 
-    assert b"localhost" == resource.asked[0].getRequestHostname()
-    assert not resource.asked[0].isSecure()
+    assert b"localhost" == resource.parsed[0].getRequestHostname()
+    assert not resource.parsed[0].isSecure()
     assert ["ok"] == client.texts
 
 

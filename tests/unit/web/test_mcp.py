@@ -9,6 +9,7 @@ import json
 import socket
 import struct
 from collections.abc import AsyncIterator, Generator, Mapping, Sequence
+from ipaddress import ip_network
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -25,25 +26,29 @@ from twisted.internet.testing import StringTransport
 from twisted.internet.threads import deferToThread
 from twisted.logger import LogEvent, capturedLogs
 
+from reviewsd.http1.hosts import Hosts, Origins
+from reviewsd.http1.request import MAX_PREFERENCES
+from reviewsd.http1.responses import Responses
 from reviewsd.mcp.jsonrpc import NULL
 from reviewsd.mcp.revisions import HANDSHAKE
-from reviewsd.mcp.server import ENDED, NO_ROOM, Answer, Posted, Room, refusal
+from reviewsd.mcp.server import ENDED, NO_ROOM, AnswerRoom, McpAnswer, Posted, refusal
 from reviewsd.mcp.sessions import Session
-from reviewsd.store.sqlite import StoreError
-from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.runtime.tasks import TaskSet
-from reviewsd.web.mcp import McpRoute, Rules, _accepts_json
-from reviewsd.http1.hosts import Hosts, Origins
-from reviewsd.web.public import PublicSite
-from reviewsd.web.reads import Reads
-from reviewsd.http1.responses import Replies
 from reviewsd.server.server import Limits, PublicServer
+from reviewsd.snapshot.snapshots import Snapshot, Snapshots
+from reviewsd.store.transactions import StoreError
+from reviewsd.web.answerers import answerers
+from reviewsd.web.dispatch import Dispatcher
+from reviewsd.web.klein_site import PublicSite
+from reviewsd.web.mcp import McpRoute, Rules, _accepts_json
+from reviewsd.web.reads import Reads
+from reviewsd.websub.rate_limits import DAY, TokenBuckets
 from tests.support.columns import review
 from tests.support.publishing import House
 from tests.support.workload import workload
 
 BASE_URL = "https://reviews.example.net"
-REPLIES = Replies(BASE_URL, "public, max-age=60")
+REPLIES = Responses(BASE_URL, "public, max-age=60")
 MAX_BODY = 2048
 JSON = "application/json"
 BODY = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
@@ -70,14 +75,14 @@ class Scribe:
 
     def __init__(self) -> None:
         self.posted: list[Posted] = []
-        self.answer = Answer(200, (PONG,))
-        self.ending: Session | Answer = SESSION
+        self.answer = McpAnswer(200, (PONG,))
+        self.ending: Session | McpAnswer = SESSION
         self.error: Exception | None = None
         self.steps = 0
 
     def post(
-        self, posted: Posted, _snapshot: Snapshot, _now: float, _room: Room
-    ) -> Generator[None, None, Answer]:
+        self, posted: Posted, _snapshot: Snapshot, _now: float, _room: AnswerRoom
+    ) -> Generator[None, None, McpAnswer]:
         self.posted.append(posted)
         for _ in range(self.steps):
             yield
@@ -85,12 +90,12 @@ class Scribe:
             raise self.error
         return self.answer
 
-    def delete(self, posted: Posted, _now: float) -> Session | Answer:
+    def delete(self, posted: Posted, _now: float) -> Session | McpAnswer:
         self.posted.append(posted)
         return self.ending
 
-    def fault(self, _posted: Posted) -> Answer:
-        return Answer(500, (b'{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"?"}}',))
+    def fault(self, _posted: Posted) -> McpAnswer:
+        return McpAnswer(500, (b'{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"?"}}',))
 
 
 class Book:
@@ -122,14 +127,17 @@ def server(
     snapshots: Snapshots, clock: IReactorTime, route: McpRoute | None = None
 ) -> PublicServer:
     """A site of which the MCP endpoint is all that counts."""
-    site = PublicSite(Reads(snapshots, REPLIES, workload(clock)), REPLIES, mcp=route)
-    return PublicServer(site.resource(), REPLIES, clock, Limits(mcp_body=MAX_BODY))
+    reads = Reads(snapshots, REPLIES, workload(clock))
+    site = PublicSite(reads, answerers(reads, mcp=route))
+    return PublicServer(
+        Dispatcher(site.resource(), REPLIES).respond, REPLIES, clock, Limits(mcp_body=MAX_BODY)
+    )
 
 
 class Street:
     """An MCP endpoint with its door on a port of loopback."""
 
-    def __init__(self, place: Path, *, published: bool = True) -> None:
+    def __init__(self, place: Path, *, published: bool = True, ends: int = 100) -> None:
         house = House(place)
         house.write(review("a"))
         if published:
@@ -137,23 +145,25 @@ class Street:
         snapshots = Snapshots(house.snapshots)
         snapshots.refresh()
         self.server, self.book, self.tasks = Scribe(), Book(), TaskSet()
+        buckets = TokenBuckets(ends, DAY)
         rules = Rules(
             origins=Origins(BASE_URL, ["https://app.example.com"]),
             hosts=Hosts(BASE_URL, ["reviews.internal"]),
             max_body=MAX_BODY,
+            may_end=lambda network: buckets.take(network, 0.0),
         )
         clock = cast("IReactorTime", reactor)
-        route = McpRoute(
+        self.route = McpRoute(
             self.server,
             snapshots,
             self.book,
             rules,
             REPLIES,
-            workload(clock),
+            workload(clock, [ip_network("127.0.0.0/8")]),
             self.tasks,
             lambda: 0.0,
         )
-        self.public = server(snapshots, clock, route)
+        self.public = server(snapshots, clock, self.route)
         self.listening = cast("IReactorTCP", reactor).listenTCP(
             0,
             self.public,  # type: ignore[arg-type]  # declared before factories were generic
@@ -282,7 +292,7 @@ async def test_the_fields_of_the_protocol_are_carried_with_every_value(street: S
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_what_wants_no_answer_is_202_and_nothing_else(street: Street) -> None:
     """2a-4; revv#145: a type or a body of an empty answer confuses clients."""
-    street.server.answer = Answer(202)
+    street.server.answer = McpAnswer(202)
     reply = await street.ask()
 
     assert (202, b"") == (reply.status, reply.body)
@@ -292,14 +302,14 @@ async def test_what_wants_no_answer_is_202_and_nothing_else(street: Street) -> N
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_headers_of_the_protocol_come_back(street: Street) -> None:
-    street.server.answer = Answer(200, (PONG,), ((b"Mcp-Session-Id", b"abc"),))
+    street.server.answer = McpAnswer(200, (PONG,), ((b"Mcp-Session-Id", b"abc"),))
     reply = await street.ask()
     assert "abc" == reply.headers["Mcp-Session-Id"]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_a_long_answer_in_parts_and_steps_comes_whole(street: Street) -> None:
-    street.server.answer = Answer(200, (b'"', memoryview(b"x" * 200_000), b'"'))
+    street.server.answer = McpAnswer(200, (b'"', memoryview(b"x" * 200_000), b'"'))
     street.server.steps = 3
     assert b'"' + b"x" * 200_000 + b'"' == (await street.ask()).body
 
@@ -350,6 +360,12 @@ async def test_another_type_is_415(street: Street, content_type: str | Sequence[
     reply = await street.ask(headers={"Content-Type": content_type})
     assert JSON in refused(reply, 415)
     assert [] == street.server.posted
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_an_accept_that_is_too_long_is_not_read(street: Street) -> None:
+    accept = f"text/html{MAX_PREFERENCES * ','}"
+    assert 200 == (await street.ask(headers={"Content-Type": JSON, "Accept": accept})).status
 
 
 @pytest.mark.parametrize(
@@ -498,7 +514,7 @@ async def test_a_page_that_may_ask_can_read_every_answer(
     street: Street, origin: str, status: int
 ) -> None:
     """typescript-sdk#713: a session id that is not exposed is not seen."""
-    street.server.answer = Answer(status, () if status == 202 else (PONG,))
+    street.server.answer = McpAnswer(status, () if status == 202 else (PONG,))
     reply = await street.ask(headers={"Origin": origin})
 
     assert status == reply.status
@@ -588,7 +604,9 @@ def test_elsewhere_localhost_is_a_stranger_too(
     house.publish()
     snapshots = Snapshots(house.snapshots)
     snapshots.refresh()
-    rules = Rules(origins=Origins(BASE_URL), hosts=Hosts(BASE_URL), max_body=MAX_BODY)
+    rules = Rules(
+        origins=Origins(BASE_URL), hosts=Hosts(BASE_URL), max_body=MAX_BODY, may_end=lambda _: 0.0
+    )
     route = McpRoute(
         scribe, snapshots, Book(), rules, REPLIES, workload(clock), TaskSet(), lambda: 0.0
     )
@@ -626,6 +644,26 @@ async def test_too_many_ended_sessions_are_405(street: Street) -> None:
     reply = await street.ask("DELETE")
     refused(reply, 405)
     assert b"".join(NO_ROOM.body) == reply.body
+    assert 1 == street.route.refused  # mcp.md 6: a metric counts
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_one_client_cannot_take_all_the_room_for_ended_sessions(tmp_path: Path) -> None:
+    """Each one is kept for up to 30 days; others go on ending theirs."""
+    street = Street(tmp_path, ends=2)
+    try:
+        client, other = {"X-Forwarded-For": "192.0.2.7"}, {"X-Forwarded-For": "192.0.2.8"}
+        assert [204, 204] == [(await street.ask("DELETE", client)).status for _ in range(2)]
+        street.server.ending = refusal(404, "no")
+        refused(await street.ask("DELETE", client), 404)  # what ends nothing is not counted
+        street.server.ending = SESSION
+        reply = await street.ask("DELETE", client)
+        refused(reply, 429, -32603)
+        assert 0 < int(reply.headers["Retry-After"]) <= 86_400 / 2
+        assert 204 == (await street.ask("DELETE", other)).status
+        assert (3, 1) == (len(street.book.ended), street.route.refused)
+    finally:
+        await street.close()
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs

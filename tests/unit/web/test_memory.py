@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.internet.task import Clock
 
-from reviewsd.http1.request import Asked
+from reviewsd.http1.request import Request
+from reviewsd.http1.responses import Response
 from reviewsd.web.memory import (
     BATCH,
     PART,
@@ -21,7 +22,6 @@ from reviewsd.web.memory import (
     Room,
     own_size,
 )
-from reviewsd.http1.responses import Reply
 from reviewsd.web.workload import Workload
 from tests.support.connections import Client, Door, ask
 from tests.support.workload import workload
@@ -106,26 +106,26 @@ def test_it_is_bounded_by_what_others_hold_too() -> None:
 # Answers ------------------------------------------------------------------------------------------
 
 
-def reply(size: int) -> Reply:
-    return Reply(200, b"Content-Length: %d\r\n" % size, (bytes(size),))
+def reply(size: int) -> Response:
+    return Response(200, b"Content-Length: %d\r\n" % size, (bytes(size),))
 
 
 def test_small_answers_are_given_in_any_case() -> None:
     made = workload(Clock(), total=0)
-    assert made.admit(Asked(b"GET", b"/"), reply(SMALL - PART)).hold is None
+    assert made.admit(Request(b"GET", b"/"), reply(SMALL - PART)).hold is None
 
 
 def test_large_ones_are_not_begun_when_too_much_is_held() -> None:
     made = workload(Clock(), total=LARGE)
-    large = made.admit(Asked(b"GET", b"/"), reply(LARGE))
+    large = made.admit(Request(b"GET", b"/"), reply(LARGE))
     assert large.hold is not None
     assert 0 == made.counts()["answer_bytes_held"]  # its client may take it at once
     release = large.hold()
     assert TAKEN == made.counts()["answer_bytes_held"]
     with pytest.raises(MemoryFullError):
-        made.admit(Asked(b"GET", b"/"), reply(SMALL))
+        made.admit(Request(b"GET", b"/"), reply(SMALL))
     release()
-    assert made.admit(Asked(b"GET", b"/"), reply(SMALL)).hold is not None
+    assert made.admit(Request(b"GET", b"/"), reply(SMALL)).hold is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class House:
 def house() -> Iterator[House]:
     door = Door()
     made = House(door, workload(door.clock))
-    door.server.lane = lambda asked: made.workload.admit(asked, reply(LARGE))
+    door.server.respond = lambda asked: made.workload.admit(asked, reply(LARGE))
     yield made
     door.close()
 
@@ -195,4 +195,4 @@ def test_a_large_answer_is_not_kept_to_be_repeated(house: House) -> None:
     """A connection that is idle would hold it, uncounted."""
     client = house.connect(slow=False)
     client.send(ask(), ask())
-    assert client.channel._said is None
+    assert client.channel.exchange.said is None

@@ -25,15 +25,17 @@ from twisted.logger import LogEvent, capturedLogs
 
 from reviewsd.domain.callback import CallbackPolicy
 from reviewsd.http1.problems import HUB_MAX_BODY
-from reviewsd.store.sqlite import StoreError
-from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.http1.responses import Responses
 from reviewsd.runtime.tasks import TaskSet
-from reviewsd.web.clients import ClientNetworks
-from reviewsd.web.websub import HubRoute
-from reviewsd.web.public import PublicSite
-from reviewsd.web.reads import Reads
-from reviewsd.http1.responses import Replies
 from reviewsd.server.server import Limits, PublicServer
+from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.store.transactions import StoreError
+from reviewsd.web.answerers import answerers
+from reviewsd.web.clients import ClientNetworks
+from reviewsd.web.dispatch import Dispatcher
+from reviewsd.web.klein_site import PublicSite
+from reviewsd.web.reads import Reads
+from reviewsd.web.websub import HubRoute
 from reviewsd.websub.form import FormRules, HubAnswer, HubRequestError, read_form
 from tests.support.columns import review
 from tests.support.publishing import House
@@ -41,7 +43,7 @@ from tests.support.workload import workload
 
 PATH = "/api/websub/hub"
 BASE_URL = "https://reviews.example.net"
-REPLIES = Replies(BASE_URL, "public, max-age=60")
+REPLIES = Responses(BASE_URL, "public, max-age=60")
 RULES = FormRules(
     base_url=BASE_URL,
     callbacks=CallbackPolicy(own_host="reviews.example.net", own_ports=frozenset({443})),
@@ -117,8 +119,9 @@ def server(
     snapshots: Snapshots, clock: IReactorTime, route: HubRoute | None = None
 ) -> PublicServer:
     """A site of which the hub is all that counts."""
-    site = PublicSite(Reads(snapshots, REPLIES, workload(clock)), REPLIES, route)
-    return PublicServer(site.resource(), REPLIES, clock, Limits())
+    reads = Reads(snapshots, REPLIES, workload(clock))
+    site = PublicSite(reads, answerers(reads, hub=route))
+    return PublicServer(Dispatcher(site.resource(), REPLIES).respond, REPLIES, clock, Limits())
 
 
 class Street:
@@ -593,6 +596,8 @@ async def test_what_is_still_under_way_at_the_end_is_stopped_in_order(street: St
     connection = socket.create_connection(("127.0.0.1", street.port))
     connection.sendall(f"POST {PATH} HTTP/1.0\r\nContent-Length: 1\r\n\r\nx".encode())
     await until(lambda: street.hub.received)
+    reset = struct.pack("ii", 1, 0)  # an end alone would say that the client still listens
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
     connection.close()
     await until(lambda: not street.server.channels)
 

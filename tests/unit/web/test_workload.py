@@ -11,32 +11,33 @@ from twisted.internet.abstract import FileDescriptor
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from reviewsd.http1 import urls as paths, problems
-from reviewsd.mcp.server import Answer, Posted, Room
+from reviewsd.http1 import problems, urls
+from reviewsd.http1.hosts import Hosts, Origins
+from reviewsd.http1.request import Request
+from reviewsd.http1.responses import Response, Responses
+from reviewsd.mcp.server import AnswerRoom, McpAnswer, Posted
 from reviewsd.mcp.sessions import Session
-from reviewsd.snapshot.snapshots import Snapshot, Snapshots
-from reviewsd.runtime.tasks import TaskSet
-from reviewsd.http1.request import Asked
 from reviewsd.runtime.cooperative import MAX_WAITING
-from reviewsd.web.lane import fast_lane
+from reviewsd.runtime.tasks import TaskSet
+from reviewsd.server.server import Limits, PublicServer
+from reviewsd.snapshot.snapshots import Snapshot, Snapshots
+from reviewsd.web.answerers import answerers
+from reviewsd.web.dispatch import Dispatcher, fast_lane
+from reviewsd.web.klein_site import PublicSite
 from reviewsd.web.mcp import McpRoute, Rules
 from reviewsd.web.memory import PART, SMALL, TOTAL, own_size
-from reviewsd.http1.hosts import Hosts, Origins
-from reviewsd.web.public import PublicSite
 from reviewsd.web.reads import COPIED, Reads
-from reviewsd.http1.responses import Replies, Reply
-from reviewsd.server.server import Limits, PublicServer
 from tests.support.columns import review
 from tests.support.connections import Line, ask
 from tests.support.publishing import House
-from tests.support.raw import Response, responses
+from tests.support.raw import ReceivedResponse, responses
 from tests.support.workload import workload
 
 BASE_URL = "https://reviews.example"
-REPLIES = Replies(BASE_URL, "public", lambda: 0.0)
+REPLIES = Responses(BASE_URL, "public", lambda: 0.0)
 CLIENT, OTHER = "192.0.2.1", "198.51.100.1"
 POST = (
-    ask(paths.MCP, "Content-Type: application/json", "Content-Length: 40", method="POST")
+    ask(urls.MCP, "Content-Type: application/json", "Content-Length: 40", method="POST")
     + b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 )
 
@@ -45,15 +46,15 @@ class Scribe:
     """Knows no protocol; answers much."""
 
     def post(
-        self, _posted: Posted, _snapshot: Snapshot, _now: float, _room: Room
-    ) -> Generator[None, None, Answer]:
+        self, _posted: Posted, _snapshot: Snapshot, _now: float, _room: AnswerRoom
+    ) -> Generator[None, None, McpAnswer]:
         yield
-        return Answer(200, (b'"%b"' % (SMALL * b"x"),))
+        return McpAnswer(200, (b'"%b"' % (SMALL * b"x"),))
 
-    def delete(self, _posted: Posted, _now: float) -> Session | Answer:
+    def delete(self, _posted: Posted, _now: float) -> Session | McpAnswer:
         raise NotImplementedError
 
-    def fault(self, _posted: Posted) -> Answer:
+    def fault(self, _posted: Posted) -> McpAnswer:
         raise NotImplementedError
 
 
@@ -85,22 +86,28 @@ class Street:
     occupied: int = 0
     """Pieces of work that the client has waiting."""
 
-    def ask(self, data: bytes, client: str) -> Response | None:
+    def ask(self, data: bytes, client: str) -> ReceivedResponse | None:
         """What one request is answered; None where it waits."""
         clock = Clock()
         now = itertools.count() if self.occupied else itertools.repeat(0)
         made = workload(clock, total=self.total, timer=now.__next__)
         for _ in range(self.occupied):
-            waiting = made.run(Asked(b"GET", b"/", client=CLIENT), endless())
+            waiting = made.run(Request(b"GET", b"/", client=CLIENT), endless())
             assert isinstance(waiting, Deferred)
         reads = Reads(self.snapshots, REPLIES, made)
-        rules = Rules(origins=Origins(BASE_URL), hosts=Hosts(BASE_URL, ["a"]), max_body=100)
+        rules = Rules(
+            origins=Origins(BASE_URL),
+            hosts=Hosts(BASE_URL, ["a"]),
+            max_body=100,
+            may_end=lambda _: 0.0,
+        )
         route = McpRoute(
             Scribe(), self.snapshots, Book(), rules, REPLIES, made, TaskSet(), lambda: 0.0
         )
-        site = PublicSite(reads, REPLIES, mcp=route).resource()
-        lane = fast_lane(reads, route) if self.fast else None
-        server = PublicServer(site, REPLIES, clock, Limits(), lane=lane)
+        answers = answerers(reads, mcp=route)
+        site = PublicSite(reads, answers).resource()
+        lane = fast_lane(reads, answers) if self.fast else None
+        server = PublicServer(Dispatcher(site, REPLIES, lane).respond, REPLIES, clock, Limits())
         line = Line(client)
         channel = line.protocol = server.buildProtocol(None)
         channel.makeConnection(cast("FileDescriptor", line))
@@ -116,7 +123,7 @@ def endless() -> Generator[None, None, None]:
 
 
 both = pytest.mark.parametrize("fast", [True, False], ids=["lane", "Klein"])
-LARGE = ask(f"{paths.SEARCH}?limit=100")
+LARGE = ask(f"{urls.SEARCH}?limit=100")
 
 
 @both
@@ -139,7 +146,7 @@ def test_who_has_too_much_waiting_is_429(snapshots: Snapshots, data: bytes, *, f
 @both
 def test_documents_wait_for_nobody(snapshots: Snapshots, *, fast: bool) -> None:
     street = Street(snapshots=snapshots, fast=fast, occupied=MAX_WAITING, total=0)
-    for path in (paths.HEALTH, paths.REVIEWS, paths.JSON_FEED, f"{paths.SINCE}2025-01-01"):
+    for path in (urls.HEALTH, urls.REVIEWS, urls.JSON_FEED, f"{urls.SINCE}2025-01-01"):
         answer = street.ask(ask(path), CLIENT)
         assert answer is not None
         assert 200 == answer.status
@@ -165,15 +172,15 @@ def test_the_records_of_a_large_search_stay_where_they_are(
     """However long reviews are, an answer takes 16 KiB of memory at most; the bytes are the same."""
     made = workload(Clock())
     reply = Reads(snapshots, REPLIES, made).search(
-        Asked(b"GET", paths.SEARCH.encode(), query.encode())
+        Request(b"GET", urls.SEARCH.encode(), query.encode())
     )
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, Response)
     size = sum(map(len, reply.body))
     assert size > COPIED
     assert own_size(reply.body) < (len(reply.body) + 1) * PART
     assert reply.hold is None
     answer = Street(snapshots=snapshots, fast=fast, total=0).ask(
-        ask(f"{paths.SEARCH}?{query}"), CLIENT
+        ask(f"{urls.SEARCH}?{query}"), CLIENT
     )
     assert answer is not None
     assert b"".join(reply.body) == answer.body

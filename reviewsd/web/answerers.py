@@ -1,0 +1,54 @@
+"""What answers each route, by the name that ``http1.routes`` gives it.
+
+An answerer takes the request, and what stands in its address. What is not served, as the hub in a
+worker, has none: the address is 404 then.
+"""
+
+from collections.abc import Callable, Mapping
+
+from twisted.internet.defer import Deferred
+
+from reviewsd.http1.request import Request
+from reviewsd.http1.responses import Response
+from reviewsd.monitoring.readiness import Readiness
+from reviewsd.web.mcp import McpRoute
+from reviewsd.web.reads import Answer, Reads
+from reviewsd.web.websub import HubRoute
+
+Answerer = Callable[..., Answer]
+
+
+def answerers(
+    reads: Reads,
+    hub: HubRoute | None = None,
+    mcp: McpRoute | None = None,
+    readiness: Readiness | None = None,
+) -> Mapping[str, Answerer]:
+    """The answerers of a process.
+
+    Args:
+        reads: Answers reads.
+        hub: Answers at the hub's address.
+        mcp: The same for MCP.
+        readiness: Whether the service should be sent clients, where everybody may know.
+    """
+    found: dict[str, Answerer] = {
+        "document": reads.document,
+        "search": reads.search,
+        "since": reads.since,
+        "health": lambda _: reads.health(),
+    }
+    if hub is not None:
+        answer = hub.answer
+        found["hub"] = lambda request: Deferred.fromCoroutine(answer(request))
+    if mcp is not None:
+        found["mcp"] = mcp.answer
+    if readiness is not None:
+        state = readiness.answer
+
+        def ready(_asked: Request) -> Response:
+            status, document = state()
+            return reads.responses.no_store_json(document, status)
+
+        found["ready"] = ready
+    return found

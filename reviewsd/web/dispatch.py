@@ -1,0 +1,101 @@
+"""From a request to what answers it: the quick look-up, then Klein (``server.fast_lane``).
+
+``Dispatcher.respond`` is all that a connection knows of the site. The look-up is an index over Klein's
+hottest rows and nothing more: the same methods answer, and whatever is not exactly in it, by method or
+spelling, takes the long way. ``tests/unit/web/test_dispatch.py`` holds the two together, byte for byte.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.python.failure import Failure
+from twisted.web.resource import IResource
+
+from reviewsd.http1 import urls
+from reviewsd.http1.request import Request
+from reviewsd.http1.responses import Response, Responses
+from reviewsd.http1.routes import ROUTES
+from reviewsd.web.answerers import Answerer
+from reviewsd.web.klein_request import KleinExchange
+from reviewsd.web.reads import Answer, Reads
+
+Lane = Callable[[Request], Answer | None]
+"""Answers what it knows; None: let Klein find the route."""
+
+
+class Dispatcher:
+    """Finds what answers a request.
+
+    Args:
+        site: Klein's root resource, which knows all routes.
+        responses: What answers are made of.
+        lane: The quick look-up, where there is one.
+    """
+
+    def __init__(self, site: IResource, responses: Responses, lane: Lane | None = None) -> None:
+        self._site = site
+        self._responses = responses
+        self._lane = lane
+
+    def respond(self, request: Request) -> Response | Deferred[Response]:
+        """Answer a request: at once where the look-up can, else later; cancelling stops the work."""
+        answer = None if self._lane is None else self._lane(request)
+        if answer is not None:
+            return answer
+        return KleinExchange(request, self._responses).render(self._site)
+
+
+def fast_lane(reads: Reads, answers: Mapping[str, Answerer]) -> Lane:
+    """The quick look-up of a site.
+
+    Args:
+        reads: Says what errors mean.
+        answers: What answers each route.
+    """
+    quick = [route for route in ROUTES if route.quick and route.answerer in answers]
+    fixed = {route.path.encode(): answers[route.answerer] for route in quick if not route.open}
+    opened = [
+        (route.prefix.encode(), route.open, answers[route.answerer])
+        for route in quick
+        if route.open
+    ]
+    mcp = answers.get("mcp")
+
+    def lane(request: Request) -> Answer | None:
+        method, path = request.method, request.path
+        if method == b"GET" or method == b"HEAD":  # noqa: PLR1714  twice as fast as a set
+            answerer = fixed.get(path) or _find(opened, path)
+        elif method == b"POST" and path == _MCP:
+            answerer = mcp
+        else:
+            return None
+        if answerer is None:
+            return None
+        try:
+            answer = answerer(request)
+        except Exception:  # noqa: BLE001 - logged with its traceback, where it is no refusal
+            return reads.failed(request, Failure())
+        if isinstance(answer, Deferred):
+            answer.addErrback(_failed, reads, request)
+        return answer
+
+    return lane
+
+
+_MCP = urls.MCP.encode()
+
+
+def _find(opened: Sequence[tuple[bytes, str, Answerer]], path: bytes) -> Answerer | None:
+    """The answerer of an address that ends in a segment of its own."""
+    for prefix, name, answerer in opened:
+        value = path[len(prefix) :]
+        if path.startswith(prefix) and value and b"/" not in value and b"%" not in value:
+            return partial(answerer, **{name: value.decode("latin-1")})
+    return None
+
+
+def _failed(failure: Failure, reads: Reads, request: Request) -> Response:
+    if failure.check(CancelledError):  # the client has left
+        failure.raiseException()
+    return reads.failed(request, failure)

@@ -1,0 +1,202 @@
+"""The filters by what the insights say, at both doors: HTTP and search_reviews (insights.md 6)."""
+
+import json
+from collections.abc import Iterator
+from urllib.parse import urlencode
+
+import pytest
+from twisted.internet.task import Clock
+
+from reviewsd.domain.parameters import InvalidParametersError
+from reviewsd.http1.request import Request
+from reviewsd.http1.responses import Response, Responses
+from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.web.reads import Reads
+from tests.support.columns import review
+from tests.support.publishing import House, in_memory
+from tests.support.tools import Tools
+from tests.support.workload import workload
+
+REVIEWS = [
+    review(name, rating=rating, date=f"2025-03-{9 - number:02}", text="Fine.")
+    for number, (name, rating) in enumerate(zip("abcdef", (5, 4, 3, 2, 1, 1), strict=True))
+]
+INSIGHTS = {
+    "aspects": [
+        {"id": "pricing", "label": "Price and value"},
+        {"id": "speed", "example_review_ids": ["f"]},
+    ],
+    "entities": {
+        "technicians": [
+            {"id": "sj", "label": "Sam Jones", "aliases": ["Jonesy", "The boss"]},
+            {"id": "ss", "label": "Sam Smith", "aliases": ["Smithy", "The boss"]},
+            {"label": "Zo\u00eb Marchand"},
+            {"label": "Jos\u00e9"},
+            {"label": "Jose"},
+        ],
+        "services": ["AC repair", "Drain cleaning", {"id": "pipes", "label": "Pipe fitting"}],
+        "problems": [{"id": "no-callback", "label": "Nobody called back"}, "Late arrival"],
+        "service_areas": ["Portsmouth", "New Castle"],
+    },
+    "topics": [{"id": "boilers", "label": "Boilers and heat"}],
+    "per_review": {
+        "a": {
+            "sentiment": "positive",
+            "aspects": [{"id": "pricing", "sentiment": "negative"}],
+            "technicians": ["sj"],
+            "services": ["ac-repair"],
+            "topics": ["boilers"],
+        },
+        "b": {
+            "sentiment": "positive",
+            "aspects": [{"id": "pricing", "sentiment": "positive"}, "speed"],
+            "technicians": ["ss", "Bob"],
+            "service_areas": ["portsmouth"],
+        },
+        "c": {"sentiment": "neutral", "aspects": ["pricing"], "technicians": ["zoe-marchand"]},
+        "d": {
+            "sentiment": "negative",
+            "problems": ["no-callback"],
+            "services": ["Drain cleaning", "pipes"],
+            "technicians": ["jose"],
+        },
+        "e": {
+            "sentiment": "negative",
+            "aspects": [{"id": "pricing", "sentiment": "negative"}],
+            "problems": ["late-arrival", "no-callback"],
+        },
+    },
+}
+
+
+class Doors:
+    """One data set, asked over HTTP and by an agent.
+
+    Args:
+        house: Where it is.
+        insights: What is said of the reviews.
+    """
+
+    def __init__(self, house: House, insights: object) -> None:
+        house.write(*REVIEWS, insights=insights)
+        house.publish()
+        self.snapshots = Snapshots(house.snapshots)
+        self.snapshots.refresh()
+        self.tools = Tools(self.snapshots.current)
+        responses = Responses("https://a.example", "public", lambda: 0.0)
+        self.reads = Reads(self.snapshots, responses, workload(Clock()))
+
+    def found(self, **filters: object) -> str:
+        """The ids of the reviews, which are the same at both doors."""
+        answer = self.reads.search(Request(b"GET", b"", urlencode(filters).encode()))
+        assert isinstance(answer, Response)
+        ids = [each["id"] for each in json.loads(b"".join(answer.body))["reviews"]]
+        told = self.tools.data("search_reviews", filters)
+        assert ids == [each["id"] for each in told["reviews"]]
+        assert len(ids) == told["matched"]
+        return "".join(ids)
+
+
+@pytest.fixture(scope="module")
+def doors() -> Iterator[Doors]:
+    with in_memory() as place:
+        yield Doors(House(place), INSIGHTS)
+
+
+FOUND: list[tuple[dict[str, object], str]] = [
+    # who and what, by id, label, alias, without accents or punctuation, by the first word
+    ({"mentions_technician": "sj"}, "a"),
+    ({"mentions_technician": "SAM JONES "}, "a"),
+    ({"mentions_technician": "jonesy"}, "a"),
+    ({"mentions_technician": "sam-smith"}, "b"),
+    ({"mentions_technician": "Zoe"}, "c"),
+    ({"mentions_technician": "zoe marchand"}, "c"),
+    ({"mentions_technician": "Jose"}, "d"),
+    ({"mentions_technician": "JOS\u00c9"}, "d"),  # both have the id that the review spells
+    ({"mentions_technician": "bob"}, "b"),
+    ({"mentions_service": "ac"}, "a"),
+    ({"mentions_service": "AC-Repair"}, "a"),
+    ({"mentions_service": "drain"}, "d"),
+    ({"mentions_service": "pipe"}, "d"),
+    ({"mentions_problem": "no-callback"}, "de"),
+    ({"mentions_problem": "nobody called back"}, "de"),
+    ({"mentions_problem": "LATE ARRIVAL"}, "e"),
+    ({"mentions_problem": "late_arrival"}, "e"),
+    ({"mentions_problem": "late"}, ""),  # first words are those of people and services
+    ({"mentions_topic": "boilers"}, "a"),
+    ({"mentions_topic": "Boilers and heat"}, "a"),
+    ({"mentions_area": "portsmouth"}, "b"),
+    ({"mentions_area": "New Castle"}, ""),
+    ({"mentions_area": "Atlantis"}, ""),
+    # aspects, and how reviews speak of them
+    ({"mentions_aspect": "pricing"}, "abce"),
+    ({"mentions_aspect": "price and VALUE"}, "abce"),
+    ({"mentions_aspect": "speed"}, "bf"),
+    ({"mentions_aspect": "pricing", "sentiment": "negative"}, "ae"),
+    ({"mentions_aspect": "Price-and-value", "sentiment": "positive"}, "b"),
+    ({"mentions_aspect": "pricing", "sentiment": "neutral"}, ""),
+    ({"mentions_aspect": "speed", "sentiment": "positive"}, ""),
+    # of the review
+    ({"sentiment": "positive"}, "ab"),
+    ({"sentiment": "negative"}, "de"),
+    ({"sentiment": "negative", "mentions_service": "drain"}, "d"),
+    # ranges of ratings
+    ({"max_rating": 2}, "def"),
+    ({"max_rating": 2.9}, "def"),
+    ({"min_rating": 2, "max_rating": 4}, "bcd"),
+    ({"min_rating": 2.2, "max_rating": 2.8}, ""),
+    ({"rating": 1, "mentions_aspect": "pricing"}, "e"),
+    ({"max_rating": 4, "mentions_aspect": "pricing", "sentiment": "positive", "query": "FI"}, "b"),
+]
+
+
+@pytest.mark.parametrize(("filters", "expected"), FOUND)
+def test_a_filter_finds_the_reviews(
+    doors: Doors, filters: dict[str, object], expected: str
+) -> None:
+    assert expected == doors.found(**filters)
+
+
+AMBIGUOUS = [
+    ("Sam", ["Sam Jones", "Sam Smith"]),
+    ("the BOSS", ["Sam Jones", "Sam Smith"]),
+    ("J\u00f6se", ["Jos\u00e9", "Jose"]),
+]
+
+
+@pytest.mark.parametrize(("name", "labels"), AMBIGUOUS)
+def test_a_name_that_fits_two_is_told_both(doors: Doors, name: str, labels: list[str]) -> None:
+    query = urlencode({"mentions_technician": name, "mentions_service": "nothing"}).encode()
+    with pytest.raises(InvalidParametersError) as refused:
+        doors.reads.search(Request(b"GET", b"", query))
+    (issue,) = (each.as_json() for each in refused.value.issues)
+    message = str(issue.pop("message"))
+    assert all(f'"{label}"' in message for label in labels)
+    assert issue == {"code": "invalid_value", "path": ["mentions_technician"], "values": labels}
+    told = doors.tools.error("search_reviews", {"mentions_technician": name})
+    assert told == f"search_reviews: {message}."
+    for label in labels:
+        assert doors.found(mentions_technician=label)
+
+
+def test_many_that_fit_are_told_in_part() -> None:
+    people = [f"Sam {'x' * 80}{number}" for number in range(50)]
+    with in_memory() as place:
+        doors = Doors(House(place), {"entities": {"technicians": people}})
+        told = doors.tools.error("search_reviews", {"mentions_technician": "sam"})
+    assert 10 == told.count('"Sam ')
+    assert len(told) < 1_000
+
+
+def test_a_name_of_any_length_is_looked_for(doors: Doors) -> None:
+    assert doors.found(mentions_technician="\u00e9" * 5_000) == ""
+
+
+def test_where_nothing_is_said_of_reviews_http_finds_none() -> None:
+    """An agent is told instead (test_review_tools)."""
+    with in_memory() as place:
+        doors = Doors(House(place), None)
+        for filters in (b"sentiment=positive", b"mentions_aspect=pricing", b"mentions_area=x"):
+            answer = doors.reads.search(Request(b"GET", b"", filters))
+            assert isinstance(answer, Response)
+            assert 0 == json.loads(b"".join(answer.body))["matched"]
