@@ -20,24 +20,30 @@ if TYPE_CHECKING:
 import msgspec
 from twisted.logger import Logger
 
-from reviewsd.config.load import load as configuration
-from reviewsd.app.daemon import check as inspection
-from reviewsd.runtime import logs
-from reviewsd.config.load import show as showing
-from reviewsd.app.daemon.daemon import program_version, serve
+from reviewsd.app import check as inspection
+from reviewsd.app import insights
+from reviewsd.app.daemon import program_version, serve
+from reviewsd.app.reload import Read
+from reviewsd.config import load as configuration
+from reviewsd.config import show
+from reviewsd.config.errors import ConfigError
+from reviewsd.config.schema import Config
 from reviewsd.demo import demo
+from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.findings import DataError
-from reviewsd.domain.dataset import load
-from reviewsd.http1 import urls as paths
+from reviewsd.http1 import urls
+from reviewsd.http1.routes import LISTED
 from reviewsd.publish import sources
-from reviewsd.config.load.errors import ConfigError
-from reviewsd.app.daemon.reload import Read
-from reviewsd.config.load.schema import Config
+from reviewsd.publish.publication import load_sources
+from reviewsd.runtime import logs
+from reviewsd.runtime.printing import printable
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 from reviewsd.runtime.timers import steady
 
 AS_ROOT = "running as root: it needs no rights at all, and the shipped systemd unit gives it none"
 """Said once (O12)."""
+
+EX_DATAERR = 65  # sysexits.h
 
 _PRIVATE = 0o077  # umask: what this daemon writes is nobody else's business
 
@@ -53,7 +59,9 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> int:
     os.umask(_PRIVATE)
     with ExitStack() as stack:
         if options.config_schema:
-            return _answer(showing.schema(), 0)
+            return _answer(show.schema(), 0)
+        if options.insights or options.explain is not None:
+            return tell_insights(options, environ)
         if options.check and options.json:
             return check_for_programs(options.config, options.data, environ)
         path = stack.enter_context(demo()) if options.demo else options.config
@@ -63,7 +71,7 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> int:
         except ConfigError as error:
             return _fail(error.lines, EX_CONFIG)
         if options.show_config:
-            return _answer(showing.shown(loaded), 0)
+            return _answer(show.shown(loaded), 0)
         config, warnings = loaded.config, loaded.warnings
         for warning in warnings:
             _say(f"warning: {warning}")
@@ -109,6 +117,8 @@ def _parser() -> argparse.ArgumentParser:
     for hidden in ("--json", "--show-config", "--config-schema"):  # what reviewsctl asks
         parser.add_argument(hidden, action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--data", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--insights", choices=("served", "made"), help=argparse.SUPPRESS)
+    parser.add_argument("--explain", help=argparse.SUPPRESS)
     return parser
 
 
@@ -118,16 +128,41 @@ def check(config: Config) -> int:
         return _fail([fault], EX_CONFIG)
     try:
         found = sources.read(config.data_dir, config.data.max_bytes)
-        dataset = load(found.reviews, found.insights)
+        dataset, _ = load_sources(found)
     except DataError as error:
         return _fail(error.lines(), EX_CONFIG)
     except sources.Unsettled:
         return _fail([inspection.WRITTEN], EX_CONFIG)
+    except OSError as error:
+        return _fail([f"{config.data_dir}: cannot read now: {error.strerror}"], 1)
     print(
         f"configuration and data are valid: {len(dataset.records):,} reviews, "
-        f"insights {'none' if dataset.insights is None else 'yes'}"
+        f"insights {_insights(dataset, config)}"
     )
     return 0
+
+
+def _insights(dataset: Dataset, config: Config) -> str:
+    if dataset.insights is not None:
+        return "yes"
+    return "made from them" if config.data.insights == "auto" else "none"
+
+
+def tell_insights(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Tell the insights, or why a review has its labels, as JSON."""
+    try:
+        folder = insights.read(options.config, options.data, environ)
+        if options.explain is not None:
+            return _answer(folder.explanation(options.explain), 0)
+        return _answer(folder.insights(made=options.insights == "made"), 0)
+    except ConfigError as error:
+        return _fail(error.lines, EX_CONFIG)
+    except DataError as error:
+        return _fail(error.lines(), EX_DATAERR)
+    except sources.Unsettled:
+        return _fail([inspection.WRITTEN], EX_DATAERR)
+    except OSError as error:
+        return _fail([f"{error.filename}: {error.strerror}"], EX_DATAERR)
 
 
 def check_for_programs(path: Path | None, data: Path | None, environ: Mapping[str, str]) -> int:
@@ -193,21 +228,17 @@ def run_daemon(
 
 def _demo_guide(config: Config) -> Callable[[], None]:
     base = config.base_url
+    listed = "\n".join(
+        f"    {base}{route.prefix}{route.example}" for route in LISTED if route.path != urls.MCP
+    )
 
     def announce() -> None:
         print(
             f"""
   A sample business is being served. Open, or curl:
-    {base}{paths.REVIEWS}
-    {base}{paths.INSIGHTS}
-    {base}{paths.JSON_FEED}
-    {base}{paths.ATOM_FEED}
-    {base}{paths.SEARCH}?query=boiler&min_rating=4
-    {base}{paths.SINCE}2026-01-01
-    {base}{paths.OPENAPI}
-    {base}{paths.HUB}
+{listed}
 
-  Give it to an AI agent:  claude mcp add --transport http reviews {base}{paths.MCP}
+  Give it to an AI agent:  claude mcp add --transport http reviews {base}{urls.MCP}
 
   Edit {config.data_dir}/reviews.json and see the change served in two seconds.
   In another terminal:  reviewsctl --socket {config.admin_socket} status
@@ -225,7 +256,7 @@ def _answer(document: object, code: int) -> int:
 
 
 def _print_json(document: object) -> None:
-    print(msgspec.json.encode(document).decode(), flush=True)
+    print(printable(msgspec.json.encode(document).decode()), flush=True)
 
 
 def _fail(lines: "list[str] | tuple[str, ...]", code: int) -> int:
@@ -235,7 +266,8 @@ def _fail(lines: "list[str] | tuple[str, ...]", code: int) -> int:
 
 
 def _say(line: str) -> None:
-    print(f"reviewsd: {line}" if not line.startswith(" ") else line, file=sys.stderr)
+    shown = printable(line)
+    print(f"reviewsd: {shown}" if not line.startswith(" ") else shown, file=sys.stderr)
 
 
 if __name__ == "__main__":

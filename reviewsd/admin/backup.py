@@ -16,9 +16,9 @@ from twisted.python.failure import Failure
 from twisted.web.resource import IResource
 from twisted.web.server import Request
 
+from reviewsd.admin.responses import AdminReplies, ProblemError
 from reviewsd.http1.problems import Problem
 from reviewsd.store.backup import Contents
-from reviewsd.admin.responses import AdminReplies, ProblemError
 
 PATHS = re.compile(rb"/v1/backup")
 """What is answered here."""

@@ -17,8 +17,8 @@ from twisted.web.resource import IResource
 from twisted.web.server import Request
 from zope.interface import implementer
 
-from reviewsd.http1.problems import Problem
 from reviewsd.admin.responses import AdminReplies, Lines, ProblemError
+from reviewsd.http1.problems import Problem
 
 PATHS = re.compile(rb"/v1/events")
 """What is answered here."""

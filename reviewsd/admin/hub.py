@@ -17,17 +17,6 @@ from twisted.python.failure import Failure
 from twisted.web.resource import IResource
 from twisted.web.server import Request
 
-from reviewsd.domain.listing import (
-    Block,
-    HubState,
-    Listing,
-    PushResult,
-    PushStep,
-    TopicState,
-)
-from reviewsd.http1.urls import TOPICS
-from reviewsd.http1.problems import Problem
-from reviewsd.runtime.tasks import TaskSet
 from reviewsd.admin.parameters import (
     INVALID,
     MAX_REASON,
@@ -40,13 +29,18 @@ from reviewsd.admin.parameters import (
     text,
     texts,
 )
-from reviewsd.admin.responses import (
-    AdminReplies,
-    Lines,
-    ProblemError,
-    line,
-    wire,
+from reviewsd.admin.responses import AdminReplies, Lines, ProblemError, line, wire
+from reviewsd.domain.listing import (
+    Block,
+    HubState,
+    Listing,
+    PushResult,
+    PushStep,
+    TopicState,
 )
+from reviewsd.http1.problems import Problem
+from reviewsd.http1.urls import TOPICS
+from reviewsd.runtime.tasks import TaskSet
 
 PATHS = re.compile(rb"/v1/(subscriptions|push|topics|hub|blocks)(/.*)?")
 """What is answered here."""

@@ -9,10 +9,10 @@ from typing import get_args
 
 from twisted.web.server import Request
 
+from reviewsd.admin.responses import ProblemError
 from reviewsd.domain.blocks import read_block
 from reviewsd.domain.listing import State
 from reviewsd.http1.problems import Problem
-from reviewsd.admin.responses import ProblemError
 
 PAGE = 1000
 """Greatest number of subscriptions in one answer."""
@@ -24,6 +24,7 @@ MAX_REASON = 200
 """Characters of ``hub.reason``, which goes out in an address."""
 
 _ID = re.compile("p?[0-9]{1,18}")
+_LIMIT = re.compile("[1-9][0-9]{0,3}")
 
 INVALID = Problem(400, "invalid-query", "Invalid Parameters", "")
 NO_SUBSCRIPTION = Problem(
@@ -52,7 +53,7 @@ def after(request: Request) -> str | None:
 def limit(request: Request) -> int:
     """How many subscriptions fit on a page."""
     given = text(request, "limit") or str(PAGE)
-    if re.fullmatch("[1-9][0-9]{0,3}", given) is None or int(given) > PAGE:
+    if _LIMIT.fullmatch(given) is None or int(given) > PAGE:
         raise ProblemError(replace(INVALID, detail=f"limit: expected 1 to {PAGE}."))
     return int(given)
 

@@ -1,7 +1,6 @@
 """What is asked of the admin socket all the time: ``/v1/health``, ``ready``, ``metrics`` (O9, O10)."""
 
 import re
-from collections.abc import Awaitable, Callable
 
 from klein import Klein
 from twisted.python.failure import Failure
@@ -9,13 +8,11 @@ from twisted.web.resource import IResource
 from twisted.web.server import Request
 
 from reviewsd.admin.responses import AdminReplies
+from reviewsd.monitoring.metrics_site import Metrics
 from reviewsd.monitoring.readiness import Readiness
 
 PATHS = re.compile(rb"/v1/(health|ready|metrics)")
 """What is answered here."""
-
-Metrics = Callable[[], Awaitable[bytes]]
-"""All metrics of the service, in Prometheus's text format."""
 
 
 class ProbeRoutes:

@@ -18,7 +18,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from reviewsd.http1 import problems
 from reviewsd.http1.problems import Problem
-from reviewsd.store.sqlite import StoreError
+from reviewsd.store.transactions import StoreError
 
 API = 1
 """Version of this interface; raised when a client of the older one would misread it."""

@@ -18,15 +18,16 @@ from twisted.python.failure import Failure
 from twisted.web.resource import IResource, Resource
 from twisted.web.server import Request, Site
 
-from reviewsd.http1 import problems
-from reviewsd.publish.compile_process import Progress
-from reviewsd.publish.publisher import Publisher, Report
-from reviewsd.snapshot.snapshots import Snapshots
-from reviewsd.runtime.tasks import TaskSet
-from reviewsd.admin import hub as admin_hub, probes as admin_probes
+from reviewsd.admin import hub as admin_hub
+from reviewsd.admin import probes as admin_probes
 from reviewsd.admin.hub import HubRoutes, Operator
 from reviewsd.admin.probes import ProbeRoutes
 from reviewsd.admin.responses import API, AdminReplies, line, moment, wire
+from reviewsd.http1 import problems
+from reviewsd.publish.compile_process import Progress
+from reviewsd.publish.publisher import Publisher, Report
+from reviewsd.runtime.tasks import TaskSet
+from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 
 HOST = b"reviewsd"
 
@@ -149,7 +150,7 @@ class AdminSite:
         """What is served since when, how the last reload went, and how the hub is."""
         snapshot = self._snapshots.current
         last = self._publisher.last
-        failing = self._publisher.failing_since
+        failing, retry = self._publisher.failing_since, self._publisher.retry_at
         return self._replies.value(
             request,
             {
@@ -164,12 +165,14 @@ class AdminSite:
                     "review_count": snapshot.manifest.review_count,
                     "updated_at": snapshot.manifest.updated_at,
                     "insights": snapshot.manifest.insights,
+                    "insights_origin": _origin(snapshot),
                 },
                 "data": {
                     "dir": self._about["data_dir"],
                     "state": "ok" if failing is None else "degraded",
                     "last_reload": None if last is None else _report(last),
                     "failing_since": None if failing is None else moment(failing),
+                    "retry_at": None if retry is None else moment(retry),
                     "problems": [] if last is None else last.problems,
                 },
                 "config": asdict(self._reloading.changes),
@@ -200,11 +203,14 @@ class AdminSite:
         lines = self._replies.lines(request)
         done = await ordered(self._reloading.reload(force=force, progress=lines.tell))
         snapshot = None if self._snapshots.empty else self._snapshots.current
+        retry = done.report.retry_at
         result = {
             "type": "result",
             **_report(done.report),
+            "retry_at": None if retry is None else moment(retry),
             "revision": None if snapshot is None else snapshot.revision,
             "review_count": None if snapshot is None else snapshot.manifest.review_count,
+            "insights_origin": None if snapshot is None else _origin(snapshot),
             "problems": done.report.problems,
             "config": asdict(done.config),
         }
@@ -214,6 +220,12 @@ class AdminSite:
     def problem(self, request: Request, failure: Failure) -> bytes:
         """Every error of a route, as the status it means."""
         return self._replies.failed(request, failure)
+
+
+def _origin(snapshot: Snapshot) -> dict[str, object] | None:
+    """Where the insights are from."""
+    origin = snapshot.manifest.insights_origin
+    return None if origin is None else asdict(origin)
 
 
 class _Root(Resource):
@@ -246,14 +258,30 @@ class _Root(Resource):
             return self._problem(request, problems.FORBIDDEN)
         if headers.getRawHeaders(b"host") != [HOST]:
             return self._problem(request, problems.FOREIGN_HOST)
+        if getattr(request, "has_body", False):
+            return self._problem(request, problems.NO_BODY)
         if _PLAIN.fullmatch(request.path) is None:
             return self._problem(request, problems.NO_OPERATION)
         theirs = (routes for paths, routes in self._others if paths.fullmatch(request.path))
         return int(next(theirs, self._routes).render(request))
 
 
+class _Request(Request):
+    """One whose body is not kept: all parameters are in the query.
+
+    Twisted would keep it whole, however long it is, and read a form in the reactor: 1.7 s for 10 MB.
+    """
+
+    has_body = False
+
+    def handleContentChunk(self, data: bytes) -> None:
+        """Drop it."""
+        self.has_body = self.has_body or bool(data)
+
+
 class _Site(Site):
     displayTracebacks = False
+    requestFactory = _Request
 
     def log(self, request: object) -> None:
         """No access log: changes have their audit line."""

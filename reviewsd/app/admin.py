@@ -13,22 +13,23 @@ from twisted.internet.posixbase import PosixReactorBase
 from twisted.logger import globalLogPublisher
 from twisted.web.resource import IResource
 
-from reviewsd.monitoring.rejections import SECONDS, SESSIONS_ENDED, Digest
-from reviewsd.monitoring.events import Events
-from reviewsd.runtime.systemd import Notifier
-from reviewsd.app.daemon.reload import Reloading
-from reviewsd.config.load.schema import Config
-from reviewsd.runtime.sockets import ADMIN_NAME, free_path
-from reviewsd.runtime.state_dir import StartError
-from reviewsd.store import secrets, session_keys
-from reviewsd.store.backup import Backups
-from reviewsd.stores.ended import EndedSessions
-from reviewsd.store.keys import credential
-from reviewsd.runtime.counters import Counts, Tally
-from reviewsd.runtime.tasks import TaskSet, every
-from reviewsd.admin import backup as admin_backup, events as admin_events
+from reviewsd.admin import backup
+from reviewsd.admin import events as admin_events
 from reviewsd.admin.backup import BackupRoutes
 from reviewsd.admin.events import EventRoutes
+from reviewsd.app.reload import Reloading
+from reviewsd.config.schema import Config
+from reviewsd.monitoring.events import Events
+from reviewsd.monitoring.rejections import SECONDS, SESSIONS_ENDED, RejectionSummary
+from reviewsd.runtime.counters import Counters, Counts
+from reviewsd.runtime.sockets import ADMIN_NAME, free_path
+from reviewsd.runtime.state_dir import StartError
+from reviewsd.runtime.systemd import Notifier
+from reviewsd.runtime.tasks import TaskSet, every
+from reviewsd.store import secrets, session_keys
+from reviewsd.store.backup import Backups
+from reviewsd.store.ended_sessions import EndedSessions
+from reviewsd.store.keys import credential
 
 Routes = tuple[re.Pattern[bytes], IResource]
 """Which paths are whose."""
@@ -58,7 +59,7 @@ def operator_routes(
     keeping = BackupRoutes(backups, _keys(config, environ), version)
     return (
         (admin_events.PATHS, listening.resource()),
-        (admin_backup.PATHS, keeping.resource()),
+        (backup.PATHS, keeping.resource()),
     )
 
 
@@ -80,7 +81,7 @@ def _keys(config: Config, environ: Mapping[str, str]) -> list[str]:
 def start_digest(
     stack: AsyncExitStack,
     clock: IReactorTime,
-    tally: Tally,
+    tally: Counters,
     counts: Callable[[], Awaitable[Counts]],
     ended: EndedSessions,
 ) -> None:
@@ -101,7 +102,7 @@ def start_digest(
     ended.observe(note)
     tasks = TaskSet()
     stack.push_async_callback(tasks.stop)
-    tasks.start("digest", every(clock, SECONDS, Digest(counts).tell))
+    tasks.start("digest", every(clock, SECONDS, RejectionSummary(counts).tell))
 
 
 def admin_endpoint(config: Config, descriptors: Mapping[str, int]) -> str:

@@ -16,18 +16,25 @@ from msgspec import Struct
 from twisted.internet.interfaces import IReactorFromThreads
 from twisted.internet.task import Clock
 
-from reviewsd.config.load import load as configuration
-from reviewsd.domain.lint import doubts, mean
+from reviewsd.app.hub import state_store
+from reviewsd.config import load as configuration
+from reviewsd.config.errors import ConfigError
+from reviewsd.config.schema import Config, Data
+from reviewsd.domain.dataset import (
+    INSIGHTS_FILE,
+    REVIEWS_FILE,
+    SETTINGS_FILE,
+    Dataset,
+    InsightsFile,
+    load,
+)
 from reviewsd.domain.findings import MAX_FINDINGS, DataError, Finding
-from reviewsd.domain.dataset import INSIGHTS_FILE, REVIEWS_FILE, Dataset, load
 from reviewsd.domain.json_location import Place, locate, place_at
-from reviewsd.publish import sources
-from reviewsd.config.load.errors import ConfigError
-from reviewsd.config.load.schema import Config, Data
+from reviewsd.domain.lint import doubts, mean
+from reviewsd.publish import insights_settings, sources
 from reviewsd.runtime.state_dir import StartError
 from reviewsd.store.secrets import Secrets
-from reviewsd.websub.outbound.requests.tls import Tls
-from reviewsd.app.daemon.hub import state_store
+from reviewsd.websub.outbound.tls import Tls
 
 WRITTEN: Final = "the data files are being written; try again"
 
@@ -63,6 +70,10 @@ class Facts(Struct, frozen=True, kw_only=True):
     insights: bool
     analysed: int
     """Reviews that the insights speak of."""
+    uncovered: int
+    """Reviews that ``per_review`` of the file leaves out."""
+    made: bool
+    """Whether there is no file, and insights are made from the reviews."""
 
 
 class Report(Struct, frozen=True, kw_only=True, tag_field="type", tag="result"):
@@ -75,6 +86,7 @@ class Report(Struct, frozen=True, kw_only=True, tag_field="type", tag="result"):
     problems: tuple[Remark, ...]
     """The first ``MAX_FINDINGS`` of the configuration, and of the data."""
     problem_count: int
+    """Of those after the first ``MAX_FINDINGS`` one for each part of the data that has any."""
     warnings: tuple[Remark, ...]
     """The first ``MAX_FINDINGS`` of each file."""
     warning_count: int
@@ -138,8 +150,7 @@ def inspect(
     folder = data or (config.data_dir if config else None)
     facts, warning_count = None, len(warnings)
     if folder is not None:
-        limit = (Data() if config is None else config.data).max_bytes
-        found = _inspect_data(folder.absolute(), limit, tell)
+        found = _inspect_data(folder.absolute(), Data() if config is None else config.data, tell)
         problems += found.problems
         warnings += found.warnings
         total += found.problem_count
@@ -164,25 +175,42 @@ class _Found(Struct, frozen=True, kw_only=True):
     facts: Facts | None = None
 
 
-def _inspect_data(folder: Path, limit: int, tell: Callable[[Step], None]) -> _Found:
+def _inspect_data(folder: Path, wanted: Data, tell: Callable[[Step], None]) -> _Found:
     def progress(stage: str, done: int, total: int) -> None:
         if total >= _LONG:
             tell(Step(stage=stage, done=done, total=total))
 
     try:
-        found = sources.read(folder, limit)
+        found = sources.read(folder, wanted.max_bytes)
     except DataError as error:
         return _Found(problems=_remarks(folder, {}, error.findings), problem_count=error.total)
     except sources.Unsettled:
-        remark = Remark(file=str(folder), reason=WRITTEN, lines=(f"{folder}: {WRITTEN}",))
-        return _Found(problems=[remark], problem_count=1)
+        return _unread(folder, WRITTEN)
+    except OSError as error:
+        return _unread(folder, f"cannot read now: {error.strerror}")
     texts = {REVIEWS_FILE: found.reviews, INSIGHTS_FILE: found.insights or b""}
+    _, faults = insights_settings.examine(found.settings or b"", str(folder / SETTINGS_FILE))
+    problems = [msgspec.convert(each, Remark, from_attributes=True) for each in faults]
+    problem_count = len(problems)
+    problems = problems[:MAX_FINDINGS]
     try:
         dataset = load(found.reviews, found.insights, progress)
     except DataError as error:
-        return _Found(problems=_remarks(folder, texts, error.findings), problem_count=error.total)
+        problems += _remarks(folder, texts, error.findings)
+        return _Found(problems=problems, problem_count=problem_count + error.total)
     odd, count = _first(doubts(found.reviews, dataset, _latest_day(), progress))
-    return _Found(warnings=_remarks(folder, texts, odd), warning_count=count, facts=_facts(dataset))
+    return _Found(
+        problems=problems,
+        problem_count=problem_count,
+        warnings=_remarks(folder, texts, odd),
+        warning_count=count,
+        facts=None if problems else _facts(dataset, wanted),
+    )
+
+
+def _unread(folder: Path, reason: str) -> _Found:
+    remark = Remark(file=str(folder), reason=reason, lines=(f"{folder}: {reason}",))
+    return _Found(problems=[remark], problem_count=1)
 
 
 def _latest_day() -> datetime.date:
@@ -229,8 +257,8 @@ def _remark(folder: Path, finding: Finding, place: Place | None) -> Remark:
     )
 
 
-def _facts(dataset: Dataset) -> Facts:
-    days = [record.day for record in dataset.records]
+def _facts(dataset: Dataset, wanted: Data) -> Facts:
+    days = dataset.records.days
     insights = dataset.insights
     return Facts(
         business=dataset.business.name,
@@ -242,4 +270,12 @@ def _facts(dataset: Dataset) -> Facts:
         replies_until=dataset.latest,
         insights=insights is not None,
         analysed=0 if insights is None else insights.analysed,
+        uncovered=0 if insights is None else _uncovered(dataset, insights),
+        made=insights is None and wanted.insights == "auto",
     )
+
+
+def _uncovered(dataset: Dataset, insights: InsightsFile) -> int:
+    given = insights.members.get("per_review")
+    entries = {} if given is None else msgspec.json.decode(given, type=dict[str, msgspec.Raw])
+    return len(dataset.records.places.keys() - entries.keys())

@@ -5,8 +5,6 @@ ended. A failed listen is fatal before systemd hears READY=1 (security-and-opera
 """
 
 import gc
-import os
-import re
 import signal
 import time
 from collections.abc import Callable, Coroutine, Mapping
@@ -15,63 +13,55 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any
 
-from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.defer import CancelledError, Deferred, DeferredList
-from twisted.internet.endpoints import serverFromString
-from twisted.internet.error import CannotListenError
-from twisted.internet.interfaces import IListeningPort, IProtocolFactory
 from twisted.internet.posixbase import PosixReactorBase
-from twisted.internet.tcp import Port
 from twisted.internet.threads import deferToThread
 from twisted.logger import Logger
 
-from reviewsd.publish.compiler import Settings
-from reviewsd.publish.publication import Order, Step
-from reviewsd.publish.sources import signature
-from reviewsd.runtime.logs import Format
-from reviewsd.workers.supervisor.messages import Begin
-from reviewsd.monitoring.metrics import CONTENT_TYPE, Metrics
-from reviewsd.runtime.systemd import Notifier
-from reviewsd.app.daemon.reload import Read, Reloading
-from reviewsd.config.load.schema import Config
-from reviewsd.runtime.sockets import inherited, listen_string, stop_listening
-from reviewsd.runtime.state_dir import EX_CONFIG, StartError, lock_state
-from reviewsd.publish import compile_process as child
-from reviewsd.publish.publisher import Publisher, Report
-from reviewsd.snapshot.snapshots import Snapshots
-from reviewsd.publish.watcher import Watcher
-from reviewsd.runtime.counters import Tally
-from reviewsd.runtime.tasks import TaskSet, wait_at_most
-from reviewsd.server.acceptor import lean
-from reviewsd.admin.site import AdminSite
 from reviewsd.admin.probes import ProbeRoutes
-from reviewsd.workers.supervisor.handoff import Taker
-from reviewsd.web.websub import HubRoute
-from reviewsd.monitoring.metrics_site import MetricsSite
+from reviewsd.admin.site import AdminSite
+from reviewsd.app.admin import admin_endpoint, operator_routes, reload_on_hangup, start_digest
+from reviewsd.app.descriptors import fitted, raise_limit
+from reviewsd.app.files import hold_state, start_guard
+from reviewsd.app.hub import HubParts, build_hub
+from reviewsd.app.listeners import Listeners, address
+from reviewsd.app.mcp import build_mcp, follow_ended
+from reviewsd.app.monitoring import build_metrics, counted, start_pulse, start_watchdog
+from reviewsd.app.public import build_public, build_replies, build_workload
+from reviewsd.app.reload import Read, Reloading
+from reviewsd.config.schema import Config
+from reviewsd.monitoring.metrics import CONTENT_TYPE
 from reviewsd.monitoring.readiness import Readiness
-from reviewsd.web.reads import Reads
+from reviewsd.publish import compile_process
+from reviewsd.publish.compiler import Settings
+from reviewsd.publish.publication import PublicationOrder, Step
+from reviewsd.publish.publisher import Publisher, Report
+from reviewsd.publish.sources import signature
+from reviewsd.publish.watcher import Watcher
+from reviewsd.runtime.counters import Counters
+from reviewsd.runtime.logs import Format
+from reviewsd.runtime.sockets import inherited
+from reviewsd.runtime.state_dir import EX_CONFIG, StartError
+from reviewsd.runtime.systemd import Notifier
+from reviewsd.runtime.tasks import TaskSet, wait_at_most
 from reviewsd.server.server import DRAIN_SECONDS, PublicServer
-from reviewsd.app.daemon.hub import HubParts, build_hub
-from reviewsd.app.admin import (
-    admin_endpoint,
-    operator_routes,
-    reload_on_hangup,
-    start_digest,
-)
-from reviewsd.app.daemon.mcp import build_mcp, follow_ended
-from reviewsd.app.daemon.monitoring import build_metrics, counted, start_pulse, start_watchdog
-from reviewsd.app.daemon.public import build_public, build_replies, build_workload
-from reviewsd.workers.supervisor.supervisor import Ways, Workers
+from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.web.reads import Reads
+from reviewsd.web.websub import HubRoute
+from reviewsd.workers.handoff import ConnectionReceiver
+from reviewsd.workers.messages import Begin
+from reviewsd.workers.supervisor import WorkerContext, Workers
 
 FIRST_WAIT = 5.0
 """Seconds that the start waits for fresh data while older data could be served."""
+
+FIRST_TRIES = 5
+"""How often the start tries again, half a minute in all, where nothing can be served yet."""
 
 HUB_WAIT = 2.0
 """Seconds that the start waits for the hub."""
 
 _EXTENSION = 30.0  # seconds; what systemd is asked to wait more at each step of a long start
-
-_SHAREABLE = re.compile(r"(haproxy:)?(tcp|tcp6|systemd):")
 
 _log = Logger()
 
@@ -102,6 +92,7 @@ async def serve(
     Raises:
         StartError: Something that it needs cannot be had.
     """
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the start reads the files anyway
     notifier = Notifier(environ.get("NOTIFY_SOCKET"))
     async with AsyncExitStack() as stack:
         try:
@@ -123,22 +114,15 @@ async def _start(
     log_format: Format,
 ) -> None:
     """Build everything, from the lock to READY=1; what must be ended goes onto the stack."""
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the start reads the files anyway
-    stack.callback(os.close, lock_state(config.state_dir))
+    guard = hold_state(stack, config.state_dir)
+    fitting = fitted(config, raise_limit())
     workers = Workers(reactor, config.workers if config.workers > 1 else 0)
     stack.push_async_callback(workers.stop)
     workers.prepare()
     snapshots = Snapshots(config.state_dir / "snapshots", partial(reactor.callInThread, list.clear))
     snapshots.refresh()
-    publisher = Publisher(
-        _order(config),
-        program_version(),
-        snapshots,
-        partial(deferToThread, signature, config.data_dir),
-        partial(child.run, reactor),
-    )
-    stack.push_async_callback(publisher.stop)
-    tally = Tally()
+    publisher = _publisher(stack, reactor, config, snapshots)
+    tally = Counters()
     counts = partial(counted, tally, workers.counts)
     publisher.observe(lambda report: tally.count("data_reloads_total", report.outcome))
     await _first_publication(reactor, publisher, snapshots, notifier)
@@ -149,18 +133,24 @@ async def _start(
     replies = build_replies(config)
     asked = TaskSet()
     workload = build_workload(reactor, config, tally)
-    hub = HubRoute(parts.reception, replies, asked, workload.networks)
-    ended = await follow_ended(
-        stack, reactor, parts.store, parts.world.now, tally, shared=config.hub.shared
-    )
+    route = HubRoute(parts.reception, replies, asked, workload.networks)
+    ended = await follow_ended(stack, reactor, parts.store, parts.world.now, parts.hub.follow)
     mcp = build_mcp(config, environ, snapshots, ended, replies, workload, asked, tally)
-    reads = Reads(snapshots, replies, workload)
-    public = build_public(reactor, config, snapshots, reads, hub, mcp, readiness=readiness)
+    public = build_public(
+        reactor,
+        fitting,
+        snapshots,
+        Reads(snapshots, replies, workload),
+        route,
+        mcp,
+        readiness=readiness,
+    )
     tally.include(public.counts)
     ended.observe(workers.end)
     stack.push_async_callback(asked.stop)
     stack.push_async_callback(_together, partial(_drain, workers, public), parts.hub.stop)
-    ports = await _open(stack, reactor, config, public, parts.avoid)
+    listeners = Listeners(stack, reactor, guard, parts.avoid)
+    ports = await listeners.open_public(config, public)
     watcher = _watcher(reactor, config, snapshots, publisher)
     reloading = _reloading(config, read, publisher, watcher, parts)
     admin = AdminSite(
@@ -171,7 +161,7 @@ async def _start(
         {
             "version": program_version(),
             "base_url": config.base_url,
-            "listen": [_address(port) for port in ports],
+            "listen": [address(port) for port in ports],
             "data_dir": str(config.data_dir),
         },
         time.time,
@@ -183,17 +173,17 @@ async def _start(
         ProbeRoutes(readiness, metrics.text, CONTENT_TYPE, program_version()),
         operator_routes(stack, config, environ, parts.backups, program_version()),
     )
-    await _listen(stack, reactor, admin_endpoint(config, inherited()), routes)
-    await _open_metrics(stack, reactor, config, metrics, parts.avoid)
+    await listeners.listen(admin_endpoint(config, inherited()), routes)
+    await listeners.open_metrics(config, metrics)
 
     await workers.start(
-        Ways(
+        WorkerContext(
             listeners=[
                 (endpoint, port.fileno())  # type: ignore[attr-defined]  # all ports have one
                 for endpoint, port in zip(config.listen, ports, strict=True)
             ],
-            begin=lambda: Begin(config=config, log_format=log_format, ended=dict(ended.known)),
-            take=Taker(reactor, public).take,
+            begin=lambda: Begin(config=fitting, log_format=log_format, ended=dict(ended.known)),
+            take=ConnectionReceiver(reactor, public).take,
             now=time.time,
             patience=DRAIN_SECONDS + 2,
         )
@@ -206,6 +196,7 @@ async def _start(
     await wait_at_most(reactor, HUB_WAIT, parts.hub.announced)
     watcher.start()
     stack.push_async_callback(watcher.stop)
+    start_guard(stack, guard, reactor, config, environ, snapshots, publisher)
     start_digest(stack, reactor, tally, counts, ended)
     reload_on_hangup(reactor, reloading, notifier)
     start_watchdog(stack, reactor, environ, pulse, notifier)
@@ -220,9 +211,24 @@ def _keep_what_there_is() -> None:
     gc.freeze()
 
 
-def _order(config: Config) -> Order:
+def _publisher(
+    stack: AsyncExitStack, reactor: PosixReactorBase, config: Config, snapshots: Snapshots
+) -> Publisher:
+    publisher = Publisher(
+        _order(config),
+        program_version(),
+        snapshots,
+        partial(deferToThread, signature, config.data_dir),
+        partial(compile_process.run, reactor),
+        reactor,
+    )
+    stack.push_async_callback(publisher.stop)
+    return publisher
+
+
+def _order(config: Config) -> PublicationOrder:
     shrink = config.data.max_shrink
-    return Order(
+    return PublicationOrder(
         data_dir=str(config.data_dir),
         snapshots=str(config.state_dir / "snapshots"),
         settings=Settings(
@@ -233,6 +239,7 @@ def _order(config: Config) -> Order:
         ),
         max_bytes=config.data.max_bytes,
         max_shrink=None if shrink is None else float(shrink.rstrip("%")) / 100,
+        insights=config.data.insights,
     )
 
 
@@ -242,90 +249,28 @@ async def _first_publication(
     """Have something to serve: fresh data, or after a while the last good data.
 
     Raises:
-        StartError: There is neither.
+        StartError: There is neither. A refusal is for the operator, the rest for systemd to try again.
     """
 
     def progress(step: Step) -> None:
         notifier.extend(_EXTENSION)
         notifier.status(f"{step.stage.capitalize()} {step.done:,} of {step.total:,}")
 
-    run = publisher.reload(progress=progress)
     if not snapshots.empty:
-        await wait_at_most(reactor, FIRST_WAIT, run)
+        await wait_at_most(reactor, FIRST_WAIT, publisher.reload(progress=progress))
         return
-    report = await run
+    report = await publisher.reload(progress=progress)
+    for _ in range(FIRST_TRIES):
+        if report.retry_at is None:
+            break
+        pause = report.retry_at - report.at
+        notifier.extend(pause + _EXTENSION)
+        notifier.status(f"Publishing failed, tried again in {pause:.0f} s: {report.problems[0]}")
+        report = await publisher.next_report(progress)
     if snapshots.empty:
         problems = "\n".join(report.problems)
-        raise StartError(f"there is no data to serve:\n{problems}", EX_CONFIG)
-
-
-async def _listen(
-    stack: AsyncExitStack, reactor: PosixReactorBase, endpoint: str, site: IProtocolFactory
-) -> IListeningPort:
-    try:
-        port: IListeningPort = await serverFromString(reactor, endpoint).listen(site)
-    except (CannotListenError, OSError) as error:
-        reason = getattr(error, "socketError", None) or error
-        raise StartError(f"cannot listen on {endpoint}: {reason}", 1) from error
-    stack.push_async_callback(stop_listening, port, handed_over="systemd:" in endpoint)
-    return port
-
-
-async def _open(
-    stack: AsyncExitStack,
-    reactor: PosixReactorBase,
-    config: Config,
-    public: PublicServer,
-    avoid: Callable[[str, int], None],
-) -> list[IListeningPort]:
-    """Listen on all public endpoints; where there are workers, they take the connections.
-
-    Raises:
-        StartError: Workers cannot: TLS has its state here, and files of UNIX sockets their owner.
-    """
-    descriptors = inherited()
-    ports: list[IListeningPort] = []
-    for endpoint in config.listen:
-        port = await _listen(stack, reactor, listen_string(endpoint, descriptors), public)
-        if config.workers > 1:
-            if not (type(port) is Port and _SHAREABLE.match(endpoint)):
-                text = f"listen: {endpoint}: workers can share TCP only; or set workers: 1"
-                raise StartError(text, EX_CONFIG)
-            port.stopReading()
-        if type(port) is Port:
-            lean(port)
-        ports.append(port)
-        _tell_address(port, avoid)
-    return ports
-
-
-async def _open_metrics(
-    stack: AsyncExitStack,
-    reactor: PosixReactorBase,
-    config: Config,
-    metrics: Metrics,
-    avoid: Callable[[str, int], None],
-) -> None:
-    """Listen where ``metrics.listen`` wants it."""
-    if config.metrics.listen is not None:
-        site = MetricsSite(metrics.text, CONTENT_TYPE).site()
-        wanted = listen_string(config.metrics.listen, inherited())
-        _tell_address(await _listen(stack, reactor, wanted, site), avoid)
-
-
-def _tell_address(port: IListeningPort, avoid: Callable[[str, int], None]) -> None:
-    host = port.getHost()
-    if isinstance(host, IPv4Address | IPv6Address):
-        avoid(host.host, host.port)
-
-
-def _address(port: IListeningPort) -> str:
-    host = port.getHost()
-    if isinstance(host, IPv4Address):
-        return f"tcp:{host.host}:{host.port}"
-    if isinstance(host, IPv6Address):
-        return f"tcp:[{host.host}]:{host.port}"
-    return str(host)
+        code = EX_CONFIG if report.outcome == "refused" else 1
+        raise StartError(f"there is no data to serve:\n{problems}", code)
 
 
 def _watcher(
@@ -369,7 +314,10 @@ def _state(snapshots: Snapshots, report: Report) -> str:
     serving = f"Serving {manifest.review_count:,} reviews, data of {manifest.updated_at or 'never'}"
     if report.good:
         return serving
-    return f"{serving}; last reload {report.outcome}: {report.problems[0]}"
+    again = ""
+    if report.retry_at is not None:
+        again = f", tried again at {time.strftime('%H:%M:%S', time.gmtime(report.retry_at))} UTC"
+    return f"{serving}; last reload {report.outcome}{again}: {report.problems[0]}"
 
 
 async def _drain(workers: Workers, public: PublicServer) -> None:

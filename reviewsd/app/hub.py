@@ -1,4 +1,4 @@
-"""How the hub is put together: a part of the composition root (``app``), and nothing but that."""
+"""How the hub is put together: a part of the composition root."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -16,34 +16,42 @@ from twisted.internet.posixbase import PosixReactorBase
 from twisted.internet.threads import deferToThread
 from twisted.logger import Logger
 
-from reviewsd.config.load import convert as policies
+from reviewsd.config import convert
+from reviewsd.config.schema import Config
 from reviewsd.domain.addresses import Addresses
-from reviewsd.config.load.schema import Config
+from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 from reviewsd.store.backup import Backups, check_keys
-from reviewsd.store.sqlite import Database, NewerSchemaError, OtherKeysError, StoreError
-from reviewsd.store.deliveries import Ended, Outcome
+from reviewsd.store.deliveries import DeliveryOutcome, EndedSubscription
 from reviewsd.store.intents import IntentClaim, Verified
 from reviewsd.store.keys import KeyFileError
-from reviewsd.stores.metered import MeteredStore
+from reviewsd.store.metered import MeteredStore
 from reviewsd.store.secrets import Secrets, load_keys
-from reviewsd.runtime.counters import Tally
-from reviewsd.websub.outbound.requests.client import CallbackClient
-from reviewsd.websub.denial import Denials
-from reviewsd.websub.outbound.requests.dialer import Dialler
-from reviewsd.websub.delivery import Delivery, Distribution, Patience
+from reviewsd.store.sqlite import Database
+from reviewsd.store.transactions import NewerSchemaError, OtherKeysError, StoreError
+from reviewsd.websub.context import Client, Context, Reach, Store
+from reviewsd.websub.delivery import Delivery, DeliveryAttempts, Patience
+from reviewsd.websub.denial import FAILED, Denials
+from reviewsd.websub.fairness import HostLimits
 from reviewsd.websub.form import FormRules
 from reviewsd.websub.hub import Hub
-from reviewsd.websub.rate_limits import Backoffs, Crowd, Neighbours, TokenBuckets
 from reviewsd.websub.operator import Operator
-from reviewsd.websub.operator_state import Orders
-from reviewsd.websub.outbound.requests.requests import Limits, Outbound
-from reviewsd.websub.subscribe import Gates, Reception, Terms
-from reviewsd.websub.outbound.requests.resolver import Resolver, SystemNames
-from reviewsd.websub.scheduler import MAX_PAUSE, SHARED_PAUSE, Rounds
-from reviewsd.websub.outbound.requests.tls import Tls
-from reviewsd.websub.verification import Verification
-from reviewsd.websub.context import Client, Reach, Store, World
+from reviewsd.websub.operator_state import OperatorState
+from reviewsd.websub.outbound.client import CallbackClient
+from reviewsd.websub.outbound.dialer import Dialer
+from reviewsd.websub.outbound.requests import Limits, Outbound
+from reviewsd.websub.outbound.resolver import Resolver, SystemNames
+from reviewsd.websub.outbound.tls import Tls
+from reviewsd.websub.rate_limits import Backoffs, NetworkLimiter, TokenBuckets
+from reviewsd.websub.scheduler import (
+    MAX_PAUSE,
+    SHARED_PAUSE,
+    Scheduler,
+    from_anywhere,
+    longest_first,
+)
+from reviewsd.websub.subscribe import Policy, RateLimits, SubscribeEndpoint
+from reviewsd.websub.verification import VerificationAttempts
 
 if TYPE_CHECKING:
     from reviewsd.store.postgres import Postgres
@@ -61,16 +69,16 @@ _log = Logger()
 class HubParts:
     """The hub: what the daemon works with, and what it is made of."""
 
-    world: World
+    world: Context
     store: Store
     hub: Hub
-    reception: Reception
+    reception: SubscribeEndpoint
     operator: Operator
-    orders: Orders
+    orders: OperatorState
     backoffs: Backoffs
-    distribution: Distribution
-    delivering: Rounds[Delivery, Outcome]
-    verifying: Rounds[IntentClaim, Verified]
+    distribution: DeliveryAttempts
+    delivering: Scheduler[Delivery, DeliveryOutcome]
+    verifying: Scheduler[IntentClaim, Verified]
     denials: Denials
     listeners: set[tuple[str, int]]
     """(address, port) of the service's own, which the hub never calls (E5)."""
@@ -94,7 +102,7 @@ async def build_hub(
     reactor: PosixReactorBase,
     config: Config,
     environ: Mapping[str, str],
-    tally: Tally,
+    tally: Counters,
 ) -> HubParts:
     """Build the hub, which the caller starts and stops; all below it goes onto the stack.
 
@@ -114,10 +122,10 @@ async def build_hub(
     if isinstance(database, Database) and database.healthy:
         await _check_keys(database, secrets)
     stack.push_async_callback(database.close)
-    addresses = policies.addresses(config)
+    addresses = convert.addresses(config)
     listeners: set[tuple[str, int]] = set()
     client = _client(stack, reactor, config, addresses, listeners)
-    world = World(
+    world = Context(
         clock=reactor,
         now=database.now,
         token=partial(token_urlsafe, 32),
@@ -135,7 +143,7 @@ async def build_hub(
 
 def assemble(
     config: Config,
-    world: World,
+    world: Context,
     store: Store,
     client: Client,
     addresses: Addresses,
@@ -157,37 +165,46 @@ def assemble(
     verification_limits, delivery_limits = hub.verification, hub.delivery
     asking = Reach(
         client=client,
-        crowd=Crowd(verification_limits.per_address),
+        crowd=NetworkLimiter(verification_limits.per_address),
         timeout=verification_limits.timeout,
     )
     sending = Reach(
-        client=client, crowd=Crowd(delivery_limits.per_address), timeout=delivery_limits.timeout
+        client=client,
+        crowd=NetworkLimiter(delivery_limits.per_address),
+        timeout=delivery_limits.timeout,
     )
-    orders = Orders(store, world.now, addresses.block)
+    orders = OperatorState(store, world.now, addresses.block)
     backoffs = Backoffs()
-    distribution = Distribution(
+    distribution = DeliveryAttempts(
         database=store,
         reach=sending,
-        neighbours=Neighbours(delivery_limits.per_host, delivery_limits.per_address),
+        neighbours=HostLimits(
+            delivery_limits.per_host, delivery_limits.per_address, delivery_limits.concurrency
+        ),
         world=world,
         secrets=secrets,
         signature_method=hub.signature_method,
         patience=Patience(delivery_limits.retry_delays, delivery_limits.jitter),
     )
     pause = SHARED_PAUSE if hub.shared else MAX_PAUSE
-    delivering = Rounds("deliveries", world.clock, distribution, delivery_limits.concurrency, pause)
-    verification = Verification(
+    order = from_anywhere(world.chance) if hub.shared else longest_first
+    delivering = Scheduler(
+        "deliveries", world.clock, distribution, delivery_limits.concurrency, pause, order
+    )
+    verification = VerificationAttempts(
         database=store,
         reach=asking,
-        neighbours=Neighbours(verification_limits.per_host, verification_limits.per_address),
+        neighbours=HostLimits(
+            verification_limits.per_host, verification_limits.per_address, VERIFICATIONS
+        ),
         world=world,
         addresses=addresses,
         backoffs=backoffs,
         confirmed=delivering.wake,
     )
-    verifying = Rounds("verifications", world.clock, verification, VERIFICATIONS, pause)
-    ports = {policies.public_port(config)}
-    reception = Reception(
+    verifying = Scheduler("verifications", world.clock, verification, VERIFICATIONS, pause, order)
+    ports = {convert.public_port(config)}
+    reception = SubscribeEndpoint(
         database=store,
         secrets=secrets,
         orders=orders,
@@ -236,24 +253,24 @@ def assemble(
     )
 
 
-def _terms(config: Config, ports: AbstractSet[int]) -> Terms:
+def _terms(config: Config, ports: AbstractSet[int]) -> Policy:
     lease = config.hub.lease
-    return Terms(
+    return Policy(
         rules=FormRules(
             base_url=config.base_url,
-            callbacks=policies.callback_policy(config, ports),
+            callbacks=convert.callback_policy(config, ports),
             lease_default=lease.default,
             lease_min=lease.min,
             lease_max=lease.max,
         ),
-        caps=policies.caps(config),
+        caps=convert.caps(config),
         pending_time=config.hub.limits.pending_time,
     )
 
 
-def _gates(config: Config, backoffs: Backoffs) -> Gates:
+def _gates(config: Config, backoffs: Backoffs) -> RateLimits:
     limits = config.hub.limits
-    return Gates(
+    return RateLimits(
         requests=TokenBuckets(limits.requests_per_minute),
         hosts=TokenBuckets(limits.requests_per_minute_and_host),
         backoffs=backoffs,
@@ -334,7 +351,7 @@ def _client(
     outbound = Outbound(
         reactor,
         Resolver(reactor, names, addresses, callbacks.dns_timeout),
-        Dialler(reactor, addresses, listeners),
+        Dialer(reactor, addresses, listeners),
         secure,
         Limits(
             connect_seconds=callbacks.connect_timeout,
@@ -352,7 +369,9 @@ def _client(
     return client
 
 
-def _tell_removed(denials: Denials, _results: Sequence[Outcome], ended: Sequence[Ended]) -> None:
+def _tell_removed(
+    denials: Denials, _results: Sequence[DeliveryOutcome], ended: Sequence[EndedSubscription]
+) -> None:
     for end in ended:
         _log.warn(
             "the subscription of {callback_host} to {topic} was removed: {reason}",
@@ -361,5 +380,5 @@ def _tell_removed(denials: Denials, _results: Sequence[Outcome], ended: Sequence
             reason=end.reason,
             type="drop",
         )
-        if not end.gone:
-            denials.send(end.pair, end.topic, end.reason)
+        if not end.told:
+            denials.send(end.pair, end.topic, FAILED)

@@ -1,4 +1,4 @@
-"""How MCP is put together: a part of the composition root (``app``), and nothing but that."""
+"""How MCP is put together: a part of the composition root."""
 
 import os
 import time
@@ -11,25 +11,30 @@ from typing import Protocol
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from reviewsd.config.load import convert as policies
+from reviewsd.config import convert
+from reviewsd.config.schema import Config
+from reviewsd.http1.hosts import Hosts, Origins
+from reviewsd.http1.responses import Responses
 from reviewsd.mcp.introduction import Introduction
 from reviewsd.mcp.methods import Methods
 from reviewsd.mcp.server import McpServer
 from reviewsd.mcp.sessions import Sessions
 from reviewsd.mcp.toolbox import Toolbox
-from reviewsd.config.load.schema import Config
+from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
-from reviewsd.store.sqlite import StoreError
-from reviewsd.stores.ended import EndedSessions, Store
+from reviewsd.runtime.tasks import TaskSet
+from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.store.ended_sessions import EndedSessions, Store
 from reviewsd.store.keys import KeyFileError
 from reviewsd.store.session_keys import load_session_keys
-from reviewsd.snapshot.snapshots import Snapshots
-from reviewsd.runtime.counters import Tally
-from reviewsd.runtime.tasks import TaskSet
+from reviewsd.store.transactions import StoreError
 from reviewsd.web.mcp import Ended, McpRoute, Rules
-from reviewsd.http1.hosts import Hosts, Origins
-from reviewsd.http1.responses import Replies
 from reviewsd.web.workload import Workload
+from reviewsd.websub.hub import Follower
+from reviewsd.websub.rate_limits import DAY, TokenBuckets
+
+ENDS_PER_DAY = 1_000
+"""Sessions that one client may end. A session lasts 30 days, so no client takes all the room there is."""
 
 _log = Logger()
 
@@ -46,9 +51,7 @@ async def follow_ended(
     clock: IReactorTime,
     store: Store,
     now: Callable[[], int],
-    tally: Tally,
-    *,
-    shared: bool,
+    follow: Callable[[Follower], None],
 ) -> EndedSessions:
     """Keep ended sessions in a store; what must be stopped goes onto the stack.
 
@@ -57,15 +60,14 @@ async def follow_ended(
         clock: What everything runs on.
         store: The hub's.
         now: Its clock.
-        tally: Counts those that cannot be kept.
-        shared: Whether other nodes use it too.
+        follow: Has what other nodes end looked for.
     """
-    ended = EndedSessions(store, clock, now, shared=shared)
+    ended = EndedSessions(store, clock, now)
+    follow(ended.load)
     try:
         await ended.load()
     except StoreError as error:
         _log.error("ended MCP sessions are not known yet: {error}", error=str(error))
-    tally.include(lambda: {"mcp_delete_refused_total": ended.refused})
     ended.start()
     stack.push_async_callback(ended.stop)
     return ended
@@ -76,10 +78,10 @@ def build_mcp(
     environ: Mapping[str, str],
     snapshots: Snapshots,
     ended: EndedHere,
-    replies: Replies,
+    replies: Responses,
     workload: Workload,
     asked: TaskSet,
-    tally: Tally,
+    tally: Counters,
 ) -> McpRoute:
     """Build MCP.
 
@@ -91,7 +93,7 @@ def build_mcp(
         replies: How answers leave.
         workload: Computes answers.
         asked: Owns what requests have begun.
-        tally: Counts calls of tools.
+        tally: Counts calls of tools, and sessions that could not be ended.
 
     Raises:
         StartError: The key file cannot be used.
@@ -102,12 +104,16 @@ def build_mcp(
         Methods(Toolbox(mcp.answer_budget), Introduction(version("reviewsd")), tally),
         os.urandom,
     )
+    ends = TokenBuckets(ENDS_PER_DAY, DAY)
     rules = Rules(
-        origins=Origins(config.base_url, policies.allowed_origins(config)),
-        hosts=Hosts(config.base_url, policies.allowed_hosts(config)),
+        origins=Origins(config.base_url, convert.allowed_origins(config)),
+        hosts=Hosts(config.base_url, convert.allowed_hosts(config)),
         max_body=config.server.max_body.mcp,
+        may_end=lambda network: ends.take(network, time.monotonic()),
     )
-    return McpRoute(server, snapshots, ended, rules, replies, workload, asked, time.time)
+    route = McpRoute(server, snapshots, ended, rules, replies, workload, asked, time.time)
+    tally.include(lambda: {"mcp_delete_refused_total": route.refused})
+    return route
 
 
 def _secrets(config: Config, environ: Mapping[str, str]) -> tuple[bytes, ...]:

@@ -14,20 +14,21 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.internet.posixbase import PosixReactorBase
 
 from reviewsd.domain.listing import HubState
+from reviewsd.monitoring.health import Health
 from reviewsd.monitoring.metrics import Gauge, Hub, Info, Metrics
-from reviewsd.runtime.systemd import Notifier, watchdog_interval
-from reviewsd.monitoring.health import Pulse
 from reviewsd.publish.publisher import Publisher
-from reviewsd.snapshot.snapshots import Snapshots
-from reviewsd.runtime.counters import Counts, Tally, merged
+from reviewsd.runtime.counters import Counters, Counts, merged
+from reviewsd.runtime.systemd import Notifier, watchdog_interval
 from reviewsd.runtime.tasks import TaskSet, every
+from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.store.thread import Purpose
 from reviewsd.websub.context import Store
 
 HUB_SECONDS = 2.0
 """That the store may take to say how the hub is; then the other metrics are told without."""
 
 
-def start_pulse(stack: AsyncExitStack, clock: IReactorTime, store: Store) -> Pulse:
+def start_pulse(stack: AsyncExitStack, clock: IReactorTime, store: Store) -> Health:
     """Look after the reactor and the store from now on.
 
     Args:
@@ -35,7 +36,7 @@ def start_pulse(stack: AsyncExitStack, clock: IReactorTime, store: Store) -> Pul
         clock: Its reactor.
         store: Of the hub.
     """
-    pulse = Pulse(clock, partial(store.run, lambda _: None))
+    pulse = Health(clock, partial(store.run, lambda _: None, Purpose.PROBE))
     pulse.start()
     stack.push_async_callback(pulse.stop)
     return pulse
@@ -45,7 +46,7 @@ def start_watchdog(
     stack: AsyncExitStack,
     clock: IReactorTime,
     environ: Mapping[str, str],
-    pulse: Pulse,
+    pulse: Health,
     notifier: Notifier,
 ) -> None:
     """Give systemd signs of life, where it waits for them (O3).
@@ -64,7 +65,7 @@ def start_watchdog(
         tasks.start("watchdog", every(clock, seconds, partial(pulse.beat, notifier.watchdog)))
 
 
-async def counted(tally: Tally, workers: Callable[[], Awaitable[Counts]]) -> Counts:
+async def counted(tally: Counters, workers: Callable[[], Awaitable[Counts]]) -> Counts:
     """What all processes count: this one by its tally, and the others."""
     return merged(tally.counts(), await workers())
 
@@ -73,7 +74,7 @@ def build_metrics(
     reactor: PosixReactorBase,
     snapshots: Snapshots,
     publisher: Publisher,
-    pulse: Pulse,
+    pulse: Health,
     hub: Callable[[], Awaitable[HubState]],
     counts: Callable[[], Awaitable[Counts]],
 ) -> Metrics:
@@ -107,6 +108,11 @@ def build_metrics(
             "data_last_reload_success_timestamp_seconds",
             "When the files were last found published, or were published; POSIX time.",
             lambda: publisher.succeeded_at,
+        ),
+        Gauge(
+            "data_retry_timestamp_seconds",
+            "When a publication that failed is tried again, POSIX time; nothing where none waits.",
+            lambda: publisher.retry_at,
         ),
         Gauge(
             "reactor_lag_seconds",

@@ -1,33 +1,40 @@
 """How the public site is put together: a part of the composition root, and nothing but that."""
 
-from twisted.internet.interfaces import IReactorTime
+from twisted.internet.interfaces import IProtocolFactory, IReactorTime
 
-from reviewsd.config.load import convert as policies
-from reviewsd.config.load.schema import Config
-from reviewsd.snapshot.snapshots import Snapshots
-from reviewsd.runtime.counters import Tally
-from reviewsd.web.clients import ClientNetworks
+from reviewsd.app.descriptors import connections
+from reviewsd.config import convert
+from reviewsd.config.schema import Config
+from reviewsd.http1.hosts import Hosts
+from reviewsd.http1.responses import Responses
+from reviewsd.monitoring.readiness import Readiness
 from reviewsd.runtime.cooperative import CooperativeScheduler
-from reviewsd.web.websub import HubRoute
-from reviewsd.web.lane import fast_lane
+from reviewsd.runtime.counters import Counters
+from reviewsd.server.server import Handoff, Limits, PublicServer
+from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.web.answerers import answerers
+from reviewsd.web.clients import ClientNetworks
+from reviewsd.web.dispatch import Dispatcher, fast_lane
+from reviewsd.web.klein_site import PublicSite
 from reviewsd.web.mcp import McpRoute
 from reviewsd.web.memory import AnswerMemory
-from reviewsd.http1.hosts import Hosts
-from reviewsd.web.public import PublicSite
-from reviewsd.monitoring.readiness import Readiness
 from reviewsd.web.reads import Reads
-from reviewsd.http1.responses import Replies
-from reviewsd.server.server import HandOver, Limits, PublicServer
+from reviewsd.web.websub import HubRoute
 from reviewsd.web.workload import Workload
 
-MIN_CONNECTIONS = 16
-"""That each process may have."""
+PROXIED = "haproxy:"
+"""How an endpoint begins whose connections come from a proxy that says who the client is (S6)."""
 
 
-def build_replies(config: Config) -> Replies:
+def factory_for(endpoint: str, public: PublicServer) -> IProtocolFactory:
+    """What takes the connections of a public endpoint."""
+    return public.proxied() if endpoint.startswith(PROXIED) else public
+
+
+def build_replies(config: Config) -> Responses:
     """What all answers are made of."""
     cache = config.cache
-    return Replies(
+    return Responses(
         config.base_url,
         f"public, max-age={cache.max_age}, "
         f"stale-while-revalidate={cache.stale_while_revalidate}, "
@@ -35,12 +42,12 @@ def build_replies(config: Config) -> Replies:
     )
 
 
-def build_workload(clock: IReactorTime, config: Config, tally: Tally) -> Workload:
+def build_workload(clock: IReactorTime, config: Config, tally: Counters) -> Workload:
     """What computes answers in this process."""
     workload = Workload(
         CooperativeScheduler(clock),
         AnswerMemory(config.mcp.max_held // config.workers),
-        ClientNetworks(policies.trusted(config)),
+        ClientNetworks(convert.trusted(config)),
     )
     tally.include(workload.counts)
     return workload
@@ -53,7 +60,7 @@ def build_public(
     reads: Reads,
     hub: HubRoute | None,
     mcp: McpRoute,
-    hand_over: HandOver | None = None,
+    hand_over: Handoff | None = None,
     readiness: Readiness | None = None,
 ) -> PublicServer:
     """Build the factory of the public connections.
@@ -68,9 +75,12 @@ def build_public(
         hand_over: For requests that another process answers.
         readiness: Told to everybody, if ``server.readyz`` says so.
     """
-    server, replies = config.server, reads.replies
+    server, replies = config.server, reads.responses
+    answers = answerers(reads, hub, mcp, readiness if server.readyz else None)
+    site = PublicSite(reads, answers)
+    lane = fast_lane(reads, answers) if server.fast_lane else None
     public = PublicServer(
-        PublicSite(reads, replies, hub, mcp, readiness if server.readyz else None).resource(),
+        Dispatcher(site.resource(), replies, lane).respond,
         replies,
         clock,
         Limits(
@@ -78,14 +88,13 @@ def build_public(
             body=server.body_deadline,
             idle=server.idle,
             requests=server.requests_per_connection,
-            connections=max(MIN_CONNECTIONS, server.max_connections // config.workers),
+            connections=connections(config),
             per_client=server.per_client,
             drain_rate=server.min_drain_rate,
             mcp_body=server.max_body.mcp,
         ),
-        Hosts(config.base_url, policies.allowed_hosts(config)),
-        fast_lane(reads, mcp) if server.fast_lane else None,
-        policies.trusted(config),
+        Hosts(config.base_url, convert.allowed_hosts(config)),
+        convert.trusted(config),
         hand_over,
     )
     snapshots.observe(lambda _: public.changed())

@@ -15,11 +15,11 @@ from twisted.internet.defer import Deferred
 from twisted.internet.threads import deferToThread
 from twisted.logger import Logger
 
-from reviewsd.config.load.errors import ConfigError
-from reviewsd.config.load.schema import Config, keys
+from reviewsd.admin.site import Changes, Reloaded
+from reviewsd.config.errors import ConfigError
+from reviewsd.config.schema import Config, keys
 from reviewsd.publish.compile_process import Progress
 from reviewsd.publish.publisher import Report
-from reviewsd.admin.site import Changes, Reloaded
 
 LIVE = ("data.", "hub.lease.", "hub.limits.")
 """How keys begin that take effect at once: what only the main process uses, and asks for each time."""
@@ -29,7 +29,7 @@ Read = Callable[[], tuple[Config, Sequence[str]]]
 
 
 class Publisher(Protocol):
-    """Reloads the data: ``stores.publisher.Publisher``."""
+    """Reloads the data: ``publish.publisher.Publisher``."""
 
     def reload(self, *, force: bool = False, progress: Progress | None = None) -> Deferred[Report]:
         """Publish what the files say now."""

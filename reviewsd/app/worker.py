@@ -2,10 +2,10 @@
 
 What is started is the nursery. It imports all that readers need, then waits at its end of a link,
 descriptor 0, for orders to fork: each is a packet with the descriptor of a link's end for the new
-reader, which gets all else over that link.
+reader, which gets all else over that link. A packet without one is sent back.
 
 A reader is the public site over the same snapshot, without what there is one of: no hub, no store,
-no publisher. It is told what to serve, and what it must not answer it gives away (``web.handover``).
+no publisher. It is told what to serve, and what it must not answer it gives away (``workers.handoff``).
 """
 
 import gc
@@ -17,7 +17,6 @@ import time
 from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
 from functools import partial
-from itertools import chain
 from typing import assert_never
 
 from twisted.internet.defer import CancelledError, Deferred
@@ -28,35 +27,37 @@ from twisted.internet.interfaces import IStreamServerEndpoint
 from twisted.internet.main import installReactor
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
-from twisted.protocols.haproxy import proxyEndpoint
 from twisted.python.failure import Failure
 
+from reviewsd.app.mcp import build_mcp
+from reviewsd.app.public import build_public, build_replies, build_workload, factory_for
 from reviewsd.runtime import logs
-from reviewsd.workers.supervisor.ipc import Link
+from reviewsd.runtime.counters import Counters
+from reviewsd.runtime.sockets import stop_listening
+from reviewsd.runtime.tasks import TaskSet, every
+from reviewsd.runtime.timers import steady
+from reviewsd.server.acceptor import batch_accept
+from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.store.ended_sessions import Expiring
+from reviewsd.web.reads import Reads
+from reviewsd.workers.handoff import ConnectionSender
+from reviewsd.workers.ipc import MessageSocket
 from reviewsd.workers.messages import (
+    Ack,
+    Alive,
     Begin,
     Count,
-    Counted,
-    Done,
+    CountsReport,
     Drain,
-    Ended,
     Listen,
-    Look,
+    Ping,
     Ready,
-    Told,
+    SessionsEnded,
+    SnapshotChanged,
+    WorkerMessage,
     encode,
     read_order,
 )
-from reviewsd.runtime.sockets import stop_listening
-from reviewsd.snapshot.snapshots import Snapshots
-from reviewsd.runtime.counters import Tally
-from reviewsd.runtime.tasks import TaskSet, every
-from reviewsd.runtime.timers import steady
-from reviewsd.server.acceptor import lean
-from reviewsd.workers.supervisor.handoff import Giver
-from reviewsd.web.reads import Reads
-from reviewsd.app.daemon.mcp import build_mcp
-from reviewsd.app.daemon.public import build_public, build_replies, build_workload
 
 LOOK_SECONDS = 1.0
 """Between two looks at the snapshots' link: an order to look might be lost."""
@@ -79,13 +80,19 @@ def main() -> None:
 
 
 def _nursery() -> int | None:
-    """Fork as often as asked; returns None at the end, and in each fork the end of its link."""
+    """Fork as often as asked, and give signs of life.
+
+    Returns:
+        None at the end, and in each fork the end of its link.
+    """
     with socket.socket(fileno=0) as control:
         control.setblocking(True)  # noqa: FBT003
         while True:
             packet, descriptors, _, _ = socket.recv_fds(control, 16, 1)
             if not packet:
                 return None
+            if not descriptors:
+                control.send(packet)  # a sign of life was asked for
             for descriptor in descriptors:
                 if os.fork() == 0:
                     return descriptor
@@ -96,7 +103,7 @@ def _read(descriptor: int) -> int:
     """Be a reader until told to end; returns the exit code."""
     os.open(os.devnull, os.O_RDONLY)  # takes the place of descriptor 0
     reactor = _reactor()
-    reader = Reader(reactor, socket.socket(fileno=descriptor))
+    reader = WorkerProcess(reactor, socket.socket(fileno=descriptor))
     reactor.addSystemEventTrigger("before", "shutdown", reader.drained)
     signal.signal(signal.SIGTERM, lambda *_: reactor.callFromThread(reader.stop))
     reactor.run(installSignalHandlers=False)
@@ -111,7 +118,7 @@ def _reactor() -> EPollReactor:
     return reactor
 
 
-class Reader:
+class WorkerProcess:
     """One reader.
 
     Args:
@@ -123,12 +130,12 @@ class Reader:
 
     def __init__(self, reactor: EPollReactor, end: socket.socket) -> None:
         self._reactor = reactor
-        self._link = Link(reactor, end, self)
-        self._giver = Giver(self._tell)
+        self._link = MessageSocket(reactor, end, self)
+        self._giver = ConnectionSender(self._tell)
         self._listeners: list[tuple[str, int]] = []
-        self._ended: dict[bytes, int] = {}
+        self._ended = Expiring()
         self._snapshots: Snapshots | None = None
-        self._tally = Tally()
+        self._tally = Counters()
         self._stack = AsyncExitStack()
         self.code = 0
 
@@ -141,14 +148,16 @@ class Reader:
                 self._listeners.append((order.endpoint, descriptor))
             case Begin():
                 Deferred.fromCoroutine(self._begin(order)).addErrback(self._failed)
-            case Ended():
+            case SessionsEnded():
                 self._end(order.sessions)
-                self._tell(Done(order.number))
-            case Look():
+                self._tell(Ack(order.number))
+            case SnapshotChanged():
                 if self._snapshots is not None:
                     self._snapshots.refresh()
             case Count():
-                self._tell(Counted(order.number, self._tally.counts()))
+                self._tell(CountsReport(order.number, self._tally.counts()))
+            case Ping():
+                self._tell(Alive(os.getpid()))
             case Drain():
                 self.stop()
             case _:
@@ -192,13 +201,14 @@ class Reader:
         self._stack.push_async_callback(asked.stop)
         self._stack.push_async_callback(server.drain)
         for endpoint, descriptor in self._listeners:
-            port = await _inherited(reactor, endpoint, descriptor).listen(server)
+            factory = factory_for(endpoint, server)
+            port = await _inherited(reactor, descriptor).listen(factory)
             self._stack.push_async_callback(stop_listening, port, handed_over=True)
-            lean(port, at_once=1)
+            batch_accept(port, at_once=1)
         tasks.start("look for a new snapshot", every(reactor, LOOK_SECONDS, self._look))
         gc.collect()
         gc.freeze()  # what the start has made stays
-        self._tell(Ready(os.getpid()))
+        self._tell(Ready())
 
     async def _look(self) -> None:
         """Look at the link, in case that the order to do so was lost."""
@@ -216,14 +226,10 @@ class Reader:
 
     def _end(self, sessions: Mapping[bytes, int]) -> None:
         """Remember MCP sessions as ended for as long as they could be used."""
-        now = time.time() * 1000
-        self._ended = {
-            digest: expires
-            for digest, expires in chain(self._ended.items(), sessions.items())
-            if expires > now
-        }
+        self._ended.add(sessions)
+        self._ended.forget(int(time.time() * 1000))
 
-    def _tell(self, told: Told, descriptor: int | None = None) -> None:
+    def _tell(self, told: WorkerMessage, descriptor: int | None = None) -> None:
         self._link.send(encode(told), descriptor)
 
     def _failed(self, failure: Failure) -> None:
@@ -234,18 +240,11 @@ class Reader:
         self.stop()
 
 
-def _inherited(reactor: EPollReactor, endpoint: str, descriptor: int) -> IStreamServerEndpoint:
-    """The endpoint of a listening socket that the main process has opened.
-
-    Args:
-        reactor: Listens.
-        endpoint: As it is called in ``listen``.
-        descriptor: The socket.
-    """
+def _inherited(reactor: EPollReactor, descriptor: int) -> IStreamServerEndpoint:
+    """The endpoint of a listening socket that the main process has opened."""
     with socket.socket(fileno=os.dup(descriptor)) as copy:
         family = copy.family
-    adopted = AdoptedStreamServerEndpoint(reactor, descriptor, family)
-    return proxyEndpoint(adopted) if endpoint.startswith("haproxy:") else adopted
+    return AdoptedStreamServerEndpoint(reactor, descriptor, family)
 
 
 if __name__ == "__main__":

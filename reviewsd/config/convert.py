@@ -8,11 +8,11 @@ from collections.abc import Set as AbstractSet
 from ipaddress import AddressValueError, IPv4Network, IPv6Address, IPv6Network
 from urllib.parse import urlsplit
 
-from reviewsd.config.load import syntax as grammar
+from reviewsd.config import syntax
+from reviewsd.config.schema import Config
 from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import HTTPS_PORT, CallbackPolicy
-from reviewsd.config.load.schema import Config
-from reviewsd.store.intents import Caps
+from reviewsd.domain.subscription import Caps
 
 _HTTP_PORT = 80
 
@@ -34,8 +34,8 @@ def callback_policy(config: Config, own_ports: AbstractSet[int]) -> CallbackPoli
     return CallbackPolicy(
         own_host=_spelt(urlsplit(config.base_url).hostname or ""),
         own_ports=own_ports,
-        networks=tuple(map(grammar.network, callbacks.allow_networks)),
-        ports=tuple(map(grammar.ports, callbacks.ports)),
+        networks=tuple(map(syntax.network, callbacks.allow_networks)),
+        ports=tuple(map(syntax.ports, callbacks.ports)),
     )
 
 
@@ -43,24 +43,24 @@ def addresses(config: Config) -> Addresses:
     """Which addresses may be dialled (E8, E9)."""
     callbacks = config.hub.callbacks
     return Addresses(
-        tuple(map(grammar.network, callbacks.allow_networks)),
-        tuple(map(grammar.nat64_prefix, callbacks.nat64_prefixes)),
+        tuple(map(syntax.network, callbacks.allow_networks)),
+        tuple(map(syntax.nat64_prefix, callbacks.nat64_prefixes)),
     )
 
 
 def trusted(config: Config) -> tuple[IPv4Network | IPv6Network, ...]:
     """Whose X-Forwarded-For is believed (S6)."""
-    return tuple(map(grammar.network, config.server.trusted_proxies))
+    return tuple(map(syntax.network, config.server.trusted_proxies))
 
 
 def allowed_origins(config: Config) -> tuple[str, ...]:
     """Whose pages may call MCP besides those of ``base_url`` (mcp.md 7)."""
-    return tuple(map(grammar.origin_or_any, config.mcp.allowed_origins))
+    return tuple(map(syntax.origin_or_any, config.mcp.allowed_origins))
 
 
 def allowed_hosts(config: Config) -> tuple[str, ...]:
     """By which names a listener on loopback may be asked too (mcp.md 7)."""
-    return tuple(map(grammar.host_or_any, config.server.allowed_hosts))
+    return tuple(map(syntax.host_or_any, config.server.allowed_hosts))
 
 
 def caps(config: Config) -> Caps:

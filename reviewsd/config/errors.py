@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from reviewsd.config import yaml_source
 from reviewsd.domain.findings import MAX_FINDINGS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class ConfigProblem:
     """One thing wrong with the configuration; no part of it shows a password."""
 
     file: str
@@ -31,7 +32,7 @@ class ConfigError(Exception):
         lines: What to print, ready and in order.
     """
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
+    def __init__(self, problems: Sequence[ConfigProblem]) -> None:
         self.problems = tuple(problems[:MAX_FINDINGS])
         self.total = len(problems)
         rest = self.total - len(self.problems)
@@ -40,6 +41,20 @@ class ConfigError(Exception):
         super().__init__("\n".join(self.lines))
 
 
-def of_file(file: str, reason: str) -> Problem:
+def in_document(
+    document: yaml_source.Document, file: str, fault: yaml_source.Fault
+) -> ConfigProblem:
+    """A problem at its place in a file."""
+    return ConfigProblem(
+        file=file,
+        line=fault.mark.line,
+        column=fault.mark.column,
+        path=yaml_source.dotted(fault.path),
+        reason=yaml_source.masked(fault.reason),
+        lines=tuple(document.render(file, fault)),
+    )
+
+
+def of_file(file: str, reason: str) -> ConfigProblem:
     """A problem of a file as a whole."""
-    return Problem(file=file, reason=reason, lines=(f"{file}: {reason}",))
+    return ConfigProblem(file=file, reason=reason, lines=(f"{file}: {reason}",))

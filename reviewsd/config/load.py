@@ -1,7 +1,7 @@
 """Find, read and check the configuration: every fault told at its place (interfaces.md 1.3, O11).
 
-Faults come in one answer, from three readings of the same value: the YAML itself (``yamlfile``),
-types and bounds (``settings``), and what a type cannot say (``grammar``, and what has to agree with
+Faults come in one answer, from three readings of the same value: the YAML itself (``yaml_source``),
+types and bounds (``schema``), and what a type cannot say (``syntax``, and what has to agree with
 each other). A value from the environment takes the place of the file's before it is checked; its
 faults name the variable.
 """
@@ -15,10 +15,10 @@ from pathlib import Path
 
 import msgspec
 
-from reviewsd.config.load import syntax as grammar, yaml_source as yamlfile
+from reviewsd.config import syntax, yaml_source
+from reviewsd.config.errors import ConfigError, ConfigProblem, in_document, of_file
+from reviewsd.config.schema import Config, Lease, Text, keys
 from reviewsd.domain.findings import explain, nearest
-from reviewsd.config.load.errors import ConfigError, Problem, of_file
-from reviewsd.config.load.schema import Config, Lease, Text, keys
 
 PLACES = (Path("/etc/reviewsd/reviewsd.yaml"), Path("reviewsd.yaml"))
 """Where the file is looked for when neither --config nor $REVIEWSD_CONFIG names one."""
@@ -40,16 +40,16 @@ _EXAMPLES = {
 }
 
 _RULES: Mapping[str, Callable[[str], object]] = {
-    "base_url": grammar.origin,
-    "listen[]": grammar.endpoint,
-    "server.allowed_hosts[]": grammar.host_or_any,
-    "server.trusted_proxies[]": grammar.network,
-    "hub.store": grammar.store,
-    "hub.callbacks.allow_networks[]": grammar.network,
-    "hub.callbacks.ports[]": grammar.ports,
-    "hub.callbacks.nat64_prefixes[]": grammar.nat64_prefix,
-    "mcp.allowed_origins[]": grammar.origin_or_any,
-    "metrics.listen": grammar.endpoint,
+    "base_url": syntax.origin,
+    "listen[]": syntax.endpoint,
+    "server.allowed_hosts[]": syntax.host_or_any,
+    "server.trusted_proxies[]": syntax.network,
+    "hub.store": syntax.store,
+    "hub.callbacks.allow_networks[]": syntax.network,
+    "hub.callbacks.ports[]": syntax.ports,
+    "hub.callbacks.nat64_prefixes[]": syntax.nat64_prefix,
+    "mcp.allowed_origins[]": syntax.origin_or_any,
+    "metrics.listen": syntax.endpoint,
 }
 
 # The daemon does not stay in the folder it was started in; these are made absolute.
@@ -65,7 +65,7 @@ class Loaded:
     warnings: tuple[str, ...]
     """To log."""
     file: Path
-    marks: Mapping[str, yamlfile.Mark]
+    marks: Mapping[str, yaml_source.Mark]
     """The place of every value of the file, by JSON path (``$.hub.lease.min``)."""
     variables: Mapping[str, str]
     """The environment variables that took the place of values, by JSON path."""
@@ -97,7 +97,7 @@ def find(path: Path | None, environ: Mapping[str, str], places: Sequence[Path] =
     looked = ", ".join(str(place) for place in places)
     reason = f"no configuration found: no --config, no ${_FILE_VARIABLE}, and none of {looked}"
     remedy = "write one: reviewsctl init; or try: reviewsd --demo"
-    raise ConfigError([Problem(file="", reason=reason, lines=(reason, remedy))])
+    raise ConfigError([ConfigProblem(file="", reason=reason, lines=(reason, remedy))])
 
 
 def _trusted(environ: Mapping[str, str]) -> set[int]:
@@ -130,7 +130,7 @@ def examine(
     """
     file = find(path, environ, places)
     data, warnings = _read(file)
-    document = yamlfile.read(data)
+    document = yaml_source.read(data)
     tree = {} if document.value is None else document.value
     broken = set(document.broken)
     overrides, problems = _override(tree, environ, broken)
@@ -146,12 +146,12 @@ def examine(
         else:
             problems.append(_of_environment(variable, where, reason))
     faults.sort(key=lambda fault: fault.mark)
-    problems[:0] = [_of_file(document, str(file), fault) for fault in faults]
+    problems[:0] = [in_document(document, str(file), fault) for fault in faults]
     if problems:
         raise ConfigError(problems)
     config = msgspec.convert(tree, Config)
     return Loaded(
-        config=msgspec.structs.replace(config, base_url=grammar.origin(config.base_url)),
+        config=msgspec.structs.replace(config, base_url=syntax.origin(config.base_url)),
         warnings=warnings,
         file=file,
         marks=document.values,
@@ -164,7 +164,7 @@ def _read(file: Path) -> tuple[bytes, tuple[str, ...]]:
     try:
         with file.open("rb") as stream:
             mode = os.fstat(stream.fileno()).st_mode
-            data = stream.read(4 * yamlfile.MAX_CHARACTERS + 1)
+            data = stream.read(4 * yaml_source.MAX_CHARACTERS + 1)
     except OSError as error:
         raise ConfigError([of_file(str(file), f"cannot be read: {error.strerror}")]) from error
     if stat.S_ISREG(mode) and mode & stat.S_IWOTH:
@@ -177,7 +177,7 @@ def _read(file: Path) -> tuple[bytes, tuple[str, ...]]:
 
 def _override(
     tree: object, environ: Mapping[str, str], broken: set[str]
-) -> tuple[dict[str, str], list[Problem]]:
+) -> tuple[dict[str, str], list[ConfigProblem]]:
     """Put the values of environment variables into the tree.
 
     Returns:
@@ -185,7 +185,7 @@ def _override(
         those that have no value are added to ``broken``.
     """
     overrides: dict[str, str] = {}
-    faults: list[Problem] = []
+    faults: list[ConfigProblem] = []
     known = {_PREFIX + key.replace(".", "__").upper(): key for key in keys(Config)}
     for variable in sorted(environ):
         if not variable.startswith(_PREFIX) or variable == _FILE_VARIABLE:
@@ -197,7 +197,7 @@ def _override(
             hint = nearest(name.removeprefix(_PREFIX).upper(), tails).replace('"', f'"{_PREFIX}', 1)
             faults.append(_of_environment(name, "", f"unknown variable{hint}"))
             continue
-        document = yamlfile.read_value(environ[variable])
+        document = yaml_source.read_value(environ[variable])
         path = f"$.{known[variable]}"
         for fault in document.faults:
             faults.append(_of_environment(variable, path, fault.reason))
@@ -212,21 +212,10 @@ def _override(
     return overrides, faults
 
 
-def _of_environment(variable: str, path: str, reason: str) -> Problem:
-    said = yamlfile.masked(": ".join(filter(None, (yamlfile.dotted(path), reason))))
+def _of_environment(variable: str, path: str, reason: str) -> ConfigProblem:
+    said = yaml_source.masked(": ".join(filter(None, (yaml_source.dotted(path), reason))))
     line = f"environment: {variable}: {said}"
-    return Problem(file="environment", path=variable, reason=said, lines=(line,))
-
-
-def _of_file(document: yamlfile.Document, file: str, fault: yamlfile.Fault) -> Problem:
-    return Problem(
-        file=file,
-        line=fault.mark.line,
-        column=fault.mark.column,
-        path=yamlfile.dotted(fault.path),
-        reason=yamlfile.masked(fault.reason),
-        lines=tuple(document.render(file, fault)),
-    )
+    return ConfigProblem(file="environment", path=variable, reason=said, lines=(line,))
 
 
 def _inside(path: str, outer: str) -> bool:

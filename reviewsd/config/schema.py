@@ -3,8 +3,6 @@
 ``config/reviewsd.yaml`` explains each key to the operator; a test holds the two together. Durations
 are seconds, sizes bytes. ``config.load`` makes a Config from a file; ``extra["expected"]`` is how
 its findings name a rule.
-
-``metrics`` is checked in full, but nothing reads it yet.
 """
 
 from collections.abc import Iterator
@@ -52,6 +50,8 @@ class Data(_Section, frozen=True, kw_only=True):
     """Time between the three equal polls after which a change is complete."""
     max_bytes: Annotated[int, Meta(ge=1024, le=2**40)] = 2**30
     max_shrink: Percentage | None = None
+    insights: Literal["auto", "file"] = "auto"
+    """Whether insights are made where there is no insights.json (insights.md 1)."""
 
 
 class Cache(_Section, frozen=True, kw_only=True):

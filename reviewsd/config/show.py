@@ -12,8 +12,8 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Struct, UnsetType
 
-from reviewsd.config.load.load import Loaded
-from reviewsd.config.load.schema import Config, Text, keys
+from reviewsd.config.load import Loaded
+from reviewsd.config.schema import Config, Text, keys
 
 _PASSWORD: Final = re.compile(r"(?<=://)([^:/@?]*):[^/@]*@")
 _REQUIRED: Final = frozenset(f.name for f in msgspec.structs.fields(Config) if f.required)

@@ -18,6 +18,7 @@ from typing import NamedTuple, TypeAlias
 import yaml
 
 from reviewsd.domain.findings import member, show
+from reviewsd.runtime.printing import in_columns
 
 Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | None"
 Loader: TypeAlias = "type[yaml.SafeLoader | yaml.CSafeLoader]"
@@ -37,7 +38,8 @@ _CONTROLS_REFUSED = "must not contain control characters or line breaks"
 _BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")  # the line breaks YAML 1.1 counts
 _NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_CREDENTIALS = re.compile(r"(?<=://)[^\s\"']+(?=@)")
+_NOT_TAB = re.compile(r"[^\t]")
+_WORD = re.compile(r"[^\s\"']+")
 _INTEGER = re.compile(r"[-+]?[0-9]{1,18}", re.ASCII)
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", re.ASCII)
 _WORDS = {
@@ -102,9 +104,8 @@ class Document:
         if not fault.shown or not text.strip() or len(text) > _MAX_LINE:
             return [masked(head)]
         # A tab stays a tab, so that the caret moves with whatever width the terminal gives it.
-        indent = re.sub(r"[^\t]", " ", text[: column - 1])
-        visible = re.sub(r"[^\t -~\xa0-\U0010ffff]|[\ud800-\udfff]", "?", text)
-        return [masked(head), f"{line:>5} | {masked(visible)}", f"{'':>5} | {indent}^"]
+        indent = _NOT_TAB.sub(" ", text[: column - 1])
+        return [masked(head), f"{line:>5} | {masked(in_columns(text))}", f"{'':>5} | {indent}^"]
 
 
 def dotted(path: str) -> str:
@@ -114,7 +115,14 @@ def dotted(path: str) -> str:
 
 def masked(text: str) -> str:
     """A line to be printed, without the password of an address in it; columns stay."""
-    return _CREDENTIALS.sub(lambda found: "*" * len(found.group()), text)
+    return _WORD.sub(_masked_word, text)
+
+
+def _masked_word(word: re.Match[str]) -> str:
+    """Stars for what stands between the first ``://`` and the last ``@``."""
+    scheme, separator, rest = word[0].partition("://")
+    credentials, at, host = rest.rpartition("@")
+    return f"{scheme}{separator}{'*' * len(credentials)}{at}{host}"
 
 
 def has_controls(text: str) -> bool:

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from reviewsd.store.sqlite import StoreError
 from reviewsd.runtime.tasks import TaskSet, every
+from reviewsd.store.transactions import StoreError
 
 TICK_SECONDS = 0.5
 """Between two looks at the reactor."""
@@ -30,7 +30,7 @@ PATIENCE_SECONDS = 5.0
 _REMEMBERED = 120  # ticks: a minute
 
 
-class Pulse:
+class Health:
     """Of one process.
 
     Args:

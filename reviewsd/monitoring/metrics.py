@@ -24,7 +24,7 @@ from reviewsd.domain.callback import Refusal
 from reviewsd.mcp import methods
 from reviewsd.mcp.tools import TOOLS
 from reviewsd.runtime.counters import Counts
-from reviewsd.websub import delivery as distribution, subscribe as reception, verification
+from reviewsd.websub import delivery, subscribe, verification
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 """Of the text."""
@@ -87,7 +87,7 @@ COUNTERS = (
         "delivery_attempts_total",
         "Deliveries attempted.",
         ("result",),
-        (tuple(distribution.RESULTS.values()),),
+        (tuple(delivery.RESULTS.values()),),
     ),
     Counted(
         "callback_refused_total",
@@ -99,7 +99,7 @@ COUNTERS = (
         "ratelimited_total",
         "Requests to the hub that were refused because of a limit.",
         ("limit",),
-        (reception.LIMITS,),
+        (subscribe.LIMITS,),
     ),
     Counted(
         "data_reloads_total",
@@ -116,7 +116,7 @@ COUNTERS = (
     ),
     Counted(
         "mcp_delete_refused_total",
-        "MCP sessions that could not be ended because too many are.",
+        "MCP sessions that could not be ended because too many are, in all or of one client.",
     ),
 )
 

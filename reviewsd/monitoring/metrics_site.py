@@ -3,15 +3,18 @@
 Nobody is asked who he is: it belongs on loopback, where Prometheus or its agent looks.
 """
 
+from collections.abc import Awaitable, Callable
+
 from klein import Klein
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 from twisted.web.server import Request, Site
 from werkzeug.exceptions import HTTPException
 
-from reviewsd.admin.probes import Metrics
-
 PATH = "/metrics"
+
+Metrics = Callable[[], Awaitable[bytes]]
+"""Makes all metrics of the service, in Prometheus's text format."""
 
 
 class MetricsSite:

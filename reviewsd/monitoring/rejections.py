@@ -24,7 +24,7 @@ _TOLD = {
 }
 
 
-class Digest:
+class RejectionSummary:
     """Compares what was counted with what is told already.
 
     Args:

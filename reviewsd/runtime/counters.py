@@ -64,7 +64,7 @@ class Durations:
         return counts
 
 
-class Tally:
+class Counters:
     """What one process counts."""
 
     def __init__(self) -> None:
@@ -98,7 +98,7 @@ class Tally:
         return merged(self._counts, *measured, *(source() for source in self._sources))
 
 
-class Ledger:
+class WorkerTotals:
     """The counts of processes that come and go, of which no sum ever falls.
 
     A sum that fell would look as if everything had begun anew, and what was counted before would be

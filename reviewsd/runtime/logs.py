@@ -11,7 +11,6 @@ import io
 import json
 import math
 import os
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Literal, TextIO, TypeAlias
@@ -26,6 +25,8 @@ from twisted.logger import (
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
+from reviewsd.runtime.printing import printable
+
 Format: TypeAlias = Literal["text", "json"]
 
 _PRIORITIES = {  # of syslog(3)
@@ -35,9 +36,6 @@ _PRIORITIES = {  # of syslog(3)
     LogLevel.error: 3,
     LogLevel.critical: 2,
 }
-
-# Line breaks of every kind, terminal controls, lone surrogates, and marks that reorder a line.
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 _FACTORY_WORDS = {"Starting factory {factory!r}", "Stopping factory {factory!r}"}
 
@@ -108,8 +106,8 @@ def _is_noise(event: LogEvent) -> bool:
 
 def _as_text(event: LogEvent) -> str:
     moment = datetime.fromtimestamp(event["log_time"], UTC)
-    line = f"{moment:%Y-%m-%dT%H:%M:%SZ} {_level(event).name:<5} {_escaped(_message(event))}"
-    lines = [_escaped(line).rstrip() for line in _traceback(event).split("\n")]
+    line = f"{moment:%Y-%m-%dT%H:%M:%SZ} {_level(event).name:<5} {printable(_message(event))}"
+    lines = [printable(line).rstrip() for line in _traceback(event).split("\n")]
     return "\n".join([line, *(f"    {below}" for below in lines if below)])
 
 
@@ -158,7 +156,3 @@ def _message(event: LogEvent) -> str:
 def _traceback(event: LogEvent) -> str:
     failure = event.get("log_failure", event.get("failure"))
     return failure.getTraceback() if isinstance(failure, Failure) else ""
-
-
-def _escaped(text: str) -> str:
-    return _UNSAFE.sub(lambda found: found.group().encode("unicode_escape").decode(), text)

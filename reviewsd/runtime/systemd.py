@@ -12,8 +12,11 @@ from collections.abc import Callable, Mapping
 
 from twisted.logger import Logger
 
+from reviewsd.runtime.printing import printable
+
 _SEND_TIMEOUT = 1.0  # seconds; systemd normally takes a datagram at once, and the reactor waits
 _MICROSECONDS = 1_000_000
+_INTERVAL = re.compile("[0-9]{1,18}")
 
 
 class Notifier:
@@ -51,7 +54,7 @@ class Notifier:
 
     def status(self, text: str) -> None:
         """The line that ``systemctl status`` shows."""
-        self._send("STATUS=" + " ".join(text.split()))  # a line break would begin another field
+        self._send("STATUS=" + printable(" ".join(text.split())))  # a line break ends the field
 
     def extend(self, seconds: float) -> None:
         """Starting or stopping goes on: wait this much longer, from now."""
@@ -91,7 +94,7 @@ def watchdog_interval(environ: Mapping[str, str], pid: int) -> float | None:
         None when no watchdog waits for this process.
     """
     timeout = environ.get("WATCHDOG_USEC", "")
-    if not re.fullmatch("[0-9]{1,18}", timeout) or int(timeout) == 0:
+    if not _INTERVAL.fullmatch(timeout) or int(timeout) == 0:
         return None
     if environ.get("WATCHDOG_PID", str(pid)) != str(pid):
         return None

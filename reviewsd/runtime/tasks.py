@@ -1,8 +1,7 @@
 """Background work that has an owner.
 
 Who starts work owns it: nothing runs on unnoticed, no failure is lost, and stopping means that
-everything has ended, not that it was asked to. After synapse's ``run_as_background_process``
-(anchors.md 1.2); style rules 21 and 24.
+everything has ended, not that it was asked to. After synapse's ``run_as_background_process``.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine
@@ -59,7 +58,7 @@ class TaskSet:
         """Run a coroutine until it ends or ``stop`` is called; a failure is logged.
 
         After ``stop`` nothing starts any more: the coroutine is closed unrun. That loses nothing,
-        because what is due is found again at the next start (architecture.md 1).
+        because what is due is found again at the next start (ARCHITECTURE.md).
 
         Args:
             name: What it does, for the log: "verify intent".

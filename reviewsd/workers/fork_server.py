@@ -11,9 +11,11 @@ from twisted.internet.error import ProcessExitedAlready
 from twisted.internet.interfaces import IDelayedCall, IProcessTransport
 from twisted.internet.posixbase import PosixReactorBase
 from twisted.internet.protocol import ProcessProtocol
+from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from reviewsd.workers.supervisor.ipc import Link, pair
+from reviewsd.workers.heartbeat import Heartbeat, Rhythm
+from reviewsd.workers.ipc import MessageSocket, pair
 
 COMMAND = (sys.executable, "-P", "-m", "reviewsd.app.worker")
 """``-P``: nothing is imported from the current folder, where a stranger's ``json.py`` may lie."""
@@ -28,7 +30,7 @@ _OWN = ("NOTIFY_SOCKET", "WATCHDOG_", "LISTEN_")
 """The beginnings of variables that systemd means for the main process."""
 
 
-class Deaths:
+class RestartBackoff:
     """When to try again: at once after a life, later and later after early deaths.
 
     Args:
@@ -58,17 +60,20 @@ class Deaths:
             self._call.cancel()
 
 
-class Nursery(ProcessProtocol):
+class ForkServer(ProcessProtocol):
     """The process that forks readers.
 
     Args:
         on_end: Called when it has ended.
+        rhythm: Of its signs of life.
     """
 
     transport: IProcessTransport
+    _log = Logger()
 
-    def __init__(self, on_end: Callable[[], None]) -> None:
+    def __init__(self, on_end: Callable[[], None], rhythm: Rhythm) -> None:
         self._on_end = on_end
+        self._heartbeat = Heartbeat(rhythm, lambda: self._link.send(b"ping"))
         self._ended: Deferred[None] = Deferred()
 
     def open(self, reactor: PosixReactorBase, command: Sequence[str]) -> None:
@@ -84,7 +89,7 @@ class Nursery(ProcessProtocol):
         mine, theirs = pair()
         descriptors: dict[int, str | int] = {0: theirs.fileno(), 1: 1, 2: 2}
         environ = {name: value for name, value in os.environ.items() if not name.startswith(_OWN)}
-        self._link = Link(reactor, mine, self)
+        self._link = MessageSocket(reactor, mine, self)
         try:
             reactor.spawnProcess(self, command[0], command, environ, childFDs=descriptors)
         except OSError:
@@ -97,6 +102,15 @@ class Nursery(ProcessProtocol):
         """Fork a reader with its end of a link."""
         self._link.send(b"fork", end.detach())
 
+    def look(self) -> None:
+        """Look whether it lives; end one that does not answer."""
+        if not self._heartbeat.look():
+            self._log.warn(
+                "the process that forks workers has not answered for {seconds} s: it is killed",
+                seconds=self._heartbeat.silent,
+            )
+            self.kill()
+
     def kill(self) -> Deferred[None]:
         """End it; fires when it has ended."""
         with suppress(ProcessExitedAlready):
@@ -104,7 +118,8 @@ class Nursery(ProcessProtocol):
         return self._ended
 
     def received(self, _message: bytes, _descriptor: int | None) -> None:
-        """It never says anything (``link.Ends``)."""
+        """It gives a sign of life, the only thing that it says (``link.Ends``)."""
+        self._heartbeat.answered()
 
     def lost(self) -> None:
         """It ends; ``processEnded`` comes when it has (``link.Ends``)."""

@@ -9,25 +9,19 @@ as if it had been accepted there, so a client sees nothing of it, and nothing ha
 import socket
 from collections.abc import Callable
 from typing import cast
-from urllib.parse import unquote_to_bytes
 
 from msgspec import Struct
 from twisted.internet.address import IPv4Address, IPv6Address
-from twisted.internet.interfaces import IAddress, IReactorFDSet, ITransport
+from twisted.internet.interfaces import IReactorFDSet, ITransport
 from twisted.internet.posixbase import PosixReactorBase
 from twisted.internet.protocol import Factory, Protocol
 from twisted.logger import Logger
-from twisted.protocols.policies import ProtocolWrapper
 
-from reviewsd.http1 import urls as paths
+from reviewsd.http1.routes import route_of
 from reviewsd.server.transport import DirectServer, adopt
 
-_HUB = paths.HUB.encode()
-_MCP = paths.MCP.encode()
-_ONLY_THERE = frozenset((_HUB, paths.READY.encode()))
 
-
-class Handed(Struct, tag=True, frozen=True, kw_only=True):
+class HandedConnection(Struct, tag=True, frozen=True, kw_only=True):
     """A connection on its way, without its descriptor."""
 
     peer: tuple[str, int]
@@ -36,14 +30,14 @@ class Handed(Struct, tag=True, frozen=True, kw_only=True):
     """From the first byte of the request that the reader does not answer."""
 
 
-class Giver:
+class ConnectionSender:
     """The reader's side: which connections go, and how.
 
     Args:
         send: Sends a connection with its descriptor, which is the sender's from then on.
     """
 
-    def __init__(self, send: Callable[[Handed, int], None]) -> None:
+    def __init__(self, send: Callable[[HandedConnection, int], None]) -> None:
         self._send = send
         self.given = 0
         """Connections, so far."""
@@ -55,33 +49,25 @@ class Giver:
             method: Of the request.
             path: As it was sent, without a query.
         """
-        if b"%" in path:  # Klein would read it, too
-            path = unquote_to_bytes(path)
-        return path in _ONLY_THERE or (path == _MCP and method == b"DELETE")
+        route = route_of(path)
+        if route is None:
+            return False
+        return route.main_only is None or method.decode("latin-1") in route.main_only
 
-    def give(self, transport: ITransport, peer: IAddress, data: bytes) -> None:
+    def give(self, transport: ITransport, peer: tuple[str, int], data: bytes) -> None:
         """Give a connection away, all of whose answers have been sent.
 
         Args:
             transport: Of the connection, which is forgotten without being closed.
-            peer: The client.
+            peer: The client's address and port.
             data: From the first byte of the request on.
         """
-        assert isinstance(peer, IPv4Address | IPv6Address)  # noqa: S101  readers have no others
-        descriptor = _bare(transport).detach().detach()
+        descriptor = cast("DirectServer", transport).detach().detach()  # readers have no others
         self.given += 1
-        self._send(Handed(peer=(peer.host, peer.port), data=data), descriptor)
+        self._send(HandedConnection(peer=peer, data=data), descriptor)
 
 
-def _bare(transport: ITransport) -> DirectServer:
-    """The connection itself, below what a ``haproxy:`` listener puts around it."""
-    while isinstance(transport, ProtocolWrapper):
-        transport.factory.unregisterProtocol(transport)  # which its connectionLost would have done
-        transport = cast("ITransport", transport.transport)
-    return cast("DirectServer", transport)
-
-
-class Taker:
+class ConnectionReceiver:
     """The main process's side.
 
     Args:
@@ -95,7 +81,7 @@ class Taker:
         self._reactor = reactor
         self._factory = factory
 
-    def take(self, handed: Handed, descriptor: int | None) -> None:
+    def take(self, handed: HandedConnection, descriptor: int | None) -> None:
         """Go on with a connection.
 
         Args:

@@ -57,7 +57,7 @@ def pair() -> tuple[socket.socket, socket.socket]:
 
 
 @implementer(IReadWriteDescriptor)
-class Link:
+class MessageSocket:
     """One end.
 
     Args:

@@ -10,8 +10,8 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from reviewsd.config.load.schema import Config
-from reviewsd.workers.supervisor.handoff import Handed
+from reviewsd.config.schema import Config
+from reviewsd.workers.handoff import HandedConnection
 
 
 class Listen(Struct, tag=True, frozen=True):
@@ -30,61 +30,69 @@ class Begin(Struct, tag=True, frozen=True, kw_only=True):
     """MCP sessions: their digests, and when they would have ended by themselves, ms since 1970."""
 
 
-class Ended(Struct, tag=True, frozen=True):
+class SessionsEnded(Struct, tag=True, frozen=True):
     """More MCP sessions have ended; to be answered when no request finds them alive any more."""
 
     number: int
     sessions: dict[bytes, int]
 
 
-class Look(Struct, tag=True, frozen=True):
+class SnapshotChanged(Struct, tag=True, frozen=True):
     """There may be a new snapshot."""
 
 
 class Count(Struct, tag=True, frozen=True):
-    """The counts are asked for (``tally``)."""
+    """The counts are asked for (``counters``)."""
 
     number: int
+
+
+class Ping(Struct, tag=True, frozen=True):
+    """A sign of life is asked for (``heartbeat``); the first order of all."""
 
 
 class Drain(Struct, tag=True, frozen=True):
     """Take no more connections, finish what is under way, and end."""
 
 
-class Ready(Struct, tag=True, frozen=True):
-    """The reader takes connections from now on."""
+class Alive(Struct, tag=True, frozen=True):
+    """The reader's sign of life."""
 
     pid: int
 
 
-class Done(Struct, tag=True, frozen=True):
+class Ready(Struct, tag=True, frozen=True):
+    """The reader takes connections from now on."""
+
+
+class Ack(Struct, tag=True, frozen=True):
     """What came with this number is done."""
 
     number: int
 
 
-class Counted(Struct, tag=True, frozen=True):
+class CountsReport(Struct, tag=True, frozen=True):
     """What the reader has counted so far, since it was asked."""
 
     number: int
     counts: dict[str, float]
 
 
-Order = Listen | Begin | Ended | Look | Count | Drain
-Told = Ready | Done | Counted | Handed
+Command = Listen | Begin | SessionsEnded | SnapshotChanged | Count | Ping | Drain
+WorkerMessage = Alive | Ready | Ack | CountsReport | HandedConnection
 
 
-def encode(message: Order | Told) -> bytes:
+def encode(message: Command | WorkerMessage) -> bytes:
     """A message, ready to be sent."""
     return _encoder.encode(message)
 
 
-def read_order(message: bytes) -> Order:
+def read_order(message: bytes) -> Command:
     """What a reader has received."""
     return _orders.decode(message)
 
 
-def read_told(message: bytes) -> Told:
+def read_told(message: bytes) -> WorkerMessage:
     """What the main process has received."""
     return _tellings.decode(message)
 
@@ -102,5 +110,5 @@ def _rich(kind: type, value: object) -> object:
 
 
 _encoder = msgspec.msgpack.Encoder(enc_hook=_plain)
-_orders: msgspec.msgpack.Decoder[Order] = msgspec.msgpack.Decoder(Order, dec_hook=_rich)
-_tellings: msgspec.msgpack.Decoder[Told] = msgspec.msgpack.Decoder(Told)
+_orders: msgspec.msgpack.Decoder[Command] = msgspec.msgpack.Decoder(Command, dec_hook=_rich)
+_tellings: msgspec.msgpack.Decoder[WorkerMessage] = msgspec.msgpack.Decoder(WorkerMessage)

@@ -7,7 +7,7 @@
 The main process does all that there must be one of: it publishes, it is the hub, it stores what has
 ended, it hears the operator and systemd. It listens, so that an address that cannot be had is known
 before READY=1, but takes no connection: the readers do, on the same sockets. What they must not answer
-they give back, connection and all (``web.handover``). Everybody maps the same snapshot, which readers
+they give back, connection and all (``workers.handoff``). Everybody maps the same snapshot, which readers
 find by its link: an order to look is only a signal.
 
 The nursery has everything imported and does nothing but fork. So readers share the memory of the
@@ -15,7 +15,8 @@ program, and a dead one is replaced in hundredths of a second, also on a machine
 process of its own because only one without threads may fork.
 
 A link ends with either of its processes. So the main process needs no other sign of a reader's death,
-and no process outlives the main one, whatever ends it.
+and no process outlives the main one, whatever ends it. One that lives and does not answer, stopped or
+stuck in something, is killed (``heartbeat``), and replaced like a dead one.
 """
 
 import os
@@ -31,32 +32,36 @@ from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.posixbase import PosixReactorBase
 from twisted.logger import Logger
 
-from reviewsd.workers.supervisor.ipc import Link, pair
+from reviewsd.runtime.counters import Counts, WorkerTotals
+from reviewsd.runtime.state_dir import StartError
+from reviewsd.runtime.tasks import TaskSet, every
+from reviewsd.workers.fork_server import COMMAND, ForkServer, RestartBackoff
+from reviewsd.workers.handoff import HandedConnection
+from reviewsd.workers.heartbeat import Heartbeat, Rhythm
+from reviewsd.workers.ipc import MessageSocket, pair
 from reviewsd.workers.messages import (
+    Ack,
+    Alive,
     Begin,
+    Command,
     Count,
-    Counted,
-    Done,
+    CountsReport,
     Drain,
-    Ended,
     Listen,
-    Look,
-    Order,
+    Ping,
     Ready,
+    SessionsEnded,
+    SnapshotChanged,
     encode,
     read_told,
 )
-from reviewsd.workers.supervisor.fork_server import COMMAND, Deaths, Nursery
-from reviewsd.runtime.state_dir import StartError
-from reviewsd.runtime.counters import Counts, Ledger
-from reviewsd.workers.supervisor.handoff import Handed
 
 ANSWER_SECONDS = 1.0
 """That are waited for readers to answer; one that is so busy is passed over."""
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class WorkerStatus:
     """A process as the operator sees it."""
 
     pid: int
@@ -67,14 +72,14 @@ class Life:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ways:
+class WorkerContext:
     """What the workers need from the rest of the main process."""
 
     listeners: Sequence[tuple[str, int]]
     """The endpoints, and the descriptors of the sockets, that readers take connections from."""
     begin: Callable[[], Begin]
     """The first order for a new reader."""
-    take: Callable[[Handed, int | None], None]
+    take: Callable[[HandedConnection, int | None], None]
     """Goes on with a connection that a reader gives."""
     now: Callable[[], float]
     """POSIX seconds."""
@@ -89,6 +94,7 @@ class Workers:
         reactor: What everything runs on.
         wanted: How many; none at all where one process does everything.
         command: Starts the nursery.
+        rhythm: Of the signs of life that all processes give.
     """
 
     _log = Logger()
@@ -98,22 +104,25 @@ class Workers:
         reactor: PosixReactorBase,
         wanted: int,
         command: Sequence[str] = COMMAND,
+        rhythm: Rhythm = Rhythm(),  # noqa: B008  it is frozen
     ) -> None:
         self._reactor = reactor
         self._command = command
+        self._rhythm = rhythm
+        self._tasks = TaskSet()
         self._wanted = wanted
         self._workers: list[_Worker] = []
-        self._nursery: Nursery | None = None
-        self._nursery_deaths = Deaths(reactor)
+        self._nursery: ForkServer | None = None
+        self._nursery_deaths = RestartBackoff(reactor)
         self._numbers = count(1)
         self._patience = 0.0
         self._started: Deferred[None] = Deferred()
         self._stopped: Deferred[None] = Deferred()
         self.stopping = False
-        self.ledger = Ledger()
+        self.ledger = WorkerTotals()
 
     @property
-    def lives(self) -> list[Life]:
+    def lives(self) -> list[WorkerStatus]:
         """The readers that serve now."""
         return [worker.life for worker in self._workers if worker.ready]
 
@@ -125,8 +134,10 @@ class Workers:
         """
         if self._wanted:
             self._open_nursery()
+            looking = every(self._reactor, self._rhythm.beat, self._look)
+            self._tasks.start("look whether workers live", looking)
 
-    async def start(self, ways: Ways) -> None:
+    async def start(self, ways: WorkerContext) -> None:
         """Start all; returns when they take connections.
 
         Args:
@@ -137,7 +148,9 @@ class Workers:
         """
         if not self._wanted:
             return
-        self._workers = [_Worker(self, self._reactor, ways) for _ in range(self._wanted)]
+        self._workers = [
+            _Worker(self, self._reactor, ways, self._rhythm) for _ in range(self._wanted)
+        ]
         self._patience = ways.patience
         for worker in self._workers:
             worker.grow()
@@ -146,6 +159,7 @@ class Workers:
     async def stop(self) -> None:
         """Let all finish what is under way, and end; returns when none is left."""
         self.stopping = True
+        await self._tasks.stop()
         self._nursery_deaths.forget()
         for worker in self._workers:
             worker.drain()
@@ -160,7 +174,7 @@ class Workers:
     def look(self) -> None:
         """Have all look for a new snapshot."""
         for worker in self._workers:
-            worker.order(Look())
+            worker.order(SnapshotChanged())
 
     async def end(self, sessions: Mapping[bytes, int]) -> None:
         """Have all know that MCP sessions have ended.
@@ -170,14 +184,21 @@ class Workers:
         Args:
             sessions: Their digests, and when they would have ended by themselves, ms since 1970.
         """
-        await self._ask(lambda number: Ended(number, dict(sessions)))
+        await self._ask(lambda number: SessionsEnded(number, dict(sessions)))
 
     async def counts(self) -> Counts:
         """The sums of what all readers have counted, those that have ended too."""
         await self._ask(Count)
         return self.ledger.counts()
 
-    async def _ask(self, order: Callable[[int], Ended | Count]) -> None:
+    async def _look(self) -> None:
+        """End those that do not answer any more; others come for them."""
+        if self._nursery is not None:
+            self._nursery.look()
+        for worker in self._workers:
+            worker.look()
+
+    async def _ask(self, order: Callable[[int], SessionsEnded | Count]) -> None:
         """Have an order answered by all who are not too busy to do so in time."""
         number = next(self._numbers)
         await gatherResults([worker.ask(order(number)) for worker in self._workers])
@@ -208,7 +229,7 @@ class Workers:
 
     def _open_nursery(self) -> None:
         self._nursery_deaths.begin()
-        nursery = Nursery(self._nursery_ended)
+        nursery = ForkServer(self._nursery_ended, self._rhythm)
         try:
             nursery.open(self._reactor, self._command)
         except OSError as error:
@@ -232,12 +253,17 @@ class Workers:
 class _Worker:
     """The place of one reader, and whoever has it now."""
 
-    def __init__(self, workers: Workers, reactor: PosixReactorBase, ways: Ways) -> None:
+    _log = Logger()
+
+    def __init__(
+        self, workers: Workers, reactor: PosixReactorBase, ways: WorkerContext, rhythm: Rhythm
+    ) -> None:
         self._workers = workers
         self._reactor = reactor
         self._ways = ways
-        self._link: Link | None = None
-        self._deaths = Deaths(reactor)
+        self._rhythm = rhythm
+        self._link: MessageSocket | None = None
+        self._deaths = RestartBackoff(reactor)
         self._asked: dict[int, Deferred[None]] = {}
         self._pid = 0
         self._restarts = -1
@@ -250,9 +276,9 @@ class _Worker:
         return self._link is None
 
     @property
-    def life(self) -> Life:
+    def life(self) -> WorkerStatus:
         """Who has the place."""
-        return Life(self._pid, self._started_at, self._restarts)
+        return WorkerStatus(self._pid, self._started_at, self._restarts)
 
     def grow(self) -> None:
         """Have a reader born for this place."""
@@ -260,13 +286,15 @@ class _Worker:
         self._started_at = self._ways.now()
         self._deaths.begin()
         self._pid = 0
+        self._heartbeat = Heartbeat(self._rhythm, lambda: self.order(Ping()))
         try:
             mine, theirs = pair()
         except OSError:  # too many open files
             self.lost()
             return
         with theirs:
-            self._link = link = Link(self._reactor, mine, self)
+            self._link = link = MessageSocket(self._reactor, mine, self)
+            self.look()
             try:
                 for endpoint, descriptor in self._ways.listeners:
                     link.send(encode(Listen(endpoint)), os.dup(descriptor))
@@ -276,12 +304,12 @@ class _Worker:
             self.order(self._ways.begin())
             self._workers.fork(theirs)
 
-    def order(self, order: Order) -> None:
+    def order(self, order: Command) -> None:
         """Tell the reader something, if there is one."""
         if self._link is not None:
             self._link.send(encode(order))
 
-    def ask(self, order: Ended | Count) -> Deferred[None]:
+    def ask(self, order: SessionsEnded | Count) -> Deferred[None]:
         """Tell it something that it answers; fires when it has, is gone, or takes too long."""
         answer: Deferred[None] = Deferred()
         if self._link is None:
@@ -302,6 +330,16 @@ class _Worker:
         self._deaths.forget()
         self.order(Drain())
 
+    def look(self) -> None:
+        """Look whether it lives; end one that does not answer."""
+        if self._link is not None and not self._heartbeat.look():
+            self._log.warn(
+                "worker {pid} has not answered for {seconds} s: it is killed",
+                pid=self._pid,
+                seconds=self._heartbeat.silent,
+            )
+            self.kill()
+
     def kill(self) -> None:
         """End it, whatever it does."""
         if self._link is None:
@@ -315,14 +353,17 @@ class _Worker:
         """The reader tells something (``link.Ends``)."""
         told = read_told(message)
         match told:
-            case Handed():
+            case HandedConnection():
                 self._ways.take(told, descriptor)
+            case Alive():
+                self._pid = told.pid
+                self._heartbeat.answered()
             case Ready():
-                self._pid, self.ready = told.pid, True
+                self.ready = True
                 self._workers.changed()
-            case Done():
+            case Ack():
                 self._answer(told.number)
-            case Counted():
+            case CountsReport():
                 self._workers.ledger.note(self._pid, told.counts)
                 self._answer(told.number)
             case _:

@@ -14,17 +14,18 @@ from msgspec.structs import replace
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred, maybeDeferred, succeed
 from twisted.internet.interfaces import IReactorUNIX
+from twisted.internet.task import Clock
 from twisted.internet.threads import deferToThread
 from twisted.logger import capturedLogs
 
-from reviewsd.publish.publication import Job, Outcome, publish
-from reviewsd.publish.sources import signature
-from reviewsd.publish.compile_process import Progress
-from reviewsd.store.sqlite import StoreError
-from reviewsd.publish.publisher import Publisher
-from reviewsd.snapshot.snapshots import Snapshots
-from reviewsd.runtime.tasks import TaskSet
 from reviewsd.admin.site import AdminSite
+from reviewsd.publish.compile_process import Progress
+from reviewsd.publish.publication import Job, Outcome, publish
+from reviewsd.publish.publisher import Publisher
+from reviewsd.publish.sources import signature
+from reviewsd.runtime.tasks import TaskSet
+from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.store.transactions import StoreError
 from tests.support.admin_socket import (
     VERSION,
     Answer,
@@ -51,7 +52,7 @@ class Desk:
         snapshots = Snapshots(house.snapshots)
         self.operator = MemoryOperator()
         self.publisher = Publisher(
-            house.order, "1", snapshots, lambda: succeed(signature(house.data)), _publish
+            house.order, "1", snapshots, lambda: succeed(signature(house.data)), _publish, Clock()
         )
         self.path = place / "admin.sock"
         site = AdminSite(

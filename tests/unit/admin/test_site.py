@@ -13,17 +13,18 @@ import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred, maybeDeferred, succeed
 from twisted.internet.interfaces import IReactorUNIX
+from twisted.internet.task import Clock
 from twisted.internet.threads import deferToThread
 from twisted.logger import capturedLogs
 
-from reviewsd.publish.publication import Job, Outcome, Step, publish
-from reviewsd.publish.sources import signature
-from reviewsd.publish.compile_process import Progress
-from reviewsd.publish.publisher import Publisher
-from reviewsd.snapshot.snapshots import Snapshots
-from reviewsd.runtime.tasks import TaskSet
-from reviewsd.admin.site import AdminSite
 from reviewsd.admin.responses import API
+from reviewsd.admin.site import AdminSite
+from reviewsd.publish.compile_process import Progress
+from reviewsd.publish.publication import Job, Outcome, Step, publish
+from reviewsd.publish.publisher import Publisher
+from reviewsd.publish.sources import signature
+from reviewsd.runtime.tasks import TaskSet
+from reviewsd.snapshot.snapshots import Snapshots
 from tests.support.admin_socket import Answer, ask, check_headers, check_problem, told
 from tests.support.columns import review
 from tests.support.operator import DataReloading, MemoryOperator
@@ -49,6 +50,7 @@ class Office:
             self.snapshots,
             lambda: succeed(signature(self.house.data)),
             self.run,
+            Clock(),
         )
         self.path = place / "admin.sock"
         self.operator = MemoryOperator()
@@ -71,8 +73,14 @@ class Office:
         await self.gate
         return publish(job, lambda stage, done, total: progress(Step(stage, done, total)))
 
-    async def ask(self, method: str, path: str, headers: Mapping[str, str] | None = None) -> Answer:
-        return await ask(self.path, method, path, headers)
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+    ) -> Answer:
+        return await ask(self.path, method, path, headers, body)
 
 
 @pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
@@ -141,6 +149,22 @@ async def test_other_methods_are_a_problem(
     answer = await office.ask(method, path)
     check_problem(answer, 405)
     assert allow == answer.headers["Allow"]
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+@pytest.mark.parametrize(
+    "framing", [{}, {"Transfer-Encoding": "chunked"}], ids=["length", "chunks"]
+)
+@pytest.mark.parametrize("media_type", ["application/x-www-form-urlencoded", "application/json"])
+async def test_a_body_is_refused_and_not_read(
+    office: Office, framing: Mapping[str, str], media_type: str
+) -> None:
+    """Its parameters would count; and a large form would hold up everybody."""
+    body = b"force=true&" * 1_000
+    length = framing or {"Content-Length": str(len(body))}
+    answer = await office.ask("POST", "/v1/reload", {"Content-Type": media_type, **length}, body)
+    check_problem(answer, 413)
+    assert [] == office.jobs
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs

@@ -11,9 +11,9 @@ import jsonschema
 import pytest
 import yaml
 
-from reviewsd.config.load.schema import Config, keys
+from reviewsd.config.schema import Config, keys
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[3]
 REVIEW = {
     "id": "01JGFJJZ00EXAMP1E000000001",
     "author": "A",
@@ -79,6 +79,8 @@ def test_good_files_are_told_by_their_facts(folder: Path) -> None:
             "replies_until": "2025-03-01",
             "insights": False,
             "analysed": 0,
+            "uncovered": 0,
+            "made": True,
         },
     } == found
 
@@ -250,3 +252,24 @@ def test_the_schema_takes_the_shipped_file_and_refuses_what_the_daemon_refuses(
             jsonschema.validate({**shipped, **wrong}, schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"base_url": "https://x"}, schema)
+
+
+def test_faults_of_insights_yaml_are_told_with_their_place(folder: Path) -> None:
+    (folder / "data" / "insights.yaml").write_text("technicians:\n- {name: Sam, alias: [S]}\n")
+    found, code = report(folder)
+    (problem,) = found["problems"]
+    assert (78, 2, 15, "technicians[0].alias") == (
+        code,
+        problem["line"],
+        problem["column"],
+        problem["path"],
+    )
+    assert 'did you mean "aliases"' in problem["reason"]
+    assert problem["lines"][-1].endswith("^")
+
+
+def test_reviews_that_the_insights_leave_out_are_counted(folder: Path) -> None:
+    (folder / "data" / "insights.json").write_text('{"per_review": {"gone": {}}}')
+    found, _ = report(folder)
+    facts = found["facts"]
+    assert (1, 1, False) == (facts["analysed"], facts["uncovered"], facts["made"])

@@ -6,10 +6,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from reviewsd.config.convert import addresses, callback_policy, caps, public_port, trusted
+from reviewsd.config.schema import Callbacks, Config, Hub, Limits, Server
 from reviewsd.domain.callback import CallbackPolicy, CallbackRefusedError, Refusal, parse_callback
-from reviewsd.config.load.convert import addresses, callback_policy, caps, public_port, trusted
-from reviewsd.config.load.schema import Callbacks, Config, Hub, Limits, Server
-from reviewsd.store.intents import Caps
+from reviewsd.domain.subscription import Caps
 
 
 def config(

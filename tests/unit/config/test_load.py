@@ -16,12 +16,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.config.load import convert as policies
-from reviewsd.config.load.load import find, load
-from reviewsd.config.load.errors import ConfigError
-from reviewsd.config.load.schema import Config, keys
+from reviewsd.config import convert
+from reviewsd.config.errors import ConfigError
+from reviewsd.config.load import find, load
+from reviewsd.config.schema import Config, keys
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[3]
 SHIPPED = ROOT / "config" / "reviewsd.yaml"
 
 # Two lines that every table row begins with, so that its own first line is line 3.
@@ -769,7 +769,7 @@ def test_origins_of_browsers_may_be_named_or_all_allowed(write: Write) -> None:
 def test_a_listener_on_loopback_may_have_further_names(write: Write) -> None:
     text = BASE + "server: {allowed_hosts: [reviews.internal, '[2001:db8::1]', Other, '*']}"
     config, _ = load(write(text), {})
-    assert ("reviews.internal", "[2001:db8::1]", "other", "*") == policies.allowed_hosts(config)
+    assert ("reviews.internal", "[2001:db8::1]", "other", "*") == convert.allowed_hosts(config)
 
 
 def test_networks_may_be_opened(write: Write) -> None:
@@ -959,3 +959,15 @@ def test_loading_opens_nothing(write: Write) -> None:
         check=False,
     )
     assert (done.stdout, done.stderr, done.returncode) == ("False\n", "", 0)
+
+
+def test_what_the_command_says_does_not_steer_the_terminal() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "reviewsd", "--check", "--config", "a\x1b]0;owned\x07\x9b2J\u202e"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert r"/a\u001b]0;owned\u0007\u009b2J\u202e: cannot be read" in done.stderr
+    assert all(line.isprintable() for line in done.stderr.splitlines())

@@ -5,7 +5,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.config.load.yaml_source import Document, Mark, read, read_value
+from reviewsd.config.yaml_source import Document, Mark, read, read_value
 
 needs_libyaml = pytest.mark.skipif(
     not yaml.__with_libyaml__, reason="this PyYAML was built without libyaml"
@@ -143,6 +143,6 @@ def test_an_excerpt_hides_passwords_and_keeps_columns(line: str, shown: str) -> 
 
 
 def test_an_excerpt_sends_no_control_characters_to_a_terminal() -> None:
-    document = read(b"a: \x1b]0;title\x07\xff")
+    document = read("a: \x1b]0;title\x07\u202e".encode() + b"\xff")
     lines = document.render("F", document.faults[0])
-    assert lines[1] == "    1 | a: ?]0;title??"
+    assert lines[1] == "    1 | a: ?]0;title???"

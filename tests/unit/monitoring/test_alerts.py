@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 import yaml
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[3]
 RULES: list[dict[str, Any]] = [
     rule
     for group in yaml.safe_load((ROOT / "config" / "alerts.yaml").read_text())["groups"]
     for rule in group["rules"]
 ]
-RUNBOOK = (ROOT / "RUNBOOK.md").read_text()
+RUNBOOK = (ROOT / "docs" / "runbook.md").read_text()
 
 every_rule = pytest.mark.parametrize("rule", RULES, ids=[rule["alert"] for rule in RULES])
 
@@ -35,7 +35,7 @@ def test_a_rule_says_when_how_bad_and_what_to_do(rule: dict[str, Any]) -> None:
 @every_rule
 def test_a_rule_has_its_section_of_the_runbook(rule: dict[str, Any]) -> None:
     name = rule["alert"]
-    assert rule["annotations"]["runbook"].endswith(f" RUNBOOK.md#{name.lower()}")
+    assert rule["annotations"]["runbook"].endswith(f" docs/runbook.md#{name.lower()}")
     _, _, section = RUNBOOK.partition(f"\n## {name}\n")
     section = section.partition("\n## ")[0]
     for part in (

@@ -19,9 +19,10 @@ from reviewsd.monitoring.health import (
     PROBE_SECONDS,
     SILENT_SECONDS,
     TICK_SECONDS,
-    Pulse,
+    Health,
 )
-from reviewsd.store.sqlite import Database, StoreError
+from reviewsd.store.sqlite import Database
+from reviewsd.store.transactions import StoreError
 from tests.support.admin_socket import told
 
 
@@ -31,7 +32,7 @@ class Life:
     def __init__(self) -> None:
         self.clock = Clock()
         self.answer: Callable[[], Awaitable[object]] = lambda: succeed(None)
-        self.pulse = Pulse(self.clock, self._probe)
+        self.pulse = Health(self.clock, self._probe)
         self.signs = 0
         self.pulse.start()
 
@@ -66,7 +67,7 @@ def test_all_is_well(life: Life) -> None:
 
 
 def test_before_it_looks_there_is_nothing_wrong() -> None:
-    pulse = Pulse(Clock(), lambda: succeed(None))
+    pulse = Health(Clock(), lambda: succeed(None))
     assert (0.0, None, True) == (pulse.lag, pulse.stuck, pulse.store_works)
 
 
@@ -152,7 +153,7 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_a_blocked_thread_of_a_real_store_is_noticed(database: Database) -> None:
     clock = Clock()
-    pulse = Pulse(clock, lambda: database.run(lambda _: None))
+    pulse = Health(clock, lambda: database.run(lambda _: None))
     gate = threading.Event()
     blocked = Deferred.fromCoroutine(database.run(lambda _: gate.wait(30)))
     pulse.start()

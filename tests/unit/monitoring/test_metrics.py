@@ -10,10 +10,10 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from reviewsd.monitoring.metrics import COUNTERS, DURATIONS, LEVELS, Gauge, Hub, Info, Metrics
-from reviewsd.runtime.counters import Counts, Tally, merged
+from reviewsd.runtime.counters import Counters, Counts, merged
 from tests.support.hub import result_of
 
-SOURCES = Path(__file__).parents[1] / "reviewsd"
+SOURCES = Path(__file__).parents[3] / "reviewsd"
 QUIET = Hub(subscriptions={"active": 2, "pending": 1}, due=1, lag=12.5, paused=False)
 
 
@@ -47,7 +47,7 @@ def rows(family: Metric) -> dict[tuple[str, ...], float]:
 
 
 def test_counts_are_told_under_their_labels() -> None:
-    tally = Tally()
+    tally = Counters()
     for labels in (("/mcp", "POST", "200"), ("/mcp", "POST", "200"), ("other", "GET", "404")):
         tally.count("requests_total", *labels)
     (found,) = [scrape(tally.counts())["reviewsd_requests"]]
@@ -60,7 +60,7 @@ def test_counts_are_told_under_their_labels() -> None:
 
 def test_what_can_happen_but_never_did_is_zero() -> None:
     """Else the first of its kind raises no rate, and no alarm."""
-    tally = Tally()
+    tally = Counters()
     tally.count("verification_total", "confirmed")
     found = scrape(tally.counts())
     assert {("confirmed",): 1.0, ("not-confirmed",): 0.0, ("unreachable",): 0.0} == rows(
@@ -71,7 +71,7 @@ def test_what_can_happen_but_never_did_is_zero() -> None:
 
 
 def test_durations_are_a_histogram() -> None:
-    tally = Tally()
+    tally = Counters()
     for seconds in (0.0001, 0.004, 11.0):
         tally.measure("store_latency_seconds", seconds)
     found = scrape(merged(tally.counts(), tally.counts()))["reviewsd_store_latency_seconds"]

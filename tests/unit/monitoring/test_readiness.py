@@ -6,9 +6,9 @@ from typing import Any, cast
 
 import pytest
 
+from reviewsd.monitoring.readiness import Readiness
 from reviewsd.publish.publisher import Publisher
 from reviewsd.snapshot.snapshots import Snapshots
-from reviewsd.monitoring.readiness import Readiness
 
 GOOD = {"snapshot": "ok", "data": "ok", "store": "ok", "running": "ok"}
 

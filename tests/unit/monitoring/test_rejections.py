@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from twisted.internet.defer import Deferred
 from twisted.logger import capturedLogs
 
-from reviewsd.monitoring.rejections import SESSIONS_ENDED, Digest
+from reviewsd.monitoring.rejections import SESSIONS_ENDED, RejectionSummary
 from reviewsd.runtime.counters import Counts
 from tests.support.admin_socket import told
 
@@ -16,7 +16,7 @@ class Counted:
 
     def __init__(self) -> None:
         self.counts: Counts = {}
-        self.digest = Digest(self._counts)
+        self.digest = RejectionSummary(self._counts)
 
     async def _counts(self) -> Counts:
         return self.counts

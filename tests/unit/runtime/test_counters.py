@@ -2,11 +2,11 @@
 
 import pytest
 
-from reviewsd.runtime.counters import BOUNDS, Durations, Ledger, Tally, merged
+from reviewsd.runtime.counters import BOUNDS, Counters, Durations, WorkerTotals, merged
 
 
 def test_what_happens_is_counted_by_name_and_labels() -> None:
-    tally = Tally()
+    tally = Counters()
     for result in ("good", "bad", "good"):
         tally.count("attempts_total", result)
     tally.count("errors_total")
@@ -19,7 +19,7 @@ def test_what_happens_is_counted_by_name_and_labels() -> None:
 
 
 def test_what_others_count_is_told_with_the_rest() -> None:
-    tally = Tally()
+    tally = Counters()
     tally.count("a_total")
     levels = {"open": 3, "a_total": 1}
     tally.include(lambda: levels)
@@ -54,7 +54,7 @@ def test_a_duration_is_in_all_buckets_that_are_not_below_it(seconds: float, boun
 
 
 def test_durations_add_up_over_processes() -> None:
-    one, other, both = Tally(), Tally(), Tally()
+    one, other, both = Counters(), Counters(), Counters()
     for tally, seconds in ((one, 0.0001), (one, 0.3), (other, 0.3), (other, 20.0)):
         tally.measure("t", seconds)
         both.measure("t", seconds)
@@ -64,13 +64,13 @@ def test_durations_add_up_over_processes() -> None:
 
 def test_the_sum_of_nothing_is_nothing() -> None:
     assert {} == merged()
-    assert {} == Tally().counts()
-    assert {} == Ledger().counts()
+    assert {} == Counters().counts()
+    assert {} == WorkerTotals().counts()
 
 
 def test_no_sum_falls_when_a_process_ends() -> None:
     """It would look as if all that was counted before had happened once more."""
-    ledger = Ledger()
+    ledger = WorkerTotals()
     counts = {"requests_total GET": 5, "t_bucket 1": 4, "t_sum": 0.5, "connections": 7}
     ledger.note(1, counts)
     ledger.note(2, counts)
@@ -89,13 +89,13 @@ def test_no_sum_falls_when_a_process_ends() -> None:
 
 
 def test_a_process_that_told_nothing_leaves_nothing() -> None:
-    ledger = Ledger()
+    ledger = WorkerTotals()
     ledger.end(1)
     assert {} == ledger.counts()
 
 
 def test_what_is_told_later_takes_the_place_of_what_was_told_before() -> None:
-    ledger = Ledger()
+    ledger = WorkerTotals()
     ledger.note(1, {"a_total": 1})
     ledger.note(1, {"a_total": 4})
     assert {"a_total": 4} == ledger.counts()

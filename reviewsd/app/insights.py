@@ -1,0 +1,95 @@
+"""What ``reviewsctl insights`` asks: insights of a data directory, as JSON, no daemon (insights.md 8).
+
+``reviewsctl`` runs ``reviewsd`` with options that ``--help`` leaves out: ``--insights served|made`` and
+``--explain ID``, each with ``--data DIR`` or the configuration.
+"""
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from msgspec import Raw, Struct
+
+from reviewsd.analysis.explaining import Explanation, explain
+from reviewsd.analysis.settings import Settings
+from reviewsd.config import load as configuration
+from reviewsd.config.schema import Data
+from reviewsd.domain.dataset import Dataset, InsightsFile
+from reviewsd.domain.findings import DataError, Finding
+from reviewsd.domain.reviews import Review
+from reviewsd.publish import documents, made_insights, sources
+from reviewsd.publish.publication import load_sources
+from reviewsd.snapshot.layout import InsightsOrigin
+
+
+class Served(Struct, frozen=True, kw_only=True):
+    """The answer to ``--insights``."""
+
+    data_dir: str
+    origin: InsightsOrigin | None
+    """None where there are none and none are made."""
+    insights: dict[str, Raw]
+    """As ``/insights.json``; without ``per_review`` where only the overview was asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """A data directory, read and valid."""
+
+    place: Path
+    mode: str
+    """``data.insights``."""
+    dataset: Dataset
+    settings: Settings
+
+    def insights(self, *, made: bool) -> Served:
+        """The insights that are served; or all of those that the rules make, whatever is served."""
+        dataset = self.dataset
+        given = None if made else dataset.insights
+        if given is not None:
+            return self._served(given, made_insights.given(given))
+        if not made and self.mode == "file":
+            return Served(data_dir=str(self.place), origin=None, insights={})
+        with tempfile.TemporaryDirectory() as folder:
+            file = made_insights.make(dataset, self.settings, lambda *_: None, folder=Path(folder))
+        origin = InsightsOrigin(made=True, model=file.typed.model, reviews=file.analysed)
+        return self._served(file, origin, whole=made)
+
+    def _served(self, file: InsightsFile, origin: InsightsOrigin, *, whole: bool = False) -> Served:
+        rendered = b"".join(documents.insights(file, self.dataset))
+        members = msgspec.json.decode(rendered, type=dict[str, Raw])
+        if not whole:
+            del members["per_review"]
+        return Served(data_dir=str(self.place), origin=origin, insights=members)
+
+    def explanation(self, review_id: str) -> Explanation:
+        """Why a review has the labels it has.
+
+        Raises:
+            DataError: There is no such review.
+        """
+        position = self.dataset.records.places.get(review_id)
+        if position is None:
+            reason = f'has no review with the id "{review_id}"'
+            raise DataError((Finding(file="reviews.json", path="", reason=reason),))
+        review = msgspec.json.decode(self.dataset.records[position].raw, type=Review)
+        return explain(review, self.dataset.business, self.settings)
+
+
+def read(path: Path | None, data: Path | None, environ: Mapping[str, str]) -> Folder:
+    """The data directory that is named, or that of the configuration.
+
+    Raises:
+        ConfigError: None is named, and the configuration cannot be used.
+        DataError: The files are not valid.
+        sources.Unsettled: They are being written.
+        OSError: They cannot be read now.
+    """
+    wanted = Data()
+    if data is None:
+        config, _ = configuration.load(path, environ)
+        data, wanted = config.data_dir, config.data
+    dataset, settings = load_sources(sources.read(data, wanted.max_bytes))
+    return Folder(place=data.absolute(), mode=wanted.insights, dataset=dataset, settings=settings)

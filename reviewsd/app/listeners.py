@@ -1,0 +1,109 @@
+"""Where the daemon listens: a part of the composition root."""
+
+import re
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from functools import partial
+
+from twisted.internet.address import IPv4Address, IPv6Address
+from twisted.internet.endpoints import serverFromString
+from twisted.internet.error import CannotListenError
+from twisted.internet.interfaces import IListeningPort, IProtocolFactory
+from twisted.internet.posixbase import PosixReactorBase
+from twisted.internet.tcp import Port
+
+from reviewsd.app.file_guard import FileGuard
+from reviewsd.app.files import keep_socket
+from reviewsd.app.public import PROXIED, factory_for
+from reviewsd.config.schema import Config
+from reviewsd.monitoring.metrics import CONTENT_TYPE, Metrics
+from reviewsd.monitoring.metrics_site import MetricsSite
+from reviewsd.runtime.sockets import inherited, listen_string, stop_listening
+from reviewsd.runtime.state_dir import EX_CONFIG, StartError
+from reviewsd.server.acceptor import batch_accept
+from reviewsd.server.server import PublicServer
+
+_SHAREABLE = re.compile(r"(haproxy:)?(tcp|tcp6|systemd):")
+
+
+class Listeners:
+    """Opens what the daemon listens on; each is closed with the stack.
+
+    Args:
+        stack: Of the daemon.
+        reactor: What everything runs on.
+        guard: Sees to it that files of sockets stay.
+        avoid: Told each address and port: the hub must not deliver to the daemon itself.
+    """
+
+    def __init__(
+        self,
+        stack: AsyncExitStack,
+        reactor: PosixReactorBase,
+        guard: FileGuard,
+        avoid: Callable[[str, int], None],
+    ) -> None:
+        self._stack = stack
+        self._reactor = reactor
+        self._guard = guard
+        self._avoid = avoid
+
+    async def listen(self, endpoint: str, site: IProtocolFactory) -> IListeningPort:
+        """Listen on one endpoint.
+
+        Raises:
+            StartError: It cannot be listened on.
+        """
+        try:
+            port: IListeningPort = await serverFromString(self._reactor, endpoint).listen(site)
+        except (CannotListenError, OSError) as error:
+            reason = getattr(error, "socketError", None) or error
+            raise StartError(f"cannot listen on {endpoint}: {reason}", 1) from error
+        handed_over = "systemd:" in endpoint
+        self._stack.push_async_callback(stop_listening, port, handed_over=handed_over)
+        again = partial(self.listen, endpoint, site)
+        keep_socket(self._guard, port, None if handed_over else again)
+        return port
+
+    async def open_public(self, config: Config, public: PublicServer) -> list[IListeningPort]:
+        """Listen on all public endpoints; where there are workers, they take the connections.
+
+        Raises:
+            StartError: Workers cannot: TLS has its state here, and files of UNIX sockets their owner.
+        """
+        descriptors = inherited()
+        ports: list[IListeningPort] = []
+        for endpoint in config.listen:
+            inner = listen_string(endpoint.removeprefix(PROXIED), descriptors)
+            port = await self.listen(inner, factory_for(endpoint, public))
+            if config.workers > 1:
+                if not (type(port) is Port and _SHAREABLE.match(endpoint)):
+                    text = f"listen: {endpoint}: workers can share TCP only; or set workers: 1"
+                    raise StartError(text, EX_CONFIG)
+                port.stopReading()
+            if type(port) is Port:
+                batch_accept(port)
+            ports.append(port)
+            self._tell(port)
+        return ports
+
+    async def open_metrics(self, config: Config, metrics: Metrics) -> None:
+        """Listen where ``metrics.listen`` wants it."""
+        if config.metrics.listen is not None:
+            site = MetricsSite(metrics.text, CONTENT_TYPE).site()
+            self._tell(await self.listen(listen_string(config.metrics.listen, inherited()), site))
+
+    def _tell(self, port: IListeningPort) -> None:
+        host = port.getHost()
+        if isinstance(host, IPv4Address | IPv6Address):
+            self._avoid(host.host, host.port)
+
+
+def address(port: IListeningPort) -> str:
+    """Where a port listens, in Twisted's words, as ``reviewsctl status`` shows it."""
+    host = port.getHost()
+    if isinstance(host, IPv4Address):
+        return f"tcp:{host.host}:{host.port}"
+    if isinstance(host, IPv6Address):
+        return f"tcp:[{host.host}]:{host.port}"
+    return str(host)

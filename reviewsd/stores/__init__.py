@@ -1,1 +1,0 @@
-"""Floor 2: what is remembered: published snapshots and the watch over their sources."""

@@ -1,0 +1,55 @@
+"""The limit of open files is raised, and connections that would not fit are not taken (S4)."""
+
+import resource
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from twisted.logger import capturedLogs
+
+from reviewsd.app import descriptors
+from reviewsd.app.descriptors import MIN_CONNECTIONS, OTHERS, connections, fitted
+from reviewsd.config.schema import Config, Server
+
+OF_THE_HUB = 128  # files for 64 deliveries at once
+CONFIG = Config(base_url="https://example.com", data_dir=Path("/data"))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "workers", "limit", "expected"),
+    [
+        (4096, 1, 16_384, 4096),
+        (4096, 1, 4096 + OTHERS + OF_THE_HUB, 4096),
+        (4096, 1, 4096 + OTHERS + OF_THE_HUB - 1, 4095),
+        (4096, 1, 1024, 512),
+        (4096, 8, 1024, 4096),
+        (8192, 8, 1024, 4096),
+        (1_000_000, 3, 1_048_576, 1_000_000),
+        (4096, 1, 256, MIN_CONNECTIONS),
+        (16, 1, 256, 16),
+        (16, 8, 256, 16),
+    ],
+)
+def test_connections_leave_room_for_all_else(
+    wanted: int, workers: int, limit: int, expected: int
+) -> None:
+    config = replace(CONFIG, workers=workers, server=Server(max_connections=wanted))
+    with capturedLogs() as events:
+        found = fitted(config, limit)
+    assert expected == found.server.max_connections
+    assert found == replace(config, server=replace(config.server, max_connections=expected))
+    assert (expected != wanted) == bool(events)
+    assert connections(found) <= max(limit - OTHERS - OF_THE_HUB, MIN_CONNECTIONS)
+
+
+def test_a_limit_that_may_not_be_raised_counts_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A system call filter says so."""
+
+    def refuse(_which: int, _limits: tuple[int, int]) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 4096))
+    monkeypatch.setattr(resource, "setrlimit", refuse)
+    with capturedLogs() as events:
+        assert 1024 == descriptors.raise_limit()
+    assert 1 == len(events)
