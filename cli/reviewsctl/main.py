@@ -1,16 +1,14 @@
 """reviewsctl: the operator's tool (interfaces.md 1.1-1.4).
 
-Here are the root and the commands that ask after the daemon itself. A further group of commands is
-a file of its own with a ``typer.Typer()``: it takes ``Session`` from ``ctx.obj``, and ``main`` adds
-it to ``app``.
+Here is the root; each command is a file of ``commands``, named like it. It takes ``Session`` from
+``ctx.obj``, and is added to ``app`` below.
 
 A command does four things: ask the ``Client``, print the daemon's JSON under ``--json``, else print
-a renderable of ``tables`` or ``listings``, and let ``Session.daemon`` end it on errors. rich,
+a renderable of ``tables`` or ``listings`` (``columns``, where it may be long), and let ``Session.daemon`` end it on errors. rich,
 ``http.client`` and ``importlib.metadata`` are imported where they are used: together they would add
 40 ms to the 60 of ``reviewsctl --help`` and of shell completion.
 """
 
-import datetime
 import io
 import sys
 from pathlib import Path
@@ -18,25 +16,29 @@ from typing import Annotated, Final
 
 import typer
 
-from reviewsctl import (
-    agents,
+from reviewsctl.commands import (
     backup,
-    checking,
-    completion,
+    check,
+    config,
     doctor,
-    exports,
+    export,
     hub,
-    imports,
-    places,
-    scaffold,
-    settings,
+    init,
+    insights,
+    mcp,
+    metrics,
+    paths,
+    ping,
+    push,
+    reload,
+    service,
+    status,
     subs,
-    systemd,
     tail,
+    version,
 )
-from reviewsctl.terminal.output import EXIT_FAILED, complain, json_line, show, steps
-from reviewsctl.daemon.pushing import push as push_to
-from reviewsctl.daemon.session import Json, Quiet, Session, Wait, own_version
+from reviewsctl.commands import import_ as imports
+from reviewsctl.daemon.session import Session
 
 DEFAULT_SOCKET: Final = Path("/run/reviewsd/admin.sock")  # interfaces.md 1.5
 
@@ -77,6 +79,12 @@ def root(
             help="The daemon's admin socket. Stands before the command.",
         ),
     ] = DEFAULT_SOCKET,
+    no_pager: Annotated[
+        bool,
+        typer.Option(
+            "--no-pager", help="Never show long lists through $PAGER. Stands before the command."
+        ),
+    ] = False,
 ) -> None:
     """Looks after reviewsd: its files, its service, and the daemon while it runs.
 
@@ -85,195 +93,29 @@ def root(
 
     Data goes to stdout, errors go to stderr and name the remedy. Reading commands take --json.
     """
-    ctx.obj = Session(socket)
+    ctx.obj = Session(socket, pager=not no_pager)
 
 
-@app.command(
-    epilog="""\b
-    Examples:
-      reviewsctl status
-      reviewsctl status --json | jq .data.state"""
-)
-def status(ctx: typer.Context, *, as_json: Json = False) -> None:
-    """Shows what the daemon serves and how its data is.
-
-    When the newest data was refused or could not be loaded, the state is "degraded": the last good
-    data keeps serving, and each problem is listed with its file, JSON path and reason. That is an
-    answer, so the exit code is 0 all the same; scripts read .data.state of the JSON.
-    """
-    session: Session = ctx.obj
-    with session.daemon(as_json=as_json) as daemon:
-        answer = daemon.status()
-    if as_json:
-        typer.echo(answer.text)
-        return
-    from reviewsctl.terminal.tables import render_status  # noqa: PLC0415  # rich, see above
-
-    show(render_status(answer.value, datetime.datetime.now(datetime.UTC)))
-
-
-@app.command(
-    epilog="""\b
-    Examples:
-      reviewsctl ping
-      reviewsctl ping --json"""
-)
-def ping(ctx: typer.Context, *, as_json: Json = False) -> None:
-    """Asks the daemon for a sign of life.
-
-    Prints "pong" when the daemon answers, exits 3 when it does not. It tells nothing about the
-    data: for that, see status.
-    """
-    session: Session = ctx.obj
-    with session.daemon(as_json=as_json) as daemon:
-        answer = daemon.ping()
-    typer.echo(answer.text if as_json else "pong")
-
-
-@app.command(
-    epilog="""\b
-    Examples:
-      reviewsctl metrics
-      reviewsctl metrics | grep delivery"""
-)
-def metrics(ctx: typer.Context) -> None:
-    """Prints the daemon's metrics, as Prometheus reads them.
-
-    How many requests, deliveries, errors and much else there were, and how long they took. The
-    same can be fetched where "metrics.listen" of the configuration says; RUNBOOK.md tells what to
-    make of it.
-    """
-    session: Session = ctx.obj
-    with session.daemon() as daemon:
-        typer.echo(daemon.metrics(), nl=False)
-
-
-@app.command(
-    epilog="""\b
-    Examples:
-      reviewsctl version
-      reviewsctl version --json"""
-)
-def version(ctx: typer.Context, *, as_json: Json = False) -> None:
-    """Prints the versions of this tool and the running daemon.
-
-    Python and Twisted are those that reviewsctl itself is installed with. A daemon that does not
-    answer is shown as such, with exit code 0. A warning says when tool and daemon differ, as they
-    do after an upgrade until the daemon is restarted.
-    """
-    session: Session = ctx.obj
-    running, silence = session.running_version(as_json=as_json)
-    versions = {
-        "reviewsctl": own_version("reviewsd"),
-        "reviewsd": running,
-        "python": ".".join(map(str, sys.version_info[:3])),
-        "twisted": own_version("twisted"),
-    }
-    if as_json:
-        typer.echo(json_line(versions))
-        return
-    for name, found in versions.items():
-        missing = silence if name == "reviewsd" else "not installed"
-        typer.echo(f"{name:<12}{found or missing}")
-
-
-@app.command(
-    epilog="""\b
-    Examples:
-      reviewsctl reload
-      reviewsctl reload --quiet || reviewsctl status
-      reviewsctl reload --no-wait"""
-)
-def reload(
-    ctx: typer.Context,
-    *,
-    wait: Wait = True,
-    quiet: Quiet = False,
-    as_json: Json = False,
-) -> None:
-    """Reads configuration and data now, before the daemon notices.
-
-    A configuration with faults changes nothing and is told with file, line and column (exit 1). Of
-    a good one, data.*, hub.lease.* and hub.limits.* take effect at once; other keys that have
-    changed are named, they wait for a restart.
-
-    The new data is checked aside first. If it is good it is published, if it is the same nothing
-    happens (both exit 0); if it has problems they are all listed, the last good data keeps serving
-    and the exit code is 1. Ctrl-C stops the waiting, not the reload. "systemctl reload reviewsd"
-    does the same. With --json every event is one line, the last of type "result".
-    """
-    session: Session = ctx.obj
-    with session.daemon(as_json=as_json, quiet=quiet) as daemon:
-        if not wait:
-            accepted = daemon.reload_later()
-            if not quiet:
-                typer.echo(accepted if as_json else "asked for; how it ends: reviewsctl status")
-            return
-        with steps("reload", "reviewsctl status", quiet=quiet, as_json=as_json) as step:
-            answer = daemon.reload(step)
-    applied = answer.value.outcome in {"published", "unchanged"}
-    if as_json:
-        if not quiet:
-            typer.echo(answer.text)
-        if not applied:
-            title, problems = f"reload {answer.value.outcome}", answer.value.problems
-            complain("error", {"title": title, "problems": problems}, as_json=True)
-    elif not (applied and quiet):
-        from reviewsctl.terminal.tables import render_reload  # noqa: PLC0415  # rich, see above
-
-        show(render_reload(answer.value), err=not applied)
-    if not applied:
-        raise typer.Exit(EXIT_FAILED)
-
-
-@app.command(
-    epilog="""\b
-    Examples:
-      reviewsctl push
-      reviewsctl push /feed.xml
-      reviewsctl push --no-wait"""
-)
-def push(
-    ctx: typer.Context,
-    topic: Annotated[
-        str,
-        typer.Argument(
-            metavar="[TOPIC]",
-            autocompletion=completion.topics,
-            show_default=False,
-            help="Only to its subscribers: a path or whole address.",
-        ),
-    ] = "",
-    *,
-    wait: Wait = True,
-    quiet: Quiet = False,
-    as_json: Json = False,
-) -> None:
-    """Delivers the current content to all subscribers now.
-
-    Those that have it already get it again; the hub tells them of each change by itself, so this
-    is for when one of them has lost it. It ends when each has had its attempt; the exit code is 1
-    if not all of them took it. Ctrl-C stops the waiting, not the push. With --json every event is
-    one line, the last of type "result". For one subscriber: reviewsctl subs push.
-    """
-    session: Session = ctx.obj
-    with session.daemon(as_json=as_json, quiet=quiet) as daemon:
-        push_to(daemon, {"topic": topic}, wait=wait, quiet=quiet, as_json=as_json)
-
-
+app.command(epilog=status.EPILOG)(status.status)
+app.command(epilog=ping.EPILOG)(ping.ping)
+app.command(epilog=metrics.EPILOG)(metrics.metrics)
+app.command(epilog=version.EPILOG)(version.version)
+app.command(epilog=reload.EPILOG)(reload.reload)
+app.command(epilog=push.EPILOG)(push.push)
 app.command("import", epilog=imports.EPILOG)(imports.import_)
-app.command(epilog=exports.EPILOG)(exports.export)
+app.command(epilog=export.EPILOG)(export.export)
 app.command(epilog=tail.EPILOG)(tail.tail)
 app.command(epilog=backup.EPILOG)(backup.backup)
 app.add_typer(subs.app)
 app.add_typer(hub.app)
-app.command(epilog=scaffold.EPILOG)(scaffold.init)
-app.command(epilog=checking.EPILOG)(checking.check)
-app.add_typer(settings.app)
-app.command(epilog=places.EPILOG)(places.paths)
+app.command(epilog=init.EPILOG)(init.init)
+app.command(epilog=check.EPILOG)(check.check)
+app.command(epilog=insights.EPILOG)(insights.insights)
+app.add_typer(config.app)
+app.command(epilog=paths.EPILOG)(paths.paths)
 app.command(epilog=doctor.EPILOG)(doctor.doctor)
-app.add_typer(systemd.app)
-app.add_typer(agents.app)
+app.add_typer(service.app)
+app.add_typer(mcp.app)
 
 
 def main() -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from reviewsctl.terminal.output import EXIT_FAILED, EXIT_INTERRUPTED, complain, json_line
 from reviewsctl.daemon.session import Json, Quiet, Session
+from reviewsctl.terminal.output import EXIT_FAILED, EXIT_INTERRUPTED, complain, json_line
 
 if TYPE_CHECKING:
     from reviewsctl.daemon.messages import BackupContents
@@ -56,7 +56,9 @@ def backup(
     if as_json:
         typer.echo(json_line({"file": str(file), **answer.members()}))
     elif not quiet:
-        typer.echo(_told(file, answer))
+        from reviewsctl.terminal.escaping import printable_lines  # see main
+
+        typer.echo(printable_lines(_told(file, answer)))
 
 
 def _told(file: Path, contents: "BackupContents") -> str:
@@ -76,7 +78,7 @@ def _told(file: Path, contents: "BackupContents") -> str:
 @contextlib.contextmanager
 def _new(path: Path, force: bool) -> Iterator[BinaryIO]:  # noqa: FBT001  ours
     """A new file for the block: whole, private, and on the disk afterwards; or none at all."""
-    from reviewsctl.files.folders import opened  # noqa: PLC0415  # see main
+    from reviewsctl.files.folders import opened  # see main
 
     _check(path, force)
     with opened(path.parent) as folder, folder.draft(path.name) as new:

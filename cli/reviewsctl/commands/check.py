@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from reviewsctl.commands.import_ import ConfigFile, DataDir
-from reviewsctl.terminal.output import EXIT_FOUND, failing, telling
 from reviewsctl.daemon.session import Json, Quiet
+from reviewsctl.terminal.output import EXIT_FOUND, failing, telling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,10 +35,10 @@ def check(
     insights that speak of a review there is not. With --data alone no configuration is needed.
     The exit code is 0 when all is well, 5 when there are problems.
     """
-    from reviewsctl import installed  # noqa: PLC0415  # 25 ms, see main
+    from reviewsctl.daemon import program  # 25 ms, see main
 
     with failing(as_json=as_json), telling(quiet=quiet, as_json=as_json) as step:
-        answer = installed.check(config, data, step)
+        answer = program.check(config, data, step)
     report = answer.value
     bad = bool(report.problem_count or (strict and report.warning_count))
     if as_json:
@@ -51,12 +51,12 @@ def check(
 
 
 def _said(report: "Report", *, strict: bool) -> "Iterator[str]":
-    from reviewsctl.terminal.escaping import printable  # noqa: PLC0415  # see main
+    from reviewsctl.terminal.escaping import printable  # see main
 
     for problem in report.problems:
         yield from map(printable, problem.lines)
     if (more := report.problem_count - len(report.problems)) > 0:
-        yield f"... and {more:,} more"
+        yield f"... and at least {more:,} more"
     for warning in report.warnings:
         first, *rest = warning.lines
         yield f"{'' if strict else 'warning: '}{printable(first)}"
@@ -77,7 +77,7 @@ def _said(report: "Report", *, strict: bool) -> "Iterator[str]":
 
 
 def _facts(facts: "Facts") -> "Iterator[str]":
-    from reviewsctl.terminal.escaping import printable  # noqa: PLC0415  # see main
+    from reviewsctl.terminal.escaping import printable  # see main
 
     yield f"{'business':<15}{printable(facts.business)}"
     if facts.reviews:
@@ -87,8 +87,16 @@ def _facts(facts: "Facts") -> "Iterator[str]":
         yield f"{'stars':<15}{stars}"
     else:
         yield f"{'reviews':<15}none"
-    insights = f"of {facts.analysed:,} reviews" if facts.insights else "none"
-    yield f"{'insights':<15}{insights}"
+    yield f"{'insights':<15}{_insights(facts)}"
+    if facts.uncovered:
+        yield f"{'':<15}{facts.uncovered:,} reviews are not in its per_review; to have insights made"
+        yield f"{'':<15}of all of them: reviewsctl insights --write --replace"
+
+
+def _insights(facts: "Facts") -> str:
+    if facts.insights:
+        return f"of {facts.analysed:,} reviews"
+    return "made from the reviews; see: reviewsctl insights" if facts.made else "none"
 
 
 def _verdict(report: "Report") -> str:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from reviewsctl.commands.import_ import ConfigFile
-from reviewsctl.terminal.output import failing
 from reviewsctl.daemon.session import Json
+from reviewsctl.terminal.output import failing
 
 if TYPE_CHECKING:
     from reviewsctl.daemon.reports import Setting
@@ -51,10 +51,10 @@ def show(
     The values that file or environment set; paths are absolute, passwords are ***. With --json all
     keys are there, each with its value, default and origin.
     """
-    from reviewsctl import installed  # noqa: PLC0415  # 25 ms, see main
+    from reviewsctl.daemon import program  # 25 ms, see main
 
     with failing(as_json=as_json):
-        answer = installed.settings(config)
+        answer = program.settings(config)
     if as_json:
         typer.echo(answer.text)
         return
@@ -75,7 +75,7 @@ def schema() -> None:
 
     With it an editor completes keys, shows what each is for, and marks what is wrong.
     """
-    from reviewsctl.commands.init import schema_text  # noqa: PLC0415  # see main
+    from reviewsctl.commands.init import schema_text  # see main
 
     with failing(as_json=False):
         text = schema_text()
@@ -84,9 +84,9 @@ def schema() -> None:
 
 def _yaml(value: object) -> str:
     """A value on one line, as the file would have it."""
-    import json  # noqa: PLC0415  # see main
+    import json  # see main
 
-    from reviewsctl.terminal.escaping import printable  # noqa: PLC0415
+    from reviewsctl.terminal.escaping import printable
 
     plain = isinstance(value, str) and value and value.isascii() and " " not in value
     # JSON is YAML; plain words need no quotes
@@ -94,7 +94,7 @@ def _yaml(value: object) -> str:
 
 
 def _origin(file: str, setting: "Setting") -> str:
-    from reviewsctl.terminal.escaping import printable  # noqa: PLC0415  # see main
+    from reviewsctl.terminal.escaping import printable  # see main
 
     match setting.origin:
         case "file":

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from reviewsctl.commands.import_ import ConfigFile
-from reviewsctl.terminal.output import EXIT_FOUND, failing, json_line, painted
 from reviewsctl.daemon.session import VERSION_SECONDS, Json, Quiet, Session, own_version
+from reviewsctl.terminal.output import EXIT_FOUND, failing, json_line, painted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reviewsctl.diagnosis.verdict import Diagnosis
     from reviewsctl.daemon.errors import DaemonError
     from reviewsctl.daemon.messages import Status
     from reviewsctl.daemon.reports import Shown
+    from reviewsctl.diagnosis.verdict import Diagnosis
 
 EPILOG: Final = """\b
     Examples:
@@ -61,15 +61,15 @@ def doctor(
 
 
 def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iterator[Diagnosis]":
-    from reviewsctl import installed  # noqa: PLC0415  # all of them 60 ms, see main
-    from reviewsctl.diagnosis import files, public, running  # noqa: PLC0415
+    from reviewsctl.daemon import program  # all of them 60 ms, see main
+    from reviewsctl.diagnosis import files, public, running
 
     now = time.time()
     shown = _settings(config)
     socket = _socket(session.socket, shown)
     answer = _status(socket)
     yield running.socket(answer, socket, own_version("reviewsd"))
-    report = installed.check(config, None, lambda _: None).value
+    report = program.check(config, None, lambda _: None).value
     yield files.configuration(report)
     yield files.data(report)
     yield files.directory(report)
@@ -93,8 +93,8 @@ def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iter
 
 
 def _public(base_url: str, now: float) -> "Iterator[Diagnosis]":
-    from reviewsctl.diagnosis import public  # noqa: PLC0415  # see main
-    from reviewsctl.diagnosis.verdict import Verdict  # noqa: PLC0415
+    from reviewsctl.diagnosis import public  # see main
+    from reviewsctl.diagnosis.verdict import Verdict
 
     resolved = public.resolves(base_url)
     yield resolved
@@ -113,7 +113,10 @@ def _socket(asked: Path, shown: "Shown | None") -> Path:
 
 
 def _status(socket: Path) -> "Status | DaemonError":
-    from reviewsctl import client, errors  # noqa: PLC0415  # 25 ms, see main
+    from reviewsctl.daemon import (
+        client,
+        errors,  # 25 ms, see main
+    )
 
     try:
         return client.Client(socket, answer_seconds=VERSION_SECONDS).status().value
@@ -123,11 +126,11 @@ def _status(socket: Path) -> "Status | DaemonError":
 
 def _settings(config: Path | None) -> "Shown | None":
     """The configuration in effect; None where it is wrong, which another test tells."""
-    from reviewsctl import installed  # noqa: PLC0415  # see main
+    from reviewsctl.daemon import program  # see main
 
     try:
-        return installed.settings(config).value
-    except installed.BadConfiguration:
+        return program.settings(config).value
+    except program.BadConfiguration:
         return None
 
 
@@ -143,7 +146,7 @@ def _texts(shown: "Shown", key: str) -> tuple[str, ...]:
 
 
 def _print(tested: "Diagnosis", *, quiet: bool) -> None:
-    from reviewsctl.terminal.escaping import printable  # noqa: PLC0415  # see main
+    from reviewsctl.terminal.escaping import printable  # see main
 
     verdict = tested.verdict.value
     if quiet and verdict != "fail":

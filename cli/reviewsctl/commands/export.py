@@ -12,7 +12,6 @@ from reviewsctl.terminal.output import complain
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import BinaryIO
 
     from reviewsctl.importing.readers.json_file import Piece
 
@@ -41,18 +40,18 @@ def export(
 
     "reviewsctl import" reads both kinds back, with the same ids. In the CSV an empty cell is null,
     and members that are not in the data model are left out. Texts are verbatim: a spreadsheet may
-    take one that begins with "=" for a formula, so load columns as text.
+    take one that begins with "=" for a formula, so load columns as text. On a terminal control
+    characters are shown escaped.
     """
     if as_csv == as_jsonl:
         raise typer.BadParameter("say either --csv or --jsonl")
-    from reviewsctl.importing.errors import ImportRefusedError  # noqa: PLC0415  # see main
-    from reviewsctl.importing.target import reviews_file  # noqa: PLC0415
+    from reviewsctl.importing.errors import ImportRefusedError  # see main
+    from reviewsctl.importing.target import reviews_file
 
     short = names is Names.SHORT
     try:
         path = reviews_file(data, config, os.environ)
-        write = _csv(sys.stdout.buffer, short=short) if as_csv else _jsonl(short=short)
-        _each(path, write)
+        _each(path, _csv(_out(), short=short) if as_csv else _jsonl(_out(), short=short))
     except ImportRefusedError as refusal:
         members = {"title": "not exported", "detail": refusal.detail}
         if refusal.remedy:
@@ -64,9 +63,9 @@ def export(
 
 
 def _each(path: "Path", write: "Callable[[Piece], None]") -> None:
-    from reviewsctl.files.folders import opened  # noqa: PLC0415  # see main
-    from reviewsctl.importing.readers.json_file import EACH, Document  # noqa: PLC0415
-    from reviewsctl.importing.errors import ImportRefusedError  # noqa: PLC0415
+    from reviewsctl.files.folders import opened  # see main
+    from reviewsctl.importing.errors import ImportRefusedError
+    from reviewsctl.importing.readers.json_file import EACH, OWN_VALUE, Document
 
     try:
         with opened(path.parent) as folder:
@@ -76,7 +75,7 @@ def _each(path: "Path", write: "Callable[[Piece], None]") -> None:
             f"cannot read {path}: {fault.strerror}", "Name the data directory with --data DIR."
         ) from fault
     with file:
-        document = Document(file, path.name, "What is wrong: reviewsctl check")
+        document = Document(file, path.name, "What is wrong: reviewsctl check", OWN_VALUE)
         for index, piece in enumerate(document.rows(("reviews", EACH))):
             if not isinstance(piece.value, dict):
                 raise ImportRefusedError(
@@ -87,12 +86,23 @@ def _each(path: "Path", write: "Callable[[Piece], None]") -> None:
     sys.stdout.flush()
 
 
-def _jsonl(*, short: bool) -> "Callable[[Piece], None]":
-    import msgspec  # noqa: PLC0415  # see main
+def _out() -> "Callable[[bytes], object]":
+    """Writes to stdout; a terminal is shown what could steer it."""
+    if not sys.stdout.isatty():
+        return sys.stdout.buffer.write
+    from reviewsctl.terminal.escaping import printable_lines  # see main
 
-    from reviewsctl.importing.values import short_name  # noqa: PLC0415
+    def show(line: bytes) -> None:
+        sys.stdout.write(printable_lines(line.decode().replace("\r\n", "\n")))
 
-    out = sys.stdout.buffer
+    return show
+
+
+def _jsonl(out: "Callable[[bytes], object]", *, short: bool) -> "Callable[[Piece], None]":
+    import msgspec  # see main
+
+    from reviewsctl.importing.values import short_name
+
     members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
     def write(piece: "Piece") -> None:
@@ -101,24 +111,24 @@ def _jsonl(*, short: bool) -> "Callable[[Piece], None]":
         if short and isinstance(author, str) and author.strip():
             record = members.decode(line)
             line = msgspec.json.encode({**record, "author": short_name(author)})
-        out.write(msgspec.json.format(line, indent=-1) + b"\n")
+        out(msgspec.json.format(line, indent=-1) + b"\n")
 
     return write
 
 
-def _csv(out: "BinaryIO", *, short: bool) -> "Callable[[Piece], None]":
-    import csv  # noqa: PLC0415  # see main
-    import io  # noqa: PLC0415
+def _csv(out: "Callable[[bytes], object]", *, short: bool) -> "Callable[[Piece], None]":
+    import csv  # see main
+    import io
 
-    from reviewsctl.importing.platforms.own import COLUMNS  # noqa: PLC0415
-    from reviewsctl.importing.values import short_name  # noqa: PLC0415
+    from reviewsctl.importing.platforms.own import COLUMNS
+    from reviewsctl.importing.values import short_name
 
     line = io.StringIO()
     table = csv.writer(line)
 
     def put(cells: list[object]) -> None:
         table.writerow(cells)
-        out.write(line.getvalue().encode())
+        out(line.getvalue().encode())
         line.seek(0)
         line.truncate()
 

@@ -5,14 +5,14 @@ from typing import Annotated
 
 import typer
 
-from reviewsctl.terminal.output import show
 from reviewsctl.daemon.session import Json, Session
+from reviewsctl.terminal.output import show
 
 app = typer.Typer(
     name="hub",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="""Shows and controls the hub that tells subscribers of new content.
+    help="""Shows and controls the hub, which tells of new content.
 
     A pause and blocks last over a restart of the daemon. The subscriptions themselves are seen and
     changed with "reviewsctl subs".""",
@@ -51,7 +51,7 @@ def status(ctx: typer.Context, *, as_json: Json = False) -> None:
     if as_json:
         typer.echo(answer.text)
         return
-    from reviewsctl.terminal.listings import render_hub, render_topics  # noqa: PLC0415  # rich, see main
+    from reviewsctl.terminal.listings import render_hub, render_topics  # rich, see main
 
     now = datetime.datetime.now(datetime.UTC)
     show(render_hub(answer.value, now))
@@ -120,7 +120,7 @@ def block(
     session: Session = ctx.obj
     with session.daemon() as daemon:
         answer = daemon.block(value, note, dry_run=dry_run)
-    from reviewsctl.terminal.listings import render_blocked  # noqa: PLC0415  # rich, see main
+    from reviewsctl.terminal.listings import render_blocked  # rich, see main
 
     show(render_blocked(answer.value, dry_run=dry_run))
 
@@ -160,6 +160,13 @@ def blocks(ctx: typer.Context, *, as_json: Json = False) -> None:
     if as_json:
         typer.echo(answer.text)
         return
-    from reviewsctl.terminal.listings import render_blocks  # noqa: PLC0415  # rich, see main
+    from reviewsctl.terminal import (
+        columns,
+        paging,
+        rows,  # see main
+    )
 
-    show(render_blocks(answer.value.blocks))
+    table = columns.Columns(rows.BLOCKS, rows.NOTE, paging.screen())
+    found = [rows.block(each) for each in answer.value.blocks]
+    lines = table.lines(found, heading=True) if found else ["nothing is blocked"]
+    paging.show_lines(lines, pager=session.pager)

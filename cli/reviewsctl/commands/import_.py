@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from reviewsctl.terminal.output import EXIT_INTERRUPTED, complain, console, json_line
 from reviewsctl.daemon.session import Json, Quiet, Session
+from reviewsctl.terminal.output import EXIT_INTERRUPTED, complain, console, json_line
 
 if TYPE_CHECKING:
+    from reviewsctl.daemon.messages import Progress
     from reviewsctl.importing.pipeline import Order, Outcome, Talk
     from reviewsctl.importing.readers.watching import Tell
-    from reviewsctl.daemon.messages import Progress
 
 _ANSWER_SECONDS: Final = 2.0  # the daemon is only asked whether there is something to offer
 _IN_JSON: Final = 100  # refused rows without --verbose
@@ -170,10 +170,10 @@ def import_(  # noqa: PLR0913  # these are the command's options
 
     The new file takes the place of the old one at once; that is kept as reviews.json.bak.
     """
-    from reviewsctl.importing.errors import ImportRefusedError  # noqa: PLC0415  # msgspec, see main
-    from reviewsctl.importing.format import Columns, Rules  # noqa: PLC0415
-    from reviewsctl.importing.pipeline import Order, Talk  # noqa: PLC0415
-    from reviewsctl.importing.target import reviews_file  # noqa: PLC0415
+    from reviewsctl.importing.errors import ImportRefusedError  # msgspec, see main
+    from reviewsctl.importing.format import Columns, Rules
+    from reviewsctl.importing.pipeline import Order, Talk
+    from reviewsctl.importing.target import reviews_file
 
     columns = Columns(mapped=_mapped(mapped or []), date_format=date_format, source=source)
     zone = _zone(timezone)
@@ -212,9 +212,10 @@ def import_(  # noqa: PLR0913  # these are the command's options
 
 
 def _imported(order: "Order", talk: "type[Talk]", *, quiet: bool, as_json: bool) -> "Outcome":
-    from reviewsctl.importing.pipeline import run  # noqa: PLC0415  # msgspec, see main
-    from reviewsctl.terminal.escaping import printable  # noqa: PLC0415
+    from reviewsctl.importing.pipeline import run  # msgspec, see main
+    from reviewsctl.terminal.escaping import printable
 
+    _bound_memory()
     silent = quiet or as_json
 
     def say(outcome: "Outcome") -> None:
@@ -233,6 +234,17 @@ def _imported(order: "Order", talk: "type[Talk]", *, quiet: bool, as_json: bool)
         return run(order, talk(tell=tell, say=say, ask=ask if can_ask else None))
 
 
+def _bound_memory() -> None:
+    """Have what takes more than an import may end as a MemoryError, not with the whole machine."""
+    import resource  # see main
+
+    from reviewsctl.importing.bounds import MEMORY
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    limits = [each for each in (soft, hard) if each != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_DATA, (min([MEMORY, *limits]), hard))
+
+
 class _Display:
     """Progress on stderr that appears when there is some: a small import needs no rich."""
 
@@ -243,7 +255,7 @@ class _Display:
     def tell(self, step: "Progress") -> None:
         """Shows a step."""
         if self._tell is None:
-            from reviewsctl import progress  # noqa: PLC0415  # rich, see main
+            from reviewsctl.terminal import progress  # rich, see main
 
             self._tell = self._stack.enter_context(progress.shown(console(err=True)))
         self._tell(step)
@@ -255,7 +267,7 @@ class _Display:
 
 
 def _ask(locations: Mapping[str, str]) -> str:
-    from reviewsctl.terminal.escaping import printable  # noqa: PLC0415
+    from reviewsctl.terminal.escaping import printable
 
     places = list(locations)
     typer.echo("It holds the reviews of several locations:", err=True)
@@ -280,7 +292,7 @@ def _mapped(pairs: list[str]) -> dict[str, str]:
 def _zone(name: str) -> datetime.tzinfo:
     if name.upper() == "UTC":
         return datetime.UTC
-    import zoneinfo  # noqa: PLC0415  # see main
+    import zoneinfo  # see main
 
     try:
         return zoneinfo.ZoneInfo(name)
@@ -307,8 +319,8 @@ def _counts(outcome: "Outcome") -> str:
 
 def _report(order: "Order", outcome: "Outcome", *, verbose: bool, quiet: bool) -> None:
     """The result for people: the line that counts, and what is to be known."""
-    from reviewsctl.importing.pipeline import reviews  # noqa: PLC0415  # msgspec, see main
-    from reviewsctl.terminal.escaping import printable  # noqa: PLC0415
+    from reviewsctl.importing.pipeline import reviews  # msgspec, see main
+    from reviewsctl.terminal.escaping import printable
 
     hint = "" if verbose or not outcome.refused else " (list with --verbose)"
     done = "would import" if order.dry_run else "imported"
@@ -334,8 +346,8 @@ def _offer(session: Session, target: Path) -> None:
     serves = sys.stdin.isatty() and sys.stdout.isatty() and _serves(session, target)
     if serves and typer.confirm("Load it into the running daemon now?", default=True):
         with session.daemon() as daemon:
-            from reviewsctl.terminal.output import show, steps  # noqa: PLC0415
-            from reviewsctl.terminal.tables import render_reload  # noqa: PLC0415
+            from reviewsctl.terminal.output import show, steps
+            from reviewsctl.terminal.tables import render_reload
 
             with steps("reload", "reviewsctl status", quiet=False, as_json=False) as step:
                 answer = daemon.reload(step)
@@ -344,13 +356,16 @@ def _offer(session: Session, target: Path) -> None:
         if not applied:
             raise typer.Exit(1)
         return
-    typer.echo(
-        "next: reviewsctl check, then reviewsctl reload (a running daemon notices by itself)"
-    )
+    from reviewsctl.commands.insights import next_steps
+
+    typer.echo("\n".join(next_steps(target)))
 
 
 def _serves(session: Session, target: Path) -> bool:
-    from reviewsctl import client, errors  # noqa: PLC0415  # 25 ms, see main
+    from reviewsctl.daemon import (
+        client,
+        errors,  # 25 ms, see main
+    )
 
     asked = client.Client(session.socket, answer_seconds=_ANSWER_SECONDS)
     try:

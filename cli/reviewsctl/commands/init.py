@@ -14,6 +14,7 @@ from reviewsctl.terminal.output import EXIT_FAILED, complain, failing
 CONFIG: Final = "reviewsd.yaml"
 SCHEMA: Final = "reviewsd.schema.json"
 DATA: Final = "reviews.json"
+INSIGHTS: Final = "insights.yaml"
 
 SYSTEM: Final = Path("/etc/reviewsd")
 """Where the configuration of a service is; there, data and state are not beside it."""
@@ -46,10 +47,13 @@ def init(
     """Writes a configuration and sample data to begin with.
 
     In DIR: reviewsd.yaml, in which every key is explained; its JSON Schema, by which editors
-    complete and check it; data/reviews.json with two reviews that are to be replaced. A
-    reviews.json that is there stays as it is. In /etc/reviewsd it is a service's configuration:
+    complete and check it; data/reviews.json with two reviews that are to be replaced;
+    data/insights.yaml, where technicians and services are named. A reviews.json or insights.yaml
+    that is there stays as it is. In /etc/reviewsd it is a service's configuration:
     the data is in /srv/reviews then, the state in /var/lib/reviewsd.
     """
+    from reviewsctl.manual.keys import SHIPPED  # see main
+
     system = folder.absolute() == SYSTEM
     data = Path("/srv/reviews") if system else folder / "data"
     with failing(as_json=False):
@@ -57,6 +61,7 @@ def init(
             folder / CONFIG: configuration(base_url, {} if system else _BESIDE),
             folder / SCHEMA: schema_text(),
             data / DATA: _sample(name),
+            data / INSIGHTS: (SHIPPED / INSIGHTS).read_text(),
         }
     if dry_run:
         for path, text in files.items():
@@ -65,8 +70,9 @@ def init(
     if not force:
         if os.path.lexists(folder / CONFIG):
             _refuse(f"{folder / CONFIG} is there already", "Replace it with --force.")
-        if os.path.lexists(data / DATA):
-            del files[data / DATA]
+        for kept in (data / DATA, data / INSIGHTS):
+            if os.path.lexists(kept):
+                del files[kept]
     for path, text in files.items():
         try:
             _write(path, text)
@@ -81,9 +87,9 @@ _BESIDE: Final = {"data_dir": "data", "state_dir": "state", "admin_socket": "adm
 
 def configuration(base_url: str, values: Mapping[str, str]) -> str:
     """The shipped configuration for a public address, with some other values (YAML)."""
-    from urllib.parse import urlsplit  # noqa: PLC0415  # see main
+    from urllib.parse import urlsplit  # see main
 
-    from reviewsctl.manual.keys import SHIPPED, with_values  # noqa: PLC0415
+    from reviewsctl.manual.keys import SHIPPED, with_values
 
     chosen = {"base_url": base_url, **values}
     host = urlsplit(base_url).hostname or ""
@@ -96,15 +102,15 @@ def configuration(base_url: str, values: Mapping[str, str]) -> str:
 
 def schema_text() -> str:
     """The JSON Schema of the configuration, with the words of the shipped one."""
-    from reviewsctl import installed  # noqa: PLC0415  # 25 ms, see main
-    from reviewsctl.manual.keys import SHIPPED, described, explanations  # noqa: PLC0415
+    from reviewsctl.daemon import program  # 25 ms, see main
+    from reviewsctl.manual.keys import SHIPPED, described, explanations
 
     words = explanations((SHIPPED / CONFIG).read_text())
-    return json.dumps(described(installed.schema(), words), indent=2) + "\n"
+    return json.dumps(described(program.schema(), words), indent=2) + "\n"
 
 
 def _sample(name: str) -> str:
-    from reviewsctl.manual.keys import SHIPPED  # noqa: PLC0415  # see main
+    from reviewsctl.manual.keys import SHIPPED  # see main
 
     text = (SHIPPED / DATA).read_text()
     if not name:
@@ -116,7 +122,7 @@ def _sample(name: str) -> str:
 
 def _write(path: Path, text: str) -> None:
     """Writes a file that others may read and nobody else write, whatever the umask (O11)."""
-    from reviewsctl.files.folders import opened  # noqa: PLC0415  # see main
+    from reviewsctl.files.folders import opened  # see main
 
     with opened(path.parent, make=True) as folder, folder.draft(path.name) as new:
         new.file.write(text.encode())

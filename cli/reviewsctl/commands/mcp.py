@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 import typer
 
 from reviewsctl.commands.import_ import ConfigFile
-from reviewsctl.terminal.output import EXIT_FAILED, complain, failing
 from reviewsctl.daemon.session import own_version
+from reviewsctl.terminal.output import EXIT_FAILED, complain, failing
 
 if TYPE_CHECKING:
     from reviewsctl.daemon.reports import Facts
@@ -56,13 +56,14 @@ def server_json(
     It names the endpoint under base_url. To publish it, show that the domain is yours and use
     mcp-publisher: https://modelcontextprotocol.io/registry/remote-servers
     """
-    import json  # noqa: PLC0415  # see main
+    import json  # see main
 
-    from reviewsctl import installed  # noqa: PLC0415
+    from reviewsctl.daemon import program
+    from reviewsctl.terminal.escaping import printable_lines
 
     with failing(as_json=False):
-        base_url = installed.settings(config).value.text("base_url")
-        facts = installed.check(config, None, lambda _: None).value.facts
+        base_url = program.settings(config).value.text("base_url")
+        facts = program.check(config, None, lambda _: None).value.facts
     host = urlsplit(base_url).hostname or ""
     if urlsplit(base_url).scheme != "https" or "." not in host or host[-1].isdigit():
         members = {
@@ -72,7 +73,8 @@ def server_json(
         }
         complain("error", members, as_json=False)
         raise typer.Exit(EXIT_FAILED)
-    typer.echo(json.dumps(_entry(base_url, host, name, facts), indent=2, ensure_ascii=False))
+    text = json.dumps(_entry(base_url, host, name, facts), indent=2, ensure_ascii=False)
+    typer.echo(printable_lines(text))
 
 
 def _entry(base_url: str, host: str, name: str, facts: "Facts | None") -> dict[str, object]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, Literal
 import typer
 
 from reviewsctl.commands.import_ import ConfigFile
-from reviewsctl.terminal.output import failing, json_line
 from reviewsctl.daemon.session import Json, Session
+from reviewsctl.terminal.output import failing, json_line
 
 if TYPE_CHECKING:
     from reviewsctl.daemon.reports import Shown
@@ -40,12 +40,12 @@ def paths(ctx: typer.Context, *, config: ConfigFile = None, as_json: Json = Fals
     As the configuration has them that a daemon started here would find, and whether they are
     there. "hidden" is what you may not look at: the state belongs to the daemon alone.
     """
-    from reviewsctl import installed  # noqa: PLC0415  # 25 ms, see main
-    from reviewsctl.terminal.escaping import printable  # noqa: PLC0415
+    from reviewsctl.daemon import program  # 25 ms, see main
+    from reviewsctl.terminal.escaping import printable
 
     session: Session = ctx.obj
     with failing(as_json=as_json):
-        shown = installed.settings(config).value
+        shown = program.settings(config).value
     found = [Place(name, str(path), _state(path)) for name, path in _paths(shown, session)]
     if as_json:
         typer.echo(json_line({"paths": [asdict(each) for each in found]}))

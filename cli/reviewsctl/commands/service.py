@@ -70,13 +70,7 @@ def install(
     to /srv/reviews. What is there already stays. Run it again after an upgrade.
     """
     wanted = _wanted(config, root)
-    from reviewsctl.files.installation import (  # noqa: PLC0415  # see main
-        CopyFile,
-        Run,
-        data_dir,
-        plan,
-        service_unit,
-    )
+    from reviewsctl.files.installation import CopyFile, Run, data_dir, plan, service_unit
 
     if print_unit:
         typer.echo(service_unit(wanted.programs, data_dir(wanted)), nl=False)
@@ -89,7 +83,7 @@ def install(
         for step in steps:
             typer.echo(str(step))
         return
-    import subprocess  # noqa: PLC0415  # see main
+    import subprocess  # see main
 
     os.umask(0o022)
     try:
@@ -112,12 +106,12 @@ def install(
 
 
 def _wanted(config: Path | None, root: Path) -> "Wanted":
-    from reviewsctl import installed  # noqa: PLC0415  # 25 ms, see main
-    from reviewsctl.files.installation import CONFIG, Wanted  # noqa: PLC0415
+    from reviewsctl.daemon import program  # 25 ms, see main
+    from reviewsctl.files.installation import CONFIG, Wanted
 
     there = root / CONFIG.relative_to("/")
     with failing(as_json=False):
-        shown = installed.settings(there if there.exists() else config).value
+        shown = program.settings(there if there.exists() else config).value
     if not there.exists() and "***" in shown.text("hub.store"):
         remedy = (
             "Take it out and put it into libpq's password file, or write the file there yourself."
@@ -138,7 +132,7 @@ def _wanted(config: Path | None, root: Path) -> "Wanted":
 
 
 def _programs() -> "Programs":
-    from reviewsctl.files.installation import Programs  # noqa: PLC0415  # see main
+    from reviewsctl.files.installation import Programs  # see main
 
     found = []
     for name in ("reviewsd", "reviewsctl"):
@@ -171,9 +165,9 @@ def _mapped() -> "Iterator[Path]":
 
 def _refuse_what_others_can_change(wanted: "Wanted") -> None:
     """The programs, and what they read, may be root's or of who installs them; of nobody else."""
-    from itertools import islice  # noqa: PLC0415  # see main
+    from itertools import islice  # see main
 
-    from reviewsctl.files.ownership import caller, faults, user_name  # noqa: PLC0415
+    from reviewsctl.files.ownership import caller, faults, user_name
 
     programs, installer = wanted.programs, caller(os.environ)
     files = (*programs.files, *wanted.files)

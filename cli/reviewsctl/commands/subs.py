@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from reviewsctl.daemon import completion
-from reviewsctl.terminal.output import show
 from reviewsctl.daemon.pushing import push as push_to
 from reviewsctl.daemon.session import Json, Quiet, Session, Wait
+from reviewsctl.terminal.output import show
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from reviewsctl.daemon.client import Client
     from reviewsctl.daemon.messages import Subscription
     from reviewsctl.daemon.transport import Answer
@@ -95,6 +97,9 @@ def list_(
     state: Annotated[
         State | None, typer.Option(help="Only in this state.", show_default=False)
     ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="At most so many.", show_default=False)
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Lists the subscriptions.
@@ -107,15 +112,14 @@ def list_(
     session: Session = ctx.obj
     wanted = "" if state is None else _STATES[state]
     with session.daemon(as_json=as_json) as daemon:
-        for number, page in enumerate(daemon.subscriptions(topic=topic, state=wanted)):
-            if as_json:
-                _print(page)
-                continue
-            from reviewsctl.terminal.listings import render_list  # noqa: PLC0415  # rich, see main
+        pages = daemon.subscriptions(topic=topic, state=wanted, limit=limit)
+        if not as_json:
+            from reviewsctl.terminal.paging import show_lines  # subprocess, see main
 
-            found = [answer.value for answer in page]
-            if found or number == 0:
-                show(render_list(found, _now(), heading=number == 0))
+            show_lines(_lines(pages), pager=session.pager)
+            return
+        for page in pages:
+            _print(page)
 
 
 @app.command(
@@ -139,7 +143,7 @@ def show_(ctx: typer.Context, which: Which, *, as_json: Json = False) -> None:
     if as_json:
         _print(found)
         return
-    from reviewsctl.terminal.listings import render_one  # noqa: PLC0415  # rich, see main
+    from reviewsctl.terminal.listings import render_one  # rich, see main
 
     for number, answer in enumerate(found):
         if number:
@@ -170,7 +174,7 @@ def remove(
     """
     session: Session = ctx.obj
     with session.daemon() as daemon:
-        from reviewsctl.terminal.escaping import printable  # noqa: PLC0415  # loaded by now
+        from reviewsctl.terminal.escaping import printable  # loaded by now
 
         for answer in _found(daemon, which):
             found = answer.value
@@ -206,12 +210,26 @@ def push(
         push_to(daemon, {"id": identifiers}, wait=wait, quiet=quiet, as_json=as_json)
 
 
+def _lines(pages: "Iterator[list[Answer[Subscription]]]") -> "Iterator[str]":
+    from reviewsctl.terminal import (
+        columns,
+        paging,
+        rows,  # see main
+    )
+
+    table = columns.Columns(rows.SUBSCRIPTIONS, rows.CALLBACK, paging.screen())
+    for number, page in enumerate(pages):
+        now = _now()
+        found = [rows.subscription(answer.value, now) for answer in page]
+        yield from table.lines(found, heading=number == 0)
+
+
 def _found(daemon: "Client", which: str) -> "list[Answer[Subscription]]":
     if _ID.fullmatch(which):
         return [daemon.subscription(which)]
     found = [answer for page in daemon.subscriptions(callback=which) for answer in page]
     if not found:
-        from reviewsctl.daemon.errors import Missing  # noqa: PLC0415  # loaded by now
+        from reviewsctl.daemon.errors import Missing  # loaded by now
 
         raise Missing(
             "no such subscription",

@@ -2,8 +2,8 @@
 
 import typer
 
-from reviewsctl.terminal.output import EXIT_INTERRUPTED
 from reviewsctl.daemon.session import Json, Session
+from reviewsctl.terminal.output import EXIT_INTERRUPTED
 
 EPILOG = """\b
     Examples:

@@ -100,15 +100,27 @@ class Client:
         return self._job("/v1/reload", ReloadResult, step, "How it ended: reviewsctl status")
 
     def subscriptions(
-        self, *, topic: str = "", state: str = "", callback: str = ""
+        self, *, topic: str = "", state: str = "", callback: str = "", limit: int | None = None
     ) -> Iterator[list[Answer[Subscription]]]:
-        """The subscriptions, a page at a time; an empty filter lets all through."""
+        """The subscriptions, a page at a time; an empty filter lets all through.
+
+        Args:
+            topic: Its path or whole address.
+            state: As the daemon names it.
+            callback: The whole of it.
+            limit: How many at most, if not all.
+        """
         after: str | None = ""
-        while after is not None:
+        while after is not None and limit != 0:
+            at_most = PAGE if limit is None else min(PAGE, limit)
             filters = {"topic": topic, "state": state, "callback": callback, "after": after}
-            page = decode(self._ask("GET", "/v1/subscriptions", limit=str(PAGE), **filters), Page)
-            yield [decode(bytes(each), Subscription) for each in page.value.subscriptions]
+            page = decode(
+                self._ask("GET", "/v1/subscriptions", limit=str(at_most), **filters), Page
+            )
+            found = [decode(bytes(each), Subscription) for each in page.value.subscriptions]
+            yield found
             after = page.value.next
+            limit = None if limit is None else limit - len(found)
 
     def subscription(self, identifier: str) -> Answer[Subscription]:
         """One subscription, or a request for one that is not confirmed yet."""

@@ -30,15 +30,20 @@ def _offered(
     ctx: typer.Context,
     incomplete: str,
 ) -> list[tuple[str, str]]:
-    from reviewsctl import client, errors  # noqa: PLC0415  # 25 ms, see main
-    from reviewsctl.terminal.escaping import printable  # noqa: PLC0415
+    from reviewsctl.daemon import (
+        client,
+        errors,  # 25 ms, see main
+    )
+    from reviewsctl.terminal.escaping import printable
 
     socket = ctx.find_root().params["socket"]  # a str while completing, whatever its type is
     try:
         offered = list(ask(client.Client(Path(socket), answer_seconds=SECONDS)))
     except errors.DaemonError:
         return []
-    return [(word, printable(said)) for word, said in offered if word.startswith(incomplete)]
+    return [
+        (printable(word), printable(said)) for word, said in offered if word.startswith(incomplete)
+    ]
 
 
 def _topics(daemon: "Client") -> Iterator[tuple[str, str]]:

@@ -14,6 +14,28 @@ Instant = Annotated[datetime.datetime, msgspec.Meta(tz=True)]
 Outcome = Literal["published", "unchanged", "refused", "failed"]
 
 
+class InsightsOrigin(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the insights are from."""
+
+    made: bool
+    """From the reviews, by rules; else they are those of insights.json."""
+    model: str | None = None
+    reviews: int = 0
+    generated_at: str | None = None
+    fault: str | None = None
+    """Why there are none although they were to be made."""
+
+    def line(self) -> str:
+        """For people."""
+        if self.fault is not None:
+            return printable(f"none, they could not be made: {self.fault}")
+        model = "" if self.model is None else f" ({printable(self.model)})"
+        if self.made:
+            return f"made from {self.reviews:,} review{'' if self.reviews == 1 else 's'}{model}"
+        of = "" if self.generated_at is None else f" of {printable(self.generated_at[:10])}"
+        return f"insights.json{of}{model}"
+
+
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """What is being served."""
 
@@ -23,6 +45,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     updated_at: Instant | None
     """The date the data gives itself."""
     insights: bool
+    insights_origin: InsightsOrigin | None = None
+    """None where there are none and none were to be made; missing from an older daemon."""
 
 
 class LastReload(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +66,8 @@ class Data(msgspec.Struct, frozen=True, kw_only=True):
     failing_since: Instant | None
     problems: tuple[str, ...]
     """One line each, in the form of data-model.md 5."""
+    retry_at: Instant | None = None
+    """When a publication that failed is tried again; missing from an older daemon."""
 
 
 class HubState(msgspec.Struct, frozen=True, kw_only=True):
@@ -200,7 +226,9 @@ class ReloadResult(msgspec.Struct, frozen=True, kw_only=True):
     review_count: int
     seconds: float
     problems: tuple[str, ...] = ()
+    retry_at: Instant | None = None
     config: Changes = Changes()
+    insights_origin: InsightsOrigin | None = None
 
 
 class BackupContents(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,7 +1,7 @@
 """Asks the ``reviewsd`` of this installation about files and settings; nothing has to be running.
 
 The models and rules are the daemon's own, and this tool does not import it: it runs
-``python -P -m reviewsd`` with the options that ``reviewsd/inspection.py`` is made for, and reads JSON.
+``python -P -m reviewsd`` with the options that ``reviewsd/app/check.py`` is made for, and reads JSON.
 ``-P`` keeps the folder it is run in off the module path, where a stranger's ``json.py`` may lie.
 
 Importing this costs about 25 ms (``subprocess``, msgspec), see main.
@@ -19,11 +19,12 @@ import msgspec
 
 from reviewsctl.daemon.errors import DaemonError
 from reviewsctl.daemon.messages import Event, Progress
-from reviewsctl.terminal.escaping import printable
-from reviewsctl.daemon.reports import Report, Shown
+from reviewsctl.daemon.reports import Explanation, Insights, Report, Shown
 from reviewsctl.daemon.transport import Answer, decode
+from reviewsctl.terminal.escaping import printable
 
 _EX_CONFIG: Final = 78
+_EX_DATAERR: Final = 65
 
 
 class BadConfiguration(DaemonError):  # noqa: N818  # named as the outcome it is
@@ -70,6 +71,36 @@ def check(
         raise NotInstalled(_lines(said))
 
 
+class BadData(DaemonError):  # noqa: N818  # the same
+    """The data cannot be used."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        super().__init__(
+            "the data cannot be used",
+            lines[0] if lines else "",
+            remedy="\n".join([*lines[1:], "All that is wrong: reviewsctl check"]),
+        )
+
+
+def insights(config: Path | None, data: Path | None, *, made: bool = False) -> Answer[Insights]:
+    """The insights that are served, or made now.
+
+    Args:
+        config: The configuration file, if it is to be another than the daemon would find.
+        data: The data directory, if it is to be another than the configuration's.
+        made: Those that the rules make, ``per_review`` included, whatever is served.
+    """
+    which = "made" if made else "served"
+    arguments = [*_option("--config", config), *_option("--data", data)]
+    return decode(_whole("--insights", which, *arguments), Insights)
+
+
+def explanation(config: Path | None, data: Path | None, review_id: str) -> Answer[Explanation]:
+    """Why a review has the labels it has; arguments as ``insights``."""
+    arguments = [*_option("--config", config), *_option("--data", data)]
+    return decode(_whole(f"--explain={review_id}", *arguments), Explanation)
+
+
 def settings(config: Path | None) -> Answer[Shown]:
     """The configuration in effect.
 
@@ -93,6 +124,8 @@ def _whole(*arguments: str) -> bytes:
         output, _ = process.communicate()
         if process.returncode == _EX_CONFIG:
             raise BadConfiguration(_lines(said))
+        if process.returncode == _EX_DATAERR:
+            raise BadData(_lines(said))
         if process.returncode:
             raise NotInstalled(_lines(said))
         return output

@@ -1,9 +1,11 @@
-"""What ``reviewsd`` says of files and settings, as values (reviewsd/inspection.py, showing.py)."""
+"""What ``reviewsd`` says of files and settings, as values (reviewsd/app/check.py, showing.py)."""
 
 import datetime
 from typing import Literal
 
 import msgspec
+
+from reviewsctl.daemon.messages import InsightsOrigin
 
 
 class Remark(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,6 +32,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     stars: dict[str, int]
     insights: bool
     analysed: int
+    uncovered: int
+    made: bool
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +46,82 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[Remark, ...]
     warning_count: int
     facts: Facts | None
+
+
+class Entity(msgspec.Struct, frozen=True, kw_only=True):
+    """What reviews speak of; of a file of others much may be missing."""
+
+    id: str = ""
+    name: str = ""
+    label: str = ""
+    mention_count: int | None = None
+    positive_pct: float | None = None
+
+    @property
+    def called(self) -> str:
+        """What people call it."""
+        return self.label or self.name or self.id
+
+
+class Entities(msgspec.Struct, frozen=True, kw_only=True):
+    """Who and what reviews name."""
+
+    technicians: tuple[Entity | str, ...] = ()
+    services: tuple[Entity | str, ...] = ()
+    problems: tuple[Entity | str, ...] = ()
+
+
+class Temporal(msgspec.Struct, frozen=True, kw_only=True):
+    """Where it goes."""
+
+    trend: str | None = None
+
+
+class Overview(msgspec.Struct, frozen=True, kw_only=True):
+    """The part of the insights that a table shows."""
+
+    summary: str | None = None
+    aspects: tuple[Entity | str, ...] = ()
+    entities: Entities = Entities()
+    temporal: Temporal = Temporal()
+
+
+class Insights(msgspec.Struct, frozen=True, kw_only=True):
+    """The insights of a data directory."""
+
+    data_dir: str
+    origin: InsightsOrigin | None
+    insights: Overview
+
+
+class AspectExplanation(msgspec.Struct, frozen=True, kw_only=True):
+    """What a clause says about an aspect."""
+
+    aspect: str
+    matched: tuple[str, ...]
+    sentiment: str | None
+    score: float
+    why: str
+
+
+class ClauseExplanation(msgspec.Struct, frozen=True, kw_only=True):
+    """One clause."""
+
+    text: str
+    words: tuple[tuple[str, float], ...]
+    score: float
+    contrasted: bool
+    set_aside: str | None
+    aspects: tuple[AspectExplanation, ...]
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a review has the labels it has."""
+
+    id: str
+    rating: int
+    english: bool
+    clauses: tuple[ClauseExplanation, ...]
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):

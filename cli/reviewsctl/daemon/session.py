@@ -27,6 +27,8 @@ class Session:
     """One run of reviewsctl: the global options. Commands get it as ``ctx.obj``."""
 
     socket: Path
+    pager: bool = True
+    """Whether long output on a terminal may go through one."""
 
     @contextlib.contextmanager
     def daemon(
@@ -39,7 +41,11 @@ class Session:
             quiet: No warning when versions differ.
             seconds: How long an immediate answer may take, if not as long as usual.
         """
-        from reviewsctl import client, errors, transport  # noqa: PLC0415  # 25 ms, see main
+        from reviewsctl.daemon import (
+            client,
+            errors,
+            transport,  # 25 ms, see main
+        )
 
         def observe(peer: "Peer") -> None:
             warning = transport.mismatch(own_version("reviewsd"), peer)
@@ -57,18 +63,19 @@ class Session:
 
     def running_version(self, *, as_json: bool) -> tuple[str | None, str]:
         """The daemon's version, or None; and why it is not known."""
-        from reviewsctl import errors, printing  # noqa: PLC0415  # 25 ms, see main
+        from reviewsctl.daemon import errors
+        from reviewsctl.terminal import escaping  # 25 ms, see main
 
         with self.daemon(as_json=as_json, seconds=VERSION_SECONDS) as daemon:
             try:
-                return printing.printable(daemon.ping().value.version), ""
+                return escaping.printable(daemon.ping().value.version), ""
             except errors.DaemonError as error:
                 return None, f"no answer: {error.detail or error.title}"
 
 
 def own_version(distribution: str) -> str | None:
     """The version of an installed distribution; None in a tree that is not installed."""
-    import importlib.metadata as metadata  # noqa: PLC0415, PLR0402  # costs 15 ms, see main
+    import importlib.metadata as metadata  # noqa: PLR0402  # costs 15 ms, see main
 
     try:
         return metadata.version(distribution)

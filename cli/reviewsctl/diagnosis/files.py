@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 from typing import Final
 
-from reviewsctl.diagnosis.verdict import Diagnosis, fail, ok, skip, warn
 from reviewsctl.daemon.reports import Remark, Report
+from reviewsctl.diagnosis.verdict import Diagnosis, fail, ok, skip, warn
 
 _FUTURE: Final = 5.0  # seconds that clocks of file servers may be ahead
 _FILES: Final = ("reviews.json", "insights.json")

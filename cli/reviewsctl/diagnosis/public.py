@@ -17,7 +17,9 @@ FEED: Final = "/api/feed.json"
 HUB: Final = "/api/websub/hub"
 
 _SOON: Final = 14  # days before its end at which a certificate is mentioned
-_LINK: Final = re.compile(r'<([^>]*)>\s*;\s*rel="?([a-z-]+)"?')
+_LINK: Final = re.compile(r'<([^<>]*+)>\s*+;\s*+rel="?([a-z-]++)"?')
+_LOCAL: Final = ("interface=127.", r"interface=\:\:1", "tcp:127.", "tcp:[::1]")
+"""In a loopback address, as the configuration has it, and as a running daemon does."""
 _MAX_HEAD: Final = 65_536  # bytes of a body that are read, to be done with it
 
 
@@ -113,7 +115,8 @@ def proxy(base_url: str, listen: tuple[str, ...], trusted: tuple[str, ...]) -> D
     if urlsplit(base_url).scheme != "https" or any("ssl:" in each for each in listen):
         return ok(name, "none is needed for this base_url")
     loopback = all(_is_loopback(each) for each in trusted)
-    outside = [each for each in listen if each.startswith("tcp") and "interface=127" not in each]
+    tcp = [each for each in listen if each.startswith("tcp")]
+    outside = [each for each in tcp if not any(local in each for local in _LOCAL)]
     if outside and loopback:
         said = f"{outside[0]} is open to other machines, and only this one is a trusted proxy"
         remedy = (

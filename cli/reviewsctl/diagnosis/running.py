@@ -5,9 +5,9 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-from reviewsctl.diagnosis.verdict import Diagnosis, fail, ok, skip, warn
 from reviewsctl.daemon.errors import DaemonError
 from reviewsctl.daemon.messages import Status
+from reviewsctl.diagnosis.verdict import Diagnosis, fail, ok, skip, warn
 
 BOOTED: Final = Path("/run/systemd/system")
 """There where systemd runs the machine: sd_booted(3)."""

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias
 
 from reviewsctl.files.folders import opened
-from reviewsctl.manual.pages.keys import SHIPPED, with_values
 from reviewsctl.files.ownership import user_name
+from reviewsctl.manual.keys import SHIPPED, with_values
 
 CONFIG: Final = Path("/etc/reviewsd/reviewsd.yaml")
 DATA: Final = Path("/srv/reviews")

@@ -5,7 +5,7 @@ a mapping of the export's own names.
 """
 
 import datetime
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -59,6 +59,12 @@ class Head:
         first = self.sample[0] if self.sample else {}
         return frozenset(name.strip().casefold() for name in first)
 
+    def with_place(self, fields: Fields, identifier: str) -> Fields:
+        """A row with what stands around it, where that is the place of many."""
+        if identifier not in self.around:
+            return fields
+        return ChainMap(fields, self.around)  # type: ignore[arg-type]  # it is only read
+
     def has(self, *names: str) -> bool:
         """Whether the first row has all of these names."""
         return {name.casefold() for name in names} <= self.names
@@ -91,7 +97,7 @@ class Rules:
 
     def place(self, identifier: object, title: object = None) -> str:
         """Notes the location that a row belongs to, and what it is called."""
-        place = words(identifier) or ""
+        place = str(_whole(words(identifier) or ""))
         if not self.places.get(place):
             self.places[place] = words(title) or ""
         return place
@@ -162,21 +168,21 @@ def reply_of(text: str | None, when: object, reading: Reading = moment) -> Reply
         return text, None
 
 
-def encoded(review: Review) -> bytes:
-    """A review as JSON; half characters, which UTF-8 cannot hold, become U+FFFD."""
+def encoded(value: object) -> bytes:
+    """A review, or any JSON, as JSON; half characters, which UTF-8 cannot hold, become U+FFFD."""
     try:
-        return _encoder.encode(review)
+        return _encoder.encode(value)
     except UnicodeEncodeError:
-        members = msgspec.structs.asdict(review)
-        whole = {name: _whole(value) for name, value in members.items()}
-        return _encoder.encode(Review(**whole))  # type: ignore[arg-type]
+        return _encoder.encode(_whole(msgspec.to_builtins(value)))
 
 
 def _whole(value: object) -> object:
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, OwnerReply):
-        return OwnerReply(text=str(_whole(value.text)), date=value.date)
+    if isinstance(value, list):
+        return [_whole(each) for each in value]
+    if isinstance(value, dict):
+        return {_whole(name): _whole(each) for name, each in value.items()}
     return value
 
 

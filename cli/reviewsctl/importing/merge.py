@@ -13,8 +13,9 @@ from typing import BinaryIO
 import msgspec
 from msgspec import Raw
 
-from reviewsctl.importing.readers.json_file import Document, Piece
+from reviewsctl.importing.format import encoded
 from reviewsctl.importing.ids import merge_key
+from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.staging import Staging
 
 Step = Callable[[int], None]
@@ -91,7 +92,7 @@ class Merge:
         """
         self._out.write(b"{\n")
         for name, value in members.items():
-            self._out.write(_encode(name) + b": " + _encode(value) + b",\n")
+            self._out.write(encoded(name) + b": " + encoded(value) + b",\n")
         self._out.write(b'"reviews": ')
         self._array(iter(()))
         self._out.write(b"\n}\n")
@@ -181,5 +182,8 @@ def merged(old: dict[str, object], text: str, record: bytes) -> bytes | None:
     new = msgspec.json.decode(record)
     if all(old.get(name) == value for name, value in new.items() if name != "id"):
         return None
-    members = _records.decode(text)
+    try:
+        members = _records.decode(text)
+    except msgspec.DecodeError:  # it has half characters, or NaN, which nobody serves
+        members = _records.decode(encoded(old))
     return _encode({**members, **_records.decode(record), "id": members["id"]})

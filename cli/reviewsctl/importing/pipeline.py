@@ -3,31 +3,34 @@
 import datetime
 import os
 import sqlite3
-import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+from reviewsctl.daemon.messages import Progress
 from reviewsctl.files.folders import Folder, opened
-from reviewsctl.importing.readers.json_file import Document
+from reviewsctl.importing.bounds import MAX_USELESS, MEMORY
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from reviewsctl.importing.format import Format, Rules
+from reviewsctl.importing.format import Format, Reader, Row, Rules
 from reviewsctl.importing.merge import Merge, Tally
-from reviewsctl.importing.readers.parts import parts_of
+from reviewsctl.importing.readers.archive import DAMAGED
+from reviewsctl.importing.readers.json_file import DOWNLOAD, OWN_VALUE, Document
+from reviewsctl.importing.readers.parts import Part, parts_of
+from reviewsctl.importing.readers.watching import WORTH_SHOWING, Reading, Tell
 from reviewsctl.importing.recognize import Source, chosen
 from reviewsctl.importing.review import RowRefusedError, RowSkippedError
 from reviewsctl.importing.staging import Staging, staging
-from reviewsctl.importing.readers.watching import WORTH_SHOWING, Reading, Tell
 from reviewsctl.importing.writing import draft
-from reviewsctl.daemon.messages import Progress
+from reviewsctl.terminal.escaping import printable
 
 ALL = "all"
 """What ``--location`` takes for several locations in one file."""
 
 MAX_LISTED = 10_000  # refused rows that are kept for --verbose
+
+_SHOWN, _LONG = 20, 200  # locations in a message, and characters of each
 
 _MEND = "Mend it, or move it away to begin anew; what is wrong: reviewsctl check"
 
@@ -101,9 +104,16 @@ def run(order: Order, talk: Talk) -> Outcome:
     """
     try:
         return _run(order, talk)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as fault:
+    except DAMAGED as fault:
         raise ImportRefusedError(
             f"{order.export} is damaged: {fault}", "Download or export it again."
+        ) from fault
+    except RecursionError as fault:
+        raise ImportRefusedError(f"{order.export}: nested too deeply", DOWNLOAD) from fault
+    except MemoryError as fault:
+        raise ImportRefusedError(
+            f"{order.export} takes more than {MEMORY // 1024**2} MB of memory: that is no export",
+            "Nothing was written.",
         ) from fault
     except sqlite3.Error as fault:
         raise ImportRefusedError(
@@ -118,7 +128,16 @@ def run(order: Order, talk: Talk) -> Outcome:
 
 
 def _run(order: Order, talk: Talk) -> Outcome:
-    kind, sources, ignored = chosen(parts_of(order.export), order.wanted)
+    parts = parts_of(order.export)
+    try:
+        return _import(order, talk, parts)
+    finally:
+        for part in parts:
+            part.close()
+
+
+def _import(order: Order, talk: Talk, parts: Sequence[Part]) -> Outcome:
+    kind, sources, ignored = chosen(parts, order.wanted)
     _verified(order, kind)
     outcome = Outcome(format=kind, files=len(sources))
     outcome.says = _recognised(order, kind, sources, ignored)
@@ -134,20 +153,30 @@ def _run(order: Order, talk: Talk) -> Outcome:
         for source, read in readers:
             prefix = f"{source.part.name}: " if len(sources) > 1 else ""
             for where, row in source.rows(reading.watched(source.part)):
-                try:
-                    staged.add(read(row))
-                except RowRefusedError as refusal:
-                    outcome.refused += 1
-                    if len(outcome.refusals) < MAX_LISTED:
-                        outcome.refusals.append((f"{prefix}{where}", str(refusal)))
-                except RowSkippedError as skip:
-                    outcome.skipped[str(skip)] += 1
+                _stage(staged, outcome, f"{prefix}{where}", read, row)
         outcome.twice = staged.added - staged.count()
         location = _located(order, staged, outcome, talk)
         _usable(order, staged, outcome)
         _notes(outcome, sources, staged, rules)
         _merge(order, folder, staged, outcome, talk, _members(order, sources, location))
     return outcome
+
+
+def _stage(staged: Staging, outcome: Outcome, where: str, read: Reader, row: Row) -> None:
+    """Add one row, or note why it is none."""
+    try:
+        staged.add(read(row))
+    except RowRefusedError as refusal:
+        outcome.refused += 1
+        if len(outcome.refusals) < MAX_LISTED:
+            outcome.refusals.append((where, str(refusal)))
+    except RowSkippedError as skip:
+        outcome.skipped[str(skip)] += 1
+    else:
+        return
+    useless = outcome.refused + outcome.skipped.total()
+    if useless > max(MAX_USELESS, 9 * staged.added):
+        raise _useless(outcome, f"not one in ten of its first {useless + staged.added:,} rows")
 
 
 def _verified(order: Order, kind: Format) -> None:
@@ -190,9 +219,9 @@ def _located(order: Order, staged: Staging, outcome: Outcome, talk: Talk) -> str
             for place in counts
         }
         if talk.ask is None:
-            lines = "\n".join(f"  {place}  {text}" for place, text in described.items())
+            lines = "\n".join(_first([f"  {place}  {text}" for place, text in described.items()]))
             raise SayMoreError(
-                f"it holds the reviews of {len(counts)} locations:\n{lines}",
+                f"it holds the reviews of {len(counts):,} locations:\n{lines}",
                 f"Choose one with --location ID, or take all of them with --location {ALL}",
             )
         wanted = talk.ask(described)
@@ -204,7 +233,7 @@ def _located(order: Order, staged: Staging, outcome: Outcome, talk: Talk) -> str
     if wanted == ALL:
         return ""
     if len(found) != 1:
-        there = ", ".join(f"{place} ({title})" for place, title in titles.items() if place)
+        there = ", ".join(_first([f"{place} ({titles[place]})" for place in titles if place]))
         raise SayMoreError(
             f'--location: {"several are" if found else "none is"} called "{wanted}"',
             f"There are: {there}" if there else "This export does not tell locations apart.",
@@ -213,19 +242,29 @@ def _located(order: Order, staged: Staging, outcome: Outcome, talk: Talk) -> str
     return found[0]
 
 
+def _first(items: Sequence[str]) -> list[str]:
+    """The first of many for a message, and how many more there are."""
+    more = [f"  and {len(items) - _SHOWN:,} more"] if len(items) > _SHOWN else []
+    return [*(printable(item[:_LONG]) for item in items[:_SHOWN]), *more]
+
+
 def _usable(order: Order, staged: Staging, outcome: Outcome) -> None:
     if staged.count():
         return
-    why = "; ".join(f"{where}: {reason}" for where, reason in outcome.refusals[:3])
     if outcome.refused:
-        raise ImportRefusedError(
-            f"none of its {outcome.refused:,} rows can be imported ({why})",
-            "Was it recognised as what it is? --from NAME says so; for a table see --map.",
-        )
+        raise _useless(outcome, f"none of its {outcome.refused:,} rows")
     if order.replace:
         raise ImportRefusedError(
             "it holds no reviews, and --replace would leave none", "Nothing was written."
         )
+
+
+def _useless(outcome: Outcome, rows: str) -> ImportRefusedError:
+    why = [f"{where}: {reason}" for where, reason in outcome.refusals[:3]] or outcome.skipped
+    return ImportRefusedError(
+        f"{rows} can be imported ({'; '.join(why)})",
+        "Was it recognised as what it is? --from NAME says so; for a table see --map.",
+    )
 
 
 def _notes(outcome: Outcome, sources: Sequence[Source], staged: Staging, rules: Rules) -> None:
@@ -303,7 +342,7 @@ def _merge(
             merging.anew(members())
             return merging.tally
         with Reading("merging", there.st_size, talk.tell).file(folder.open(name)) as file:
-            merging.onto(Document(file, name, _MEND))
+            merging.onto(Document(file, name, _MEND, OWN_VALUE))
         return merging.tally
 
     name = order.target.name

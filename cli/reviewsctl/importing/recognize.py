@@ -1,14 +1,15 @@
 """What an export is, by its content: each file's head is shown to the formats in turn."""
 
 import itertools
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from reviewsctl.importing import (
+from reviewsctl.importing.bounds import MAX_SAMPLE
+from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
+from reviewsctl.importing.format import Fields, Format, Head, Row
+from reviewsctl.importing.platforms import (
     any_csv,
     apify,
-    csvfile,
     google,
     maps,
     outscraper,
@@ -16,14 +17,12 @@ from reviewsctl.importing import (
     places,
     podium,
     trustpilot,
-    xlsx,
     yelp,
 )
+from reviewsctl.importing.readers import csv_file, xlsx
 from reviewsctl.importing.readers.json_file import EACH, LINES, Document, Layout
-from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from reviewsctl.importing.format import Fields, Format, Head, Row
 from reviewsctl.importing.readers.parts import Part
-from reviewsctl.importing.values import members
+from reviewsctl.importing.values import members, shown
 
 FORMATS: Sequence[Format] = (
     google.API,
@@ -44,6 +43,7 @@ FORMATS: Sequence[Format] = (
 AUTO = "auto"
 
 _SAMPLE = 2000  # rows of a table that guesses look at
+_CELL = 100  # bytes that a cell takes beside its text
 _SHOWN = 12  # names in a message
 _BLANK_OR_BOM = b" \t\r\n\xef\xbb\xbf"
 _PEEKED = 4096  # bytes
@@ -75,8 +75,8 @@ def source_of(part: Part) -> Source:
         return _table(part, xlsx.rows, "spreadsheet, first sheet")
     if begins.lstrip(_BLANK_OR_BOM)[:1] in (b"{", b"["):
         return _json(part)
-    dialect = csvfile.dialect_of(part)
-    return _table(part, lambda each: csvfile.rows(each, dialect), str(dialect))
+    dialect = csv_file.dialect_of(part)
+    return _table(part, lambda each: csv_file.rows(each, dialect), str(dialect))
 
 
 def chosen(parts: Sequence[Part], wanted: str) -> tuple[Format, list[Source], list[str]]:
@@ -126,7 +126,13 @@ def chosen(parts: Sequence[Part], wanted: str) -> tuple[Format, list[Source], li
 def _table(
     part: Part, numbered: Callable[[Part], Iterator[tuple[int, Fields]]], writing: str
 ) -> Source:
-    sample = [fields for _, fields in itertools.islice(numbered(part), _SAMPLE)]
+    sample: list[Fields] = []
+    room = MAX_SAMPLE
+    for _, fields in itertools.islice(numbered(part), _SAMPLE):
+        sample.append(fields)
+        room -= sum(_CELL + len(str(value)) for value in fields.values())
+        if room < 0:
+            break
 
     def rows(watched: Part) -> Iterator[tuple[str, Row]]:
         for number, fields in numbered(watched):
@@ -175,7 +181,7 @@ def _unknown(seen: Source | None, wanted: str) -> ImportRefusedError:
     if seen is None:
         return ImportRefusedError("nothing in it can be read", f"Known: {known}. {table}")
     first = seen.head.sample[0] if seen.head.sample else seen.head.around
-    names = ", ".join(json.dumps(name, ensure_ascii=False) for name in list(first)[:_SHOWN])
+    names = ", ".join(shown(name) for name in itertools.islice(first, _SHOWN))
     what = "a table with the columns" if seen.head.shape == "table" else "JSON with the members"
     if not seen.head.sample and "reviews" not in seen.head.around and not first:
         return ImportRefusedError(f"{seen.part.name} holds no reviews")

@@ -13,8 +13,23 @@ from msgspec import UNSET, Meta, UnsetType
 
 _END = r"(?![\s\S])"  # "$" alone would match before a final newline
 
+UNFIT = r"\s\x00-\x1f\"<>\\^`{|}\x7f-\x9f\u200e\u200f\u202a-\u202e\ufff0-\uffff"
+"""What no address holds as it is: RFC 3987 2.2 and 4.1. Characters of a regular expression."""
+
+ESCAPE = "%(?![0-9A-Fa-f]{2})"
+"""One that is none."""
+
+HOST = (
+    rf"[Hh][Tt][Tt][Pp][Ss]?://(?:[^{UNFIT}/?#\[\]@]*@)?"
+    rf"(?:[^{UNFIT}/?#\[\]@:]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?(?=[/?#]|{_END})"
+)
+"""How an address begins."""
+
 Text = Annotated[str, Meta(min_length=1)]
-Url = Annotated[str, Meta(pattern=r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s/?#]")]
+Url = Annotated[
+    str,
+    Meta(pattern=rf"^(?![\s\S]*{ESCAPE}){HOST}[^{UNFIT}\[\]#]*(?:#[^{UNFIT}\[\]#]*)?{_END}"),
+]
 ReviewId = Annotated[str, Meta(pattern=r"^[!-~]{1,128}" + _END)]
 Rating = Annotated[int, Meta(ge=1, le=5)]
 

@@ -6,6 +6,7 @@ open, so nothing is left behind, whatever happens.
 
 import contextlib
 import os
+import signal
 import sqlite3
 import tempfile
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from typing import NamedTuple
 from reviewsctl.importing.review import Entry
 
 _BATCH = 1000  # entries between two statements
+_BATCH_BYTES = 4 * 1024 * 1024  # of their records
 _CACHE_KIB = 32 * 1024
 
 # Of two versions the one that was edited later counts: one review under two accounts.
@@ -40,6 +42,7 @@ class Staging:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._batch: list[tuple[str, int, str, bytes]] = []
+        self._bytes = 0
         self.added = 0
         """How many were added; some of them twice."""
         connection.executescript(f"""
@@ -61,7 +64,8 @@ class Staging:
         """Takes one more."""
         self.added += 1
         self._batch.append((entry.key, entry.edited, entry.place, entry.record))
-        if len(self._batch) >= _BATCH:
+        self._bytes += len(entry.record)
+        if len(self._batch) >= _BATCH or self._bytes >= _BATCH_BYTES:
             self._flush()
 
     def places(self) -> dict[str, int]:
@@ -101,6 +105,7 @@ class Staging:
     def _flush(self) -> None:
         self._connection.executemany(_ADD, self._batch)
         self._batch.clear()
+        self._bytes = 0
 
 
 @contextlib.contextmanager
@@ -111,11 +116,18 @@ def staging(folder: Path | None) -> Iterator[Staging]:
         folder: Where it has room, and nobody else can put a link in the place of the new file before
             SQLite opens it; or None for the system's temporary folder.
     """
-    handle, name = tempfile.mkstemp(prefix=".reviews-import-", suffix=".sqlite", dir=folder)
-    os.close(handle)
-    with contextlib.closing(sqlite3.connect(name, isolation_level=None)) as connection:
+    with contextlib.ExitStack() as stack:
+        # Ctrl-C waits until the name is gone
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
         try:
-            held = Staging(connection)  # the first statement opens the file
+            handle, name = tempfile.mkstemp(prefix=".reviews-import-", suffix=".sqlite", dir=folder)
+            os.close(handle)
+            try:
+                connection = sqlite3.connect(name, isolation_level=None)
+                stack.callback(connection.close)
+                held = Staging(connection)  # the first statement opens the file
+            finally:
+                Path(name).unlink()
         finally:
-            Path(name).unlink()
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         yield held

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from reviewsctl.files.folders import LinkError, real
-from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.files.ownership import caller, user_name
+from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 
 PLACES = (Path("/etc/reviewsd/reviewsd.yaml"), Path("reviewsd.yaml"))
 """As the daemon looks for it (interfaces.md 1.3)."""
@@ -63,7 +63,7 @@ def _configured(config: Path | None, environ: Mapping[str, str]) -> Path:
 
 
 def _data_dir(config: Path) -> str:
-    import yaml  # noqa: PLC0415  # 20 ms, needed only here
+    import yaml  # 20 ms, needed only here
 
     try:
         settings = yaml.safe_load(config.read_bytes())

@@ -31,6 +31,7 @@ _DAYS = (
     "%d %B %Y",
     "%d %b %Y",
 )
+_MAX_LENGTH = 100  # characters; strptime would look for blanks of any length
 _PROBES = 20  # values that say which patterns are worth a closer look
 _CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", ", %H:%M", ", %I:%M %p")
 PATTERNS = tuple(day + clock for day in _DAYS for clock in _CLOCKS)
@@ -59,9 +60,7 @@ def moment(value: object) -> datetime.datetime:
     Raises:
         RowRefusedError: It is none of these.
     """
-    text = word(value)
-    if text is None:
-        raise RowRefusedError("no date")
+    text = _spelled(value)
     try:
         if _NUMBER.fullmatch(text):
             return _counted(float(text))
@@ -70,6 +69,16 @@ def moment(value: object) -> datetime.datetime:
         return datetime.datetime.fromisoformat(_FRACTION.sub(r"\1", text))
     except (ValueError, OverflowError, OSError):
         raise RowRefusedError(f"date {shown(value)} is not understood") from None
+
+
+def _spelled(value: object) -> str:
+    """A date as it is written."""
+    text = word(value)
+    if text is None:
+        raise RowRefusedError("no date")
+    if len(text) > _MAX_LENGTH:
+        raise RowRefusedError(f"date {shown(text)} is not understood")
+    return text
 
 
 def _counted(number: float) -> datetime.datetime:
@@ -106,9 +115,7 @@ def by_pattern(pattern: str) -> Reading:
     """Reads dates in one spelling of ``strptime``."""
 
     def read(value: object) -> datetime.datetime:
-        text = word(value)
-        if text is None:
-            raise RowRefusedError("no date")
+        text = _spelled(value)
         try:
             return datetime.datetime.strptime(text, pattern)  # noqa: DTZ007  # as written
         except ValueError:

@@ -1,14 +1,19 @@
 """What stands in an export as what stands in a review: stars, texts, addresses, names."""
 
 import re
+from urllib.parse import quote
 
-from reviewsctl.importing.review import RowRefusedError
+from reviewsctl.importing.review import ESCAPE, HOST, UNFIT, RowRefusedError
+from reviewsctl.terminal.escaping import printable
 
 MAX_STARS = 5
 
-_URL = re.compile(r"[Hh][Tt][Tt][Pp][Ss]?://[^\s/?#]\S*")
+_HOST = re.compile(HOST)
+_NO_ESCAPE = re.compile(ESCAPE)
+_UNFIT = re.compile(rf"[{UNFIT}\[\]]|{ESCAPE}")
+_BLANK = re.compile(r"\s")
 _NOBODY = re.compile(r"A [^\W\d_]+ user")
-_EMAIL = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")
+_EMAIL = re.compile(r"[^\s@]++@[^\s@][^\s@.]*+\.[^\s@]++")
 _STARS = re.compile(
     r"([0-9]+)(?:[.,]0*)?(?:\s*(?:/|of|out of)\s*5(?:[.,]0*)?)?(?:\s*(?:stars?|★))?", re.IGNORECASE
 )
@@ -26,9 +31,10 @@ _ORIGINAL_FIRST = re.compile(rf"(.*?)\n\n{re.escape(_TRANSLATED)}\n.+", re.DOTAL
 
 
 def shown(value: object) -> str:
-    """A value of the export within a message."""
+    """A value of the export within a message: short, and on one line."""
     text = str(value)
-    return f'"{text[:_SHOWN]}…"' if len(text) > _SHOWN else f'"{text}"'
+    cut = "…" if len(text) > _SHOWN else ""
+    return f'"{printable(text[:_SHOWN])}{cut}"'
 
 
 def words(value: object) -> str | None:
@@ -49,9 +55,21 @@ def word(value: object) -> str | None:
 
 
 def address(value: object) -> str | None:
-    """An absolute http or https address, None for anything else: it will be a link."""
+    """An absolute http or https address, None for anything else: it will be a link.
+
+    Characters that no address holds as they are get percent-encoded, as a browser does.
+    """
     text = word(value)
-    return text if text is not None and _URL.fullmatch(text) else None
+    host = None if text is None or _BLANK.search(text) else _HOST.match(text)
+    if text is None or host is None or _NO_ESCAPE.search(host[0]):
+        return None
+    path, hash_, fragment = text[host.end() :].partition("#")
+    rest = _UNFIT.sub(_escaped, path) + hash_ + _UNFIT.sub(_escaped, fragment.replace("#", "%23"))
+    return host[0] + rest
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return quote(match[0], safe="")
 
 
 def stars(value: object) -> int:

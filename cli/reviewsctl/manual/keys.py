@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-SHIPPED: Final = Path(__file__).parent / "shipped"
+SHIPPED: Final = Path(__file__).parents[1] / "shipped"
 """What an installation comes with: the configuration, sample data, and the units of systemd."""
 
 _KEY: Final = re.compile(r"(?P<indent> *)(?P<name>[a-z_0-9]+):(?P<value>.*)")

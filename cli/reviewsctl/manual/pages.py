@@ -14,11 +14,11 @@ from typing import Any, Final
 import msgspec
 import typer
 
-from reviewsctl.daemon import program as installed
-from reviewsctl.manual.pages.keys import SHIPPED, explanations
-from reviewsctl.main import app
-from reviewsctl.manual.pages.roff import Page
+from reviewsctl.daemon import program
 from reviewsctl.daemon.session import own_version
+from reviewsctl.main import app
+from reviewsctl.manual.keys import SHIPPED, explanations
+from reviewsctl.manual.roff import Page
 
 _LONG: Final = 1000  # columns: nothing in a help record is cut
 
@@ -47,7 +47,7 @@ def _tool(version: str) -> Page:
     root: Any = typer.main.get_command(app)
     page = Page("reviewsctl", 1, version, "look after reviewsd, the Reviews Service")
     page.heading("Synopsis")
-    page.paragraph("reviewsctl [--socket PATH] COMMAND [OPTIONS]")
+    page.paragraph("reviewsctl [--socket PATH] [--no-pager] COMMAND [OPTIONS]")
     page.heading("Description")
     page.text(root.help)
     page.heading("Options")
@@ -134,7 +134,7 @@ def _configuration(version: str) -> Page:
     head = text.partition("\n\n")[0].splitlines()
     page.verbatim(line.removeprefix("#").removeprefix(" ") for line in head)
     page.heading("Keys")
-    types = dict(_types(installed.schema()))
+    types = dict(_types(program.schema()))
     for key, words in explanations(text).items():
         kind = types[key]
         page.term(key, f"{words} ({kind})" if kind else words)

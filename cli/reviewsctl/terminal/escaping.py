@@ -15,3 +15,8 @@ def printable(text: str) -> str:
     escape: the document keeps its meaning.
     """
     return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def printable_lines(text: str) -> str:
+    """The same of each line."""
+    return "\n".join(map(printable, text.split("\n")))

@@ -6,44 +6,15 @@ from collections.abc import Iterable
 from rich.table import Table
 from rich.text import Text
 
-from reviewsctl.daemon.messages import (
-    Block,
-    Blocked,
-    HubState,
-    Pending,
-    PushResult,
-    Subscription,
-    Topic,
-)
+from reviewsctl.daemon.messages import Blocked, HubState, Pending, PushResult, Subscription, Topic
+from reviewsctl.terminal import rows
+from reviewsctl.terminal.columns import Cell
 from reviewsctl.terminal.escaping import printable
-from reviewsctl.terminal.times import ago, duration, moment, until, when
+from reviewsctl.terminal.times import duration, moment, until, when
 
 MAX_FAILURES = 3  # in a row; the hub then removes the subscription (contract 5)
 
 _Row = tuple[str, Text | str]
-
-
-def render_list(found: Iterable[Subscription], now: datetime.datetime, *, heading: bool) -> Table:
-    """``reviewsctl subs list``: a page of it, the first one with a heading."""
-    table = Table(box=None, pad_edge=False, show_header=heading, header_style="dim")
-    table.add_column("id", no_wrap=True)
-    table.add_column("topic", no_wrap=True)
-    table.add_column("callback", overflow="fold")
-    table.add_column("state")
-    table.add_column("lease left", no_wrap=True)
-    table.add_column("version", no_wrap=True)
-    table.add_column("last outcome")
-    for one in found:
-        table.add_row(
-            Text(printable(one.id)),
-            Text(printable(one.topic)),
-            Text(printable(one.callback)),
-            Text(printable(one.state)),
-            _left(one, now),
-            _version(one),
-            _outcome(one, now),
-        )
-    return table
 
 
 def render_one(one: Subscription, now: datetime.datetime) -> Table:
@@ -101,7 +72,7 @@ def render_hub(hub: HubState, now: datetime.datetime) -> Table:
 def hub_state(hub: HubState) -> Text:
     """``ok``, or what keeps the hub from its work and what to do."""
     if hub.store != "ok":
-        trouble = f"the state store cannot be used: {printable(hub.store)}; it is tried again"
+        trouble = f"the state store fails: {printable(hub.store)}"
         return Text(trouble, style="bold yellow")
     if hub.paused:
         return Text("paused; go on with: reviewsctl hub resume", style="bold yellow")
@@ -121,18 +92,6 @@ def render_topics(topics: Iterable[Topic], now: datetime.datetime) -> Table:
     return table
 
 
-def render_blocks(blocks: Iterable[Block]) -> Table | Text:
-    """``reviewsctl hub blocks``."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("blocked", no_wrap=True)
-    table.add_column("since", no_wrap=True)
-    table.add_column("note")
-    for block in blocks:
-        note = Text(printable(block.note))
-        table.add_row(Text(printable(block.value)), moment(block.created_at), note)
-    return table if table.row_count else Text("nothing is blocked")
-
-
 def render_blocked(blocked: Blocked, *, dry_run: bool) -> Text:
     """What a block has done, or would do."""
     value, count = printable(blocked.value), blocked.removed
@@ -150,8 +109,8 @@ def _verified(
     yield "verified", when(verified_at, now)
     yield "lease", _lease(one, now)
     yield "signed", "yes, with its hub.secret" if one.signed else "no"
-    yield "version", _version(one)
-    yield "last attempt", _outcome(one, now)
+    yield "version", _rich(rows.version(one))
+    yield "last attempt", _rich(rows.outcome(one, now))
     if one.last_success_at is not None:
         yield "last success", when(one.last_success_at, now)
     if one.last_failure_at is not None:
@@ -186,29 +145,8 @@ def _lease(one: Subscription, now: datetime.datetime) -> str:
     return f"{left} left of {granted}, until {moment(one.lease_expires_at)}"
 
 
-def _left(one: Subscription, now: datetime.datetime) -> str:
-    if one.lease_expires_at is None:
-        return "-"
-    left = (one.lease_expires_at - now).total_seconds()
-    return duration(left) if left > 0 else "over"
-
-
-def _version(one: Subscription) -> Text:
-    if one.delivered_version is None:
-        return Text("-")
-    has = f"{one.delivered_version}/{one.topic_version}"
-    behind = one.delivered_version < one.topic_version
-    return Text(f"{has} behind", style="yellow") if behind else Text(has)
-
-
-def _outcome(one: Subscription, now: datetime.datetime) -> Text:
-    if one.last_attempt_at is None:
-        return Text("under way" if one.in_flight else "none yet")
-    said = "no answer" if one.last_status is None else str(one.last_status)
-    if one.last_error is None:
-        return Text(f"{said}, {ago(one.last_attempt_at, now)}")
-    failed = f"{printable(one.last_error)}, {ago(one.last_attempt_at, now)}"
-    return Text(failed, style="red")
+def _rich(cell: Cell) -> Text:
+    return Text(cell) if isinstance(cell, str) else Text(cell.text, style=cell.colour)
 
 
 def _due(hub: HubState, now: datetime.datetime) -> str:

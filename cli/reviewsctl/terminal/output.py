@@ -49,7 +49,7 @@ def steps(
 @contextlib.contextmanager
 def failing(*, as_json: bool) -> "Iterator[None]":
     """What goes wrong in the block, as a DaemonError, ends the command."""
-    from reviewsctl import errors  # noqa: PLC0415  # msgspec, see main
+    from reviewsctl.daemon import errors  # msgspec, see main
 
     try:
         yield
@@ -66,7 +66,7 @@ def telling(*, quiet: bool, as_json: bool) -> "Iterator[Callable[[Answer[Progres
     elif as_json:
         yield lambda answer: typer.echo(answer.text)
     else:
-        from reviewsctl import progress  # noqa: PLC0415  # rich, see main
+        from reviewsctl.terminal import progress  # rich, see main
 
         with progress.shown(console(err=True)) as tell:
             yield lambda answer: tell(answer.value)
@@ -74,7 +74,7 @@ def telling(*, quiet: bool, as_json: bool) -> "Iterator[Callable[[Answer[Progres
 
 def console(*, err: bool) -> "Console":
     """A rich console for text that is not markup; NO_COLOR means no attributes either."""
-    from rich.console import Console  # noqa: PLC0415  # rich, see main
+    from rich.console import Console  # rich, see main
 
     return Console(
         stderr=err,
@@ -117,10 +117,12 @@ def complain(
     if as_json:
         typer.echo(json_line({kind: members}), err=True)
         return
+    from reviewsctl.terminal.escaping import printable_lines  # see main
+
     said = ": ".join(str(members[name]) for name in ("title", "detail") if name in members)
-    typer.echo(f"{kind.capitalize()}: {said}", err=True)
+    typer.echo(printable_lines(f"{kind.capitalize()}: {said}"), err=True)
     if "remedy" in members:
-        typer.echo(members["remedy"], err=True)
+        typer.echo(printable_lines(str(members["remedy"])), err=True)
 
 
 def json_line(document: "Mapping[str, object]") -> str:

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from rich.table import Table
 from rich.text import Text
 
-from reviewsctl.terminal.listings import hub_state
 from reviewsctl.daemon.messages import Changes, HubState, ReloadResult, Status
 from reviewsctl.terminal.escaping import printable
-from reviewsctl.terminal.times import ago, duration, moment, when
+from reviewsctl.terminal.listings import hub_state
+from reviewsctl.terminal.times import ago, duration, moment, until, when
 
 
 def render_status(status: Status, now: datetime.datetime) -> Table:
@@ -34,6 +34,9 @@ def render_status(status: Status, now: datetime.datetime) -> Table:
     table.add_row("revision", Text(printable(snapshot.revision)))
     if snapshot.updated_at is not None:
         table.add_row("updated", Text(f"{moment(snapshot.updated_at)}, says the data"))
+    if (origin := snapshot.insights_origin) is not None:
+        style = "yellow" if origin.fault is not None else ""
+        table.add_row("insights", Text(origin.line(), style=style))
     if status.hub is not None:
         table.add_row("hub", _hub(status.hub))
         if status.hub.paused or status.hub.store != "ok":
@@ -64,10 +67,10 @@ def render_reload(result: ReloadResult) -> Text:
     match result.outcome:
         case "published":
             text = f": revision {revision} with {count}, {result.seconds:.2f} s"
-            return Text.assemble(("published", "green"), text, _changes(result.config))
+            return Text.assemble(("published", "green"), text, _more(result))
         case "unchanged":
             text = f": revision {revision} with {count} goes on serving, {result.seconds:.2f} s"
-            return Text.assemble(("unchanged", "green"), text, _changes(result.config))
+            return Text.assemble(("unchanged", "green"), text, _more(result))
         case "refused" if result.config.problems:
             why = "the configuration has faults"
             remedy = "Correct it, then run reviewsctl reload again."
@@ -80,9 +83,16 @@ def render_reload(result: ReloadResult) -> Text:
             remedy = "Correct the data: the daemon notices, or run reviewsctl reload again."
         case "failed":
             why = "the new data could not be loaded"
-            remedy = "The daemon's log has more: journalctl -u reviewsd"
+            again = "The daemon's" if result.retry_at is None else "It is tried again; the daemon's"
+            remedy = f"{again} log has more: journalctl -u reviewsd"
     text = f": {why}; the last good data keeps serving\n{_block(result.problems)}{remedy}"
     return Text.assemble(("Error: reload " + result.outcome, "bold red"), text)
+
+
+def _more(result: ReloadResult) -> str:
+    origin = result.insights_origin
+    insights = "" if origin is None else f"\ninsights: {origin.line()}"
+    return insights + _changes(result.config)
 
 
 def _changes(config: Changes) -> str:
@@ -102,6 +112,8 @@ def _degraded(status: Status, now: datetime.datetime) -> str:
         reasons.append(f"{data.last_reload.outcome} {ago(data.last_reload.at, now)}")
     if data.failing_since is not None:
         reasons.append(f"failing since {when(data.failing_since, now)}")
+    if data.retry_at is not None:
+        reasons.append(f"tried again {until(data.retry_at, now)}")
     if not data.problems:
         reasons.append("see journalctl -u reviewsd")
     serving = f"serving data of {moment(status.snapshot.published_at)}"

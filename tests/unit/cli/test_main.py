@@ -27,7 +27,7 @@ from tests.support.commands import CONSOLE_SCRIPT, on_a_terminal, reviewsctl
 
 COMMANDS = [
     *("status", "ping", "metrics", "version", "reload", "push"),
-    *("import", "export", "tail", "backup", "init", "check", "paths", "doctor"),
+    *("import", "export", "tail", "backup", "init", "check", "insights", "paths", "doctor"),
     *("subs", "hub", "config", "service", "mcp"),
 ]
 PAGES = [
@@ -287,10 +287,10 @@ def test_ping_says_pong(environment: dict[str, str], daemon: AdminFake) -> None:
 
 
 def test_metrics_are_printed_as_they_come(environment: dict[str, str], daemon: AdminFake) -> None:
-    text = b"# HELP a B.\n# TYPE a gauge\na 1.0\n"
+    text = b'# HELP a B.\n# TYPE a gauge\na{b="\x1b[2J"} 1.0\n'
     scripted(daemon, metrics=Scripted(parts=(text,), headers=HEADERS, whole=True))
 
-    assert text.decode() == reviewsctl(environment, "metrics").stdout
+    assert text.decode().replace("\x1b", r"\u001b") == reviewsctl(environment, "metrics").stdout
 
 
 def test_version_names_tool_daemon_and_what_they_stand_on(

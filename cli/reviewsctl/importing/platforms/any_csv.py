@@ -4,7 +4,8 @@ It does not say which platform it comes from or whether the reviews are verified
 to.
 """
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import UNSET
 
@@ -12,7 +13,8 @@ from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.format import Columns, Format, Head, Reader, Row, Rules, reply_of
 from reviewsctl.importing.review import Entry, Found
 from reviewsctl.importing.times import AmbiguousError, Reading, by_pattern, guessed
-from reviewsctl.importing.values import address, stars, word, words
+from reviewsctl.importing.values import address, shown, stars, word, words
+from reviewsctl.terminal.escaping import printable
 
 GUESSES: Mapping[str, Sequence[str]] = {
     "rating": ("rating", "stars", "star rating", "score", "review rating"),
@@ -33,7 +35,7 @@ GUESSES: Mapping[str, Sequence[str]] = {
 
 _REQUIRED = ("rating", "date")
 _SOURCE = "import"  # what reviews are from when no column says
-_FULL = 200  # examples of dates to guess by
+_SHOWN, _LONG = 40, 100  # columns in a message, and characters of each
 
 
 def chosen(head: Head, columns: Columns) -> dict[str, str]:
@@ -54,7 +56,7 @@ def chosen(head: Head, columns: Columns) -> dict[str, str]:
         if _normal(name) not in there:
             raise SayMoreError(
                 f'--map: there is no column "{name}"',
-                f"There are: {', '.join(there.values())}",
+                f"There are: {_listed(there.values())}",
             )
         found[ours] = there[_normal(name)]
     for ours, guesses in GUESSES.items():
@@ -63,12 +65,16 @@ def chosen(head: Head, columns: Columns) -> dict[str, str]:
             found[ours] = there[free[0]]
     missing = [name for name in _REQUIRED if name not in found]
     if missing:
-        columns_there = ", ".join(there.values())
         raise SayMoreError(
-            f"no column looks like {' or '.join(missing)}; there are: {columns_there}",
+            f"no column looks like {' or '.join(missing)}; there are: {_listed(there.values())}",
             f"Say which it is, as in --map {missing[0]}=COLUMN",
         )
     return found
+
+
+def _listed(names: Collection[str]) -> str:
+    first = ", ".join(printable(name[:_LONG]) for name in itertools.islice(names, _SHOWN))
+    return f"{first} and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else first
 
 
 def _normal(name: str) -> str:
@@ -83,7 +89,8 @@ def _dates(head: Head, columns: Columns, column: str) -> tuple[Reading, str]:
     except AmbiguousError as error:
         first, second = error.patterns
         raise SayMoreError(
-            f'the dates in column "{column}" can be read in two ways, for example {error.example}',
+            f"the dates in column {shown(column)} can be read in two ways, for example "
+            f"{printable(error.example)}",
             f'Say which it is: --date-format "{first}" or --date-format "{second}"',
         ) from error
 
@@ -121,11 +128,11 @@ def _says(head: Head, columns: Columns) -> Sequence[str]:
     _, pattern = _dates(head, columns, found["date"])
     unused = [name for name in head.sample[0] if name and name not in found.values()]
     says = [
-        f"columns: {', '.join(f'{ours} = {name}' for ours, name in found.items())}",
+        f"columns: {_listed([f'{ours} = {name}' for ours, name in found.items()])}",
         f"dates: {pattern}",
     ]
     if unused:
-        says.append(f"not taken: {', '.join(unused)}")
+        says.append(f"not taken: {_listed(unused)}")
     return says
 
 

@@ -14,8 +14,7 @@ def _recognises(head: Head) -> bool:
 def _reader(head: Head, rules: Rules) -> Reader:
     def read(row: Row) -> Entry:
         review = row.fields
-        # the actor for places nests its reviews; there the place stands around them
-        place = {**head.around, **review} if "placeId" in head.around else review
+        place = head.with_place(review, "placeId")  # the actor for places nests its reviews
         return rules.entry(
             Found(
                 source=SOURCE,

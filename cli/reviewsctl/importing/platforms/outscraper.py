@@ -31,7 +31,7 @@ def _reader(head: Head, rules: Rules) -> Reader:
         review = row.fields
         counted = _first(review, "review_timestamp")
         answered = _first(review, "owner_answer_timestamp", "owner_answer_timestamp_datetime_utc")
-        place = {**head.around, **review} if "place_id" in head.around else review
+        place = head.with_place(review, "place_id")
         return rules.entry(
             Found(
                 source=SOURCE,

@@ -42,13 +42,13 @@ def _reader(head: Head, rules: Rules) -> Reader:
 
     def read(row: Row) -> Entry:
         text = _json(row.fields) if head.shape == "table" else row.text
-        if rules.short_names and isinstance(author := row.fields.get("author"), str):
-            shortened = short_name(author) if author.strip() else author
-            text = json.dumps({**json.loads(text), "author": shortened}, ensure_ascii=False)
         try:
+            if rules.short_names and isinstance(author := row.fields.get("author"), str):
+                shortened = short_name(author) if author.strip() else author
+                text = json.dumps({**json.loads(text), "author": shortened}, ensure_ascii=False)
             record = text.encode()
             review = decoder.decode(record)
-        except (msgspec.DecodeError, UnicodeEncodeError) as error:
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
             raise RowRefusedError(f"not a review of ours: {error}") from None
         return Entry(key=review.id, record=record)
 

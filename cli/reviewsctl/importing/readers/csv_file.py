@@ -8,11 +8,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from reviewsctl.importing.bounds import MAX_COLUMNS, MAX_RECORD
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.format import Fields
 from reviewsctl.importing.readers.parts import Part
 
 _DELIMITERS = ",;\t"
+_BREAK = re.compile("\r\n|\r|\n")
 _CHUNK = 1024 * 1024
 _MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -20,7 +22,6 @@ _MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _HEADER = 64 * 1024  # characters in which the first line of a file ends
-_MAX_CELL = 16 * 1024 * 1024  # characters; Python's own limit is 128 KiB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +50,7 @@ def dialect_of(part: Part) -> Dialect:
     encoding = _encoding(part)
     with _text(part, encoding) as text:
         lines = text.read(_HEADER)
-    first, *rest = re.split("\r\n|\r|\n", lines, maxsplit=1)
+    first, *rest = _BREAK.split(lines, maxsplit=1)
     announced = first.strip().lower().removeprefix("sep=")
     if first.lower().startswith("sep=") and announced in _DELIMITERS:
         return Dialect(encoding=encoding, delimiter=announced or "\t", skipped=1)
@@ -71,23 +72,46 @@ def rows(part: Part, dialect: Dialect) -> Iterator[tuple[int, Fields]]:
     Raises:
         ImportRefusedError: It cannot be read to its end.
     """
-    csv.field_size_limit(_MAX_CELL)
+    csv.field_size_limit(MAX_RECORD)  # Python's own limit is 128 KiB
     with _text(part, dialect.encoding) as text:
+        lines = _Lines(text)
         for _ in range(dialect.skipped):
-            text.readline()
-        reader = csv.reader(text, delimiter=dialect.delimiter, strict=False)
-        header = [name.strip() for name in next(reader, [])]
-        number = 1
-        while True:
-            number += 1
+            text.readline(MAX_RECORD)
+        reader = csv.reader(lines, delimiter=dialect.delimiter, strict=False)
+        header: list[str] | None = None
+        for number in itertools.count(1):
+            lines.begin_row()
             try:
                 cells = next(reader, None)
             except csv.Error as error:
                 raise ImportRefusedError(f"{part.name}: row {number}: {error}") from error
             if cells is None:
                 return
-            if any(cells):
+            if header is None:
+                header = [name.strip() for name in cells]
+                if len(header) > MAX_COLUMNS:
+                    raise ImportRefusedError(f"{part.name}: more than {MAX_COLUMNS:,} columns")
+            elif any(cells):
                 yield number, dict(zip(header, cells, strict=False))
+
+
+class _Lines:
+    """The lines of a table, of which a row may have many."""
+
+    def __init__(self, text: io.TextIOWrapper) -> None:
+        self._text = text
+        self._left = MAX_RECORD
+
+    def __iter__(self) -> Iterator[str]:
+        while line := self._text.readline(self._left + 1):
+            if len(line) > self._left:
+                raise csv.Error(f"more than {MAX_RECORD:,} characters")
+            self._left -= len(line)
+            yield line
+
+    def begin_row(self) -> None:
+        """Let the next row have as much as any."""
+        self._left = MAX_RECORD
 
 
 def _encoding(part: Part) -> str:
@@ -114,5 +138,5 @@ def _text(part: Part, encoding: str) -> io.TextIOWrapper:
 
 def _width(lines: str, delimiter: str) -> int:
     """Columns of the header."""
-    found = list(itertools.islice(csv.reader(io.StringIO(lines), delimiter=delimiter), 1))
-    return len(found[0]) if found else 0
+    reader = csv.reader(io.StringIO(lines, newline=""), delimiter=delimiter)
+    return len(next(reader, ()))

@@ -1,8 +1,8 @@
 """JSON of any size, piece by piece.
 
 The standard library's scanner decodes one value at a place of a text, at the speed of C. Here it is
-given a window of the file that moves on with each value: what is in memory is one value and a
-megabyte. Where rows stand in a document is a layout: ``("reviews", EACH)`` is each element of the
+given a window of the file that moves on with each value: what is in memory is one value, which has an
+end, and a megabyte. Where rows stand in a document is a layout: ``("reviews", EACH)`` is each element of the
 member ``reviews``.
 """
 
@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO, Final, NamedTuple
 
+from reviewsctl.importing.bounds import MAX_AROUND, MAX_LAYOUT, MAX_RECORD
 from reviewsctl.importing.errors import ImportRefusedError
 
 EACH: Final = "*"
@@ -22,10 +23,10 @@ Layout = tuple[str, ...]
 
 DOWNLOAD: Final = "The file may be cut off: download or export it again."
 
-MAX_VALUE = 64 * 1024 * 1024  # characters of one value; the largest review has some thousands
+OWN_VALUE = 64 * 1024 * 1024  # characters of a value in a file of the operator's own
 _WINDOW = 1024 * 1024  # bytes read at once
 _NUMBER_TAIL = re.compile("[-+.0-9eE]*")
-_BLANK = " \t\n\r"
+_BLANK = re.compile("[ \t\n\r]*")
 _ROWS = ("reviews", "reviews_data", "data", "features", "places", "results")
 _NESTED = ("reviews", "reviews_data")  # within an element: the reviews of one place
 
@@ -46,12 +47,16 @@ class Document:
         file: UTF-8, a byte order mark tolerated.
         name: As messages name it.
         remedy: What to do when it is broken.
+        max_value: Characters of one value.
     """
 
-    def __init__(self, file: BinaryIO, name: str, remedy: str = DOWNLOAD) -> None:
+    def __init__(
+        self, file: BinaryIO, name: str, remedy: str = DOWNLOAD, max_value: int = MAX_RECORD
+    ) -> None:
         self._file = file
         self._name = name
         self._remedy = remedy
+        self._max_value = max_value
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
         self._scan = json.JSONDecoder().raw_decode
         self._text = ""
@@ -61,16 +66,16 @@ class Document:
         self._column = 1
         self.around: dict[str, object] = {}
         """The members beside the rows, as ``rows`` passes them."""
+        self._room = MAX_AROUND  # of these
 
     def peek(self) -> str:
         """The next character that is not blank; empty at the end."""
         while True:
-            text, at = self._text, self._at
-            while at < len(text) and text[at] in _BLANK:
-                at += 1
-            self._at = at
-            if at < len(text):
-                return text[at]
+            blank = _BLANK.match(self._text, self._at)
+            assert blank is not None  # noqa: S101  # it matches the empty string
+            self._at = blank.end()
+            if self._at < len(self._text):
+                return self._text[self._at]
             if not self._more():
                 return ""
 
@@ -87,22 +92,35 @@ class Document:
         """The next value."""
         self.peek()
         while True:
-            try:
-                value, end = self._scan(self._text, self._at)
-            except json.JSONDecodeError as error:
-                at, reason = error.pos, error.msg[0].lower() + error.msg[1:]
-            except RecursionError:
-                raise self._fault(self._at, "nested too deeply") from None
-            except ValueError as error:  # an integer of more than 4,300 digits
-                raise self._fault(self._at, str(error)) from None
-            else:
-                if not self._goes_on(value, end) or not self._more():
-                    piece = Piece(value, self._text[self._at : end])
-                    self._at = end
-                    return piece
-                continue
-            if len(self._text) - self._at > MAX_VALUE or not self._more():
-                raise self._fault(at, reason)
+            piece, at, reason = self._scanned()
+            if not reason:
+                break
+            if len(self._text) - self._at > self._max_value:
+                raise self._fault(at, f"{reason}, or {self._too_long()}")
+            if not self._more():
+                break
+        if piece is None:
+            raise self._fault(at, reason)
+        if len(piece.text) > self._max_value:
+            raise self._fault(self._at, self._too_long())
+        self._at += len(piece.text)
+        return piece
+
+    def _scanned(self) -> tuple[Piece | None, int, str]:
+        """A value, if the window has one; and where and why there may be more of it, or nowhere."""
+        try:
+            value, end = self._scan(self._text, self._at)
+        except json.JSONDecodeError as error:
+            return None, error.pos, error.msg[0].lower() + error.msg[1:]
+        except RecursionError:
+            raise self._fault(self._at, "nested too deeply") from None
+        except ValueError as error:  # an integer of more than 4,300 digits
+            raise self._fault(self._at, str(error)) from None
+        piece = Piece(value, self._text[self._at : end])
+        return piece, end, "too long a number" if self._goes_on(value, end) else ""
+
+    def _too_long(self) -> str:
+        return f"a value of more than {self._max_value:,} characters"
 
     def members(self) -> Iterator[Piece]:
         """The names of an object; whoever gets one takes its value before the next."""
@@ -147,7 +165,14 @@ class Document:
                 if name.value == step and (self.peek() == "[" or rest[:1] != (EACH,)):
                     yield from self.rows(rest)
                 else:
-                    self.around[str(name.value)] = self.value().value
+                    self._keep(name, self.value())
+
+    def _keep(self, name: Piece, value: Piece) -> None:
+        """Note a member beside the rows."""
+        self._room -= len(name.text) + len(value.text)
+        if self._room < 0:
+            raise self._fault(self._at, f"more than {MAX_AROUND:,} characters beside the rows")
+        self.around[str(name.value)] = value.value
 
     def end(self) -> None:
         """Nothing may follow."""
@@ -161,6 +186,8 @@ class Document:
         return self._layout(()) or ()
 
     def _layout(self, path: Layout) -> Layout | None:
+        if len(path) > MAX_LAYOUT:
+            raise self._fault(self._at, "nested too deeply")
         if self.peek() == "[":
             for _ in self.elements():
                 if self.peek() in ("[", "{"):
@@ -188,7 +215,7 @@ class Document:
             return False
         try:
             json.loads(first)
-        except ValueError:
+        except (ValueError, RecursionError):
             return False
         return True
 

@@ -8,15 +8,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
+from reviewsctl.importing.bounds import MAX_RATIO
 from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.readers.archive import DAMAGED, opened, room
 from reviewsctl.importing.values import members, word
+from reviewsctl.terminal.escaping import printable
 
 _ZIP = b"PK\x03\x04"
 _SHEET_BOOK = "xl/workbook.xml"
 _TAKEOUT = re.compile(r"(?:^|/)(location-[^/]+)/reviews(?:[-_][^/]*)?\.json$")
 _LISTING = re.compile(r"(?:^|/)(location-[^/]+)/(?:data|additionalData)\.json$")
 _MAPS = re.compile(r"(?:^|/)Reviews\.json$")
-_ENCRYPTED = 1  # bit of a zip member's flags
 _READABLE = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".xlsx")
 _MAX_FILES = 1000  # outside of Takeout; a folder of more is not an export
 _MAX_LISTING = 4 * 1024 * 1024  # bytes of a data.json
@@ -29,13 +31,17 @@ class Part:
     """One file of an export."""
 
     name: str
-    """As messages name it."""
+    """As messages name it: printable."""
     size: int
+    room: int
+    """Bytes that it may unpack to, should it be a spreadsheet, which is an archive."""
     open: Opening
     place: str = ""
     """Of Google Takeout: the id of the location whose folder it lies in."""
     title: str = ""
     """Of Google Takeout: what the listing is called."""
+    close: Callable[[], object] = bool
+    """To be called when no part of the export is read any more."""
 
 
 def parts_of(path: Path) -> list[Part]:
@@ -51,43 +57,57 @@ def parts_of(path: Path) -> list[Part]:
             begins = file.read(len(_ZIP))
         if begins == _ZIP:
             return _of_zip(path)
-        return [Part(name=path.name, size=path.stat().st_size, open=lambda: path.open("rb"))]
-    except (OSError, zipfile.BadZipFile) as fault:
+        return [_part(path)]
+    except (OSError, *DAMAGED) as fault:
         reason = fault.strerror if isinstance(fault, OSError) else None
         raise ImportRefusedError(f"cannot read {path}: {reason or fault}") from fault
 
 
 def _of_zip(path: Path) -> list[Part]:
-    archive = zipfile.ZipFile(path)  # stays open: its members are read later
+    # stays open: its members are read later
+    archive = opened(path, str(path), room(path.stat().st_size))
     if _SHEET_BOOK in archive.namelist():
         archive.close()
-        return [Part(name=path.name, size=path.stat().st_size, open=lambda: path.open("rb"))]
-
-    if any(info.flag_bits & _ENCRYPTED for info in archive.infolist()):
-        raise ImportRefusedError(f"{path} is encrypted", "Unpack it, and import the folder.")
+        return [_part(path)]
 
     def opening(info: zipfile.ZipInfo) -> Opening:
         return lambda: archive.open(info)  # type: ignore[return-value]  # typeshed: IO[bytes]
 
     found = [
-        Part(name=info.filename, size=info.file_size, open=opening(info))
+        Part(
+            name=printable(info.filename),
+            size=info.file_size,
+            room=MAX_RATIO * info.compress_size,
+            open=opening(info),
+            close=archive.close,
+        )
         for info in archive.infolist()
-        if not info.is_dir()
+        if not info.filename.endswith("/")  # is_dir fails on one without a name
     ]
-    return _chosen(path, found)
+    try:
+        return _chosen(path, found)
+    except ImportRefusedError:
+        archive.close()
+        raise
+
+
+def _part(path: Path, name: str = "") -> Part:
+    size = path.stat().st_size
+    return Part(
+        name=printable(name or path.name),
+        size=size,
+        room=room(size),
+        open=lambda: path.open("rb"),
+    )
 
 
 def _in_folder(folder: Path) -> Iterator[Part]:
-    def opening(path: Path) -> Opening:
-        return lambda: path.open("rb")
-
     # the operator may name the folder of one location, whose name is its id
     own = folder.resolve().name
     prefix = f"{own}/" if own.startswith("location-") else ""
     for path in sorted(folder.rglob("*")):
         if path.suffix.lower() in _READABLE and path.is_file():
-            name = f"{prefix}{path.relative_to(folder).as_posix()}"
-            yield Part(name=name, size=path.stat().st_size, open=opening(path))
+            yield _part(path, f"{prefix}{path.relative_to(folder).as_posix()}")
 
 
 def _chosen(path: Path, found: Sequence[Part]) -> list[Part]:
@@ -139,7 +159,7 @@ def _title(part: Part) -> str:
         text = file.read(_MAX_LISTING)
     try:
         listing = members(json.loads(text.decode("utf-8-sig")))
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""  # only its name is lost, and --name can say it
     attributes = listing.get("attributes")
     for attribute in map(members, attributes if isinstance(attributes, list) else []):

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import BinaryIO
 
-from reviewsctl.importing.readers.parts import Part
 from reviewsctl.daemon.messages import Progress
+from reviewsctl.importing.readers.parts import Part
 
 MEGABYTE = 1_000_000
 WORTH_SHOWING = 8 * MEGABYTE  # bytes; less is read in a blink

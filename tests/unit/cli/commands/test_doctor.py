@@ -13,14 +13,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from reviewsctl.diagnosis import files, public, running
-from reviewsctl.diagnosis.verdict import Diagnosis, Verdict
 from reviewsctl.daemon.errors import Refused, Unreachable
 from reviewsctl.daemon.messages import HubState, Problem, Status
 from reviewsctl.daemon.reports import Remark, Report
-from tests.unit.cli.test_main import DEGRADED, STATUS
+from reviewsctl.diagnosis import files, public, running
+from reviewsctl.diagnosis.verdict import Diagnosis, Verdict
 from tests.support.authority import authority
 from tests.support.commands import reviewsctl
+from tests.unit.cli.test_main import DEGRADED, STATUS
 
 OK, WARN, FAIL, SKIP = Verdict.OK, Verdict.WARN, Verdict.FAIL, Verdict.SKIP
 GOOD = msgspec.convert(STATUS, Status)
@@ -251,7 +251,7 @@ Answer = Callable[[str, str], tuple[int, dict[str, str]]]
 
 
 def ours(base_url: str, path: str) -> tuple[int, dict[str, str]]:
-    links = f'<{base_url}/api/websub/hub>; rel="hub", <{base_url}/api/feed.json>; rel="self"'
+    links = f'<{base_url}/api/feed.json>; rel="self", <{base_url}/api/websub/hub>; rel="hub"'
     return (405 if path == "/mcp" else 200), {"Link": links}
 
 
@@ -359,6 +359,12 @@ LOOPBACK = ("127.0.0.0/8", "::1/128")
         ("http://localhost:8080", ("tcp:8080",), LOOPBACK, OK),
         ("https://r.example.com", ("ssl:443:privateKey=k",), LOOPBACK, OK),
         ("https://r.example.com", ("tcp:8080:interface=127.0.0.1",), LOOPBACK, OK),
+        # a daemon that runs tells its addresses
+        ("https://r.example.com", ("tcp:127.0.0.1:8080",), LOOPBACK, OK),
+        ("https://r.example.com", ("tcp:[::1]:8080",), LOOPBACK, OK),
+        ("https://r.example.com", (r"tcp6:8080:interface=\:\:1",), LOOPBACK, OK),
+        ("https://r.example.com", ("tcp:0.0.0.0:8080",), LOOPBACK, WARN),
+        ("https://r.example.com", ("tcp:[::]:8080",), LOOPBACK, WARN),
         ("https://r.example.com", ("tcp:8080",), LOOPBACK, WARN),
         ("https://r.example.com", ("tcp:8080",), ("10.0.0.0/8",), OK),
         ("https://r.example.com", ("systemd:name=http",), (), OK),

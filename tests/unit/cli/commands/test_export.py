@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.importing.platforms.own import COLUMNS
-from tests.support.commands import reviewsctl
+from tests.support.commands import on_a_terminal, reviewsctl
 
 REVIEWS = [
     {
@@ -116,3 +116,19 @@ def test_it_says_what_is_missing(environment: dict[str, str], tmp_path: Path, da
     assert 1 == nothing.returncode
     assert "cannot read" in nothing.stderr
     assert "--data DIR" in nothing.stderr
+
+
+@pytest.mark.parametrize("option", ["--csv", "--jsonl"])
+def test_a_terminal_is_shown_what_would_steer_it(
+    environment: dict[str, str], tmp_path: Path, option: str
+) -> None:
+    """A pipe gets the texts as they are."""
+    text = "a\x1b]0;owned\x07\x9b2J\u202eb"
+    review: dict[str, object] = {"id": "r", "author": "A", "text": text}
+    (tmp_path / "reviews.json").write_text(json.dumps({"reviews": [review]}, ensure_ascii=False))
+    seen = on_a_terminal(environment, "export", option, "--data", str(tmp_path))
+
+    assert r"a\u001b]0;owned\u0007\u009b2J\u202eb" in seen
+    assert all(line.isprintable() for line in seen.splitlines())
+    if option == "--csv":
+        assert text in exported(environment, tmp_path, option).decode()

@@ -105,5 +105,5 @@ def test_without_the_store_the_state_is_still_told(
     run = reviewsctl(environment, "hub", "status")
 
     assert 0 == run.returncode
-    assert "the state store cannot be used: the disk is full" in run.stdout
+    assert "the state store fails: the disk is full" in run.stdout
     assert "topic" not in run.stdout

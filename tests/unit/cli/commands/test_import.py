@@ -15,7 +15,7 @@ from tests.support.admin_fake import admin_fake, document, events
 from tests.support.commands import CONSOLE_SCRIPT, reviewsctl
 from tests.support.daemon import until
 
-SAMPLES = Path(__file__).parent / "importing" / "samples"
+SAMPLES = Path(__file__).parents[1] / "importing" / "samples"
 TAKEOUT = str(SAMPLES / "takeout")
 JANE = "01JP97SC5V86FFBQ4DXQ38HSEK"
 
@@ -101,6 +101,8 @@ def test_what_is_there_stays_and_what_is_new_comes(environment: dict[str, str], 
         ),
         f"wrote {data}/reviews.json with 8 reviews, the old one is reviews.json.bak",
         "next: reviewsctl check, then reviewsctl reload (a running daemon notices by itself)",
+        f"insights are made from the reviews; see: reviewsctl insights --data {data}",
+        f"to have technicians in them, name them in {data}/insights.yaml",
     ]
     assert list(file) == [
         "x_before",
@@ -136,6 +138,7 @@ def test_a_second_import_changes_nothing_not_even_the_file(
     imported(environment, data, TAKEOUT)
     before = (data / "reviews.json").stat()
     run = imported(environment, data, TAKEOUT)
+    after = (data / "reviews.json").stat()
 
     assert "imported 0 new, 0 changed, 7 unchanged, 1 refused" in run.stdout
     assert "says all of it already; nothing was written" in run.stdout
@@ -316,6 +319,19 @@ def test_names_of_others_do_not_steer_the_terminal(
 
     assert 'row 2: rating "\\u001b[2Jbad"' in run.stdout
     assert "\x1b" not in run.stdout
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_no_error_steers_the_terminal(
+    environment: dict[str, str], tmp_path: Path, data: Path, options: list[str]
+) -> None:
+    """OSC, C1 and what turns a line round are like CSI: here in the name of an unpacked folder."""
+    folder = tmp_path / "a\x1b]0;owned\x07\x9b2J\u202eb"
+    folder.mkdir()
+    run = imported(environment, data, str(folder), *options, code=1)
+
+    assert r"a\u001b]0;owned\u0007\u009b2J\u202eb holds no reviews" in run.stderr
+    assert all(line.isprintable() for line in run.stderr.splitlines())
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 import yaml
 
-from reviewsctl.manual.pages.keys import SHIPPED, explanations, with_values
+from reviewsctl.manual.keys import SHIPPED, explanations, with_values
 from tests.support.commands import reviewsctl
 
 FILES = ("reviewsd.yaml", "reviewsd.schema.json", "data/reviews.json")

@@ -392,3 +392,93 @@ def test_a_terminal_gets_a_bar_that_counts(environment: dict[str, str], daemon: 
     assert "1000/1000" in seen
     assert "3 failed, 0 left" in seen
     assert "\x1b[32mpushed\x1b[0m: 1,000 of 1,000 delivered" in seen
+
+
+# Long lists
+
+
+def long(daemon: AdminFake, count: int) -> None:
+    """Have so many subscriptions."""
+    found = [{**SUBSCRIPTION, "id": str(each)} for each in range(count)]
+    daemon.script = {LIST: document(page(*found))}
+
+
+def pager(tmp_path: Path, does: str = "cat > {paged}") -> tuple[Path, dict[str, str]]:
+    """A pager that keeps what it is given, and the environment that names it."""
+    paged, program = tmp_path / "paged", tmp_path / "pager"
+    program.write_text(f"#!/bin/sh\nexport >> {tmp_path}/exported\n{does.format(paged=paged)}\n")
+    program.chmod(0o755)
+    return paged, {"PAGER": f"{program} an-argument", "LINES": "24", "COLUMNS": "200"}
+
+
+def test_a_list_is_as_long_as_wanted(environment: dict[str, str], daemon: AdminFake) -> None:
+    first = [{**SUBSCRIPTION, "id": str(each)} for each in range(1_000)]
+    daemon.script = {
+        LIST: document(page(*first, after="999")),
+        LIST.replace("1000", "500") + "&after=999": document(page(SUBSCRIPTION, after="12")),
+        LIST.replace("1000", "2"): document(page(SUBSCRIPTION, PENDING, after="p7")),
+    }
+    short = reviewsctl(environment, "subs", "list", "--limit", "2", "--json")
+    assert ["12", "p7"] == [json.loads(line)["id"] for line in short.stdout.splitlines()]
+    assert [LIST.replace("1000", "2")] == asked(daemon)
+    assert 2 == reviewsctl(environment, "subs", "list", "--limit", "0").returncode
+
+
+def test_a_long_list_goes_through_the_pager(
+    environment: dict[str, str], daemon: AdminFake, tmp_path: Path
+) -> None:
+    long(daemon, 2_000)
+    paged, chosen = pager(tmp_path)
+    assert "" == on_a_terminal({**environment, **chosen}, "subs", "list")
+    lines = paged.read_text().splitlines()
+    assert 2_001 == len(lines)
+    assert "id" in lines[0]
+    assert "LESS='FRX'" in (tmp_path / "exported").read_text()
+
+
+@pytest.mark.parametrize(
+    ("count", "before", "more"),
+    [
+        (5, (), {}),
+        (2_000, ("--no-pager",), {}),
+        (2_000, (), {"PAGER": ""}),
+        (2_000, (), {"PAGER": "cat"}),
+        (2_000, (), {"PAGER": "there-is-no-such-program"}),
+    ],
+)
+def test_a_short_list_and_where_none_is_wanted_goes_through_none(
+    environment: dict[str, str],
+    daemon: AdminFake,
+    tmp_path: Path,
+    count: int,
+    before: tuple[str, ...],
+    more: dict[str, str],
+) -> None:
+    long(daemon, count)
+    paged, chosen = pager(tmp_path)
+    seen = on_a_terminal({**environment, **chosen, **more}, *before, "subs", "list")
+    assert count + 1 == len(seen.splitlines())
+    assert not paged.exists()
+
+
+def test_where_no_terminal_is_there_is_no_pager(
+    environment: dict[str, str], daemon: AdminFake, tmp_path: Path
+) -> None:
+    long(daemon, 100)
+    paged, chosen = pager(tmp_path)
+    assert 101 == len(reviewsctl({**environment, **chosen}, "subs", "list").stdout.splitlines())
+    assert not paged.exists()
+
+
+def test_who_has_seen_enough_fetches_no_more(
+    environment: dict[str, str], daemon: AdminFake, tmp_path: Path
+) -> None:
+    pages = {}
+    for first in range(0, 20_000, 1000):
+        target = LIST if first == 0 else f"{LIST}&after={first - 1}"
+        found = [{**SUBSCRIPTION, "id": str(each)} for each in range(first, first + 1000)]
+        pages[target] = document(page(*found, after=str(first + 999)))
+    daemon.script = pages
+    _, chosen = pager(tmp_path, "head -n 1 > {paged}")
+    assert "" == on_a_terminal({**environment, **chosen}, "subs", "list")
+    assert len(asked(daemon)) < 10

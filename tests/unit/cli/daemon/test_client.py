@@ -3,6 +3,7 @@
 import datetime
 import json
 import socket
+import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,8 +15,9 @@ from hypothesis import strategies as st
 from reviewsctl.daemon import errors, transport
 from reviewsctl.daemon.client import Client
 from reviewsctl.daemon.messages import Progress
-from reviewsctl.terminal.escaping import printable
 from reviewsctl.daemon.transport import Answer, Peer
+from reviewsctl.terminal.escaping import printable
+from reviewsd.runtime import printing
 from tests.support.admin_fake import HEADERS, Scripted, admin_fake, document, events, problem
 
 STATUS = {
@@ -297,6 +299,13 @@ def test_a_mismatch_of_versions_is_explained(own: str | None, peer: Peer, says: 
 )
 def test_control_characters_are_shown_not_sent(text: str, shown: str) -> None:
     assert shown == printable(text)
+
+
+def test_tool_and_daemon_show_the_same_characters() -> None:
+    """The tool may not import the daemon, so each has the function."""
+    everything = "".join(map(chr, range(sys.maxunicode + 1)))
+
+    assert printing.printable(everything) == printable(everything)
 
 
 @given(

@@ -11,9 +11,9 @@ import pytest
 
 from reviewsctl.daemon.client import Client
 from reviewsctl.files.installation import CopyFile
-from tests.unit.cli.commands.test_import import SAMPLES, THERE
 from tests.support.commands import reviewsctl
 from tests.support.daemon import Daemon
+from tests.unit.cli.commands.test_import import SAMPLES, THERE
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to others")
 

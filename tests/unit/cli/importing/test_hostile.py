@@ -80,4 +80,5 @@ def test_a_row_becomes_a_valid_review_or_is_refused(which: int, data: st.DataObj
     review = msgspec.json.decode(entry.record, type=Review)
 
     assert entry.key
+    assert f"{entry.key}{entry.place}".encode()
     assert datetime.date.min <= review.date

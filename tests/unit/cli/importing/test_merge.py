@@ -8,9 +8,9 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.format import Rules
 from reviewsctl.importing.merge import Merge, Tally, merged
+from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review import Entry, Found, OwnerReply, Review
 from reviewsctl.importing.staging import staging
 from reviewsd.domain import reviews as daemons
@@ -165,12 +165,35 @@ def test_half_characters_of_an_export_become_replacement_characters() -> None:
     assert "\ufffd" == record["owner_reply"]["text"]
 
 
+def test_half_characters_around_the_reviews_become_replacement_characters_too() -> None:
+    out = io.BytesIO()
+    with staging(None) as staged:
+        merging = Merge(staged, out, lambda _: None, by_id=True, replace=False, updated_at=NOW)
+        merging.anew({"business": {"name": "A", "\ud800": [{"x": "\udc00"}]}, "y\ud800": 1})
+    assert {
+        "business": {"name": "A", "\ufffd": [{"x": "\ufffd"}]},
+        "y\ufffd": 1,
+        "reviews": [],
+    } == msgspec.json.decode(out.getvalue())
+
+
+def test_a_review_that_is_there_may_have_what_only_lenient_readers_accept() -> None:
+    text = '{"id":"x","rating":1,"y":"\\ud800","z":NaN}'
+    record = merged(json.loads(text), text, b'{"id":"x","rating":5}')
+
+    assert b'{"id":"x","rating":5,"y":"\xef\xbf\xbd","z":null}' == record
+
+
 def test_the_review_here_is_the_daemons() -> None:
     """They may not import each other (import-linter), so this holds them together."""
     here = {field.name: field.type for field in msgspec.structs.fields(Review)}
     there = {field.name: field.type for field in msgspec.structs.fields(daemons.Review)}
     patterns = [
-        (each["properties"]["id"]["pattern"], each["properties"]["rating"])
+        (
+            each["properties"]["id"]["pattern"],
+            each["properties"]["source_url"]["anyOf"][0]["pattern"],
+            each["properties"]["rating"],
+        )
         for each in (
             msgspec.json.schema_components([kind])[1][kind.__name__]
             for kind in (Review, daemons.Review)
@@ -178,8 +201,8 @@ def test_the_review_here_is_the_daemons() -> None:
     ]
 
     assert list(here) == list(there)
-    assert patterns[0][0] == patterns[1][0]
-    assert {"minimum": 1, "maximum": 5}.items() <= patterns[0][1].items()
+    assert patterns[0][:2] == patterns[1][:2]
+    assert {"minimum": 1, "maximum": 5}.items() <= patterns[0][2].items()
     assert [field.name for field in msgspec.structs.fields(OwnerReply)] == [
         field.name for field in msgspec.structs.fields(daemons.OwnerReply)
     ]

@@ -9,22 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsctl.importing.readers import csv_file as csvfile
-
-from reviewsctl.importing import xlsx
 from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.readers import csv_file, xlsx
 from reviewsctl.importing.readers.parts import Part
 from tests.support.sheets import spreadsheet
 
 
 def part(content: bytes) -> Part:
-    return Part(name="x.csv", size=len(content), open=lambda: io.BytesIO(content))
+    return Part(name="x.csv", size=len(content), room=1 << 20, open=lambda: io.BytesIO(content))
 
 
 def read(content: bytes) -> list[tuple[int, dict[str, object]]]:
     file = part(content)
     return [
-        (number, dict(fields)) for number, fields in csvfile.rows(file, csvfile.dialect_of(file))
+        (number, dict(fields)) for number, fields in csv_file.rows(file, csv_file.dialect_of(file))
     ]
 
 
@@ -58,7 +56,7 @@ def test_a_cut_last_line_has_no_cells() -> None:
 @pytest.mark.parametrize("content", [b"", b"hello", b"one\ntwo\n", b"\x89PNG\r\n\x1a\n\0\0,\n,"])
 def test_what_is_no_table_is_refused(content: bytes) -> None:
     with pytest.raises(ImportRefusedError):
-        csvfile.dialect_of(part(content))
+        csv_file.dialect_of(part(content))
 
 
 @given(
@@ -84,7 +82,7 @@ def test_a_spreadsheet_is_its_csv(tmp_path: Path) -> None:
     table = tmp_path / "x.csv"
     table.write_text('name,text,stars,,last\nJörg,"a <b> & long text\nof two lines",5,,x\n,,4,,\n')
     path = spreadsheet(table, tmp_path / "x.xlsx")
-    file = Part(name="x.xlsx", size=1, open=lambda: path.open("rb"))
+    file = Part(name="x.xlsx", size=1, room=1 << 20, open=lambda: path.open("rb"))
 
     assert [
         (2, {"name": "Jörg", "text": "a <b> & long text\nof two lines", "stars": 5.0, "last": "x"}),

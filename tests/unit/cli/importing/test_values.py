@@ -3,6 +3,7 @@
 import contextlib
 import datetime
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from reviewsctl.importing.values import (
     word,
     words,
 )
+from reviewsd.domain.reviews import Url
 
 
 @pytest.mark.parametrize(
@@ -117,6 +119,29 @@ def test_only_web_addresses_are_links() -> None:
     assert "HTTPS://example.com/a?b" == address(" HTTPS://example.com/a?b ")
     for each in ("javascript:alert(1)", "//example.com", "https://", "https://a b", None, 5):
         assert address(each) is None
+
+
+def test_characters_that_no_address_holds_are_escaped() -> None:
+    """The daemon refuses them; an export may well have them, and a browser follows the link."""
+    for written, found in (
+        (
+            'https://a.example/<2>?q="é"|`{}^\\',
+            "https://a.example/%3C2%3E?q=%22é%22%7C%60%7B%7D%5E%5C",
+        ),
+        ("https://[::1]:80/?a[]=100%&b=%41", "https://[::1]:80/?a%5B%5D=100%25&b=%41"),
+        ("https://a.example#b#c", "https://a.example#b%23c"),
+        ("https://a.example/\x00", "https://a.example/%00"),
+    ):
+        assert found == address(written)
+        assert found == address(found)
+    for each in ("https://a<b/", "https://a:b/", "https://[a/", "https://a%"):
+        assert address(each) is None
+
+
+@given(st.builds("https://a{}".format, st.text()))
+def test_whatever_becomes_a_link_is_one_that_the_daemon_takes(text: str) -> None:
+    if (found := address(text)) is not None:
+        assert found == msgspec.convert(found, Url)
 
 
 def test_texts_are_verbatim_and_blanks_are_none() -> None:

@@ -8,8 +8,17 @@ import msgspec
 import pytest
 from rich.console import Console, RenderableType
 
-from reviewsctl.terminal import listings
-from reviewsctl.daemon.messages import Block, Blocked, Hub, HubState, PushResult, Subscription, Topic
+from reviewsctl.daemon.messages import (
+    Block,
+    Blocked,
+    Hub,
+    HubState,
+    PushResult,
+    Subscription,
+    Topic,
+)
+from reviewsctl.terminal import listings, rows
+from reviewsctl.terminal.columns import Columns, Screen
 from tests.support.hub_answers import HUB, PENDING, STATE, SUBSCRIPTION
 
 NOW = datetime.datetime(2026, 11, 21, 7, 0, 0, tzinfo=datetime.UTC)
@@ -22,6 +31,20 @@ def text(renderable: RenderableType, *, width: int = 100, colour: bool = False) 
     with console.capture() as captured:
         console.print(renderable)
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
+
+
+def listed(*found: Subscription, width: int | None = None, heading: bool = True) -> str:
+    """What ``subs list`` shows."""
+    columns = Columns(rows.SUBSCRIPTIONS, rows.CALLBACK, Screen(width))
+    return "\n".join(
+        columns.lines([rows.subscription(each, NOW) for each in found], heading=heading)
+    )
+
+
+def blocked(*blocks: Block) -> str:
+    """What ``hub blocks`` shows."""
+    columns = Columns(rows.BLOCKS, rows.NOTE, Screen())
+    return "\n".join(columns.lines([rows.block(each) for each in blocks], heading=True))
 
 
 def one(changes: Mapping[str, object], base: Mapping[str, object] = SUBSCRIPTION) -> Subscription:
@@ -51,23 +74,23 @@ def test_a_list_has_a_line_for_each_subscription() -> None:
 
     callback = str(SUBSCRIPTION["callback"])
     head = ("id", "topic", "callback", "state", "lease left", "version", "last outcome")
-    rows = [
+    expected = [
         head,
         ("12", "/feed.xml", callback, "active", "9 d 0 h", "12/12", "204, 1 h 0 min ago"),
         ("12", "/feed.xml", callback, "active", "9 d 0 h", "11/12 behind", "HTTP 503, 1 min ago"),
         ("p7", "/feed.xml", PENDING["callback"], "pending verification", "-", "-", "none yet"),
     ]
-    shown = text(listings.render_list(found, NOW, heading=True), width=160).splitlines()
-    assert rows == [tuple(re.split("  +", line)) for line in shown]
-    assert len({line.rindex(row[-1]) for line, row in zip(shown, rows, strict=True)}) == 1
+    shown = listed(*found).splitlines()
+    assert expected == [tuple(re.split("  +", line)) for line in shown]
+    assert len({line.rindex(row[-1]) for line, row in zip(shown, expected, strict=True)}) == 1
 
 
 def test_further_pages_have_no_heading() -> None:
-    assert text(listings.render_list([one(LEASE)], NOW, heading=False)).startswith("12  /feed.xml")
+    assert listed(one(LEASE), heading=False).startswith("12  /feed.xml")
 
 
 def test_a_narrow_terminal_folds_the_callback_and_loses_nothing() -> None:
-    shown = text(listings.render_list([one(FAILING)], NOW, heading=True), width=80)
+    shown = listed(one(FAILING), width=80)
 
     assert max(len(line) for line in shown.splitlines()) <= 80
     column = shown.splitlines()[0].index("callback")
@@ -86,7 +109,7 @@ def test_a_narrow_terminal_folds_the_callback_and_loses_nothing() -> None:
     ],
 )
 def test_a_list_tells_lease_and_last_outcome(changes: Mapping[str, object], shown: str) -> None:
-    assert shown in text(listings.render_list([one({**LEASE, **changes})], NOW, heading=True))
+    assert shown in listed(one({**LEASE, **changes}))
 
 
 def test_a_healthy_subscription_is_shown_whole() -> None:
@@ -184,7 +207,7 @@ def test_a_hub_at_work_is_shown_in_numbers() -> None:
     ("changes", "shown"),
     [
         ({"paused": True}, "hub        paused; go on with: reviewsctl hub resume\n"),
-        ({"store": "disk full"}, "the state store cannot be used: disk full; it is tried again\n"),
+        ({"store": "disk full"}, "the state store fails: disk full\n"),
         (
             {"opened_networks": ["127.0.0.0/8", "::1/128"]},
             "callbacks may be in 127.0.0.0/8, ::1/128 (hub.callbacks.allow_networks)",
@@ -203,11 +226,10 @@ def test_topics_and_blocks_are_tables() -> None:
         "topic      version  subscriptions  due  changed\n"
         "/feed.xml       12          1,200   12  2026-11-21 06:00:00 UTC (1 h 0 min ago)"
     )
-    assert text(listings.render_blocks([block])) == (
+    assert blocked(block) == (
         "blocked         since                    note\n"
         "203.0.113.0/24  2026-11-21 07:00:00 UTC  floods us"
     )
-    assert text(listings.render_blocks([])) == "nothing is blocked"
 
 
 @pytest.mark.parametrize(
@@ -218,9 +240,9 @@ def test_topics_and_blocks_are_tables() -> None:
     ],
 )
 def test_a_block_tells_what_it_has_removed(removed: int, shown: str, *, dry_run: bool) -> None:
-    blocked = Blocked(value="x.example", removed=removed)
+    answer = Blocked(value="x.example", removed=removed)
 
-    assert text(listings.render_blocked(blocked, dry_run=dry_run), width=200).startswith(shown)
+    assert text(listings.render_blocked(answer, dry_run=dry_run), width=200).startswith(shown)
 
 
 @pytest.mark.parametrize("hostile", ["\x1b[2J", "\x9b31m", "a\nb", "\u202e"])
@@ -231,11 +253,11 @@ def test_no_text_of_a_stranger_steers_the_terminal(hostile: str) -> None:
     state = msgspec.convert({**STATE, "opened_networks": [hostile], "store": hostile}, HubState)
     topic = Topic(path=hostile, version=1, changed_at=NOW, subscriptions=0, due=0)
     shown = [
-        text(listings.render_list([found], NOW, heading=True), width=200),
+        listed(found),
         text(listings.render_one(found, NOW)),
         text(listings.render_hub(state, NOW)),
         text(listings.render_topics([topic], NOW)),
-        text(listings.render_blocks([Block(value=hostile, note=hostile, created_at=NOW)])),
+        blocked(Block(value=hostile, note=hostile, created_at=NOW)),
         text(listings.render_blocked(Blocked(value=hostile, removed=1), dry_run=True)),
     ]
 

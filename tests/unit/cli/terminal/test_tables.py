@@ -7,8 +7,17 @@ import msgspec
 import pytest
 from rich.console import Console, RenderableType
 
+from reviewsctl.daemon.messages import (
+    Data,
+    HubState,
+    InsightsOrigin,
+    LastReload,
+    Progress,
+    ReloadResult,
+    Snapshot,
+    Status,
+)
 from reviewsctl.terminal import progress, tables, times
-from reviewsctl.daemon.messages import Data, HubState, LastReload, Progress, ReloadResult, Snapshot, Status
 from tests.support.hub_answers import STATE
 
 STARTED = datetime.datetime(2026, 11, 21, 7, 0, 0, tzinfo=datetime.UTC)
@@ -90,6 +99,15 @@ def test_a_degraded_status_says_what_keeps_serving_and_every_problem() -> None:
     )
 
 
+def test_a_degraded_status_says_when_what_failed_is_tried_again() -> None:
+    status = data_of(DEGRADED, retry_at=NOW + datetime.timedelta(seconds=16))
+
+    assert (
+        "failing since 2026-11-21 08:11:00 UTC (2 h 1 min ago),\n           tried again in 16 s\n"
+        in (text(tables.render_status(status, NOW)))
+    )
+
+
 def test_a_restart_on_the_last_good_data_is_degraded_without_a_reload() -> None:
     status = data_of(DEGRADED, last_reload=None, failing_since=None, problems=())
 
@@ -111,6 +129,38 @@ def test_what_the_data_does_not_have_is_not_shown() -> None:
     assert "updated" not in shown
 
 
+MADE = InsightsOrigin(made=True, model="lexicon-1", reviews=1204)
+
+
+@pytest.mark.parametrize(
+    ("origin", "line"),
+    [
+        (MADE, "made from 1,204 reviews (lexicon-1)"),
+        (msgspec.structs.replace(MADE, reviews=1), "made from 1 review (lexicon-1)"),
+        (
+            InsightsOrigin(made=False, model="gpt", generated_at="2026-11-02T08:00:00+00:00"),
+            "insights.json of 2026-11-02 (gpt)",
+        ),
+        (InsightsOrigin(made=False), "insights.json"),
+        (
+            InsightsOrigin(made=True, fault="KeyError: '\x1b[2J'"),
+            "none, they could not be made: KeyError: '\\u001b[2J'",
+        ),
+    ],
+)
+def test_status_and_reload_say_where_the_insights_are_from(
+    origin: InsightsOrigin, line: str
+) -> None:
+    snapshot = msgspec.structs.replace(OK.snapshot, insights_origin=origin)
+    status = msgspec.structs.replace(OK, snapshot=snapshot)
+    result = ReloadResult(
+        outcome="published", revision="a", review_count=1, seconds=1, insights_origin=origin
+    )
+
+    assert f"\ninsights   {line}\n" in text(tables.render_status(status, NOW))
+    assert text(tables.render_reload(result)).endswith(f"\ninsights: {line}")
+
+
 @pytest.mark.parametrize(
     ("changes", "shown"),
     [
@@ -122,7 +172,7 @@ def test_what_the_data_does_not_have_is_not_shown() -> None:
         ),
         (
             {"store": "disk full"},
-            "4 in flight\n           the state store cannot be used: disk full; it is tried again\n",
+            "4 in flight\n           the state store fails: disk full\n",
         ),
     ],
 )
@@ -203,7 +253,7 @@ Error: reload failed: the new data could not be loaded; the last good data keeps
 serving
   reviews.json: $.reviews: missing
   ... and 4 more
-The daemon's log has more: journalctl -u reviewsd""",
+It is tried again; the daemon's log has more: journalctl -u reviewsd""",
         ),
     ],
 )
@@ -215,6 +265,7 @@ def test_a_reload_tells_its_outcome(outcome: str, shown: str) -> None:
             "review_count": 1204,
             "seconds": 0.418,
             "problems": ["reviews.json: $.reviews: missing", "... and 4 more"],
+            "retry_at": "2026-11-21T10:12:01Z" if outcome == "failed" else None,
         },
         ReloadResult,
     )

@@ -1,0 +1,54 @@
+"""``reviewsctl reload``: configuration and data are read now (interfaces.md 1.1)."""
+
+import typer
+
+from reviewsctl.daemon.session import Json, Quiet, Session, Wait
+from reviewsctl.terminal.output import EXIT_FAILED, complain, show, steps
+
+EPILOG = """\b
+Examples:
+  reviewsctl reload
+  reviewsctl reload --quiet || reviewsctl status
+  reviewsctl reload --no-wait"""
+
+
+def reload(
+    ctx: typer.Context,
+    *,
+    wait: Wait = True,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Reads configuration and data now, before the daemon notices.
+
+    A configuration with faults changes nothing and is told with file, line and column (exit 1). Of
+    a good one, data.*, hub.lease.* and hub.limits.* take effect at once; other keys that have
+    changed are named, they wait for a restart.
+
+    The new data is checked aside first. If it is good it is published, if it is the same nothing
+    happens (both exit 0); if it has problems they are all listed, the last good data keeps serving
+    and the exit code is 1. Ctrl-C stops the waiting, not the reload. "systemctl reload reviewsd"
+    does the same. With --json every event is one line, the last of type "result".
+    """
+    session: Session = ctx.obj
+    with session.daemon(as_json=as_json, quiet=quiet) as daemon:
+        if not wait:
+            accepted = daemon.reload_later()
+            if not quiet:
+                typer.echo(accepted if as_json else "asked for; how it ends: reviewsctl status")
+            return
+        with steps("reload", "reviewsctl status", quiet=quiet, as_json=as_json) as step:
+            answer = daemon.reload(step)
+    applied = answer.value.outcome in {"published", "unchanged"}
+    if as_json:
+        if not quiet:
+            typer.echo(answer.text)
+        if not applied:
+            title, problems = f"reload {answer.value.outcome}", answer.value.problems
+            complain("error", {"title": title, "problems": problems}, as_json=True)
+    elif not (applied and quiet):
+        from reviewsctl.terminal.tables import render_reload  # rich: 40 ms
+
+        show(render_reload(answer.value), err=not applied)
+    if not applied:
+        raise typer.Exit(EXIT_FAILED)

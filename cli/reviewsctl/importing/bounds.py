@@ -1,0 +1,40 @@
+"""How much an export may take: it comes from strangers, and what is more than this is none.
+
+Everything is read as a stream; these are the pieces of it that have to be in memory, and what may come
+out of an archive. An import stays below ``MEMORY`` whatever its size.
+"""
+
+from typing import Final
+
+MEMORY: Final = 448 * 1024 * 1024
+"""Bytes of data of the process; an import of a million reviews takes a fifth."""
+
+MAX_RECORD: Final = 2 * 1024 * 1024
+"""Characters of one row, value or string; the largest review has some thousands."""
+
+MAX_AROUND: Final = 2 * MAX_RECORD
+"""Characters of what JSON has beside its rows."""
+
+MAX_COLUMNS: Final = 1_000
+"""Of a table; those of platforms have fifty."""
+
+MAX_LAYOUT: Final = 8
+"""Levels of JSON above its rows; the formats known have five."""
+
+MAX_DEPTH: Final = 64
+"""Levels of a spreadsheet's XML, which has eight."""
+
+MAX_SAMPLE: Final = 16 * 1024 * 1024
+"""Bytes, about, of the rows that guesses look at."""
+
+MAX_USELESS: Final = 100_000
+"""Rows that are no reviews, where nine of ten are not: then it is something else."""
+
+MAX_UNPACKED: Final = 8 * 1024 * 1024
+"""Bytes that any archive may unpack to, unless it lies in another one."""
+
+MAX_RATIO: Final = 40
+"""How many times its size an archive may unpack to; reviews become five to twenty times smaller."""
+
+MAX_NAME: Final = 4096
+"""Characters of a member's name; the longest path of Linux."""

@@ -1,0 +1,62 @@
+"""Rows of the long tables: pure functions of a value and a time (``columns`` lays them out)."""
+
+import datetime
+from typing import Final
+
+from reviewsctl.daemon.messages import Block, Subscription
+from reviewsctl.terminal.columns import Cell, Painted, Row
+from reviewsctl.terminal.escaping import printable
+from reviewsctl.terminal.times import ago, duration, moment
+
+SUBSCRIPTIONS: Final = (
+    *("id", "topic", "callback", "state"),
+    *("lease left", "version", "last outcome"),
+)
+CALLBACK: Final = SUBSCRIPTIONS.index("callback")
+
+BLOCKS: Final = ("blocked", "since", "note")
+NOTE: Final = BLOCKS.index("note")
+
+
+def subscription(one: Subscription, now: datetime.datetime) -> Row:
+    """A row of ``reviewsctl subs list``."""
+    return (
+        printable(one.id),
+        printable(one.topic),
+        printable(one.callback),
+        printable(one.state),
+        _left(one, now),
+        version(one),
+        outcome(one, now),
+    )
+
+
+def block(one: Block) -> Row:
+    """A row of ``reviewsctl hub blocks``."""
+    return printable(one.value), moment(one.created_at), printable(one.note)
+
+
+def version(one: Subscription) -> Cell:
+    """Which version the subscriber has, of which."""
+    if one.delivered_version is None:
+        return "-"
+    has = f"{one.delivered_version}/{one.topic_version}"
+    behind = one.delivered_version < one.topic_version
+    return Painted(f"{has} behind", "yellow") if behind else has
+
+
+def outcome(one: Subscription, now: datetime.datetime) -> Cell:
+    """What came of the last attempt."""
+    if one.last_attempt_at is None:
+        return "under way" if one.in_flight else "none yet"
+    said = "no answer" if one.last_status is None else str(one.last_status)
+    if one.last_error is None:
+        return f"{said}, {ago(one.last_attempt_at, now)}"
+    return Painted(f"{printable(one.last_error)}, {ago(one.last_attempt_at, now)}", "red")
+
+
+def _left(one: Subscription, now: datetime.datetime) -> str:
+    if one.lease_expires_at is None:
+        return "-"
+    left = (one.lease_expires_at - now).total_seconds()
+    return duration(left) if left > 0 else "over"

@@ -1,0 +1,80 @@
+"""``reviewsctl insights`` as a process, of a folder without a daemon or a configuration."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.columns import review
+from tests.support.daemon import reviewsctl
+
+REVIEWS = [
+    review(
+        "a", text="Priya was on time. The price was fair, but the hall was left dirty.", rating=5
+    ),
+    review("b", text="Nobody showed up, and they charged more than quoted.", rating=1),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    document = {"business": {"name": "\x1b[1mB"}, "reviews": REVIEWS}
+    (tmp_path / "reviews.json").write_text(json.dumps(document))
+    (tmp_path / "insights.yaml").write_text("technicians: [{name: Priya Raman, aliases: [Priya]}]")
+    return tmp_path
+
+
+def told(folder: Path, *arguments: str, code: int = 0) -> tuple[str, str]:
+    done = reviewsctl("insights", "--data", str(folder), *arguments)
+    assert code == done.returncode, done.stderr
+    return done.stdout, done.stderr
+
+
+def test_what_is_made_is_a_table(folder: Path) -> None:
+    shown, _ = told(folder)
+    assert "insights       made from 2 reviews (lexicon-1)\n" in shown
+    assert (
+        "  Pricing                             2  ██████████░░░░░░░░░░   50 % positive\n" in shown
+    )
+    assert (
+        "  Priya Raman                         1  ████████████████████  100 % positive\n" in shown
+    )
+    assert "  No-show                             1\n" in shown
+
+
+def test_a_file_that_says_little_is_shown_with_no_more(folder: Path) -> None:
+    """Absent is not zero."""
+    given = {"model": "gpt", "aspects": ["Speed", {"id": "x"}], "per_review": {"a": {}}}
+    (folder / "insights.json").write_text(json.dumps(given))
+    shown, _ = told(folder)
+    assert "insights       insights.json (gpt)\n" in shown
+    assert shown.endswith("\naspects\n  Speed\n  x\n")
+
+
+def test_why_a_review_has_its_labels(folder: Path) -> None:
+    shown, _ = told(folder, "--explain", "a")
+    assert shown.startswith("a, 5 stars\n\nPriya was on time")
+    assert 'punctuality: positive, by "on time"' in shown
+    assert "contrast its sentence" in shown
+    _, said = told(folder, "--explain", "none", code=1)
+    assert 'reviews.json: has no review with the id "none"' in said
+
+
+def test_what_the_rules_make_is_written_and_kept(folder: Path) -> None:
+    file = folder / "insights.json"
+    told(folder, "--write")
+    made = json.loads(file.read_bytes())
+    assert ["b", "a"] == sorted(made["per_review"], reverse=True)
+    assert "lexicon-1" == made["model"]
+    file.write_text('{"model": "mine"}')
+    _, said = told(folder, "--write", code=1)
+    assert "is there already" in said
+    shown, _ = told(folder, "--write", "--replace")
+    assert "the old one is insights.json.bak" in shown
+    assert made == json.loads(file.read_bytes())
+
+
+def test_broken_settings_are_told(folder: Path) -> None:
+    (folder / "insights.yaml").write_text("technicans: []")
+    _, said = told(folder, code=1)
+    assert 'insights.yaml:1:1: technicans: unknown key "technicans"' in said

@@ -1,0 +1,269 @@
+"""An export of strangers takes little memory, time and disk, or is refused; never a traceback."""
+
+import datetime
+import io
+import json
+import os
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from reviewsctl.importing import bounds
+from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.format import Rules
+from reviewsctl.importing.readers import csv_file, xlsx
+from reviewsctl.importing.readers.json_file import EACH, Document
+from reviewsctl.importing.readers.parts import Part, parts_of
+from reviewsctl.importing.recognize import source_of
+from tests.support import limits
+from tests.support.bombs import archive, spreadsheet
+from tests.support.commands import CLI
+
+MIB = 1 << 20
+DAY = b"<row><c><v>45000</v></c><c><v>5</v></c></row>"
+
+
+def part(content: bytes, room: int = bounds.MAX_UNPACKED) -> Part:
+    return Part(name="x", size=len(content), room=room, open=lambda: io.BytesIO(content))
+
+
+# Archives
+
+
+@pytest.mark.parametrize("name", ["x.json", "x.csv", "xl/workbook.xml"])
+def test_an_archive_that_unpacks_to_too_much_is_not_unpacked(tmp_path: Path, name: str) -> None:
+    archive(tmp_path / "x.zip", {name: [(b"0", 9 * MIB)]})
+    with pytest.raises(ImportRefusedError, match=r"unpacks to 9,437,184 bytes"):
+        list(map(source_of, parts_of(tmp_path / "x.zip")))
+
+
+def test_a_large_archive_may_unpack_to_a_multiple_of_its_size(tmp_path: Path) -> None:
+    member = os.urandom(MIB // 2) + bytes(19 * MIB)
+    archive(tmp_path / "x.zip", {"x.json": [member]})
+
+    assert ["x.json"] == [each.name for each in parts_of(tmp_path / "x.zip")]
+
+
+def test_an_archive_in_an_archive_has_no_room_of_its_own(tmp_path: Path) -> None:
+    """Each of a thousand spreadsheets in a zip may otherwise write megabytes to the disk."""
+    inner = io.BytesIO()
+    spreadsheet(inner, strings=[(b"<si><t>a</t></si>", 400_000)])
+    archive(tmp_path / "x.zip", {"x.xlsx": [inner.getvalue()]})
+    (outer,) = parts_of(tmp_path / "x.zip")
+    with pytest.raises(ImportRefusedError, match="far more than it has"):
+        source_of(outer)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_an_unusual_compression_is_refused(tmp_path: Path, method: int) -> None:
+    """LZMA allocates what the file says, bzip2 reaches a ratio of a million."""
+    archive(tmp_path / "x.zip", {"x.json": [b"{}"]}, method)
+    with pytest.raises(ImportRefusedError, match="in an unusual way"):
+        parts_of(tmp_path / "x.zip")
+
+
+@pytest.mark.parametrize("name", ["x.json", "xl/workbook.xml"])
+def test_an_encrypted_archive_is_refused(tmp_path: Path, name: str) -> None:
+    archive(tmp_path / "x.zip", {name: [b"{}"]})
+    content = bytearray((tmp_path / "x.zip").read_bytes())
+    content[content.index(b"PK\x01\x02") + 8] |= 1  # the flags in the directory
+    (tmp_path / "x.zip").write_bytes(content)
+    with pytest.raises(ImportRefusedError, match="is encrypted"):
+        list(map(source_of, parts_of(tmp_path / "x.zip")))
+
+
+def test_a_member_without_a_name_is_no_traceback(tmp_path: Path) -> None:
+    archive(tmp_path / "x.zip", {"": [b"x"], "x.json": [b"{}"]})
+
+    assert ["x.json"] == [each.name for each in parts_of(tmp_path / "x.zip")]
+
+
+def test_half_a_character_in_the_name_of_a_place_is_no_traceback() -> None:
+    rules = Rules(zone=datetime.UTC, short_names=False, verified=True)
+
+    assert "a\ufffd" == rules.place("a\ud800", "b")
+
+
+# JSON
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"[" * 100_000,
+        b'{"reviews":[' * 100_000,
+        b'{"reviews":[{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}]}",
+        b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b'}\n{"a":1}\n',
+        b"[" * 20,
+    ],
+)
+def test_deep_json_is_refused(text: bytes) -> None:
+    with pytest.raises(ImportRefusedError, match="nested too deeply"):
+        source_of(part(text))
+
+
+def test_what_stands_beside_the_rows_has_an_end() -> None:
+    """It stays in memory while they are read."""
+    text = b'{"reviews":[{}]' + b"".join(b',"a%d":"%b"' % (n, b"x" * MIB) for n in range(5)) + b"}"
+    document = Document(io.BytesIO(text), "x")
+    with pytest.raises(ImportRefusedError, match="more than 4,194,304 characters beside the rows"):
+        list(document.rows(("reviews", EACH)))
+
+
+# Tables
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        b"," * 3 * MIB,
+        b"x" * 3 * MIB,
+        b'"' + b"x" * 3 * MIB,
+        b'"a\n",' * MIB,
+        b'"' + b"\n" * 3 * MIB,
+    ],
+)
+def test_a_row_of_a_table_has_an_end(row: bytes) -> None:
+    file = part(b"date,rating\n" + row)
+    with pytest.raises(ImportRefusedError, match=r"row 2: more than 2,097,152 characters|limit"):
+        list(csv_file.rows(file, csv_file.dialect_of(file)))
+
+
+def test_a_table_has_few_columns() -> None:
+    file = part(b"date,rating" + b",x" * 999 + b"\n1,2\n")
+    with pytest.raises(ImportRefusedError, match="more than 1,000 columns"):
+        list(csv_file.rows(file, csv_file.dialect_of(file)))
+
+
+def test_the_lines_of_old_macs_are_lines() -> None:
+    file = part(b"date,rating\r2025-01-01,5\r")
+
+    assert [(2, {"date": "2025-01-01", "rating": "5"})] == list(
+        csv_file.rows(file, csv_file.dialect_of(file))
+    )
+
+
+def test_guesses_look_at_no_more_rows_than_memory_has_room_for() -> None:
+    source = source_of(part(b"date,rating,text\n" + b"1,2,%b\n" % (b"x" * MIB) * 20))
+
+    assert 16 == len(source.head.sample)
+
+
+# Spreadsheets
+
+
+def sheet(**parts: object) -> Callable[[], bytes]:
+    def make() -> bytes:
+        file = io.BytesIO()
+        spreadsheet(file, **parts)  # type: ignore[arg-type]
+        return file.getvalue()
+
+    return make
+
+
+SHEETS: dict[str, tuple[Callable[[], bytes], str]] = {
+    "one string": (sheet(strings=[b"<si><t>", (b"x", 3 * MIB), b"</t></si>"]), "more than 2,097,152"),
+    "elements of a string": (sheet(strings=[b"<si>", (b"<t/>", 3 * MIB)]), "more than 2,097,152"),
+    "text of a row": (sheet(rows=[b"<row><c><v>", (b"1", 3 * MIB)]), "more than 2,097,152"),
+    "cells of a row": (sheet(rows=[b"<row>", (b"<c/>", 1001)]), "more than 1,000 columns"),
+    "a far column": (sheet(rows=[b'<row><c r="ALM1"/></row>']), "more than 1,000 columns"),
+    "levels": (sheet(rows=[(b"<row>", 100_000)]), "nested too deeply"),
+    "an attribute": (sheet(rows=[b'<row r="', (b"1", 3 * MIB)]), "a tag of more than 2,097,152"),
+    "a comment": (sheet(rows=[b"<!--", (b"-x", 2 * MIB)]), "a tag of more than 2,097,152"),
+    "entities": (sheet(prologue=[b'<!DOCTYPE a [<!ENTITY a "a">]>']), "a document type"),
+    "an encoding": (sheet(prologue=[b'<?xml version="1.0" encoding="x"?>']), "unknown encoding"),
+    "a string repeated": (
+        sheet(
+            strings=[b"<si><t>", (b"x", MIB), b"</t></si>"],
+            rows=[(b'<row><c t="s"><v>0</v></c></row>', 65)],
+        ),
+        "repeat too much text",
+    ),
+    "a string repeated in a row": (
+        sheet(
+            strings=[b"<si><t>", (b"x", MIB), b"</t></si>"],
+            rows=[b"<row>", (b'<c t="s"><v>0</v></c>', 3), b"</row>"],
+        ),
+        "a row or string of more than 2,097,152",
+    ),
+    "no string": (sheet(rows=[b'<row><c t="s"><v>-1</v></c></row>']), "cannot be read"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SHEETS)
+def test_a_spreadsheet_that_excel_would_not_write_is_refused(case: str) -> None:
+    make, reason = SHEETS[case]
+    with pytest.raises(ImportRefusedError, match=reason):
+        list(xlsx.rows(part(make(), 64 * MIB)))
+
+
+def test_what_is_beside_the_rows_of_a_sheet_is_passed_over() -> None:
+    """A sheet may have more links than a row may have cells."""
+    content = sheet(rows=[DAY], behind=[(b'<hyperlink ref="A1"/><t>x</t>', 100_000)])()
+
+    assert 1 == len(list(xlsx.rows(part(content))))
+
+
+# The whole command
+
+
+ROW = b'{"starRating":"FIVE","createTime":"2025-01-01T00:00:00Z","x":['
+EXPORTS: dict[str, tuple[Callable[[Path], Path], str]] = {}
+
+
+def export(reason: str) -> Callable[[Callable[[Path], Path]], Callable[[Path], Path]]:
+    """Lists an export with what is said of it."""
+
+    def listed(make: Callable[[Path], Path]) -> Callable[[Path], Path]:
+        EXPORTS[make.__name__] = make, reason
+        return make
+
+    return listed
+
+
+@export("unpacks to")
+def strings(folder: Path) -> Path:
+    spreadsheet(folder / "x.xlsx", strings=[(b"<si><t>%b</t></si>" % (b"x" * 1000), 64 * 1024)])
+    return folder / "x.xlsx"
+
+
+@export("not one in ten of its first 100,001 rows can be imported")
+def rows_that_are_none(folder: Path) -> Path:
+    archive(folder / "x.zip", {"x.json": [b"[%b1]}" % ROW, (b",{}", 2 * MIB), b"]"]})
+    return folder / "x.zip"
+
+
+@export("takes more than 448 MB of memory")
+def many_large_heads(folder: Path) -> Path:
+    """Each file of a folder is within its bounds."""
+    row = ROW + '"\N{SLIGHTLY SMILING FACE}'.encode() + b"x" * (bounds.MAX_RECORD - 1000) + b'"]}'
+    for place in range(60):
+        page = folder / "export" / f"location-{place}" / "reviews.json"
+        page.parent.mkdir(parents=True)
+        page.write_bytes(b'{"reviews":[%b]}' % row)
+    return folder / "export"
+
+
+@pytest.mark.parametrize("case", EXPORTS)
+def test_an_import_ends_within_its_bounds(
+    environment: dict[str, str], tmp_path: Path, case: str
+) -> None:
+    """512 MB of memory, 30 s, nothing left on the disk, and a sentence instead of a traceback."""
+    make, reason = EXPORTS[case]
+    data, temporary = tmp_path / "data", tmp_path / "tmp"
+    data.mkdir()
+    temporary.mkdir()
+    command = [sys.executable, "-m", "reviewsctl.main", "import", str(make(tmp_path)), "--json"]
+    used = limits.measured(
+        [*command, "--data", str(data), "--location", "all", "--name", "A"],
+        {**environment, "PYTHONPATH": str(CLI), "TMPDIR": str(temporary)},
+    )
+
+    assert reason in json.loads(used.said)["error"]["detail"]
+    assert 1 == used.status
+    assert used.peak < 512 * 1024
+    assert used.seconds < 30
+    assert [] == [*data.iterdir(), *temporary.iterdir()]
