@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.config.load.load import load
+from reviewsd.config.convert import addresses, callback_policy, public_port
+from reviewsd.config.load import load
 from reviewsd.domain.callback import CallbackRefusedError, Refusal, parse_callback
-from reviewsd.config.load.convert import addresses, callback_policy, public_port
 
 ROOT = Path(__file__).parent.parent
 FILE = ROOT / "config" / "development.yaml"

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.config.load.load import load
+from reviewsd.config.load import load
+from reviewsd.publish.memory_limit import SHARE
 from reviewsd.server.server import DRAIN_SECONDS
 
 ROOT = Path(__file__).parent.parent
@@ -104,6 +105,15 @@ def test_there_is_room_for_all_connections_and_workers() -> None:
     config, _ = load(ROOT / "config/reviewsd.yaml", {})
     assert int(service["LimitNOFILE"][0]) >= 2 * config.server.max_connections
     assert int(service["TasksMax"][0]) >= 64 * 4 + 64
+
+
+def test_memory_is_enough_for_the_largest_files() -> None:
+    """Both files, each as large as may be: compiling takes 0.6 of what they have together."""
+    service = settings("reviewsd.service", "Service")
+    config, _ = load(ROOT / "config/reviewsd.yaml", {})
+    assert "2G" == service["MemoryMax"][0]
+    assert SHARE * 2 * (1 << 30) > 0.6 * 2 * config.data.max_bytes
+    assert ["continue"] == service["OOMPolicy"]  # the kernel takes the process that compiles first
 
 
 def test_the_socket_stays_when_the_service_ends() -> None:

@@ -1,7 +1,7 @@
 """What to search for: classes of queries, chosen from the data so that the worst are among them.
 
 The worst text is the most frequent one that is no frequent piece: each match stops the scan, and
-nothing is known of it beforehand (``formats.frequent``).
+nothing is known of it beforehand (``snapshot.frequent``).
 """
 
 import datetime
@@ -13,7 +13,8 @@ from itertools import pairwise
 from msgspec.structs import replace
 
 from reviewsd.domain.search_query import Cursor, SearchQuery
-from reviewsd.snapshot.search import FREQUENT, SERVICE, STARS, TECHNICIAN, Sparse
+from reviewsd.snapshot.position_sets import FREQUENT, SERVICE, TECHNICIAN, PostingList
+from reviewsd.snapshot.search import STARS
 from reviewsd.snapshot.snapshots import Snapshot
 
 _SAMPLE = 4_000  # texts in which words and pieces are counted
@@ -176,7 +177,9 @@ def _extremes(snapshot: Snapshot, field: str) -> tuple[str, str]:
         if key.startswith(prefix):
             name = key[len(prefix) :].decode()
             found = sets.find(field, name)
-            size = len(found.positions) if isinstance(found, Sparse) else snapshot.columns.count
+            size = (
+                len(found.positions) if isinstance(found, PostingList) else snapshot.columns.count
+            )
             sizes[name] = sets._table[row + 1] if found else size
     ordered = sorted(sizes, key=lambda name: (sizes[name], name))
     return ordered[-1], ordered[0]

@@ -29,7 +29,7 @@ from statistics import median
 import msgspec
 from msgspec.structs import replace
 
-from reviewsd.snapshot import layout as folder
+from reviewsd.snapshot import layout
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks.accounts import sizes
 from tests.benchmarks.classes import classes, day_at
@@ -64,7 +64,7 @@ class Noticed:
 
 def slow_searches(state: Path) -> list[str]:
     """Paths of searches, none like another, that have to look at most texts."""
-    snapshot = Snapshot((state / "snapshots" / folder.CURRENT).resolve())
+    snapshot = Snapshot((state / "snapshots" / layout.CURRENT).resolve())
     known = classes(snapshot)
     worst = [*known["text: worst words"], *known["text: worst pieces"]]
     oldest = day_at(snapshot, snapshot.columns.count - 1)

@@ -157,7 +157,7 @@ async def main() -> None:
     origin = "https://reviews.example.com"
     headers = {
         "Content-Type": "application/atom+xml; charset=utf-8",
-        "Link": f'<{origin}/api/websub/hub>; rel="hub", <{origin}/feed.xml>; rel="self"',
+        "Link": f'<{origin}/feed.xml>; rel="self", <{origin}/api/websub/hub>; rel="hub"',
         "ETag": '"-l6FSsEgPiJsKJe7-yOeXg"',
         "User-Agent": f"peer/1.0 (+{origin}/; WebSub hub)",
         "Accept-Encoding": "identity",

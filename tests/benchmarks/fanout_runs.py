@@ -16,11 +16,11 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from reviewsd.app.hub import DATABASE
 from reviewsd.domain.subscription import Active, Subscription
-from reviewsd.http1 import urls as paths
+from reviewsd.http1 import urls
 from reviewsd.store.rows import Pair, save
 from reviewsd.store.topics import topics
-from reviewsd.app.daemon.hub import DATABASE
 from tests.benchmarks.fanout_sink import SEEDED, Counts, share
 from tests.support.authority import authority
 from tests.support.daemon import Daemon, until
@@ -42,10 +42,10 @@ hub:
     ca_file: {ca}
 """
 _FILLING = "They came on time, explained what they were doing, and left the place clean. "
-_DAY = 86_400_000  # milliseconds
+DAY = 86_400_000  # milliseconds
 _EACH = 0.02  # seconds between two questions to /healthz
 _BEFORE = 0.01  # seconds before the first delivery came in, when the hub had begun with it
-_STORED = 0.3  # seconds after the last delivery, when its result is in the store
+STORED = 0.3  # seconds after the last delivery, when its result is in the store
 _LIMIT = 180.0  # seconds of one fan-out
 _HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -133,7 +133,7 @@ class Bench:
                 daemon.launch(before=("taskset", "-c", OURS))
                 daemon.wait_ready()
                 assert daemon.process is not None
-                _change(daemon.data)
+                change(daemon.data)
                 with (
                     ThreadPoolExecutor(1) as reloading,
                     socket.create_connection(("127.0.0.1", daemon.port)) as asking,
@@ -142,14 +142,14 @@ class Bench:
                     health = _Health(asking)
                     run = _watch(case, daemon.process.pid, sink, counts, health, None)
                     assert reload.result()["outcome"] == "published"
-                body = daemon.get(paths.ATOM_FEED).body
+                body = daemon.get(urls.ATOM_FEED).body
                 assert hashlib.sha256(body).digest() == Counts.read(counts).digest
                 assert daemon.stop() == 0
             _check(directory, case)
             within = [
                 (late, busy)
                 for at, late, busy in _late(gaps)
-                if run.began <= at <= run.began + run.seconds + _STORED
+                if run.began <= at <= run.began + run.seconds + STORED
             ]
             shutil.rmtree(directory)
             return replace(
@@ -168,7 +168,7 @@ class Bench:
             database = directory / "state" / DATABASE
             with closing(sqlite3.connect(database)) as connection, connection:
                 connection.execute(
-                    "UPDATE topic SET version = version + 1 WHERE path = ?", (paths.ATOM_FEED,)
+                    "UPDATE topic SET version = version + 1 WHERE path = ?", (urls.ATOM_FEED,)
                 )
             program = Path(__file__).with_name("fanout_peer.py")
             command = ["taskset", "-c", OURS, str(self._python), str(program)]
@@ -199,7 +199,7 @@ class Bench:
         """Make data whose Atom feed has the size, and have the topics' first versions stored."""
         self._template.mkdir()
         with Daemon(self._template) as daemon:
-            size = len(daemon.get(paths.ATOM_FEED).body)
+            size = len(daemon.get(urls.ATOM_FEED).body)
             known = json.loads((daemon.data / "reviews.json").read_bytes())
             newest = max(known["reviews"], key=lambda review: review["date"] or "")
             newest["text"] = f"{newest['text']} " + _FILLING * (
@@ -207,7 +207,7 @@ class Bench:
             )
             (daemon.data / "reviews.json").write_text(json.dumps(known))
             daemon.reload()
-            size = len(daemon.get(paths.ATOM_FEED).body)
+            size = len(daemon.get(urls.ATOM_FEED).body)
             assert abs(size - FEED_BYTES) < 1_000, size
             until(lambda: "/feed.xml version 2" in daemon.log.read_text(), "version 2")
             daemon.stop()
@@ -220,11 +220,11 @@ class Bench:
         now = time.time_ns() // 1_000_000
         with closing(sqlite3.connect(directory / "state" / DATABASE)) as connection, connection:
             cursor = connection.cursor()
-            topic = topics(cursor)[paths.ATOM_FEED]
+            topic = topics(cursor)[urls.ATOM_FEED]
             active = Active(
                 secret=None,
-                lease_seconds=_DAY // 1000,
-                lease_expires_at=now + _DAY,
+                lease_seconds=DAY // 1000,
+                lease_expires_at=now + DAY,
                 delivered_version=topic.version,
                 created_at=now,
                 verified_at=now,
@@ -298,34 +298,34 @@ def _watch(
     begin: Callable[[], None] | None,
 ) -> Run:
     """Watch a fan-out from before it begins until everything is in the store."""
-    sinks = _cpu(sink)
-    samples = [(time.monotonic(), _cpu(pid))]
+    sinks = cpu(sink)
+    samples = [(time.monotonic(), cpu(pid))]
     deadline = samples[0][0] + _LIMIT
     if begin is not None:
         begin()
     while (seen := Counts.read(counts)).deliveries < case.subscribers:
         if not seen.deliveries:
-            samples.append((time.monotonic(), _cpu(pid)))
+            samples.append((time.monotonic(), cpu(pid)))
         if health is not None:
             health.ask()
         time.sleep(0.001 if not seen.deliveries else 0.005)
         assert time.monotonic() < deadline, seen
-    time.sleep(_STORED)
+    time.sleep(STORED)
     seen = Counts.read(counts)
     assert seen.deliveries == seen.distinct == case.subscribers, seen
     if begin is None:
-        began, cpu = next(
+        began, used = next(
             sample for sample in reversed(samples) if sample[0] < seen.first - _BEFORE
         )
     else:
-        began, cpu = samples[0]
+        began, used = samples[0]
     seconds = seen.last - began
     return Run(
         began=began,
         seconds=seconds,
         rate=case.subscribers / seconds,
-        cpu=1e3 * (_cpu(pid) - cpu) / case.subscribers,
-        sink_cpu=1e3 * (_cpu(sink) - sinks) / case.subscribers,
+        cpu=1e3 * (cpu(pid) - used) / case.subscribers,
+        sink_cpu=1e3 * (cpu(sink) - sinks) / case.subscribers,
         handshakes=seen.handshakes,
         resumed=seen.resumed,
     )
@@ -338,12 +338,12 @@ def _late(gaps: Path) -> Iterator[tuple[float, float, float]]:
         yield at, late, busy
 
 
-def _cpu(pid: int) -> float:
+def cpu(pid: int) -> float:
     """Seconds of CPU that a process has used, all threads, user and system."""
     return time.clock_gettime((~pid << 3) | 2)  # clock_getcpuclockid(3)
 
 
-def _change(data: Path) -> None:
+def change(data: Path) -> None:
     """Change the newest review."""
     known = json.loads((data / "reviews.json").read_bytes())
     newest = max(known["reviews"], key=lambda review: review["date"] or "")

@@ -1,4 +1,4 @@
-"""The HTTP table of issue 6: us beside nginx, Starlette, aiohttp and FastAPI, one core each.
+"""The HTTP table: us beside nginx, Starlette, aiohttp and FastAPI, one core each.
 
     python -m tests.benchmarks.http_peers [--rows feed,304,...] [--rounds 5] [--seconds 2]
         [--connections 16] [--sizes 1000,100000] [--data DIR] [--venv /tmp/w/peer]
@@ -43,7 +43,7 @@ from tests.benchmarks.sizes import data_set
 _NAMES = (OURS, KLEIN, NGINX, READING, STARLETTE, AIOHTTP, ENCODING, FASTAPI)
 _FEED, _REVIEWS = "/api/feed.json", "/reviews.json"
 _AIMS = {NGINX: 0.9, STARLETTE: 3.0, AIOHTTP: 2.0, ENCODING: 8.0}
-"""How many times our CPU a peer should take for a document (design/performance.md 1)."""
+"""How many times our CPU a peer should take for a document (performance.md 1)."""
 _SIZE = 1_000
 _WARM = 200  # requests that nobody counts
 

@@ -11,9 +11,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from reviewsd.snapshot import layout as folder
-
-from reviewsd.http1 import urls as paths
+from reviewsd.http1 import urls
+from reviewsd.snapshot import layout
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks import http_nginx
 from tests.benchmarks.accounts import cpu, family
@@ -94,19 +93,19 @@ def ours(place: Path, data: Path) -> Iterator[tuple[list[Server], Path]]:
             running.wait_ready()
             assert running.process is not None
             servers.append(Server(name, running.port, running.process.pid))
-        yield servers, (first / "state" / "snapshots" / folder.CURRENT).resolve()
+        yield servers, (first / "state" / "snapshots" / layout.CURRENT).resolve()
 
 
 def publish(snapshot: Path, root: Path) -> None:
     """Lay the documents of a snapshot out as files by their paths."""
     for document in Snapshot(snapshot).manifest.documents:
-        if document.path in {paths.REVIEWS, paths.JSON_FEED}:
+        if document.path in {urls.REVIEWS, urls.JSON_FEED}:
             target = root / document.path.lstrip("/")
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(snapshot / document.file, target)
             if document.compressed:
-                packed = f"{document.file}{folder.GZIP}"
-                shutil.copyfile(snapshot / packed, f"{target}{folder.GZIP}")
+                packed = f"{document.file}{layout.GZIP}"
+                shutil.copyfile(snapshot / packed, f"{target}{layout.GZIP}")
 
 
 @contextmanager

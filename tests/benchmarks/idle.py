@@ -22,6 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial, reduce
+from http.client import BadStatusLine, HTTPResponse
 from operator import add
 from pathlib import Path
 
@@ -37,7 +38,18 @@ _REQUEST = get("/healthz")
 _CLOSING = get("/healthz", "Connection: close")
 _DESCRIPTORS = 16_000
 
-KINDS = {"silent": b"", "has asked": _REQUEST, "half a header": _REQUEST[:20]}
+_BODY = b'{"jsonrpc":"2.0","id":1,"method":"ping"' + 65_000 * b" " + b"}"
+_JSON = ("Content-Type: application/json", f"Content-Length: {len(_BODY)}")
+
+KINDS = {
+    "silent": b"",
+    "has asked": _REQUEST,
+    "half a header": _REQUEST[:20],
+    "16 kB in one field": get("/healthz", "A: " + 16_000 * "b"),
+    "450 fields": get("/healthz", *(f"X-{number}: {20 * 'a'}" for number in range(450))),
+    "a body of 64 kB": get("/mcp", *_JSON).replace(b"GET", b"POST") + _BODY,
+    "an answer of 100 reviews": get("/api/reviews/search?limit=100"),
+}
 """What each connection sends before it is idle."""
 
 
@@ -111,10 +123,13 @@ def crowd(port: int, number: int, first: bytes) -> list[socket.socket]:
             connection.sendall(first)
         if place % _AT_ONCE == 0:
             time.sleep(0.02)
-    if first.endswith(b"\r\n\r\n"):
-        for connection in opened:
-            with suppress(ConnectionResetError):
-                connection.recv(65_536)
+        if len(first) > len(KINDS["half a header"]):
+            with suppress(
+                ConnectionResetError, BadStatusLine
+            ):  # closed to make room, or as it comes
+                answer = HTTPResponse(connection)
+                answer.begin()
+                answer.read()
     return opened
 
 

@@ -27,17 +27,17 @@ from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
 
 from reviewsd.domain.search_query import SearchQuery
-from reviewsd.snapshot.search import Hits
-from reviewsd.snapshot import layout as folder
+from reviewsd.http1.responses import Responses
+from reviewsd.publish import compile_process
 from reviewsd.publish.compiler import Settings
-from reviewsd.publish.publication import Order
-from reviewsd.publish.sources import signature
-from reviewsd.publish import compile_process as child
+from reviewsd.publish.publication import PublicationOrder
 from reviewsd.publish.publisher import Publisher
-from reviewsd.snapshot.snapshots import Snapshot, Snapshots
+from reviewsd.publish.sources import signature
 from reviewsd.runtime.cooperative import CooperativeScheduler
+from reviewsd.snapshot import layout
+from reviewsd.snapshot.search import Hits
+from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.web.reads import Reads
-from reviewsd.http1.responses import Replies
 from tests.benchmarks.classes import classes
 from tests.support.workload import workload
 
@@ -94,13 +94,14 @@ class Result(msgspec.Struct):
     reloads: list[Reload]
 
 
-def order(data: Path, state: Path) -> Order:
+def order(data: Path, state: Path) -> PublicationOrder:
     """What to publish."""
-    return Order(
+    return PublicationOrder(
         data_dir=str(data),
         snapshots=str(state / "snapshots"),
         settings=SETTINGS,
         max_bytes=MAX_BYTES,
+        insights="file",
     )
 
 
@@ -189,13 +190,14 @@ async def measure(clock: PosixReactorBase, data: Path, state: Path, reloads: int
         "benchmark",
         snapshots,
         partial(deferToThread, signature, data),
-        partial(child.run, clock),
+        partial(compile_process.run, clock),
+        clock,
     )
     await publisher.reload()
-    replies = Replies(SETTINGS.base_url, "public")
+    replies = Responses(SETTINGS.base_url, "public")
     Reads(snapshots, replies, workload(clock))  # prepares what is published
     scheduler = CooperativeScheduler(clock)
-    link = state / "snapshots" / folder.CURRENT
+    link = state / "snapshots" / layout.CURRENT
     opening = []
     for _ in range(20):
         begin = time.perf_counter()

@@ -31,8 +31,8 @@ import msgspec
 from msgspec.structs import fields, replace
 
 from reviewsd.domain.search_query import Cursor, SearchQuery
+from reviewsd.snapshot import layout
 from reviewsd.snapshot.search import Hits
-from reviewsd.snapshot import layout as folder
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks.classes import classes, distinct, sample
 from tests.benchmarks.outside import Patient
@@ -201,7 +201,7 @@ def measure(data: Path, venv: Path, rounds: int) -> list[str]:
         shutil.copytree(data, place / "d" / "data")
         running = stack.enter_context(Patient(place / "d", KEPT))
         assert running.process is not None
-        current = (running.state / "snapshots" / folder.CURRENT).resolve()
+        current = (running.state / "snapshots" / layout.CURRENT).resolve()
         snapshot = Snapshot(current)
         prepare(snapshot, current, place / "peer")
         theirs = [stack.enter_context(sdk(venv, place / "peer", kind)) for kind in KINDS]

@@ -18,8 +18,8 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import react
 
 from reviewsd.domain.callback import Callback
-from reviewsd.websub.outbound.requests.client import CallbackClient
-from reviewsd.websub.outbound.requests.outcomes import Answered
+from reviewsd.websub.outbound.client import CallbackClient
+from reviewsd.websub.outbound.outcomes import Answered
 from tests.support.authority import authority
 from tests.support.callback_process import sink
 from tests.support.outbound import Turnstile, callback, calling, push

@@ -20,8 +20,8 @@ from statistics import median
 
 import msgspec
 
-from reviewsd.snapshot import layout as folder
 from reviewsd.publish.publication import Job, Line, Step
+from reviewsd.snapshot import layout
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks import inside
 from tests.benchmarks.classes import distinct
@@ -121,7 +121,7 @@ def ready(running: Daemon) -> float:
 
 def search(running: Daemon) -> list[float]:
     """2,000 searches, none like another, over one connection; milliseconds."""
-    snapshot = Snapshot((running.state / "snapshots" / folder.CURRENT).resolve())
+    snapshot = Snapshot((running.state / "snapshots" / layout.CURRENT).resolve())
     connection = http.client.HTTPConnection("127.0.0.1", running.port)
     times = []
     for query in islice(distinct(snapshot), _SEARCHES):

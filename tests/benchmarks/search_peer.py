@@ -23,8 +23,8 @@ from statistics import median
 
 import msgspec
 
-from reviewsd.snapshot.search import SERVICE, TECHNICIAN, Dense
-from reviewsd.snapshot import layout as folder
+from reviewsd.snapshot import layout
+from reviewsd.snapshot.position_sets import SERVICE, TECHNICIAN, Bitmap, PostingList
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks.classes import distinct
 from tests.benchmarks.outside import Patient
@@ -150,11 +150,11 @@ def prepare(snapshot: Snapshot, source: Path, place: Path) -> None:
     sets = snapshot._sets
     for key in sets._rows:
         field, _, name = key.decode().partition("\0")
-        if field in mentions and (found := sets.find(field, name)) is not None:
+        if field in mentions and isinstance(found := sets.find(field, name), PostingList | Bitmap):
             every = range(snapshot.columns.count)
             mentions[field][name] = (
                 [place for place in every if place in found]
-                if isinstance(found, Dense)
+                if isinstance(found, Bitmap)
                 else found.positions.tolist()
             )
     (place / "mentions.json").write_bytes(msgspec.json.encode(mentions))
@@ -201,7 +201,7 @@ def measure(data: Path, venv: Path, size: int) -> list[str]:
         shutil.copytree(data, directory / "d" / "data")
         with Patient(directory / "d", KEPT) as running:
             assert running.process is not None
-            current = (running.state / "snapshots" / folder.CURRENT).resolve()
+            current = (running.state / "snapshots" / layout.CURRENT).resolve()
             snapshot = Snapshot(current)
             prepare(snapshot, current, directory / "peer")
             with peer(venv, directory / "peer") as (port, pid):

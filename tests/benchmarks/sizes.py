@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.sizes [--sizes 1000,100000,1000000] [--data DIR]
 
-Prints Markdown tables with the aims beside them (design/performance.md 1). One heavy process at a
+Prints Markdown tables with the aims beside them (performance.md 1). One heavy process at a
 time: the two halves, ``inside`` and ``outside``, run one after the other for each size.
 """
 

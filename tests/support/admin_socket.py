@@ -25,14 +25,20 @@ class Answer(NamedTuple):
 
 
 async def ask(
-    socket_path: Path, method: str, target: str, headers: Mapping[str, str] | None = None
+    socket_path: Path,
+    method: str,
+    target: str,
+    headers: Mapping[str, str] | None = None,
+    body: bytes | None = None,
 ) -> Answer:
     """One request as reviewsctl makes it; ``Host`` can be replaced, or left out with ''."""
-    answer: Answer = await deferToThread(_ask, socket_path, method, target, headers or {})
+    answer: Answer = await deferToThread(_ask, socket_path, method, target, headers or {}, body)
     return answer
 
 
-def _ask(socket_path: Path, method: str, target: str, headers: Mapping[str, str]) -> Answer:
+def _ask(
+    socket_path: Path, method: str, target: str, headers: Mapping[str, str], body: bytes | None
+) -> Answer:
     connection = http.client.HTTPConnection("reviewsd", timeout=10)
     connection.sock = socket.socket(socket.AF_UNIX)
     try:
@@ -41,7 +47,7 @@ def _ask(socket_path: Path, method: str, target: str, headers: Mapping[str, str]
         for name, value in {"Host": "reviewsd", **headers}.items():
             for each in filter(None, value.split("|")):
                 connection.putheader(name, each)
-        connection.endheaders()
+        connection.endheaders(body, encode_chunked="Transfer-Encoding" in headers)
         response = connection.getresponse()
         return Answer(response.status, response.headers, response.read())
     finally:

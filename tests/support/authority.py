@@ -9,10 +9,12 @@ from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
 DAY = timedelta(days=1)
+
+Key = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,9 @@ class Identity:
     """A certificate and its key."""
 
     certificate: x509.Certificate
-    key: ec.EllipticCurvePrivateKey
+    key: Key
+    chain: tuple[x509.Certificate, ...] = ()
+    """From its issuer up to the one below the root."""
 
     @property
     def pem(self) -> bytes:
@@ -48,12 +52,16 @@ class Identity:
 class Authority:
     """Issues certificates."""
 
-    def __init__(self, name: str = "Tests") -> None:
-        self.identity = _signed(name, None, ca=True)
+    def __init__(self, name: str = "Tests", identity: Identity | None = None) -> None:
+        self.identity = identity or _signed(name, None, ca=True)
 
-    def issue(self, *names: str, expired: bool = False) -> Identity:
+    def issue(self, *names: str, expired: bool = False, key: Key | None = None) -> Identity:
         """A server's identity for host names and addresses."""
-        return _signed("server", self.identity, names=names, expired=expired)
+        return _signed("server", self.identity, names=names, expired=expired, key=key)
+
+    def delegate(self, name: str = "Intermediate", key: Key | None = None) -> "Authority":
+        """Another one, which this one vouches for."""
+        return Authority(identity=_signed(name, self.identity, ca=True, key=key))
 
 
 @cache
@@ -79,8 +87,9 @@ def _signed(
     names: tuple[str, ...] = (),
     ca: bool = False,
     expired: bool = False,
+    key: Key | None = None,
 ) -> Identity:
-    key = ec.generate_private_key(ec.SECP256R1())
+    key = key or ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
     end = now - DAY if expired else now + 7 * DAY
@@ -97,7 +106,10 @@ def _signed(
     if names:
         subjects = x509.SubjectAlternativeName([_general_name(each) for each in names])
         builder = builder.add_extension(subjects, critical=False)
-    return Identity(builder.sign(issuer.key if issuer else key, hashes.SHA256()), key)
+    certificate = builder.sign(issuer.key if issuer else key, hashes.SHA256())
+    if issuer is None or issuer.certificate.issuer == issuer.certificate.subject:
+        return Identity(certificate, key)
+    return Identity(certificate, key, (issuer.certificate, *issuer.chain))
 
 
 def _general_name(name: str) -> x509.GeneralName:

@@ -83,6 +83,8 @@ class _Contexts:
             self._context.set_cipher_list(b"ALL:@SECLEVEL=0")
         self._context.use_certificate(identity.certificate)
         self._context.use_privatekey(identity.key)
+        for each in identity.chain:
+            self._context.add_extra_chain_cert(each)
         self._context.set_session_id(b"callbacks")
 
     def getContext(self) -> SSL.Context:

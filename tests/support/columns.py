@@ -5,24 +5,25 @@ read into memory and searched with ``bytes.find``: slow, short, and without a bu
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import pytest
 
-from reviewsd.snapshot import search as searching
-from reviewsd.domain.insights import slug
 from reviewsd.domain.dataset import load
-from reviewsd.snapshot.search import Columns, Dense, PositionSet, Sparse
-from reviewsd.snapshot import columns as writing
-from reviewsd.snapshot import layout as names
-from reviewsd.snapshot import frequent
-from reviewsd.snapshot.columns import set_key
+from reviewsd.domain.insights import slug
+from reviewsd.domain.naming import Ambiguous
 from reviewsd.publish.compiler import Settings, compile_folder
+from reviewsd.snapshot import columns as writing
+from reviewsd.snapshot import frequent
+from reviewsd.snapshot import layout as names
+from reviewsd.snapshot import search as searching
+from reviewsd.snapshot.columns import set_key
 from reviewsd.snapshot.layout import Manifest
+from reviewsd.snapshot.position_sets import Bitmap, Columns, PositionSet, PostingList
 
 SETTINGS = Settings(base_url="https://reviews.example", authority="reviews.example", year=2025)
 
@@ -33,15 +34,18 @@ class Entity(TypedDict, total=False):
     id: str
     name: str
     label: str
+    aliases: list[str]
     review_ids: list[str]
     example_review_ids: list[str]
 
 
 class Insights(TypedDict, total=False):
-    """The part of the insights that drives filters; lists by ``technicians``, ``services``."""
+    """The part of the insights that drives filters."""
 
     entities: dict[str, list[str | Entity]]
-    per_review: dict[str, dict[str, list[str]]]
+    aspects: list[str | Entity]
+    topics: list[str | Entity]
+    per_review: dict[str, dict[str, Any]]
 
 
 class Review(TypedDict, total=False):
@@ -93,29 +97,33 @@ def record_slices(folder: Path) -> list[bytes]:
     return [content[begins[i] : begins[i + 1] - 1] for i in range(len(begins) - 1)]
 
 
-def position_sets(folder: Path) -> dict[bytes, PositionSet]:
+def position_sets(folder: Path) -> dict[bytes, PositionSet | Ambiguous]:
     """Every position set by its key, in the order of the file."""
     keys = (folder / names.SET_KEYS).read_bytes()
     content = memoryview((folder / names.SETS).read_bytes())
     table = _numbers(folder, names.SET_TABLE, "Q")
     count = len(_numbers(folder, names.DAYS, "i"))
-    sets: dict[bytes, PositionSet] = {}
+    sets: dict[bytes, PositionSet | Ambiguous] = {}
     for row in range(0, len(table), names.SET_FIELDS):
-        begin, end, at, size, dense = table[row : row + names.SET_FIELDS]
-        if dense:
-            sets[keys[begin:end]] = Dense(content[at : at + (count + 7) // 8])
+        begin, end, at, size, kind = table[row : row + names.SET_FIELDS]
+        if kind == names.NAMES:
+            sets[keys[begin:end]] = Ambiguous(tuple(json.loads(bytes(content[at : at + size]))))
+        elif kind == names.BITMAP:
+            sets[keys[begin:end]] = Bitmap(content[at : at + (count + 7) // 8])
         else:
-            sets[keys[begin:end]] = Sparse(content[at : at + 4 * size].cast("I"))
+            sets[keys[begin:end]] = PostingList(content[at : at + 4 * size].cast("I"))
     return sets
 
 
-def members(positions: PositionSet, count: int) -> list[int]:
+def members(positions: PositionSet | Ambiguous, count: int) -> list[int]:
     """The positions of a set over so many reviews, ascending."""
     match positions:
-        case Sparse():
+        case PostingList():
             return positions.positions.tolist()
-        case Dense():
+        case Bitmap():
             return [position for position in range(count) if position in positions]
+        case Ambiguous():
+            raise AssertionError(positions)
 
 
 def open_columns(folder: Path) -> Columns:
@@ -160,25 +168,100 @@ def opened(data: Data, **thresholds: float) -> Iterator[Columns]:
 
 
 def _names_of(entity: str | Entity) -> set[str]:
+    return {name.strip().casefold() for name in _raw_names(entity)}
+
+
+def _spelled(entry: dict[str, Any], kind: str, sentiment: str | None) -> set[str]:
+    """What an entry of ``per_review`` names, casefolded."""
+    found = entry.get(kind, [])
+    if sentiment is not None:
+        found = [
+            each["id"]
+            for each in found
+            if isinstance(each, dict) and each.get("sentiment") == sentiment
+        ]
+    names = [each["id"] if isinstance(each, dict) else each for each in found]
+    return {name.strip().casefold() for name in names}
+
+
+def _label(entity: str | Entity) -> str:
+    if isinstance(entity, str):
+        return entity.strip().casefold()
+    label = entity.get("label") or entity.get("name") or entity["id"]
+    return label.strip().casefold()
+
+
+def _aliases(entity: str | Entity) -> list[str]:
+    return [] if isinstance(entity, str) else entity.get("aliases", [])
+
+
+def _resolved(
+    entities: list[str | Entity], kind: str, value: str, spelled: set[str]
+) -> list[str | Entity]:
+    """Whom a name means: contract 3, read naively.
+
+    Raises:
+        AmbiguousError: It may mean several.
+    """
+    key, plain = value.strip().casefold(), slug(value)
+    exact = [each for each in entities if key in _names_of(each)]
+    if exact:
+        return exact
+    ways: list[Callable[[str | Entity], bool]]
+    ways = [lambda each: key in {alias.strip().casefold() for alias in _aliases(each)}]
+    if key not in spelled:
+        ways.append(lambda each: plain in map(slug, [*_raw_names(each), *_aliases(each)]))
+        if kind in {"technicians", "services"}:
+            ways.append(
+                lambda each: (
+                    plain in {slug(n.split()[0]) for n in _raw_names(each) if len(n.split()) > 1}
+                )
+            )
+    for fits in ways:
+        labels = {_label(each) for each in entities if fits(each)}
+        if len(labels) > 1:
+            raise AmbiguousError(value)
+        if labels:
+            return [each for each in entities if labels & _names_of(each)]
+    return []
+
+
+def _raw_names(entity: str | Entity) -> list[str]:
     """Id, name and label, derived where they are not given (data-model.md 2)."""
     given: Entity = {"label": entity} if isinstance(entity, str) else entity
     label = given.get("label") or given.get("name") or given["id"]
-    names = (given.get("id") or slug(label), given.get("name"), label)
-    return {name.strip().casefold() for name in names if name}
+    return [name for name in (given.get("id") or slug(label), given.get("name"), label) if name]
 
 
-def mentioned(insights: Insights, kind: str, value: str) -> set[str]:
-    """The ids of the reviews that mention somebody: data-model.md 3, rules 1 and 2, read naively."""
+class AmbiguousError(Exception):
+    """A name fits several entities."""
+
+
+def mentioned(insights: Insights, kind: str, value: str, sentiment: str | None = None) -> set[str]:
+    """The ids of the reviews that mention somebody: data-model.md 3, read naively.
+
+    Args:
+        insights: Those of the data set.
+        kind: A list of entities.
+        value: The name asked for.
+        sentiment: Only mentions with this one.
+
+    Raises:
+        AmbiguousError: The name may mean several.
+    """
     key = value.strip().casefold()
-    entities = insights.get("entities", {}).get(kind, [])
-    resolved = [entity for entity in entities if key in _names_of(entity)]
+    lists: dict[str, list[str | Entity]] = dict(insights.get("entities", {}))
+    lists |= {"aspects": insights.get("aspects", []), "topics": insights.get("topics", [])}
+    entries = insights.get("per_review", {})
+    every = set().union(*(_spelled(entry, kind, None) for entry in entries.values()))
+    resolved = _resolved(lists.get(kind, []), kind, value, every)
     wanted = {key}.union(*map(_names_of, resolved))
     found = {
         review_id
-        for review_id, entry in insights.get("per_review", {}).items()
-        if wanted & {name.strip().casefold() for name in entry.get(kind, [])}
+        for review_id, entry in entries.items()
+        if wanted & _spelled(entry, kind, sentiment)
     }
-    for entity in resolved:
+    for entity in resolved if sentiment is None else ():
         if not isinstance(entity, str):
             found.update(entity.get("review_ids", []), entity.get("example_review_ids", []))
     return found

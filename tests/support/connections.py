@@ -16,17 +16,18 @@ from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 from zope.interface import implementer
 
-from reviewsd.http1.request import Asked
-from reviewsd.server.connection import Channel
 from reviewsd.http1.hosts import Hosts
+from reviewsd.http1.request import Request
+from reviewsd.http1.responses import Response, Responses
+from reviewsd.server.connection import Channel
+from reviewsd.server.server import SWEEP_SECONDS, Handoff, Limits, PublicServer
+from reviewsd.web.dispatch import Dispatcher
+from reviewsd.web.klein_request import PublicRequest
 from reviewsd.web.reads import Answer
-from reviewsd.http1.responses import Replies, Reply
-from reviewsd.web.request import PublicRequest
-from reviewsd.server.server import SWEEP_SECONDS, HandOver, Limits, PublicServer
-from tests.support.raw import Response, responses
+from tests.support.raw import ReceivedResponse, responses
 
 BASE_URL = "https://reviews.example"
-REPLIES = Replies(BASE_URL, "public", lambda: 0.0)
+REPLIES = Responses(BASE_URL, "public", lambda: 0.0)
 PROXY = "198.51.100.1"
 LARGE = 300_000  # bytes that /large has
 
@@ -121,6 +122,11 @@ class Client:
             self.channel.dataReceived(piece)
             self.settle()
 
+    def finish(self) -> None:
+        """Say that nothing more will be sent."""
+        self.channel.readConnectionLost()
+        self.settle()
+
     def settle(self) -> None:
         """Let the server do what it leaves for the next turns of the reactor."""
         now = self._clock.seconds()
@@ -138,7 +144,7 @@ class Client:
     def received(self) -> bytes:
         return bytes(self.line.value())
 
-    def answers(self, heads: tuple[int, ...] = ()) -> list[Response]:
+    def answers(self, heads: tuple[int, ...] = ()) -> list[ReceivedResponse]:
         """All that came back, read strictly."""
         self.settle()
         return responses(self.received, heads)
@@ -157,7 +163,7 @@ class Later:
     """An answer that somebody waits for."""
 
     def __init__(
-        self, asked: Asked, send: Callable[[Reply], None], fail: Callable[[], None]
+        self, asked: Request, send: Callable[[Response], None], fail: Callable[[], None]
     ) -> None:
         self.cancelled = False
         self._asked = asked
@@ -168,10 +174,10 @@ class Later:
         self._send(answer(self._asked))
 
 
-def answer(asked: Asked) -> Reply:
+def answer(asked: Request) -> Response:
     """What all routes say: the body that came, or else the path."""
     if asked.path == b"/large":
-        return Reply(200, b"Content-Length: %d\r\n" % LARGE, (bytes(LARGE),))
+        return Response(200, b"Content-Length: %d\r\n" % LARGE, (bytes(LARGE),))
     text = "truncated" if asked.truncated else asked.body.decode() or asked.path.decode()
     return REPLIES.plain(200, text)
 
@@ -183,24 +189,24 @@ class Routes(Resource):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked: list[Asked] = []
+        self.asked: list[Request] = []
         self.waiting: list[Later] = []
 
-    def lane(self, asked: Asked) -> Answer:
+    def lane(self, asked: Request) -> Answer:
         """Answer in the lane."""
         self.asked.append(asked)
         if asked.path == b"/soon":
             return succeed(answer(asked))
         if asked.path != b"/later":
             return answer(asked)
-        done: Deferred[Reply] = Deferred(lambda _: setattr(later, "cancelled", True))
+        done: Deferred[Response] = Deferred(lambda _: setattr(later, "cancelled", True))
         later = Later(asked, done.callback, lambda: done.errback(ValueError("bug")))
         self.waiting.append(later)
         return done
 
     def render(self, request: PublicRequest) -> int:
         """Answer behind it, as Klein does."""
-        asked = request.asked
+        asked = request.parsed
         self.asked.append(asked)
         if asked.path == b"/bug":
             raise ValueError("bug")
@@ -218,7 +224,7 @@ class Routes(Resource):
             self._finish(request, answer(asked))
         return NOT_DONE_YET
 
-    def _finish(self, request: PublicRequest, reply: Reply) -> None:
+    def _finish(self, request: PublicRequest, reply: Response) -> None:
         request.put(reply)
         request.finish()
 
@@ -238,25 +244,26 @@ class Door:
         *,
         fast: bool = True,
         hosts: Hosts | None = None,
-        hand_over: HandOver | None = None,
+        hand_over: Handoff | None = None,
         **limits: Any,  # noqa: ANN401  those of Limits
     ) -> None:
         self.clock = Clock()
         self.routes = Routes()
         self.server = PublicServer(
-            self.routes,
+            Dispatcher(self.routes, REPLIES, self.routes.lane if fast else None).respond,
             REPLIES,
             self.clock,
             Limits(**limits),
             hosts,
-            self.routes.lane if fast else None,
             [ip_network(PROXY)],
             hand_over,
         )
 
-    def connect(self, peer: str = "192.0.2.1", *, slow: bool = False) -> Client:
+    def connect(
+        self, peer: str = "192.0.2.1", *, slow: bool = False, proxied: bool = False
+    ) -> Client:
         """A new connection."""
-        channel, line = self.server.buildProtocol(None), Line(peer, slow=slow)
+        channel, line = Channel(self.server, proxied=proxied), Line(peer, slow=slow)
         line.protocol = channel
         channel.makeConnection(cast("FileDescriptor", line))
         return Client(channel, line, self.clock)

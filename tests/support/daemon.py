@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -96,7 +97,11 @@ class Daemon:
             self.data.mkdir()
             for name in ("reviews.json", "insights.json"):
                 shutil.copyfile(DEMO / name, self.data / name)
-        listen = "" if "listen:" in settings else 'listen: ["tcp:0:interface=127.0.0.1"]\n'
+        listen = (
+            ""
+            if re.search(r"^listen:", settings, re.MULTILINE)
+            else 'listen: ["tcp:0:interface=127.0.0.1"]\n'
+        )
         self.config.write_text(
             f"base_url: {BASE_URL}\ndata_dir: data\nstate_dir: state\nadmin_socket: admin.sock\n"
             f"{listen}{settings}"

@@ -1,6 +1,6 @@
 """Data sets of every shape, any way to spell them, and how they are served (data-model.md 1).
 
-``expected_of`` reads the data model a second time, plainly: what ``formats.documents`` makes of the
+``expected_of`` reads the data model a second time, plainly: what ``publish.documents`` makes of the
 operator's bytes must be the same. Numbers keep their spelling here too.
 """
 

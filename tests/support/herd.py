@@ -34,7 +34,9 @@ def main_process(daemon: Daemon) -> int:
 
 def nurseries(daemon: Daemon) -> list[int]:
     return [
-        pid for pid in children(main_process(daemon)) if runs(pid) and b"reader" in name_of(pid)
+        pid
+        for pid in children(main_process(daemon))
+        if runs(pid) and b"reviewsd.app.worker" in name_of(pid)
     ]
 
 

@@ -16,14 +16,14 @@ from typing import Any
 from twisted.internet.defer import Deferred
 from twisted.internet.task import deferLater, react
 
-from reviewsd.websub.outbound.requests.client import CallbackClient
-from reviewsd.websub.outbound.requests.outcomes import Answered, Outcome, Unanswered
+from reviewsd.websub.outbound.client import CallbackClient
+from reviewsd.websub.outbound.outcomes import Answered, AttemptOutcome, Unanswered
 from tests.support.authority import Identity, authority, self_signed
 from tests.support.callback_process import Kind, sink
 from tests.support.callbacks import HOST, NAMES
 from tests.support.outbound import Turnstile, callback, calling, push, reactor
 
-Attempt = Callable[[CallbackClient], Coroutine[Deferred[Any], Any, Outcome]]
+Attempt = Callable[[CallbackClient], Coroutine[Deferred[Any], Any, AttemptOutcome]]
 """One of the two things that the hub does to a callback."""
 
 VERIFY_SECONDS, DELIVER_SECONDS = 15.0, 30.0  # E12
@@ -58,7 +58,7 @@ STRANGERS = (
 class Cost:
     """What an attack has come to."""
 
-    outcome: Outcome
+    outcome: AttemptOutcome
     seconds: float
     megabytes: float
     """By which the peak of the process's memory has grown."""
@@ -130,7 +130,7 @@ async def _row(ca_file: Path, name: str, url: str) -> None:
     sys.stdout.flush()
 
 
-def _words(outcome: Outcome) -> str:
+def _words(outcome: AttemptOutcome) -> str:
     if isinstance(outcome, Answered):
         return f"{outcome.status}, {len(outcome.body)} bytes"
     return outcome.reason if isinstance(outcome, Unanswered) else "crowded"

@@ -1,6 +1,6 @@
 """The whole hub without network and disk: the store in memory, time a number, callbacks as told.
 
-It is put together as ``reviewsd.app.hub`` does it; what differs is in ``World``, ``Store`` and
+It is put together as ``reviewsd.app.hub`` does it; what differs is in ``Context``, ``Store`` and
 ``Client``, the protocols that the hub asks for.
 """
 
@@ -20,41 +20,43 @@ from twisted.internet.task import Clock, deferLater
 from twisted.logger import LogEvent, capturedLogs
 from twisted.python.failure import Failure
 
-from reviewsd.config.load import convert as policies
+from reviewsd.app.hub import assemble
+from reviewsd.config import convert
+from reviewsd.config.schema import Config
+from reviewsd.config.schema import Hub as Settings
 from reviewsd.domain.addresses import network_of
 from reviewsd.domain.callback import Callback
-from reviewsd.http1 import urls as paths
+from reviewsd.http1 import urls
 from reviewsd.http1.representation import Representation
-from reviewsd.config.load.schema import Config
-from reviewsd.config.load.schema import Hub as Settings
+from reviewsd.snapshot.snapshots import Snapshot
 from reviewsd.store import deliveries, intents
-from reviewsd.store.sqlite import Cursor, StoreError
 from reviewsd.store.schema import MIGRATIONS
 from reviewsd.store.secrets import Secrets
-from reviewsd.snapshot.snapshots import Snapshot
+from reviewsd.store.thread import Purpose
+from reviewsd.store.transactions import Cursor, StoreError
+from reviewsd.websub.context import Context
+from reviewsd.websub.delivery import Delivery, DeliveryAttempts
 from reviewsd.websub.denial import Denials
-from reviewsd.websub.delivery import Delivery, Distribution
 from reviewsd.websub.form import MEDIA_TYPE, HubAnswer
 from reviewsd.websub.hub import Hub
-from reviewsd.websub.rate_limits import Backoffs
 from reviewsd.websub.operator import Operator
-from reviewsd.websub.operator_state import Orders
+from reviewsd.websub.operator_state import OperatorState
 from reviewsd.websub.outbound.outcomes import (
     Admission,
     Answered,
-    Crowded,
-    Outcome,
+    AttemptOutcome,
     Push,
+    Throttled,
+    Trail,
     Unanswered,
 )
-from reviewsd.websub.subscribe import Reception
-from reviewsd.websub.scheduler import Rounds
-from reviewsd.websub.context import World
-from reviewsd.app.daemon.hub import assemble
+from reviewsd.websub.rate_limits import Backoffs
+from reviewsd.websub.scheduler import Scheduler
+from reviewsd.websub.subscribe import SubscribeEndpoint
 
 BASE_URL = "https://reviews.example.com"
 CALLBACK = "https://subscriber.example.org/cb?id=1"
-FEED, JSON_FEED, REVIEWS = paths.TOPICS
+FEED, JSON_FEED, REVIEWS = urls.TOPICS
 CLIENT = "192.0.2.7/32"
 ADDRESS = "198.51.99.7"
 START = 1_760_000_000_000
@@ -152,8 +154,9 @@ class MemoryStore:
         self.transactions = 0
         self.dead = False
         """The process was killed: nothing is carried out, nothing returns."""
+        self._seen = -1
 
-    async def run(self, work: Callable[[Cursor], T]) -> T:
+    async def run(self, work: Callable[[Cursor], T], _purpose: Purpose = Purpose.WORK) -> T:
         self.transactions += 1
         if self.transactions > BUDGET:
             raise AssertionError("the store is used for ever")
@@ -169,6 +172,15 @@ class MemoryStore:
             raise StoreError("disk I/O error")
         return result
 
+    async def changed(self) -> bool:
+        self.transactions += 1
+        if self.dead:
+            await Deferred[None]()
+        if self.fault():
+            raise StoreError("disk I/O error")
+        before, self._seen = self._seen, self.connection.total_changes
+        return before != self._seen
+
     def rows(self, sql: str, *values: str | int) -> list[tuple[Any, ...]]:
         """What a query finds."""
         return self.connection.execute(sql, values).fetchall()
@@ -183,7 +195,7 @@ class Exchange:
     """None: it is a verification, or a denial."""
     at: float
     """On the monotonic clock."""
-    ended: Deferred[Outcome] = field(default_factory=Deferred)
+    ended: Deferred[AttemptOutcome] = field(default_factory=Deferred)
     """For who wants to answer himself."""
     hangs: bool = False
     """Whether it waits for that."""
@@ -198,9 +210,7 @@ class Exchange:
         """The path that the request is about."""
         if self.push is None:
             return "/" + self.question["hub.topic"].removeprefix(BASE_URL).lstrip("/")
-        return (
-            self.push.headers.split(b'rel="hub", <')[1].partition(b">")[0].decode()[len(BASE_URL) :]
-        )
+        return self.push.headers.split(b"Link: <")[1].partition(b">")[0].decode()[len(BASE_URL) :]
 
     @property
     def body(self) -> bytes:
@@ -208,7 +218,7 @@ class Exchange:
         return b"".join(bytes(part) for part in self.push.body)
 
 
-Behaviour = Callable[[Exchange], Outcome | None]
+Behaviour = Callable[[Exchange], AttemptOutcome | None]
 """How a callback answers; None: it leaves its answer to ``ended``, and so perhaps never gives one."""
 
 
@@ -221,13 +231,13 @@ def answered(status: int, body: bytes = b"", **headers: bytes) -> Answered:
 UNANSWERED = Unanswered("the connection was refused", ADDRESS)
 
 
-def good(exchange: Exchange) -> Outcome:
+def good(exchange: Exchange) -> AttemptOutcome:
     """Confirms and accepts everything."""
     challenge = "" if exchange.push is not None else exchange.question.get("hub.challenge", "")
     return answered(200, challenge.encode())
 
 
-def hanging(exchange: Exchange) -> Outcome | None:
+def hanging(exchange: Exchange) -> AttemptOutcome | None:
     """Never answers."""
     return None
 
@@ -249,33 +259,44 @@ class Callbacks:
         """Where a host is; in an address network of its own where nothing is said."""
         self.latency: float | None = None
         """Seconds that an answer takes."""
+        self.requesters: list[str] = []
+        """For whom it was asked."""
         self.asked: list[Exchange] = []
         self.sent: list[Exchange] = []
         self.underway: list[Exchange] = []
         self.most: dict[str, int] = {}
         """By host: how many exchanges were under way at most."""
         self.turned_away = 0
-        self.told: Callable[[Exchange, Outcome], None] = lambda _exchange, _outcome: None
+        self.told: Callable[[Exchange, AttemptOutcome], None] = lambda _exchange, _outcome: None
         """Hears what the hub hears."""
 
-    async def verify(self, callback: Callback, *, timeout: float, admission: Admission) -> Outcome:
+    async def verify(
+        self, callback: Callback, *, timeout: float, admission: Admission, requester: str
+    ) -> AttemptOutcome:
+        self.requesters.append(requester)
         return await self._exchange(callback, None, timeout, admission)
 
     async def deliver(
-        self, callback: Callback, push: Push, *, timeout: float, admission: Admission
-    ) -> Outcome:
+        self,
+        callback: Callback,
+        push: Push,
+        *,
+        timeout: float,
+        admission: Admission,
+        trail: Trail | None = None,  # noqa: ARG002 - nothing moves
+    ) -> AttemptOutcome:
         return await self._exchange(callback, push, timeout, admission)
 
     async def _exchange(
         self, callback: Callback, push: Push | None, timeout: float, admission: Admission
-    ) -> Outcome:
+    ) -> AttemptOutcome:
         host = callback.host
         number = len(self.addresses)
         address = self.addresses.setdefault(host, f"11.{number // 256}.{number % 256}.1")
         network = network_of(address)
         if not admission.enter(network):
             self.turned_away += 1
-            return Crowded(ADDRESS)
+            return Throttled(ADDRESS)
         clock = self._time.clock
         exchange = Exchange(callback=callback, push=push, at=clock.seconds())
         (self.asked if push is None else self.sent).append(exchange)
@@ -296,7 +317,7 @@ class Callbacks:
                         timer.cancel()
             elif self.latency is not None:
                 await deferLater(clock, self.latency)
-            if not isinstance(outcome, Crowded):
+            if not isinstance(outcome, Throttled):
                 outcome = replace(outcome, address=address)
             self.told(exchange, outcome)
             return outcome
@@ -316,9 +337,11 @@ def snapshot(text: str, others: Mapping[str, str] | None = None) -> Snapshot:
         text: Of all topics.
         others: By path: another text.
     """
-    texts = {**dict.fromkeys(paths.TOPICS, text), **(others or {})}
+    texts = {**dict.fromkeys(urls.TOPICS, text), **(others or {})}
     bodies = {path: content(path, each) for path, each in texts.items()}
-    signature = SimpleNamespace(reviews=SimpleNamespace(mtime_ns=10**9), insights=None)
+    signature = SimpleNamespace(
+        reviews=SimpleNamespace(mtime_ns=10**9), insights=None, settings=None
+    )
     made = SimpleNamespace(
         manifest=SimpleNamespace(
             documents=[
@@ -369,13 +392,13 @@ class Life:
     time: Time
     callbacks: Callbacks
     store: MemoryStore
-    orders: Orders
+    orders: OperatorState
     secrets: Secrets
     backoffs: Backoffs
-    distribution: Distribution
-    verifying: Rounds[intents.IntentClaim, intents.Verified]
-    delivering: Rounds[Delivery, deliveries.Outcome]
-    reception: Reception
+    distribution: DeliveryAttempts
+    verifying: Scheduler[intents.IntentClaim, intents.Verified]
+    delivering: Scheduler[Delivery, deliveries.DeliveryOutcome]
+    reception: SubscribeEndpoint
     hub: Hub
     operator: Operator
     denials: Denials
@@ -415,10 +438,10 @@ class Life:
         self.store.dead = True
 
     def stop(self) -> None:
-        """End it in order; takes up to 20 seconds."""
+        """End it in order; takes up to 20 seconds, and a transaction."""
         for stop in (self.hub.stop, self.denials.stop):
             ended = Deferred.fromCoroutine(stop())
-            self.time.go(0.0 if ended.called else 20.0)
+            self.time.go(0.0 if ended.called else 21.0)
             assert ended.called
 
 
@@ -436,7 +459,7 @@ def begin(
     """A process, as ``wiring.build_hub`` makes it."""
     config = Config(base_url=BASE_URL, data_dir=Path("/nowhere"), hub=settings)
     numbers = itertools.count(connection.total_changes)
-    world = World(
+    world = Context(
         clock=time.clock,
         now=time.now,
         token=lambda: f"token-{next(numbers)}-{time.now()}",
@@ -445,7 +468,7 @@ def begin(
     )
     store = MemoryStore(connection, time.clock)
     secrets = Secrets([b"k" * 32])
-    parts = assemble(config, world, store, callbacks, policies.addresses(config), secrets, set())
+    parts = assemble(config, world, store, callbacks, convert.addresses(config), secrets, set())
     life = Life(
         time=time,
         callbacks=callbacks,

@@ -5,15 +5,16 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from reviewsd.domain.subscription import (
+    Caps,
     Confirmed,
     Intent,
     Mode,
 )
 from reviewsd.store import deliveries, intents, topics
-from reviewsd.store.sqlite import Cursor
-from reviewsd.store.deliveries import DeliveryClaim, Ended, Outcome
-from reviewsd.store.intents import Asking, Caps, Due, IntentClaim, Verified
+from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome, EndedSubscription
+from reviewsd.store.intents import Asking, Due, IntentClaim, Verified
 from reviewsd.store.rows import Pair
+from reviewsd.store.transactions import Cursor
 from tests.support.hub import CALLBACK, FEED, JSON_FEED, REVIEWS, START, connect, transact
 
 T = TypeVar("T")
@@ -83,8 +84,8 @@ class Rows:
         return list(self.run(lambda cursor: deliveries.due(cursor, contents, now, 100, without))[0])
 
     def deliver(
-        self, now: int = START, results: tuple[Outcome, ...] = (), token: str = "t"
-    ) -> tuple[list[DeliveryClaim], list[Ended]]:
+        self, now: int = START, results: tuple[DeliveryOutcome, ...] = (), token: str = "t"
+    ) -> tuple[list[DeliveryClaim], list[EndedSubscription]]:
         wanted = self.owed(now)
         return self.run(
             lambda cursor: deliveries.turn(cursor, results, wanted, NEW, token, now, now + CLAIM)

@@ -10,11 +10,11 @@ from reviewsd.http1.representation import Buffer
 from reviewsd.mcp.introduction import Introduction
 from reviewsd.mcp.methods import Methods
 from reviewsd.mcp.params import CLIENT_CAPABILITIES, PROTOCOL_VERSION
-from reviewsd.mcp.server import Answer, McpServer, Posted
+from reviewsd.mcp.server import McpAnswer, McpServer, Posted
 from reviewsd.mcp.sessions import Session, Sessions
 from reviewsd.mcp.toolbox import Toolbox
+from reviewsd.runtime.counters import Counters
 from reviewsd.snapshot.snapshots import Snapshot
-from reviewsd.runtime.counters import Tally
 from tests.support.columns import review
 from tests.support.publishing import House
 
@@ -63,7 +63,7 @@ class Reply:
         return found
 
 
-def reply(answer: Answer) -> Reply:
+def reply(answer: McpAnswer) -> Reply:
     headers = {name.decode(): value.decode() for name, value in answer.headers}
     return Reply(answer.status, b"".join(bytes(part) for part in answer.body), headers)
 
@@ -115,7 +115,7 @@ class Bench:
             Methods(
                 Toolbox(),
                 Introduction("1.2.3", "All are from customers."),
-                Tally(),
+                Counters(),
             ),
             lambda size: next(numbers).to_bytes(size, "big"),
         )

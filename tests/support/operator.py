@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 from twisted.internet.defer import Deferred, succeed
 
+from reviewsd.admin.site import Changes, Reloaded
 from reviewsd.domain.listing import (
     Block,
     HubState,
@@ -16,7 +17,6 @@ from reviewsd.domain.listing import (
 )
 from reviewsd.publish.compile_process import Progress
 from reviewsd.publish.publisher import Publisher
-from reviewsd.admin.site import Changes, Reloaded
 
 AT = 1_760_000_000.0
 """2025-10-09T08:53:20Z"""

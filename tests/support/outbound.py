@@ -19,12 +19,12 @@ from zope.interface import implementer
 
 from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import Callback, rebuilt
-from reviewsd.websub.outbound.requests.client import CallbackClient
-from reviewsd.websub.outbound.requests.dialer import Dialler
-from reviewsd.websub.outbound.requests.requests import Limits, Outbound
-from reviewsd.websub.outbound.requests.outcomes import Push
-from reviewsd.websub.outbound.requests.resolver import Resolver
-from reviewsd.websub.outbound.requests.tls import Tls
+from reviewsd.websub.outbound.client import CallbackClient
+from reviewsd.websub.outbound.dialer import Dialer
+from reviewsd.websub.outbound.outcomes import Push
+from reviewsd.websub.outbound.requests import Limits, Outbound
+from reviewsd.websub.outbound.resolver import Resolver
+from reviewsd.websub.outbound.tls import Tls
 
 reactor = cast("Any", installed)
 
@@ -103,7 +103,7 @@ async def calling(
     outbound = Outbound(
         reactor,
         Resolver(reactor, names or Names(), addresses, dns_seconds),
-        Dialler(reactor, addresses, set() if own_listeners is None else own_listeners),
+        Dialer(reactor, addresses, set() if own_listeners is None else own_listeners),
         Tls(reactor, ca_file),
         limits or Limits(),
     )

@@ -3,6 +3,7 @@
 import os
 import pwd
 import shutil
+import socket
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -63,6 +64,12 @@ class Server:
 
     def url(self, name: str) -> str:
         return f"postgresql://{USER}@/{name}?host={self.directory}"
+
+    def connect(self) -> socket.socket:
+        """A connection to its socket, for a relay."""
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(str(self.directory / ".s.PGSQL.5432"))
+        return connection
 
     def execute(self, sql: str, url: str | None = None) -> list[tuple[Any, ...]]:
         """Run a statement beside the daemons; the rows, if it has some."""

@@ -1,26 +1,21 @@
 """A data directory and a state directory, published in this process or in one of its own."""
 
+import contextlib
 import dataclasses
 import hashlib
 import json
 import resource
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import msgspec
 
-from reviewsd.snapshot import layout as folder
-from reviewsd.snapshot.layout import Manifest, Seen
-from reviewsd.publish.publication import (
-    Job,
-    Line,
-    Order,
-    Outcome,
-    open_manifest,
-    open_seen,
-    publish,
-)
+from reviewsd.publish.publication import Job, Line, Outcome, PublicationOrder, publish
+from reviewsd.snapshot import layout
+from reviewsd.snapshot.layout import BuildInfo, Manifest, open_manifest, open_seen
 from tests.support.columns import SETTINGS, Review
 
 NOW = 1_760_000_000.5
@@ -37,11 +32,12 @@ class House:
         self.data.mkdir()
         self.snapshots = place / "state" / "snapshots"
         self.current = self.snapshots / "current"
-        self.order = Order(
+        self.order = PublicationOrder(
             data_dir=str(self.data),
             snapshots=str(self.snapshots),
             settings=SETTINGS,
             max_bytes=1 << 30,
+            insights="file",
         )
 
     def limit_resources(self, size: int) -> None:
@@ -62,7 +58,7 @@ class House:
     def publish(self, now: float = NOW, *, force: bool = False, **order: object) -> Outcome:
         return publish(self.job(now, force=force, **order), lambda *_: None)
 
-    def seen(self) -> Seen:
+    def seen(self) -> BuildInfo:
         seen = open_seen(self.current)
         assert seen is not None
         return seen
@@ -70,7 +66,7 @@ class House:
     def manifest(self) -> Manifest:
         """That of the current snapshot, which is whole."""
         revision = self.current.readlink().name
-        encoded = (self.current / folder.MANIFEST).read_bytes()
+        encoded = (self.current / layout.MANIFEST).read_bytes()
         manifest = open_manifest(self.current)
         assert manifest is not None
         assert hashlib.sha256(encoded).hexdigest()[:16] == revision
@@ -89,7 +85,17 @@ class House:
         """The current snapshot, and nothing else at all."""
         manifest = self.manifest()
         assert {"current", self.current.readlink().name} == names_in(self.snapshots)
-        assert {*manifest.files, folder.MANIFEST, folder.SEEN} == names_in(self.current)
+        origin = manifest.insights_origin
+        labels = {layout.LABELS} if origin and origin.made and not origin.fault else set()
+        assert {*manifest.files, layout.MANIFEST, layout.SEEN, *labels} == names_in(self.current)
+
+
+@contextlib.contextmanager
+def in_memory() -> Iterator[Path]:
+    """A directory in memory, where there is such a place: who publishes much waits for a disk."""
+    memory = Path("/dev/shm")
+    with TemporaryDirectory(dir=memory if memory.is_dir() else None) as place:
+        yield Path(place)
 
 
 def names_in(place: Path) -> set[str]:

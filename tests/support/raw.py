@@ -26,7 +26,7 @@ class NotAResponseError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class ReceivedResponse:
     """One of them."""
 
     status: int
@@ -48,7 +48,7 @@ class Response:
         return "close" in self.values("Connection")
 
 
-def responses(data: bytes, heads: Sequence[int] = ()) -> list[Response]:
+def responses(data: bytes, heads: Sequence[int] = ()) -> list[ReceivedResponse]:
     """All responses in what came back.
 
     Args:
@@ -58,7 +58,7 @@ def responses(data: bytes, heads: Sequence[int] = ()) -> list[Response]:
     Raises:
         NotAResponseError: With where and why.
     """
-    found: list[Response] = []
+    found: list[ReceivedResponse] = []
     answered = 0
     while data:
         response, data = _first(data, to_head=answered in heads)
@@ -67,7 +67,7 @@ def responses(data: bytes, heads: Sequence[int] = ()) -> list[Response]:
     return found
 
 
-def _first(data: bytes, *, to_head: bool) -> tuple[Response, bytes]:
+def _first(data: bytes, *, to_head: bool) -> tuple[ReceivedResponse, bytes]:
     head, end, rest = data.partition(b"\r\n\r\n")
     status_line, *lines = head.split(b"\r\n")
     found = _STATUS_LINE.fullmatch(status_line)
@@ -75,7 +75,7 @@ def _first(data: bytes, *, to_head: bool) -> tuple[Response, bytes]:
         raise NotAResponseError(f"no status line, or no end of the head: {data[:200]!r}")
     fields = tuple(map(_field, lines))
     status = int(found[1])
-    bare = Response(status, fields, b"")
+    bare = ReceivedResponse(status, fields, b"")
     lengths = bare.values("Content-Length")
     if bare.values("Transfer-Encoding") or len(lengths) > 1:
         raise NotAResponseError(f"framed in more than one way: {head!r}")
@@ -90,7 +90,7 @@ def _first(data: bytes, *, to_head: bool) -> tuple[Response, bytes]:
     length = int(lengths[0])
     if len(rest) < length:
         raise NotAResponseError(f"{len(rest)} of {length} bytes of the body came: {head!r}")
-    return Response(status, fields, rest[:length]), rest[length:]
+    return ReceivedResponse(status, fields, rest[:length]), rest[length:]
 
 
 def _field(line: bytes) -> tuple[str, str]:

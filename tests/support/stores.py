@@ -8,7 +8,8 @@ from typing import Any, cast
 from twisted.internet import reactor
 from twisted.internet.interfaces import IReactorFromThreads
 
-from reviewsd.store.sqlite import Cursor, Database
+from reviewsd.store.sqlite import Database
+from reviewsd.store.transactions import Cursor
 
 threads = cast("IReactorFromThreads", reactor)
 

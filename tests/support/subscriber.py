@@ -107,6 +107,7 @@ class Subscriber:
         bodies: By their sha256.
         reply: Answers a request; None hangs until the end. May be replaced at any time.
         epoch: Goes into the log.
+        context: Of its TLS.
 
     Args:
         directory: Gets its certificate and, as ``ca.pem``, the authority's.
@@ -131,10 +132,10 @@ class Subscriber:
         self.epoch = 0
         self.ca_file = authority().identity.write(directory / "ca.pem")
         identity = authority().issue(*names, host).write_with_key(directory / f"{host}.pem")
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(identity)
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(identity)
         self._host = host
-        self._server = _Server(self, host, port, context)
+        self._server = _Server(self, host, port, self.context)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
 
     @property

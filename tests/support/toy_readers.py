@@ -1,7 +1,7 @@
 """A nursery and readers that speak the protocol and serve nothing, for the tests of ``workers``.
 
-A file ``ill`` in the directory that is the argument makes readers die as soon as they are told
-anything, ``deaf`` has them answer nothing and ignore that they should end; ``noted`` gets what they hear.
+A file ``ill`` in the directory that is the argument makes readers die as soon as they are told more
+than to live, ``deaf`` has them answer nothing and ignore that they should end; ``noted`` gets what they hear.
 """
 
 import os
@@ -12,15 +12,17 @@ import time
 from pathlib import Path
 
 from reviewsd.workers.messages import (
+    Ack,
+    Alive,
     Begin,
+    Command,
     Count,
-    Counted,
-    Done,
+    CountsReport,
     Drain,
-    Ended,
-    Order,
+    Ping,
     Ready,
-    Told,
+    SessionsEnded,
+    WorkerMessage,
     encode,
     read_order,
 )
@@ -34,12 +36,16 @@ def main() -> None:
             packet, descriptors, _, _ = socket.recv_fds(control, 16, 1)
             if not packet:
                 return
-            if os.fork() == 0:
+            if not descriptors:
+                control.send(packet)
+            elif os.fork() == 0:
+                control.close()  # what waits there is lost with the nursery, and with nobody else
                 with socket.socket(fileno=descriptors[0]) as end:
                     end.settimeout(None)
                     read(end, Path(sys.argv[1]))
                 return
-            os.close(descriptors[0])
+            else:
+                os.close(descriptors[0])
 
 
 def read(end: socket.socket, directory: Path) -> None:
@@ -51,22 +57,24 @@ def read(end: socket.socket, directory: Path) -> None:
             ill = (directory / "ill").exists()
             with (directory / "noted").open("a") as notes:
                 notes.write(f"{os.getpid()} {type(order).__name__}\n")
-            if isinstance(order, Drain) or ill:
+            if isinstance(order, Drain) or (ill and not isinstance(order, Ping)):
                 return
             answer(end, order)
-            while (directory / "deaf").exists():
+            while isinstance(order, Begin) and (directory / "deaf").exists():
                 time.sleep(60)
 
 
-def answer(end: socket.socket, order: Order) -> None:
-    told: Told
+def answer(end: socket.socket, order: Command) -> None:
+    told: WorkerMessage
     match order:
+        case Ping():
+            told = Alive(os.getpid())
         case Begin():
-            told = Ready(os.getpid())
-        case Ended():
-            told = Done(order.number)
+            told = Ready()
+        case SessionsEnded():
+            told = Ack(order.number)
         case Count():
-            told = Counted(order.number, {"fingers": 10, "waves_total": 0.5})
+            told = CountsReport(order.number, {"fingers": 10, "waves_total": 0.5})
         case _:
             return
     end.send(b"." + encode(told))

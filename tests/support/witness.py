@@ -1,7 +1,7 @@
 """Subscribers that remember everything, and hold it against what the hub may do.
 
 The invariants I1 to I10 of security-and-operations.md 10, as far as they can be seen from outside or
-in the rows; ``tests/websub/test_machine.py`` checks them after every step.
+in the rows; ``tests/unit/websub/test_machine.py`` checks them after every step.
 """
 
 import hmac
@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Any
 
 from reviewsd.store.secrets import Secrets
-from reviewsd.websub.outbound.requests.outcomes import Answered, Crowded, Outcome
+from reviewsd.websub.outbound.outcomes import Answered, AttemptOutcome, Throttled
 from tests.support.hub import BASE_URL, MEDIA_TYPES, Exchange, Time
 
 Pair = tuple[str, str]
@@ -155,20 +155,20 @@ class Witness:
         lines = (
             b"Content-Type: " + MEDIA_TYPES[pair[1]],
             b"Content-Length: %d" % len(exchange.body),
-            f'Link: <{BASE_URL}/api/websub/hub>; rel="hub", <{BASE_URL}{pair[1]}>;'
-            ' rel="self"'.encode(),
+            f'Link: <{BASE_URL}{pair[1]}>; rel="self", <{BASE_URL}/api/websub/hub>;'
+            ' rel="hub"'.encode(),
             b'ETag: "%b"' % digest[:22].encode(),
         )
         if push.headers != b"".join(line + b"\r\n" for line in lines):
             self._no(f"the headers for {pair} are wrong (I10)")
 
-    def told(self, exchange: Exchange, outcome: Outcome) -> None:
+    def told(self, exchange: Exchange, outcome: AttemptOutcome) -> None:
         """The hub has heard what came of it."""
         if exchange.push is None:
             self._confirmed(exchange, outcome)
             return
         number, version = self._underway.pop(exchange, (0, 0))
-        if isinstance(outcome, Crowded):
+        if isinstance(outcome, Throttled):
             return
         status = outcome.status if isinstance(outcome, Answered) else 0
         good = 200 <= status < 300
@@ -177,7 +177,7 @@ class Witness:
             self._accepted[number].add(version)
             self._taken[number].add(version)
 
-    def _confirmed(self, exchange: Exchange, outcome: Outcome) -> None:
+    def _confirmed(self, exchange: Exchange, outcome: AttemptOutcome) -> None:
         question = exchange.question
         challenge = question.get("hub.challenge", "").encode()
         if isinstance(outcome, Answered) and 200 <= outcome.status < 300:

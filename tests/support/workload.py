@@ -5,8 +5,8 @@ from ipaddress import IPv4Network, IPv6Network
 
 from twisted.internet.interfaces import IReactorTime
 
-from reviewsd.web.clients import ClientNetworks
 from reviewsd.runtime.cooperative import CooperativeScheduler
+from reviewsd.web.clients import ClientNetworks
 from reviewsd.web.memory import TOTAL, AnswerMemory
 from reviewsd.web.workload import Workload
 

@@ -88,6 +88,42 @@ def test_a_restore_without_its_key_is_refused_before_it_costs_subscriptions(
     daemon.close()
 
 
+def test_a_store_that_is_deleted_meanwhile_is_noticed_and_nothing_of_it_is_lost(
+    tmp_path: Path, subscriber: Subscriber
+) -> None:
+    """It went unnoticed until a restart found nothing: no subscription at all."""
+    copy = tmp_path / "copy.sqlite"
+    daemon = Daemon(tmp_path, hub.settings(subscriber.ca_file))
+    with daemon:
+        hub.until_open(daemon)
+        subscribe(daemon, subscriber, "/signed", secret="open sesame")
+        for name in ("state.sqlite", "state.sqlite-wal"):
+            (daemon.state / name).unlink()
+
+        refused = hub.ask(daemon, subscriber.url("/new"))
+        assert (503, True) == (refused.status, int(refused.headers["Retry-After"]) > 0)
+        until(lambda: daemon.admin("GET", "/v1/ready").status == 503, "the probe's look")
+        assert b"\nreviewsd_store_up 0.0\n" in daemon.admin("GET", "/v1/metrics").body
+        known = hub.hub(daemon)
+        assert known["store"].startswith("state.sqlite was deleted while it was in use")
+        assert 1 == known["active"]
+        assert [line for line in daemon.unusual if " error " in line and "was deleted" in line]
+
+        write_data(daemon.data, reviews=50)
+        subscriber.until_deliveries(1, "/signed")
+        assert 0 == daemon.ctl("backup", str(copy)).returncode
+        with sqlite3.connect(copy) as connection:
+            assert [(1,)] == connection.execute("SELECT COUNT(*) FROM subscription").fetchall()
+        assert 0 == daemon.stop()
+
+    with daemon:
+        assert (1, "ok") == (hub.hub(daemon)["active"], hub.hub(daemon)["store"])
+        assert 202 == hub.ask(daemon, subscriber.url("/new")).status
+        hub.until_settled(daemon)
+        assert 1 == len(subscriber.deliveries("/signed"))  # that it has it is known, too
+        assert 0 == daemon.stop()
+
+
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     with Daemon(tmp_path_factory.mktemp("daemon")) as daemon:

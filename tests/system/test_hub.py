@@ -21,6 +21,8 @@ from pathlib import Path
 
 import pytest
 
+from reviewsd.websub.denial import FAILED
+from reviewsd.websub.fairness import FIRST
 from tests.support.daemon import BASE_URL, Answer, Daemon, until
 from tests.support.subscriber import (
     HUB,
@@ -39,7 +41,7 @@ from tests.support.subscriber import (
 )
 
 AGENT = f"reviewsd/{version('reviewsd')} (+{BASE_URL}/; WebSub hub)"
-LINK = f'<{BASE_URL}{HUB}>; rel="hub", <{BASE_URL}%s>; rel="self"'
+LINK = f'<{BASE_URL}%s>; rel="self", <{BASE_URL}{HUB}>; rel="hub"'
 CANARY = "canary-secret-7c1e"
 
 
@@ -208,8 +210,7 @@ def test_three_failures_in_a_row_are_the_end_and_it_is_told(
     assert [] == subscriptions(daemon)
     until(lambda: subscriber.asked("denied"), "the denial")
     (heard,) = subscriber.asked("denied")
-    reason = "3 deliveries in a row failed, the last: answered 503"
-    told = {"hub.mode": "denied", "hub.topic": f"{BASE_URL}/feed.xml", "hub.reason": reason}
+    told = {"hub.mode": "denied", "hub.topic": f"{BASE_URL}/feed.xml", "hub.reason": FAILED}
     assert {"id": "1", **told} == heard.parameters
 
 
@@ -347,8 +348,8 @@ def test_one_hanging_host_delays_nobody_else(tmp_path: Path) -> None:
             served = time.monotonic()
             heard = healthy.until_deliveries(number + 1)
             assert heard.at - served < 2
-            until(lambda: hub(daemon)["in_flight"] == 16, "its places taken")
-        assert 16 == len([each for each in hung.log if each.method == "POST"])
+            until(lambda: hub(daemon)["in_flight"] == FIRST, "its places taken")
+        assert FIRST == len([each for each in hung.log if each.method == "POST"])
         daemon.close()
 
 

@@ -24,10 +24,11 @@ from pathlib import Path
 
 import pytest
 
+from reviewsd.store import secrets, session_keys
 from reviewsd.store.postgres import LOCK
-from reviewsd.store.secrets import KEY_FILE
 from tests.support.daemon import DEMO, Daemon, until
 from tests.support.postgres import Server, needed
+from tests.support.relay import Relay
 from tests.support.subscriber import (
     TOPICS,
     Heard,
@@ -41,6 +42,7 @@ from tests.support.subscriber import (
     until_settled,
 )
 from tests.system.test_hub_kills import FAULTS, Told, Totals, judged
+from tests.system.test_mcp_clients import alive, end, opened
 
 pytestmark = needed
 
@@ -69,6 +71,7 @@ class Site:
         configuration: Of all nodes.
         data: What all nodes serve; None leaves each its own.
         count: How many.
+        relay: Between them and the store.
     """
 
     def __init__(
@@ -78,18 +81,23 @@ class Site:
         configuration: str = "",
         data: Path | None = None,
         count: int = NODES,
+        relay: Relay | None = None,
     ) -> None:
         self.url = server.database()
+        reached = self.url
+        if relay is not None:
+            reached = reached.partition("?")[0].replace("@/", f"@127.0.0.1:{relay.port}/")
         self.nodes = []
         for number in range(count):
             place = directory / f"node{number}"
             state = place / "state"
             state.mkdir(parents=True, mode=0o700)
-            (state / KEY_FILE).write_text("00" * 32 + "\n")
-            (state / KEY_FILE).chmod(0o600)
+            for name in (secrets.KEY_FILE, session_keys.KEY_FILE):
+                (state / name).write_text("00" * 32 + "\n")
+                (state / name).chmod(0o600)
             if data is not None:
                 (place / "data").symlink_to(data)
-            environ = {"REVIEWSD_HUB__STORE": self.url}
+            environ = {"REVIEWSD_HUB__STORE": reached}
             self.nodes.append(Daemon(place, configuration, environ=environ))
 
     def start(self) -> None:
@@ -387,6 +395,29 @@ def test_while_the_server_is_stopped_reads_go_on_and_all_recovers(
         site.close()
 
 
+def test_while_the_servers_connection_is_silent_a_request_is_refused_soon(
+    tmp_path: Path, server: Server, subscriber: Subscriber
+) -> None:
+    """D9: its TCP acknowledges everything, so a request had no answer for a minute and more."""
+    with Relay(server.connect) as relay:
+        site = Site(tmp_path, server, settings(subscriber.ca_file), count=1, relay=relay)
+        (node,) = site.nodes
+        try:
+            site.start()
+            until_open(node)
+            relay.silence()
+            refused = ask(node, subscriber.url("/first"))  # which waits for 20 s at most
+            assert (503, True) == (refused.status, int(refused.headers["Retry-After"]) > 0)
+            assert 200 == node.get("/reviews.json").status
+            relay.speak()
+            until(lambda: ask(node, subscriber.url("/second")).status == 202, "a new connection")
+            until(lambda: hub(node)["active"] == 1, "its subscription")
+            assert 0 == node.stop()
+            assert "Traceback" not in node.log.read_text()
+        finally:
+            site.close()
+
+
 def test_an_order_and_a_push_reach_all_nodes(
     tmp_path: Path, server: Server, subscriber: Subscriber
 ) -> None:
@@ -417,6 +448,11 @@ def test_an_order_and_a_push_reach_all_nodes(
         assert 0 == other.ctl("hub", "block", "localhost").returncode
         callback = subscriber.url("/late", "localhost")
         until(lambda: ask(one, callback).status == 403, "the block at the one")
+
+        session = opened(one)
+        assert 200 == alive(other, session)
+        assert 204 == end(one, session)
+        until(lambda: alive(other, session) == 404, "the end of a session at the one")
     finally:
         site.close()
 

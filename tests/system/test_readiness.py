@@ -80,8 +80,8 @@ def test_a_broken_store_is_told_until_it_works_again(tmp_path: Path) -> None:
         allow = partial(resource.prlimit, daemon.process.pid, resource.RLIMIT_FSIZE)
         allow((0, resource.RLIM_INFINITY))
         daemon.admin("POST", "/v1/blocks?value=example.org")  # something to write
-        until(lambda: asked(daemon)[0] == 503, "a store that is known to fail")
-        assert (503, {"status": "unready", "checks": {**GOOD, "store": "failing"}}) == asked(daemon)
+        unready = 503, {"status": "unready", "checks": {**GOOD, "store": "failing"}}
+        until(lambda: asked(daemon) == unready, "a store that is known to fail")
         assert 200 == daemon.get("/reviews.json").status
         metrics = daemon.ctl("metrics").stdout
         assert "reviewsd_store_up 0.0" in metrics

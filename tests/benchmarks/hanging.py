@@ -1,0 +1,143 @@
+"""Healthy callbacks beside many that hang: ``python -m tests.benchmarks.hanging``.
+
+The daemon is the real one with its default limits of deliveries. Callbacks at many hosts, in few or many
+address networks, are subscribed; then the data changes, and all but five of them read the delivery and
+say nothing. What is measured is when the five have it, after the change: in this fan-out, in which it
+is not known yet who hangs, and in the next one.
+"""
+
+import argparse
+import json
+import re
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.daemon import Daemon, until
+from tests.support.subscriber import Heard, Reply, Subscriber, ask, good, hub, settings, until_open
+
+HEALTHY = 5
+LIMITS = {
+    "requests_per_minute": 1_000_000,
+    "requests_per_minute_and_host": 1_000_000,
+    "pending_per_client": 100_000,
+    "pending": 100_000,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Who hangs."""
+
+    hosts: int
+    networks: int
+    each: int
+    """Callbacks at each host."""
+    hang: bool = True
+    """Or they answer, to compare."""
+
+    @property
+    def addresses(self) -> list[str]:
+        return [
+            f"127.{1 + n % self.networks // 250}.{n % self.networks % 250}.{n // self.networks + 1}"
+            for n in range(self.hosts)
+        ]
+
+
+CASES = (
+    Case(100, 4, 1),
+    Case(100, 100, 1),
+    Case(100, 100, 10),
+    Case(500, 500, 1),
+    Case(500, 500, 1, hang=False),
+)
+
+
+def silent_hangs(heard: Heard) -> Reply | None:
+    """All that is called ``/hang`` confirms, and then says nothing."""
+    hangs = heard.method == "POST" and heard.path.startswith("/hang")
+    return None if hangs else good(heard)
+
+
+def change(daemon: Daemon) -> None:
+    """Change the data."""
+    file = daemon.data / "reviews.json"
+    document = json.loads(file.read_text())
+    document["business"]["name"] = f"Changed at {time.monotonic()}"
+    aside = daemon.data / ".aside"
+    aside.write_text(json.dumps(document))
+    aside.rename(file)
+
+
+def latencies(daemon: Daemon, subscriber: Subscriber, round_: int) -> list[float]:
+    """Change, and wait for the healthy ones; seconds since anybody was sent it."""
+    known = len(subscriber.log)
+    change(daemon)
+    until(lambda: any(heard.method == "POST" for heard in subscriber.log[known:]), "a delivery")
+    began = next(heard.at for heard in subscriber.log[known:] if heard.method == "POST")
+    paths = [f"/healthy{n}" for n in range(HEALTHY)]
+    until(
+        lambda: all(len(subscriber.deliveries(path)) >= round_ for path in paths),
+        "the healthy ones",
+        120,
+    )
+    return sorted(subscriber.deliveries(path)[round_ - 1].at - began for path in paths)
+
+
+def memory(daemon: Daemon) -> float:
+    """Of the daemon, megabytes."""
+    assert daemon.process is not None
+    status = Path(f"/proc/{daemon.process.pid}/status").read_text()
+    (kilobytes,) = re.findall(r"^VmRSS:\s+(\d+)", status, re.MULTILINE)
+    return int(kilobytes) / 1_000
+
+
+def hanging(case: Case) -> str:
+    """A row of the table."""
+    with tempfile.TemporaryDirectory(prefix="hanging-") as name:
+        directory = Path(name)
+        healthy = [f"127.200.{n}.1" for n in range(HEALTHY)]
+        names = [*case.addresses, *healthy]
+        answer = silent_hangs if case.hang else good
+        with Subscriber(directory, "0.0.0.0", answer, names=names) as subscriber:
+            usual = {"retry_delays": [60, 1800], "jitter": 0.2}
+            daemon = Daemon(directory, settings(subscriber.ca_file, limits=LIMITS, delivery=usual))
+            with daemon:
+                until_open(daemon)
+                for number in range(case.each):
+                    for host in case.addresses:
+                        url = subscriber.url(f"/hang{number}", host)
+                        assert ask(daemon, url).status == 202
+                for number, host in enumerate(healthy):
+                    assert ask(daemon, subscriber.url(f"/healthy{number}", host)).status == 202
+                total = case.each * case.hosts + HEALTHY
+                until(lambda: hub(daemon)["active"] == total, "the subscriptions", 300)
+                before = memory(daemon)
+                first = latencies(daemon, subscriber, 1)
+                grown = memory(daemon) - before
+                time.sleep(31)  # hub.delivery.timeout
+                second = latencies(daemon, subscriber, 2)
+        return (
+            f"| {case.hosts * case.each * case.hang} of {case.hosts * case.each}"
+            f" at {case.hosts} hosts in {case.networks} networks "
+            f"| {first[-1]:.1f} | {second[-1]:.1f} | {grown:.0f} |"
+        )
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.hanging")
+    parser.add_argument("--cases", default="0,1,2,3,4")
+    arguments = parser.parse_args()
+    sys.stdout.write(
+        "| hang | last healthy one, s | in the next fan-out | MB |\n|---|---|---|---|\n"
+    )
+    for index in map(int, arguments.cases.split(",")):
+        sys.stdout.write(hanging(CASES[index]) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

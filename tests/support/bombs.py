@@ -1,0 +1,71 @@
+"""Small archives that unpack to much, and spreadsheets that Excel would not write."""
+
+import io
+import zipfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+Pieces = Iterable[bytes | tuple[bytes, int]]
+"""Of a member, in their order; with a number, so often."""
+
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
+
+BOOK = (
+    f'<workbook xmlns="{_MAIN}" xmlns:r="{_RELATIONS}">'
+    '<sheets><sheet name="R" sheetId="1" r:id="r1"/></sheets></workbook>'
+).encode()
+LINKS = (
+    f'<Relationships xmlns="{_PACKAGE}"><Relationship Id="r1" Target="worksheets/sheet1.xml"/>'
+    "</Relationships>"
+).encode()
+HEADER = b'<row><c t="inlineStr"><is><t>date</t></is></c><c t="inlineStr"><is><t>rating</t></is></c></row>'
+
+
+def archive(
+    path: Path | io.BytesIO, members: Mapping[str, Pieces], method: int = zipfile.ZIP_DEFLATED
+) -> None:
+    """Write a zip, whose members need never be in memory."""
+    with zipfile.ZipFile(path, "w", method) as file:
+        for name, pieces in members.items():
+            with file.open(name, "w") as member:
+                for piece in pieces:
+                    content, times = piece if isinstance(piece, tuple) else (piece, 1)
+                    block = content * max(1, 65_536 // len(content))
+                    whole, rest = divmod(len(content) * times, len(block))
+                    for _ in range(whole):
+                        member.write(block)
+                    member.write(block[:rest])
+
+
+def spreadsheet(
+    path: Path | io.BytesIO,
+    *,
+    rows: Pieces = (),
+    strings: Pieces = (),
+    behind: Pieces = (),
+    prologue: Pieces = (),
+) -> None:
+    """Write an XLSX whose first sheet has the columns date and rating.
+
+    Args:
+        path: Where.
+        rows: Below the header, as XML.
+        strings: The shared ones, as XML.
+        behind: What follows the rows in the sheet.
+        prologue: What the sheet begins with.
+    """
+    start = f'<worksheet xmlns="{_MAIN}"><sheetData>'.encode()
+    archive(
+        path,
+        {
+            "xl/workbook.xml": [BOOK],
+            "xl/_rels/workbook.xml.rels": [LINKS],
+            "xl/sharedStrings.xml": [f'<sst xmlns="{_MAIN}">'.encode(), *strings, b"</sst>"],
+            "xl/worksheets/sheet1.xml": [
+                *(*prologue, start, HEADER, *rows),
+                *(b"</sheetData>", *behind, b"</worksheet>"),
+            ],
+        },
+    )

@@ -1,0 +1,271 @@
+"""README and docs as programs: their blocks of code, and a terminal in which they are run.
+
+A block's language says what is done with it. ``console`` is run: lines that begin with ``$`` are
+typed, what follows is the output. In an output ``...`` stands for any characters of its line, and a
+line of ``...`` for any lines. ``sh`` needs root, systemd or the internet and is only read.
+"""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+ROOT = Path(__file__).parents[2]
+SAMPLES = ROOT / "tests" / "unit" / "cli" / "importing" / "samples"
+CHECKOUT = ("cli", "config", "docs", "reviewsd")
+"""What a reader of the documents finds in the folder where the commands are typed."""
+
+DEFAULT_PORTS = ("8080", "9443")
+"""That the documents name; each terminal has others in their place."""
+
+SECONDS = 30
+"""For a command to end, and for what it shows to become true."""
+
+_FENCE = re.compile(r"^( *)```([a-z]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+_ENDS = re.compile(r" --(check|version|help)\b|&$")
+_READS = re.compile(
+    r"cat |tail |curl (?!.* (?:-d|--data|-X))|reviewsctl (?:--socket \S+ )?(?:ping|status|hub status|subs list)\b"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A fenced block of code."""
+
+    document: str
+    """Its path in the checkout."""
+    line: int
+    """That of its first line of code."""
+    language: str
+    text: str
+
+    @property
+    def place(self) -> str:
+        return f"{self.document}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A command, and the output that the document shows; empty where it shows none."""
+
+    command: str
+    output: str
+
+
+def documents() -> list[Path]:
+    """README and docs."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(file: Path) -> Iterator[Block]:
+    """The blocks of a document, in their order."""
+    text = file.read_text()
+    for found in _FENCE.finditer(text):
+        indent, language, code = found.groups()
+        yield Block(
+            document=str(file.relative_to(ROOT)),
+            line=text.count("\n", 0, found.start()) + 2,
+            language=language,
+            text=re.sub(f"^{indent}", "", code, flags=re.MULTILINE),
+        )
+
+
+def steps(block: Block) -> Iterator[Step]:
+    """What is typed in a ``console`` block, one command after the other."""
+    command, output = "", ""
+    for line in block.text.splitlines():
+        if command.endswith("\\"):
+            command += f"\n{line}"
+        elif line.startswith("$ "):
+            if command:
+                yield Step(command, output)
+            command, output = line[2:], ""
+        else:
+            assert command, f"{block.place}: begins with an output"
+            output += f"{line}\n"
+    yield Step(command, output)
+
+
+def matches(shown: str, output: str) -> bool:
+    """Whether an output is what a document shows; blanks in a row count as one."""
+    shown, output = (re.sub(" +", " ", text) for text in (shown, output))
+    pattern = "".join(
+        r"(?:.*\n)*" if line == "..." else re.escape(line).replace(r"\.\.\.", ".*") + r"\n"
+        for line in shown.splitlines()
+    )
+    # a body that curl prints ends without a newline
+    return re.fullmatch(pattern, output if output.endswith("\n") else f"{output}\n") is not None
+
+
+class Terminal:
+    """A shell in a checkout, with a home of its own and nothing of ours on its PATH.
+
+    Args:
+        place: An empty folder; becomes the checkout, ``.venv`` included. Its path is short, since that
+            of a UNIX socket has 107 bytes at most.
+    """
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+        self._home = place / "home"
+        self._temporary = place / "t"
+        self._ports = dict(zip(DEFAULT_PORTS, _free_ports(len(DEFAULT_PORTS)), strict=True))
+        self._step = place / ".step"
+        self._foreground: str | None = None  # its process id
+        self._furnish()
+        self._shell = subprocess.Popen(
+            ["bash", "--norc"],
+            cwd=place,
+            env=self._environ(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def _environ(self) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if "REVIEWSD" not in name}
+        path = [each for each in kept["PATH"].split(":") if ".venv" not in each]
+        return {
+            **kept,
+            "PATH": ":".join(path),
+            "HOME": str(self._home),
+            "TMPDIR": str(self._temporary),
+            "NO_COLOR": "1",
+            "COLUMNS": "80",
+            "no_proxy": "*",
+        }
+
+    def _furnish(self) -> None:
+        for name in CHECKOUT:
+            (self._place / name).symlink_to(ROOT / name)
+        commands = self._place / ".venv" / "bin"
+        commands.mkdir(parents=True)
+        address = f"127.0.0.1:{self._ports['8080']}"
+        listen = f'["tcp:{self._ports["8080"]}:interface=127.0.0.1"]'
+        elsewhere = f"dict(REVIEWSD_BASE_URL='http://{address}', REVIEWSD_LISTEN='{listen}')"
+        for name, module in (("reviewsd", "reviewsd.__main__"), ("reviewsctl", "reviewsctl.main")):
+            file = commands / name
+            file.write_text(
+                f"#!{sys.executable}\nimport os, sys\n"
+                f"if '--demo' in sys.argv: os.environ.update({elsewhere})\n"
+                f"from {module} import main\nmain()\n"
+            )
+            file.chmod(0o755)
+        self._temporary.mkdir()
+        downloads = self._home / "Downloads"
+        downloads.mkdir(parents=True)
+        # on a terminal it shows no progress either
+        (self._home / ".curlrc").write_text("silent\nshow-error\n")
+        with zipfile.ZipFile(downloads / "takeout.zip", "w") as archive:
+            for file in sorted((SAMPLES / "takeout").rglob("*.json")):
+                archive.write(file, file.relative_to(SAMPLES / "takeout"))
+
+    def _here(self, text: str) -> str:
+        """The text of a document with our ports."""
+        for shown, ours in self._ports.items():
+            text = re.sub(rf"\b{shown}\b", ours, text)
+        return text
+
+    def _shown(self, text: str) -> str:
+        """Our output with the ports of the documents."""
+        for shown, ours in self._ports.items():
+            text = re.sub(rf"\b{ours}\b", shown, text)
+        return text
+
+    def play(self, block: Block) -> None:
+        """Run a ``console`` block and compare.
+
+        Commands that only read are repeated until they show what the document does: a reader
+        needs a moment too. One that shows nothing has to succeed.
+        """
+        for step in steps(block):
+            began = time.monotonic()
+            while True:
+                code, output = self.run(step.command)
+                good = matches(step.output, output) if step.output else code == 0
+                late = time.monotonic() - began > SECONDS
+                if good or late or not _READS.match(step.command):
+                    break
+                time.sleep(0.05)
+            assert good, (
+                f"{block.place}: $ {step.command}\nshows:\n{step.output}\n"
+                f"and printed ({code}):\n{output}\nin the foreground:\n{self._log()}"
+            )
+
+    def _log(self) -> str:
+        log = self._place / "foreground.log"
+        return log.read_text() if log.exists() else "nothing"
+
+    def run(self, command: str) -> tuple[int, str]:
+        """Type a command; returns its exit code and what it printed.
+
+        ``reviewsd`` stays in the foreground: what was there is ended by Ctrl-C before, and the
+        next command is typed in another terminal with the same folder and PATH.
+        """
+        words = re.match(r"(?:\S*/)?reviewsd\b", command)
+        if words and not _ENDS.search(command):
+            self._interrupt()
+            command = f"{command} > {self._place}/foreground.log 2>&1 & echo $!"
+            code, output = self._type(command)
+            self._foreground = output.strip()
+            return code, ""
+        code, output = self._type(command)
+        for config in self._place.glob("*/reviewsd.yaml"):
+            if not config.parent.is_symlink():
+                config.write_text(self._here(config.read_text()))
+        return code, output
+
+    def _interrupt(self) -> None:
+        if self._foreground is not None:
+            # not INT: a shell without a terminal has its background processes ignore that
+            self._type(f"kill -TERM {self._foreground}; wait {self._foreground}")
+            self._foreground = None
+
+    def _type(self, command: str) -> tuple[int, str]:
+        assert self._shell.stdin is not None
+        assert self._shell.stdout is not None
+        end = f"-- end of {self._step.name} --"
+        self._step.write_text(f"{self._here(command)}\n")
+        self._shell.stdin.write(f". {self._step} < /dev/null; echo; echo '{end}' $?\n")
+        self._shell.stdin.flush()
+        printed = ""
+        for line in self._shell.stdout:
+            if line.startswith(end):
+                return int(line.removeprefix(end)), self._shown(printed.removesuffix("\n"))
+            printed += line
+        raise AssertionError(f"the shell ended: {printed}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End all that was started in it."""
+        self._interrupt()
+        os.killpg(self._shell.pid, signal.SIGKILL)
+        self._shell.communicate()
+
+
+def _free_ports(count: int) -> list[str]:
+    """Ports that nobody listens on; nothing can hold them until the programs do."""
+    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    try:
+        return [str(each.getsockname()[1]) for each in held]
+    finally:
+        for each in held:
+            each.close()

@@ -1,0 +1,270 @@
+"""README and docs: every block of code works and shows what happens; what they name exists."""
+
+import ast
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+import typer
+import yaml
+
+from reviewsctl.main import app
+from reviewsd.config.load import load
+from reviewsd.publish.insights_settings import examine
+from tests.support.daemon import reviewsctl
+from tests.support.documents import ROOT, Block, Terminal, blocks, documents, matches, steps
+
+ALL = [block for file in documents() for block in blocks(file)]
+TYPED = [
+    ROOT / name
+    for name in dict.fromkeys(each.document for each in ALL if each.language == "console")
+]
+LENGTHS = {"README.md": 150}
+LONGEST = 250
+
+PROXIES = {"nginx": "nginx.conf", "caddy": "Caddyfile", "haproxy": "haproxy.cfg"}
+FORM = {
+    *("hub.callback", "hub.mode", "hub.topic", "hub.lease_seconds", "hub.secret"),
+    *("hub.challenge", "hub.reason"),
+}
+"""Of WebSub (WebSub 5.1 to 5.3): no keys of the configuration, though they look like some."""
+
+LANGUAGES = {"console", "sh", "json", "yaml", "text", *PROXIES}
+
+every_document = pytest.mark.parametrize(
+    "file", documents(), ids=lambda each: str(each.relative_to(ROOT))
+)
+
+
+def of(*languages: str) -> list[Any]:
+    """The blocks in these languages, as parameters."""
+    return [pytest.param(each, id=each.place) for each in ALL if each.language in languages]
+
+
+@pytest.mark.parametrize("file", TYPED, ids=lambda each: str(each.relative_to(ROOT)))
+def test_what_is_typed_shows_what_the_document_shows(file: Path) -> None:
+    """The blocks of a document one after the other, as a reader would type them."""
+    typed = [block for block in blocks(file) if block.language == "console"]
+    if missing := [name for name in ("curl", "openssl") if shutil.which(name) is None]:
+        pytest.skip(f"needs {', '.join(missing)}")
+    with TemporaryDirectory() as place, Terminal(Path(place)) as terminal:
+        if file.name == "README.md":  # its demo is installed there before
+            terminal.run(demo())
+        for block in typed:
+            terminal.play(block)
+
+
+def demo() -> str:
+    """The README's one command, without what installs."""
+    command = next(block.text for block in ALL if block.language == "sh")
+    install, run = command.strip().rsplit(" && ", 1)
+    assert "python3 -m venv .venv && .venv/bin/pip install -q ." == install
+    assert ".venv/bin/reviewsd --demo" == run
+    return run
+
+
+@pytest.mark.parametrize("block", of("console", "sh"))
+def test_what_is_typed_is_shell(block: Block) -> None:
+    code = block.text
+    if block.language == "console":
+        code = "\n".join(step.command for step in steps(block))
+    done = subprocess.run(
+        ["bash", "-n"], input=code, capture_output=True, text=True, timeout=10, check=False
+    )
+    assert ("", 0) == (done.stderr, done.returncode)
+
+
+@pytest.mark.parametrize("block", of("json"))
+def test_json_is_json_and_data_are_valid(block: Block, tmp_path: Path) -> None:
+    document = json.loads(block.text)
+    if "reviews" in document or "per_review" in document:
+        reviews = document if "reviews" in document else {"business": {"name": "A"}, "reviews": []}
+        (tmp_path / "reviews.json").write_text(json.dumps(reviews))
+        if "per_review" in document:
+            (tmp_path / "insights.json").write_text(block.text)
+        done = reviewsctl("check", "--data", str(tmp_path))
+        assert 0 == done.returncode, done.stdout
+
+
+@pytest.mark.parametrize("block", of("yaml"))
+def test_yaml_is_a_configuration(block: Block, tmp_path: Path) -> None:
+    """Or the settings of insights, or a scrape of Prometheus."""
+    settings = yaml.safe_load(block.text)
+    if "scrape_configs" in settings:
+        return
+    if "technicians" in settings:  # insights.yaml
+        assert ([], True) == (
+            (found := examine(block.text.encode()))[1],
+            bool(found[0].technicians),
+        )
+        return
+    needed = {"base_url": "https://reviews.example.com", "data_dir": "data"}
+    file = tmp_path / "reviewsd.yaml"
+    file.write_text(yaml.safe_dump({**needed, **settings}))
+    load(file, {})
+
+
+@pytest.mark.parametrize("block", of(*PROXIES))
+def test_pieces_of_proxy_configurations_are_of_the_shipped_ones(block: Block) -> None:
+    """Those are tested with the programs themselves."""
+    shipped = (ROOT / "docs" / "proxies" / PROXIES[block.language]).read_text()
+    assert lines_of(block.text) in lines_of(shipped)
+
+
+def lines_of(text: str) -> str:
+    return "\n".join(line.strip() for line in text.splitlines())
+
+
+def test_blocks_have_known_languages() -> None:
+    """What has another one is tested by nobody."""
+    assert [] == [block.place for block in ALL if block.language not in LANGUAGES]
+
+
+def prose(file: Path) -> str:
+    """A document without its blocks of code."""
+    return re.sub(r"^ *```.*?^ *```", "", file.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+def named(file: Path) -> Iterator[list[str]]:
+    """The calls of our commands in a document: in blocks, and between backquotes."""
+    here = list(blocks(file))
+    code = [step.command for block in here if block.language == "console" for step in steps(block)]
+    code += [block.text for block in here if block.language == "sh"]
+    code += re.findall(r"`([^`\n]+)`", prose(file))
+    for line in "\n".join(code).replace("\\\n", " ").splitlines():
+        for piece in re.split(r"&&|\||;|<|>| # ", line):
+            try:
+                words = shlex.split(piece)
+            except ValueError:
+                continue
+            for number, word in enumerate(words):
+                if word.rpartition("/")[2] in {"reviewsd", "reviewsctl"} and (
+                    number == 0 or words[number - 1] in {"sudo", "exec"}
+                ):
+                    yield [word.rpartition("/")[2], *words[number + 1 :]]
+
+
+@every_document
+def test_commands_and_options_exist(file: Path) -> None:
+    for program, *words in named(file):
+        options = [word.partition("=")[0] for word in words if word.startswith("--")]
+        known = daemon_options() if program == "reviewsd" else tool_options(words)
+        assert set(options) <= known, (program, words)
+
+
+@cache
+def daemon_options() -> frozenset[str]:
+    command = [sys.executable, "-m", "reviewsd", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    return frozenset(re.findall(r"--[a-z][a-z-]*", done.stdout))
+
+
+def tool_options(words: list[str]) -> set[str]:
+    """Of the command that the words name, and those before it."""
+    command: Any = typer.main.get_command(app)
+    found: set[str] = {"--help"}
+    skip = False
+    for word in [*words, ""]:
+        found |= {option for each in command.params for option in getattr(each, "opts", ())}
+        found |= {
+            option for each in command.params for option in getattr(each, "secondary_opts", ())
+        }
+        if skip or word.startswith("-"):
+            skip = word == "--socket"
+        elif hasattr(command, "commands") and word:
+            assert word in command.commands, words
+            command = command.commands[word]
+    return found
+
+
+@every_document
+def test_configuration_keys_exist(file: Path) -> None:
+    keys = set(flat(yaml.safe_load((ROOT / "config" / "reviewsd.yaml").read_text())))
+    sections = {key.partition(".")[0] for key in keys if "." in key}
+    for name in re.findall(r"`([a-z_]+(?:\.[a-z_]+)+)(?:\.\*)?(?::[^`]*)?`", prose(file)):
+        if name in FORM:
+            continue
+        if name.partition(".")[0] in sections and not name.endswith((".json", ".yaml")):
+            assert name in keys, name
+
+
+def flat(settings: dict[str, Any], above: str = "") -> Iterator[str]:
+    for name, value in settings.items():
+        yield f"{above}{name}"
+        if isinstance(value, dict):
+            yield from flat(value, f"{above}{name}.")
+
+
+@every_document
+def test_links_lead_somewhere(file: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", file.read_text()):
+        if link.startswith("https://"):
+            continue
+        name, _, anchor = link.partition("#")
+        target = file.parent / name if name else file
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target), link
+
+
+def anchors(file: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.*)", file.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", each).lower().replace(" ", "-") for each in headings}
+
+
+@every_document
+def test_documents_are_short(file: Path) -> None:
+    assert len(file.read_text().splitlines()) <= LENGTHS.get(file.name, LONGEST)
+
+
+def test_the_source_distribution_has_what_the_readme_links_to() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    included = project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    linked = re.findall(r"\]\(([^)#:\s]+)", (ROOT / "README.md").read_text())
+    assert [] == [link for link in linked if link.partition("/")[0] not in included and "/" in link]
+
+
+def test_contributors_find_their_command() -> None:
+    """``.ci/run`` runs the first line of the README that ends so; old versions of pip know it."""
+    commands = [
+        line
+        for line in (ROOT / "README.md").read_text().splitlines()
+        if line.endswith("bin/pytest")
+    ]
+    assert 1 == len(commands)
+    assert "--group" not in commands[0]
+
+
+@pytest.mark.parametrize(
+    "file", sorted((ROOT / "docs" / "examples").glob("*.py")), ids=lambda each: each.name
+)
+def test_examples_need_the_standard_library_only(file: Path) -> None:
+    tree = ast.parse(file.read_text())
+    names = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
+    names |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert {name.partition(".")[0] for name in names} <= sys.stdlib_module_names
+
+
+def test_the_runner_compares() -> None:
+    """A runner that takes everything would prove nothing."""
+    assert matches("a\n...\nz\n", "a\nb\nc\nz\n")
+    assert matches("a\n...\nz\n", "a\nz")
+    assert matches('{"n":...,"z":1}\n', '{"n":13,"z":1}')
+    assert not matches('{"n":12,...\n', '{"n":13,"z":1}')
+    assert not matches("a ... z\n", "a\nz\n")
+    assert not matches("a\n", "a\nb\n")

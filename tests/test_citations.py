@@ -1,0 +1,170 @@
+"""Every requirement that is cited has its place in docs/spec.
+
+A citation names a file and sections (``mcp.md 2a-13 to 15, 2c``; ``contract`` and ``seed`` need no
+``.md``), or an id alone (``H2 to H4, D7``). Of Python only comments and docstrings are read: elsewhere
+``C3`` is a byte.
+"""
+
+import ast
+import io
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SPEC = {path.stem: path.read_text() for path in sorted((ROOT / "docs/spec").glob("*.md"))}
+MODULES = sorted(
+    path for top in ("reviewsd", "cli", "tests") for path in (ROOT / top).rglob("*.py")
+)
+PAGES = sorted(
+    {*(ROOT / "docs").rglob("*.md"), *(ROOT / "tests").rglob("*.md"), *ROOT.glob("*.md")}
+)
+
+LETTERS = "ADEFHIORSTW"
+SECTION = r"\d+(?:[a-c](?:-\d+)?|(?:\.\d+)*)(?![\w.]*\w)"
+FILE = re.compile(
+    rf"(?<![\w/.-])(?:(?P<file>[a-z-]+)\.md`?|(?P<bare>[Cc]ontract|[Ss]eed)) ?\s?"
+    rf"(?P<first>{SECTION})(?P<more>(?:(?:,? (?:and|to) |[,;] |-){SECTION})*)"
+)
+ID = re.compile(
+    rf"(?<![\w%/.#&+-])([{LETTERS}])([1-9]\d?)(?:(?: to |-)\1([1-9]\d?))?(?![\w%-]|:\d)"
+)
+BLOCK = re.compile(r"^ *```.*?^ *```", re.DOTALL | re.MULTILINE)
+HEADING = re.compile(r"^#{2,3} (\d[\w.]*) ", re.MULTILINE)
+ROW = re.compile(rf"^\| ([{LETTERS}]\d+|\d[abc]-\d+) \||\*\*(T\d)\*\*", re.MULTILINE)
+
+
+def defined() -> Counter[str]:
+    """What docs/spec has: ids of rows, and sections as ``file section``."""
+    found = Counter[str]()
+    for file, text in SPEC.items():
+        found.update(f"{file} {number}" for number in HEADING.findall(text))
+        for row, threat in ROW.findall(text):
+            found[f"{file} {row}" if row[:1].isdigit() else row or threat] += 1
+    return found
+
+
+DEFINED = defined()
+
+
+def expand(first: str, more: str) -> Iterator[str]:
+    """The sections of a citation: lists and ranges, where a row's number may stand for all of it."""
+    yield first
+    last = first
+    for joint, section in re.findall(rf"(,? (?:and|to) |[,;] |-)({SECTION})", more):
+        table = re.match(r"\d[abc]-", last)
+        now = f"{table[0]}{section}" if table and section.isdigit() else section
+        if joint in {" to ", "-"}:
+            stem, begin = re.fullmatch(r"(.*?)(\d+)", last).groups()  # type: ignore[union-attr]
+            end = now.removeprefix(stem)
+            assert now.startswith(stem), f"from {last} to {now}?"
+            yield from (f"{stem}{number}" for number in range(int(begin) + 1, int(end)))
+        yield now
+        last = now
+
+
+def cited(text: str) -> Iterator[str]:
+    """What a text cites, in the form of ``defined``."""
+    text = re.sub(r"\s+(?:# )?", " ", text)
+    for found in FILE.finditer(text):
+        file = (found["file"] or found["bare"]).lower()
+        for section in expand(found["first"], found["more"]):
+            yield f"{file} {section}"
+    for letter, begin, end in ID.findall(text):
+        yield from (f"{letter}{number}" for number in range(int(begin), int(end or begin) + 1))
+
+
+def prose(module: Path) -> Iterator[tuple[int, str]]:
+    """The comments and docstrings of a module, those of attributes too, with their lines."""
+    source = module.read_text()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+    for node in ast.walk(ast.parse(source)):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
+            yield node.lineno, node.value.value
+
+
+def written(page: Path) -> Iterator[tuple[int, str]]:
+    """The paragraphs of a page, without blocks and pieces of code."""
+    text = BLOCK.sub(lambda block: "\n" * block[0].count("\n"), page.read_text())
+    line = 1
+    for paragraph in text.split("\n\n"):
+        yield line, re.sub(r"`[^`\n]*[%=/&][^`\n]*`", "", paragraph)
+        line += paragraph.count("\n") + 2
+
+
+def missing(names: Iterable[str]) -> list[str]:
+    """What is cited and not there."""
+    return [name for name in names if name not in DEFINED]
+
+
+def test_each_id_is_defined_once() -> None:
+    assert [] == [name for name, times in DEFINED.items() if times > 1]
+    assert {"H2", "S17", "O9", "D7", "R3", "W13", "F18", "E4", "T8", "I10"} <= set(DEFINED)
+    assert {"contract 3", "mcp 5.4", "mcp 2a-15", "seed 4.7", "performance 2.9"} <= set(DEFINED)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("(H2 to H4, D7)", ["H2", "H3", "H4", "D7"]),
+        ("O1-O4", ["O1", "O2", "O3", "O4"]),
+        ("mcp.md 2a-13 to 15, 2c; S17", ["mcp 2a-13", "mcp 2a-14", "mcp 2a-15", "mcp 2c", "S17"]),
+        ("data-model.md 1, 2, 3 and 5", [f"data-model {each}" for each in (1, 2, 3, 5)]),
+        ("mcp.md 5.3 to 5.5", ["mcp 5.3", "mcp 5.4", "mcp 5.5"]),
+        ("interfaces.md 1.1-1.4", [f"interfaces 1.{each}" for each in (1, 2, 3, 4)]),
+        ("seed 2 and 4,\n    contract 2-3", ["seed 2", "seed 4", "contract 2", "contract 3"]),
+        ("T12:00, 2025-W01-1, %F0, RFC 9110 13.1", []),
+    ],
+)
+def test_what_a_citation_names(text: str, names: list[str]) -> None:
+    assert names == list(cited(text))
+
+
+def test_what_code_cites_is_there() -> None:
+    """Most modules are done at a glance: nothing in them, code and all, looks like a stray citation."""
+    assert MODULES
+    assert [] == [
+        f"{module.relative_to(ROOT)}:{line}: {name}"
+        for module in MODULES
+        if missing(cited(module.read_text()))
+        for line, text in prose(module)
+        for name in missing(cited(text))
+    ]
+
+
+def test_what_a_page_cites_is_there() -> None:
+    assert PAGES
+    assert [] == [
+        f"{page.relative_to(ROOT)}:{line}: {name}"
+        for page in PAGES
+        for line, text in written(page)
+        for name in missing(cited(text))
+    ]
+
+
+def test_decisions_are_numbered_and_listed() -> None:
+    """Each number once, in its row of the index; what the documents cite is among them."""
+    folder = ROOT / "docs/decisions"
+    index = (folder / "README.md").read_text()
+    headings = [
+        (int(number), title, page.name)
+        for page in folder.glob("*.md")
+        for number, title in re.findall(r"^## (\d+)\. (.+)$", page.read_text(), re.MULTILINE)
+    ]
+    rows = re.findall(r"^\| (\d+) \| \[(.+)\]\((\w+\.md)#", index, re.MULTILINE)
+    named = {int(each) for text in SPEC.values() for each in re.findall(r"\bdecision (\d+)", text)}
+
+    assert headings
+    assert sorted(headings) == [(int(number), title, name) for number, title, name in rows]
+    assert [number for number, _, _ in rows] == [str(each) for each in range(1, len(rows) + 1)]
+    assert named <= {number for number, _, _ in headings}

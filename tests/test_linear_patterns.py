@@ -1,0 +1,369 @@
+"""No regular expression takes more than time in proportion, whatever it is given.
+
+Each one of the product stands in ``PATTERNS`` with inputs made to hurt it: 28,000 zeros in one header
+field once took 55 s, and nobody else was answered meanwhile.
+"""
+
+import ast
+import importlib
+import itertools
+import re
+import typing
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.support.growth import Making, Thunk, assert_linear, cpu
+
+ROOT = Path(__file__).parent.parent
+SOURCES = {
+    ".".join(path.relative_to(folder).with_suffix("").parts): path
+    for folder in (ROOT, ROOT / "cli")
+    for package in ("reviewsd", "reviewsctl")
+    for path in (folder / package).rglob("*.py")
+}
+
+SCREENED = 2048  # bytes of a first look
+QUICK = 0.001  # seconds for these: twenty times what a linear pattern takes
+COMMON = "aZ0 \t\n\"'\\/:@.,;-_%#?&=+<>[]{}()*!~|★"
+"""One of each kind that a pattern may tell apart."""
+
+FULL, MATCH, SEARCH, FIND, SUB, SPLIT = "fullmatch", "match", "search", "findall", "sub", "split"
+
+Attack = tuple[str, str, str]
+"""How it begins, what is repeated, how it ends."""
+
+PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
+    "reviewsd.analysis.text:_TOKEN": (
+        SPLIT,
+        ("", "a'", ""),
+        ("", "1.", ""),
+        ("", "-", "x"),
+        ("a", "'a", "'"),
+        ("", "dr.", ""),
+    ),
+    "reviewsd.app.listeners:_SHAREABLE": (MATCH, ("haproxy:", "tcp", "x")),
+    "reviewsd.config.load:_IPV6": (MATCH, ("http://[", "0", "x")),
+    "reviewsd.domain.callback:_BRACKETED": (FULL, ("[::1]:", ":", "\n"), ("[", ":", "x")),
+    "reviewsd.domain.callback:_DIVIDED": (FULL, ("https://", ":", "?\n"), ("https://", "/", "\n")),
+    "reviewsd.domain.callback:_NAME": (
+        FULL,
+        ("", "a.", "!"),
+        ("a", "-", "a!"),
+        ("", "a" * 63 + ".", "!"),
+    ),
+    "reviewsd.domain.callback:_NUMBER": (FULL, ("0x", "f", "g")),
+    "reviewsd.domain.callback:_PORT": (FULL, (":1", "0", "x")),
+    "reviewsd.domain.callback:_STORED": (FULL, ("https://a:1", "0", "x"), ("https://a/", "a", " ")),
+    "reviewsd.domain.callback:_TARGET": (FULL, ("/", "a%20", "%"), ("/", "%2", "")),
+    "reviewsd.domain.callback:_VISIBLE": (FULL, ("", "a", " ")),
+    "reviewsd.domain.clients:_HOP": (FULL, ("[", ":", "]:x"), ("", "1.", ":x")),
+    "reviewsd.domain.lint:_ULID": (FULL, ("0", "A", "I")),
+    "reviewsd.domain.insights:Month": (SEARCH, ("2025-", "0", "1")),
+    "reviewsd.domain.json_file:_FIRST": (MATCH, ("", " ", "x")),
+    "reviewsd.domain.dataset:_BETWEEN": (MATCH, ("", " ,", "x")),
+    "reviewsd.domain.json_location:_BLANK": (MATCH, ("", " \n", "x")),
+    "reviewsd.domain.json_location:_NOT_TAB": (SUB, ("", "a\t", "")),
+    "reviewsd.domain.json_location:_STEP": (
+        MATCH,
+        ('["', "[", ""),
+        (".", "a", "["),
+        ("[", "0", "x"),
+    ),
+    "reviewsd.domain.parameters:_BROKEN_ESCAPE": (SEARCH, ("", "%20", "%"), ("", "a", "")),
+    "reviewsd.domain.parameters:_INTEGER": (FULL, ("1.", "0", "x"), ("-", "1", ".")),
+    "reviewsd.domain.parameters:_NUMBER": (FULL, ("1.", "1", "e"), ("1e", "1", "x")),
+    "reviewsd.http1.preconditions:_HTTP_DATES": (FULL, ("Sun, ", "0", "x"), ("Sun ", " ", "x")),
+    "reviewsd.http1.preconditions:_TAGS": (FIND, ('"', "a", ""), ("", 'W/"a"', '"')),
+    "reviewsd.http1.preconditions:_TAG_LIST": (
+        FULL,
+        ("", " ,", "x"),
+        ("", '"a" , ', "x"),
+        ("", '""', ""),
+    ),
+    "reviewsd.domain.search_query:_DATE": (FULL, ("2025-01-", "0", "")),
+    "reviewsd.domain.search_query:_ID": (FULL, ("", "a", " ")),
+    "reviewsd.domain.reviews:ClockTime": (SEARCH, ("00:", "0", "")),
+    "reviewsd.domain.reviews:ReviewId": (SEARCH, ("", "a", " ")),
+    "reviewsd.domain.reviews:Url": (
+        SEARCH,
+        ("http", "s", "://"),
+        ("", "https://", ""),
+        ("https://a", "%41", "%"),
+        ("https://", "a", " "),
+        ("https://a#", "a", "#"),
+    ),
+    "reviewsd.domain.reviews:_host": (MATCH, ("http://", "a", " "), ("http://a:", "1", "x")),
+    "reviewsd.domain.reviews:_unfit": (SEARCH, ("", "#", ""), ("#", "a", ""), ("", "%4", "1")),
+    "reviewsd.domain.strict_json:_AFTER": (MATCH, ("", " ", "x")),
+    "reviewsd.domain.strict_json:_MALFORMED": (FULL, ("JSON is malformed: ", " (byte 1", "x")),
+    "reviewsd.domain.strict_json:_NAME": (
+        MATCH,
+        ("", " {,", "x"),
+        ('"', '\\"', ""),
+        ('"a"', " ", "x"),
+    ),
+    "reviewsd.domain.strict_json:_STRING": (
+        SUB,
+        ("", '\\"', ""),
+        ("", '"', ""),
+        ('"', "\\", ""),
+        ("", '\\\n"', ""),
+    ),
+    "reviewsd.runtime.printing:_UNPRINTABLE": (SUB, ("", "\x1b[", "")),
+    "reviewsd.publish.atom:_ILLEGAL": (SUB, ("", "\0", "")),
+    "reviewsd.publish.openapi.document:_EMAIL": (
+        FULL,
+        ("a@", "a.", "@"),
+        ("a@", "-", "."),
+        ("", "%", ""),
+    ),
+    "reviewsd.publish.openapi.document:_URI": (FULL, ("http://", "a", " ")),
+    "reviewsd.config.syntax:_AUTHORITY": (FULL, ("a", ".", "!"), ("a", "a", ":x"), ("[", ":", "!")),
+    "reviewsd.config.syntax:_DATABASE": (
+        FULL,
+        ("postgresql://", "a,", "!"),
+        ("postgresql://", ",", "!"),
+        ("postgresql://a:", "a", "/"),
+        ("postgresql://", "a", "@"),
+        ("postgresql://h/d?", "a", " "),
+    ),
+    "reviewsd.config.syntax:_PORTS": (FULL, ("1-1", "0", "")),
+    "reviewsd.config.syntax:_TCP": (FULL, ("tcp:1:", ":", "\n")),
+    "reviewsd.config.syntax:_URL": (
+        FULL,
+        ("a://", "a", "\n"),
+        ("a://", "/", "#"),
+        ("", "a", "://"),
+    ),
+    "reviewsd.mcp.arguments:_CAMEL": (SUB, ("", "aA", "")),
+    "reviewsd.mcp.arguments:_WORD": (FIND, ("", "1", "a"), ("", "a1", "")),
+    "reviewsd.mcp.jsonrpc:_INTEGER": (FULL, ("-", "1", "x")),
+    "reviewsd.runtime.systemd:_INTERVAL": (FULL, ("", "1", "x")),
+    "reviewsd.config.schema:Authority": (SEARCH, ("", "a.", "!"), ("a", "-", "!")),
+    "reviewsd.config.schema:Percentage": (SEARCH, ("", "1", "")),
+    "reviewsd.config.show:_PARAMETER": (SUB, ("", "&password=", ""), ("?password=", "a", "")),
+    "reviewsd.config.show:_PASSWORD": (SUB, ("", "://:", ""), ("://a:", ":", ""), ("://", "a", "")),
+    "reviewsd.store.keys:_HEXADECIMAL": (FULL, ("", "0", "x")),
+    "reviewsd.admin.site:_PLAIN": (FULL, ("", "a", "!")),
+    "reviewsd.admin.backup:PATHS": (FULL, ("/v1/backup", "a", "")),
+    "reviewsd.admin.events:PATHS": (FULL, ("/v1/events", "a", "")),
+    "reviewsd.admin.hub:PATHS": (FULL, ("/v1/push/", "/", "\n")),
+    "reviewsd.admin.parameters:_ID": (FULL, ("p", "1", "")),
+    "reviewsd.admin.parameters:_LIMIT": (FULL, ("1", "0", "")),
+    "reviewsd.admin.probes:PATHS": (FULL, ("/v1/health", "a", "")),
+    "reviewsd.http1.body:_SIZE": (FULL, ("0", " ", "x"), ("0;", "a", "\n")),
+    "reviewsd.http1.body:_TRAILER": (FULL, ("", "a", ""), ("a:", " ", "\n")),
+    "reviewsd.http1.head:_ABSOLUTE": (FULL, ("http://", "a", "#"), ("http://", "/", "#")),
+    "reviewsd.http1.head:_AUTHORITY": (FULL, ("", "a%20", "!"), ("", "a", "!"), ("[", ":", "!")),
+    "reviewsd.http1.head:_DIGITS": (FULL, ("", "0", "x")),
+    "reviewsd.http1.head:_FIELDS": (FULL, ("", "a: b\r\n", "x"), ("", "a", ""), ("a:", " ", "")),
+    "reviewsd.http1.head:_LINE": (
+        FULL,
+        ("", "A", ""),
+        ("GET ", "a", " "),
+        ("GET ", "a", " HTTP/1.2"),
+    ),
+    "reviewsd.http1.head:_SIZED": (
+        SEARCH,
+        ("content-length:", " ", "x"),
+        ("content-length:", "0", "x"),
+        ("", "content-length:\n", ""),
+    ),
+    "reviewsd.web.mcp:_QUALITY": (FULL, ("0.", "0", "x")),
+    "reviewsd.http1.hosts:_AUTHORITY": (FULL, ("", "a", "!"), ("[", ":", "!")),
+    "reviewsd.http1.hosts:_ORIGIN": (FULL, ("http://", "a", ":"), ("http://[", ":", "!")),
+    "reviewsd.web.klein_site:_BROKEN_ESCAPE": (SEARCH, ("", "%20", "%")),
+    "reviewsd.web.klein_site:_NOT_EXACT": (
+        SEARCH,
+        ("", "/.", "x"),
+        ("", "/%2e", "x"),
+        ("", "%2", ""),
+    ),
+    "reviewsd.websub.outbound.response_parser:_CHUNK": (FULL, ("0", " ", "x"), ("0;", "a", "\n")),
+    "reviewsd.websub.outbound.response_parser:_FIELD": (FULL, ("", "a", ""), ("a:", " ", "\n")),
+    "reviewsd.websub.outbound.response_parser:_LENGTH": (FULL, ("", "0", "x")),
+    "reviewsd.websub.outbound.response_parser:_STATUS": (FULL, ("HTTP/1.1 200 ", " ", "\n")),
+    "reviewsd.websub.form:_BROKEN_ESCAPE": (SEARCH, ("", "%20", "%")),
+    "reviewsd.websub.form:_DECIMAL": (FULL, ("", "0", "x"), ("0", "1", "x"), ("", "0", "1x")),
+    "reviewsd.websub.form:_RELATIVE": (FULL, ("", "../", "!")),
+    "reviewsd.http1.proxy_header:_LINE": (
+        FULL,
+        ("PROXY TCP6 ", ":", "x"),
+        ("PROXY TCP4 1.1.1.1 2.2.2.2 ", "1", "x"),
+    ),
+    "reviewsd.config.yaml_source:_BREAK": (SPLIT, ("", "\r\n", ""), ("", "\r", "")),
+    "reviewsd.config.yaml_source:_CONTROL": (SEARCH, ("", "a", "")),
+    "reviewsd.config.yaml_source:_INTEGER": (FULL, ("-", "1", "x")),
+    "reviewsd.config.yaml_source:_NOT_TAB": (SUB, ("", "a\t", "")),
+    "reviewsd.config.yaml_source:_NOT_YAML": (SEARCH, ("", "a", "")),
+    "reviewsd.config.yaml_source:_NUMBER": (
+        FULL,
+        ("1.", "1", "e"),
+        ("", "1", "x"),
+        ("1e", "1", "x"),
+    ),
+    "reviewsd.config.yaml_source:_WORD": (SUB, ("", "a ", ""), ("", "://", "")),
+    "reviewsctl.diagnosis.public:_LINK": (
+        FIND,
+        ("", "<", ""),
+        ("", "<>", " "),
+        ("<>", " ", "x"),
+        ("<>;rel=", "a", ""),
+    ),
+    "reviewsctl.importing.readers.csv_file:_BREAK": (SPLIT, ("", "\r\n", "")),
+    "reviewsctl.importing.readers.json_file:_BLANK": (MATCH, ("", " \n", "x")),
+    "reviewsctl.importing.readers.json_file:_NUMBER_TAIL": (MATCH, ("", "1e", "x")),
+    "reviewsctl.importing.platforms.google:_KEY": (
+        SEARCH,
+        ("", "locations/", ""),
+        ("locations/", "a", "/reviews/"),
+        ("", "locations/a", ""),
+    ),
+    "reviewsctl.importing.ids:_ULID": (FULL, ("0", "A", "I")),
+    "reviewsctl.importing.readers.parts:_LISTING": (
+        SEARCH,
+        ("", "/location-a", ""),
+        ("location-", "a", "/data.jso"),
+    ),
+    "reviewsctl.importing.readers.parts:_MAPS": (SEARCH, ("", "/Reviews.json", "x")),
+    "reviewsctl.importing.readers.parts:_TAKEOUT": (
+        SEARCH,
+        ("", "/location-a/reviews-", ""),
+        ("location-a/reviews-", "-", ".jso"),
+        ("", "location-", "/"),
+    ),
+    "reviewsctl.importing.platforms.places:_NAME": (
+        FULL,
+        ("places/", "a", ""),
+        ("places/a/reviews/", "/reviews/", "\n"),
+    ),
+    "reviewsctl.importing.review:ReviewId": (SEARCH, ("", "a", " ")),
+    "reviewsctl.importing.review:Url": (SEARCH, ("http", "s", "://"), ("", "https://", "")),
+    "reviewsctl.importing.times:_FRACTION": (
+        SUB,
+        (".", "0", ""),
+        ("", ".000000", "x"),
+        ("", ".", ""),
+    ),
+    "reviewsctl.importing.times:_NUMBER": (FULL, ("99999.", "9", "x")),
+    "reviewsctl.importing.times:_US": (FULL, ("1/1/2025 ", "1", ":")),
+    "reviewsctl.importing.values:_DRAWN": (FULL, ("★", "☆", "x")),
+    "reviewsctl.importing.values:_EMAIL": (
+        FULL,
+        ("a@", ".", " "),
+        ("a@", "a.", "@"),
+        ("a@", "a", "."),
+        ("", "a", "@"),
+    ),
+    "reviewsctl.importing.values:_NOBODY": (FULL, ("A ", "a", " use")),
+    "reviewsctl.importing.values:_ORIGINAL_FIRST": (
+        FULL,
+        ("", "\n\n(Translated by Google)", ""),
+        ("", "\n\n(Translated by Google)\n", ""),
+        ("", "\n", ""),
+    ),
+    "reviewsctl.importing.values:_STARS": (
+        FULL,
+        ("1", " ", "x"),
+        ("1 of", " ", "x"),
+        ("", "0", "x"),
+        ("1.", "0", "x"),
+    ),
+    "reviewsctl.importing.values:_TRANSLATION_FIRST": (
+        FULL,
+        ("(Translated by Google) ", "\n\n(Original)", "x"),
+        ("(Translated by Google) ", "\n", ""),
+    ),
+    "reviewsctl.importing.values:_BLANK": (SEARCH, ("", "a", "")),
+    "reviewsctl.importing.values:_HOST": (
+        MATCH,
+        ("http://", "a", " "),
+        ("http://a:", "1", "x"),
+        ("http://[", ":", "!"),
+    ),
+    "reviewsctl.importing.values:_NO_ESCAPE": (SEARCH, ("", "%4", "1")),
+    "reviewsctl.importing.values:_UNFIT": (SUB, ("", "%4", "1"), ("", "[", "")),
+    "reviewsctl.importing.readers.xlsx:_CELL": (FULL, ("", "A", ""), ("A", "1", "x")),
+    "reviewsctl.manual.keys:_KEY": (FULL, ("", " ", "x"), ("", "a", "")),
+    "reviewsctl.terminal.escaping:_UNPRINTABLE": (SUB, ("", "\x1b[", "")),
+    "reviewsctl.commands.subs:_ID": (FULL, ("p", "1", "x")),
+}
+
+OF_OUR_OWN = {"reviewsctl.files.installation", "reviewsctl.manual.roff", "reviewsd.store.postgres"}
+"""Modules whose patterns see nothing but texts that are part of the program."""
+
+
+def patterns_of(name: str) -> list[re.Pattern[typing.Any]]:
+    """The pattern of a module, or the patterns."""
+    module, _, variable = name.partition(":")
+    found = getattr(importlib.import_module(module), variable)
+    if isinstance(found, re.Pattern):
+        return [found]
+    if isinstance(found, tuple):
+        return list(found)
+    metas = [each for each in typing.get_args(found) if isinstance(each, msgspec.Meta)]
+    return [re.compile(each.pattern) for each in metas if each.pattern is not None]
+
+
+def asked(pattern: re.Pattern[typing.Any], method: str, attack: Attack) -> Making:
+    """The pattern at its work."""
+    begin, pump, end = attack
+    binary = isinstance(pattern.pattern, bytes)
+
+    def making(size: int) -> Thunk:
+        text: typing.Any = begin + pump * (size // len(pump)) + end
+        if binary:
+            text = text.encode(errors="replace")
+        work = getattr(pattern, method)
+        return (lambda: work(b"" if binary else "", text)) if method == SUB else lambda: work(text)
+
+    return making
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_a_pattern_takes_time_in_proportion(name: str) -> None:
+    """Its own attacks are measured; any character, repeated, is tried besides."""
+    method, *attacks = PATTERNS[name]
+    begins = {"", *(begin for begin, _, _ in attacks)}
+    for pattern in patterns_of(name):
+        for attack in attacks:
+            assert_linear(asked(pattern, method, attack))
+        for begin, character in itertools.product(begins, COMMON):
+            making = asked(pattern, method, (begin, character, "\0"))
+            for size in (20, SCREENED):  # what doubles with each byte would never come back
+                if cpu(making(size), 1) > QUICK:
+                    assert_linear(making)
+
+
+def test_every_pattern_is_listed_with_what_it_is_asked() -> None:
+    """Whoever adds one says here what is asked of it and what would hurt it."""
+    listed: set[str] = set()
+    for module, path in SOURCES.items():
+        text = path.read_text()
+        if module in OF_OUR_OWN or ("re." not in text and "pattern=" not in text):
+            continue
+        lines, tree = text.splitlines(), ast.parse(text)
+        names = {
+            id(node): lines[statement.lineno - 1].partition(" ")[0].rstrip(":")
+            for statement in tree.body
+            if isinstance(statement, ast.Assign | ast.AnnAssign)
+            for node in ast.walk(statement)
+        }
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            if _makes_pattern(call):
+                listed.add(f"{module}:{names.get(id(call), f'line {call.lineno}')}")
+            if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
+                asked_of = f"{module}:{call.func.value.id}"
+                assert call.func.attr == PATTERNS.get(asked_of, [call.func.attr])[0], asked_of
+
+    assert set(PATTERNS) == listed
+
+
+def _makes_pattern(call: ast.Call) -> bool:
+    """Whether a call makes a pattern: a function of ``re``, or a rule of msgspec's."""
+    function = ast.unparse(call.func)
+    return (function.startswith("re.") and function != "re.escape") or any(
+        keyword.arg == "pattern" for keyword in call.keywords
+    )

@@ -1,0 +1,334 @@
+"""No scan written by hand takes more than time in proportion, whatever it is given.
+
+Strict JSON, files of the data directory, requests, answers of subscribers, exports: what reads a byte
+again for each byte lets one small message stand for a minute of work. Patterns are in
+``test_linear_patterns``.
+"""
+
+import contextlib
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from reviewsctl.importing import times, values
+from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.readers import csv_file, xlsx
+from reviewsctl.importing.readers.json_file import EACH, LINES, Document
+from reviewsctl.importing.readers.parts import Part
+from reviewsctl.importing.review import RowRefusedError
+from reviewsctl.terminal import escaping
+from reviewsd.config import syntax, yaml_source
+from reviewsd.domain import clients, findings, json_location, parameters, strict_json
+from reviewsd.domain.dataset import Dataset, load
+from reviewsd.domain.insights import slug
+from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
+from reviewsd.http1 import body as bodies
+from reviewsd.http1 import parser, preconditions
+from reviewsd.http1.retry_after import retry_after
+from reviewsd.mcp import arguments, jsonrpc
+from reviewsd.mcp.params import Params
+from reviewsd.publish import documents
+from reviewsd.snapshot import frequent, mentions
+from reviewsd.web import mcp
+from reviewsd.websub.outbound import response_parser
+from tests.support.bombs import Pieces, spreadsheet
+from tests.support.growth import Thunk, assert_linear
+
+Scan = tuple[Callable[[int], Any], Callable[[Any], object]]
+"""Makes an input of about so many bytes, and reads it."""
+
+REFUSED = (
+    findings.DataError,
+    jsonrpc.JsonRpcError,
+    arguments.ArgumentsError,
+    parameters.InvalidParametersError,
+    ImportRefusedError,
+    RowRefusedError,
+)
+
+
+def members(pair: bytes, size: int) -> bytes:
+    """A JSON object whose members have numbered names."""
+    return b"{%b}" % b",".join(pair % number for number in range(size // len(pair) + 1))
+
+
+def reviews(more: bytes = b"", extra: bytes = b"1", size: int = 0) -> bytes:
+    """A reviews.json with more members, and a member that nobody knows in its reviews."""
+    known = (
+        b'"author":"A","rating":5,"date":"2025-01-01","source":"g","verified":true,"x":%b' % extra
+    )
+    records = (b'{"id":"r%d",%b}' % (number, known) for number in range(size // len(known) + 1))
+    return b'{"business":{"name":"A"},"reviews":[%b]%b}' % (b",".join(records), more)
+
+
+def insights(more: Callable[[int], bytes]) -> Scan:
+    """An insights.json beside reviews that are in order."""
+    return lambda n: b"{%b}" % more(n), lambda text: load(reviews(), text)
+
+
+def one_name(size: int) -> Dataset:
+    """Entities of one name, and many more reviews that mention it."""
+    count = size // 4
+    mentions = b",".join(b'"r%d":{"technicians":["x"]}' % number for number in range(count))
+    names = b",".join(b'"x"' for _ in range(count // 16))
+    given = b'{"per_review":{%b},"entities":{"technicians":[%b]}}' % (mentions, names)
+    return load(reviews(size=80 * count), given)
+
+
+def many_names(size: int) -> Dataset:
+    """Entities that share a first word, an alias and a label, each with an alias of its own."""
+    people = (
+        b'{"label":"Sam %b","aliases":["boss","a%d"]}' % (b"Jones" if n % 2 else b"%d" % n, n)
+        for n in range(size // 40)
+    )
+    given = b'{"entities":{"technicians":[%b]}}' % b",".join(people)
+    return load(reviews(size=80), given)
+
+
+def mentioned(dataset: Dataset) -> object:
+    """Who finds which reviews."""
+    assert dataset.insights is not None
+    return mentions.mention_positions(dataset.insights, dataset.records.places)
+
+
+def arguments_of(more: Callable[[int], bytes]) -> Scan:
+    """The arguments of a tool."""
+    return (
+        more,
+        lambda text: arguments.read("search_reviews", SEARCH_PARAMETERS, (), text),
+    )
+
+
+def read_bytewise(body: bodies.Body, data: bytes) -> bytes:
+    """A body of which each read brings one byte."""
+    for at in range(len(data)):
+        body.take(data[at : at + 1])
+    return body.content()
+
+
+def take_all(data: bytes) -> None:
+    """All requests that came at once."""
+    taker = parser.RequestParser(lambda *_: parser.Cap(0, problem=None))  # type: ignore[arg-type]
+    taker.held = data
+    while taker.take() is not None:
+        pass
+
+
+def read_answer(head: bytes, data: bytes, step: int) -> None:
+    """A subscriber's answer, so many bytes at a time."""
+    reader = response_parser.AnswerReader(1000)
+    reader.feed(head)
+    for at in range(0, len(data), step):
+        reader.feed(data[at : at + step])
+
+
+def tags(tail: bytes) -> Scan:
+    """If-None-Match with many tags, and ours among them."""
+    return (
+        lambda n: preconditions.Conditions(if_none_match=(b'"a" , , ' * (n // 8) + tail,)),
+        lambda conditions: preconditions.evaluate(
+            conditions, safe=True, etag=b'"z"', last_modified=1, now=1
+        ),
+    )
+
+
+def document(make: Callable[[int], bytes], *layout: str) -> Scan:
+    """An export in JSON."""
+
+    def read(text: bytes) -> None:
+        for _ in Document(io.BytesIO(text), "x").rows(layout):
+            pass
+
+    return make, read
+
+
+def table(make: Callable[[int], bytes]) -> Scan:
+    """An export as CSV, below its header."""
+
+    def read(text: bytes) -> None:
+        part = Part(name="x", size=0, room=0, open=lambda: io.BytesIO(text))
+        for _ in csv_file.rows(part, csv_file.dialect_of(part)):
+            pass
+
+    return lambda n: b"date,rating\n" + make(n), read
+
+
+def sheet(make: Callable[[int], Pieces]) -> Scan:
+    """An export as XLSX, below its header."""
+
+    def made(size: int) -> bytes:
+        file = io.BytesIO()
+        spreadsheet(file, rows=make(size))
+        return file.getvalue()
+
+    def read(content: bytes) -> None:
+        part = Part(name="x", size=0, room=1 << 30, open=lambda: io.BytesIO(content))
+        for _ in xlsx.rows(part):
+            pass
+
+    return made, read
+
+
+LOOPBACK = [syntax.network("127.0.0.0/8")]
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+PLAIN = b"HTTP/1.1 200 OK\r\n\r\n"
+
+SCANS: dict[str, Scan] = {
+    "zeros of Retry-After": (lambda n: b"0" * n + b"x", lambda value: retry_after(value, 0)),
+    # strict JSON, before it is known to be JSON
+    "quotes after brackets": (lambda n: b"[" * 65 + b'\\"' * (n // 2), strict_json.too_deep),
+    "open strings after brackets": (lambda n: b"[" * 65 + b'"[' * (n // 2), strict_json.too_deep),
+    "quotes in a message": (lambda n: b'["%b"]' % (b'\\"' * (n // 2)), jsonrpc.check_strict),
+    "quotes in a deep message": (
+        lambda n: b"[" * 65 + b'\\"' * (n // 2),
+        jsonrpc.check_strict,
+    ),
+    "arrays in a message": (lambda n: b"[%b[]]" % (b"[]," * (n // 3)), jsonrpc.check_strict),
+    "members in a message": (lambda n: members(b'"%07d":1', n), jsonrpc.check_strict),
+    "digits in a message": (lambda n: b"[%b]" % (b"1" * n), jsonrpc.check_strict),
+    "digits of a fraction": (lambda n: b"[1.%be5]" % (b"1" * n), jsonrpc.check_strict),
+    "members of _meta": (lambda n: b'{"_meta":%b}' % members(b'"%07d":1', n), Params),
+    "unknown arguments": arguments_of(lambda n: members(b'"%07d":1', n)),
+    "a long argument": arguments_of(lambda n: b'{"%b":1}' % (b"aB" * (n // 2))),
+    "digits of an argument": arguments_of(lambda n: b'{"min_rating":1.%b}' % (b"1" * n)),
+    # the data directory
+    "a name that comes again at last": (
+        lambda n: members(b'"%07d":1', n)[:-1] + b',"%07d":1}' % (n // 8),
+        strict_json.fault,
+    ),
+    "reviews": (lambda n: reviews(size=n), lambda text: load(text, None)),
+    "members of a file": (
+        lambda n: reviews(b"," + members(b'"%07d":1', n)[1:-1]),
+        lambda text: load(text, None),
+    ),
+    "brackets in a string": (
+        lambda n: reviews(extra=b'"%b"' % (b'[{\\"' * (n // 4))),
+        lambda text: load(text, None),
+    ),
+    "digits of a number": (
+        lambda n: reviews(extra=b"1" * n),
+        lambda text: load(text, None),
+    ),
+    "lines before a fault": (lambda n: b'{"a":\n' + b"\n" * n, lambda text: load(text, None)),
+    "faults of insights": insights(lambda n: b'"aspects":[%b1]' % (b"1," * (n // 2))),
+    "faults below a long name": insights(
+        lambda n: b'"per_review":{"%b":{"topics":[%b1]}}' % (b"a" * 32 * n, b"1," * (n // 2))
+    ),
+    "paths to places": (
+        lambda n: reviews(size=n),
+        lambda text: json_location.locate(text, ["$.reviews[0].rating", "$.x", "$.reviews[7].id"]),
+    ),
+    "steps of a path": (
+        lambda n: "$" + '["a"]' * (n // 5),
+        lambda path: json_location.locate(b"{}", [path]),
+    ),
+    "line breaks before a place": (
+        lambda n: b"\n" * n,
+        lambda text: json_location.place_at(text, len(text), 1),
+    ),
+    "a name that is shown": (lambda n: "\x1b" * n, findings.show),
+    "a name that is like another": (
+        lambda n: "ab" * (n // 2),
+        lambda name: findings.nearest(name, ["abab", "base_url"]),
+    ),
+    "marks of a label": (lambda n: "é★ " * (n // 3), slug),
+    "members that are rendered": (lambda n: members(b'"%07d":{"a":[1]}', n), documents.complete),
+    "the same letter in many texts": (lambda n: ["a" * (n // 8)] * 8, frequent.frequent_pieces),
+    "a text without spaces": (
+        lambda n: ["ab" * (n // 16)] * 8,
+        lambda texts: frequent.Marker(["a", "b", "ab", "ba", "aba"]).add(texts),
+    ),
+    # the configuration
+    "keys of a configuration": (
+        lambda n: b"".join(b"a%06d: 1\n" % i for i in range(n // 11)),
+        yaml_source.read,
+    ),
+    "keys below a long key": (
+        lambda n: b"? %b\n:\n%b" % (b"a" * 128 * n, b"  a: 1\n" * (n // 7)),
+        yaml_source.read,
+    ),
+    "addresses of a configuration": (lambda n: "://" * (n // 3), yaml_source.masked),
+    # requests
+    "requests at once": (lambda n: b"GET / HTTP/1.1\r\nHost: a\r\n\r\n" * (n // 27), take_all),
+    "chunks": (lambda n: b"1\r\na\r\n" * (n // 6), lambda data: bodies.Chunked().take(data)),
+    "chunks, byte by byte": (
+        lambda n: b"1\r\na\r\n" * (n // 6),
+        lambda data: read_bytewise(bodies.Chunked(), data),
+    ),
+    "a body, byte by byte": (
+        lambda n: b"a" * n,
+        lambda data: read_bytewise(bodies.Sized(len(data)), data),
+    ),
+    "parameters": (lambda n: b"a=b&" * (n // 4), parameters.read_query),
+    "escapes of a parameter": (lambda n: b"query=" + b"%41" * (n // 3), parameters.read_query),
+    "digits of a parameter": (lambda n: b"min_rating=1." + b"1" * n, parameters.read_query),
+    "a cursor": (lambda n: b"cursor=" + b"MjAy" * (n // 4), parameters.read_query),
+    "entity tags": tags(b'"z"'),
+    "entity tags and a fault": tags(b'"z" x'),
+    "proxies": (
+        lambda n: ["127.0.0.1," * (n // 10)],
+        lambda hops: clients.client_address("127.0.0.1", hops, LOOPBACK),
+    ),
+    "a long hop": (
+        lambda n: [":" * n],
+        lambda hops: clients.client_address("127.0.0.1", hops, LOOPBACK),
+    ),
+    "media ranges": (
+        lambda n: (b"a/b;q=0.5," * (n // 10),),
+        mcp._accepts_json.__wrapped__,
+    ),
+    "entities of one name": (one_name, mentioned),
+    "names that several have": (many_names, mentioned),
+    # answers of subscribers
+    "chunks of an answer": (
+        lambda n: b"1\r\na\r\n" * (n // 6),
+        lambda data: read_answer(CHUNKED, data, len(data)),
+    ),
+    "an answer, byte by byte": (lambda n: b"a" * n, lambda data: read_answer(PLAIN, data, 1)),
+    "interim answers": (
+        lambda n: b"HTTP/1.1 100 a\r\n\r\n" * (n // 18),
+        lambda data: read_answer(data, b"", 1),
+    ),
+    # exports
+    "rows of JSON": document(lambda n: b"[%b1]" % (b"{}," * (n // 3)), EACH),
+    "lines of JSON": document(lambda n: b"{}\n" * (n // 3), LINES),
+    "members beside the rows": document(lambda n: members(b'"%07d":1', n), "reviews"),
+    "blanks of JSON": document(lambda n: b"[%b1]" % (b" \n" * (n // 2)), EACH),
+    "a long string": document(lambda n: b'["%b"]' % (b'\\"' * (n // 2)), EACH),
+    "a long number": document(lambda n: b"[1%b" % (b"e" * n), EACH),
+    "rows of a table": table(lambda n: b"1,2\n" * (n // 4)),
+    "quotes of a cell": table(lambda n: b'"%b"' % (b'""' * (n // 2))),
+    "lines of a cell": table(lambda n: b'"%b' % (b"\n" * n)),
+    "rows of a spreadsheet": sheet(lambda n: [(b"<row><c><v>1</v></c></row>", n // 27)]),
+    "cells of a spreadsheet": sheet(lambda n: [b"<row>", (b'<c r="A1"/>', n // 11), b"</row>"]),
+    "letters of a column": sheet(lambda n: [b'<row><c r="', (b"A", n), b'1"/></row>']),
+    "digits of a cell": sheet(lambda n: [b"<row><c><v>", (b"1", n), b"</v></c></row>"]),
+    "an attribute of a spreadsheet": sheet(lambda n: [b'<row x="', (b"1", n), b'"/>']),
+    "digits of a date": (lambda n: "9" * n, times.moment),
+    "blanks of a date": (lambda n: ["1%sx" % (" " * n)], times.guessed),
+    "a name": (lambda n: "a " * (n // 2), values.short_name),
+    "a translation": (
+        lambda n: "(Translated by Google) " + "\n\n(Original)" * (n // 12),
+        values.original,
+    ),
+    "a rating": (lambda n: "5 of" + " " * n + "x", values.stars),
+    "control characters": (lambda n: "\x1b" * n, escaping.printable),
+}
+
+
+@pytest.mark.parametrize("name", SCANS)
+def test_a_scan_takes_time_in_proportion(name: str) -> None:
+    make, read = SCANS[name]
+
+    def making(size: int) -> Thunk:
+        given = make(size)
+
+        def work() -> None:
+            with contextlib.suppress(*REFUSED):
+                read(given)
+
+        return work
+
+    assert_linear(making)
