@@ -1,0 +1,44 @@
+# "just" without arguments lists these. Each works in a fresh checkout.
+
+bin := ".venv/bin"
+
+_list:
+    @just --list --unsorted
+
+# Make .venv, with what tests and checks need
+setup:
+    test -d .venv || python3 -m venv .venv
+    {{bin}}/pip install -q -e '.[test,lint]'
+
+_ready:
+    @test -x {{bin}}/pytest -a -x {{bin}}/mypy || just setup
+
+# All tests; arguments go to pytest
+test *arguments: _ready
+    {{bin}}/pytest {{arguments}}
+
+# The tests without processes of their own
+test-unit *arguments: _ready
+    {{bin}}/pytest tests/unit {{arguments}}
+
+# Style, and imports that go only down
+lint: _ready
+    {{bin}}/ruff check .
+    {{bin}}/ruff format --check .
+    {{bin}}/lint-imports
+
+# Types
+types: _ready
+    {{bin}}/mypy
+
+# What the documents cite, and what they have a reader type
+docs: _ready
+    {{bin}}/pytest tests/test_citations.py tests/test_house.py tests/system/test_walkthrough.py tests/system/test_journey.py
+
+# The sample business on http://127.0.0.1:8080
+demo: _ready
+    {{bin}}/reviewsd --demo
+
+# Renew uv.lock
+lock:
+    uv lock --upgrade
