@@ -39,7 +39,7 @@ async def ask(
 def _ask(
     socket_path: Path, method: str, target: str, headers: Mapping[str, str], body: bytes | None
 ) -> Answer:
-    connection = http.client.HTTPConnection("reviewsd", timeout=10)
+    connection = http.client.HTTPConnection("reviewsd", timeout=60)
     connection.sock = socket.socket(socket.AF_UNIX)
     try:
         connection.sock.connect(str(socket_path))

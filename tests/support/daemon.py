@@ -21,7 +21,7 @@ from reviewsd.__main__ import AS_ROOT
 DEMO = Path(__file__).parents[2] / "reviewsd" / "demo"
 CLI = Path(__file__).parents[2] / "cli"
 BASE_URL = "https://reviews.example.com"
-START_SECONDS = 30
+START_SECONDS = 60
 LAST_WORDS_SECONDS = 0.05  # a datagram on its way when the process ended
 
 
@@ -193,7 +193,7 @@ class Daemon:
         self, method: str, path: str, headers: Mapping[str, str] | None = None, body: bytes = b""
     ) -> "Answer":
         """One request on a connection of its own."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.putrequest(method, path, skip_accept_encoding=True)
             for name, value in (headers or {}).items():
@@ -210,7 +210,7 @@ class Daemon:
         """GET a path."""
         return self.request("GET", path, headers)
 
-    def raw(self, data: bytes, *, seconds: float = 5) -> bytes:
+    def raw(self, data: bytes, *, seconds: float = 30) -> bytes:
         """Send bytes as they are; everything that comes back until the connection is closed."""
         received = b""
         with socket.create_connection(("127.0.0.1", self.port), timeout=seconds) as connection:

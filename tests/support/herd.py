@@ -64,7 +64,7 @@ class Line:
     """A connection of a client that stays."""
 
     def __init__(self, daemon: Daemon) -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=20)
+        self._connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=60)
         self._connection.connect()
         self.port: int = self._connection.sock.getsockname()[1]
 

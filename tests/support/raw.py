@@ -121,7 +121,7 @@ class Wire:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if receive_buffer is not None:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        self.socket.settimeout(20)
+        self.socket.settimeout(60)
         self.socket.connect(("127.0.0.1", port))
 
     def __enter__(self) -> Self:
@@ -162,13 +162,13 @@ class Wire:
         self.closed = not piece
         return len(piece)
 
-    def read_until(self, true: Callable[[], object], seconds: float = 5) -> None:
+    def read_until(self, true: Callable[[], object], seconds: float = 30) -> None:
         """Take what comes until something is true, the connection is closed, or time is over."""
         end = time.monotonic() + seconds
         while not self.closed and not true() and (left := end - time.monotonic()) > 0:
             self.read(left)
 
-    def read_all(self, seconds: float = 5) -> bytes:
+    def read_all(self, seconds: float = 30) -> bytes:
         """All that came back, now that the connection is closed.
 
         Raises:

@@ -17,7 +17,7 @@ WATCHDOG = {"WATCHDOG_USEC": "900000"}  # a sign of life each 0.3 s
 def check_alive(daemon: Daemon, subscriber: Subscriber, name: str) -> None:
     """Whatever waits for its time: new data, a delivery, systemd, a client that says nothing."""
     delivered, signs = len(subscriber.deliveries()), daemon.heard.count("WATCHDOG=1")
-    with socket.create_connection(("127.0.0.1", daemon.port), timeout=20) as mute:
+    with socket.create_connection(("127.0.0.1", daemon.port), timeout=60) as mute:
         mute.sendall(b"GET ")
         edit(daemon, name=name)
         until(lambda: daemon.get("/reviews.json").json()["business"]["name"] == name, "new data")

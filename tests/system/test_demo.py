@@ -84,7 +84,7 @@ def test_every_address_that_it_prints_answers(demo: Demo) -> None:
     urls = re.findall(r"http://\S+", demo.printed)
     assert [demo.base_url + path for path in (*PATHS, "/mcp")] == urls
     for url in urls[:-1]:
-        with urllib.request.urlopen(url, timeout=10) as answer:
+        with urllib.request.urlopen(url, timeout=60) as answer:
             assert 200 == answer.status
             assert answer.read(1)
 
@@ -109,13 +109,13 @@ def test_the_address_for_agents_answers_them(demo: Demo) -> None:
     request = urllib.request.Request(
         agents, json.dumps(message).encode(), {"Content-Type": "application/json"}
     )
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         assert "2025-06-18" == json.load(answer)["result"]["protocolVersion"]
 
 
 def test_the_search_that_it_prints_finds_something(demo: Demo) -> None:
     for path in PATHS[4:6]:
-        with urllib.request.urlopen(demo.base_url + path, timeout=10) as answer:
+        with urllib.request.urlopen(demo.base_url + path, timeout=60) as answer:
             assert json.load(answer)["matched"] > 0
 
 
@@ -127,7 +127,7 @@ def test_the_file_that_it_prints_can_be_edited(demo: Demo) -> None:
     file.write_text(file.read_text().replace('"rating": 5', '"rating": 4', 1))
 
     def tag() -> str:
-        with urllib.request.urlopen(f"{demo.base_url}/reviews.json", timeout=10) as answer:
+        with urllib.request.urlopen(f"{demo.base_url}/reviews.json", timeout=60) as answer:
             return str(answer.headers["ETag"])
 
     before = tag()

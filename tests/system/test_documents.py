@@ -79,7 +79,7 @@ def test_what_is_typed_is_shell(block: Block) -> None:
     if block.language == "console":
         code = "\n".join(step.command for step in steps(block))
     done = subprocess.run(
-        ["bash", "-n"], input=code, capture_output=True, text=True, timeout=10, check=False
+        ["bash", "-n"], input=code, capture_output=True, text=True, timeout=60, check=False
     )
     assert ("", 0) == (done.stderr, done.returncode)
 
@@ -165,7 +165,7 @@ def test_commands_and_options_exist(file: Path) -> None:
 @cache
 def daemon_options() -> frozenset[str]:
     command = [sys.executable, "-m", "reviewsd", "--help"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     return frozenset(re.findall(r"--[a-z][a-z-]*", done.stdout))
 
 

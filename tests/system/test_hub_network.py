@@ -182,7 +182,7 @@ def test_names_that_nobody_answers_for_hold_up_no_others(
             polls.append(time.monotonic() - began)
             return hub(daemon)["active"] == 2 and bool(subscriber.deliveries("/early"))
 
-        until(verified, "the subscription and the delivery", 10)
+        until(verified, "the subscription and the delivery")
         polls.sort()
         assert polls[len(polls) * 99 // 100] < 0.5
 

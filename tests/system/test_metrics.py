@@ -83,7 +83,7 @@ def test_a_thousand_random_paths_add_no_series(daemon: Daemon) -> None:
     daemon.request("BREW", "/nowhere")
     daemon.get("/%ff")
     before = series(daemon)
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=60)
     for number in range(1_000):
         path = "/" + "".join(chance.choices("abc/%2f.-~", k=chance.randint(1, 30)))
         connection.request("GET" if number % 2 else f"M{number}", path)

@@ -109,7 +109,7 @@ class Proxy:
         client: str = "127.0.0.2",
     ) -> Answer:
         """One request from an address of this machine."""
-        connection = http.client.HTTPConnection(NAME, timeout=20)
+        connection = http.client.HTTPConnection(NAME, timeout=60)
         plain = socket.create_connection(
             ("127.0.0.1", self._port), timeout=20, source_address=(client, 0)
         )

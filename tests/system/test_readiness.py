@@ -108,7 +108,7 @@ def test_a_damaged_store_at_the_start(tmp_path: Path) -> None:
 def test_while_it_stops_it_says_so(tmp_path: Path) -> None:
     with Daemon(tmp_path, PUBLIC) as daemon:
         assert daemon.process is not None
-        with socket.create_connection(("127.0.0.1", daemon.port), timeout=5) as client:
+        with socket.create_connection(("127.0.0.1", daemon.port), timeout=60) as client:
             client.sendall(b"GET /readyz HTTP/1.1\r\n")
             daemon.get("/healthz")  # by now that has been read
             daemon.process.send_signal(signal.SIGTERM)

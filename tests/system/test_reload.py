@@ -319,7 +319,7 @@ def test_readers_never_see_a_mix(daemon: Daemon, many: Path) -> None:
 
     def read(coding: str) -> set[str]:
         tags = set()
-        connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=60)
         while not finished.wait(0.02):  # the publication needs a processor too
             connection.request("GET", "/reviews.json", headers={"Accept-Encoding": coding})
             answer = connection.getresponse()

@@ -34,7 +34,7 @@ def daemon(tmp_path: Path) -> Iterator[Daemon]:
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*COMMAND, *arguments], capture_output=True, text=True, timeout=30, check=False
+        [*COMMAND, *arguments], capture_output=True, text=True, timeout=60, check=False
     )
 
 
@@ -85,7 +85,7 @@ def check_tidy(daemon: Daemon) -> None:
 
 def answers(port: int) -> bool:
     try:
-        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+        socket.create_connection(("127.0.0.1", port), timeout=60).close()
     except ConnectionRefusedError:
         return False
     return True
@@ -417,7 +417,7 @@ def test_a_publication_does_not_outlive_a_killed_daemon_for_long(daemon: Daemon)
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     assert command_of(child) != b""
     os.kill(child, signal.SIGCONT)
-    until(lambda: command_of(child) == b"", "the end of the publication", 10)
+    until(lambda: command_of(child) == b"", "the end of the publication")
     daemon.start()
     assert "Edited" == daemon.get("/reviews.json").json()["business"]["name"]
     assert 0 == daemon.stop()

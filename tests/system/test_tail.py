@@ -68,7 +68,7 @@ def test_json_has_the_fields_of_the_log(daemon: Daemon) -> None:
 def test_ctrl_c_ends_it_and_nothing_else(daemon: Daemon) -> None:
     with tail(daemon) as process:
         process.send_signal(signal.SIGINT)
-        assert ("", "") == process.communicate(timeout=10)
+        assert ("", "") == process.communicate(timeout=60)
         assert 130 == process.returncode
     assert 0 == daemon.ctl("ping").returncode
     assert "Traceback" not in daemon.log.read_text()
@@ -77,7 +77,7 @@ def test_ctrl_c_ends_it_and_nothing_else(daemon: Daemon) -> None:
 def test_it_ends_with_the_daemon(daemon: Daemon) -> None:
     with tail(daemon) as process:
         assert 0 == daemon.stop()
-        _, said = process.communicate(timeout=10)
+        _, said = process.communicate(timeout=60)
         assert 3 == process.returncode
     assert said.startswith("Error: reviewsd is not reachable: it has ended\n")
     assert [] == daemon.unusual

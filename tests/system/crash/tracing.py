@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,9 @@ _LINE = re.compile(
     r'(?P<thread>\d+) +(?P<name>\w+)\((?:AT_FDCWD<[^>]*>, )?(?:\d+<(?P<open>[^>]*)>)?(?:"(?P<path>[^"]*)")?'
     r'(?:, "(?P<data>[^"]*)")?(?:, )?(?P<rest>[^)"]*)\) += (?P<result>-?\d+|\?)'
 )
+
+_UNFINISHED = " <unfinished ...>"
+_RESUMED = re.compile(r"\d+ +<\.\.\. \w+ resumed>(, )?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +75,7 @@ class Writers:
             traced=traced,
             weak=weak,
         )
-        return [_call(line, place) for line in text.splitlines() if "+++" not in line]
+        return [_call(line, place) for line in _whole(text.splitlines()) if "+++" not in line]
 
     def hurt(self, place: Path, injection: str, traced: int = 0) -> bool:
         """Run a writer in an empty place with something done to its calls; whether it was.
@@ -147,6 +150,19 @@ def _files(place: Path) -> list[Path]:
 
 def _paths(paths: Sequence[Path]) -> list[str]:
     return [word for path in paths for word in ("-P", str(path))]
+
+
+def _whole(lines: Iterable[str]) -> Iterator[str]:
+    """Each call as one line, where it ended: strace breaks those that another thread interrupts."""
+    begun = {}
+    for line in lines:
+        thread = line.partition(" ")[0]
+        if line.endswith(_UNFINISHED):
+            begun[thread] = line.removesuffix(_UNFINISHED)
+        elif (resumed := _RESUMED.match(line)) is not None:
+            yield begun.pop(thread) + line[resumed.end() :]
+        else:
+            yield line
 
 
 def _call(line: str, place: Path) -> Call:

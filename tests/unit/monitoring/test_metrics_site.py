@@ -44,7 +44,7 @@ async def get(source: Source) -> AsyncIterator[Get]:
     address = cast("IPv4Address", port.getHost())
 
     def ask(method: str, path: str) -> tuple[int, str, bytes]:
-        connection = http.client.HTTPConnection(address.host, address.port, timeout=10)
+        connection = http.client.HTTPConnection(address.host, address.port, timeout=60)
         try:
             connection.request(method, path, headers={"Connection": "close"})
             answer = connection.getresponse()

@@ -190,7 +190,7 @@ async def test_a_tcp_port_is_closed() -> None:
         Factory.forProtocol(Silence)
     )
     address = ("127.0.0.1", port.getHost().port)
-    socket.create_connection(address, timeout=5).close()
+    socket.create_connection(address, timeout=60).close()
     await stop_listening(port, handed_over=False)
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(address, timeout=5)
+        socket.create_connection(address, timeout=60)

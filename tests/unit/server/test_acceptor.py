@@ -25,6 +25,7 @@ from reviewsd.server.acceptor import BatchPort, batch_accept
 from reviewsd.server.transport import DirectServer
 from tests.support.authority import authority
 from tests.support.outbound import reactor
+from tests.support.waiting import until
 
 
 class Echo(Protocol):
@@ -86,16 +87,12 @@ async def leave(hall: Hall) -> None:
     for guest in hall.present:
         assert guest.transport is not None
         guest.transport.loseConnection()
-    for _ in range(200):
-        await deferLater(reactor, 0.01)
-        if not hall.present:
-            return
-    raise AssertionError("somebody stays")
+    await until(lambda: not hall.present)
 
 
 def come(port: BatchPort, say: bytes = b"hello") -> socket.socket:
     """A client that has said something."""
-    client = socket.create_connection(port.socket.getsockname()[:2], timeout=10)
+    client = socket.create_connection(port.socket.getsockname()[:2], timeout=60)
     client.sendall(say)
     return client
 
@@ -181,7 +178,7 @@ async def test_tls_works_as_ever(hall: Hall, tmp_path: Path) -> None:
     trusting.load_verify_locations(cadata=authority().identity.pem.decode())
 
     def ask() -> bytes:
-        plain = socket.create_connection(port.socket.getsockname(), timeout=10)
+        plain = socket.create_connection(port.socket.getsockname(), timeout=60)
         with trusting.wrap_socket(plain, server_hostname="localhost") as client:
             client.sendall(b"x" * 300_000)
             got = b""
@@ -204,7 +201,7 @@ async def test_an_inherited_socket_stays_open_for_whoever_else_has_it(hall: Hall
         port = batch_accept(await endpoint.listen(hall))
         assert b"bye" == await deferToThread(visit, port)
         await port.stopListening()
-        with socket.create_connection(mine.getsockname(), timeout=10) as client:
+        with socket.create_connection(mine.getsockname(), timeout=60) as client:
             client.sendall(b"x")
             assert [descriptor] == select.select([descriptor], [], [], 10)[0]
 
@@ -231,6 +228,7 @@ from twisted.internet import reactor
 from twisted.logger import globalLogPublisher, formatEvent
 from reviewsd.server.acceptor import batch_accept
 from tests.unit.server.test_acceptor import Hall
+from tests.support.waiting import until
 
 def show(event):
     if event["log_namespace"].startswith("reviewsd"):
@@ -257,7 +255,7 @@ def test_without_descriptors_connections_wait_until_there_are_some() -> None:
         assert child.stdout is not None
         port = int(child.stdout.readline())
         clients = [
-            stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=10))
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))
             for _ in range(30)
         ]
         for client in clients:
@@ -276,12 +274,12 @@ def test_without_descriptors_connections_wait_until_there_are_some() -> None:
             waiting = [client for client in waiting if client not in taken]
         assert 30 == served
         assert cpu(child.pid) - before < 0.3
-        more = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(30)]
+        more = [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(30)]
         for client in more:
             client.sendall(b"hello")
         select.select(more, [], [], 5)
         child.terminate()  # while it rests
-        out, _ = child.communicate(timeout=10)
+        out, _ = child.communicate(timeout=60)
         assert ("stopped", 0) == (out, child.returncode)
         for client in more:
             client.close()

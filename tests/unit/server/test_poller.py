@@ -1,19 +1,19 @@
 """Public connections that are watched together, over real sockets."""
 
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any, cast
 
 import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet import reactor
 from twisted.internet.protocol import Protocol, ServerFactory, connectionDone
-from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
 from twisted.logger import capturedLogs
 from twisted.python.failure import Failure
 
 from reviewsd.server.acceptor import BatchPort, batch_accept
+from tests.support.waiting import until
 
 
 class Echo(Protocol):
@@ -44,7 +44,7 @@ class Street:
         self.clients: list[socket.socket] = []
 
     async def meet(self) -> socket.socket:
-        client = socket.create_connection(self.port.socket.getsockname(), timeout=10)
+        client = socket.create_connection(self.port.socket.getsockname(), timeout=60)
         self.clients.append(client)
         assert b"hello" == await self.say(client, b"hello")
         return client
@@ -65,14 +65,6 @@ async def street() -> AsyncIterator[Street]:
     for client in one.clients:
         client.close()
     await until(lambda: len(one.ends) == len(one.clients))
-
-
-async def until(true: Callable[[], object]) -> None:
-    for _ in range(500):
-        if true():
-            return
-        await deferLater(reactor, 0.01)
-    raise AssertionError("it never came about")
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs

@@ -26,6 +26,7 @@ from reviewsd.server.acceptor import UNSENT, BatchPort, batch_accept
 from reviewsd.server.transport import AT_ONCE, DirectServer, adopt, internet_address
 from reviewsd.server.write_buffer import unacknowledged
 from tests.support.outbound import reactor
+from tests.support.waiting import until
 
 BIG = random.Random(6).randbytes(30_000_000)
 
@@ -114,14 +115,6 @@ async def turn() -> None:
     """Let the reactor go round."""
     await deferLater(reactor, 0)
     await deferLater(reactor, 0.01)
-
-
-async def until(true: Callable[[], object]) -> None:
-    for _ in range(500):
-        if true():
-            return
-        await deferLater(reactor, 0.01)
-    raise AssertionError("it never came about")
 
 
 def drained(client: socket.socket) -> bytes:

@@ -196,7 +196,7 @@ def test_an_answer_under_way_is_ended_when_the_daemon_stops(daemon: Daemon) -> N
     assert process is not None
     with (
         reading(daemon, SINCE_EVER) as (reader,),
-        socket.create_connection(("127.0.0.1", daemon.port), timeout=20) as idle,
+        socket.create_connection(("127.0.0.1", daemon.port), timeout=60) as idle,
     ):
         idle.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert idle.recv(65_536).startswith(b"HTTP/1.1 200 OK\r\n")

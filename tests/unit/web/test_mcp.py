@@ -21,7 +21,7 @@ from twisted.internet import reactor
 from twisted.internet.address import IPv4Address, UNIXAddress
 from twisted.internet.defer import Deferred, maybeDeferred
 from twisted.internet.interfaces import IReactorTCP, IReactorTime
-from twisted.internet.task import Clock, deferLater
+from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.internet.threads import deferToThread
 from twisted.logger import LogEvent, capturedLogs
@@ -45,6 +45,7 @@ from reviewsd.web.reads import Reads
 from reviewsd.websub.rate_limits import DAY, TokenBuckets
 from tests.support.columns import review
 from tests.support.publishing import House
+from tests.support.waiting import until
 from tests.support.workload import workload
 
 BASE_URL = "https://reviews.example.net"
@@ -194,7 +195,7 @@ class Street:
     def _ask(
         self, method: str, headers: Mapping[str, str | Sequence[str]], body: bytes | None
     ) -> Reply:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.putrequest(method, "/mcp", skip_host=True, skip_accept_encoding=True)
             for name, value in headers.items():
@@ -218,7 +219,7 @@ class Street:
 
     def _say(self, data: bytes, then: bytes) -> bytes:
         received = b""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as connection:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as connection:
             connection.sendall(data)
             if then:
                 received += connection.recv(65_536)
@@ -245,15 +246,6 @@ def refused(reply: Reply, status: int, code: int = -32600) -> str:
     assert str(len(reply.body)) == reply.headers["Content-Length"]
     assert ALWAYS.items() <= reply.headers.items()
     return str(error["error"]["message"])
-
-
-async def until(true: object) -> None:
-    assert callable(true)
-    for _ in range(500):
-        if true():
-            return
-        await deferLater(cast("IReactorTime", reactor), 0.01)
-    raise AssertionError
 
 
 # What comes through -----------------------------------------------------------------------------

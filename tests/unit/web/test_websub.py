@@ -6,7 +6,7 @@ Sources: contract 5; W8, W9, W24; H16; S2, S6, S7, S11 to S13, S15.
 import http.client
 import socket
 import struct
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from ipaddress import ip_network
 from pathlib import Path
 from typing import NamedTuple, cast
@@ -18,7 +18,7 @@ from twisted.internet import reactor
 from twisted.internet.address import IPv4Address, UNIXAddress
 from twisted.internet.defer import CancelledError, Deferred, maybeDeferred
 from twisted.internet.interfaces import IReactorTCP, IReactorTime
-from twisted.internet.task import Clock, deferLater
+from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.internet.threads import deferToThread
 from twisted.logger import LogEvent, capturedLogs
@@ -39,6 +39,7 @@ from reviewsd.web.websub import HubRoute
 from reviewsd.websub.form import FormRules, HubAnswer, HubRequestError, read_form
 from tests.support.columns import review
 from tests.support.publishing import House
+from tests.support.waiting import until
 from tests.support.workload import workload
 
 PATH = "/api/websub/hub"
@@ -166,7 +167,7 @@ class Street:
     def _ask(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | None
     ) -> Answer:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.putrequest(method, path, skip_accept_encoding=True)
             for name, value in headers.items():
@@ -191,7 +192,7 @@ class Street:
 
     def _raw(self, *pieces: bytes) -> bytes:
         received = b""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as connection:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as connection:
             for piece in pieces:
                 connection.sendall(piece)
                 received += connection.recv(65_536)
@@ -216,15 +217,6 @@ async def street(tmp_path: Path) -> AsyncIterator[Street]:
 def failures(events: Sequence[LogEvent]) -> list[LogEvent]:
     """Tracebacks; a test that expects one has its own capture and takes it out."""
     return [event for event in events if "log_failure" in event and "expected" not in event]
-
-
-async def until(true: Callable[[], object]) -> None:
-    """Let the reactor work until something has come true."""
-    for _ in range(500):
-        if true():
-            return
-        await deferLater(cast("IReactorTime", reactor), 0.01)
-    raise AssertionError("it did not come true")
 
 
 def check(answer: Answer, status: int, text: bytes) -> None:
