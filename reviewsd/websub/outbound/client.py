@@ -5,7 +5,7 @@ buffering, cookies, gzip. It has an HTTPClient of its own for each call, because
 cookies among all it is used for, and knows one agent, where admission and timeout belong to a call.
 A delivery comes prepared and has no answer's body to read: there is nothing in it for treq to do.
 
-Both end in the one guarded way out (``outbound.py``). treq reaches it as an IAgent, which sends the
+Both end in the one guarded way out (``requests.py``). treq reaches it as an IAgent, which sends the
 hub's own fields instead of what its callers would add, and shows them nothing of the answer but
 status, body, and when to come back.
 """
@@ -196,11 +196,11 @@ class _Agent:
             raise _NotAnsweredError(outcome)
         self.address = outcome.address
         self.fields.update(outcome.headers)
-        return _Response(outcome)
+        return Response(outcome)
 
 
 @implementer(IResponse)
-class _Response:
+class Response:
     """An answer that has been read already, as treq wants to see it."""
 
     version = (b"HTTP", 1, 1)
@@ -215,10 +215,12 @@ class _Response:
         self._body = answered.body
 
     def deliverBody(self, protocol: IProtocol) -> None:
+        """See IResponse; all of it at once."""
         protocol.dataReceived(self._body)
         protocol.connectionLost(Failure(ResponseDone()))
 
     def setPreviousResponse(self, response: IResponse) -> None:
+        """See IResponse."""
         self.previousResponse = response
 
 
