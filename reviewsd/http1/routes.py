@@ -2,7 +2,7 @@
 
 Klein's rules, the quick look-up, the methods, what may come in a body, the metrics' labels, what the 404
 names, the demo's guide and which process answers are all made from this table. Whoever adds a read
-adds a line here, its answerer in ``web.answerers``, and its documentation in ``publish.openapi``.
+adds a line here, its answerer in ``web.answerers``, and its documentation in ``publish/openapi/openapi.yaml``.
 """
 
 from dataclasses import dataclass

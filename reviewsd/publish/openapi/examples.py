@@ -4,15 +4,15 @@ So an example shows exactly what an answer looks like, and changes when the answ
 business is invented: words that nobody wrote must not stand beside a real name.
 """
 
-from dataclasses import dataclass
 from typing import cast
 
 import msgspec
 
 from reviewsd.domain.dataset import InsightsFile, load
-from reviewsd.domain.parameters import InvalidParametersError, Issue, read_query
+from reviewsd.domain.parameters import InvalidParametersError, read_query
 from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_query import Cursor
+from reviewsd.http1 import problems
 from reviewsd.publish import atom, documents, json_feed
 from reviewsd.publish.feed import Entry, Feed, Label
 from reviewsd.publish.openapi.schemas import Json
@@ -50,33 +50,22 @@ _INSIGHTS = b"""{
 }"""
 
 
-def _issues(query: bytes) -> tuple[Issue, ...]:
-    try:
-        read_query(query)
-    except InvalidParametersError as invalid:
-        return invalid.issues
-    return ()
-
-
 INVALID_SEARCH = b"rating=7&limit=500"
-ISSUES = _issues(INVALID_SEARCH)
-"""What that search is answered."""
+"""What the example of invalid parameters answers."""
+
+_PROBLEMS = (
+    problems.NOT_FOUND,
+    problems.NOT_PUBLISHED,
+    problems.NOT_ACCEPTABLE,
+    problems.PRECONDITION_FAILED,
+    problems.CONTENT_TOO_LARGE,
+    problems.MISDIRECTED,
+    problems.TOO_MANY_REQUESTS,
+)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Examples:
-    """One answer of each kind, decoded; the Atom feed as text."""
-
-    reviews: Json
-    insights: Json
-    json_feed: Json
-    atom_feed: str
-    search: Json
-    since: Json
-
-
-def render(base_url: str) -> Examples:
-    """The examples as a service at this address would answer."""
+def answers(base_url: str) -> Json:
+    """An answer of each kind by its name, as a service at this address has it; Atom as text."""
     dataset = load(_REVIEWS, _INSIGHTS)
     (record,) = dataset.records
     typed = msgspec.json.decode(record.raw, type=Review)
@@ -96,23 +85,34 @@ def render(base_url: str) -> Examples:
             ),
         ),
     )
-    return Examples(
-        reviews=_decode(
+    return {
+        "reviews": _decode(
             documents.reviews_head(dataset) + rendered + documents.reviews_tail(dataset)
         ),
-        insights=_decode(
+        "insights": _decode(
             b"".join(documents.insights(cast("InsightsFile", dataset.insights), dataset))
         ),
-        json_feed=_decode(json_feed.render(feed)),
-        atom_feed=atom.render(feed).decode(),
-        search={
+        "json_feed": _decode(json_feed.render(feed)),
+        "atom_feed": atom.render(feed).decode(),
+        "search": {
             "matched": 2,
             "returned": 1,
             "reviews": [review],
             "next_cursor": Cursor(typed.date, typed.id).encode(),
         },
-        since={"since": str(typed.date), "matched": 1, "returned": 1, "reviews": [review]},
-    )
+        "since": {"since": str(typed.date), "matched": 1, "returned": 1, "reviews": [review]},
+    }
+
+
+def refusals(base_url: str) -> Json:
+    """The body of each problem that a read may be refused with, by its kind."""
+    found: Json = {each.kind: _decode(problems.render(base_url, each)) for each in _PROBLEMS}
+    try:
+        read_query(INVALID_SEARCH)
+    except InvalidParametersError as invalid:
+        problem = problems.invalid_parameters(invalid.issues)
+        found[problem.kind] = _decode(problems.render(base_url, problem, invalid.issues))
+    return found
 
 
 def _decode(content: bytes) -> Json:

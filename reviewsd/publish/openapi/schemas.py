@@ -2,16 +2,15 @@
 
 Made from the structs that validate the operator's files, so they cannot drift. Two things differ
 between a file and what is served, and are put right here: defaults have become values, and members
-that are always served are required. Unknown members stay allowed everywhere (contract 1).
+that are always served are required. Unknown members stay allowed everywhere (contract 1). The schemas
+of answers that no struct holds stand in ``openapi.yaml``.
 """
 
-from typing import Annotated, Literal
-
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import Struct
 
 from reviewsd.domain.insights import OPTIONAL, Insights
-from reviewsd.domain.reviews import AggregateRating, Business, Count, Date, Review, Timestamp
+from reviewsd.domain.reviews import AggregateRating, Business, Review
 from reviewsd.domain.search_parameters import Kind, Parameter
 from reviewsd.publish.json_feed import JsonFeed
 
@@ -27,79 +26,6 @@ _SPELLED: dict[Kind, Json] = {
     # unpadded base64url of a date, a slash and 1 to 128 characters
     Kind.CURSOR: {"pattern": "^[A-Za-z0-9_-]{16,186}$"},
 }
-
-
-class ReviewsDataset(Struct, frozen=True, kw_only=True):
-    """All that is known: the business, its rating and every review."""
-
-    business: Business
-    aggregate_rating: AggregateRating
-    updated_at: Annotated[
-        Timestamp | None, Meta(description="When the data changed; null for an empty set")
-    ]
-    reviews: Annotated[
-        tuple[Review, ...], Meta(description="Newest first: by date, then by id, descending")
-    ]
-
-
-class SearchResult(Struct, frozen=True, kw_only=True):
-    """One page of the reviews that match."""
-
-    matched: Annotated[Count, Meta(description="All reviews that match, before the limit")]
-    returned: Annotated[Count, Meta(description="Reviews in this answer")]
-    reviews: Annotated[tuple[Review, ...], Meta(description="Newest first")]
-    next_cursor: Annotated[
-        str | None, Meta(description="The cursor of the next page; null on the last one")
-    ]
-
-
-class SinceResult(Struct, frozen=True, kw_only=True):
-    """The reviews of a day and all later ones."""
-
-    since: Annotated[Date, Meta(description="The date asked for")]
-    matched: Annotated[Count, Meta(description="All reviews since then")]
-    returned: Annotated[Count, Meta(description="Reviews in this answer: all of them")]
-    reviews: Annotated[tuple[Review, ...], Meta(description="Newest first")]
-
-
-class Issue(Struct, frozen=True, kw_only=True):
-    """One thing wrong with one parameter."""
-
-    code: Literal[
-        "invalid_type",
-        "invalid_value",
-        "invalid_format",
-        "too_small",
-        "too_big",
-        "unrecognized_keys",
-    ]
-    path: Annotated[tuple[str, ...], Meta(description="The parameter")]
-    message: Annotated[str, Meta(description="What was sent and what is allowed")]
-    minimum: Annotated[float | UnsetType, Meta(description="Lowest value allowed")] = UNSET
-    maximum: Annotated[
-        float | UnsetType, Meta(description="Highest value allowed, or greatest length")
-    ] = UNSET
-    inclusive: Annotated[bool | UnsetType, Meta(description="Whether the bound is allowed")] = UNSET
-    expected: Annotated[str | UnsetType, Meta(description="The type allowed")] = UNSET
-    format: Annotated[str | UnsetType, Meta(description="The format allowed")] = UNSET
-
-
-class Problem(Struct, frozen=True, kw_only=True):
-    """What went wrong (RFC 9457)."""
-
-    type: Annotated[str, Meta(description="Address that names the kind of problem")]
-    title: Annotated[str, Meta(description="The kind of problem in words")]
-    status: Annotated[int, Meta(ge=400, le=599, description="The HTTP status")]
-    detail: Annotated[str, Meta(description="What is wrong with this request")]
-    issues: Annotated[
-        tuple[Issue, ...] | UnsetType, Meta(description="Every invalid parameter, at once")
-    ] = UNSET
-
-
-class Health(Struct, frozen=True, kw_only=True):
-    """The service answers."""
-
-    status: Literal["ok"]
 
 
 _FROM_OUTSIDE = {
@@ -124,9 +50,8 @@ _MAYBE_NULL_RATING = "rating_value"  # null without reviews; all else is compute
 
 
 def components() -> dict[str, Json]:
-    """Every schema by its name in the document."""
-    schemas = _schemas(Insights, JsonFeed, ReviewsDataset, SearchResult, SinceResult)
-    schemas |= _schemas(Problem, Health)
+    """The schemas of structs, by name in the document."""
+    schemas = _schemas(AggregateRating, Business, Insights, JsonFeed, Review)
     for name in _schemas(Business, AggregateRating, Review):
         schemas[name]["required"] = list(_members(schemas[name]))
     for name in ("AggregateRating", "Distribution"):

@@ -7,7 +7,9 @@ import pytest
 from reviewsd.domain.reviews import Business
 from reviewsd.http1 import urls
 from reviewsd.http1.routes import ROUTES, route_of
+from reviewsd.mcp import server as mcp_server
 from reviewsd.publish.openapi import document
+from reviewsd.web import websub
 from reviewsd.web.answerers import answerers
 from reviewsd.web.reads import Reads
 
@@ -15,9 +17,16 @@ UNDOCUMENTED = {urls.READY}
 """It is there only where ``server.readyz`` says so."""
 
 
-def test_each_route_is_documented() -> None:
-    described = json.loads(document.render("https://a.example", Business(name="Acme")))
-    assert {route.path for route in ROUTES} - UNDOCUMENTED == set(described["paths"])
+def test_each_route_is_documented_with_its_methods() -> None:
+    """The methods of an answerer that decides them itself stand in its Allow."""
+    described = json.loads(document.render("https://a.example", Business(name="Acme")))["paths"]
+    decided = {urls.HUB: websub.METHODS, urls.MCP: mcp_server.ALLOW[1].decode().split(", ")}
+    routed = {
+        route.path: set(route.methods or decided[route.path]) - {"HEAD", "OPTIONS"}
+        for route in ROUTES
+        if route.path not in UNDOCUMENTED
+    }
+    assert routed == {path: {name.upper() for name in item} for path, item in described.items()}
 
 
 def test_each_route_has_an_answerer_of_its_name() -> None:

@@ -13,10 +13,12 @@ from urllib.parse import urlencode
 import jsonschema
 import openapi_spec_validator
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd import demo
+from reviewsd.config import yaml_source
 from reviewsd.domain.dataset import load
 from reviewsd.domain.parameters import InvalidParametersError, read_date, read_query
 from reviewsd.domain.reviews import Business
@@ -101,6 +103,29 @@ def test_it_is_valid_openapi_3_1() -> None:
     openapi_spec_validator.validate(DOCUMENT)
 
 
+def test_no_key_is_written_twice() -> None:
+    """Of two, PyYAML keeps the last without a word."""
+    text = (Path(openapi.__file__).parent / "openapi.yaml").read_text()
+    waiting = [yaml.compose(text, Loader=yaml_source.LOADER)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, yaml.MappingNode):
+            names = [name.value for name, _ in node.value]
+            assert len(names) == len(set(names)), f"{node.start_mark}: {names}"
+            waiting += [value for _, value in node.value]
+        elif isinstance(node, yaml.SequenceNode):
+            waiting += node.value
+
+
+def test_every_place_is_filled_once() -> None:
+    """What an operator writes is not read as a place to be filled."""
+    document = rendered(Business(name="${base_url}", url="https://acme.example/${title}"))
+    assert "${base_url} reviews" == document["info"]["title"]
+    assert "${" not in json.dumps(
+        {**document, "info": document["info"] | {"title": "", "contact": {}}}
+    )
+
+
 def test_it_names_the_interface_and_the_address() -> None:
     assert DOCUMENT["info"]["title"] == "Acme & Söhne reviews"
     assert DOCUMENT["info"]["version"] == "1.0.0"
@@ -136,10 +161,6 @@ def test_the_contact_says_what_the_business_says(
     openapi_spec_validator.validate(document)
 
 
-def test_every_read_is_described() -> None:
-    assert list(OPERATIONS) == [*READS, urls.HUB, urls.HEALTH]
-
-
 @pytest.mark.parametrize("path", OPERATIONS)
 def test_an_operation_has_what_generators_and_readers_need(path: str) -> None:
     operation = OPERATIONS[path]
@@ -154,24 +175,6 @@ def test_an_operation_has_what_generators_and_readers_need(path: str) -> None:
     assert media["example"]
 
 
-@pytest.mark.parametrize(
-    ("path", "statuses"),
-    [
-        (urls.REVIEWS, "200 304 406 412 413 421"),
-        (urls.SEARCH, "200 304 400 406 412 413 421 429"),
-        (SINCE, "200 304 400 404 406 412 413 421"),
-        (urls.INSIGHTS, "200 304 404 406 412 413 421"),
-        (urls.JSON_FEED, "200 304 406 412 413 421"),
-        (urls.ATOM_FEED, "200 304 406 412 413 421"),
-        (urls.OPENAPI, "200 304 406 412 413 421"),
-        (urls.HUB, "200 413 421"),
-        (urls.HEALTH, "200 413"),
-    ],
-)
-def test_an_operation_names_its_answers(path: str, statuses: str) -> None:
-    assert " ".join(OPERATIONS[path]["responses"]) == statuses
-
-
 @pytest.mark.parametrize("path", READS)
 def test_a_read_is_conditional_and_declares_its_headers(path: str) -> None:
     dated = path != urls.SEARCH
@@ -180,19 +183,25 @@ def test_a_read_is_conditional_and_declares_its_headers(path: str) -> None:
     always = {"ETag", "Cache-Control", "Link", "Vary", "Access-Control-Allow-Origin"}
     headers = OPERATIONS[path]["responses"]["200"]["headers"]
     assert set(headers) == always | ({"Last-Modified"} if dated else set())
+    assert {"304", "406", "412", "413", "421"} <= OPERATIONS[path]["responses"].keys()
     unchanged = resolved(OPERATIONS[path]["responses"]["304"])
     assert set(unchanged["headers"]) == always | {"Last-Modified"}
     assert "content" not in unchanged
 
 
-@pytest.mark.parametrize(
-    "name", sorted(DOCUMENT["components"]["responses"].keys() - {"NotModified"})
-)
-def test_a_refusal_is_a_problem_in_both_media_types(name: str) -> None:
-    content = DOCUMENT["components"]["responses"][name]["content"]
-    assert list(content) == ["application/json", "application/problem+json"]
-    for media in content.values():
-        assert media["schema"] == schemas.reference("Problem")
+@pytest.mark.parametrize("path", [*READS, urls.HEALTH])
+def test_a_refusal_is_a_problem_of_its_status_in_both_media_types(path: str) -> None:
+    refused = {
+        status: resolved(answer)
+        for status, answer in OPERATIONS[path]["responses"].items()
+        if status.startswith("4")
+    }
+    assert refused
+    for status, answer in refused.items():
+        assert ["application/json", "application/problem+json"] == list(answer["content"])
+        for media in answer["content"].values():
+            assert schemas.reference("Problem") == media["schema"]
+            assert int(status) == media["example"]["status"]
 
 
 def test_every_reference_resolves() -> None:
@@ -397,10 +406,14 @@ def test_what_is_served_has_its_schema(reviews: bytes, insights: bytes, tmp_path
     settings = compiler.Settings(base_url=BASE_URL, authority="acme.example", year=2025)
     dataset = load(reviews, insights)
     manifest = compiler.compile_folder(dataset, settings, tmp_path, lambda *_: None)
-    documents = {each.path: each for each in manifest.documents}
-    for path in (urls.REVIEWS, urls.INSIGHTS, urls.JSON_FEED, urls.OPENAPI):
-        (media,) = OPERATIONS[path]["responses"]["200"]["content"].values()
-        check(json.loads((tmp_path / documents[path].file).read_bytes()), media["schema"])
+    described = [each for each in manifest.documents if each.path in OPERATIONS]
+    assert {urls.REVIEWS, urls.ATOM_FEED, urls.OPENAPI} <= {each.path for each in described}
+    for document in described:
+        content = OPERATIONS[document.path]["responses"]["200"]["content"]
+        media_type = document.media_type.partition(";")[0]
+        text = (tmp_path / document.file).read_text()
+        served = json.loads(text) if media_type == "application/json" else text
+        check(served, content[media_type]["schema"])
 
 
 def test_the_same_business_gives_the_same_bytes_in_every_process() -> None:
@@ -417,11 +430,6 @@ def test_the_same_business_gives_the_same_bytes_in_every_process() -> None:
             capture_output=True,
             env=os.environ | {"PYTHONHASHSEED": seed},
         ).stdout
-        for seed in ("1", "2", "3")
+        for seed in ("1", "2")
     }
     assert outputs == {openapi.render(BASE_URL, Business(name="Acme"))}
-
-
-def test_the_bytes_are_compact_utf_8() -> None:
-    content = openapi.render(BASE_URL, BUSINESS)
-    assert content == json.dumps(DOCUMENT, ensure_ascii=False, separators=(",", ":")).encode()

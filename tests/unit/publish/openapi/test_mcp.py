@@ -1,6 +1,7 @@
 """The MCP endpoint in the OpenAPI document against what answers there (mcp.md 2; contract 4)."""
 
 import json
+import re
 from typing import Any
 
 import jsonschema
@@ -8,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewsd.config.schema import MaxBody
 from reviewsd.domain.reviews import Business
 from reviewsd.http1 import urls
 from reviewsd.mcp import revisions
 from reviewsd.mcp.jsonrpc import Batch, JsonRpcError, JsonRpcRequest, read_body, read_member
-from reviewsd.mcp.server import MAX_BATCH, NO_ROOM, NOT_ALLOWED, McpAnswer
+from reviewsd.mcp.server import MAX_BATCH, NO_ROOM, McpAnswer
 from reviewsd.mcp.sessions import TOKEN_LENGTH
 from reviewsd.publish.openapi import document
-from reviewsd.publish.openapi import mcp as openapi_mcp
 from reviewsd.web import mcp
 
 DOCUMENT: dict[str, Any] = json.loads(document.render("https://a.example", Business(name="Acme")))
@@ -29,11 +30,7 @@ def example(method: str, status: int) -> Any:  # noqa: ANN401  JSON
 
 
 def test_it_is_asked_with_post_and_delete() -> None:
-    assert {"post", "delete"} == ITEM.keys()
     assert ["application/json"] == list(ITEM["post"]["requestBody"]["content"])
-    statuses = "200 202 400 403 404 406 413 415 421 429 500 503"
-    assert statuses == " ".join(ITEM["post"]["responses"])
-    assert "204 400 403 404 405 421 429 503" == " ".join(ITEM["delete"]["responses"])
 
 
 @pytest.mark.parametrize("method", ["post", "delete"])
@@ -64,10 +61,6 @@ def test_the_examples_of_refusals_are_what_is_answered(method: str, answer: McpA
     assert example(method, answer.status) == json.loads(b"".join(answer.body))
 
 
-def test_a_method_that_is_not_described_is_not_allowed() -> None:
-    assert (b"Allow", b"POST, DELETE, OPTIONS") in NOT_ALLOWED.headers
-
-
 def test_the_example_is_a_message() -> None:
     message = read_body(json.dumps(MEDIA["example"]).encode())
     assert isinstance(message, JsonRpcRequest)
@@ -75,14 +68,15 @@ def test_the_example_is_a_message() -> None:
 
 
 def test_the_revisions_are_those_that_are_served() -> None:
-    served = (*revisions.HANDSHAKE, revisions.STATELESS)
-    assert openapi_mcp.REVISIONS == tuple(each.name for each in served)
-    assert all(name in json.dumps(ITEM) for name in (served[0].name, served[-1].name))
+    served = [each.name for each in (*revisions.HANDSHAKE, revisions.STATELESS)]
+    named = set(re.findall(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", json.dumps(ITEM)))
+    assert {served[0], served[-1]} <= named <= set(served)
 
 
 def test_the_bounds_are_those_of_what_answers() -> None:
     assert MAX_BATCH == DOCUMENT["components"]["schemas"]["McpBatch"]["maxItems"]
     assert f"at most {MAX_BATCH} messages" in ITEM["post"]["description"]
+    assert f"at most {MaxBody().mcp} bytes" in example("post", 413)["error"]["message"]
     pattern = ITEM["post"]["responses"]["200"]["headers"]["Mcp-Session-Id"]["schema"]["pattern"]
     assert f"{{{TOKEN_LENGTH}}}" in pattern
 
