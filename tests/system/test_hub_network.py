@@ -225,7 +225,8 @@ def test_a_silent_host_is_asked_a_little_and_then_left_in_peace(
         assert 429 == refused.status
         assert 0 < int(refused.headers["Retry-After"]) <= FIRST_BACKOFF
         until(lambda: silent.look() and not silent.open, "the end of what was under way")
-        assert FIRST + 1 == silent.most  # the healthy one there has answered quickly
+        # One more since the healthy one there has answered quickly; all of them were perhaps not seen
+        assert FIRST <= silent.most <= FIRST + 1
         assert STRIKES <= silent.connections <= 28
         assert 202 == ask(daemon, subscriber.url(host=PUBLIC_NAME)).status
         until(lambda: len(subscriber.log) == 2, "the renewal")

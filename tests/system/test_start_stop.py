@@ -116,9 +116,11 @@ def test_a_reload_by_signal_is_bracketed_for_notify_reload(daemon: Daemon) -> No
     begin = len(daemon.heard)
     daemon.process.send_signal(signal.SIGHUP)
     until(lambda: "READY=1" in daemon.heard[begin:], "READY=1 after SIGHUP")
-    reloading, *between, ready = daemon.heard[begin:]
+    heard = daemon.heard[begin:]  # and perhaps a status of the watcher's before it, or behind
+    first = next(at for at, each in enumerate(heard) if each.startswith("RELOADING=1"))
+    reloading, *between, ready = heard[first : heard.index("READY=1") + 1]
     assert re.fullmatch(r"RELOADING=1\nMONOTONIC_USEC=\d+", reloading)
-    assert ["STATUS"] == [each.partition("=")[0] for each in between]
+    assert {"STATUS"} == {each.partition("=")[0] for each in between}
     assert "READY=1" == ready
     assert "published" == daemon.status()["data"]["last_reload"]["outcome"]
 
@@ -365,7 +367,7 @@ def test_a_second_signal_ends_it_at_once(daemon: Daemon) -> None:
         until(lambda: not answers(daemon.port), "no more connections")
         assert daemon.process.poll() is None
         daemon.process.terminate()
-        assert -signal.SIGTERM == daemon.process.wait(2)
+        assert -signal.SIGTERM == daemon.process.wait(60)
 
 
 def test_stopped_during_the_first_publication_it_ends_at_once(daemon: Daemon) -> None:
@@ -380,16 +382,16 @@ def test_stopped_during_the_first_publication_it_ends_at_once(daemon: Daemon) ->
     assert [] == list((daemon.state).glob("snapshots/*"))
 
 
-def test_stopped_while_the_start_waits_for_the_hub_it_ends_at_once(daemon: Daemon) -> None:
+def test_stopped_while_the_start_waits_for_the_hub_it_ends_at_once(tmp_path: Path) -> None:
     """The hub waits for the least time between two versions (H9), the start for the hub."""
-    daemon.start()
-    assert 0 == daemon.stop()
-    write_data(daemon.data, reviews=30)
-    daemon.launch()
-    until(lambda: 0 == daemon.ctl("ping").returncode, "the admin socket")
-    assert "READY=1" not in daemon.heard
-    assert 0 == daemon.stop()
-    assert [] == daemon.unusual
+    with Daemon(tmp_path, "hub: {min_interval: 300}\n") as daemon:
+        assert 0 == daemon.stop()
+        write_data(daemon.data, reviews=30)
+        daemon.launch()
+        until(lambda: 0 == daemon.ctl("ping").returncode, "the admin socket")
+        assert "READY=1" not in daemon.heard
+        assert 0 == daemon.stop()
+        assert [] == daemon.unusual
 
 
 def test_stopped_during_a_publication_it_takes_the_process_along(daemon: Daemon) -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from reviewsd.analysis.settings import Settings, Technician
 from reviewsd.domain.dataset import load
 from reviewsd.domain.lint import doubts
 from reviewsd.domain.reviews import Business, Review
+from tests.support.growth import Thunk, assert_linear
 
 _BUSINESS = Business(name="B", category="Plumber", service_areas=("North Ellery", "Saltmarsh"))
 _SETTINGS = Settings(
@@ -222,18 +222,13 @@ def test_hostile_texts(text: str) -> None:
 def test_time_grows_with_the_length_of_the_text(piece: str) -> None:
     rules = Rules(_BUSINESS, _SETTINGS)
 
-    def cost(characters: int) -> float:
+    def labelling(characters: int) -> Thunk:
         text = piece * (characters // len(piece))
-        best = float("inf")
-        for _ in range(4):
-            begun = time.process_time()
-            rules.label(text, 3)
-            best = min(best, time.process_time() - begun)
-        return best
+        return lambda: rules.label(text, 3)
 
     gc.disable()
     try:
-        assert cost(64_000) < 24 * cost(8_000)  # linear makes 8, quadratic 64
+        assert_linear(labelling)
     finally:
         gc.enable()
 

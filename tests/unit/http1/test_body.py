@@ -4,9 +4,8 @@ RFC 9112 6 and 7; S2 and S3 of the specification.
 """
 
 import re
-import time
 import tracemalloc
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -18,6 +17,7 @@ from hypothesis import strategies as st
 from reviewsd.http1 import problems
 from reviewsd.http1.body import Body, Chunked, Sized
 from reviewsd.http1.head import RefusedError
+from tests.support.growth import Thunk, assert_linear, cpu
 
 NEXT = b"GET / HTTP/1.1\r\n"
 """What may follow a body."""
@@ -341,22 +341,15 @@ def test_what_a_peer_reads_is_read_the_same_or_refused(
 # Time ---------------------------------------------------------------------------------------------
 
 
-def quickest(work: Callable[[], object]) -> float:
-    """Seconds of the quickest of some runs, the others of which met a busy machine."""
-
-    def once() -> float:
-        begun = time.perf_counter()
-        work()
-        return time.perf_counter() - begun
-
-    return min(once() for _ in range(3))
-
-
 @pytest.mark.parametrize("chunk", [b"1\r\na\r\n", b"1;a=b\r\n\r\r\n", b"00000001 ;\r\n\n\r\n"])
 def test_many_small_chunks_take_as_long_as_they_are(chunk: bytes) -> None:
-    """Four times as many once took 14 times as long, as each chunk had what was left copied."""
-    few, many = (times * 20_000 * chunk for times in (1, 4))
-    assert quickest(lambda: read(Chunked(), [many])) < 9 * quickest(lambda: read(Chunked(), [few]))
+    """Each chunk once had what was left copied."""
+
+    def reading(size: int) -> Thunk:
+        whole = size // len(chunk) * chunk
+        return lambda: read(Chunked(), [whole])
+
+    assert_linear(reading)
 
 
 @pytest.mark.parametrize(
@@ -364,7 +357,7 @@ def test_many_small_chunks_take_as_long_as_they_are(chunk: bytes) -> None:
 )
 def test_bytes_that_drip_take_no_time(data: bytes) -> None:
     pieces = bytewise(data)
-    assert quickest(lambda: read(Chunked(), pieces)) < 0.1
+    assert cpu(lambda: read(Chunked(), pieces), 3) < 0.1
 
 
 @pytest.mark.parametrize("piece", [1, 2, 3])
