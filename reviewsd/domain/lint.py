@@ -42,7 +42,7 @@ def doubts(
 
     Args:
         reviews: Content of reviews.json, which names the positions.
-        dataset: What ``loading.load`` made of it.
+        dataset: What ``dataset.load`` made of it.
         today: Reviews are not younger; the caller's day, wherever on earth that is.
         progress: Told how far it is.
     """

@@ -1,4 +1,4 @@
-"""Which web pages may ask, and by which name (mcp.md 7; MCP 2025-11-25 transports, security warning).
+"""The names this service answers to, and the web pages that may call it (mcp.md 7; S3).
 
 A page anywhere can make a browser send requests to this machine or its network. The browser says
 whose page it is (Origin), and where it believes to be asking (Host): with DNS rebinding a foreign

@@ -1,4 +1,4 @@
-"""Runs the publishing process: a Job goes in, steps and an outcome come out (formats.publication)."""
+"""Runs the publishing process: a Job goes in, steps and an outcome come out (``publish.publication``)."""
 
 import contextlib
 import sys

@@ -1,7 +1,7 @@
 """Publishing: the data directory becomes a snapshot folder. The child process's whole work.
 
-    reviewsd --(Order, JSON on stdin)--> python -P -m reviewsd.publish.publication
-    reviewsd <--(Progress ..., Outcome: a JSON line each on stdout)--
+    reviewsd --(Job, JSON on stdin)--> python -P -m reviewsd.publish.publication
+    reviewsd <--(Step ..., Outcome: a JSON line each on stdout)--
 
 It runs in a process of its own because a million reviews take minutes and hundreds of megabytes, and a
 bad file may at worst kill this process. The folder is made aside, its files are fsynced, it is

@@ -71,7 +71,7 @@ class Publisher:
         version: Of the program: another one may render differently.
         snapshots: Told to look for what was published.
         look: Takes the signature of the data directory.
-        run: Does the job: ``child.run``.
+        run: Does the job: ``compile_process.run``.
         clock: To try again.
     """
 

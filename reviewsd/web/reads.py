@@ -1,4 +1,4 @@
-"""Every read of the specification: what is asked becomes a Reply (seed 4, contract 2 and 3).
+"""Every read of the specification: a request becomes a Response (seed 4, contract 2 and 3).
 
 A read looks up what was rendered at publication, or joins slices of it; it encodes no JSON. It looks
 at ``snapshots.current`` once, so an answer never mixes two states of the data. Here is neither Klein

@@ -1,4 +1,4 @@
-"""What the main process and its readers tell each other, over a ``reviewsd.workers.ipc.Link``.
+"""What the main process and its readers tell each other, over a ``ipc.MessageSocket``.
 
 The main process gives orders and the readers tell; what is asked with a number is answered with it.
 MessagePack, since both are of one version of one program, and most of it is bytes.

@@ -1,4 +1,4 @@
-"""What ``reviewsd`` says of files and settings, as values (reviewsd/app/check.py, showing.py)."""
+"""What ``reviewsd`` says of files and settings, as values (reviewsd/app/check.py, reviewsd/config/show.py)."""
 
 import datetime
 from typing import Literal
