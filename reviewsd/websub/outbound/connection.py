@@ -126,7 +126,7 @@ class Connection(Protocol):
         if self._checked:
             self._received = self._overhead = 0  # the first exchange includes the handshake
         self._outcome = outcome
-        self._pace.begin(self._clock.seconds())
+        self._pace.begin(self._handed_over, self._clock.seconds())
         self._pieces = pieces_of(request)
         self._sent = False
         self._max_answer = request.max_answer

@@ -1,36 +1,39 @@
-"""Whether a peer takes what it is sent, as far as our line lets it (``places``).
+"""Whether a peer takes what it is sent at a pace that is worth a place (``places``).
 
-A peer that reads slowly takes nothing of our line: its receive window is what limits us, and that can
-hold a delivery up for as long as it may last. Where the line is what limits us, others would only make
-it slower for all. The kernel knows which of both it is.
+Where our own line is slow, more deliveries at a time would only make all of them slower. Where a peer is
+slow, it must not keep others waiting. From here the two look the same: a stranger can read slowly, or
+have its network lose what it likes. So a place has its price: what each of 64 deliveries has of a line of
+8 Mbit/s. Whose line is slower has fewer deliveries at a time (``hub.delivery.concurrency``).
 """
 
 from socket import IPPROTO_TCP, TCP_INFO, socket
 from struct import Struct
 
-PACE = 1_024
-"""Bytes that a peer takes at least, if it takes what it is sent,"""
+PACE = 16_384
+"""Bytes a second that a peer takes at least, to be taking what it is sent."""
 
 PACE_SECONDS = 1.0
-"""in so many seconds;"""
+"""Between two judgements."""
 
-LIMITED = 0.5
-"""and for how much of that time its window may be what limits us."""
-
-_TCP_INFO = Struct("=120xQ48xQ")  # tcpi_bytes_acked and tcpi_rwnd_limited of linux/tcp.h
+_TCP_INFO = Struct("=120xQ")  # tcpi_bytes_acked of linux/tcp.h
 
 
 class Pace:
     """What a peer has taken of late."""
 
     def __init__(self) -> None:
-        self._taken = 0  # bytes, when it had last kept pace
-        self._limited = 0.0  # seconds, until then, in which its window had been the limit
-        self._kept = 0.0  # when that was
+        self._kept = True
+        self._taken = 0  # bytes, when that was judged
+        self._since = 0.0  # when that was
 
-    def begin(self, now: float) -> None:
-        """It will be sent something from now on; monotonic seconds."""
-        self._kept = now
+    def begin(self, sent: int, now: float) -> None:
+        """It will be sent something from now on.
+
+        Args:
+            sent: Bytes that the socket has been given before.
+            now: Monotonic seconds.
+        """
+        self._kept, self._taken, self._since = True, sent, now
 
     def is_kept(self, handle: socket, sent: int, now: float) -> bool:
         """Whether it is taking what it is sent.
@@ -40,25 +43,20 @@ class Pace:
             sent: Bytes that the socket was given, or will be.
             now: Monotonic seconds.
         """
-        taken, limited = _progress(handle)
+        taken = _taken(handle)
         if taken >= sent:
             return False
-        if taken - self._taken >= PACE and limited - self._limited <= LIMITED * (now - self._kept):
-            self._taken, self._limited, self._kept = taken, limited, now
-        return now - self._kept < PACE_SECONDS
+        seconds = now - self._since
+        if seconds >= PACE_SECONDS:
+            self._kept = taken - self._taken >= PACE * seconds
+            self._taken, self._since = taken, now
+        return self._kept
 
 
-def _progress(handle: socket) -> tuple[int, float]:
-    """What the kernel knows (``struct tcp_info``); zeros where this one does not say.
-
-    Returns:
-        Bytes that the peer's kernel has, and seconds in which its window was what limited us.
-    """
+def _taken(handle: socket) -> int:
+    """Bytes that the peer's kernel has (``struct tcp_info``); 0 where this one does not say."""
     try:
         told = handle.getsockopt(IPPROTO_TCP, TCP_INFO, _TCP_INFO.size)
     except OSError:
-        return 0, 0.0
-    if len(told) < _TCP_INFO.size:
-        return 0, 0.0
-    taken, limited = _TCP_INFO.unpack(told)
-    return taken, limited / 1_000_000
+        return 0
+    return int(_TCP_INFO.unpack(told)[0]) if len(told) == _TCP_INFO.size else 0

@@ -386,6 +386,7 @@ class Reader(threading.Thread):
         self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._context.load_cert_chain(authority().issue(HOST).write_with_key(directory / "server"))
         self._listener = socket.socket()
+        self._listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 1_400)  # as on a line
         if pause:
             self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL_WINDOW)
         self._listener.bind((HOST, 0))
@@ -401,10 +402,12 @@ class Reader(threading.Thread):
 
 
 @pytest.mark.parametrize(
-    ("pause", "line", "busy"), [(0.02, None, False), (0, 800_000, True)], ids=["reader", "line"]
+    ("pause", "line", "busy"),
+    [(2.0, None, False), (0, 5_000, False), (0, 800_000, True)],
+    ids=["reader", "loss", "line"],
 )
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_slow_reader_takes_nothing_of_the_line_and_is_not_busy(
+async def test_a_place_is_kept_by_who_takes_what_he_is_sent(
     tmp_path: Path,
     ca_file: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -413,7 +416,7 @@ async def test_a_slow_reader_takes_nothing_of_the_line_and_is_not_busy(
     *,
     busy: bool,
 ) -> None:
-    """H8: as quick as who has a slow line to here, who keeps a place until he has it all."""
+    """H8: reading slowly or losing packets, a stranger would keep it for as long as he likes."""
     monkeypatch.setattr("reviewsd.websub.outbound.pace.PACE_SECONDS", 0.2)
     made = Connection.connectionMade
 
