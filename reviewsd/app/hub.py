@@ -42,7 +42,8 @@ from reviewsd.websub.outbound.dialer import Dialer
 from reviewsd.websub.outbound.requests import Limits, Outbound
 from reviewsd.websub.outbound.resolver import Resolver, SystemNames
 from reviewsd.websub.outbound.tls import Tls
-from reviewsd.websub.rate_limits import Backoffs, NetworkLimiter, TokenBuckets
+from reviewsd.websub.places import NetworkPlaces
+from reviewsd.websub.rate_limits import Backoffs, TokenBuckets
 from reviewsd.websub.scheduler import (
     MAX_PAUSE,
     SHARED_PAUSE,
@@ -165,12 +166,12 @@ def assemble(
     verification_limits, delivery_limits = hub.verification, hub.delivery
     asking = Reach(
         client=client,
-        crowd=NetworkLimiter(verification_limits.per_address),
+        networks=NetworkPlaces(world.clock, verification_limits.per_address),
         timeout=verification_limits.timeout,
     )
     sending = Reach(
         client=client,
-        crowd=NetworkLimiter(delivery_limits.per_address),
+        networks=NetworkPlaces(world.clock, delivery_limits.per_address),
         timeout=delivery_limits.timeout,
     )
     orders = OperatorState(store, world.now, addresses.block)
@@ -179,7 +180,10 @@ def assemble(
         database=store,
         reach=sending,
         neighbours=HostLimits(
-            delivery_limits.per_host, delivery_limits.per_address, delivery_limits.concurrency
+            delivery_limits.per_host,
+            delivery_limits.per_address,
+            delivery_limits.concurrency,
+            sending.networks,
         ),
         world=world,
         secrets=secrets,
@@ -195,7 +199,10 @@ def assemble(
         database=store,
         reach=asking,
         neighbours=HostLimits(
-            verification_limits.per_host, verification_limits.per_address, VERIFICATIONS
+            verification_limits.per_host,
+            verification_limits.per_address,
+            VERIFICATIONS,
+            asking.networks,
         ),
         world=world,
         addresses=addresses,
@@ -203,6 +210,7 @@ def assemble(
         confirmed=delivering.wake,
     )
     verifying = Scheduler("verifications", world.clock, verification, VERIFICATIONS, pause, order)
+    asking.networks.freed, sending.networks.freed = verifying.freed, delivering.freed
     ports = {convert.public_port(config)}
     reception = SubscribeEndpoint(
         database=store,

@@ -41,13 +41,11 @@ class DeliveryOutcome:
 
     claim: DeliveryClaim
     event: Delivered | Failed | Gone | None
-    """None when it was put back: nothing was attempted."""
+    """None when it was put back: nothing was attempted, and it keeps its turn."""
     status: int | None = None
     """Of the callback's answer."""
     error: str | None = None
     """Why it failed, for the operator."""
-    postponed: int = 0
-    """Milliseconds to wait before it is attempted, where it was put back."""
     deadly: bool = False
     """It counts as a failure, but was not attempted: too many processes have died of it."""
 
@@ -193,13 +191,13 @@ def _settle(
     rows = _claimed(cursor, results)
     ended: list[EndedSubscription] = []
     alike: dict[tuple[Value, ...], Numbers] = {}
-    put_back: dict[int, Numbers] = {}
+    put_back = Numbers()
     for result in results:
         claim, row = result.claim, rows.get(result.claim.id)
         if row is None or row[0] != claim.token:
             continue
         if result.event is None:
-            put_back.setdefault(result.postponed, Numbers()).append(claim.id)
+            put_back.append(claim.id)
             continue
         before = Subscription(active(row[1 : 1 + ACTIVE_SIZE]), intent(row[1 + ACTIVE_SIZE :]))
         after = step(before, result.event, now)
@@ -221,11 +219,10 @@ def _settle(
             f" last_failure = COALESCE(?, last_failure) WHERE id IN {MANY}",
             (*values, ids),
         )
-    for postponed, ids in put_back.items():
+    if put_back:
         cursor.execute(
-            "UPDATE subscription SET claim_token = NULL, claim_until = NULL, next_attempt_at = ?"
-            f" WHERE id IN {MANY}",
-            (now + postponed, ids),
+            f"UPDATE subscription SET claim_token = NULL, claim_until = NULL WHERE id IN {MANY}",
+            (put_back,),
         )
     return ended
 

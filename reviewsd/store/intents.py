@@ -168,9 +168,7 @@ class Verified:
 
     claim: IntentClaim
     event: Confirmed | NotConfirmed | Unreachable | None
-    """None when it was put back: nothing was attempted."""
-    postponed: int = 0
-    """Milliseconds to wait before it is attempted, where it was put back."""
+    """None when it was put back: nothing was attempted, and it keeps its turn."""
 
 
 def due(
@@ -280,9 +278,9 @@ def _settle(cursor: Cursor, result: Verified, now: int) -> None:
     fence = (claim.id, claim.token)
     if result.event is None:
         cursor.execute(
-            "UPDATE verification SET claim_token = NULL, claim_until = NULL, next_attempt_at = ?"
+            "UPDATE verification SET claim_token = NULL, claim_until = NULL"
             " WHERE id = ? AND claim_token = ?",
-            (now + result.postponed, *fence),
+            fence,
         )
         return
     cursor.execute("SELECT 1 FROM verification WHERE id = ? AND claim_token = ?", fence)

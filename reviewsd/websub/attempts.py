@@ -1,4 +1,4 @@
-"""What ``Rounds`` attempts: verifications, or deliveries."""
+"""What ``Scheduler`` attempts: verifications, or deliveries."""
 
 from collections.abc import Collection, Sequence
 from typing import Protocol, TypeVar
@@ -26,7 +26,7 @@ class Attempts(Protocol[C, R]):
     """What is attempted: where it comes from, what it is, and where its results go."""
 
     def keys(self, due: Due) -> Collection[str]:
-        """What an attempt counts for: first the callback's host, then its network and so on."""
+        """What an attempt counts for: first the callback's host, then what it belongs to."""
 
     def keys_while_busy(self, due: Due) -> Collection[str]:
         """The same, until it is idle."""

@@ -15,7 +15,7 @@ from reviewsd.runtime.counters import Counters
 from reviewsd.store.thread import Purpose
 from reviewsd.store.transactions import Cursor
 from reviewsd.websub.outbound.outcomes import Admission, AttemptOutcome, Push, Trail
-from reviewsd.websub.rate_limits import NetworkLimiter
+from reviewsd.websub.places import NetworkPlaces
 
 T = TypeVar("T")
 
@@ -86,19 +86,19 @@ class Reach:
     """How callbacks are reached for one purpose."""
 
     client: Client
-    crowd: NetworkLimiter
-    """How many exchanges are under way with each address network (H2, H8)."""
+    networks: NetworkPlaces
+    """Of address networks, for the exchanges that are under way with them (H2, H8)."""
     timeout: float
     """Of one exchange, seconds."""
 
     async def ask(self, callback: Callback, requester: str = "") -> AttemptOutcome:
         """GET a callback, perhaps for a client network; what it answers is at most a kilobyte."""
         return await self.client.verify(
-            callback, timeout=self.timeout, admission=self.crowd, requester=requester
+            callback, timeout=self.timeout, admission=self.networks, requester=requester
         )
 
     async def deliver(self, callback: Callback, push: Push, trail: Trail) -> AttemptOutcome:
         """POST a topic's content to a callback."""
         return await self.client.deliver(
-            callback, push, timeout=self.timeout, admission=self.crowd, trail=trail
+            callback, push, timeout=self.timeout, admission=self.networks, trail=trail
         )

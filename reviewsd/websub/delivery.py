@@ -28,7 +28,6 @@ from reviewsd.store.secrets import SealError, Secrets
 from reviewsd.websub.context import Context, Reach, Store
 from reviewsd.websub.fairness import QUICK_SECONDS, HostLimits, SlowCallbacks
 from reviewsd.websub.outbound.outcomes import Answered, Push, Throttled, Trail, Unanswered
-from reviewsd.websub.scheduler import POSTPONED
 from reviewsd.websub.verification import CLAIM
 
 GONE = 410
@@ -104,7 +103,7 @@ class Patience:
     def longest(self) -> int:
         """The most that a subscription may have to wait, milliseconds."""
         longest = round(max(self.retry_delays) * (1 + self.jitter) * 1000)
-        return max(longest, retry.MAX_RETRY_AFTER, POSTPONED)
+        return max(longest, retry.MAX_RETRY_AFTER)
 
 
 Observer = Callable[[Sequence[DeliveryOutcome], Sequence[EndedSubscription]], None]
@@ -163,11 +162,13 @@ class DeliveryAttempts:
 
     def keys(self, due: Due) -> Collection[str]:
         """See ``Attempts``."""
-        return self._neighbours.keys(due.host, slow=due.failing or due.id in self._slow)
+        return self._neighbours.keys(due.host, slow=self._is_slow(due))
 
     def keys_while_busy(self, due: Due) -> Collection[str]:
         """See ``Attempts``."""
-        return self._neighbours.keys_while_busy(due.requester, due.deaths)
+        return self._neighbours.keys_while_busy(
+            due.host, due.requester, due.deaths, slow=self._is_slow(due)
+        )
 
     def room(self, key: str, _due: Due) -> int:
         """See ``Attempts``."""
@@ -228,7 +229,7 @@ class DeliveryAttempts:
         answer = await self._reach.deliver(stored(delivery.pair.callback), push, claim.trail)
         self._neighbours.learn(claim.host, answer.address)
         if isinstance(answer, Throttled):
-            return DeliveryOutcome(claim=delivery, event=None, postponed=POSTPONED)
+            return self.release(claim)  # its network is known by now: it waits for a place there
         seconds = self._world.clock.seconds() - began
         quick = isinstance(answer, Answered) and seconds <= QUICK_SECONDS
         self._neighbours.ended(claim.host, quick=quick)
@@ -247,6 +248,9 @@ class DeliveryAttempts:
             case Answered(status=status):
                 asked = answer.headers.get(b"retry-after") if status in {429, 503} else None
                 return self._failed(delivery, status, f"answered {status}", asked)
+
+    def _is_slow(self, due: Due) -> bool:
+        return due.failing or due.id in self._slow
 
     def is_busy(self, claim: Delivery) -> bool:
         """See ``Attempts``."""

@@ -1,18 +1,19 @@
 """Whom an attempt counts for, and how many of each may be under way (H2, H8).
 
 A stranger has many callbacks, and may let all of them hang. So an attempt counts for the callback's
-host, for its address network and, while it is busy, for the client network that asked for it. A host has
+host and, while it is busy, for its address network and the client network that asked for it. A host has
 to earn its share: few attempts are made at the same time, and more when some have ended quickly (slow
 start, as in TCP); and anew in each fan-out, since who was quick yesterday may hang today.
 
-Callbacks whose last attempt was slow, or failed, share half of what there is. Those during which a
-process has died are attempted a few at a time, then one by one (``store.claims``).
+Callbacks whose last attempt was slow, or failed, share half of what there is: of all places and of those
+of their network, busy or idle. Those during which a process has died are attempted a few at a time, then
+one by one (``store.claims``).
 """
 
 from collections.abc import Collection
 
 from reviewsd.domain.addresses import network_of
-from reviewsd.websub.places import IDLE
+from reviewsd.websub.places import IDLE, NetworkPlaces
 from reviewsd.websub.rate_limits import CAPACITY, Recent
 
 FIRST = 4
@@ -21,67 +22,98 @@ FIRST = 4
 QUICK_SECONDS = 2.0
 """Within which an attempt has to be answered to count as quick."""
 
-MAX_RELAPSES = 15
-"""Quick attempts in a row, at most, until a callback that was slow no longer counts as slow."""
+QUICK_AGAIN = 15
+"""Quick attempts in a row until a callback that was slow no longer counts as slow."""
 
-_SLOW, _DIED, _DIED_AGAIN = "*slow", "*died", "*died again"
-"""Keys that are no hosts and no networks."""
+_SLOW, _SLOW_BUSY = "*slow:", "*slow, busy:"
+_DIED, _DIED_AGAIN = "*died", "*died again"
+"""Keys that are no hosts and no networks; the first two with a network are that network's."""
 
 
 class HostLimits:
     """How many attempts may be under way, for each of those that they count for.
 
     Which network a host is in is known after the first attempt. It only saves the later ones from
-    meeting a crowd: what counts is the address that is dialled, and the ``Crowd`` there.
+    meeting a crowd: what counts is the address that is dialled, and the ``NetworkPlaces`` there.
 
     Args:
         per_host: For a host.
         per_address: For an address network, and for a client network.
         places: For all, beside those that are idle.
+        networks: Which address networks are full.
     """
 
-    def __init__(self, per_host: int, per_address: int, places: int) -> None:
+    def __init__(
+        self, per_host: int, per_address: int, places: int, networks: NetworkPlaces
+    ) -> None:
         self._per_host = per_host
         self._per_address = per_address
-        self._common = {_SLOW: max(IDLE * places // 2, 1), _DIED: 8, _DIED_AGAIN: 1}
+        self._networks = networks
+        self._common = {
+            _SLOW: _half(IDLE * places),
+            _SLOW_BUSY: _half(places),
+            _DIED: 8,
+            _DIED_AGAIN: 1,
+        }
         self._addresses: Recent[str] = Recent(CAPACITY)
-        self._keys: Recent[tuple[str, ...]] = Recent(CAPACITY)
+        self._network_of: Recent[str] = Recent(CAPACITY)
         self._shares: Recent[int] = Recent(CAPACITY)
 
     def learn(self, host: str, address: str | None) -> None:
         """An attempt at the host has led to this address."""
         if address is not None and self._addresses.get(host) != address:
             self._addresses.set(host, address)
-            self._keys.set(host, (host, network_of(address)))
+            self._network_of.set(host, network_of(address))
 
     def keys(self, host: str, *, slow: bool = False) -> Collection[str]:
-        """What an attempt counts for: the host and, if known, its address network.
+        """What an attempt counts for: the host, and among the slow ones.
 
         Args:
             host: The callback's.
             slow: Whether the callback was slow, or failed, when it was last called.
         """
-        keys = self._keys.get(host) or (host,)
-        return (*keys, _SLOW) if slow else keys
+        if not slow:
+            return (host,)
+        network = self._network_of.get(host)
+        return (host, _SLOW) if network is None else (host, _SLOW, _SLOW + network)
 
-    def keys_while_busy(self, requester: str, deaths: int) -> Collection[str]:
+    def keys_while_busy(
+        self, host: str, requester: str, deaths: int, *, slow: bool = False
+    ) -> Collection[str]:
         """What an attempt counts for beside, until it is idle.
 
         Args:
+            host: The callback's; its address network counts, if known.
             requester: The client network that asked for it; empty where it is a delivery.
             deaths: Processes in a row that have died during an attempt at the same.
+            slow: Whether the callback was slow, or failed, when it was last called.
         """
-        client = (requester,) if requester else ()
-        if deaths == 0:
-            return client
-        return (*client, _DIED if deaths == 1 else _DIED_AGAIN)
+        keys = []
+        network = self._network_of.get(host)
+        if network is not None:
+            keys.append(network)
+        if requester:
+            keys.append(requester)
+        if slow:
+            keys.append(_SLOW_BUSY)
+            if network is not None:
+                keys.append(_SLOW_BUSY + network)
+        if deaths:
+            keys.append(_DIED if deaths == 1 else _DIED_AGAIN)
+        return keys
 
     def room(self, key: str) -> int:
         """How many attempts that count for this may be under way."""
-        if "/" in key:
-            return self._per_address
         common = self._common.get(key)
-        return self._share(key) if common is None else common
+        if common is not None:
+            return common
+        if key.startswith(_SLOW):
+            return _half(IDLE * self._per_address)
+        if key.startswith(_SLOW_BUSY):
+            return _half(self._per_address)
+        if "/" in key:
+            return 0 if self._networks.full(key) else self._per_address
+        return self._share(key)
 
     def ended(self, host: str, *, quick: bool) -> None:
         """An attempt at the host has ended, with an answer within QUICK_SECONDS or not."""
@@ -99,22 +131,25 @@ class HostLimits:
 
 
 class SlowCallbacks:
-    """Callbacks that were slow, or failed, when they were last called.
+    """Callbacks that were slow, or failed, when they were called of late.
 
-    One that does so again and again has to be quick as often before it counts as quick.
+    A stranger's may be slow and quick in turns. So one quick answer makes none of them quick.
     """
 
     def __init__(self) -> None:
-        self._relapses: Recent[int] = Recent(CAPACITY)
+        self._left: Recent[int] = Recent(CAPACITY)
 
     def __contains__(self, callback: object) -> bool:
-        return callback in self._relapses
+        return callback in self._left
 
     def note(self, callback: int, *, quick: bool) -> None:
         """What has come of a call; callbacks are known by their subscriptions."""
-        left = self._relapses.get(callback) or 0
-        left = left - 1 if quick else min(2 * left + 1, MAX_RELAPSES)
+        left = (self._left.get(callback) or 0) - 1 if quick else QUICK_AGAIN
         if left > 0:
-            self._relapses.set(callback, left)
-        elif left == 0:
-            self._relapses.drop(callback)
+            self._left.set(callback, left)
+        else:
+            self._left.drop(callback)
+
+
+def _half(places: int) -> int:
+    return max(places // 2, 1)

@@ -3,12 +3,16 @@
 An attempt is busy while it is new, while there is something to do for it, and while the callback takes
 what it is sent. One that waits for DNS, a connection or an answer needs neither CPU nor bandwidth: it
 leaves its place to another, so that callbacks that hang do not stop those that answer.
+
+There are places for all attempts of one kind together, and fewer for those at one address network.
 """
 
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
+
+from reviewsd.websub.outbound.outcomes import Trail
 
 LOOK_SECONDS = 0.15
 """Between two looks at who is idle."""
@@ -97,3 +101,53 @@ class Places(Generic[T]):
             self._idle(attempt)
         if found:
             self._freed()
+
+
+class NetworkPlaces:
+    """As many places for each address network (H2, H8).
+
+    Attributes:
+        freed: Called after a place has become free because its attempt is idle.
+
+    Args:
+        clock: For the looks.
+        count: How many places a network has.
+    """
+
+    def __init__(self, clock: IReactorTime, count: int) -> None:
+        self.freed: Callable[[], None] = lambda: None
+        self._clock = clock
+        self._count = count
+        self._networks: dict[str, Places[Trail]] = {}
+
+    def full(self, network: str) -> bool:
+        """Whether no attempt may begin there."""
+        places = self._networks.get(network)
+        return places is not None and not places.free
+
+    def enter(self, network: str, trail: Trail) -> bool:
+        """Begin an attempt there if there is a place; who did must leave."""
+        if self.full(network):
+            return False
+        if network not in self._networks:
+            self._networks[network] = Places(
+                self._clock,
+                self._count,
+                is_busy=lambda trail: trail.is_busy(),
+                idle=lambda _: None,
+                freed=self.freed,
+            )
+        self._networks[network].enter(trail)
+        return True
+
+    def leave(self, network: str, trail: Trail) -> None:
+        """The attempt has ended.
+
+        Raises:
+            KeyError: It is not there.
+        """
+        places = self._networks[network]
+        places.leave(trail)
+        if not places.underway:
+            places.stop()
+            del self._networks[network]

@@ -1,4 +1,4 @@
-"""What keeps the open hub from being a weapon: how often, how many at once, and for how long not.
+"""What keeps the open hub from being a weapon: how often somebody may ask, and who is left in peace.
 
 Sources: H1 to H3. Everything is in memory and bounded: the keys come from strangers, so the least
 recently used are forgotten. That is safe because a key that was forgotten is only one that may
@@ -89,39 +89,6 @@ class TokenBuckets:
             return wait
         self._full.set(key, full)
         return 0.0
-
-
-class NetworkLimiter:
-    """So many at once for each key (H2, H8); remembers no more keys than are in it.
-
-    Args:
-        limit: How many of one key may be inside.
-    """
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._inside: dict[str, int] = {}
-
-    def full(self, key: str) -> bool:
-        """Whether no more may enter."""
-        return self._inside.get(key, 0) >= self._limit
-
-    def enter(self, key: str) -> bool:
-        """Enter if there is room; who did must leave."""
-        if self.full(key):
-            return False
-        self._inside[key] = self._inside.get(key, 0) + 1
-        return True
-
-    def leave(self, key: str) -> None:
-        """Make room for another.
-
-        Raises:
-            KeyError: None of this key is inside.
-        """
-        self._inside[key] -= 1
-        if not self._inside[key]:
-            del self._inside[key]
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,9 +44,6 @@ MAX_PAUSE = 60.0
 SHARED_PAUSE = 10.0
 """The same where other nodes may have died with what they had claimed."""
 
-POSTPONED = 1_000
-"""Milliseconds for which an attempt is put back that found its address network full (H8)."""
-
 MAX_WAITING = 25.0
 """Seconds that a claim may wait; with the longest attempt it stays within its 90 s (D5)."""
 
@@ -130,7 +127,7 @@ class Scheduler(Generic[C, R]):
         self._max_pause = max_pause
         self._order = order
         self._places: Places[_Claim[C]] = Places(
-            clock, concurrency, self._is_busy, self._is_idle, self._wake_up
+            clock, concurrency, self._is_busy, self._is_idle, self.freed
         )
         self._due: Sequence[Due] = ()
         self._results: list[R] = []
@@ -138,6 +135,7 @@ class Scheduler(Generic[C, R]):
         self._claimed: set[int] = set()
         self._crowds = Counter[str]()
         self._stale = True  # whether something may be due that the last look-up did not show
+        self._left_out = False  # whether the last look-up left out hosts that had no room
         self._held = False
         self._again = 0.0  # when to look in any case, on the clock
         self._turned = 0.0  # when the last turn was taken, on the clock
@@ -159,6 +157,11 @@ class Scheduler(Generic[C, R]):
     def wake(self) -> None:
         """Something may have become due."""
         self._stale = True
+        self._wake_up()
+
+    def freed(self) -> None:
+        """There is room again for what was passed over, in all or in an address network."""
+        self._stale = self._stale or self._left_out
         self._wake_up()
 
     def hold(self) -> None:
@@ -284,7 +287,7 @@ class Scheduler(Generic[C, R]):
         """Look, past all hosts that have no room, for something that has; and pick."""
         full: set[str] = set()
         while True:
-            self._stale = False
+            self._stale, self._left_out = False, bool(full)
             found, following = await self._attempts.look(LOOK, full)
             self._due = self._order(found)
             longest = self._max_pause

@@ -17,7 +17,6 @@ from reviewsd.websub.context import Context, Reach, Store
 from reviewsd.websub.fairness import QUICK_SECONDS, HostLimits
 from reviewsd.websub.outbound.outcomes import Answered, Throttled, Unanswered
 from reviewsd.websub.rate_limits import Backoffs
-from reviewsd.websub.scheduler import POSTPONED
 
 Conclusion = Confirmed | NotConfirmed | Unreachable
 
@@ -64,12 +63,13 @@ class VerificationAttempts:
 
     def keys(self, due: Due) -> Collection[str]:
         """See ``Attempts``."""
-        slow = due.failing or (not due.active and self._backoffs.failing(due.host))
-        return self._neighbours.keys(due.host, slow=slow)
+        return self._neighbours.keys(due.host, slow=self._is_slow(due))
 
     def keys_while_busy(self, due: Due) -> Collection[str]:
         """See ``Attempts``."""
-        return self._neighbours.keys_while_busy(due.requester, due.deaths)
+        return self._neighbours.keys_while_busy(
+            due.host, due.requester, due.deaths, slow=self._is_slow(due)
+        )
 
     def room(self, key: str, due: Due) -> int:
         """See ``Attempts``; a host that keeps failing has none, or one (H3)."""
@@ -117,7 +117,7 @@ class VerificationAttempts:
         match answer:
             case Throttled(address=address):
                 self._neighbours.learn(claim.host, address)
-                return Verified(claim, None, POSTPONED)
+                return self.release(claim)  # as for a delivery
             case Answered(status=status, body=body):
                 right = compare_digest(body, claim.intent.challenge.encode())
                 confirmed = answer.successful and right
@@ -133,6 +133,9 @@ class VerificationAttempts:
         quick = isinstance(answer, Answered) and seconds <= QUICK_SECONDS
         self._neighbours.ended(claim.host, quick=quick)
         return self._concluded(claim, event, said, answer.address)
+
+    def _is_slow(self, due: Due) -> bool:
+        return due.failing or (not due.active and self._backoffs.failing(due.host))
 
     def _concluded(
         self, claim: IntentClaim, event: Conclusion, said: str, address: str | None

@@ -37,12 +37,24 @@ class Case:
     """Callbacks at each host."""
     hang: bool = True
     """Or they answer, to compare."""
+    among: bool = False
+    """Whether the healthy ones are in the same networks."""
 
     @property
     def addresses(self) -> list[str]:
         return [
             f"127.{1 + n % self.networks // 250}.{n % self.networks % 250}.{n // self.networks + 1}"
             for n in range(self.hosts)
+        ]
+
+    @property
+    def healthy(self) -> list[str]:
+        if not self.among:
+            return [f"127.200.{n}.1" for n in range(HEALTHY)]
+        first = self.addresses[: self.networks]
+        return [
+            f"{first[n % self.networks].rpartition('.')[0]}.{250 - n // self.networks}"
+            for n in range(HEALTHY)
         ]
 
 
@@ -52,6 +64,11 @@ CASES = (
     Case(100, 100, 10),
     Case(500, 500, 1),
     Case(500, 500, 1, hang=False),
+    Case(100, 4, 1, among=True),
+    Case(140, 1, 1, among=True),
+    Case(240, 1, 1, among=True),
+    Case(250, 250, 4),
+    Case(250, 250, 4, hang=False),
 )
 
 
@@ -98,7 +115,7 @@ def hanging(case: Case) -> str:
     """A row of the table."""
     with tempfile.TemporaryDirectory(prefix="hanging-") as name:
         directory = Path(name)
-        healthy = [f"127.200.{n}.1" for n in range(HEALTHY)]
+        healthy = case.healthy
         names = [*case.addresses, *healthy]
         answer = silent_hangs if case.hang else good
         with Subscriber(directory, "0.0.0.0", answer, names=names) as subscriber:
@@ -121,7 +138,8 @@ def hanging(case: Case) -> str:
                 second = latencies(daemon, subscriber, 2)
         return (
             f"| {case.hosts * case.each * case.hang} of {case.hosts * case.each}"
-            f" at {case.hosts} hosts in {case.networks} networks "
+            f" at {case.hosts} hosts in {case.networks} network{'s' * (case.networks > 1)}"
+            f"{', theirs too' * case.among} "
             f"| {first[-1]:.1f} | {second[-1]:.1f} | {grown:.0f} |"
         )
 
@@ -129,7 +147,7 @@ def hanging(case: Case) -> str:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.hanging")
-    parser.add_argument("--cases", default="0,1,2,3,4")
+    parser.add_argument("--cases", default="0,1,2,3,4,5,6,7,8,9")
     arguments = parser.parse_args()
     sys.stdout.write(
         "| hang | last healthy one, s | in the next fan-out | MB |\n|---|---|---|---|\n"

@@ -293,10 +293,10 @@ class Callbacks:
         host = callback.host
         number = len(self.addresses)
         address = self.addresses.setdefault(host, f"11.{number // 256}.{number % 256}.1")
-        network = network_of(address)
-        if not admission.enter(network):
+        network, trail = network_of(address), Trail()
+        if not admission.enter(network, trail):
             self.turned_away += 1
-            return Throttled(ADDRESS)
+            return Throttled(address)
         clock = self._time.clock
         exchange = Exchange(callback=callback, push=push, at=clock.seconds())
         (self.asked if push is None else self.sent).append(exchange)
@@ -323,7 +323,7 @@ class Callbacks:
             return outcome
         finally:
             self.underway[:] = [each for each in self.underway if each is not exchange]
-            admission.leave(network)
+            admission.leave(network, trail)
 
     def bodies(self, topic: str = FEED) -> list[bytes]:
         """What was sent of a topic."""

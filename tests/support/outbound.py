@@ -21,7 +21,7 @@ from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import Callback, rebuilt
 from reviewsd.websub.outbound.client import CallbackClient
 from reviewsd.websub.outbound.dialer import Dialer
-from reviewsd.websub.outbound.outcomes import Push
+from reviewsd.websub.outbound.outcomes import Push, Trail
 from reviewsd.websub.outbound.requests import Limits, Outbound
 from reviewsd.websub.outbound.resolver import Resolver
 from reviewsd.websub.outbound.tls import Tls
@@ -65,14 +65,14 @@ class Turnstile:
         self.inside: Counter[str] = Counter()
         self.most = 0
 
-    def enter(self, key: str) -> bool:
+    def enter(self, key: str, _trail: Trail) -> bool:
         if self.inside[key] >= self.limit:
             return False
         self.inside[key] += 1
         self.most = max(self.most, self.inside[key])
         return True
 
-    def leave(self, key: str) -> None:
+    def leave(self, key: str, _trail: Trail) -> None:
         self.inside[key] -= 1
         assert self.inside[key] >= 0
 

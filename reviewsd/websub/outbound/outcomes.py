@@ -55,10 +55,10 @@ AttemptOutcome = Answered | Unanswered | Throttled
 class Admission(Protocol):
     """Bounds the exchanges that are under way with one address network at a time."""
 
-    def enter(self, key: str) -> bool:
-        """Take a place; False when all are taken."""
+    def enter(self, network: str, trail: "Trail") -> bool:
+        """Take a place for an attempt; False when all are taken."""
 
-    def leave(self, key: str) -> None:
+    def leave(self, network: str, trail: "Trail") -> None:
         """Give the place back."""
 
 

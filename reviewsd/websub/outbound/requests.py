@@ -144,13 +144,13 @@ class Outbound:
         kept = self._pool.take(callback) if request.max_answer is None else None
         if kept is not None:
             trail.address = kept.peer.address
-            if not admission.enter(kept.peer.network):
+            if not admission.enter(kept.peer.network, trail):
                 self._pool.keep(kept)
                 return Throttled(kept.peer.address)
             try:
                 outcome = await self._exchange(kept, request, trail)
             finally:
-                admission.leave(kept.peer.network)
+                admission.leave(kept.peer.network, trail)
             if isinstance(outcome, Answered):
                 return outcome
             if outcome.begun:
@@ -177,7 +177,7 @@ class Outbound:
         crowded, reason = None, "no connection"
         for tried, address in enumerate(addresses):
             network = network_of(address)
-            if not admission.enter(network):
+            if not admission.enter(network, trail):
                 crowded = address
                 continue
             try:
@@ -193,7 +193,7 @@ class Outbound:
                     return Unanswered(outcome.reason, address)
                 reason = dialled.reason
             finally:
-                admission.leave(network)
+                admission.leave(network, trail)
         return Unanswered(reason, trail.address) if crowded is None else Throttled(crowded)
 
     async def _exchange(

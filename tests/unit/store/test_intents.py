@@ -10,7 +10,6 @@ from reviewsd.domain.subscription import (
 )
 from reviewsd.store import intents
 from reviewsd.store.intents import Due, Verified
-from reviewsd.websub.scheduler import POSTPONED
 from tests.support.hub import START
 from tests.support.hub_rows import ASKED, CLAIM, HOST, Rows
 
@@ -76,19 +75,15 @@ def test_the_result_for_a_request_that_was_replaced_changes_nothing(rows: Rows) 
     assert [("newer", "u")] == rows.sql("SELECT challenge, claim_token FROM verification")
 
 
-def test_what_met_a_crowd_is_due_a_second_later(rows: Rows) -> None:
-    """H8."""
+def test_what_met_a_crowd_keeps_its_turn(rows: Rows) -> None:
+    """H8: all that come later would be before it, again and again."""
     rows.ask()
     (claim,) = rows.verify()
-    rows.run(
-        lambda cursor: intents.turn(
-            cursor, (Verified(claim, None, POSTPONED),), (), "u", START + 7, 0
-        )
-    )
+    rows.run(lambda cursor: intents.turn(cursor, (Verified(claim, None),), (), "u", START + 7, 0))
+    rows.ask(1, next_attempt_at=START + 1)
 
-    assert [] == rows.verifiable(START + 7 + POSTPONED - 1)
-    assert 1 == len(rows.verifiable(START + 7 + POSTPONED))
-    assert [(0,)] == rows.sql("SELECT attempts FROM verification")
+    assert [claim.id, claim.id + 1] == [each.id for each in rows.verifiable(START + 7)]
+    assert [(0,), (0,)] == rows.sql("SELECT attempts FROM verification")
 
 
 def test_a_request_that_has_lapsed_is_not_asked_about(rows: Rows) -> None:

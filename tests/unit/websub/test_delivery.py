@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import random
+from collections import Counter
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ from reviewsd.websub.delivery import SIGNED_AT_ONCE, contents
 from reviewsd.websub.fairness import FIRST
 from reviewsd.websub.hub import SETTLE_SECONDS, SWEEP_SECONDS
 from reviewsd.websub.outbound.outcomes import AttemptOutcome, Unanswered
+from reviewsd.websub.places import IDLE, NEW_SECONDS
 from tests.support.hub import (
     BASE_URL,
     CALLBACK,
@@ -606,25 +608,68 @@ def test_what_was_claimed_ahead_when_the_content_changed_is_sent_the_new_one() -
         assert [content(FEED, "third")] * 100 == bodies[late:]
 
 
+def in_one_network(life: Life, name: str, number: int) -> list[str]:
+    """Subscribe callbacks at so many hosts in the same /24."""
+    hosts = [f"{name}{each}.example.org" for each in range(number)]
+    for each, host in enumerate(hosts):
+        life.callbacks.addresses[host] = f"11.1.1.{each + 1}"
+        subscribe(life, host, 1)
+    life.time.go(10.0)
+    return hosts
+
+
 def test_names_that_lead_to_one_network_share_its_places() -> None:
-    """H8: who meets a crowd is put back for a second, and it is no failure."""
+    """H8: who meets a crowd is put back, and it is no failure."""
     with living(GENEROUS) as life:
-        for number in range(40):
-            host = f"h{number}.example.org"
-            life.callbacks.addresses[host] = f"11.1.1.{number}"
-            life.post(f"https://{host}/")
+        in_one_network(life, "h", 40)
         after = again(life, GENEROUS, "first")  # it knows no network yet
-        after.callbacks.latency = 3.0
+        after.callbacks.latency = NEW_SECONDS / 2
         after.time.go(10.0)
         after.publish("second")
         after.time.go(0.0)
         assert 16 == len(after.callbacks.sent)
-        after.time.go(12.0)
+        after.time.go(1.0)
 
         assert 40 == len(after.callbacks.sent)
         assert [(0, 40)] == after.store.rows(
             "SELECT consecutive_failures, COUNT(*) FROM subscription GROUP BY 1"
         )
+
+
+@pytest.mark.parametrize("knows", [False, True])
+def test_who_hangs_leaves_his_place_in_the_network_to_others(*, knows: bool) -> None:
+    """H8: the healthy ones of an attacker's network are not behind him, first fan-out or not."""
+    with living(GENEROUS) as first:
+        hanging_ones = in_one_network(first, "hanging", 100)
+        healthy = in_one_network(first, "healthy", 5)
+        if knows:
+            first.publish("nobody hangs yet")
+            first.time.go(10.0)
+            first.callbacks.sent.clear()
+        first.callbacks.hosts |= dict.fromkeys(hanging_ones, confirming(hanging))
+        life = first if knows else again(first, GENEROUS, "first")
+        life.publish("second")
+        life.time.go(2.0)
+
+        sent = Counter(exchange.callback.host for exchange in life.callbacks.sent)
+        assert dict.fromkeys(healthy, 1) == {host: sent[host] for host in healthy}
+        assert 100 <= len(life.callbacks.underway)
+
+
+def test_who_is_slow_has_half_of_the_network_at_most() -> None:
+    """So that however many there are, others begin at once in the next fan-out."""
+    with living(GENEROUS) as life:
+        slow = in_one_network(life, "slow", 200)
+        life.callbacks.hosts |= dict.fromkeys(slow, confirming(hanging))
+        life.publish("second")
+        life.time.go(95.0)  # until they are called again
+        healthy = in_one_network(life, "healthy", 5)
+        assert IDLE * 16 // 2 == len(life.callbacks.underway)
+        life.callbacks.sent.clear()
+        life.publish("third")
+        life.time.go(1.0)
+
+        assert set(healthy) == {exchange.callback.host for exchange in life.callbacks.sent}
 
 
 def test_a_delivery_costs_few_transactions_and_idleness_none() -> None:

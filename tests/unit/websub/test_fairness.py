@@ -1,51 +1,78 @@
 """Whom attempts count for, and the share that each of these earns (H2, H8)."""
 
-from reviewsd.websub.fairness import FIRST, HostLimits, SlowCallbacks
-from reviewsd.websub.places import IDLE
+from twisted.internet.task import Clock
+
+from reviewsd.websub.fairness import FIRST, QUICK_AGAIN, HostLimits, SlowCallbacks
+from reviewsd.websub.outbound.outcomes import Trail
+from reviewsd.websub.places import IDLE, LOOK_SECONDS, NetworkPlaces
 
 
 def neighbours() -> HostLimits:
-    return HostLimits(FIRST + 4, 16, 64)
+    return HostLimits(FIRST + 4, 16, 64, NetworkPlaces(Clock(), 16))
 
 
 HOST = "a.example.com"
 
 
-def test_an_attempt_counts_for_its_host_and_network() -> None:
+def rooms(known: HostLimits, host: str = HOST, *, slow: bool = False) -> list[int]:
+    return [known.room(key) for key in known.keys(host, slow=slow)]
+
+
+def busy(
+    known: HostLimits, host: str = HOST, requester: str = "", deaths: int = 0, *, slow: bool = False
+) -> list[int]:
+    keys = known.keys_while_busy(host, requester, deaths, slow=slow)
+    return [known.room(key) for key in keys]
+
+
+def test_an_attempt_counts_for_its_host_and_while_it_is_busy_for_its_network() -> None:
     known = neighbours()
     known.learn("c.example", "203.0.113.7")
     known.learn("d.example", "203.0.113.99")
     known.learn("e.example", None)
-    keys = [
-        known.keys(HOST),
-        known.keys("b.example.com"),
-        known.keys("c.example"),
-        known.keys("d.example"),
-        known.keys("e.example"),
-    ]
-    assert [1, 1, 2, 2, 1] == [len(each) for each in keys]
-    assert 6 == len({key for each in keys for key in each})
-    assert 1 == len(set(keys[2]) & set(keys[3]))
+    hosts = [HOST, "b.example.com", "c.example", "d.example", "e.example"]
+    assert [(host,) for host in hosts] == [tuple(known.keys(host)) for host in hosts]
+
+    keys = [tuple(known.keys_while_busy(host, "", 0)) for host in hosts]
+    assert [0, 0, 1, 1, 0] == [len(each) for each in keys]
+    assert keys[2] == keys[3]
 
 
 def test_while_it_is_busy_it_counts_for_who_asked_and_among_those_that_may_be_deadly() -> None:
     known = neighbours()
-
-    def busy(requester: str, deaths: int) -> list[int]:
-        return [known.room(key) for key in known.keys_while_busy(requester, deaths)]
-
-    assert [[], [8], [1], [1]] == [busy("", deaths) for deaths in range(4)]
-    assert [[16], [16, 8]] == [busy("192.0.2.7/32", deaths) for deaths in range(2)]
+    assert [[], [8], [1], [1]] == [busy(known, deaths=deaths) for deaths in range(4)]
+    asked = [busy(known, requester="192.0.2.7/32", deaths=deaths) for deaths in range(2)]
+    assert [[16], [16, 8]] == asked
 
 
-def rooms(known: HostLimits, *, slow: bool = False) -> list[int]:
-    return [known.room(key) for key in known.keys(HOST, slow=slow)]
-
-
-def test_networks_and_the_slow_have_what_they_may_at_once() -> None:
+def test_the_slow_have_half_of_all_and_half_of_their_network() -> None:
     known = neighbours()
+    assert ([FIRST, IDLE * 64 // 2], [64 // 2]) == (rooms(known, slow=True), busy(known, slow=True))
+
     known.learn(HOST, "203.0.113.7")
-    assert [FIRST, 16, IDLE * 64 // 2] == rooms(known, slow=True)
+    assert [FIRST, IDLE * 64 // 2, IDLE * 16 // 2] == rooms(known, slow=True)
+    assert [16, 64 // 2, 16 // 2] == busy(known, slow=True)
+
+
+def test_there_is_no_room_in_a_network_that_is_full() -> None:
+    """Whoever fills it: of some attempts it is known only when they dial."""
+    clock = Clock()
+    networks = NetworkPlaces(clock, 2)
+    known = HostLimits(FIRST, 2, 64, networks)
+    known.learn(HOST, "203.0.113.7")
+    trails = [Trail(), Trail()]
+    found = []
+    for trail in trails:
+        found += busy(known)
+        assert networks.enter("203.0.113.0/24", trail)
+    found += busy(known)
+    clock.advance(LOOK_SECONDS)
+    found += busy(known)
+    for trail in trails:
+        networks.leave("203.0.113.0/24", trail)
+
+    assert [2, 2, 0, 2] == found
+    assert [] == clock.getDelayedCalls()
 
 
 def test_a_hosts_share_grows_with_quick_ends_up_to_what_there_is() -> None:
@@ -67,15 +94,16 @@ def test_a_share_is_lost_with_a_slow_end_and_in_the_next_fan_out() -> None:
         assert [FIRST] == rooms(known)
 
 
-def test_who_was_slow_is_quick_again_when_he_was_as_often_quick() -> None:
+def test_who_was_slow_is_quick_again_only_after_a_while() -> None:
+    """Who is quick and slow in turns is slow."""
     slow = SlowCallbacks()
     slow.note(1, quick=True)
     assert 1 not in slow
 
-    for quick_ones in (1, 3, 7, 15, 15):
-        for _ in range({1: 1, 3: 2, 7: 3, 15: 4}[quick_ones]):
-            slow.note(1, quick=False)
-        for _ in range(quick_ones):
+    for _ in range(3):
+        slow.note(1, quick=False)
+        for _ in range(QUICK_AGAIN):
             assert 1 in slow
             slow.note(1, quick=True)
         assert 1 not in slow
+    assert 0 == len(slow._left._kept)

@@ -2,7 +2,6 @@
 
 import random
 import tracemalloc
-from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -13,7 +12,6 @@ from reviewsd.websub.rate_limits import (
     LONGEST_BACKOFF,
     STRIKES,
     Backoffs,
-    NetworkLimiter,
     TokenBuckets,
 )
 
@@ -103,42 +101,6 @@ def test_a_million_keys_would_fill_no_memory() -> None:
     assert peak < 1_500_000
     assert buckets.take("used", 0.0) > 0
     assert backoffs.wait("used", 0.0) > 0
-
-
-# Crowds -------------------------------------------------------------------------------------------
-
-
-def test_a_crowd_lets_in_as_many_of_one_key_as_it_may() -> None:
-    crowd = NetworkLimiter(2)
-
-    assert [True, True, False, True] == [crowd.enter(key) for key in "aaab"]
-    assert (True, False) == (crowd.full("a"), crowd.full("b"))
-    crowd.leave("a")
-    assert not crowd.full("a")
-    assert [True, False] == [crowd.enter("a"), crowd.enter("a")]
-
-
-def test_who_is_not_inside_cannot_leave() -> None:
-    crowd = NetworkLimiter(2)
-    crowd.enter("a")
-    crowd.leave("a")
-
-    with pytest.raises(KeyError):
-        crowd.leave("a")
-
-
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans())), st.integers(1, 3))
-def test_a_crowd_counts_as_one_would(steps: list[tuple[str, bool]], limit: int) -> None:
-    crowd, inside = NetworkLimiter(limit), Counter[str]()
-    for key, enters in steps:
-        if enters:
-            assert crowd.enter(key) is (inside[key] < limit)
-            inside[key] = min(inside[key] + 1, limit)
-        elif inside[key]:
-            crowd.leave(key)
-            inside[key] -= 1
-
-    assert {key: count for key, count in inside.items() if count} == crowd._inside
 
 
 # Back-offs ----------------------------------------------------------------------------------------

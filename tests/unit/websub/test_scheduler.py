@@ -385,6 +385,23 @@ def test_a_host_that_gets_room_is_attempted_within_a_minute() -> None:
         assert [0] == setting.ledger.done
 
 
+def test_a_place_that_becomes_free_is_for_those_that_were_passed_over() -> None:
+    """However far down the list they are."""
+    with rounds_of() as setting:
+        setting.ledger.rooms["x"] = 0
+        setting.ledger.add("x", 2 * LOOK)
+        setting.ledger.add("healthy")
+        setting.ledger.seconds = {"healthy": 30.0}
+        setting.rounds.start()
+        setting.time.go(1.0)
+        assert [2 * LOOK] == [number for _, number in setting.ledger.begun]
+
+        setting.ledger.rooms["x"] = 1
+        setting.rounds.freed()
+        setting.time.go(0.0)
+        assert (1.0, 0) in setting.ledger.begun
+
+
 def test_a_full_house_is_no_reason_to_run_in_circles() -> None:
     """Something is due in a while, and there is no room for it: all that may hang does."""
     most = (1 + IDLE) * CONCURRENCY

@@ -10,6 +10,7 @@ from reviewsd.config.schema import Callbacks, Deliveries, Limits
 from reviewsd.config.schema import Hub as Settings
 from reviewsd.websub.fairness import FIRST
 from reviewsd.websub.outbound.outcomes import AttemptOutcome
+from reviewsd.websub.places import LOOK_SECONDS, NEW_SECONDS
 from reviewsd.websub.rate_limits import FIRST_BACKOFF, STRIKES
 from reviewsd.websub.scheduler import BATCH_WINDOW
 from tests.support.hub import (
@@ -434,21 +435,26 @@ def test_what_waited_while_its_host_was_left_in_peace_is_asked_after_it() -> Non
 
 
 def test_names_that_lead_to_one_network_share_its_places() -> None:
-    """H2: 16 in flight, however many names an attacker has."""
+    """H2: 16 in flight, however many names an attacker has; who hangs leaves his place (``places``)."""
     with living(GENEROUS) as life:
         life.callbacks.behaviour = hanging
         for number in range(100):
             host = f"h{number}.example.org"
             life.callbacks.addresses[host] = f"11.1.1.{number}"
-            life.post(f"https://{host}/")
+            life.post(f"https://{host}/", client=f"192.0.2.{number}/32")
+        assert 16 == len(life.callbacks.underway)
+        assert 0 < life.callbacks.turned_away
+        life.time.go(NEW_SECONDS)
         assert 16 == len(life.callbacks.underway)
 
+        life.time.go(2.0)
+        assert 100 == len(life.callbacks.underway)
         life.callbacks.behaviour = good
         life.time.go(60.0)
         assert 100 == len(subscriptions(life))
 
 
-def test_who_met_a_crowd_is_asked_a_second_later() -> None:
+def test_who_met_a_crowd_is_asked_as_soon_as_there_is_a_place() -> None:
     """H8; nothing was attempted, so nothing counts as an attempt."""
     with living(GENEROUS) as life:
         life.callbacks.behaviour = hanging
@@ -463,10 +469,11 @@ def test_who_met_a_crowd_is_asked_a_second_later() -> None:
             "SELECT attempts FROM verification WHERE callback_host = ?", HOST
         )
 
-        life.time.go(14.5)
+        life.time.go(NEW_SECONDS)
         assert [] == subscriptions(life)
-        life.time.go(1.5)
+        life.time.go(LOOK_SECONDS)
         assert 1 == len(subscriptions(life))
+        assert 1 == life.callbacks.turned_away
 
 
 def test_a_host_that_hangs_delays_no_other() -> None:

@@ -17,7 +17,7 @@ from reviewsd.domain.addresses import Addresses, network_of
 from reviewsd.websub.outbound.client import CallbackClient
 from reviewsd.websub.outbound.dialer import Dialer
 from reviewsd.websub.outbound.exchange import OutboundRequest
-from reviewsd.websub.outbound.outcomes import Answered, AttemptOutcome, Throttled, Unanswered
+from reviewsd.websub.outbound.outcomes import Answered, AttemptOutcome, Throttled, Trail, Unanswered
 from reviewsd.websub.outbound.pool import MAX_KEPT_PER_HOST
 from reviewsd.websub.outbound.requests import Limits, Outbound
 from reviewsd.websub.outbound.resolver import Resolver
@@ -227,7 +227,7 @@ def test_dialling_ends_with_its_attempt(ca_file: Path, how: str) -> None:
 
 def test_a_crowded_network_is_passed_over(ca_file: Path) -> None:
     rig = Rig(ca_file, *PUBLIC[:2])
-    rig.turnstile.enter(network_of(PUBLIC[0]))
+    rig.turnstile.enter(network_of(PUBLIC[0]), Trail())
     rig.begin()
     assert [(PUBLIC[1], 10.0)] == rig.dialled
 
