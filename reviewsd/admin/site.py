@@ -26,6 +26,7 @@ from reviewsd.admin.responses import API, AdminReplies, line, moment, wire
 from reviewsd.http1 import problems
 from reviewsd.publish.compile_process import Progress
 from reviewsd.publish.publisher import Publisher, Report
+from reviewsd.runtime.half_closed import HalfClosedChannel
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 
@@ -281,6 +282,7 @@ class _Request(Request):
 
 class _Site(Site):
     displayTracebacks = False
+    protocol = HalfClosedChannel  # type: ignore[assignment]  # declared for the wrapper that knows HTTP/2
     requestFactory = _Request
 
     def log(self, request: object) -> None:

@@ -11,6 +11,8 @@ from twisted.python.failure import Failure
 from twisted.web.server import Request, Site
 from werkzeug.exceptions import HTTPException
 
+from reviewsd.runtime.half_closed import HalfClosedChannel
+
 PATH = "/metrics"
 
 Metrics = Callable[[], Awaitable[bytes]]
@@ -62,6 +64,7 @@ class MetricsSite:
 
 
 class _Site(Site):
+    protocol = HalfClosedChannel  # type: ignore[assignment]  # declared for the wrapper that knows HTTP/2
     displayTracebacks = False
 
     def log(self, request: object) -> None:

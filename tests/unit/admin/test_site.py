@@ -188,6 +188,36 @@ async def test_ping(office: Office) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+@pytest.mark.parametrize(
+    ("asked", "answers"),
+    [
+        ("GET /v1/ping HTTP/1.1\r\nHost: reviewsd\r\n\r\n", 1),
+        (2 * "GET /v1/ping HTTP/1.1\r\nHost: reviewsd\r\n\r\n", 2),
+        ("POST /v1/reload HTTP/1.1\r\nHost: reviewsd\r\n\r\n", 1),
+        ("GET /v1/ping HTTP/1.1\r\nHost: rev", 0),
+        ("POST /v1/reload HTTP/1.1\r\nHost: reviewsd\r\nContent-Length: 9\r\n\r\n1", 0),
+        ("", 0),
+    ],
+)
+async def test_who_says_no_more_is_answered_and_the_connection_ends(
+    office: Office, asked: str, answers: int
+) -> None:
+    """As nc and socat do (RFC 9112 9.6)."""
+    answer = (await deferToThread(half_closed, office.path, asked.encode())).decode()
+    assert answers == answer.count("HTTP/1.1 200 OK")
+
+
+def half_closed(path: Path, asked: bytes) -> bytes:
+    """Ask, close the half from here, and read to the end."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(30)
+        client.connect(str(path))
+        client.sendall(asked)
+        client.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: client.recv(65_536), b""))
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_status_of_good_data(office: Office) -> None:
     await office.publisher.reload()
     office.time += 12.34
