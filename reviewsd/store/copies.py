@@ -23,6 +23,7 @@ def copy(connection: sqlite3.Connection, path: Path) -> None:
     try:
         with closing(sqlite3.connect(path)) as target:
             connection.backup(target)
+            target.execute("PRAGMA application_id = 0")  # it is not the store in use (``kept``)
         sync(path.parent)
     except BaseException:
         path.unlink()

@@ -2,10 +2,12 @@
 
 An open file lives on without its name. The daemon goes on as if nothing had happened, and its next start
 finds nothing, or another file. So it looks who is at the path; and whether somebody has cut short what
-never becomes shorter by itself.
+never becomes shorter by itself. A store that is overwritten in its place, as ``cp`` does, keeps all of
+that; so it bears a mark of its own.
 """
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +18,10 @@ from reviewsd.store.durable import sync
 DELETED = "was deleted"
 REPLACED = "was replaced by another file"
 CUT = "was cut short"
+OVERWRITTEN = "was overwritten"
+
+_MARK_AT, _MARK_SIZE = 68, 4
+"""Of SQLite's header: the application's id, big-endian (SQLite file format 1.3)."""
 
 Copy = Callable[[Path], str | None]
 """Copies what a store holds to a new file; returns why it cannot, or None."""
@@ -65,6 +71,10 @@ class KeptFile:
             self._size = found.st_size
         return None
 
+    def is_at(self, descriptor: int) -> bool:
+        """Whether it is the file that a descriptor is open for."""
+        return _identity(os.fstat(descriptor)) == self._identity
+
 
 def _identity(found: os.stat_result) -> tuple[int, int]:
     return found.st_dev, found.st_ino
@@ -85,6 +95,8 @@ class KeptStore:
         self._file = KeptFile(path, grows=True)
         self._saved = path.with_name(f"{path.name}.saved")
         self._unsaved: str | None = None  # why what is lost could not be saved
+        self._mark = b""
+        self._descriptor = -1
         self.fate: str | None = None
         """What had become of the file when it was last looked at; None while it is in its place."""
 
@@ -103,14 +115,36 @@ class KeptStore:
         return self._file.noted
 
     def note(self) -> None:
-        """Remember the files that have been opened."""
+        """Remember the files that have been opened, and the mark that is in the store's.
+
+        To close any descriptor of a file ends the process's locks on it, those of SQLite, too. So one
+        stays open for as long as the file is the same.
+        """
         self._file.note()
         self.log.note()
+        if self._descriptor >= 0 and not self._file.is_at(self._descriptor):
+            self.close()
+        if self._descriptor < 0:
+            self._descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        self._mark = self._read_mark()
+
+    def close(self) -> None:
+        """When nobody uses the file any more."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
 
     def look(self) -> bool:
         """Look at the file; returns whether it has gone from its place, or come back to it."""
+        if self.fate == OVERWRITTEN:  # for good
+            return False
         before, self.fate = self.fate, self._file.fate()
+        if self.fate is None and self._descriptor >= 0 and self._read_mark() != self._mark:
+            self.fate = OVERWRITTEN
         return before != self.fate
+
+    def _read_mark(self) -> bytes:
+        return os.pread(self._descriptor, _MARK_SIZE, _MARK_AT)
 
     def tell(self, copy: Copy) -> None:
         """Log what has become of the file; what is lost is saved."""
@@ -120,9 +154,22 @@ class KeptStore:
         else:
             self._log.error("the store: {reason}", reason=self.reason)
             self.save(copy)
-            if self.fate in {DELETED, REPLACED} and self.log.fate() is None:
+            if self.fate == OVERWRITTEN:
+                self._part()
+            if self.fate in {DELETED, REPLACED, OVERWRITTEN} and self.log.fate() is None:
                 # It is open, too. The next start would apply it to whatever file it finds.
                 self.log.path.unlink()
+
+    def _part(self) -> None:
+        """Move what was put there into a file of its own: SQLite would write its log into it."""
+        aside = self.path.with_name(f"{self.path.name}.new")
+        try:
+            shutil.copy(self.path, aside)
+            aside.rename(self.path)
+        except OSError as error:
+            self._log.error(
+                "{path} has now parts of both stores ({reason})", path=self.path, reason=str(error)
+            )
 
     @property
     def unsaved(self) -> bool:

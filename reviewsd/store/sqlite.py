@@ -13,7 +13,7 @@ What makes an acknowledged transaction durable (security-and-operations.md F13, 
 
 Every opening takes that path, the one at the start too.
 
-A file that is deleted or replaced while it is open is noticed at the next use (``_in_place``). What the
+A file that is deleted, replaced or overwritten while it is open is noticed at the next use (``_in_place``). What the
 connection holds is all there is then, so it stays open: the hub's own work goes on in it, while nothing
 new is acknowledged. It is saved at once and at the end, and the next start puts that in the place of a file
 that is gone (``kept``). Where only the log is gone, the file is made whole and opened anew.
@@ -27,6 +27,7 @@ after a crash: it was not acknowledged, but may be there.
 
 import json
 import os
+import secrets
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -173,6 +174,7 @@ class Database:
         if thread is not None:
             await thread.call(Purpose.WORK, self._save_lost)
             await thread.close()
+            self._kept.close()
         self._healthy = False
 
     def _opened(self) -> StoreThread:
@@ -280,6 +282,7 @@ class Database:
             _configure(connection)
             _check(connection)
             _migrate(connection)
+            _mark(connection)
             self._kept.note()
             # SQLite makes the log's name durable too, but does not mind when that fails.
             sync(self._path.parent)
@@ -358,3 +361,15 @@ def _migrate(connection: sqlite3.Connection) -> None:
         connection.commit()
     # Written in any case: a store that opens can be written to.
     connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+
+
+def _mark(connection: sqlite3.Connection) -> None:
+    """Write into the file itself by what it is known while this connection is open (``kept``).
+
+    Raises:
+        StoreError: It cannot be written.
+    """
+    connection.execute(f"PRAGMA application_id = {secrets.randbelow(2**31)}")
+    ((busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    if busy:
+        raise StoreError("its log cannot be written into the file")

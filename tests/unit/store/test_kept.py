@@ -56,6 +56,17 @@ def replace(path: Path) -> None:
     aside.replace(path)
 
 
+def overwrite(path: Path, content: bytes | None = None) -> None:
+    """As ``cp BACKUP FILE`` does; with an empty store of the same size."""
+    if content is None:
+        with closing(sqlite3.connect(":memory:")) as connection:
+            connection.execute("CREATE TABLE block (value TEXT)")
+            content = connection.serialize()
+    size = path.stat().st_size
+    path.write_bytes(content.ljust(size, b"\0"))
+    assert size == path.stat().st_size
+
+
 def cut(path: Path) -> None:
     """As ``> FILE`` does."""
     os.truncate(path, 0)
@@ -73,6 +84,7 @@ async def refused(database: Database, purpose: Purpose) -> None:
         (delete_all, "was deleted"),
         (replace, "was replaced"),
         (cut, "was cut short"),
+        (overwrite, "was overwritten"),
     ],
 )
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -95,6 +107,34 @@ async def test_what_is_lost_takes_on_nothing_new_and_its_work_goes_on(
         assert ["a.com"] == read(path.with_name("state.sqlite.saved"))  # should it be killed now
         await database.run(blocking("c.com"))
     assert ["a.com", "b.com", "c.com"] == read(path.with_name("state.sqlite.saved"))
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_a_backup_of_this_life_that_is_copied_over_the_store_is_noticed(path: Path) -> None:
+    """The next start has what was put there, and none of the log that belonged to something else."""
+    async with opened(path) as database:
+        await database.run(blocking("a.com"))
+        await database.backup(path.with_name("backup"))
+        await database.run(blocking("b.com"))
+        overwrite(path, path.with_name("backup").read_bytes())
+        await refused(database, Purpose.REQUEST)
+    assert ["a.com"] == read(path)
+    assert ["a.com", "b.com"] == read(path.with_name("state.sqlite.saved"))
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_nobody_else_can_lock_the_store_after_it_was_opened_anew(path: Path) -> None:
+    """To look at the file must not end SQLite's lock on it."""
+    async with opened(path) as database:
+        for _ in range(2):
+            await database.run(blocking())
+            path.with_name("state.sqlite-wal").unlink()
+        await database.run(blocking("a.com"))
+        with (
+            closing(sqlite3.connect(path, timeout=0)) as other,
+            pytest.raises(sqlite3.OperationalError, match="locked"),
+        ):
+            other.execute("SELECT 1 FROM block")
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
