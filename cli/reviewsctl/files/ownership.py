@@ -17,7 +17,8 @@ from typing import Final
 MAX_LINKS: Final = 40
 """As many as the kernel follows, path_resolution(7)."""
 
-_OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
+UV_LOCK: Final = ".lock"
+"""Of an environment: for all to write, and read by nobody. Other hidden files count: ``.pth``, for one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +115,9 @@ def _within(
             continue
         with os.scandir(folder) as entries:
             for entry in entries:
-                if entry.name.startswith("."):
-                    continue  # nothing imports it; uv's lock, for one, is for all to write
                 path, facts = Path(entry.path), entry.stat(follow_symlinks=False)
+                if entry.name == UV_LOCK and stat.S_ISREG(facts.st_mode):
+                    continue
                 if stat.S_ISDIR(facts.st_mode):
                     folders.append((path, facts))
                 elif stat.S_ISLNK(facts.st_mode):

@@ -16,10 +16,10 @@ JO, ANN = 1234, 4321
 def place(tmp_path: Path) -> Path:
     """``opt/env`` with a program and modules, all root's; ``usr/bin/program`` is a link to it."""
     place = tmp_path / "place"
-    for folder in ("opt/env/bin", "opt/env/lib/package", "usr/bin"):
+    for folder in ("opt/env/bin", "opt/env/lib/package", "opt/env/lib/.libs", "usr/bin"):
         (place / folder).mkdir(parents=True)
-    for file in ("opt/env/bin/program", "opt/env/lib/module.py", "opt/env/lib/package/library.so"):
-        (place / file).write_text("x")
+    for file in ("bin/program", "lib/module.py", "lib/package/library.so", "lib/.hidden.pth"):
+        (place / "opt/env" / file).write_text("x")
     (place / "usr/bin/program").symlink_to("../../opt/env/bin/program")
     return place
 
@@ -34,6 +34,10 @@ def found(place: Path, *trusted: int) -> dict[str, str]:
 
 
 def test_what_only_root_can_change_is_well(place: Path) -> None:
+    """And uv's lock, which is for all to write and which nobody reads."""
+    lock = place / "opt/env/lib/.lock"
+    lock.touch()
+    lock.chmod(0o666)
     assert {} == found(place)
 
 
@@ -49,6 +53,8 @@ def test_what_only_root_can_change_is_well(place: Path) -> None:
         "opt/env/lib/module.py",
         "opt/env/lib/package",
         "opt/env/lib/package/library.so",
+        "opt/env/lib/.hidden.pth",
+        "opt/env/lib/.libs",
         "usr",
         "usr/bin",
         "usr/bin/program",
