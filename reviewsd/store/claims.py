@@ -13,7 +13,7 @@ alone. After MAX_DEATHS it is not attempted any more: see ``Distribution`` and `
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from reviewsd.store.transactions import Cursor, Value
+from reviewsd.store.transactions import MANY, Cursor, Numbers, Value
 
 MAX_DEATHS = 4
 """Processes that may die of an attempt, as far as that can be known."""
@@ -50,8 +50,8 @@ def take_over_lapsed(
     """Void those of these rows' claims whose time is over."""
     if not ids:
         return ()
-    where = f"id IN (0{', ?' * len(ids)}) AND claim_until < ?"
-    return _void(cursor, table, where, (*ids, now), now)
+    where = f"id IN {MANY} AND claim_until < ?"
+    return _void(cursor, table, where, (Numbers(ids), now), now)
 
 
 def _void(
@@ -60,11 +60,11 @@ def _void(
     cursor.execute(f"SELECT id, callback_host, deaths + 1 FROM {table} WHERE {where}", values)
     found = cursor.fetchall()
     for deaths in sorted({row[2] for row in found}):
-        ids = [row[0] for row in found if row[2] == deaths]
+        ids = Numbers(row[0] for row in found if row[2] == deaths)
         wait = _WAITS[min(deaths, len(_WAITS)) - 1]
         cursor.execute(
             f"UPDATE {table} SET claim_token = NULL, claim_until = NULL, deaths = ?,"
-            f" next_attempt_at = ? WHERE id IN (0{', ?' * len(ids)})",
-            (deaths, now + wait, *ids),
+            f" next_attempt_at = ? WHERE id IN {MANY}",
+            (deaths, now + wait, ids),
         )
     return [LeftClaim(host, deaths) for _, host, deaths in found]

@@ -14,7 +14,7 @@ from reviewsd.store.claims import SUBSCRIPTION, take_over_lapsed
 from reviewsd.store.intents import Due
 from reviewsd.store.rows import ACTIVE, ACTIVE_SIZE, INTENT, Pair, active, intent, note_end, save
 from reviewsd.store.topics import Topic, topics
-from reviewsd.store.transactions import MANY, Cursor, Numbers, Value
+from reviewsd.store.transactions import MANY, Cursor, Numbers, Texts, Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +84,9 @@ def due(
         "SELECT s.id, s.callback_host, s.consecutive_failures, s.deaths, s.claim_until"
         f" {owed} AND s.next_attempt_at <= ?"
         " AND (s.claim_until IS NULL OR s.claim_until < ?)"
-        f" AND s.callback_host NOT IN (''{', ?' * len(without)})"  # PostgreSQL has no empty lists
+        f" AND NOT s.callback_host IN {MANY}"
         " ORDER BY s.next_attempt_at, s.id LIMIT ?",
-        (now, ours, now, now, *without, limit),
+        (now, ours, now, now, Texts(without), limit),
     )
     found = [
         Due(

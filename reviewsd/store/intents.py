@@ -23,7 +23,7 @@ from reviewsd.domain.subscription import (
 from reviewsd.store.claims import VERIFICATION, take_over_lapsed
 from reviewsd.store.rows import INTENT, Pair, intent, load, save
 from reviewsd.store.topics import topics
-from reviewsd.store.transactions import Cursor
+from reviewsd.store.transactions import MANY, Cursor, Texts
 from reviewsd.store.upkeep import blocks, change
 
 _NOTHING = "nothing_to_end"
@@ -187,9 +187,9 @@ def due(
         " FROM verification v LEFT JOIN subscription s"
         " ON s.topic_id = v.topic_id AND s.callback = v.callback WHERE v.next_attempt_at <= ?"
         " AND v.expires_at > ? AND (v.claim_until IS NULL OR v.claim_until < ?)"
-        f" AND v.callback_host NOT IN (''{', ?' * len(without)})"  # PostgreSQL has no empty lists
+        f" AND NOT v.callback_host IN {MANY}"
         " ORDER BY v.next_attempt_at, v.id LIMIT ?",
-        (now, now, now, *without, limit),
+        (now, now, now, Texts(without), limit),
     )
     found = [
         Due(

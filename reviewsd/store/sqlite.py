@@ -45,7 +45,14 @@ from reviewsd.store.durable import renew, sync
 from reviewsd.store.kept import KeptStore
 from reviewsd.store.schema import MIGRATIONS
 from reviewsd.store.thread import Purpose, StoreThread
-from reviewsd.store.transactions import Cursor, NewerSchemaError, Numbers, StoreError, wall_clock
+from reviewsd.store.transactions import (
+    Cursor,
+    NewerSchemaError,
+    Numbers,
+    StoreError,
+    Texts,
+    wall_clock,
+)
 
 BUSY_SECONDS = 1.0
 """How long another program's lock is waited for: it blocks every transaction behind it."""
@@ -75,7 +82,8 @@ _WORLD = frozenset(
 
 Result = TypeVar("Result")
 
-sqlite3.register_adapter(Numbers, json.dumps)
+for many in (Numbers, Texts):
+    sqlite3.register_adapter(many, json.dumps)
 
 
 class Database:

@@ -9,10 +9,14 @@ class Numbers(list[int]):
     """Any number of integers as one parameter, in the place of ``MANY``."""
 
 
+class Texts(list[str]):
+    """The same of texts."""
+
+
 MANY = "(SELECT value FROM json_each(?))"
 """What stands behind ``IN``. So a statement is always the same, and parsed and planned once."""
 
-Value = str | int | float | bytes | Numbers | None
+Value = str | int | float | bytes | Numbers | Texts | None
 
 
 class StoreError(Exception):

@@ -32,6 +32,8 @@ def test_who_is_behind_is_owed_the_current_version(rows: Rows) -> None:
     rows.bump()
     assert [1, 2] == [each.id for each in rows.owed()]
     assert [1] == [each.id for each in rows.owed(without=("s1.example.org",))]
+    full = [f"full{number}.example.org" for number in range(300_000)]  # SQLite binds 250,000
+    assert [1] == [each.id for each in rows.owed(without=("s1.example.org", *full))]
 
 
 def test_who_has_other_bytes_than_the_store_sends_nothing(rows: Rows) -> None:
