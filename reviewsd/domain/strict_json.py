@@ -8,8 +8,10 @@ parts, ``fault`` at one part.
 
 import json
 import re
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import accumulate
 from mmap import mmap
 from typing import TypeAlias, TypeVar
 
@@ -28,6 +30,7 @@ _NAME = re.compile(rb"[\s{,]*+(" + _STRING.pattern + rb")\s*+:\s*+")
 _AFTER = re.compile(rb"\s*+[,}]")
 _MALFORMED = re.compile(r"JSON is malformed: (.*) \(byte ([0-9]++)\)")
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_STEPS = bytes.maketrans(b"[{]}", b"\1\1\xff\xff")  # into depth and out of it: 1 and, signed, -1
 _TOO_DEEP = f"nesting deeper than {MAX_DEPTH}"
 
 _members = msgspec.json.Decoder(dict[str, Raw])
@@ -135,7 +138,7 @@ def fault(text: bytes | Raw, depth: int = 0) -> str | None:
 
 
 def _refuse_twice(pairs: list[tuple[str, object]]) -> None:
-    if len({name for name, _ in pairs}) != len(pairs):
+    if len(pairs) > 1 and len(dict(pairs)) < len(pairs):
         ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
         raise UnfitError(_twice(name))
 
@@ -152,8 +155,5 @@ def too_deep(text: bytes, depth: int = 0) -> bool:
     """Whether arrays and objects are nested too deeply; brackets within strings do not count."""
     if text.count(b"{") + text.count(b"[") + depth <= MAX_DEPTH:
         return False
-    for bracket in _STRING.sub(b"", text).translate(None, _NOT_BRACKETS):
-        depth += 1 if bracket in b"[{" else -1
-        if depth > MAX_DEPTH:
-            return True
-    return False
+    steps = _STRING.sub(b"", text).translate(_STEPS, _NOT_BRACKETS)
+    return depth + max(accumulate(array("b", steps)), default=0) > MAX_DEPTH

@@ -165,7 +165,7 @@ class _TwiceError(ValueError):
 
 
 def _unlike(pairs: list[tuple[str, object]]) -> None:
-    if len({name for name, _ in pairs}) != len(pairs):
+    if len(pairs) > 1 and len(dict(pairs)) < len(pairs):  # of 21,000 in a body most must be cheap
         raise _TwiceError("An object in the body has two members of one name")
 
 
