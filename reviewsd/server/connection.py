@@ -95,6 +95,7 @@ class Channel(Protocol):
         self._advancing = False
         self._queued = False  # whether what came at once waits for its turn
         self._paused = False  # whether the socket is not read
+        self._blocked_since = NEVER  # when the client last had not taken what it was sent
         self._finished = False  # whether the client says nothing more
 
     # Beginning and end ----------------------------------------------------------------------------
@@ -355,7 +356,8 @@ class Channel(Protocol):
     def overdue(self) -> None:
         """The moment has come."""
         if self.out.pending or (self.state is OVER and self._pace.left):
-            if self._pace.kept(self.site.limits.drain_rate * DRAIN_WINDOW):
+            kept = self._pace.kept(self.site.limits.drain_rate * DRAIN_WINDOW)
+            if kept and not self.site.outdated(self._blocked_since):
                 self.due = self.site.clock.seconds() + DRAIN_WINDOW
             else:
                 self.abort()
@@ -372,7 +374,8 @@ class Channel(Protocol):
         """The client has not taken what it was sent."""
         self._write_blocked = True
         self._pace.begin()
-        self.due = self.site.clock.seconds() + DRAIN_WINDOW
+        self._blocked_since = self.site.clock.seconds()
+        self.due = self._blocked_since + DRAIN_WINDOW
 
     def resumeProducing(self) -> None:
         """It has taken all."""

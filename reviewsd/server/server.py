@@ -6,7 +6,7 @@ Server and Date.
 """
 
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -40,6 +40,12 @@ DRAIN_SECONDS = 20
 
 SWEEP_SECONDS = 0.25
 """So late may a deadline be noticed."""
+
+MAX_OLD = 8
+"""Snapshots that are no longer served, and that answers keep on the disk, at most;"""
+
+OLD_SECONDS = 60.0
+"""unless they were begun within so many seconds: then a quick series of changes ends none."""
 
 _NO_BODY = Cap(0, problems.CONTENT_TOO_LARGE)
 _NO_HUB_BODY = Cap(0, problems.HUB_CONTENT_TOO_LARGE)
@@ -141,6 +147,7 @@ class PublicServer(Factory):
         self._found = 0  # how many those were
         self._second = 0
         self._prefixes: dict[int, bytes] = {}
+        self._changes: deque[float] = deque(maxlen=MAX_OLD)  # when the last ones were
         self._drained: Deferred[None] | None = None
         self._sweeping = LoopingCall(self._sweep)
         self._sweeping.clock = clock
@@ -224,8 +231,14 @@ class PublicServer(Factory):
 
     def changed(self) -> None:
         """Answers are not what they were: there is a new snapshot."""
+        self._changes.append(self.clock.seconds())
         for channel in self.channels:
             channel.exchange.forget()
+
+    def outdated(self, since: float) -> bool:
+        """Whether an answer that waits since then keeps a snapshot that is too old (S5)."""
+        full = len(self._changes) == MAX_OLD
+        return full and since < min(self._changes[0], self.clock.seconds() - OLD_SECONDS)
 
     def _sweep(self) -> None:
         self.now = now = self.clock.seconds()

@@ -36,7 +36,7 @@ from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
 from reviewsd.server.acceptor import batch_accept
 from reviewsd.server.connection import DRAIN_WINDOW
-from reviewsd.server.server import Limits, PublicServer
+from reviewsd.server.server import MAX_OLD, OLD_SECONDS, Limits, PublicServer
 from reviewsd.server.transport import DirectServer
 from reviewsd.server.write_buffer import PIECE, ChunkedWriter, outlet, unacknowledged
 from tests.support.authority import authority, client_context
@@ -363,6 +363,37 @@ async def test_a_steady_slow_reader_lives_although_the_kernel_takes_nothing(
             house.clock.advance(DRAIN_WINDOW)
             await deferToThread(time.sleep, 0.05)
         assert set() == house.server.channels
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_who_reads_slowly_keeps_no_more_than_the_last_snapshots(house: House) -> None:
+    """Each of them is as large as the data, and its files are on the disk until he has his answer."""
+    port = await house.listen("tcp:0:interface=127.0.0.1")
+
+    def ask() -> socket.socket:
+        client = connected(port)
+        client.sendall(ASK)
+        client.recv(1_000)
+        return client
+
+    async def alive() -> bool:
+        await deferToThread(_read, client, 200_000)  # in 10 s
+        house.clock.advance(DRAIN_WINDOW)
+        await deferToThread(time.sleep, 0.01)
+        return bool(house.server.channels)
+
+    client: socket.socket = await deferToThread(ask)
+    with client:
+        house.clock.advance(1.0)
+        for _ in range(MAX_OLD):
+            house.server.changed()
+        while house.clock.seconds() < OLD_SECONDS - DRAIN_WINDOW:
+            assert await alive()
+        late: socket.socket = await deferToThread(ask)
+        with late:
+            while house.clock.seconds() <= OLD_SECONDS:
+                await alive()
+            assert 1 == len(house.server.channels)
 
 
 def _read(client: socket.socket, size: int) -> None:
