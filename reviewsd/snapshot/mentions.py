@@ -1,7 +1,8 @@
 """Which reviews mention what: the position sets of the mention filters (data-model.md 3)."""
 
 from array import array
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from reviewsd.domain.dataset import InsightsFile
@@ -51,13 +52,13 @@ def mention_positions(insights: InsightsFile, positions: Mapping[str, int]) -> M
     for sentiment in SENTIMENTS:
         posted = dict.fromkeys(spellings.lists["aspects"], nothing) | spellings.felt[sentiment]
         mentioned |= _of_field(felt(sentiment), posted, aspects, [nothing] * len(aspects))
-        mentioned[SENTIMENT, sentiment] = _union(spellings.sentiments.get(sentiment, nothing))
+        mentioned[SENTIMENT, sentiment] = _ascending(spellings.sentiments.get(sentiment, nothing))
     return mentioned
 
 
 def _examples(entity: Entity, positions: Mapping[str, int]) -> "array[int]":
     ids = (*entity.review_ids, *entity.example_review_ids)
-    return array("I", [positions[each] for each in ids if each in positions])
+    return _ascending(positions[each] for each in ids if each in positions)
 
 
 def _of_field(
@@ -71,10 +72,10 @@ def _of_field(
         entities: The entities of the insights.
         examples: Of each of them the reviews that it lists.
     """
-    spelled: dict[str, array[int]] = {}
+    posted_by_key: dict[str, array[int]] = {}
     for name, found in posted.items():
-        key = key_of(name)
-        spelled.setdefault(key, array("I")).extend(found)
+        posted_by_key.setdefault(key_of(name), array("I")).extend(found)
+    spelled = {key: _ascending(found) for key, found in posted_by_key.items()}
     own = [
         [key for key in dict.fromkeys(map(key_of, _given(each))) if key in spelled]
         for each in entities
@@ -107,5 +108,21 @@ def _given(entity: Entity) -> Iterator[str]:
     return (name for name in (entity.id, entity.name, entity.label) if name)
 
 
+def _ascending(positions: Iterable[int]) -> "array[int]":
+    return array("I", sorted(set(positions)))
+
+
 def _union(*parts: "array[int]") -> "array[int]":
-    return array("I", sorted(set(chain(*parts))))
+    """All positions of ascending parts; the largest part itself where the others add nothing.
+
+    So 2,000 entities with a name that they share, which 20,000 reviews mention, share one set.
+    """
+    largest = max(parts, key=len, default=array("I"))
+    others = (part for part in parts if part is not largest)
+    more = {each for each in chain(*others) if not _holds(largest, each)}
+    return array("I", sorted(chain(largest, more))) if more else largest
+
+
+def _holds(ascending: "array[int]", position: int) -> bool:
+    at = bisect_left(ascending, position)
+    return at < len(ascending) and ascending[at] == position

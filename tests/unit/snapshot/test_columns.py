@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reviewsd.domain.naming import Ambiguous, mention_key
 from reviewsd.snapshot import columns as writing
 from reviewsd.snapshot import layout as names
-from reviewsd.snapshot.columns import ColumnsWriter
+from reviewsd.snapshot.columns import ColumnsWriter, set_key
 from reviewsd.snapshot.position_sets import FREQUENT, SERVICE, TECHNICIAN, Bitmap, PostingList
 from tests.support.columns import (
     Data,
@@ -83,6 +83,28 @@ def test_who_is_mentioned(
         found = columns.positions(field, mention_key(asked))
         assert not isinstance(found, Ambiguous)
         assert expected == "".join("fedcba"[at] for at in (members(found, 6) if found else ()))
+
+
+def test_entities_that_share_a_name_share_its_set(tmp_path: Path) -> None:
+    """Also where each is named by an id of its own, or has examples, in some of the same reviews."""
+    reviews = "abcdef"
+    sizes = []
+    for count in (2, 50):
+        entities: list[str | Entity] = [
+            {"id": f"sam-{number}", "name": "Sam", "example_review_ids": [reviews[number % 6]]}
+            for number in range(count)
+        ]
+        spelled = {
+            name: {"technicians": ["Sam", f"sam-{at}", "SAM"]} for at, name in enumerate(reviews)
+        }
+        insights: Insights = {"entities": {"technicians": entities}, "per_review": spelled}
+        folder = tmp_path / str(count)
+        compiled(folder, [review(name) for name in reviews], insights)
+        found = position_sets(folder)[set_key(TECHNICIAN, f"sam-{count - 1}")]
+        assert not isinstance(found, Ambiguous)
+        assert [*range(6)] == members(found, 6)
+        sizes.append((folder / names.SETS).stat().st_size)
+    assert sizes[1] <= sizes[0]
 
 
 OTHERS: list[Insights] = [
