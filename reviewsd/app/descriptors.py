@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from twisted.logger import Logger
 
 from reviewsd.config.schema import Config
+from reviewsd.websub.places import IDLE
 
 MIN_CONNECTIONS = 16
 """To clients, that each process may have."""
@@ -18,7 +19,8 @@ OTHERS = 384
 """Files of each process beside its connections to clients and subscribers that are asked something now:
 connections to subscribers that the hub keeps (256), and what the store, the links and the operator need."""
 
-_PER_DELIVERY = 2  # files: its connection, and that of a verification beside it
+_PER_DELIVERY = 2 * (1 + IDLE)
+"""Files: its connection and those that are idle beside it, and as many of verifications."""
 
 _log = Logger()
 
@@ -47,7 +49,9 @@ def fitted(config: Config, limit: int) -> Config:
         config: What the operator wants.
         limit: Files that each process may open.
     """
-    room = max(limit - OTHERS - _PER_DELIVERY * config.hub.delivery.concurrency, MIN_CONNECTIONS)
+    left = limit - OTHERS
+    hub = min(_PER_DELIVERY * config.hub.delivery.concurrency, left // 2)  # only where many hang
+    room = max(left - hub, MIN_CONNECTIONS)
     if connections(config) <= room:
         return config
     lowered = room * config.workers

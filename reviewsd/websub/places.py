@@ -20,7 +20,7 @@ LOOK_SECONDS = 0.15
 NEW_SECONDS = 0.1
 """As long as an attempt is new; less than that, since those of one look begin together."""
 
-IDLE = 8
+IDLE = 16
 """Idle attempts for each place, at most."""
 
 T = TypeVar("T", bound=Hashable)

@@ -11,7 +11,9 @@ from reviewsd.app import descriptors
 from reviewsd.app.descriptors import MIN_CONNECTIONS, OTHERS, connections, fitted
 from reviewsd.config.schema import Config, Server
 
-OF_THE_HUB = 128  # files for 64 deliveries at once
+OF_THE_HUB = (
+    2_176  # files for 64 deliveries and 64 verifications at once, and 16 idle ones for each
+)
 CONFIG = Config(base_url="https://example.com", data_dir=Path("/data"))
 
 
@@ -21,9 +23,9 @@ CONFIG = Config(base_url="https://example.com", data_dir=Path("/data"))
         (4096, 1, 16_384, 4096),
         (4096, 1, 4096 + OTHERS + OF_THE_HUB, 4096),
         (4096, 1, 4096 + OTHERS + OF_THE_HUB - 1, 4095),
-        (4096, 1, 1024, 512),
-        (4096, 8, 1024, 4096),
-        (8192, 8, 1024, 4096),
+        (4096, 1, 1024, 320),
+        (2560, 8, 1024, 2560),
+        (8192, 8, 1024, 2560),
         (1_000_000, 3, 1_048_576, 1_000_000),
         (4096, 1, 256, MIN_CONNECTIONS),
         (16, 1, 256, 16),
@@ -39,7 +41,8 @@ def test_connections_leave_room_for_all_else(
     assert expected == found.server.max_connections
     assert found == replace(config, server=replace(config.server, max_connections=expected))
     assert (expected != wanted) == bool(events)
-    assert connections(found) <= max(limit - OTHERS - OF_THE_HUB, MIN_CONNECTIONS)
+    left = limit - OTHERS
+    assert connections(found) <= max(left - min(OF_THE_HUB, left // 2), MIN_CONNECTIONS)
 
 
 def test_a_limit_that_may_not_be_raised_counts_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
