@@ -63,6 +63,9 @@ DATABASE = "state.sqlite"
 VERIFICATIONS = 64
 """Verifications under way in all."""
 
+NEIGHBOURS = 4
+"""As many times as a client network may ask, may all of one /24 or /48 (H1)."""
+
 _log = Logger()
 
 
@@ -280,6 +283,7 @@ def _gates(config: Config, backoffs: Backoffs) -> RateLimits:
     limits = config.hub.limits
     return RateLimits(
         requests=TokenBuckets(limits.requests_per_minute),
+        neighbours=TokenBuckets(NEIGHBOURS * limits.requests_per_minute),
         hosts=TokenBuckets(limits.requests_per_minute_and_host),
         backoffs=backoffs,
     )

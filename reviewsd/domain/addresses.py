@@ -208,6 +208,14 @@ def client_network(address: str) -> str:
         return address
 
 
+def neighbourhood(client: str) -> str:
+    """The address network that a client network is in: whoever has one has 256 clients, or 65,536."""
+    try:
+        return network_of(client.partition("/")[0])
+    except AddressValueError:
+        return client
+
+
 def _network(text: str, ipv4_length: int, ipv6_length: int) -> str:
     address = plain_address(text)
     if isinstance(address, IPv4Address):

@@ -83,7 +83,7 @@ class Channel(Protocol):
         """When it is overdue, in the clock's seconds; the server looks."""
         self.state = READY
         self._peer: tuple[str, int] | None = None  # the client's address and port
-        self.network: str | None = None
+        self.networks: tuple[str, ...] = ()
         """The client network it is counted for."""
         self.exchange = Exchange(server)
         self._answered = 0  # requests

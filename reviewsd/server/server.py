@@ -20,7 +20,7 @@ from twisted.internet.protocol import Factory
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
-from reviewsd.domain.addresses import client_network
+from reviewsd.domain.addresses import client_network, neighbourhood
 from reviewsd.domain.clients import is_trusted
 from reviewsd.http1 import problems
 from reviewsd.http1.hosts import Hosts
@@ -46,6 +46,9 @@ MAX_OLD = 8
 
 OLD_SECONDS = 60.0
 """unless they were begun within so many seconds: then a quick series of changes ends none."""
+
+NEIGHBOURS = 4
+"""As many times as a client network may have connections, may all of one /24 or /48 (S4)."""
 
 _NO_BODY = Cap(0, problems.CONTENT_TOO_LARGE)
 _NO_HUB_BODY = Cap(0, problems.HUB_CONTENT_TOO_LARGE)
@@ -75,7 +78,7 @@ class Limits:
     """Of one connection."""
     connections: int = 4_096
     per_client: int = 256
-    """Connections of one client network."""
+    """Connections of one client network; all of its address network may have four times as many."""
     drain_rate: int = 8_192
     """Bytes a second that a client must take."""
     mcp_body: int = 65_536
@@ -183,18 +186,21 @@ class PublicServer(Factory):
         self._uncount(channel)
         client, loopback = channel.intake.client, channel.intake.loopback
         if client is not None and not loopback and not is_trusted(client, self._exempt):
-            channel.network = network = client_network(client)
-            self._networks[network] += 1
-            if self._networks[network] > self.limits.per_client:
+            network = client_network(client)
+            near = neighbourhood(network)
+            channel.networks = (network,) if near == network else (network, near)
+            self._networks.update(channel.networks)
+            most = self.limits.per_client
+            if self._networks[network] > most or self._networks[near] > NEIGHBOURS * most:
                 return problems.TOO_MANY_CONNECTIONS
         return None
 
     def _uncount(self, channel: Channel) -> None:
-        if channel.network is not None:
-            self._networks[channel.network] -= 1
-            if not self._networks[channel.network]:
-                del self._networks[channel.network]
-            channel.network = None
+        for network in channel.networks:
+            self._networks[network] -= 1
+            if not self._networks[network]:
+                del self._networks[network]
+        channel.networks = ()
 
     def _make_room(self, newest: Channel) -> bool:
         """Close the one that has been idle longest; whether there was any.

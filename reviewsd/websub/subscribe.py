@@ -12,6 +12,7 @@ from typing import assert_never
 
 from twisted.logger import Logger
 
+from reviewsd.domain.addresses import neighbourhood
 from reviewsd.domain.subscription import Caps, Intent
 from reviewsd.http1 import urls
 from reviewsd.store import intents
@@ -63,6 +64,8 @@ class RateLimits:
 
     requests: TokenBuckets
     """Of client networks (H1)."""
+    neighbours: TokenBuckets
+    """Of the address networks that these are in (H1)."""
     hosts: TokenBuckets
     """Of callback hosts (H2)."""
     backoffs: Backoffs
@@ -142,7 +145,9 @@ class SubscribeEndpoint:
         Raises:
             StoreError: Nothing can be kept now.
         """
-        wait = self._gates.requests.take(client, self._world.clock.seconds())
+        now = self._world.clock.seconds()
+        wait = self._gates.requests.take(client, now)
+        wait = wait or self._gates.neighbours.take(neighbourhood(client), now)
         if wait > 0:
             self._count("ratelimited_total", PER_CLIENT)
             return _later(429, "too many requests from your network", wait)

@@ -203,6 +203,18 @@ def test_ipv6_is_counted_by_network(door: Door) -> None:
     assert b"" == door.connect("2001:db8:1:3::3").received
 
 
+@pytest.mark.parametrize("client", ["2001:db8:7:{:x}::1", "192.0.2.{}"])
+def test_who_has_a_whole_network_may_have_four_times_as_many(door: Door, client: str) -> None:
+    """A /48 has 65,536 clients: 16 of them had all connections that there are."""
+    door.server.limits = Limits(per_client=2)
+    clients = [door.connect(client.format(number)) for number in range(9)]
+
+    assert [429] == clients[8].statuses
+    for each in clients:
+        each.line.leave()
+    assert b"" == door.connect(client.format(9)).received
+
+
 @pytest.mark.parametrize("peer", ["127.0.0.1", "127.9.9.9", "::1", PROXY])
 def test_this_machine_and_proxies_may_have_as_many_as_they_like(door: Door, peer: str) -> None:
     door.server.limits = Limits(per_client=1)

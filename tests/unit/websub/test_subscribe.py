@@ -112,6 +112,17 @@ def test_150_requests_of_a_network_in_a_minute_are_30_too_many() -> None:
         assert 202 == life.post(client="192.0.2.8/32").status
 
 
+@pytest.mark.parametrize("client", ["2001:db8:7:{:x}::/64", "192.0.2.{}/32"])
+def test_who_has_a_whole_network_of_clients_asks_four_times_as_often(client: str) -> None:
+    """H1: else nine of 65,536 fill the hub with requests that wait, and nobody can subscribe."""
+    with living(Settings(limits=Limits(requests_per_minute=5))) as life:
+        answers = [life.post(host(number), client=client.format(number)) for number in range(25)]
+
+        assert 20 * [202] + 5 * [429] == [answer.status for answer in answers]
+        assert 202 == life.post(client="2001:db8:8::/64").status
+        assert 202 == life.post(client="local").status
+
+
 def test_malformed_requests_count_too() -> None:
     """H1: what they cost is not less."""
     with living() as life:
