@@ -205,7 +205,9 @@ def test_some_texts_have_emoji_capitals_and_other_scripts(texts: list[str]) -> N
 
 def test_seven_in_ten_are_analysed_and_mentions_are_dense_and_rare(insights: Insights) -> None:
     assert len(insights.per_review) / 2000 == pytest.approx(0.7, abs=0.03)
-    technicians = [e.mention_count for e in insights.entities.technicians if isinstance(e, Entity)]
+    technicians = [
+        e.mention_count or 0 for e in insights.entities.technicians if isinstance(e, Entity)
+    ]
     assert (
         len(technicians),
         len(insights.entities.services),

@@ -215,6 +215,8 @@ def _json_names(kind: object) -> tuple[str, ...]:
         return tuple(name for branch in arguments for name in _json_names(branch))
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         return ("object",)
+    if kind is msgspec.UnsetType:  # what absent members have
+        return ()
     return (_JSON_NAMES[origin or kind],)
 
 

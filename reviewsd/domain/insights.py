@@ -2,13 +2,14 @@
 
 Lenient where operators write by hand: in lists of aspects, entities and topics one of ``id``,
 ``label`` or ``name`` is enough and a bare string stands for ``{label}``. The file is served as
-given; ``named`` derives the missing names for look-ups, feeds and agents.
+given; ``named`` derives the missing names for look-ups, feeds and agents. A figure that is absent is
+unset, never zero (insights.md 5).
 """
 
 import unicodedata
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct, structs
+from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
 from reviewsd.domain.reviews import Count, Date, Text, Timestamp
 
@@ -22,7 +23,11 @@ Month = Annotated[
 
 
 OPTIONAL = frozenset({"summary", "pull_quote"})
-"""Members of the file that are left out where it leaves them out; the others are filled in."""
+"""Members of the file that clients of the platform do not expect."""
+
+NOT_FILLED_IN = OPTIONAL | {"review_count", "overall_sentiment"}
+"""Members that are left out where the file leaves them out: figures are not invented. The others are
+filled in; ``review_count`` is, where there is ``per_review`` to count."""
 
 
 class DateRange(Struct, frozen=True, kw_only=True):
@@ -35,10 +40,10 @@ class DateRange(Struct, frozen=True, kw_only=True):
 class OverallSentiment(Struct, frozen=True, kw_only=True):
     """Sentiment over all reviews; ``score`` from -1 to 1, percentages from 0 to 100."""
 
-    score: Score = 0.0
-    positive_pct: Percent = 0.0
-    neutral_pct: Percent = 0.0
-    negative_pct: Percent = 0.0
+    score: Score | UnsetType = UNSET
+    positive_pct: Percent | UnsetType = UNSET
+    neutral_pct: Percent | UnsetType = UNSET
+    negative_pct: Percent | UnsetType = UNSET
 
 
 class Entity(Struct, frozen=True, kw_only=True):
@@ -49,13 +54,13 @@ class Entity(Struct, frozen=True, kw_only=True):
     label: Text | None = None
     aliases: tuple[Text, ...] = ()
     """What else it is called; only look-ups read them."""
-    mention_count: Count = 0
-    positive_count: Count = 0
-    neutral_count: Count = 0
-    negative_count: Count = 0
-    positive_pct: Percent = 0.0
-    score: Score = 0.0
-    average_rating: Stars | None = None
+    mention_count: Count | UnsetType = UNSET
+    positive_count: Count | UnsetType = UNSET
+    neutral_count: Count | UnsetType = UNSET
+    negative_count: Count | UnsetType = UNSET
+    positive_pct: Percent | UnsetType = UNSET
+    score: Score | UnsetType = UNSET
+    average_rating: Stars | UnsetType | None = UNSET
     top_phrases: tuple[str, ...] = ()
     example_review_ids: tuple[str, ...] = ()
     review_ids: tuple[str, ...] = ()
@@ -74,17 +79,17 @@ class MonthlySentiment(Struct, frozen=True, kw_only=True):
     """One month of the trend; a month without reviews has null averages."""
 
     month: Month
-    review_count: Count = 0
-    average_rating: Stars | None = None
-    score: Score | None = 0.0
-    positive_pct: Percent | None = 0.0
+    review_count: Count | UnsetType = UNSET
+    average_rating: Stars | UnsetType | None = UNSET
+    score: Score | UnsetType | None = UNSET
+    positive_pct: Percent | UnsetType | None = UNSET
 
 
 class Temporal(Struct, frozen=True, kw_only=True):
     """How sentiment moves; months oldest first."""
 
     monthly: tuple[MonthlySentiment, ...] = ()
-    trend: Literal["improving", "stable", "declining"] = "stable"
+    trend: Literal["improving", "stable", "declining"] | UnsetType = UNSET
 
 
 class AspectMention(Struct, frozen=True, kw_only=True):
@@ -99,7 +104,7 @@ class PerReview(Struct, frozen=True, kw_only=True):
     """What one review says: sentiment, and the ids of the entities it mentions."""
 
     sentiment: Sentiment | None = None
-    score: Score = 0.0
+    score: Score | UnsetType = UNSET
     aspects: tuple[Text | AspectMention, ...] = ()
     technicians: tuple[str, ...] = ()
     services: tuple[str, ...] = ()
@@ -124,7 +129,7 @@ class Insights(Struct, frozen=True, kw_only=True):
     model: str = "unknown"
     review_count: Count | None = None
     date_range: DateRange = DateRange()
-    overall_sentiment: OverallSentiment = OverallSentiment()
+    overall_sentiment: OverallSentiment | UnsetType = UNSET
     aspects: tuple[Text | Entity, ...] = ()
     entities: Entities = Entities()
     topics: tuple[Text | Entity, ...] = ()

@@ -8,10 +8,19 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from reviewsd.domain.dataset import INSIGHTS_FILE, InsightsFile
 from reviewsd.domain.findings import Finding, member, show
-from reviewsd.domain.insights import OPTIONAL, AspectMention, Entity, Insights, PerReview, named
+from reviewsd.domain.insights import (
+    OPTIONAL,
+    AspectMention,
+    Entity,
+    Insights,
+    OverallSentiment,
+    PerReview,
+    named,
+)
 
 _REQUIRED: Final = tuple(n for n in Insights.__struct_fields__ if n not in OPTIONAL)
 _KINDS: Final = ("technicians", "services", "problems", "service_areas")
@@ -47,8 +56,8 @@ def _doubts(
     latest = typed.date_range.latest
     if latest is not None and newest is not None and newest > latest:
         yield "$.date_range.latest", f"there are reviews up to {newest}, got {show(str(latest))}"
-    overall = typed.overall_sentiment
-    share = overall.positive_pct + overall.neutral_pct + overall.negative_pct
+    overall = typed.overall_sentiment or OverallSentiment()
+    share = _sum(overall.positive_pct, overall.neutral_pct, overall.negative_pct)
     if share and abs(share - 100) > _ROUNDING:
         yield "$.overall_sentiment", f"the three percentages make {share:g}, not 100"
     lists = _lists(typed)
@@ -72,11 +81,15 @@ def _entities(
         if isinstance(entity, str):
             continue
         where = f"{path}[{index}]"
-        parts = entity.positive_count + entity.neutral_count + entity.negative_count
-        if parts and parts != entity.mention_count:
-            yield f"{where}.mention_count", f"its parts make {parts}, got {entity.mention_count}"
+        parts = _sum(entity.positive_count, entity.neutral_count, entity.negative_count)
+        if parts and parts != (count := entity.mention_count or 0):
+            yield f"{where}.mention_count", f"its parts make {parts}, got {count}"
         yield from _nobody(entity.example_review_ids, f"{where}.example_review_ids", reviews)
         yield from _nobody(entity.review_ids, f"{where}.review_ids", reviews)
+
+
+def _sum(*parts: float | UnsetType) -> float:
+    return sum(part for part in parts if part is not UNSET)
 
 
 def _nobody(names: Iterable[str], path: str, reviews: Collection[str]) -> Iterator[Fault]:

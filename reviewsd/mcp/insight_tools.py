@@ -65,6 +65,8 @@ def unknown(kind: str, shelf: str, name: str, snapshot: Snapshot) -> str:
     """What helps where there is no such entity, without a full stop."""
     shelves = snapshot.shelves
     rows = shelves.rows(shelf)
+    if shelf not in snapshot.manifest.shelves:
+        return f"{fragments.not_known([shelf])}; use search_reviews with query"
     if not rows:
         return f"the insights name no {kind}; use search_reviews with query"
     decoded = (_named.decode(shelves.fragment(row)) for row in rows[:_COMPARED])
@@ -125,6 +127,12 @@ def _page(call: Call, rows: Sequence[int], most: int) -> _Page:
     )
 
 
+def _noted(call: Call, answer: bytes, *wanted: str) -> bytes:
+    """An answer that says which of the shelves it is made from are not published."""
+    missing = [shelf for shelf in wanted if shelf not in call.snapshot.manifest.shelves]
+    return with_note(answer, fragments.not_known(missing) if missing else "")
+
+
 def get_topics(call: Call) -> Steps:
     """A page of the topics, or of another kind of what reviews speak of."""
     yield
@@ -134,7 +142,7 @@ def get_topics(call: Call) -> Steps:
     limit = cast("int", call.values.get("limit", LIMIT_DEFAULT))
     counts, topics, following = _page(call, call.snapshot.shelves.rows(kind), limit)
     parts = (kind.encode(), counts, b",".join(topics), following)
-    return answered(b'{"kind":"%b",%b,"topics":[%b],%b}' % parts)
+    return answered(_noted(call, b'{"kind":"%b",%b,"topics":[%b],%b}' % parts, kind))
 
 
 def get_sentiment_trend(call: Call) -> Steps:
@@ -146,8 +154,10 @@ def get_sentiment_trend(call: Call) -> Steps:
     months = cast("int", call.values.get("months", MONTHS_DEFAULT))
     counts, newest, following = _page(call, shelves.rows(fragments.MONTHS)[::-1], months)
     trend = bytes(shelves.joined(shelves.rows(fragments.TREND)))
-    parts = (trend, counts, b",".join(reversed(newest)), following)
-    return answered(b'{"trend":%b,%b,"monthly":[%b],%b}' % parts)
+    head = b'"trend":%b,' % trend if trend else b""
+    parts = (head, counts, b",".join(reversed(newest)), following)
+    answer = b'{%b%b,"monthly":[%b],%b}' % parts
+    return answered(_noted(call, answer, fragments.TREND, fragments.MONTHS))
 
 
 def get_faq(call: Call) -> Steps:
@@ -167,6 +177,8 @@ def get_faq(call: Call) -> Steps:
             found.append(row)
     counts, faq, following = _page(call, found, limit)
     page = b'{%b,"faq":[%b],%b}' % (counts, b",".join(faq), following)
+    if fragments.FAQ not in call.snapshot.manifest.shelves:
+        return answered(_noted(call, page, fragments.FAQ))
     return answered(page if found else with_note(page, as_written(query or None)))
 
 

@@ -17,6 +17,7 @@ from reviewsd.domain.insights import (
     PerReview,
 )
 from reviewsd.domain.reviews import AggregateRating, Business, Count, Date, Review, Timestamp
+from reviewsd.publish import fragments
 from reviewsd.publish.excerpts import Listed
 from reviewsd.publish.fragments import Topic
 from reviewsd.publish.openapi import schemas
@@ -26,6 +27,7 @@ Matched = Annotated[Count, Meta(description="All that match")]
 NextCursor = Annotated[str | None, Meta(description="null on the last page")]
 NextOffset = Annotated[int | None, Meta(description="null on the last page")]
 Note = Annotated[str | UnsetType, Meta(description="Why nothing matches")]
+Missing = fragments.Note
 NewestFirst = Annotated[tuple[Listed, ...], Meta(description="Newest first")]
 
 
@@ -72,16 +74,18 @@ class Topics(Struct):
     returned: Count
     topics: Annotated[tuple[Topic, ...], Meta(description="Most mentioned first")]
     next_offset: NextOffset
+    note: Missing = UNSET
 
 
-class Trend(Struct):
+class Trend(Struct, kw_only=True):
     """Of ``get_sentiment_trend``."""
 
-    trend: Literal["improving", "stable", "declining"]
+    trend: Literal["improving", "stable", "declining"] | UnsetType = UNSET
     matched: Annotated[Count, Meta(description="All months there are")]
     returned: Count
     monthly: Annotated[tuple[MonthlySentiment, ...], Meta(description="Oldest first")]
     next_offset: NextOffset
+    note: Missing = UNSET
 
 
 class Faq(Struct):
@@ -94,32 +98,36 @@ class Faq(Struct):
     note: Note = UNSET
 
 
-Labels = tuple[dict[str, str | float], ...]
+Labels = tuple[dict[str, str | float], ...] | UnsetType
 """The index of a summary: id, label (of technicians name), mention_count, positive_pct."""
 
 
 _LABEL = "id, label, mention_count, positive_pct"
 
 
-class Summary(Struct):
+class Summary(Struct, kw_only=True):
     """Of ``get_summary``."""
 
     summary: str | None
     pull_quote: str | None
-    review_count: Annotated[Count, Meta(description="Reviews analysed")]
+    review_count: Annotated[Count | UnsetType, Meta(description="Reviews analysed")] = UNSET
     date_range: DateRange
     generated_at: Timestamp | None
     model: str
-    overall_sentiment: OverallSentiment
+    method: Annotated[
+        dict[str, Raw] | UnsetType, Meta(description="How they were made; repeat its note")
+    ] = UNSET
+    overall_sentiment: OverallSentiment | UnsetType = UNSET
     totals: Annotated[dict[str, Count], Meta(description="How many there are of each list")]
-    aspects: Annotated[Labels, Meta(description=f"{_LABEL}; ids for get_aspect_sentiment")]
+    aspects: Annotated[Labels, Meta(description=f"{_LABEL}; ids for get_aspect_sentiment")] = UNSET
     technicians: Annotated[
         Labels, Meta(description="name instead of label; ids for get_technician")
-    ]
-    services: Annotated[Labels, Meta(description="As aspects; ids for get_service")]
-    problems: Annotated[Labels, Meta(description="As aspects")]
-    service_areas: Annotated[Labels, Meta(description="As aspects")]
-    topics: Annotated[Labels, Meta(description="As aspects")]
+    ] = UNSET
+    services: Annotated[Labels, Meta(description="As aspects; ids for get_service")] = UNSET
+    problems: Annotated[Labels, Meta(description="As aspects")] = UNSET
+    service_areas: Annotated[Labels, Meta(description="As aspects")] = UNSET
+    topics: Annotated[Labels, Meta(description="As aspects")] = UNSET
+    note: Missing = UNSET
 
 
 class OneReview(Struct):

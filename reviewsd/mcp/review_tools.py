@@ -20,6 +20,8 @@ from reviewsd.snapshot.position_sets import FIELDS, find_name
 _OF_INSIGHTS = frozenset({*fragments.FILTERS.values(), "sentiment"})
 """Filters that only insights can answer."""
 
+_FEW = "the filter knows only the reviews that entities list"
+
 
 def get_business(call: Call) -> Steps:
     """The profile, the rating, the number of reviews."""
@@ -64,6 +66,11 @@ def _page(call: Call, query: SearchQuery) -> Generator[None, None, bytes]:
     following = snapshot.cursor(hits)
     after = None if following is None else following.encode()
     page = documents.search_result(hits.matched, count, records, after)
+    if (
+        not _OF_INSIGHTS.isdisjoint(call.values)
+        and fragments.PER_REVIEW not in snapshot.manifest.shelves
+    ):
+        return with_note(page, f"{fragments.not_known([fragments.PER_REVIEW])}; {_FEW}")
     return page if hits.matched else with_note(page, _note(call, query))
 
 

@@ -230,8 +230,8 @@ GET_SENTIMENT_TREND = Tool(
         "number of reviews, average rating, score and share of positive ones. Use it for "
         "change over time; use get_summary for all reviews, search_reviews with since and until "
         "for a period's texts. The newest months, 24 by "
-        "default, oldest first; next_offset as offset leads to older ones. Months without data "
-        "are left out."
+        "default, oldest first; next_offset as offset leads to older ones. What is not known is "
+        "left out."
     ),
     answer=outputs.Trend,
     parameters=(
@@ -283,7 +283,7 @@ GET_SUMMARY = Tool(
         "technicians, services, problems, service areas and topics, with how many there are in "
         "all. Start here, and use its ids with get_aspect_sentiment, get_technician and "
         "get_service; search_reviews of an aspect or problem holds that tool's arguments for it; "
-        "get_topics has the rest of a list. Lists are empty where nothing is known."
+        "get_topics has the rest of a list. What is not known is left out, as note says."
     ),
     answer=outputs.Summary,
 )

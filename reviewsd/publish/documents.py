@@ -13,10 +13,10 @@ import typing
 from collections.abc import Iterable, Mapping
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct
 
 from reviewsd.domain.dataset import Dataset, InsightsFile
-from reviewsd.domain.insights import OPTIONAL, Insights
+from reviewsd.domain.insights import NOT_FILLED_IN, Insights
 from reviewsd.domain.reviews import AggregateRating, Business, OwnerReply, Review
 from reviewsd.http1.representation import Buffer
 from reviewsd.publish.feed import noon
@@ -33,7 +33,7 @@ Computed = Mapping[str, "bytes | Computed"]
 
 
 def complete(raw: bytes | Raw, kind: object = None, computed: Computed | None = None) -> bytes:
-    """A JSON value in its canonical form, structs filled in.
+    """A JSON value in its canonical form, structs filled in but for members that are unset by default.
 
     Args:
         raw: Valid JSON.
@@ -66,7 +66,8 @@ def _complete_object(text: bytes, kind: type[Struct] | None, computed: Computed)
             rendered = value
         else:
             rendered = complete(given, field_kind)
-        parts.append((name, rendered))
+        if rendered:
+            parts.append((name, rendered))
     parts += ((name, complete(members[name])) for name in sorted(members))
     return join_members(parts)
 
@@ -176,7 +177,8 @@ def insights_parts(
     file: InsightsFile, dataset: Dataset
 ) -> typing.Iterator[tuple[str | None, bytes]]:
     """``/insights.json`` in parts: each entry of ``per_review`` with its id, all else with None."""
-    names = [name for name in _INSIGHTS_NAMES if name in file.members or name not in OPTIONAL]
+    left_out = absent(file)
+    names = [name for name in _INSIGHTS_NAMES if name not in left_out]
     yield None, b"{"
     for index, name in enumerate([*names, *sorted(file.members.keys() - set(_INSIGHTS_NAMES))]):
         yield None, b"," * (index > 0) + _encode(name) + b":"
@@ -191,8 +193,20 @@ def insights_parts(
     yield None, b"}"
 
 
+def absent(file: InsightsFile) -> frozenset[str]:
+    """The known top-level members of which there is nothing to tell (insights.md 5)."""
+    counted = {"review_count"} if "per_review" in file.members else set()
+    return NOT_FILLED_IN - file.members.keys() - counted
+
+
 def insights_member(file: InsightsFile, dataset: Dataset, name: str) -> bytes:
-    """The value of one top-level member: as given but for white space, or else filled in."""
+    """The value of one top-level member: as given but for white space, or else filled in.
+
+    Args:
+        file: The insights.
+        dataset: What they are of.
+        name: Of a member that is not ``absent``.
+    """
     given = file.members.get(name)
     if given is not None:
         return _compact(given)
@@ -239,14 +253,14 @@ def _compact(raw: Raw) -> bytes:
 
 @functools.cache
 def _fields(kind: type[Struct]) -> tuple[tuple[str, object, bytes], ...]:
-    """(member name, type, rendered default) of each field."""
+    """(member name, type, rendered default) of each field; empty for none."""
     hints = typing.get_type_hints(kind, include_extras=True)
     return tuple(
         (
             field.encode_name,
             hints[field.name],
             b""
-            if field.required
+            if field.required or field.default is UNSET
             else _encode(
                 field.default_factory() if field.default is msgspec.NODEFAULT else field.default
             ),

@@ -2,6 +2,7 @@
 
 Entities have their derived id, name and label, and every member that the data model gives them.
 Complete lists of review ids are left out; of what is too large for a language model there is an excerpt.
+What insights.json leaves out has no shelf, or no member, and a ``note`` says so (insights.md 5).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import msgspec
-from msgspec import Meta, Raw, Struct
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from reviewsd.domain.dataset import Dataset, InsightsFile
 from reviewsd.domain.insights import (
@@ -35,7 +36,8 @@ BUSINESS, SUMMARY = "business", "summary"
 ASPECTS, TECHNICIANS, SERVICES, TOPICS = "aspects", "technicians", "services", "topics"
 PROBLEMS, SERVICE_AREAS = "problems", "service_areas"
 TREND, MONTHS, FAQ = "trend", "months", "faq"
-KINDS = (TOPICS, ASPECTS, TECHNICIANS, SERVICES, PROBLEMS, SERVICE_AREAS)
+_LISTS = (ASPECTS, TECHNICIANS, SERVICES, PROBLEMS, SERVICE_AREAS, TOPICS)
+KINDS = (TOPICS, *_LISTS[:-1])
 """Of what reviews speak of: the shelves of entities, all with at least what a Topic has."""
 
 FILTERS = {
@@ -51,6 +53,9 @@ FILTERS = {
 SEARCH = "search_reviews"
 """The member of each entity that holds the arguments with which that tool lists its reviews."""
 
+PER_REVIEW = "per_review"
+"""A shelf without fragments, where insights say what each review says: that is in insights.json."""
+
 FAQ_TEXTS = "faq_texts"
 """Of each entry of ``FAQ`` the casefolded question and answer, as UTF-8 divided by 0xFF."""
 
@@ -60,7 +65,12 @@ _MAX_LABEL = 100  # bytes of each name in it
 _COUNTED = ("mention_count", "positive_pct")
 _MAX_ID = 128  # characters of an id that stands in arguments
 
+_NOTE = "note"
+"""The member that says what is not known; nobody else may."""
+_NOT_TOLD = frozenset({"review_ids", _NOTE})
+
 Examples = Annotated[tuple[str, ...], Meta(description="For get_review")]
+Note = Annotated[str | UnsetType, Meta(description="What is not known")]
 
 
 class Aspect(Struct, frozen=True, kw_only=True):
@@ -68,14 +78,15 @@ class Aspect(Struct, frozen=True, kw_only=True):
 
     id: str
     label: str
-    mention_count: Count = 0
-    positive_count: Count = 0
-    neutral_count: Count = 0
-    negative_count: Count = 0
-    positive_pct: Percent = 0.0
-    score: Score = 0.0
+    mention_count: Count | UnsetType = UNSET
+    positive_count: Count | UnsetType = UNSET
+    neutral_count: Count | UnsetType = UNSET
+    negative_count: Count | UnsetType = UNSET
+    positive_pct: Percent | UnsetType = UNSET
+    score: Score | UnsetType = UNSET
     top_phrases: tuple[str, ...] = ()
     example_review_ids: Examples = ()
+    note: Note = UNSET
 
 
 class Offer(Struct, frozen=True, kw_only=True):
@@ -83,15 +94,16 @@ class Offer(Struct, frozen=True, kw_only=True):
 
     id: str
     label: str
-    mention_count: Count = 0
-    positive_count: Count = 0
-    neutral_count: Count = 0
-    negative_count: Count = 0
-    positive_pct: Percent = 0.0
-    score: Score = 0.0
-    average_rating: Stars | None = None
+    mention_count: Count | UnsetType = UNSET
+    positive_count: Count | UnsetType = UNSET
+    neutral_count: Count | UnsetType = UNSET
+    negative_count: Count | UnsetType = UNSET
+    positive_pct: Percent | UnsetType = UNSET
+    score: Score | UnsetType = UNSET
+    average_rating: Stars | UnsetType | None = UNSET
     top_phrases: tuple[str, ...] = ()
     example_review_ids: Examples = ()
+    note: Note = UNSET
 
 
 class Technician(Struct, frozen=True, kw_only=True):
@@ -100,15 +112,16 @@ class Technician(Struct, frozen=True, kw_only=True):
     id: str
     name: str
     label: str
-    mention_count: Count = 0
-    positive_count: Count = 0
-    neutral_count: Count = 0
-    negative_count: Count = 0
-    positive_pct: Percent = 0.0
-    score: Score = 0.0
-    average_rating: Stars | None = None
+    mention_count: Count | UnsetType = UNSET
+    positive_count: Count | UnsetType = UNSET
+    neutral_count: Count | UnsetType = UNSET
+    negative_count: Count | UnsetType = UNSET
+    positive_pct: Percent | UnsetType = UNSET
+    score: Score | UnsetType = UNSET
+    average_rating: Stars | UnsetType | None = UNSET
     top_phrases: tuple[str, ...] = ()
     example_review_ids: Examples = ()
+    note: Note = UNSET
 
 
 class Topic(Struct, frozen=True, kw_only=True):
@@ -116,11 +129,17 @@ class Topic(Struct, frozen=True, kw_only=True):
 
     id: str
     label: str
-    mention_count: Count = 0
-    positive_pct: Percent = 0.0
-    score: Score = 0.0
+    mention_count: Count | UnsetType = UNSET
+    positive_pct: Percent | UnsetType = UNSET
+    score: Score | UnsetType = UNSET
     top_phrases: tuple[str, ...] = ()
     example_review_ids: Examples = ()
+    note: Note = UNSET
+
+
+def not_known(names: Iterable[str]) -> str:
+    """What is told of members that insights.json leaves out."""
+    return f"not in the published insights: {', '.join(names)}"
 
 
 _KINDS: dict[str, type[Struct]] = {ASPECTS: Aspect, TECHNICIANS: Technician, SERVICES: Offer}
@@ -180,22 +199,28 @@ def _write_insights(
             (SERVICE_AREAS, groups.get(SERVICE_AREAS), entities.service_areas),
             (TOPICS, file.members.get(TOPICS), typed.topics),
         )
+        if raw is not None
     }
     for shelf, entries in rendered.items():
         shelves.put(shelf, [each.fragment for each in entries])
-    for shelf in (ASPECTS, TECHNICIANS, SERVICES):
+    for shelf in rendered.keys() & {ASPECTS, TECHNICIANS, SERVICES}:
         _name(shelves, shelf, [each.entity for each in rendered[shelf]])
-    shelves.put(TREND, [_encode(typed.temporal.trend)])
-    shelves.put(MONTHS, _months(file, rest))
-    shelves.put(FAQ, [_fragment(raw, FaqEntry, rest) for raw in _list(file.members.get("faq"))])
-    shelves.put(FAQ_TEXTS, (_folded(entry) for entry in typed.faq))
+    if typed.temporal.trend is not UNSET:
+        shelves.put(TREND, [_encode(typed.temporal.trend)])
+    monthly = _members.decode(file.members.get("temporal", b"{}")).get("monthly")
+    if monthly is not None:
+        shelves.put(MONTHS, _months(file, monthly, rest))
+    if (faq := file.members.get("faq")) is not None:
+        shelves.put(FAQ, [_fragment(raw, FaqEntry, rest) for raw in _items.decode(faq)])
+        shelves.put(FAQ_TEXTS, (_folded(entry) for entry in typed.faq))
+    if PER_REVIEW in file.members:
+        shelves.put(PER_REVIEW, ())
     shelves.put(SUMMARY, [_summary(file, dataset, rendered, rest)])
 
 
-def _months(file: InsightsFile, rest: str) -> Iterator[bytes]:
+def _months(file: InsightsFile, monthly: Raw, rest: str) -> Iterator[bytes]:
     """The months of the trend, oldest first."""
-    given = _members.decode(file.members.get("temporal", b"{}")).get("monthly")
-    both = zip(file.typed.temporal.monthly, _list(given), strict=True)
+    both = zip(file.typed.temporal.monthly, _items.decode(monthly), strict=True)
     for _, raw in sorted(both, key=lambda each: each[0].month):
         yield _fragment(raw, MonthlySentiment, rest)
 
@@ -205,30 +230,33 @@ def _groups(file: InsightsFile) -> dict[str, Raw]:
     return _members.decode(file.members.get("entities", b"{}"))
 
 
-def _list(raw: Raw | None) -> list[Raw]:
-    return [] if raw is None else _items.decode(raw)
-
-
-def _entities(
-    shelf: str, raw: Raw | None, typed: Sequence[str | Entity], rest: str
-) -> list[_Rendered]:
+def _entities(shelf: str, raw: Raw, typed: Sequence[str | Entity], rest: str) -> list[_Rendered]:
     """The entities of a list, the most mentioned first."""
-    both = zip(_list(raw), map(named, typed), strict=True)
+    both = zip(_items.decode(raw), map(named, typed), strict=True)
     rendered = [_Rendered(entity, _entity(shelf, given, entity, rest)) for given, entity in both]
-    return sorted(rendered, key=lambda each: -each.entity.mention_count)
+    return sorted(rendered, key=lambda each: -(each.entity.mention_count or 0))
 
 
 def _entity(shelf: str, raw: Raw, entity: Entity, rest: str) -> bytes:
     kind = _KINDS.get(shelf, Topic)
     text = bytes(raw).strip()
     given = _members.decode(text) if text.startswith(b"{") else {}
-    members = {name: bytes(value) for name, value in given.items() if name != "review_ids"}
+    members = {name: bytes(value) for name, value in given.items() if name not in _NOT_TOLD}
     members |= {"id": _encode(entity.id), "label": _encode(entity.label)}
     if "name" in kind.__struct_fields__ or "name" in members:
         members["name"] = _encode(entity.name)
     members |= _search(shelf, entity)
+    if unknown := [name for name in _figures(kind) if name not in members]:
+        members[_NOTE] = _encode(not_known(unknown))
     complete = documents.complete(documents.join_members(members.items()), kind)
     return excerpt(complete, MAX_EXCERPT, (*kind.__struct_fields__, SEARCH), rest)
+
+
+def _figures(kind: type[Struct]) -> Iterator[str]:
+    """The members that are left out where they are not given."""
+    for field in msgspec.structs.fields(kind):
+        if field.default is UNSET and field.name != _NOTE:
+            yield field.name
 
 
 def _search(shelf: str, entity: Entity) -> dict[str, bytes]:
@@ -266,22 +294,31 @@ def _summary(
 ) -> bytes:
     """The overview, with the most mentioned of everything, and how many there are."""
     typed = file.typed
-    count = file.analysed if typed.review_count is None else typed.review_count
-    generated_at, period, sentiment = (
-        documents.insights_member(file, dataset, name)
-        for name in ("generated_at", "date_range", "overall_sentiment")
-    )
-    members = {
-        "summary": _encode(typed.summary),
-        "pull_quote": _encode(typed.pull_quote),
-        "review_count": _encode(count),
-        "date_range": documents.complete(period, DateRange),
-        "generated_at": documents.complete(generated_at),
+
+    def given(name: str) -> bytes:
+        return documents.insights_member(file, dataset, name)
+
+    unknown = documents.absent(file)
+    members = {"summary": _encode(typed.summary), "pull_quote": _encode(typed.pull_quote)}
+    if typed.review_count is not None or PER_REVIEW in file.members:
+        count = file.analysed if typed.review_count is None else typed.review_count
+        members["review_count"] = _encode(count)
+    members |= {
+        "date_range": documents.complete(given("date_range"), DateRange),
+        "generated_at": documents.complete(given("generated_at")),
         "model": _encode(typed.model),
-        "overall_sentiment": documents.complete(sentiment, OverallSentiment),
-        "totals": _encode({name: len(entities) for name, entities in rendered.items()}),
-        **{name: _index(name, entities) for name, entities in rendered.items()},
     }
+    if (method := bytes(file.members.get("method", b""))).startswith(b"{"):
+        members["method"] = documents.complete(method)
+    if "overall_sentiment" not in unknown:
+        members["overall_sentiment"] = documents.complete(
+            given("overall_sentiment"), OverallSentiment
+        )
+    members["totals"] = _encode({name: len(entities) for name, entities in rendered.items()})
+    members |= {name: _index(name, entities) for name, entities in rendered.items()}
+    wanted = ("review_count", "overall_sentiment", *_LISTS)
+    if missing := [name for name in wanted if name not in members]:
+        members[_NOTE] = _encode(not_known(missing))
     return excerpt(documents.join_members(members.items()), MAX_EXCERPT, members, rest)
 
 
@@ -311,7 +348,7 @@ def _indexed(shelf: str, rendered: _Rendered, spelling: str) -> bytes:
         {
             "id": members["id"],
             spelling: short,
-            **{name: members[name] for name in _COUNTED},
+            **{name: members[name] for name in _COUNTED if name in members},
             **{name: Raw(value) for name, value in search.items()},
         }
     )

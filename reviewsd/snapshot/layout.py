@@ -22,7 +22,7 @@ from msgspec import Struct
 
 T = TypeVar("T")
 
-LAYOUT = 7
+LAYOUT = 8
 """Raised when an older program could not read the folder, or a newer one not this."""
 
 GZIP = ".gz"

@@ -9,7 +9,7 @@ of answers that no struct holds stand in ``openapi.yaml``.
 import msgspec
 from msgspec import Struct
 
-from reviewsd.domain.insights import OPTIONAL, Insights
+from reviewsd.domain.insights import NOT_FILLED_IN, Insights
 from reviewsd.domain.reviews import AggregateRating, Business, Review
 from reviewsd.domain.search_parameters import Kind, Parameter
 from reviewsd.publish.json_feed import JsonFeed
@@ -60,7 +60,7 @@ def components() -> dict[str, Json]:
             for member, schema in _members(schemas[name]).items()
         }
     insights = schemas["Insights"]
-    insights["required"] = [name for name in _members(insights) if name not in OPTIONAL]
+    insights["required"] = [name for name in _members(insights) if name not in NOT_FILLED_IN]
     return dict(sorted((_client_name(name), schema) for name, schema in schemas.items()))
 
 

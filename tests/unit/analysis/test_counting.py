@@ -46,7 +46,7 @@ def test_no_reviews() -> None:
     assert (made.review_count, made.aspects, made.temporal.monthly, made.faq) == (0, (), (), ())
     assert made.summary is msgspec.UNSET
     assert made.pull_quote is msgspec.UNSET
-    assert made.overall_sentiment.positive_pct == 0
+    assert made.overall_sentiment.positive_pct is msgspec.UNSET
 
 
 def test_overall_sentiment_is_that_of_the_stars() -> None:

@@ -85,15 +85,10 @@ def test_what_is_left_out_is_derived(tmp_path: Path, written: object) -> None:
         "id": "reparation-a-c",
         "name": "Réparation A/C",
         "label": "Réparation A/C",
-        "mention_count": 0,
-        "positive_count": 0,
-        "neutral_count": 0,
-        "negative_count": 0,
-        "positive_pct": 0.0,
-        "score": 0.0,
-        "average_rating": None,
         "top_phrases": [],
         "example_review_ids": [],
+        "note": "not in the published insights: mention_count, positive_count, neutral_count,"
+        " negative_count, positive_pct, score, average_rating",
         "search_reviews": {"mentions_technician": "reparation-a-c"},
     }
     assert expected == found.data("get_technician", {"name": "REPARATION-a-c"})
@@ -416,21 +411,77 @@ def test_people_are_found_as_a_search_finds_them(tmp_path: Path, name: str, labe
     )
 
 
+EMPTY = {
+    **{name: [] for name in ("aspects", "topics", "faq")},
+    "entities": {name: [] for name in ("technicians", "services", "problems", "service_areas")},
+    "temporal": {"monthly": [], "trend": "stable"},
+    "per_review": {},
+    "overall_sentiment": {},
+}
+
+
 def test_empty_insights_are_insights(tmp_path: Path) -> None:
-    found = told(tmp_path, {"review_count": None})
+    found = told(tmp_path, EMPTY)
     nothing = {"matched": 0, "returned": 0, "next_offset": None}
     assert nothing | {"kind": "topics", "topics": []} == found.data("get_topics")
     assert nothing | {"faq": []} == found.data("get_faq")
     assert nothing | {"trend": "stable", "monthly": []} == found.data("get_sentiment_trend")
     summary = found.data("get_summary")
-    assert (None, None, 0) == tuple(
-        summary[name] for name in ("summary", "pull_quote", "review_count")
+    assert (None, None, 0, {}) == tuple(
+        summary[name] for name in ("summary", "pull_quote", "review_count", "overall_sentiment")
     )
     assert not any(summary[name] for name in LISTS)
+    assert "note" not in summary
     assert (
         "get_service: the insights name no service; use search_reviews with query."
         == found.error("get_service", {"service": "x"})
     )
+
+
+def test_what_insights_leave_out_is_not_invented(tmp_path: Path) -> None:
+    """Absent is not zero (insights.md 5): the part is left out, and a note says so."""
+    found = told(tmp_path, {"summary": "Quick.", "aspects": ["Pricing"], "temporal": {}})
+    absent = "not in the published insights: "
+    nothing = {"matched": 0, "returned": 0, "next_offset": None}
+    topics = {"kind": "topics", "topics": [], "note": f"{absent}topics"}
+    assert nothing | topics == found.data("get_topics")
+    assert nothing | {"faq": [], "note": f"{absent}faq"} == found.data("get_faq")
+    trend = {"monthly": [], "note": f"{absent}trend, months"}
+    assert nothing | trend == found.data("get_sentiment_trend")
+    summary = found.data("get_summary")
+    lists = "technicians, services, problems, service_areas, topics"
+    assert f"{absent}review_count, overall_sentiment, {lists}" == summary["note"]
+    assert ["id", "label", "search_reviews"] == list(summary["aspects"][0])
+    assert {"aspects": 1} == summary["totals"]
+    assert summary.keys().isdisjoint(summary["note"].removeprefix(absent).split(", "))
+    assert f"get_service: {absent}services; use search_reviews with query." == found.error(
+        "get_service", {"service": "x"}
+    )
+    hits = found.data("search_reviews", {"sentiment": "negative"})
+    assert (0, f"{absent}per_review; the filter knows only the reviews that entities list") == (
+        hits["matched"],
+        hits["note"],
+    )
+
+
+def test_a_month_has_the_figures_that_are_given(tmp_path: Path) -> None:
+    months = [{"month": "2025-01", "review_count": 0}, {"month": "2025-02", "score": None}]
+    found = told(tmp_path, {"temporal": {"monthly": months, "trend": "declining"}})
+    assert ("declining", months) == tuple(
+        found.data("get_sentiment_trend")[name] for name in ("trend", "monthly")
+    )
+
+
+@pytest.mark.parametrize("method", [{"note": "Counted.", "rules": "x"}, "by hand", ["x"], None])
+def test_the_summary_says_how_insights_were_made(tmp_path: Path, method: object) -> None:
+    found = told(tmp_path, EMPTY | {"method": method}).data("get_summary")
+    assert (method if isinstance(method, dict) else None) == found.get("method")
+
+
+def test_only_we_say_what_is_not_known(tmp_path: Path) -> None:
+    figures = {"mention_count": 1, "positive_pct": 0, "score": 0}
+    found = told(tmp_path, {"topics": [{"label": "A", "note": 1, **figures}]})
+    assert "note" not in found.data("get_topics")["topics"][0]
 
 
 def test_without_insights_the_agent_is_sent_to_search(tmp_path: Path) -> None:

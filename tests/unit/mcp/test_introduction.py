@@ -41,8 +41,18 @@ def test_it_changes_with_the_data(tmp_path: Path) -> None:
 def test_without_reviews_there_is_no_newest(tmp_path: Path) -> None:
     house = House(tmp_path)
     house.write()
-    said = "Customer reviews of Acme: 0. Start with get_summary"
+    said = "Customer reviews of Acme: 0. No insights are published: get_business"
     assert instructions(Introduction("1"), published(house)).startswith(said)
+
+
+def test_where_to_begin_depends_on_what_is_published(tmp_path: Path) -> None:
+    house, introduction = House(tmp_path), Introduction("1")
+    for insights, said in (
+        ({"topics": ["Boilers"]}, "Start with get_summary, which also lists the ids and names"),
+        ({"summary": "Quick."}, "Start with get_summary, although the insights name no aspects"),
+    ):
+        house.write(review("a"), insights=insights)
+        assert said in instructions(introduction, published(house))
 
 
 def test_it_is_never_too_long(tmp_path: Path) -> None:

@@ -221,7 +221,6 @@ def test_an_analysis_is_completed(tmp_path: Path) -> None:
     found = tools(tmp_path, review("a"), review("b"), insights={"per_review": {"a": said}})
     assert {
         "sentiment": None,
-        "score": 0.0,
         "aspects": ["speed"],
         "technicians": [],
         "services": [],
