@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 import msgspec
 from twisted.logger import Logger
 
-from reviewsd.app import check as inspection
-from reviewsd.app import insights
 from reviewsd.app.daemon import program_version, serve
 from reviewsd.app.reload import Read
 from reviewsd.config import load as configuration
@@ -34,7 +32,6 @@ from reviewsd.domain.findings import DataError
 from reviewsd.http1 import urls
 from reviewsd.http1.routes import LISTED
 from reviewsd.publish import sources
-from reviewsd.publish.publication import load_sources
 from reviewsd.runtime import logs
 from reviewsd.runtime.printing import printable
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
@@ -124,6 +121,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def check(config: Config) -> int:
     """Validate the files that the configuration names as the daemon would; itself it has been."""
+    from reviewsd.app import check as inspection  # noqa: PLC0415  the daemon has no word lists
+    from reviewsd.publish.publication import load_sources  # noqa: PLC0415  nor these
+
     if (fault := inspection.files_fault(config)) is not None:
         return _fail([fault], EX_CONFIG)
     try:
@@ -150,6 +150,9 @@ def _insights(dataset: Dataset, config: Config) -> str:
 
 def tell_insights(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Tell the insights, or why a review has its labels, as JSON."""
+    from reviewsd.app import check as inspection  # noqa: PLC0415  the daemon has no word lists
+    from reviewsd.app import insights  # noqa: PLC0415  nor these
+
     try:
         folder = insights.read(options.config, options.data, environ)
         if options.explain is not None:
@@ -167,6 +170,8 @@ def tell_insights(options: argparse.Namespace, environ: Mapping[str, str]) -> in
 
 def check_for_programs(path: Path | None, data: Path | None, environ: Mapping[str, str]) -> int:
     """Tell all there is to tell of configuration and data, as JSON lines."""
+    from reviewsd.app import check as inspection  # noqa: PLC0415  the daemon has no word lists
+
     report = inspection.inspect(path, data, environ, _print_json)
     return _answer(report, EX_CONFIG if report.problems else 0)
 

@@ -34,7 +34,7 @@ from reviewsd.monitoring.metrics import CONTENT_TYPE
 from reviewsd.monitoring.readiness import Readiness
 from reviewsd.publish import compile_process
 from reviewsd.publish.compiler import Settings
-from reviewsd.publish.publication import PublicationOrder, Step
+from reviewsd.publish.job import PublicationOrder, Step
 from reviewsd.publish.publisher import Publisher, Report
 from reviewsd.publish.sources import signature
 from reviewsd.publish.watcher import Watcher

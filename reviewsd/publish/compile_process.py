@@ -13,8 +13,8 @@ from twisted.internet.interfaces import IProcessTransport, IReactorProcess, IRea
 from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
+from reviewsd.publish.job import Job, Line, Outcome, Step
 from reviewsd.publish.memory_limit import Memory
-from reviewsd.publish.publication import Job, Line, Outcome, Step
 from reviewsd.runtime.tasks import TaskSet, every
 
 Progress = Callable[[Step], None]

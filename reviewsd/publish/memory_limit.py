@@ -9,7 +9,7 @@ it first all the same when the others have become large (``publication.main``).
 from collections.abc import Iterator
 from pathlib import Path
 
-from reviewsd.publish.publication import MemoryLimit
+from reviewsd.publish.job import MemoryLimit
 
 SHARE = 0.75
 """Of the service's memory that the publishing process may take."""

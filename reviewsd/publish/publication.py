@@ -22,18 +22,27 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import msgspec
-from msgspec import Struct
 
-from reviewsd.analysis.labels import RULES
 from reviewsd.analysis.settings import Settings as InsightsSettings
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, Progress, load
 from reviewsd.domain.findings import DataError, Finding
 from reviewsd.domain.records import Text
 from reviewsd.publish import insights_settings, made_insights, sources
-from reviewsd.publish.compiler import Settings, compile_folder
+from reviewsd.publish.compiler import compile_folder
+from reviewsd.publish.job import (
+    Failed,
+    Job,
+    Line,
+    Outcome,
+    PublicationOrder,
+    Published,
+    Refused,
+    Step,
+    Unchanged,
+)
 from reviewsd.publish.made_insights import Fault
 from reviewsd.publish.sources import Sources, Unsettled
 from reviewsd.snapshot import layout
@@ -49,84 +58,6 @@ T = TypeVar("T")
 
 _NICE = 10  # readers come first on a small machine
 _SETTLE_TRIES, _SETTLE_SECONDS = 20, 0.25
-
-
-class PublicationOrder(Struct, frozen=True, kw_only=True):
-    """What to publish, and how."""
-
-    data_dir: str
-    snapshots: str
-    """The directory of the snapshot folders."""
-    settings: Settings
-    max_bytes: int
-    """Greatest size of a file."""
-    max_shrink: float | None = None
-    """The share of the reviews that a reload may lose; None: all of them."""
-    insights: Literal["auto", "file"]
-    """Whether insights are made where there is no insights.json (``data.insights``)."""
-
-    def build_key(self, version: str) -> str:
-        """What goes into a snapshot beside the files; another build_key wants a new snapshot."""
-        parts = (version, layout.LAYOUT, self.settings, self.insights, RULES)
-        return hashlib.sha256(repr(parts).encode()).hexdigest()
-
-
-class Step(Struct, frozen=True, tag_field="type", tag="progress"):
-    """How far the work is."""
-
-    stage: str
-    done: int
-    total: int
-
-
-class Published(Struct, frozen=True, tag_field="type", tag="published"):
-    """There is a new snapshot."""
-
-    revision: str
-    insights_fault: str = ""
-    """The traceback of what kept insights from being made."""
-
-
-class Unchanged(Struct, frozen=True, tag_field="type", tag="unchanged"):
-    """The snapshot that was there has these bytes already."""
-
-    revision: str
-    insights_fault: str = ""
-
-
-class Refused(Struct, frozen=True, tag_field="type", tag="refused"):
-    """The data must not be published."""
-
-    problems: tuple[str, ...]
-
-
-class Failed(Struct, frozen=True, tag_field="type", tag="failed"):
-    """The data could not be published now; another time it may."""
-
-    problem: str
-
-
-Outcome = Published | Unchanged | Refused | Failed
-Line = Step | Outcome
-
-
-class MemoryLimit(Struct, frozen=True):
-    """What the child may take."""
-
-    size: int
-    """Bytes."""
-    text: str
-    """What that is, for the operator."""
-
-
-class Job(Struct, frozen=True, kw_only=True):
-    """One run of the child."""
-
-    order: PublicationOrder
-    version: str
-    now: float
-    force: bool = False
-    memory: MemoryLimit | None = None
 
 
 def publish(job: Job, progress: Progress) -> Outcome:

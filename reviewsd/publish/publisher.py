@@ -20,7 +20,7 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
 from reviewsd.publish.compile_process import ChildError, Progress
-from reviewsd.publish.publication import (
+from reviewsd.publish.job import (
     Failed,
     Job,
     Outcome,

@@ -20,7 +20,7 @@ from statistics import median
 
 import msgspec
 
-from reviewsd.publish.publication import Job, Line, Step
+from reviewsd.publish.job import Job, Line, Step
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks import inside

@@ -13,7 +13,8 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
-from reviewsd.publish.publication import Job, Line, Outcome, PublicationOrder, publish
+from reviewsd.publish.job import Job, Line, Outcome, PublicationOrder
+from reviewsd.publish.publication import publish
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.layout import BuildInfo, Manifest, open_manifest, open_seen
 from tests.support.columns import SETTINGS, Review

@@ -20,7 +20,8 @@ from twisted.logger import capturedLogs
 
 from reviewsd.admin.site import AdminSite
 from reviewsd.publish.compile_process import Progress
-from reviewsd.publish.publication import Job, Outcome, publish
+from reviewsd.publish.job import Job, Outcome
+from reviewsd.publish.publication import publish
 from reviewsd.publish.publisher import Publisher
 from reviewsd.publish.sources import signature
 from reviewsd.runtime.tasks import TaskSet

@@ -13,7 +13,7 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IReactorProcess
 
 from reviewsd.publish.compile_process import ChildError, run
-from reviewsd.publish.publication import Outcome, Published, Refused, Step, Unchanged
+from reviewsd.publish.job import Outcome, Published, Refused, Step, Unchanged
 from tests.support.columns import review
 from tests.support.publishing import House
 

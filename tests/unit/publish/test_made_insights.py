@@ -12,8 +12,8 @@ import pytest
 from reviewsd.analysis import analysing
 from reviewsd.analysis.analysing import Made
 from reviewsd.publish import made_insights
+from reviewsd.publish.job import Outcome, Published, Refused, Unchanged
 from reviewsd.publish.labels_file import LabelsReader
-from reviewsd.publish.publication import Outcome, Published, Refused, Unchanged
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.layout import InsightsOrigin
 from tests.support import publishing
@@ -185,7 +185,7 @@ def test_other_rules_want_another_snapshot(house: House, monkeypatch: pytest.Mon
     order = house.job(insights="auto").order
     before = order.build_key("1")
     assert before != house.job(insights="file").order.build_key("1")
-    monkeypatch.setattr("reviewsd.publish.publication.RULES", "lexicon-2")
+    monkeypatch.setattr("reviewsd.publish.job.RULES", "lexicon-2")
     assert before != order.build_key("1")
 
 

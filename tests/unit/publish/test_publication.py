@@ -13,15 +13,8 @@ import msgspec
 import pytest
 
 from reviewsd.publish import publication, sources
-from reviewsd.publish.publication import (
-    Failed,
-    Outcome,
-    Published,
-    Refused,
-    Step,
-    Unchanged,
-    publish,
-)
+from reviewsd.publish.job import Failed, Outcome, Published, Refused, Step, Unchanged
+from reviewsd.publish.publication import publish
 from reviewsd.snapshot import layout as folder
 from reviewsd.snapshot.layout import BuildInfo, open_manifest
 from tests.support.columns import SETTINGS, Review, review

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from reviewsd.publish.publication import Line, Published, Step, Unchanged
+from reviewsd.publish.job import Line, Published, Step, Unchanged
 from tests.support.columns import review
 from tests.support.generate import write_data
 from tests.support.publishing import ROOT, House, in_memory, run, start
@@ -94,7 +94,8 @@ def test_killed_at_any_step_the_process_leaves_a_whole_snapshot(
 
 FORKING = """
 import os, sys, msgspec
-from reviewsd.publish.publication import Job, publish
+from reviewsd.publish.job import Job
+from reviewsd.publish.publication import publish
 job = msgspec.json.decode(sys.argv[1], type=Job)
 for line in sys.stdin:
     left, sign = map(int, line.split())

@@ -10,7 +10,8 @@ from twisted.internet.task import Clock
 from twisted.logger import LogEvent, capturedLogs, formatEvent
 
 from reviewsd.publish.compile_process import ChildError, Progress
-from reviewsd.publish.publication import Job, Outcome, Step, publish
+from reviewsd.publish.job import Job, Outcome, Step
+from reviewsd.publish.publication import publish
 from reviewsd.publish.publisher import Publisher, Report
 from reviewsd.publish.sources import signature
 from reviewsd.snapshot.layout import Fingerprint

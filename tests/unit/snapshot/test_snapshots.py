@@ -12,7 +12,7 @@ import pytest
 from twisted.logger import LogEvent, capturedLogs, formatEvent
 
 from reviewsd.domain.search_query import SearchQuery
-from reviewsd.publish.publication import Published, Unchanged
+from reviewsd.publish.job import Published, Unchanged
 from reviewsd.snapshot import layout
 from reviewsd.snapshot import snapshots as module
 from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots

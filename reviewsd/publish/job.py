@@ -1,0 +1,92 @@
+"""What the daemon and its publishing process say to each other.
+
+Apart from ``publication``, which does the work, so that the daemon does not load what only its child
+needs: the analyser's word lists take memory, and time at the start.
+"""
+
+import hashlib
+from typing import Literal
+
+from msgspec import Struct
+
+from reviewsd.analysis.labels import RULES
+from reviewsd.publish.compiler import Settings
+from reviewsd.snapshot import layout
+
+
+class PublicationOrder(Struct, frozen=True, kw_only=True):
+    """What to publish, and how."""
+
+    data_dir: str
+    snapshots: str
+    """The directory of the snapshot folders."""
+    settings: Settings
+    max_bytes: int
+    """Greatest size of a file."""
+    max_shrink: float | None = None
+    """The share of the reviews that a reload may lose; None: all of them."""
+    insights: Literal["auto", "file"]
+    """Whether insights are made where there is no insights.json (``data.insights``)."""
+
+    def build_key(self, version: str) -> str:
+        """What goes into a snapshot beside the files; another build_key wants a new snapshot."""
+        parts = (version, layout.LAYOUT, self.settings, self.insights, RULES)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+class Step(Struct, frozen=True, tag_field="type", tag="progress"):
+    """How far the work is."""
+
+    stage: str
+    done: int
+    total: int
+
+
+class Published(Struct, frozen=True, tag_field="type", tag="published"):
+    """There is a new snapshot."""
+
+    revision: str
+    insights_fault: str = ""
+    """The traceback of what kept insights from being made."""
+
+
+class Unchanged(Struct, frozen=True, tag_field="type", tag="unchanged"):
+    """The snapshot that was there has these bytes already."""
+
+    revision: str
+    insights_fault: str = ""
+
+
+class Refused(Struct, frozen=True, tag_field="type", tag="refused"):
+    """The data must not be published."""
+
+    problems: tuple[str, ...]
+
+
+class Failed(Struct, frozen=True, tag_field="type", tag="failed"):
+    """The data could not be published now; another time it may."""
+
+    problem: str
+
+
+Outcome = Published | Unchanged | Refused | Failed
+Line = Step | Outcome
+
+
+class MemoryLimit(Struct, frozen=True):
+    """What the child may take."""
+
+    size: int
+    """Bytes."""
+    text: str
+    """What that is, for the operator."""
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """One run of the child."""
+
+    order: PublicationOrder
+    version: str
+    now: float
+    force: bool = False
+    memory: MemoryLimit | None = None
