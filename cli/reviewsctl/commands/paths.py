@@ -60,6 +60,7 @@ def _paths(shown: "Shown", session: Session) -> Iterator[tuple[str, Path]]:
     yield "configuration", Path(shown.file)
     yield "reviews", data / "reviews.json"
     yield "insights", data / "insights.json"
+    yield "settings", data / "insights.yaml"
     yield "state", state
     yield "snapshot", state / "snapshots" / "current"
     if shown.value("hub.store") == "sqlite":

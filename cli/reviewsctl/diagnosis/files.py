@@ -12,7 +12,7 @@ from reviewsctl.daemon.reports import Remark, Report
 from reviewsctl.diagnosis.verdict import Diagnosis, fail, ok, skip, warn
 
 _FUTURE: Final = 5.0  # seconds that clocks of file servers may be ahead
-_FILES: Final = ("reviews.json", "insights.json")
+_FILES: Final = ("reviews.json", "insights.json", "insights.yaml")
 _LITTLE: Final = 100 * 1024 * 1024  # bytes; below it a disk is full for a database too
 _BUILT: Final = 1_767_225_600.0  # 2026-01-01: this program is younger, and so is the time
 
@@ -68,7 +68,8 @@ def directory(report: Report) -> Diagnosis:
         return fail(name, f"{owner}, and everybody may replace the files in it", remedy)
     if not found.st_mode & stat.S_IXOTH or not all(mode & stat.S_IROTH for mode in modes):
         said = f"{owner}, and others may not read it; the service has a user of its own"
-        return warn(name, said, f"sudo chmod o+rx {folder} && sudo chmod o+r {folder}/*.json")
+        readable = " ".join(("sudo chmod o+r", *map(str, files)))
+        return warn(name, said, f"sudo chmod o+rx {folder} && {readable}")
     linked = "links, which are swapped" if _linked(folder, files) else "files, which are renamed"
     return ok(name, f"{owner}, everybody may read it; {linked} or rewritten")
 

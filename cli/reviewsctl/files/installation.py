@@ -160,7 +160,7 @@ def plan(wanted: Wanted, root: Path) -> Iterator[Step]:
         )
         yield MakeFolder(data)
         if data != wanted.data_dir:
-            for name in ("reviews.json", "insights.json"):
+            for name in ("reviews.json", "insights.json", "insights.yaml"):
                 source = wanted.data_dir / name
                 if source.is_file() and not os.path.lexists(_below(root, data / name)):
                     yield CopyFile(source, data / name)

@@ -117,7 +117,10 @@ def _daemon(version: str) -> Page:
     page.heading("Files")
     for path, meaning in (
         ("/etc/reviewsd/reviewsd.yaml", "The configuration, see reviewsd.yaml(5)."),
-        ("/srv/reviews", "The data: reviews.json, and insights.json if there are any."),
+        (
+            "/srv/reviews",
+            "The data: reviews.json; insights.json and insights.yaml if they are there.",
+        ),
         ("/var/lib/reviewsd", "The state: the last good snapshot, the subscriptions, the keys."),
         ("/run/reviewsd/admin.sock", "The socket that reviewsctl(1) talks to."),
     ):

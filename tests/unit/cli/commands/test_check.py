@@ -208,6 +208,7 @@ def test_paths_say_what_is_there(environment: dict[str, str], folder: Path) -> N
         "reviews"
     ]
     assert "missing" == states["insights"]["state"]
+    assert f"{folder}/data/insights.yaml" == states["settings"]["path"]
     assert environment["REVIEWSD_ADMIN_SOCKET"] == states["admin socket"]["path"]
     assert "/nowhere" == states["asked socket"]["path"]
     text = reviewsctl(environment, "paths").stdout

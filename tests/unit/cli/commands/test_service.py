@@ -97,6 +97,7 @@ def test_an_image_gets_all_of_it(environment: dict[str, str], shop: Path, tmp_pa
         written[key] for key in ("base_url", "data_dir", "state_dir")
     )
     assert 0o644 == stat.S_IMODE(config.stat().st_mode)
+    assert (root / "srv/reviews/insights.yaml").is_file()
     assert (root / "srv/reviews/reviews.json").read_text() == (
         shop / "data/reviews.json"
     ).read_text()
@@ -126,18 +127,19 @@ def test_a_dry_run_shows_every_step_and_takes_none(environment: dict[str, str], 
         "install -d -m 755 /etc/reviewsd",
         "install -d -m 755 /srv/reviews",
         f"install -m 644 {shop}/data/reviews.json /srv/reviews/reviews.json",
+        f"install -m 644 {shop}/data/insights.yaml /srv/reviews/insights.yaml",
         "write /etc/reviewsd/reviewsd.yaml, mode 644:",
         "write /etc/sysusers.d/reviewsd.conf, mode 644:",
         "systemd-sysusers reviewsd.conf",
         "write /etc/systemd/system/reviewsd.service, mode 644:",
         "write /etc/systemd/system/reviewsd.socket, mode 644:",
         "write /etc/systemd/system/reviewsd-admin.socket, mode 644:",
-    ] == steps[:9]
-    assert steps[9].endswith("/reviewsctl check --config /etc/reviewsd/reviewsd.yaml")
+    ] == steps[:10]
+    assert steps[10].endswith("/reviewsctl check --config /etc/reviewsd/reviewsd.yaml")
     assert [
         "systemctl daemon-reload",
         "systemctl enable --now reviewsd.socket reviewsd-admin.socket reviewsd.service",
-    ] == steps[10:]
+    ] == steps[11:]
 
 
 @pytest.mark.skipif(Path("/run/systemd/system").exists(), reason="this machine runs systemd")
