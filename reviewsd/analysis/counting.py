@@ -6,7 +6,7 @@ Rules or a model may label; only this module counts. Each review is added once, 
 
 import datetime
 import heapq
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -125,20 +125,20 @@ class InsightsCounter:
                 phrase=label.phrase,
                 strength=label.strength,
             )
-        topics: dict[str, EntityLabel] = {}
-        for service in labels.services:
-            if service.id in self._topics:
-                topic = self._topics[service.id][0]
-                topics.setdefault(topic, EntityLabel(id=topic, phrase=service.phrase))
+        technicians, services = labels.technicians, labels.services
+        problems, areas = labels.problems, labels.service_areas
+        topics = self._topics_of(services) if services else ()
         entry = PerReview(
             sentiment=sentiment,
             score=score,
             aspects=tuple(aspects),
-            technicians=self._mention("technicians", labels.technicians, review, score),
-            services=self._mention("services", labels.services, review, score),
-            problems=self._mention("problems", labels.problems, review, score),
-            service_areas=self._mention("service_areas", labels.service_areas, review, score),
-            topics=self._mention("topics", topics.values(), review, score),
+            technicians=self._mention("technicians", technicians, review, score)
+            if technicians
+            else (),
+            services=self._mention("services", services, review, score) if services else (),
+            problems=self._mention("problems", problems, review, score) if problems else (),
+            service_areas=self._mention("service_areas", areas, review, score) if areas else (),
+            topics=self._mention("topics", topics, review, score) if topics else (),
         )
         self._tell(review.id, entry)
         if review.rating >= _QUOTABLE_STARS and labels.aspects:
@@ -192,25 +192,26 @@ class InsightsCounter:
         else:
             self._wordless += 1
         day = review.date
-        self._first = day if self._first is None else min(self._first, day)
-        self._last = day if self._last is None else max(self._last, day)
+        if self._first is None or day < self._first:
+            self._first = day
+        if self._last is None or day > self._last:
+            self._last = day
         self._months.add(day, review.rating, score, sentiment)
 
     def _mention(
-        self, kind: str, labels: Collection[EntityLabel], review: Review, score: float
+        self, kind: str, labels: Iterable[EntityLabel], review: Review, score: float
     ) -> tuple[str, ...]:
-        if not labels:
-            return ()
         names = []
         counted = self._entities[kind]
         for label in labels:
-            if self._label(kind, label.id) is None:
-                continue
+            mentions = counted.get(label.id)
+            if mentions is None:
+                if self._label(kind, label.id) is None:
+                    continue
+                mentions = counted[label.id] = Mentions()
             names.append(label.id)
-            if label.id not in counted:
-                counted[label.id] = Mentions()
             problem = kind == "problems"
-            counted[label.id].add(
+            mentions.add(
                 review,
                 "negative" if problem else sentiment_of(review.rating),
                 score=-1.0 if problem else score,
@@ -219,6 +220,15 @@ class InsightsCounter:
             )
         return tuple(names)
 
+    def _topics_of(self, services: Iterable[EntityLabel]) -> tuple[EntityLabel, ...]:
+        """The topics of services, each with the phrase of its first one."""
+        topics: dict[str, EntityLabel] = {}
+        for service in services:
+            topic = self._topics.get(service.id)
+            if topic is not None and topic[0] not in topics:
+                topics[topic[0]] = EntityLabel(id=topic[0], phrase=service.phrase)
+        return tuple(topics.values())
+
     def _label(self, kind: str, name: str) -> str | None:
         if kind == "topics":
             return next((label for topic, label in self._topics.values() if topic == name), None)
@@ -226,16 +236,23 @@ class InsightsCounter:
         return known.get(name)
 
     def _offer_quote(self, review: Review, labels: Labels) -> None:
-        praise = [label for label in labels.aspects if label.sentiment == "positive"]
-        blame = len(labels.aspects) - len(praise)
-        if not praise or blame:
+        praise = labels.aspects
+        for label in praise:
+            if label.sentiment != "positive":
+                return
+        month = month_of(review.date)
+        candidates = self._quotes.get(month)
+        if candidates is None:
+            candidates = self._quotes[month] = []
+        worth = (review.rating, min(len(praise), 3), labels.words)
+        full = len(candidates) == _QUOTES
+        if full and candidates[0][:3] > worth:
             return
         best = max(praise, key=lambda label: (label.strength, label.id))
         day = review.date.toordinal()
         example = Example(best.strength, day, review.id, best.phrase or "", review)
-        candidates = self._quotes.setdefault(month_of(review.date), [])
-        offer = (review.rating, min(len(praise), 3), labels.words, example)
-        if len(candidates) < _QUOTES:
+        offer = (*worth, example)
+        if not full:
             heapq.heappush(candidates, offer)
         elif candidates[0] < offer:
             heapq.heapreplace(candidates, offer)

@@ -25,6 +25,17 @@ class Example(NamedTuple):
 
 
 @dataclass(slots=True)
+class _Wording:
+    """A wording that reviews have in common."""
+
+    count: int
+    spelled: str
+    """As in the newest of them."""
+    review: Review
+    """That one."""
+
+
+@dataclass(slots=True)
 class Mentions:
     """The reviews that mention one thing."""
 
@@ -34,7 +45,7 @@ class Mentions:
     score: float = 0.0
     """Sum of the scores of the reviews."""
     stars: int = 0
-    _phrases: dict[str, list[object]] = field(default_factory=dict)
+    _phrases: dict[str, _Wording] = field(default_factory=dict)
     _examples: dict[Sentiment, list[Example]] = field(default_factory=dict)
 
     @property
@@ -52,28 +63,31 @@ class Mentions:
         strength: float,
     ) -> None:
         """Count one review."""
-        match sentiment:
-            case "positive":
-                self.positive += 1
-            case "neutral":
-                self.neutral += 1
-            case "negative":
-                self.negative += 1
+        if sentiment == "positive":
+            self.positive += 1
+        elif sentiment == "negative":
+            self.negative += 1
+        else:
+            self.neutral += 1
         self.score += score
         self.stars += review.rating
         if phrase:
             self._add_phrase(phrase, review)
-        candidates = self._examples.setdefault(sentiment, [])
-        day = review.date.toordinal()
+        candidates = self._examples.get(sentiment)
+        if candidates is None:
+            candidates = self._examples[sentiment] = []
         if len(candidates) < _KEPT:
-            heapq.heappush(candidates, Example(strength, day, review.id, phrase or "", review))
-        elif candidates[0] < (strength, day, review.id):
-            heapq.heapreplace(candidates, Example(strength, day, review.id, phrase or "", review))
+            heapq.heappush(candidates, _example(review, phrase, strength))
+        elif candidates[0].strength <= strength:  # most are too weak, and told by this alone
+            example = _example(review, phrase, strength)
+            if candidates[0] < example:
+                heapq.heapreplace(candidates, example)
 
     def top_phrases(self) -> tuple[str, ...]:
         """The most frequent wordings, spelled as in the newest review that has them."""
-        ranked = sorted(self._phrases.items(), key=lambda item: (-item[1][0], item[0]))  # type: ignore[operator]  # the count
-        return tuple(str(found[2]) for _, found in ranked[:TOP_PHRASES])
+        phrases = self._phrases
+        ranked = heapq.nsmallest(TOP_PHRASES, phrases, key=lambda key: (-phrases[key].count, key))
+        return tuple(phrases[key].spelled for key in ranked)
 
     def examples(self) -> list[Example]:
         """The strongest reviews, of both signs where there are both."""
@@ -91,11 +105,16 @@ class Mentions:
         return max(self._examples.get(sentiment, []), default=None)
 
     def _add_phrase(self, phrase: str, review: Review) -> None:
-        found = self._phrases.get(phrase.casefold())
-        spelled = (review.date, review.id)
+        key = phrase.casefold()
+        found = self._phrases.get(key)
         if found is None:
-            self._phrases[phrase.casefold()] = [1, spelled, phrase]
+            self._phrases[key] = _Wording(1, phrase, review)
             return
-        found[0] += 1  # type: ignore[operator]  # the count
-        if spelled > found[1]:  # type: ignore[operator]  # the same pair
-            found[1:] = [spelled, phrase]
+        found.count += 1
+        newest = found.review
+        if review.date >= newest.date and (review.date, review.id) > (newest.date, newest.id):
+            found.spelled, found.review = phrase, review
+
+
+def _example(review: Review, phrase: str | None, strength: float) -> Example:
+    return Example(strength, review.date.toordinal(), review.id, phrase or "", review)

@@ -1,0 +1,113 @@
+"""What insights made from the reviews add to a publication (insights.md 1 and 9).
+
+    python -m tests.benchmarks.made [--sizes 100000] [--data /tmp/w/made] [--rounds 3]
+
+The real publishing process, with ``data.insights: file`` and ``auto`` in turn: from nothing, and again
+with ten texts changed. CPU seconds of the process, user and system, and its peak memory from the kernel's
+account of it; the best of the rounds, as other work on the machine only ever makes a round slower.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import msgspec
+
+from reviewsd.publish.job import Job, PublicationOrder, Published
+from tests.support.columns import SETTINGS
+from tests.support.generate import write_data
+from tests.support.publishing import start
+
+_CHANGED = 10
+_MODES = ("file", "auto")
+
+
+class Cost(NamedTuple):
+    """Of one publication."""
+
+    cpu: float
+    """Seconds."""
+    peak: float
+    """MB of resident memory, mapped files included."""
+
+
+def publish(job: Job) -> Cost:
+    """Publish in a process of its own."""
+    process = start()
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(msgspec.json.encode(job))
+    process.stdin.close()
+    last = process.stdout.read().splitlines()[-1]
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    for pipe in (process.stdout, process.stderr):
+        assert pipe is not None
+        pipe.close()
+    assert isinstance(msgspec.json.decode(last, type=Published), Published)
+    return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+
+
+def change(source: Path, target: Path, number: int) -> None:
+    """The same reviews, with other texts in ten of them."""
+    content = source.read_bytes()
+    mark = b'"text":"' if b'"text":"' in content else b'"text": "'
+    parts = content.split(mark)
+    step = len(parts) // _CHANGED
+    for each in range(1, len(parts), step):
+        parts[each] = b"Changed %d. %b" % (number, parts[each])
+    aside = target.with_suffix(".new")
+    aside.write_bytes(mark.join(parts))
+    aside.replace(target)
+
+
+def measure(source: Path, place: Path, mode: str, rounds: int) -> Iterator[tuple[str, Cost]]:
+    """The costs of the first publication and of those after it."""
+    data = place / "data"
+    data.mkdir()
+    order = PublicationOrder(
+        data_dir=str(data),
+        snapshots=str(place / "state" / "snapshots"),
+        settings=SETTINGS,
+        max_bytes=1 << 31,
+        insights="auto" if mode == "auto" else "file",
+    )
+    job = Job(order=order, version="1", now=1_760_000_000.0)
+    shutil.copy(source, data / "reviews.json")
+    yield "first", publish(job)
+    for number in range(rounds):
+        change(source, data / "reviews.json", number)
+        yield "ten changed", publish(job)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", default="100000")
+    parser.add_argument("--data", type=Path, default=Path("/tmp/w/made"))
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    for size in map(int, options.sizes.split(",")):
+        folder = options.data / str(size)
+        if not folder.exists():
+            write_data(folder, reviews=size, insights=False)
+        for mode in _MODES:
+            best: dict[str, Cost] = {}
+            with TemporaryDirectory(dir=options.data) as place:
+                costs = measure(folder / "reviews.json", Path(place), mode, options.rounds)
+                for what, cost in costs:
+                    best[what] = min(cost, best.get(what, cost))
+            for what, cost in best.items():
+                sys.stdout.write(
+                    f"{size:>9,} {mode:5} {what:12} {cost.cpu:7.1f} s CPU {cost.peak:7.0f} MB\n"
+                )
+                sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
