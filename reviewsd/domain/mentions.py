@@ -27,17 +27,21 @@ class Spellings:
         """By sentiment: the aspects of which reviews speak with it."""
         self.sentiments: dict[str, array[int]] = {}
         """By sentiment of the whole review."""
+        self._named = [(name, self.lists[name]) for name in _LISTS]
+        self._aspects = self.lists["aspects"]
 
     def add(self, position: int, entry: PerReview) -> None:
         """Note what the review at a position mentions."""
-        for member in _LISTS:
+        for member, posted in self._named:
             for name in getattr(entry, member):
-                _note(self.lists[member], name, position)
+                _note(posted, name, position)
         for aspect in entry.aspects:
-            name = aspect.id if isinstance(aspect, AspectMention) else aspect
-            _note(self.lists["aspects"], name, position)
-            if isinstance(aspect, AspectMention) and aspect.sentiment is not None:
-                _note(self.felt[aspect.sentiment], name, position)
+            if isinstance(aspect, AspectMention):
+                _note(self._aspects, aspect.id, position)
+                if aspect.sentiment is not None:
+                    _note(self.felt[aspect.sentiment], aspect.id, position)
+            else:
+                _note(self._aspects, aspect, position)
         if entry.sentiment is not None:
             _note(self.sentiments, entry.sentiment, position)
 

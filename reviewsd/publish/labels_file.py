@@ -30,11 +30,11 @@ class LabelsReader:
     """The labels of an earlier publication, by key.
 
     Args:
-        path: Of the file; where it is not there or not whole, nothing is found.
+        path: Of the file; where there is none, or it is not whole, nothing is found.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._content = memoryview(_mapped(path))
+    def __init__(self, path: Path | None) -> None:
+        self._content = memoryview(b"" if path is None else _mapped(path))
         size = len(self._content)
         end = size - size % _NUMBER
         count = int.from_bytes(self._content[end - _NUMBER : end], "little") if end else 0
@@ -45,34 +45,30 @@ class LabelsReader:
         self._upper, self._lower = numbers[:count], numbers[count : 2 * count]
         self._places = numbers[2 * count :]
 
-    def get(self, key: str, /) -> Labels | None:
-        """Those of a key; None where there are none."""
-        number = int(key, 16)
-        upper, lower = number >> _HALF, number & _LOWER
-        at = bisect_left(self._upper, upper)
-        while at < len(self._upper) and self._upper[at] == upper:
+    def find(self, upper: int, lower: int) -> memoryview | None:
+        """Those of a key in halves, encoded; None where there are none."""
+        column = self._upper
+        at = bisect_left(column, upper)
+        while at < len(column) and column[at] == upper:
             if self._lower[at] == lower:
-                return self._labels(self._places[at])
+                place = self._places[at]
+                begin = place >> _SIZE
+                return self._content[begin : begin + (place & ((1 << _SIZE) - 1))]
             at += 1
         return None
 
-    def _labels(self, place: int) -> Labels | None:
-        begin, size = place >> _SIZE, place & ((1 << _SIZE) - 1)
-        try:
-            return _decode(self._content[begin : begin + size])
-        except msgspec.MsgspecError:
-            return None
-
 
 class LabelsWriter:
-    """Writes them, as they are found.
+    """Writes them, as they are found. Those of the last publication that are asked for are kept.
 
     Args:
         file: Open, and empty.
+        earlier: Of the last publication.
     """
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, earlier: LabelsReader) -> None:
         self._file = file
+        self._earlier = earlier
         self._size = 0
         self._upper, self._lower, self._places = (
             array.array("Q"),
@@ -82,16 +78,34 @@ class LabelsWriter:
         self._remembered: dict[str, Labels] = {}
 
     def get(self, key: str, /) -> Labels | None:
-        """Those of a key, if they are among the first that were written."""
-        return self._remembered.get(key)
+        """Those of a key, if they are among the first that were written, or are earlier ones."""
+        labels = self._remembered.get(key)
+        if labels is not None:
+            return labels
+        number = int(key, 16)
+        upper, lower = number >> _HALF, number & _LOWER
+        content = self._earlier.find(upper, lower)
+        if content is None:
+            return None
+        try:
+            labels = _decode(content)
+        except msgspec.MsgspecError:
+            return None
+        self._write(upper, lower, content)
+        if len(self._remembered) < _REMEMBERED:
+            self._remembered[key] = labels
+        return labels
 
     def __setitem__(self, key: str, labels: Labels, /) -> None:
         """Write those of a key."""
+        number = int(key, 16)
+        self._write(number >> _HALF, number & _LOWER, _encode(labels))
         if len(self._remembered) < _REMEMBERED:
             self._remembered[key] = labels
-        number, content = int(key, 16), _encode(labels)
-        self._upper.append(number >> _HALF)
-        self._lower.append(number & _LOWER)
+
+    def _write(self, upper: int, lower: int, content: bytes | memoryview) -> None:
+        self._upper.append(upper)
+        self._lower.append(lower)
         self._places.append(self._size << _SIZE | len(content))
         self._file.write(content)
         self._size += len(content)

@@ -57,7 +57,7 @@ def make(
         settings: What the owner says.
         progress: Told how far it is.
         folder: Where a file without a name may be written.
-        earlier: The labels of the last publication, if there was one.
+        earlier: The labels of the last publication, if there was one and those of this are kept.
         keep: Where to write those of this one, if they are to be kept.
 
     Raises:
@@ -67,13 +67,15 @@ def make(
     generated_at = None if updated_at is None else datetime.datetime.fromisoformat(updated_at)
     with contextlib.ExitStack() as stack:
         entries = stack.enter_context(_Entries(folder))
-        writer = None if keep is None else LabelsWriter(stack.enter_context(keep.open("xb")))
+        writer = None
+        if keep is not None:
+            file = stack.enter_context(keep.open("xb"))
+            writer = LabelsWriter(file, LabelsReader(earlier))
         made = analyse(
             _reviews(dataset, progress),
             dataset.business,
             settings,
             generated_at=generated_at,
-            earlier=None if earlier is None else LabelsReader(earlier),
             keep=writer,
             per_review=entries.add,
         )

@@ -145,7 +145,7 @@ def test_damaged_labels_are_made_again(
     labels.write_bytes(damaged)
     publish(house, *REVIEWS[::-1], review("e", text="Great work.", rating=5), now=LATER)
     assert [2, 3] == counts
-    assert LabelsReader(house.current / layout.LABELS).get("0" * 32) is None
+    assert LabelsReader(house.current / layout.LABELS).find(0, 0) is None
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("ours"), MemoryError()])
