@@ -80,18 +80,22 @@ def decide(reading: ClauseReading, words: Sequence[str], rating: int) -> None:
         return
     by_aspect: dict[str, list[tuple[Match, Sense]]] = {}
     for found in reading.senses:
-        by_aspect.setdefault(found[1].aspect, []).append(found)
-    decisions = [
-        _decide_aspect(aspect, _outermost(senses), reading, words, rating)
-        for aspect, senses in by_aspect.items()
-    ]
-    reading.decisions = [each for each in decisions if each is not None]
+        aspect = found[1].aspect
+        if aspect in by_aspect:
+            by_aspect[aspect].append(found)
+        else:
+            by_aspect[aspect] = [found]
+    decisions = []
+    for aspect, senses in by_aspect.items():
+        outer = senses if len(senses) == 1 else _outermost(senses)
+        decision = _decide_aspect(aspect, outer, reading, words, rating)
+        if decision is not None:
+            decisions.append(decision)
+    reading.decisions = decisions
 
 
 def _outermost(senses: list[tuple[Match, Sense]]) -> list[tuple[Match, Sense]]:
     """Without the matches that lie within a longer one: "expensive" in "less expensive than"."""
-    if len(senses) == 1:
-        return senses
     if len(senses) == 2:  # noqa: PLR2004  # the usual case
         (one, _), (two, _) = senses  # in the order of their starts, shorter first
         if one.start == two.start:
@@ -114,7 +118,10 @@ def _decide_aspect(
     best = found[0][1]
     if len(found) > 1:
         best = max(found, key=lambda each: (abs(each[0]), each[1].end - each[1].start))[1]
-    value, reason = _value([strength for strength, _ in found], reading.score)
+    if len(found) == 1 and not found[0][0]:  # the usual case: its name alone
+        value, reason = reading.score, Reason.WORDS
+    else:
+        value, reason = _value([strength for strength, _ in found], reading.score)
     if 0 < abs(value) < OVERRULES_CONTRASTED and value * (rating - 3) < 0:
         return None  # too weak to contradict the stars, and no reason to agree with them
     sentiment, overruled, by_stars = _sentiment(value, rating, contrasted=reading.clause.contrasted)
@@ -122,15 +129,8 @@ def _decide_aspect(
         reason = Reason.OVERRULED
     elif by_stars:
         reason = Reason.STARS
-    return Decision(
-        aspect=aspect,
-        sentiment=sentiment,
-        score=value,
-        reason=reason,
-        start=best.start,
-        end=best.end,
-        problem=problem if value < 0 else None,
-    )
+    start, end, _ = best
+    return Decision(aspect, sentiment, value, reason, start, end, problem if value < 0 else None)
 
 
 def _strengths(
@@ -145,12 +145,14 @@ def _strengths(
         strength = sense.strength
         if wished:
             strength = -STRONG
-        elif sense.needs_opinion and not _opinion_near(match, reading.opinions):
-            continue
-        elif strength and negated(words, match.start, start):
-            strength = -STRONG if strength > 0 else STRONG
-        elif sense.problem is not None:
-            problem = problem or sense.problem
+        elif sense.needs_opinion:
+            if not _opinion_near(match, reading.opinions):
+                continue
+        elif strength:
+            if negated(words, match.start, start):
+                strength = -STRONG if strength > 0 else STRONG
+            elif sense.problem is not None:
+                problem = problem or sense.problem
         found.append((strength, match))
     return found, problem
 

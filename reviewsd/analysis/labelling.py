@@ -78,14 +78,17 @@ _LEAD: Final = NEGATIONS | word_set("leads")
 
 def _phrase(tokens: Tokens, decision: Decision, reading: ClauseReading) -> str:
     """What matched, with the words that belong to it; at least two words where the clause has."""
-    clause = reading.clause
-    start, end = decision.start, decision.end
-    while start > clause.start and decision.start - start < 3 and tokens.words[start - 1] in _LEAD:  # noqa: PLR2004
+    words = tokens.words
+    first = reading.clause.start
+    _, _, value, _, start, end, _ = decision
+    least = max(first, start - 3)
+    while start > least and words[start - 1] in _LEAD:
         start -= 1
-    near = [each.at for each in reading.opinions if abs(each.at - start) <= 4]  # noqa: PLR2004
-    if not decision.score or end - start == 1:  # the word that names it, up to its opinion
-        start, end = min([start, *near]), max([end, *(at + 1 for at in near)])
-    if end - start == 1 and start > clause.start and tokens.words[start - 1] != ",":
+    if not value or end - start == 1:  # the word that names it, up to its opinion
+        near = [at for at, _ in reading.opinions if -4 <= at - start <= 4]  # noqa: PLR2004
+        if near:  # in the order of the text
+            start, end = min(start, near[0]), max(end, near[-1] + 1)
+    if end - start == 1 and start > first and words[start - 1] != ",":
         start -= 1
     return _fit(tokens, start, end)
 
@@ -106,6 +109,8 @@ def _around(reading: Reading, match: Match) -> str:
 
 
 def _fit(tokens: Tokens, start: int, end: int) -> str:
-    while end - start > 1 and tokens.length(start, end) > MAX_PHRASE:
+    text, _, edges = tokens
+    begin = edges[2 * start]
+    while edges[2 * end - 1] - begin > MAX_PHRASE and end - start > 1:
         end -= 1
-    return tokens.cut(start, end)[:MAX_PHRASE]
+    return text[begin : min(edges[2 * end - 1], begin + MAX_PHRASE)]

@@ -162,8 +162,8 @@ class PatternMatcher:
                 state = begin[first]
                 at = start + 1
                 while state is not None:
-                    if state.payloads:
-                        found += [Match(start, at, payload) for payload in state.payloads]
+                    for payload in state.payloads:
+                        found.append(Match(start, at, payload))  # noqa: PERF401  one, as a rule
                     state = state[ended[at]]
                     at += 1
         return found

@@ -36,6 +36,8 @@ from reviewsd.domain.reviews import Business
 
 _HIDES: Final = Mark.HIDES  # looked up once, as members of enums are slow to get
 _NAMED: Final = ("technicians", "service_areas")
+_MAX_KINDS: Final = 50_000  # words of strangers must not fill the memory
+_MAX_WORD: Final = 30  # characters
 
 
 class _Owned(NamedTuple):
@@ -47,10 +49,12 @@ class _Owned(NamedTuple):
 
 
 class _Kinds(dict[str, int]):
-    """The kind of every token; those that are no words of a pattern are not kept."""
+    """The kind of every token; of those that are no words of a pattern, some are kept."""
 
     def __missing__(self, word: str) -> int:
         if word.isalpha():
+            if len(self) < _MAX_KINDS and len(word) < _MAX_WORD:
+                self[word] = OTHER_WORD
             return OTHER_WORD
         if word[0] == "$":
             return self[MONEY]
@@ -129,28 +133,28 @@ class Rules:
     ) -> None:
         """Put each match where it belongs: to its clause, or to the entities."""
         owned: list[tuple[Match, _Owned]] = []
-        hides = iter([match for match in matches if match.payload is _HIDES])
+        hides = iter([match for match in matches if match[2] is _HIDES])
         reach = -1  # how far the hiding matches that begin no later go
         hiding = next(hides, None)
-        index, last = 0, len(readings) - 1
+        starts = [reading.clause.start for reading in readings[1:]]
+        index, last = 0, len(starts)
         for match in matches:  # in the order of their starts
-            payload = match.payload
+            start, end, payload = match
             if isinstance(payload, _Owned):
                 owned.append((match, payload))
                 continue
             if not readings or payload is _HIDES:
                 continue
-            while index < last and readings[index + 1].clause.start <= match.start:
+            while index < last and starts[index] <= start:
                 index += 1
-            reading = readings[index]
-            while hiding is not None and hiding.start <= match.start:
+            while hiding is not None and hiding.start <= start:
                 reach = max(reach, hiding.end)
                 hiding = next(hides, None)
             if isinstance(payload, Sense):
-                if match.end > reach:
-                    reading.senses.append((match, payload))
+                if end > reach:
+                    readings[index].senses.append((match, payload))
             elif isinstance(payload, Mark) and not _compared(tokens.words, match, payload):
-                reading.mark = payload
+                readings[index].mark = payload
         if owned:
             self._enter(owned, tokens, entities, english=bool(readings))
 
@@ -179,10 +183,11 @@ class Rules:
 
     def _weigh(self, readings: list[ClauseReading], words: list[str], rating: int) -> None:
         """Give each clause its opinion words, and decide."""
-        index, last = 0, len(readings) - 1
+        starts = [reading.clause.start for reading in readings[1:]]
+        index, last = 0, len(starts)
         for at, valence in enumerate(map(self._valences.get, words)):
             if valence is not None:
-                while index < last and readings[index + 1].clause.start <= at:
+                while index < last and starts[index] <= at:
                     index += 1
                 readings[index].words.append((at, valence))
         for reading in readings:
