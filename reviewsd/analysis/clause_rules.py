@@ -34,6 +34,9 @@ class Reason(Enum):
     OVERRULED = "the clause says the opposite of the stars"
 
 
+_STARS, _PHRASE, _WORDS, _OVERRULED = Reason  # looked up once, as members of enums are slow to get
+
+
 class Decision(NamedTuple):
     """What was decided about an aspect in a clause."""
 
@@ -119,16 +122,16 @@ def _decide_aspect(
     if len(found) > 1:
         best = max(found, key=lambda each: (abs(each[0]), each[1].end - each[1].start))[1]
     if len(found) == 1 and not found[0][0]:  # the usual case: its name alone
-        value, reason = reading.score, Reason.WORDS
+        value, reason = reading.score, _WORDS
     else:
         value, reason = _value([strength for strength, _ in found], reading.score)
     if 0 < abs(value) < OVERRULES_CONTRASTED and value * (rating - 3) < 0:
         return None  # too weak to contradict the stars, and no reason to agree with them
     sentiment, overruled, by_stars = _sentiment(value, rating, contrasted=reading.clause.contrasted)
     if overruled:
-        reason = Reason.OVERRULED
+        reason = _OVERRULED
     elif by_stars:
-        reason = Reason.STARS
+        reason = _STARS
     start, end, _ = best
     return Decision(aspect, sentiment, value, reason, start, end, problem if value < 0 else None)
 
@@ -168,12 +171,12 @@ def _value(strengths: Sequence[float], clause: float) -> tuple[float, Reason]:
     if len(strengths) > 1:
         value = max(0.0, *strengths) + min(0.0, *strengths)
     if not value:
-        return clause, Reason.WORDS
+        return clause, _WORDS
     if abs(value) < STRONG:
-        return value + clause / 2, Reason.PHRASE
+        return value + clause / 2, _PHRASE
     if value > 0:
-        return max(value, clause), Reason.PHRASE
-    return min(value, clause), Reason.PHRASE
+        return max(value, clause), _PHRASE
+    return min(value, clause), _PHRASE
 
 
 def _opinion_near(match: Match, found: Sequence[Opinion]) -> bool:

@@ -11,6 +11,7 @@ from reviewsd.analysis.text import Tokens
 from reviewsd.analysis.wordlists import word_set
 
 MAX_PHRASE: Final = 120  # characters; insights.md 4, rule 6
+_COUNTING: Final = (None, Mark.WISHED)  # marks of clauses whose words count
 PROBLEM_STARS: Final = 4  # problems are looked for in reviews of at most so many
 
 
@@ -33,7 +34,7 @@ def labels_of(reading: Reading, rating: int) -> Labels:
     total = 0.0
     scored = 0
     for each in reading.clauses:
-        if each.opinions and each.mark in (None, Mark.WISHED):
+        if each.opinions and each.mark in _COUNTING:
             total += each.score
             scored += 1
         for decision in each.decisions:
