@@ -57,7 +57,7 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> int:
     with ExitStack() as stack:
         if options.config_schema:
             return _answer(show.schema(), 0)
-        if options.insights or options.explain is not None:
+        if options.insights or options.explain is not None or options.label is not None:
             return tell_insights(options, environ)
         if options.check and options.json:
             return check_for_programs(options.config, options.data, environ)
@@ -116,6 +116,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--data", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--insights", choices=("served", "made"), help=argparse.SUPPRESS)
     parser.add_argument("--explain", help=argparse.SUPPRESS)
+    parser.add_argument("--label", help=argparse.SUPPRESS)
+    parser.add_argument("--batch", type=int, default=20, help=argparse.SUPPRESS)
+    parser.add_argument("--limit", type=int, help=argparse.SUPPRESS)
     return parser
 
 
@@ -151,12 +154,16 @@ def _insights(dataset: Dataset, config: Config) -> str:
 def tell_insights(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Tell the insights, or why a review has its labels, as JSON."""
     from reviewsd.app import check as inspection  # noqa: PLC0415  the daemon has no word lists
-    from reviewsd.app import insights  # noqa: PLC0415  nor these
+    from reviewsd.app import insights, labeller  # noqa: PLC0415  nor these
 
     try:
         folder = insights.read(options.config, options.data, environ)
         if options.explain is not None:
             return _answer(folder.explanation(options.explain), 0)
+        if options.label is not None:
+            session = labeller.Labeller(folder, options.label, options.batch)
+            labeller.run(session, options.limit, sys.stdin.buffer)
+            return 0
         return _answer(folder.insights(made=options.insights == "made"), 0)
     except ConfigError as error:
         return _fail(error.lines, EX_CONFIG)

@@ -4,7 +4,6 @@ What the analyser makes becomes an ``InsightsFile``, as if it had stood in insig
 is written to a file without a name and mapped from there: it may be as large as the reviews.
 """
 
-import contextlib
 import datetime
 import mmap
 import tempfile
@@ -17,7 +16,7 @@ from typing import Self
 import msgspec
 from msgspec import Raw
 
-from reviewsd.analysis.analysing import analyse
+from reviewsd.analysis.analysing import EarlierLabels, LabelStore, analyse
 from reviewsd.analysis.settings import Settings
 from reviewsd.domain.dataset import Dataset, InsightsFile, Mentions, Progress
 from reviewsd.domain.insights import Insights, PerReview
@@ -47,8 +46,8 @@ def make(
     progress: Progress,
     *,
     folder: Path,
-    earlier: Path | None = None,
-    keep: Path | None = None,
+    earlier: EarlierLabels | None = None,
+    keep: LabelStore | None = None,
 ) -> InsightsFile:
     """Insights made from the reviews of a dataset.
 
@@ -57,30 +56,24 @@ def make(
         settings: What the owner says.
         progress: Told how far it is.
         folder: Where a file without a name may be written.
-        earlier: The labels of the last publication, if there was one and those of this are kept.
-        keep: Where to write those of this one, if they are to be kept.
+        earlier: Labels that there are, such as those of the last publication.
+        keep: Where those of this one are kept, if they are.
 
     Raises:
         OSError: The folder cannot be written: the disk is full, for one.
     """
     updated_at = documents.updated_at(dataset)
     generated_at = None if updated_at is None else datetime.datetime.fromisoformat(updated_at)
-    with contextlib.ExitStack() as stack:
-        entries = stack.enter_context(_Entries(folder))
-        writer = None
-        if keep is not None:
-            file = stack.enter_context(keep.open("xb"))
-            writer = LabelsWriter(file, LabelsReader(earlier))
+    with _Entries(folder) as entries:
         made = analyse(
             _reviews(dataset, progress),
             dataset.business,
             settings,
             generated_at=generated_at,
-            keep=writer,
+            earlier=earlier,
+            keep=keep,
             per_review=entries.add,
         )
-        if writer is not None:
-            writer.finish()
         encoded = _encode(made.insights)
         members = msgspec.json.decode(encoded, type=dict[str, Raw])
         members |= {"generated_at": Raw(_encode(updated_at)), "per_review": entries.object()}
@@ -108,7 +101,11 @@ def attempt(
         OSError: As ``make``.
     """
     try:
-        return make(dataset, settings, progress, folder=folder, earlier=earlier, keep=keep)
+        with keep.open("xb") as file:
+            writer = LabelsWriter(file, LabelsReader(earlier))
+            made = make(dataset, settings, progress, folder=folder, keep=writer)
+            writer.finish()
+            return made
     except OSError:
         raise
     except MemoryError:

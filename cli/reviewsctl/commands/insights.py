@@ -1,4 +1,4 @@
-"""``reviewsctl insights``: what the insights say, and why (insights.md 8)."""
+"""``reviewsctl insights``: what the insights say, and why; and how to make better ones (insights.md 8)."""
 
 import os
 from pathlib import Path
@@ -8,12 +8,18 @@ import typer
 
 from reviewsctl.commands.import_ import ConfigFile, DataDir
 from reviewsctl.daemon.session import Json
-from reviewsctl.terminal.output import EXIT_FAILED, complain, failing
+from reviewsctl.terminal.output import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    complain,
+    failing,
+    json_line,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reviewsctl.daemon.reports import Entity, Explanation, Insights
+    from reviewsctl.labelling.command import Options
 
 FILE: Final = "insights.json"
 
@@ -22,13 +28,18 @@ EPILOG: Final = """\b
       reviewsctl insights
       reviewsctl insights --data export/ --json | jq .insights.aspects
       reviewsctl insights --explain g-4f0c2a
-      reviewsctl insights --write"""
+      reviewsctl insights --suggest >> insights.yaml
+      reviewsctl insights --diff
+      reviewsctl insights --write
+      reviewsctl insights --model qwen3:8b --endpoint http://127.0.0.1:11434/v1
+      reviewsctl insights --model gpt-5-mini --endpoint https://api.openai.com/v1 --key-file key
+      reviewsctl insights --model claude-haiku-4-5 --api anthropic \\
+          --endpoint https://api.anthropic.com --key-env ANTHROPIC_API_KEY --limit 100"""
 
-_BAR: Final = 20  # characters of all mentions being positive
-_SHOWN: Final = 10  # entries of each list
+_SECONDS: Final = 300.0  # for an answer; a small computer thinks long about twenty reviews
 
 
-def insights(
+def insights(  # noqa: PLR0913  # these are the command's options
     *,
     config: ConfigFile = None,
     data: DataDir = None,
@@ -38,37 +49,141 @@ def insights(
             metavar="ID", show_default=False, help="Why this review has the labels it has."
         ),
     ] = "",
+    suggest: Annotated[
+        bool, typer.Option("--suggest", help="Candidates for insights.yaml, to choose from.")
+    ] = False,
+    diff: Annotated[
+        bool, typer.Option("--diff", help=f"What the rules make against the {FILE} there is.")
+    ] = False,
     write: Annotated[
         bool, typer.Option("--write", help=f"Write what the rules make to {FILE}.")
     ] = False,
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            show_default=False,
+            help=f"Have this language model label the reviews, and write {FILE}. Needs --endpoint.",
+        ),
+    ] = "",
+    endpoint: Annotated[
+        str,
+        typer.Option(
+            metavar="URL",
+            show_default=False,
+            help="The model's server, as http://127.0.0.1:11434/v1. Asks before texts leave this "
+            "machine.",
+        ),
+    ] = "",
+    api: Annotated[
+        str,
+        typer.Option(
+            metavar="openai|anthropic",
+            help="What the server speaks. Ollama, llama.cpp, vLLM and LiteLLM speak OpenAI's.",
+        ),
+    ] = "openai",
+    key_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH", show_default=False, help="A file that holds the server's key."
+        ),
+    ] = None,
+    key_env: Annotated[
+        str,
+        typer.Option(
+            metavar="VARIABLE", show_default=False, help="The environment variable that holds it."
+        ),
+    ] = "",
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            show_default=False,
+            help="Label so many texts at most, the newest; rules the rest.",
+        ),
+    ] = None,
+    input_price: Annotated[
+        float | None,
+        typer.Option(min=0, show_default=False, help="Of a million tokens sent, for the estimate."),
+    ] = None,
+    output_price: Annotated[
+        float | None,
+        typer.Option(min=0, show_default=False, help="Of a million tokens answered."),
+    ] = None,
+    max_cost: Annotated[
+        float | None,
+        typer.Option(min=0, show_default=False, help="Stop before it costs more, by these prices."),
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(min=0.1, metavar="SECONDS", help="For each answer of the server.")
+    ] = _SECONDS,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Send texts to other machines without asking.")
+    ] = False,
     replace: Annotated[
-        bool, typer.Option("--replace", help=f"With --write: over the {FILE} there is.")
+        bool,
+        typer.Option("--replace", help=f"With --write and --model: over the {FILE} there is."),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Shows what the insights say, and why.
+    """Shows what the insights say, and why; and makes better ones.
 
     No daemon has to run. Shown are those of insights.json where there is one, else those that are made from the reviews by rules,
     as the daemon makes them. insights.yaml beside reviews.json names technicians, services and
     further aspects. With --write the owner gets a file to edit, which is served instead from then
     on; the old one is kept as insights.json.bak.
+
+    With --model a language model labels the reviews: it is sent texts and stars, and never who
+    wrote them. A label counts only if it is of the known lists and its phrase stands in the review;
+    counting is left to the rules. Labels are kept in insights.labels, so that a run that is stopped
+    goes on where it was, and a later one pays for new reviews only.
     """
-    if (bool(explain) and write) or (replace and not write):
+    if sum(map(bool, (explain, suggest, diff, write, model))) > 1:
         raise typer.BadParameter(
-            "--explain and --write exclude each other; --replace needs --write"
+            "--explain, --suggest, --diff, --write and --model exclude each other"
         )
+    if replace and not (write or model):
+        raise typer.BadParameter("--replace needs --write or --model")
+    if not model and (endpoint or key_file or key_env or limit or max_cost is not None or yes):
+        raise typer.BadParameter("this needs --model NAME and --endpoint URL")
+    if model:
+        from reviewsctl.labelling.bill import Prices  # these cost 40 ms, see main
+        from reviewsctl.labelling.command import Options
+        from reviewsctl.labelling.wire import Api
+
+        if api not in {each.value for each in Api}:
+            raise typer.BadParameter(
+                f'expected openai or anthropic, got "{api}"', param_hint="--api"
+            )
+        options = Options(
+            model=model,
+            endpoint=endpoint,
+            api=Api(api),
+            key_file=key_file,
+            key_env=key_env,
+            yes=yes,
+            limit=limit,
+            prices=Prices(tokens_in=input_price, tokens_out=output_price),
+            max_cost=max_cost,
+            seconds=timeout,
+        )
+        _label(options, config, data, replace=replace, as_json=as_json)
+        return
     from reviewsctl.daemon import program  # 25 ms, see main
+    from reviewsctl.terminal import insights as shown
     from reviewsctl.terminal.escaping import printable
 
     with failing(as_json=as_json):
         if explain:
             told = program.explanation(config, data, explain)
-            text, lines = told.text, _explained(told.value)
+            text, lines = told.text, shown.explained(told.value)
         else:
             answer = program.insights(config, data, made=write)
-            text, lines = answer.text, _shown(answer.value)
+            text, lines = answer.text, shown.overview(answer.value)
             if write:
-                lines = iter([_written(Path(answer.value.data_dir), text, replace=replace)])
+                folder = Path(answer.value.data_dir)
+                _refuse_other(folder, replace=replace)
+                lines = iter([_written(folder, _member(text, "insights"))])
     if as_json and not write:
         typer.echo(text)
         return
@@ -76,60 +191,47 @@ def insights(
         typer.echo(printable(line))
 
 
-def _shown(found: "Insights") -> "Iterator[str]":
-    told, origin = found.insights, found.origin
-    yield f"{'data':<15}{found.data_dir}"
-    yield f"{'insights':<15}{'none' if origin is None else origin.line()}"
-    if told.summary is not None:
-        yield f"{'summary':<15}{told.summary}"
-    if told.temporal.trend is not None:
-        yield f"{'trend':<15}{told.temporal.trend}"
-    for heading, entities, barred in (
-        ("aspects", told.aspects, True),
-        ("people", told.entities.technicians, True),
-        ("services", told.entities.services, True),
-        ("problems", told.entities.problems, False),
-    ):
-        if entities:
-            yield ""
-            yield heading
-            for each in entities[:_SHOWN]:
-                yield f"  {each}" if isinstance(each, str) else _row(each, barred=barred)
-            if (more := len(entities) - _SHOWN) > 0:
-                yield f"  and {more:,} more"
+def _label(
+    options: "Options", config: Path | None, data: Path | None, *, replace: bool, as_json: bool
+) -> None:
+    """``--model``."""
+    from reviewsctl.labelling import command  # see main
+    from reviewsctl.labelling.errors import ModelError
+    from reviewsctl.terminal.escaping import printable
+
+    try:
+        with failing(as_json=as_json):
+            outcome, bill = command.label(options, config, data, replace=replace, quiet=as_json)
+            if not outcome.by_model:
+                raise ModelError(
+                    f"{options.model} has labelled no review; {FILE} is not written",
+                    "See whether it can answer by a JSON schema.",
+                )
+    except KeyboardInterrupt:
+        complain("error", command.interrupted(), as_json=as_json)
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    written = _written(outcome.folder, outcome.insights)
+    if as_json:
+        typer.echo(json_line(command.document(outcome, bill)))
+        return
+    for line in (*command.told(outcome, bill, options.model), written):
+        typer.echo(printable(line))
 
 
-def _row(entity: "Entity", *, barred: bool) -> str:
-    count, share = entity.mention_count, entity.positive_pct
-    row = f"  {entity.called[:28]:<28}  {'' if count is None else f'{count:,}':>7}"
-    if not barred or share is None or not count:
-        return row.rstrip()
-    filled = round(_BAR * share / 100)
-    return f"{row}  {'█' * filled}{'░' * (_BAR - filled)}  {share:3.0f} % positive"
+def _member(text: str, name: str) -> bytes:
+    import json  # see main
+
+    return json.dumps(json.loads(text)[name], ensure_ascii=False).encode()
 
 
-def _explained(found: "Explanation") -> "Iterator[str]":
-    yield f"{found.id}, {found.rating} stars" + (
-        "" if found.english or not found.clauses else ", not English: taken by its stars alone"
-    )
-    for clause in found.clauses:
-        yield ""
-        yield clause.text
-        if clause.words:
-            words = ", ".join(f"{word} {valence:+.1f}" for word, valence in clause.words)
-            yield f"  words    {words}; together {clause.score:+.2f}"
-        if clause.contrasted:
-            yield "  contrast its sentence has a contrast word"
-        if clause.set_aside is not None:
-            yield f"  left out it {clause.set_aside}"
-        for aspect in clause.aspects:
-            matched = ", ".join(f'"{each}"' for each in aspect.matched)
-            decided = aspect.sentiment or "not counted"
-            yield f"  {aspect.aspect}: {decided}, by {matched}; {aspect.why}"
+def _refuse_other(folder: Path, *, replace: bool) -> None:
+    path = folder / FILE
+    if os.path.lexists(path) and not replace:
+        _refuse(f"{path} is there already", "Replace it with --replace; it is kept as .bak.")
 
 
-def _written(folder: Path, text: str, *, replace: bool) -> str:
-    """Write the insights; says what was done."""
+def _written(folder: Path, insights: bytes) -> str:
+    """Write the insights, which are JSON; says what was done."""
     import json  # see main
 
     from reviewsctl.files.folders import opened
@@ -137,9 +239,7 @@ def _written(folder: Path, text: str, *, replace: bool) -> str:
     from reviewsctl.importing.writing import draft
 
     path = folder / FILE
-    if os.path.lexists(path) and not replace:
-        _refuse(f"{path} is there already", "Replace it with --replace; it is kept as .bak.")
-    content = json.dumps(json.loads(text)["insights"], indent=2, ensure_ascii=False)
+    content = json.dumps(json.loads(insights), indent=2, ensure_ascii=False)
     try:
         with opened(folder) as place, draft(place, FILE) as new:
             new.file.write(content.encode() + b"\n")

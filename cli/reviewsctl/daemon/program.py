@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, NoReturn, TypeVar
 
 import msgspec
 
@@ -25,6 +25,8 @@ from reviewsctl.terminal.escaping import printable
 
 _EX_CONFIG: Final = 78
 _EX_DATAERR: Final = 65
+
+_T = TypeVar("_T")
 
 
 class BadConfiguration(DaemonError):  # noqa: N818  # named as the outcome it is
@@ -69,6 +71,45 @@ def check(
                 return decode(line, Report)
         process.wait()
         raise NotInstalled(_lines(said))
+
+
+class Conversation:
+    """What a running ``reviewsd`` is told and tells, a line at a time; made by ``conversation``."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", said: IO[bytes]) -> None:
+        self._process = process
+        self._said = said
+
+    def tell(self, line: bytes) -> None:
+        """Tell it a line, which ends so."""
+        assert self._process.stdin is not None  # noqa: S101  # it is a pipe
+        try:
+            self._process.stdin.write(line)
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            self._fail()
+
+    def hear(self, kind: type[_T]) -> _T:
+        """The next line."""
+        assert self._process.stdout is not None  # noqa: S101  # it is a pipe
+        line = self._process.stdout.readline()
+        if not line.endswith(b"\n"):
+            self._fail()
+        return decode(line, kind).value
+
+    def _fail(self) -> NoReturn:
+        _judge(self._process.wait(), self._said)
+        raise NotInstalled(_lines(self._said))
+
+
+@contextlib.contextmanager
+def conversation(
+    config: Path | None, data: Path | None, *arguments: str
+) -> "Iterator[Conversation]":
+    """A ``reviewsd`` that answers line by line, for the block."""
+    where = [*_option("--config", config), *_option("--data", data)]
+    with _running(*arguments, *where, stdin=subprocess.PIPE) as (process, said):
+        yield Conversation(process, said)
 
 
 class BadData(DaemonError):  # noqa: N818  # the same
@@ -122,23 +163,29 @@ def _option(name: str, path: Path | None) -> list[str]:
 def _whole(*arguments: str) -> bytes:
     with _running(*arguments) as (process, said):
         output, _ = process.communicate()
-        if process.returncode == _EX_CONFIG:
-            raise BadConfiguration(_lines(said))
-        if process.returncode == _EX_DATAERR:
-            raise BadData(_lines(said))
-        if process.returncode:
-            raise NotInstalled(_lines(said))
+        _judge(process.returncode, said)
         return output
 
 
+def _judge(code: int, said: IO[bytes]) -> None:
+    if code == _EX_CONFIG:
+        raise BadConfiguration(_lines(said))
+    if code == _EX_DATAERR:
+        raise BadData(_lines(said))
+    if code:
+        raise NotInstalled(_lines(said))
+
+
 @contextlib.contextmanager
-def _running(*arguments: str) -> "Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]":
+def _running(
+    *arguments: str, stdin: int = subprocess.DEVNULL
+) -> "Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]":
     """The program while it runs, and what it says on stderr."""
     command = [sys.executable, "-P", "-m", "reviewsd", *arguments]
     with tempfile.TemporaryFile() as said:  # a file never fills up, as a pipe nobody reads would
         try:
             process = subprocess.Popen(  # noqa: S603  # our own program
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said
+                command, stdin=stdin, stdout=subprocess.PIPE, stderr=said
             )
         except OSError as fault:
             raise NotInstalled([str(fault)]) from fault

@@ -15,7 +15,7 @@ import stat
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, cast
 
 from reviewsctl.files.ownership import MAX_LINKS, steps, user_name
 
@@ -104,6 +104,32 @@ class Folder:
             file.close()
             raise OSError(errno.EINVAL, "it is no regular file", str(path))
         return file
+
+    def journal(self, name: str, mode: int) -> BinaryIO:
+        """Open a file for reading, and for writing at its end; it is made where there is none.
+
+        Raises:
+            LinkError: It is a link.
+            OSError: It is no file, has another name as well, or cannot be written.
+        """
+        flags = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+        path, made = self.path / name, self.look(name) is None
+        try:
+            descriptor = os.open(name, flags | os.O_CREAT, mode, dir_fd=self._descriptor)
+        except OSError as fault:
+            if fault.errno == errno.ELOOP:
+                raise LinkError(path) from fault
+            raise OSError(fault.errno, fault.strerror, str(path)) from fault
+        file = os.fdopen(descriptor, "r+b", buffering=0)
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode) or facts.st_nlink != 1:
+            file.close()
+            raise OSError(errno.EINVAL, "it is no regular file of one name", str(path))
+        if made:
+            os.fchmod(descriptor, mode)
+            with contextlib.suppress(PermissionError):
+                os.fchown(descriptor, self.facts.st_uid, self.facts.st_gid)
+        return cast("BinaryIO", file)
 
     @contextlib.contextmanager
     def draft(self, name: str) -> Iterator[Draft]:

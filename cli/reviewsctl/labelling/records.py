@@ -1,0 +1,60 @@
+"""What models have said, kept in the data directory: a line of JSON for each batch (insights.md 7, cache).
+
+A batch is on disk before the next one is asked for. A run that is killed while it writes leaves a line
+without an end, which the next run takes away.
+"""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from typing import BinaryIO, Final
+
+from reviewsctl.files.folders import Folder
+from reviewsctl.labelling.errors import ModelError
+
+NAME: Final = "insights.labels"
+_MODE: Final = 0o644  # as insights.json: it says nothing that is not in there
+
+
+class Records:
+    """The file, which is this run's alone; made by ``opened``."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def lines(self) -> Iterator[bytes]:
+        """The whole lines; what is behind the last one is taken away."""
+        self._file.seek(0)
+        end = 0
+        with open(os.dup(self._file.fileno()), "rb") as reader:  # noqa: PTH123  a descriptor
+            for line in reader:
+                if not line.endswith(b"\n"):
+                    break
+                end += len(line)
+                yield line
+        self._file.truncate(end)
+
+    def add(self, line: bytes) -> None:
+        """Write a line, on the disk when this returns."""
+        rest = memoryview(line + b"\n")
+        while rest:
+            rest = rest[self._file.write(rest) :]
+        os.fsync(self._file.fileno())
+
+
+@contextlib.contextmanager
+def opened(folder: Folder) -> Iterator[Records]:
+    """The file of a data directory, for the block.
+
+    Raises:
+        ModelError: Another run has it.
+        OSError: It cannot be written, or is no file of its own.
+    """
+    with folder.journal(NAME, _MODE) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as fault:
+            raise ModelError("another run labels these reviews already") from fault
+        folder.sync()
+        yield Records(file)
