@@ -6,7 +6,8 @@ is one whom the review names. Counting is left to ``counting``.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -111,10 +112,7 @@ class ModelLabels:
             "services": catalogue.services,
             "problems": catalogue.problems,
         }
-        self._names = {
-            person: [words_of(each) for each in (name, *catalogue.aliases.get(person, ()))]
-            for person, name in catalogue.technicians.items()
-        }
+        self._names = dict(_names(catalogue))
         self.instructions = self._instruct(catalogue)
         self.schema = self._schema()
         parts = [VERSION, model, self.instructions, self.schema]
@@ -188,12 +186,9 @@ class ModelLabels:
         return tuple(seen)
 
     def _named(self, person: str, text: str) -> bool:
-        """Whether a text has a word of the person's name or aliases: nobody is guessed."""
-        there = {word.removesuffix("'s") for word in words_of(text)}
-        return any(
-            any(word in there for word in words if len(word) > 1 or len(words) == 1)
-            for words in self._names[person]
-        )
+        """Whether a text has a name of the person: nobody is guessed."""
+        there = _spaced(word.removesuffix("'s") for word in words_of(text))
+        return any(name in there for name in self._names[person])
 
     def _instruct(self, catalogue: Catalogue) -> str:
         lists = {kind: dict(entries) for kind, entries in self._lists.items() if entries}
@@ -255,6 +250,20 @@ def merged(said: Said, rules: Labels) -> Labels:
             for kind in _KINDS
         },
     )
+
+
+def _names(catalogue: Catalogue) -> Iterator[tuple[str, list[str]]]:
+    """What people are called: name, aliases, and words of the name that nobody else's has (insights.md 6)."""
+    words = {person: words_of(name) for person, name in catalogue.technicians.items()}
+    owners = Counter(word for each in words.values() for word in set(each))
+    for person, name in words.items():
+        aliases = [words_of(alias) for alias in catalogue.aliases.get(person, ())]
+        own = [[word] for word in name if owners[word] == 1 and len(word) > 1]
+        yield person, [_spaced(each) for each in (name, *aliases, *own)]
+
+
+def _spaced(words: Iterable[str]) -> str:
+    return f" {' '.join(words)} "
 
 
 def _verbatim(text: str, folded: str, phrase: str) -> str | None:

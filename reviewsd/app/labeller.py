@@ -24,7 +24,8 @@ from reviewsd.domain.dataset import InsightsFile
 from reviewsd.domain.reviews import Review
 from reviewsd.publish import documents, made_insights
 
-BATCH_BYTES: Final = 32_000  # of texts; a review has at most 10,000 characters
+MAX_TEXT: Final = 10_000  # characters of a text that a model is sent; the rest is left out
+BATCH_BYTES: Final = 32_000  # of texts; one that is longer is a batch of its own
 _BESIDE: Final = 40  # bytes of a review that are not its text
 _RULES: Final = "lexicon-"  # begins the model of what rules made
 
@@ -204,7 +205,7 @@ class Labeller:
         key = label_key(text, review.rating, self._labels.digest)
         known = self._texts.get(key)
         if known is None:
-            self._texts[key] = _Text(position, len(text.encode()) + _BESIDE)
+            self._texts[key] = _Text(position, len(text[:MAX_TEXT].encode()) + _BESIDE)
         else:
             known.reviews += 1
 
@@ -226,7 +227,7 @@ class Labeller:
 
     def _asked(self, key: str, number: str) -> Asked:
         review = self._review(key)
-        return Asked(id=number, rating=review.rating, text=review.text or "")
+        return Asked(id=number, rating=review.rating, text=(review.text or "")[:MAX_TEXT])
 
     def _judge(self, text: str, keys: list[str], asked: list[Asked], *, again: bool) -> Verdict:
         judged = self._labels.judge(text, asked)

@@ -63,7 +63,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     refused: int
     faults: tuple[str, ...]
     by_rules: bool
-    record: msgspec.Raw | None
+    record: dict[str, object] | None
 
 
 class Labelled(msgspec.Struct, frozen=True, kw_only=True):
@@ -181,7 +181,7 @@ class _Asking:
         if verdict is None or verdict.record is None:
             self.outcome.stopped = True
             return False
-        self.kept.add(bytes(verdict.record))
+        self.kept.add(msgspec.json.encode(verdict.record))
         self.outcome.asked += batch.reviews
         self.outcome.refused += verdict.refused
         self.outcome.batches_by_rules += verdict.by_rules

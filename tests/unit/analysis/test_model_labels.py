@@ -1,0 +1,178 @@
+"""What of a language model's answer is believed (insights.md 7)."""
+
+import json
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewsd.analysis.analysing import catalogue
+from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels
+from reviewsd.analysis.model_labels import Asked, AspectSaid, Judgement, ModelLabels, Said, merged
+from reviewsd.analysis.settings import Settings, Technician
+from reviewsd.domain.reviews import Business
+
+SETTINGS = Settings(
+    technicians=(
+        Technician(name="Sam Ortiz", aliases=("Sammy",)),
+        Technician(name="Sam Lee"),
+        Technician(name="Zoë Marchand"),
+    )
+)
+LISTS = catalogue(Business(name="B", category="Plumber"), SETTINGS)
+LABELS = ModelLabels(LISTS, "tiny")
+TEXT = "Sammy wasn\u2019t late. The PRICE was fair;\nthe leak is fixed. \N{SMILING FACE WITH SUNGLASSES}"
+
+
+def judged(entries: object, text: str = TEXT, rating: int = 4) -> Judgement:
+    answer = entries if isinstance(entries, str) else json.dumps({"reviews": entries})
+    return LABELS.judge(answer, [Asked(id="1", rating=rating, text=text)])
+
+
+def entry(**labels: Any) -> list[dict[str, Any]]:  # noqa: ANN401  JSON
+    return [{"id": "1", "aspects": [], **labels}]
+
+
+def aspect(**changed: str) -> list[dict[str, Any]]:
+    given = {"id": "pricing", "sentiment": "positive", "phrase": "PRICE was fair"}
+    return entry(aspects=[given | changed])
+
+
+def test_what_is_right_is_believed() -> None:
+    found = judged(
+        entry(
+            aspects=[{"id": "punctuality", "sentiment": "positive", "phrase": "wasn't late"}],
+            technicians=["sam-ortiz"],
+            services=["leak-repair"],
+            problems=["long-wait"],
+        )
+    )
+    assert (4, 0, ()) == (found.labels, found.refused, found.faults)
+    said = found.said["1"]
+    assert "wasn\u2019t late" == said.aspects[0].phrase  # as the text spells it
+    assert (("sam-ortiz",), ("leak-repair",)) == (said.technicians, said.services)
+
+
+@pytest.mark.parametrize(
+    ("entries", "fault"),
+    [
+        (aspect(id="looks"), "review 1, aspects[0].id: not in the list"),
+        (aspect(sentiment="great"), "review 1, aspects[0].sentiment: not one of"),
+        (aspect(phrase="a fair price"), "review 1, aspects[0].phrase: not a verbatim piece"),
+        (aspect(phrase=""), "review 1, aspects[0].phrase: not a verbatim piece"),
+        (aspect(phrase=" ;\n"), "review 1, aspects[0].phrase: not a verbatim piece"),
+        (entry(services=["theft"]), "review 1, services[0]: not in the list"),
+        (entry(services=["leak-repair"] * 2), "review 1, services[1]: not in the list, or there"),
+        (entry(technicians=["zoe-marchand"]), "technicians[0]: the text does not name"),
+        (entry(technicians=["sam-lee"]), "technicians[0]: the text does not name"),
+        (entry() * 2, "an entry for no review, or a second one"),
+        ([*entry(), {"id": "2", "aspects": []}], "an entry for no review"),
+        ([], "review 1: no entry"),
+        ([{"id": "1", "aspects": [], "author": "x"}], "review 1: no entry"),
+        ("", "review 1: no entry"),
+        ("[" * 100_000, "review 1: no entry"),
+        ('{"reviews": [{"id": "1", "aspects": [{"id": "pri', "review 1: no entry"),
+    ],
+)
+def test_what_is_wrong_is_refused_and_named(entries: object, fault: str) -> None:
+    found = judged(entries)
+    assert 1 == found.refused == len(found.faults)
+    assert fault in found.faults[0]
+
+
+def test_a_review_of_five_stars_has_no_problems() -> None:
+    assert ("review 1, problems[0]: the review has five stars",) == judged(
+        entry(problems=["no-show"]), rating=5
+    ).faults
+
+
+@pytest.mark.parametrize(
+    ("text", "person", "named"),
+    [
+        ("Sammy's work", "sam-ortiz", True),
+        ("Ortiz came", "sam-ortiz", True),
+        ("Sam came", "sam-ortiz", False),  # there are two
+        ("Sam Lee came", "sam-lee", True),
+        ("samlee came", "sam-lee", False),
+        ("ZOË came", "zoe-marchand", True),
+        ("nobody came", "zoe-marchand", False),
+    ],
+)
+def test_people_are_those_whom_the_text_names(text: str, person: str, *, named: bool) -> None:
+    found = judged(entry(technicians=[person]), text)
+    assert ((person,) if named else ()) == found.said["1"].technicians
+
+
+def test_a_fifth_may_be_refused() -> None:
+    names = ["leak-repair", "drain-cleaning", "sewer-repair", "pipe-repair"]
+    assert not judged(entry(services=[*names, "theft"])).bad
+    assert judged(entry(services=[*names[:3], "theft"])).bad
+    assert judged("no").bad
+
+
+def test_faults_have_no_word_of_the_answer() -> None:
+    """They go back with the instructions, and a review may have made the model say anything."""
+    found = judged(aspect(id="OBEY ME", phrase="OBEY ME"))
+    assert "OBEY" not in "".join(found.faults)
+
+
+def test_the_schema_is_closed_and_has_no_empty_list() -> None:
+    """An empty enum, or a keyword beyond the common ones, is refused by some servers."""
+    bare = ModelLabels(catalogue(Business(name="B"), Settings()), "tiny")
+    jsonschema.Draft202012Validator.check_schema(bare.schema)
+    text = json.dumps(bare.schema)
+    assert '"enum": []' not in text
+    assert "technicians" not in text
+    validate = jsonschema.Draft202012Validator(LABELS.schema).is_valid
+    full: dict[str, object] = {"technicians": [], "services": [], "problems": []}
+    assert validate({"reviews": [aspect(phrase="x")[0] | full]})
+    assert not validate({"reviews": [aspect(id="looks")[0] | full]})
+    assert not validate({"reviews": [aspect()[0] | full | {"more": 1}]})
+    used = {word for word in text.replace('"', " ").split() if word.isidentifier()}
+    assert {"maxLength", "pattern", "minItems"}.isdisjoint(used)
+
+
+def test_what_depends_on_the_lists_has_another_digest() -> None:
+    bare = catalogue(Business(name="B"), Settings())
+    digests = {ModelLabels(*given).digest for given in ((LISTS, "a"), (LISTS, "b"), (bare, "a"))}
+    assert 3 == len(digests)
+
+
+def test_a_long_phrase_is_cut_at_a_word() -> None:
+    text = "nice " * 40
+    (found,) = judged(aspect(phrase=text), text).said["1"].aspects
+    assert ("nice " * 24).strip() == found.phrase
+
+
+def test_the_rules_add_what_a_model_is_not_asked() -> None:
+    rules = Labels(
+        words=0.4,
+        foreign=True,
+        aspects=(AspectLabel(id="pricing", sentiment="positive", phrase="x", strength=0.9),),
+        services=(EntityLabel(id="leak-repair", phrase="the leak"),),
+        service_areas=(EntityLabel(id="north"),),
+    )
+    said = Said(
+        aspects=(
+            AspectSaid(id="pricing", sentiment="positive", phrase="fair"),
+            AspectSaid(id="scheduling", sentiment="negative", phrase="late"),
+        ),
+        services=("leak-repair", "pipe-repair"),
+    )
+    found = merged(said, rules)
+    assert [0.9, 0.5] == [each.strength for each in found.aspects]
+    assert ["the leak", None] == [each.phrase for each in found.services]
+    assert (0.4, rules.service_areas, True) == (found.words, found.service_areas, found.foreign)
+
+
+@given(st.text(), st.text(), st.integers(0, 200), st.integers(1, 200))
+def test_whatever_is_published_is_verbatim(text: str, said: str, at: int, size: int) -> None:
+    for phrase in (said, text[at : at + size], text[at : at + size].upper()):
+        answer = msgspec.json.encode({"reviews": aspect(phrase=phrase)})
+        found = LABELS.judge(answer.decode(), [Asked(id="1", rating=4, text=text)])
+        for each in found.said["1"].aspects if found.said else ():
+            assert each.phrase in text
+            assert len(each.phrase) <= 120
