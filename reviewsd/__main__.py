@@ -114,7 +114,9 @@ def _parser() -> argparse.ArgumentParser:
     for hidden in ("--json", "--show-config", "--config-schema"):  # what reviewsctl asks
         parser.add_argument(hidden, action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--data", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--insights", choices=("served", "made"), help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--insights", choices=("served", "made", "compared", "suggested"), help=argparse.SUPPRESS
+    )
     parser.add_argument("--explain", help=argparse.SUPPRESS)
     parser.add_argument("--label", help=argparse.SUPPRESS)
     parser.add_argument("--batch", type=int, default=20, help=argparse.SUPPRESS)
@@ -164,6 +166,10 @@ def tell_insights(options: argparse.Namespace, environ: Mapping[str, str]) -> in
             session = labeller.Labeller(folder, options.label, options.batch)
             labeller.run(session, options.limit, sys.stdin.buffer)
             return 0
+        if options.insights == "compared":
+            return _answer(folder.compared(), 0)
+        if options.insights == "suggested":
+            return _answer(folder.suggested(), 0)
         return _answer(folder.insights(made=options.insights == "made"), 0)
     except ConfigError as error:
         return _fail(error.lines, EX_CONFIG)

@@ -1,6 +1,6 @@
 """What ``reviewsctl insights`` asks: insights of a data directory, as JSON, no daemon (insights.md 8).
 
-``reviewsctl`` runs ``reviewsd`` with options that ``--help`` leaves out: ``--insights served|made`` and
+``reviewsctl`` runs ``reviewsd`` with options that ``--help`` leaves out: ``--insights served|made|compared|suggested`` and
 ``--explain ID``, each with ``--data DIR`` or the configuration.
 """
 
@@ -12,8 +12,10 @@ from pathlib import Path
 import msgspec
 from msgspec import Raw, Struct
 
+from reviewsd.analysis.comparing import Comparison, compare
 from reviewsd.analysis.explaining import Explanation, explain
 from reviewsd.analysis.settings import Settings
+from reviewsd.analysis.suggesting import Suggestions, suggest
 from reviewsd.config import load as configuration
 from reviewsd.config.schema import Data
 from reviewsd.domain.dataset import Dataset, InsightsFile
@@ -34,6 +36,22 @@ class Served(Struct, frozen=True, kw_only=True):
     """As ``/insights.json``; without ``per_review`` where only the overview was asked for."""
 
 
+class Compared(Struct, frozen=True, kw_only=True):
+    """The answer to ``--insights compared``."""
+
+    data_dir: str
+    file: InsightsOrigin
+    rules: InsightsOrigin
+    comparison: Comparison
+
+
+class Suggested(Struct, frozen=True, kw_only=True):
+    """The answer to ``--insights suggested``."""
+
+    data_dir: str
+    suggestions: Suggestions
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
     """A data directory, read and valid."""
@@ -52,10 +70,39 @@ class Folder:
             return self._served(given, made_insights.given(given))
         if not made and self.mode == "file":
             return Served(data_dir=str(self.place), origin=None, insights={})
-        with tempfile.TemporaryDirectory() as folder:
-            file = made_insights.make(dataset, self.settings, lambda *_: None, folder=Path(folder))
-        origin = InsightsOrigin(made=True, model=file.typed.model, reviews=file.analysed)
+        file, origin = self._made()
         return self._served(file, origin, whole=made)
+
+    def compared(self) -> Compared:
+        """What the rules make against insights.json.
+
+        Raises:
+            DataError: There is none.
+        """
+        given = self.dataset.insights
+        if given is None:
+            reason = "is not there, so there is nothing to compare"
+            raise DataError((Finding(file="insights.json", path="", reason=reason),))
+        made, origin = self._made()
+        return Compared(
+            data_dir=str(self.place),
+            file=made_insights.given(given),
+            rules=origin,
+            comparison=compare(given.members, made.members),
+        )
+
+    def suggested(self) -> Suggested:
+        """Candidates for insights.yaml."""
+        decode = msgspec.json.Decoder(Review).decode
+        reviews = (decode(record.raw) for record in self.dataset.records)
+        found = suggest(reviews, self.dataset.business, self.settings)
+        return Suggested(data_dir=str(self.place), suggestions=found)
+
+    def _made(self) -> tuple[InsightsFile, InsightsOrigin]:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            file = made_insights.make(self.dataset, self.settings, lambda *_: None, folder=folder)
+        return file, InsightsOrigin(made=True, model=file.typed.model, reviews=file.analysed)
 
     def _served(self, file: InsightsFile, origin: InsightsOrigin, *, whole: bool = False) -> Served:
         rendered = b"".join(documents.insights(file, self.dataset))

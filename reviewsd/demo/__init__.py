@@ -22,7 +22,7 @@ def demo() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="reviewsd-demo-") as name:
         directory = Path(name)
         (directory / "data").mkdir()
-        for file in ("reviews.json", "insights.json"):
+        for file in ("reviews.json", "insights.json", "insights.yaml"):
             with as_file(files(__package__) / file) as source:
                 shutil.copyfile(source, directory / "data" / file)
         config = directory / "reviewsd.yaml"

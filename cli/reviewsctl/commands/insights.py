@@ -169,33 +169,60 @@ def insights(  # noqa: PLR0913  # these are the command's options
         )
         _label(options, config, data, replace=replace, as_json=as_json)
         return
-    from reviewsctl.daemon import program  # 25 ms, see main
-    from reviewsctl.terminal import insights as shown
     from reviewsctl.terminal.escaping import printable
 
     with failing(as_json=as_json):
-        if explain:
-            told = program.explanation(config, data, explain)
-            text, lines = told.text, shown.explained(told.value)
+        if write:
+            lines = iter([_write(config, data, replace=replace)])
         else:
-            answer = program.insights(config, data, made=write)
-            text, lines = answer.text, shown.overview(answer.value)
-            if write:
-                folder = Path(answer.value.data_dir)
-                _refuse_other(folder, replace=replace)
-                lines = iter([_written(folder, _member(text, "insights"))])
-    if as_json and not write:
-        typer.echo(text)
-        return
+            text, lines = _asked(config, data, explain=explain, suggest=suggest, diff=diff)
+            if as_json:
+                lines = iter([text])
     for line in lines:
         typer.echo(printable(line))
+
+
+def _asked(
+    config: Path | None, data: Path | None, *, explain: str, suggest: bool, diff: bool
+) -> "tuple[str, Iterator[str]]":
+    """What is asked for, as JSON and for people."""
+    from reviewsctl.daemon import program  # 25 ms, see main
+    from reviewsctl.terminal import insights as shown
+    from reviewsctl.terminal.suggestions import suggested
+
+    if explain:
+        told = program.explanation(config, data, explain)
+        return told.text, shown.explained(told.value)
+    if suggest:
+        candidates = program.suggested(config, data)
+        return candidates.text, suggested(candidates.value.suggestions)
+    if diff:
+        both = program.compared(config, data)
+        return both.text, shown.compared(both.value)
+    answer = program.insights(config, data)
+    return answer.text, shown.overview(answer.value)
+
+
+def _write(config: Path | None, data: Path | None, *, replace: bool) -> str:
+    """``--write``; says what was done."""
+    import json  # see main
+
+    from reviewsctl.daemon import program  # 25 ms, see main
+
+    made = program.insights(config, data, made=True)
+    path = Path(made.value.data_dir) / FILE
+    if os.path.lexists(path) and not replace:
+        _refuse(f"{path} is there already", "Replace it with --replace; it is kept as .bak.")
+    return _written(path.parent, json.loads(made.text)["insights"])
 
 
 def _label(
     options: "Options", config: Path | None, data: Path | None, *, replace: bool, as_json: bool
 ) -> None:
     """``--model``."""
-    from reviewsctl.labelling import command  # see main
+    import json  # see main
+
+    from reviewsctl.labelling import command
     from reviewsctl.labelling.errors import ModelError
     from reviewsctl.terminal.escaping import printable
 
@@ -210,7 +237,7 @@ def _label(
     except KeyboardInterrupt:
         complain("error", command.interrupted(), as_json=as_json)
         raise typer.Exit(EXIT_INTERRUPTED) from None
-    written = _written(outcome.folder, outcome.insights)
+    written = _written(outcome.folder, json.loads(outcome.insights))
     if as_json:
         typer.echo(json_line(command.document(outcome, bill)))
         return
@@ -218,20 +245,8 @@ def _label(
         typer.echo(printable(line))
 
 
-def _member(text: str, name: str) -> bytes:
-    import json  # see main
-
-    return json.dumps(json.loads(text)[name], ensure_ascii=False).encode()
-
-
-def _refuse_other(folder: Path, *, replace: bool) -> None:
-    path = folder / FILE
-    if os.path.lexists(path) and not replace:
-        _refuse(f"{path} is there already", "Replace it with --replace; it is kept as .bak.")
-
-
-def _written(folder: Path, insights: bytes) -> str:
-    """Write the insights, which are JSON; says what was done."""
+def _written(folder: Path, insights: object) -> str:
+    """Write the insights, a JSON value; says what was done."""
     import json  # see main
 
     from reviewsctl.files.folders import opened
@@ -239,7 +254,7 @@ def _written(folder: Path, insights: bytes) -> str:
     from reviewsctl.importing.writing import draft
 
     path = folder / FILE
-    content = json.dumps(json.loads(insights), indent=2, ensure_ascii=False)
+    content = json.dumps(insights, indent=2, ensure_ascii=False)
     try:
         with opened(folder) as place, draft(place, FILE) as new:
             new.file.write(content.encode() + b"\n")

@@ -19,7 +19,7 @@ import msgspec
 
 from reviewsctl.daemon.errors import DaemonError
 from reviewsctl.daemon.messages import Event, Progress
-from reviewsctl.daemon.reports import Explanation, Insights, Report, Shown
+from reviewsctl.daemon.reports import Compared, Explanation, Insights, Report, Shown, Suggested
 from reviewsctl.daemon.transport import Answer, decode
 from reviewsctl.terminal.escaping import printable
 
@@ -134,6 +134,18 @@ def insights(config: Path | None, data: Path | None, *, made: bool = False) -> A
     which = "made" if made else "served"
     arguments = [*_option("--config", config), *_option("--data", data)]
     return decode(_whole("--insights", which, *arguments), Insights)
+
+
+def compared(config: Path | None, data: Path | None) -> Answer[Compared]:
+    """What the rules make against insights.json; arguments as ``insights``."""
+    arguments = [*_option("--config", config), *_option("--data", data)]
+    return decode(_whole("--insights", "compared", *arguments), Compared)
+
+
+def suggested(config: Path | None, data: Path | None) -> Answer[Suggested]:
+    """Candidates for insights.yaml; arguments as ``insights``."""
+    arguments = [*_option("--config", config), *_option("--data", data)]
+    return decode(_whole("--insights", "suggested", *arguments), Suggested)
 
 
 def explanation(config: Path | None, data: Path | None, review_id: str) -> Answer[Explanation]:

@@ -94,6 +94,90 @@ class Insights(msgspec.Struct, frozen=True, kw_only=True):
     insights: Overview
 
 
+class Figures(msgspec.Struct, frozen=True, kw_only=True):
+    """What is published of one thing; None is not zero."""
+
+    mention_count: int | None
+    positive_pct: float | None
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing on both sides; None where one does not have it."""
+
+    id: str
+    label: str
+    file: Figures | None
+    rules: Figures | None
+
+
+class Agreement(msgspec.Struct, frozen=True, kw_only=True):
+    """Mentions of one kind."""
+
+    file: int
+    rules: int
+    both: int
+    same_sentiment: int | None
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """The insights of a file, and those that the rules make."""
+
+    trend: tuple[str | None, str | None]
+    aspects: tuple[Row, ...]
+    technicians: tuple[Row, ...]
+    services: tuple[Row, ...]
+    problems: tuple[Row, ...]
+    service_areas: tuple[Row, ...]
+    reviews: int
+    mentions: dict[str, Agreement]
+
+
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """The same, with where they are from."""
+
+    data_dir: str
+    file: InsightsOrigin
+    rules: InsightsOrigin
+    comparison: Comparison
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """What reviews speak of, and insights.yaml does not name."""
+
+    name: str
+    also: tuple[str, ...]
+    reviews: int
+    quotation: str
+    review_id: str
+
+
+class ServiceSetting(msgspec.Struct, frozen=True, kw_only=True, rename={"with_": "with"}):
+    """A service as insights.yaml has it."""
+
+    id: str
+    label: str
+    words: tuple[str, ...]
+    with_: tuple[str, ...]
+    topic: str | None
+
+
+class Suggestions(msgspec.Struct, frozen=True, kw_only=True):
+    """Candidates for insights.yaml."""
+
+    reviews: int
+    technicians: tuple[Candidate, ...]
+    services: tuple[Candidate, ...]
+    aspects: tuple[Candidate, ...]
+    preset: tuple[ServiceSetting, ...]
+
+
+class Suggested(msgspec.Struct, frozen=True, kw_only=True):
+    """The same, with where they are from."""
+
+    data_dir: str
+    suggestions: Suggestions
+
+
 class AspectExplanation(msgspec.Struct, frozen=True, kw_only=True):
     """What a clause says about an aspect."""
 

@@ -6,10 +6,11 @@ Texts of others pass ``printable`` where lines are printed.
 from collections.abc import Iterator
 from typing import Final
 
-from reviewsctl.daemon.reports import Entity, Explanation, Insights
+from reviewsctl.daemon.reports import Compared, Entity, Explanation, Figures, Insights
 
 _BAR: Final = 20  # characters of all mentions being positive
 _SHOWN: Final = 10  # entries of each list
+_COMPARED: Final = 20  # of each list of a comparison
 
 
 def overview(found: Insights) -> Iterator[str]:
@@ -64,3 +65,51 @@ def explained(found: Explanation) -> Iterator[str]:
             matched = ", ".join(f'"{each}"' for each in aspect.matched)
             decided = aspect.sentiment or "not counted"
             yield f"  {aspect.aspect}: {decided}, by {matched}; {aspect.why}"
+
+
+_KINDS: Final = {
+    "aspects": "aspects",
+    "people": "technicians",
+    "services": "services",
+    "problems": "problems",
+    "places": "service_areas",
+}
+
+
+def compared(found: Compared) -> Iterator[str]:
+    """The table of ``--diff``."""
+    both = found.comparison
+    yield f"{'data':<15}{found.data_dir}"
+    yield f"{'file':<15}{found.file.line()}"
+    yield f"{'rules':<15}{found.rules.line()}"
+    given, made = (each or "none" for each in both.trend)
+    yield f"{'trend':<15}{given}; by the rules {made}"
+    for heading, kind in _KINDS.items():
+        rows = getattr(both, kind)
+        if rows:
+            yield ""
+            yield f"{heading:<36}{'file':>7}{'rules':>16}"
+        for row in rows[:_COMPARED]:
+            share = heading != "problems"  # those are always complaints
+            sides = f"{_figures(row.file, share=share)}   {_figures(row.rules, share=share)}"
+            yield f"  {row.label[:32]:<32}{sides}".rstrip()
+        if (more := len(rows) - _COMPARED) > 0:
+            yield f"  and {more:,} more"
+    yield ""
+    yield f"{f'mentions in {both.reviews:,} reviews':<36}{'file':>7}{'rules':>8}{'both':>8}"
+    for heading, kind in _KINDS.items():
+        counted = both.mentions[kind]
+        if counted.file or counted.rules:
+            agreed = counted.same_sentiment
+            how = "" if agreed is None else f", {agreed:,} with the same sentiment"
+            numbers = f"{counted.file:>7,}{counted.rules:>8,}{counted.both:>8,}"
+            yield f"  {heading:<34}{numbers}{how}"
+
+
+def _figures(side: Figures | None, *, share: bool) -> str:
+    """13 columns."""
+    if side is None:
+        return f"{'-':>7}{'':6}"
+    count = "?" if side.mention_count is None else f"{side.mention_count:,}"
+    positive = side.positive_pct if share else None
+    return f"{count:>7}{'' if positive is None else f'{positive:.0f} %':>6}"

@@ -1,10 +1,13 @@
 """``reviewsctl insights`` as a process, of a folder without a daemon or a configuration."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from reviewsd.analysis.settings import Settings
+from reviewsd.publish.insights_settings import examine
 from tests.support.columns import review
 from tests.support.daemon import reviewsctl
 
@@ -72,6 +75,47 @@ def test_what_the_rules_make_is_written_and_kept(folder: Path) -> None:
     shown, _ = told(folder, "--write", "--replace")
     assert "the old one is insights.json.bak" in shown
     assert made == json.loads(file.read_bytes())
+
+
+def test_candidates_are_lines_of_insights_yaml_that_publish_nothing(folder: Path) -> None:
+    """Each is commented out; without the marks all of them are valid."""
+    before = (folder / "insights.yaml").read_text()
+    texts = ["Sam fixed our garage door. The parking was awful."] * 3
+    reviews = [review(f"r{n}", text=text) for n, text in enumerate(texts)]
+    document = {"business": {"name": "B", "category": "Plumber"}, "reviews": reviews}
+    (folder / "reviews.json").write_text(json.dumps(document))
+    shown, _ = told(folder, "--suggest")
+    assert "## 3 reviews, such as: Sam fixed our garage door.\n#   - {name: Sam}\n" in shown
+    assert (Settings(), []) == examine(shown.encode())
+    settings, faults = examine(re.sub("^# ", "", shown, flags=re.MULTILINE).encode())
+    assert [] == faults
+    assert ["Sam"] == [each.name for each in settings.technicians]
+    assert "garage-door" == (settings.services or ())[-1].id
+    assert "leak-repair" in {each.id for each in settings.services or ()}  # of the preset
+    assert ["parking"] == list(settings.aspects)
+    assert before == (folder / "insights.yaml").read_text()
+
+
+def test_a_file_is_compared_with_what_the_rules_make(folder: Path) -> None:
+    _, said = told(folder, "--diff", code=1)
+    assert "insights.json: is not there" in said
+    given = {
+        "model": "mine",
+        "aspects": [{"label": "Pricing", "mention_count": 1}, "Speed"],
+        "entities": {"technicians": [{"id": "t1", "name": "Priya Raman", "positive_pct": 50}]},
+        "per_review": {
+            "a": {"technicians": ["t1"], "aspects": [{"id": "pricing", "sentiment": "negative"}]}
+        },
+    }
+    (folder / "insights.json").write_text(json.dumps(given))
+    shown, _ = told(folder, "--diff")
+    assert "trend          none; by the rules stable\n" in shown
+    assert "  Pricing                               1               2  50 %\n" in shown
+    assert "  Speed                                 ?               -\n" in shown
+    assert "  Priya Raman                           ?  50 %         1 100 %\n" in shown
+    assert "mentions in 1 reviews                  file   rules    both\n" in shown
+    assert "  aspects                                 1       3       1, 0 with the same" in shown
+    assert "  people                                  1       1       1\n" in shown
 
 
 def test_broken_settings_are_told(folder: Path) -> None:

@@ -1,0 +1,107 @@
+"""Candidates for insights.yaml: who and what may be one (insights.md 3 and 8)."""
+
+import datetime
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewsd.analysis import suggesting
+from reviewsd.analysis.settings import AspectSetting, Settings, Technician
+from reviewsd.analysis.suggesting import Suggestions, suggest
+from reviewsd.domain.reviews import Business, Review
+from tests.support.growth import Thunk, assert_linear
+
+BUSINESS = Business(name="Acme Plumbing", category="Plumber", service_areas=("Boston",))
+
+
+def reviews(*texts: str) -> Iterator[Review]:
+    for number, text in enumerate(texts):
+        yield Review(
+            id=str(number),
+            author="Jane D.",
+            rating=4,
+            date=datetime.date(2026, 1, 1),
+            text=text,
+            source="google",
+            verified=True,
+        )
+
+
+def suggested(*texts: str, settings: Settings | None = None) -> Suggestions:
+    return suggest(reviews(*texts), BUSINESS, settings or Settings())
+
+
+TEXTS = (
+    "Sam Ortiz came out and he fixed our garage door.",
+    "Great work by Sam. Parking was easy.",
+    "They repaired the garage doors in Boston. Google it.",
+    "sam knew what to do. My wife Anna called on Monday, and they replaced the garage door.",
+    "Sam's helper was nice, but the parking is terrible.",
+    "Great. Prompt. The parking was awful.",
+)
+
+
+def test_people_services_and_aspects_are_told_with_counts_and_a_quotation() -> None:
+    found = suggested(*TEXTS)
+    sam, anna = found.technicians
+    assert ("Sam Ortiz", ("Sam",), 3) == (sam.name, sam.also, sam.reviews)
+    assert ("0", "Sam Ortiz came out and he fixed our garage door.") == (
+        sam.review_id,
+        sam.quotation,
+    )
+    assert "Anna" == anna.name  # a wife: the owner sees the sentence, and decides
+    assert "My wife Anna called on Monday" in anna.quotation
+    (door,) = found.services
+    assert ("garage door", ("garage doors",), 3) == (door.name, door.also, door.reviews)
+    assert ["parking"] == [each.name for each in found.aspects]
+    assert found.preset  # which a list of services would replace
+
+
+def test_what_the_settings_name_is_no_candidate() -> None:
+    settings = Settings(
+        technicians=(Technician(name="Sam Ortiz"), Technician(name="Anna")),
+        services=(),
+        aspects={"parking": AspectSetting(label="Parking", words=("parking",))},
+    )
+    found = suggested(*TEXTS, settings=settings)
+    assert ((), (), ()) == (found.technicians, found.aspects, found.preset)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "GREAT WORK BY SAM",  # says nothing of how names are written
+        "Sehr gut, und Anna hat die Heizung repariert, das war nicht teuer.",
+        "Great guy came. Thanks to Google.",
+        "",
+        "★★★★★",
+    ],
+)
+def test_what_is_nobody(text: str) -> None:
+    assert () == suggested(text).technicians
+
+
+@given(st.lists(st.text("SamBob theandfixedby.,'\u2019\u0130 \n", max_size=60), max_size=4))
+def test_quotations_are_verbatim(texts: list[str]) -> None:
+    found = suggested(*texts)
+    for each in (*found.technicians, *found.services, *found.aspects):
+        assert each.quotation in texts[int(each.review_id)]
+
+
+def test_memory_is_bounded_and_what_is_frequent_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suggesting, "_KEPT", 50)
+    names = ("".join(chr(ord("a") + int(digit)) for digit in f"{n:04}") for n in range(1000))
+    texts = [f"Great work by Sam and then by B{name}." for name in names]
+    first = suggested(*texts).technicians[0]
+    assert ("Sam", 1000) == (first.name, first.reviews)
+
+
+@pytest.mark.parametrize("piece", ["Sam ", "the door ", "by Ann. ", "new ", "the Ann's "])
+def test_a_long_text_takes_time_in_proportion(piece: str) -> None:
+    def making(size: int) -> Thunk:
+        text = piece * (size // len(piece))
+        return lambda: suggested(text)
+
+    assert_linear(making)
