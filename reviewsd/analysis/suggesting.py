@@ -286,7 +286,9 @@ class _Finder:
 
     def _noun(self, words: Sequence[str], start: int, taken: set[int]) -> tuple[int, int]:
         """The tokens of a phrase that begins here; equal where none does."""
-        while start < len(words) and (words[start] in valences() or words[start] in _DETERMINERS):
+        for word in words[start : start + _MAX_WORDS]:
+            if word not in valences() and word not in _DETERMINERS:
+                break
             start += 1  # "the new boiler", "a terrible smell"
         end = start
         while end < len(words) and end - start < _MAX_WORDS and self._is_noun(words[end]):
