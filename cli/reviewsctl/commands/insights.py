@@ -273,6 +273,7 @@ def next_steps(reviews: Path) -> "Iterator[str]":
     if not os.path.lexists(reviews.with_name(FILE)):
         yield f"insights are made from the reviews; see: reviewsctl insights --data {reviews.parent}"
         yield f"to have technicians in them, name them in {reviews.with_name('insights.yaml')}"
+        yield f"whom the reviews name: reviewsctl insights --suggest --data {reviews.parent}"
 
 
 def _refuse(detail: str, remedy: str) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from reviewsctl.labelling import exchange, wire
 from reviewsctl.labelling.endpoint import Endpoint
-from reviewsctl.labelling.errors import ModelError, TooLongError, UnansweredError
+from reviewsctl.labelling.errors import ModelError, TooLongError, UnansweredError, UnreachedError
 from reviewsctl.labelling.exchange import Response
 from reviewsctl.labelling.wire import Api, Question, Reply
 
@@ -30,7 +30,7 @@ _AGAIN: Final = {
 _KEPT: Final = "What is labelled is kept; the same command goes on from there."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Model:
     """A model that can be asked."""
 
@@ -43,6 +43,8 @@ class Model:
     tell: Callable[[str], object]
     """Told why it takes longer."""
     now: Callable[[], datetime.datetime]
+    reached: bool = False
+    """Whether it was there once: else the address may be wrong, and it does not help to wait."""
 
     def ask(self, question: Question) -> Reply:
         """What it answers.
@@ -57,9 +59,15 @@ class Model:
                 response = self._post(question)
             except TooLongError:
                 return Reply(text="", tokens_in=None, tokens_out=None)
+            except UnreachedError as fault:
+                problem = f"{self.endpoint.authority}: {fault}"
+                if not self.reached:
+                    raise ModelError(problem, "See --endpoint, and whether it runs.") from fault
             except UnansweredError as fault:
-                problem = str(fault)
+                self.reached = True
+                problem = f"{self.endpoint.authority}: {fault}"
             else:
+                self.reached = True
                 if response.status == HTTPStatus.OK:
                     return wire.reply(self.api, response.body)
                 problem = self._problem(response)

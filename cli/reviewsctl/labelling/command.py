@@ -112,8 +112,8 @@ def told(outcome: Outcome, bill: Bill, model: str) -> Iterator[str]:
     if outcome.asked:
         yield f"used {bill.line()}"
         yield (
-            f"{outcome.labels:,} labels for {outcome.asked:,} texts; {outcome.refused:,} more were"
-            " refused: not in the lists, or not in the text"
+            f"{outcome.labels:,} labels for {outcome.asked:,} texts; refused, as not in the lists"
+            f" or not in the text: {outcome.refused:,}"
         )
     if outcome.batches_by_rules:
         yield (
@@ -159,7 +159,8 @@ def _ask(plan: Plan, endpoint: Endpoint, *, quiet: bool) -> None:
     kept = "Authors, dates, ids and replies stay here."
     if quiet or not sys.stdin.isatty():
         raise ModelError(f"{what} {kept}", "If that is wanted, say --yes.", title="not asked")
-    if not typer.confirm(printable(f"{what} {kept}\nGo on?"), default=False, err=True):
+    typer.echo(printable(f"{what} {kept}"), err=True)
+    if not typer.confirm("Go on?", default=False, err=True):
         raise ModelError("nothing was sent", title="not wanted")
 
 

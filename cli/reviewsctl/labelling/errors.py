@@ -14,5 +14,9 @@ class UnansweredError(Exception):
     """There is no answer this time; it may help to ask again."""
 
 
+class UnreachedError(UnansweredError):
+    """There is no connection: nobody listens, or the name is not known."""
+
+
 class TooLongError(Exception):
     """The answer is longer than any that could be of use."""

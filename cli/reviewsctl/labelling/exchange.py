@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from reviewsctl.labelling.endpoint import Endpoint
-from reviewsctl.labelling.errors import ModelError, TooLongError, UnansweredError
+from reviewsctl.labelling.errors import ModelError, TooLongError, UnansweredError, UnreachedError
 
 MAX_BODY: Final = 4 * 1024 * 1024  # bytes of an answer; twenty reviews take a hundredth of it
 _PIECE: Final = 65_536  # bytes
@@ -43,7 +43,7 @@ def post(
         seconds: For all of it, from the first byte sent to the last one read.
 
     Raises:
-        UnansweredError: It did not come, or not whole.
+        UnansweredError: It did not come, or not whole; UnreachedError where it was not sent.
         TooLongError: It is longer than ``MAX_BODY``.
         ModelError: The certificate is not that of the host, or "localhost" is not this machine.
     """
@@ -75,7 +75,10 @@ def _body(response: http.client.HTTPResponse) -> bytes:
 @contextlib.contextmanager
 def _connected(endpoint: Endpoint, seconds: float) -> Iterator[socket.socket]:
     with contextlib.ExitStack() as stack:
-        plain = socket.create_connection((endpoint.host, endpoint.port), seconds)
+        try:
+            plain = socket.create_connection((endpoint.host, endpoint.port), seconds)
+        except OSError as fault:
+            raise UnreachedError(f"no connection ({fault.strerror or fault})") from fault
         stack.enter_context(plain)
         peer = ipaddress.ip_address(plain.getpeername()[0].partition("%")[0])
         if endpoint.loopback and not peer.is_loopback:
@@ -100,7 +103,7 @@ def _faults(seconds: float) -> Iterator[None]:
     except TimeoutError as fault:
         raise UnansweredError(f"no answer within {seconds:g} s") from fault
     except OSError as fault:  # RemoteDisconnected and faults of TLS are some too
-        raise UnansweredError(f"no connection ({fault.strerror or fault})") from fault
+        raise UnansweredError(f"the connection broke ({fault.strerror or fault})") from fault
     except http.client.HTTPException as fault:
         raise UnansweredError(f"the answer broke off, or is not HTTP ({fault!r:.100})") from fault
 

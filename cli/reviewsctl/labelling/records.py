@@ -57,4 +57,8 @@ def opened(folder: Folder) -> Iterator[Records]:
         except BlockingIOError as fault:
             raise ModelError("another run labels these reviews already") from fault
         folder.sync()
-        yield Records(file)
+        try:
+            yield Records(file)
+        finally:
+            if not os.fstat(file.fileno()).st_size:  # nothing was asked
+                folder.remove(NAME)

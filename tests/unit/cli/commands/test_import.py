@@ -103,6 +103,7 @@ def test_what_is_there_stays_and_what_is_new_comes(environment: dict[str, str], 
         "next: reviewsctl check, then reviewsctl reload (a running daemon notices by itself)",
         f"insights are made from the reviews; see: reviewsctl insights --data {data}",
         f"to have technicians in them, name them in {data}/insights.yaml",
+        f"whom the reviews name: reviewsctl insights --suggest --data {data}",
     ]
     assert list(file) == [
         "x_before",

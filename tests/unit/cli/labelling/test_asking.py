@@ -14,7 +14,7 @@ from reviewsctl.labelling.endpoint import key_of, parse
 from reviewsctl.labelling.errors import ModelError
 from reviewsctl.labelling.wire import Api, Question, Reply
 from tests.support.authority import authority, self_signed
-from tests.support.language_model import LanguageModel, Raw, honest, language_model
+from tests.support.language_model import Raw, honest, language_model
 
 NOW = datetime.datetime(2026, 11, 22, 12, 0, tzinfo=datetime.UTC)
 REVIEWS = [{"id": "1", "rating": 5, "text": "Good work, all of it"}]
@@ -32,7 +32,7 @@ class Asking:
         self.api = api
         self.key = key
 
-    def ask(self, seconds: float = 30.0) -> Reply:
+    def ask(self, seconds: float = 30.0, *, reached: bool = False) -> Reply:
         return Model(
             endpoint=parse(self.url),
             api=self.api,
@@ -41,6 +41,7 @@ class Asking:
             sleep=self.slept.append,
             tell=self.told.append,
             now=lambda: NOW,
+            reached=reached,
         ).ask(QUESTION)
 
 
@@ -251,11 +252,12 @@ def test_keys_come_from_files_or_the_environment(tmp_path: Path) -> None:
         key_of(far, tmp_path / "none", "")
 
 
-def test_a_model_that_is_not_there_is_not_asked_for_ever() -> None:
+def test_an_address_where_nobody_listens_is_told_at_once() -> None:
+    """But a server that was there may be starting again."""
     with language_model() as model:
-        gone = LanguageModel()
-        gone.port = model.port
-    asking = Asking(gone.url)
-    with pytest.raises(ModelError, match="no connection"):
-        asking.ask()
-    assert TRIES - 1 == len(asking.slept)
+        asking = Asking(model.url)
+    for reached, pauses in ((False, 0), (True, TRIES - 1)):
+        asking.slept.clear()
+        with pytest.raises(ModelError, match="no connection"):
+            asking.ask(reached=reached)
+        assert pauses == len(asking.slept)
