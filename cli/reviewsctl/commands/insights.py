@@ -98,24 +98,38 @@ def insights(  # noqa: PLR0913  # these are the command's options
         int | None,
         typer.Option(
             min=1,
+            metavar="N",
             show_default=False,
             help="Label so many texts at most, the newest; rules the rest.",
         ),
     ] = None,
     input_price: Annotated[
         float | None,
-        typer.Option(min=0, show_default=False, help="Of a million tokens sent, for the estimate."),
+        typer.Option(
+            min=0,
+            metavar="PRICE",
+            show_default=False,
+            help="Of a million tokens sent, for the estimate.",
+        ),
     ] = None,
     output_price: Annotated[
         float | None,
-        typer.Option(min=0, show_default=False, help="Of a million tokens answered."),
+        typer.Option(
+            min=0, metavar="PRICE", show_default=False, help="Of a million tokens answered."
+        ),
     ] = None,
     max_cost: Annotated[
         float | None,
-        typer.Option(min=0, show_default=False, help="Stop before it costs more, by these prices."),
+        typer.Option(
+            min=0,
+            metavar="COST",
+            show_default=False,
+            help="Stop before it costs more, by these prices.",
+        ),
     ] = None,
     timeout: Annotated[
-        float, typer.Option(min=0.1, metavar="SECONDS", help="For each answer of the server.")
+        float,
+        typer.Option(min=0.1, max=86_400, metavar="SECONDS", help="For each answer of the server."),
     ] = _SECONDS,
     yes: Annotated[
         bool, typer.Option("--yes", help="Send texts to other machines without asking.")

@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -57,6 +58,9 @@ def label(
     """
     if not options.endpoint:
         raise typer.BadParameter("--model needs --endpoint URL")
+    numbers = (options.prices.tokens_in, options.prices.tokens_out, options.max_cost)
+    if not all(each is None or math.isfinite(each) for each in (*numbers, options.seconds)):
+        raise typer.BadParameter("prices, costs and seconds are finite numbers")
     if options.max_cost is not None and options.prices.cost(1, 1) is None:
         raise typer.BadParameter("--max-cost needs --input-price and --output-price")
     endpoint = addresses.parse(options.endpoint)

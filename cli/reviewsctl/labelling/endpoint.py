@@ -46,6 +46,7 @@ def parse(url: str) -> Endpoint:
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
+        (host or "").encode("idna")  # UnicodeError, a ValueError: no name is that long
     except ValueError as fault:
         raise ModelError(f"the endpoint is no address: {fault}", remedy) from fault
     if parts.scheme not in {"http", "https"} or not host:

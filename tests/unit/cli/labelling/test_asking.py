@@ -223,6 +223,7 @@ def test_this_machine_is_known_by_its_names(url: str, *, loopback: bool) -> None
         ("https://example.com/\r\nHost: x", "a query"),
         ("https://example.com:x", "no address"),
         ("https://[::1", "no address"),
+        (f"https://{'a' * 64}.example", "no address"),
     ],
 )
 def test_what_is_no_endpoint(url: str, reason: str) -> None:
