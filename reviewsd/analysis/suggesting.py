@@ -217,9 +217,11 @@ class _Finder:
                 at += 1
                 continue
             end = at + 1
-            if end < len(words) and self._may_be_name(tokens, end, words[end].removesuffix("'s")):
-                end += 1  # a surname
+            if end < len(words) and self._is_surname(tokens, end):
+                end += 1
             before = words[at - 1] if at else ""
+            if before == "to" and at > 1:
+                before = words[at - 2]  # "thanks to Sam"
             after = words[end] if end < len(words) else ""
             spelled = tokens.cut(at, end).replace("\u2019s", "").removesuffix("'s")
             mention = found.setdefault(word, _Mention(at, end, spelled))
@@ -229,6 +231,13 @@ class _Finder:
             mention.sure |= inside or (after in _AFTER and after not in _WEAK)
             at = end
         return found
+
+    def _is_surname(self, tokens: Tokens, at: int) -> bool:
+        """Whether a token follows the one before as a surname: "Sam Ortiz", but not "Sam & Ben"."""
+        between = tokens.text[tokens.edges[2 * at - 1] : tokens.edges[2 * at]]
+        return between.isspace() and self._may_be_name(
+            tokens, at, tokens.words[at].removesuffix("'s")
+        )
 
     def _may_be_name(self, tokens: Tokens, at: int, word: str) -> bool:
         words = tokens.words

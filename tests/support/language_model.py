@@ -48,6 +48,8 @@ class Raw:
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
     length: int | None = None
+    pause: float = 0.0
+    """Seconds after each byte of the body; it is sent at once where there is none."""
 
 
 Answer = Callable[[Received], "list[Review] | str | Raw"]
@@ -136,9 +138,18 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", str(length))
             self.send_header("Connection", "close")
             self.end_headers()
-            self.wfile.write(answer.body)
+            self.send(answer)
         except OSError:  # the client has had enough
             pass
+
+    def send(self, answer: Raw) -> None:
+        if not answer.pause:
+            self.wfile.write(answer.body)
+            return
+        for byte in answer.body:
+            self.wfile.write(bytes([byte]))
+            if self.server.model.ending.wait(answer.pause):
+                return
 
     def log_message(self, *_: object) -> None:
         """Nothing: a test looks at what was received."""

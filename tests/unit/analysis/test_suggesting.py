@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewsd.analysis import suggesting
@@ -29,8 +29,8 @@ def reviews(*texts: str) -> Iterator[Review]:
         )
 
 
-def suggested(*texts: str, settings: Settings | None = None) -> Suggestions:
-    return suggest(reviews(*texts), BUSINESS, settings or Settings())
+def suggested(*texts: str, owner: Settings | None = None) -> Suggestions:
+    return suggest(reviews(*texts), BUSINESS, owner or Settings())
 
 
 TEXTS = (
@@ -59,13 +59,18 @@ def test_people_services_and_aspects_are_told_with_counts_and_a_quotation() -> N
     assert found.preset  # which a list of services would replace
 
 
+def test_two_people_are_not_one() -> None:
+    found = suggested("Thanks to Sam & Ben, they came on time. Sam/Ben did it.")
+    assert ["Ben", "Sam"] == sorted(each.name for each in found.technicians)
+
+
 def test_what_the_settings_name_is_no_candidate() -> None:
-    settings = Settings(
+    owner = Settings(
         technicians=(Technician(name="Sam Ortiz"), Technician(name="Anna")),
         services=(),
         aspects={"parking": AspectSetting(label="Parking", words=("parking",))},
     )
-    found = suggested(*TEXTS, settings=settings)
+    found = suggested(*TEXTS, owner=owner)
     assert ((), (), ()) == (found.technicians, found.aspects, found.preset)
 
 
@@ -83,6 +88,7 @@ def test_what_is_nobody(text: str) -> None:
     assert () == suggested(text).technicians
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.text("SamBob theandfixedby.,'\u2019\u0130 \n", max_size=60), max_size=4))
 def test_quotations_are_verbatim(texts: list[str]) -> None:
     found = suggested(*texts)

@@ -120,10 +120,12 @@ def test_limits_and_faults_are_asked_again_after_a_while() -> None:
     assert "cut in the middle" in broken
 
 
-def test_a_server_that_stalls_is_left() -> None:
+@pytest.mark.parametrize("drips", [False, True])
+def test_a_server_that_stalls_is_left(*, drips: bool) -> None:
     """Whether it says nothing at all, or a byte now and then."""
+    slow = answering(body=b" " * 10_000, pause=0.01)
     with language_model() as model:
-        model.answers = [model.hold] * TRIES
+        model.answers = [slow if drips else model.hold] * TRIES
         asking = Asking(model.url)
         with pytest.raises(ModelError, match="no answer within"):
             asking.ask(seconds=0.05)
