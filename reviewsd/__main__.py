@@ -259,7 +259,7 @@ def _demo_guide(config: Config) -> Callable[[], None]:
   Give it to an AI agent:  claude mcp add --transport http reviews {base}{urls.MCP}
 
   Edit {config.data_dir}/reviews.json and see the change served in two seconds.
-  In another terminal:  reviewsctl --socket {config.admin_socket} status
+  In another terminal:  reviewsctl status --socket {config.admin_socket}
   Ctrl-C stops it and removes everything.
 """,
             flush=True,

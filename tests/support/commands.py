@@ -16,11 +16,15 @@ CONSOLE_SCRIPT = (
 
 
 def reviewsctl(
-    environment: Mapping[str, str], *arguments: str, before: tuple[str, ...] = ()
+    environment: Mapping[str, str],
+    *arguments: str,
+    before: tuple[str, ...] = (),
+    folder: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*before, sys.executable, "-m", "reviewsctl.main", *arguments],
         env=environment,
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=60,

@@ -33,7 +33,7 @@ SECONDS = 30
 _FENCE = re.compile(r"^( *)```([a-z]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _ENDS = re.compile(r" --(check|version|help)\b|&$")
 _READS = re.compile(
-    r"cat |tail |curl (?!.* (?:-d|--data|-X))|reviewsctl (?:--socket \S+ )?(?:ping|status|hub status|subs list)\b"
+    r"cat |tail |curl (?!.* (?:-d|--data|-X))|reviewsctl (?:ping|status|hub status|subs list)\b"
 )
 
 

@@ -67,7 +67,7 @@ class Demo:
 
     def ctl(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         """The reviewsctl command that it prints, with other words at its end."""
-        shown = re.search(r"reviewsctl (--socket .*) status\n", self.printed)
+        shown = re.search(r"reviewsctl status (--socket .*)\n", self.printed)
         assert shown is not None
         return reviewsctl(*shlex.split(shown[1]), *arguments)
 

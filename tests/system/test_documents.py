@@ -18,7 +18,7 @@ import pytest
 import typer
 import yaml
 
-from reviewsctl.main import app
+from reviewsctl.commands.root import app
 from reviewsd.config.load import load
 from reviewsd.publish.insights_settings import examine
 from tests.support.daemon import reviewsctl
@@ -183,7 +183,7 @@ def tool_options(words: list[str]) -> set[str]:
             skip = word == "--socket"
         elif hasattr(command, "commands") and word:
             assert word in command.commands, words
-            command = command.commands[word]
+            command = command.get_command(None, word)
     return found
 
 

@@ -81,7 +81,7 @@ class Shop:
         return (self.place / "admin.sock").exists() and "pong" in self.daemon("ping")
 
     def daemon(self, *arguments: str, code: int = 0) -> str:
-        return self.ctl("--socket", "admin.sock", *arguments, code=code)
+        return self.ctl(*arguments, code=code)
 
     def status(self) -> "dict[str, list[str]]":
         status: dict[str, list[str]] = json.loads(self.daemon("status", "--json"))

@@ -66,7 +66,7 @@ def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iter
 
     now = time.time()
     shown = _settings(config)
-    socket = _socket(session.socket, shown)
+    socket = session.asked or _configured(shown) or session.socket
     answer = _status(socket)
     yield running.socket(answer, socket, own_version("reviewsd"))
     report = program.check(config, None, lambda _: None).value
@@ -104,12 +104,9 @@ def _public(base_url: str, now: float) -> "Iterator[Diagnosis]":
         yield public.agents(base_url)
 
 
-def _socket(asked: Path, shown: "Shown | None") -> Path:
-    """The socket that is asked for, or where there is none the one that is configured."""
-    if shown is None or asked.exists():
-        return asked
-    configured = Path(shown.text("admin_socket"))
-    return configured if configured.exists() else asked
+def _configured(shown: "Shown | None") -> Path | None:
+    """The socket of the configuration that is tested."""
+    return None if shown is None else Path(shown.text("admin_socket"))
 
 
 def _status(socket: Path) -> "Status | DaemonError":

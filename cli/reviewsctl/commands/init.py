@@ -151,9 +151,9 @@ def _next_steps(folder: Path, base_url: str, *, system: bool, sample: bool) -> l
         steps.append(("reviewsctl status", "how it is"))
     else:
         steps.append(("reviewsd", f"serve them: {base_url}/reviews.json"))
-        steps.append(("reviewsctl --socket admin.sock status", "in another terminal: how it is"))
+        steps.append(("reviewsctl status", "in another terminal: how it is"))
         steps.append(("sudo reviewsctl service install", "when it is to stay"))
-    lines = ["", "next:", *(f"  {command:<38}{why}".rstrip() for command, why in steps)]
+    lines = ["", "next:", *(f"  {command:<36}{why}".rstrip() for command, why in steps)]
     if base_url == _LOCAL:
         lines += ["", "Before others are to reach it, set base_url to its public address."]
     return lines

@@ -282,8 +282,19 @@ def _written(folder: Path, insights: object) -> str:
 
 
 def next_steps(reviews: Path) -> "Iterator[str]":
-    """What to do after an import into this file."""
-    yield "next: reviewsctl check, then reviewsctl reload (a running daemon notices by itself)"
+    """What to do after an import into this file, as it can be typed where the import was."""
+    from reviewsctl.daemon import places  # see main
+
+    config = places.configuration(os.environ)
+    data = None if config is None else places.data_dir(config, os.environ)
+    if data is None or data.resolve() != reviews.parent:
+        yield f"next: reviewsctl check --data {reviews.parent}"
+    elif places.admin_socket(os.environ).exists():
+        yield "next: reviewsctl check, then reviewsctl reload (a running daemon notices by itself)"
+    elif config == places.SYSTEM:
+        yield "next: reviewsctl check, then sudo reviewsctl service install"
+    else:
+        yield "next: reviewsctl check, then reviewsd, which serves them"
     if not os.path.lexists(reviews.with_name(FILE)):
         yield f"insights are made from the reviews; see: reviewsctl insights --data {reviews.parent}"
         yield f"to have technicians in them, name them in {reviews.with_name('insights.yaml')}"

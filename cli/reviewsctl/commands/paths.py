@@ -70,8 +70,8 @@ def _paths(shown: "Shown", session: Session) -> Iterator[tuple[str, Path]]:
         if shown.value(key) is not None:
             yield name, Path(shown.text(key))
     yield "admin socket", Path(shown.text("admin_socket"))
-    if session.socket.absolute() != Path(shown.text("admin_socket")):
-        yield "asked socket", session.socket.absolute()
+    if session.asked is not None and session.asked.absolute() != Path(shown.text("admin_socket")):
+        yield "asked socket", session.asked.absolute()
     for unit in ("reviewsd.service", "reviewsd.socket", "reviewsd-admin.socket"):
         yield "unit", Path("/etc/systemd/system") / unit
     yield "python", Path(sys.executable)

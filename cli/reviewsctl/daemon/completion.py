@@ -4,7 +4,6 @@ A completion must neither wait nor say anything: what goes wrong offers nothing 
 """
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import typer
@@ -30,15 +29,15 @@ def _offered(
     ctx: typer.Context,
     incomplete: str,
 ) -> list[tuple[str, str]]:
+    from reviewsctl.commands.root import session
     from reviewsctl.daemon import (
         client,
         errors,  # 25 ms, see main
     )
     from reviewsctl.terminal.escaping import printable
 
-    socket = ctx.find_root().params["socket"]  # a str while completing, whatever its type is
     try:
-        offered = list(ask(client.Client(Path(socket), answer_seconds=SECONDS)))
+        offered = list(ask(client.Client(session(ctx).socket, answer_seconds=SECONDS)))
     except errors.DaemonError:
         return []
     return [

@@ -1,12 +1,14 @@
 """One run of reviewsctl: the options that commands share, and the way to the daemon."""
 
 import contextlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from reviewsctl.daemon.places import admin_socket
 from reviewsctl.terminal.output import complain
 
 if TYPE_CHECKING:
@@ -26,9 +28,15 @@ Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the outco
 class Session:
     """One run of reviewsctl: the global options. Commands get it as ``ctx.obj``."""
 
-    socket: Path
+    asked: Path | None
+    """The admin socket that an option or $REVIEWSD_ADMIN_SOCKET names."""
     pager: bool = True
     """Whether long output on a terminal may go through one."""
+
+    @property
+    def socket(self) -> Path:
+        """The admin socket: the one asked for, or the one that is configured."""
+        return self.asked or admin_socket(os.environ)
 
     @contextlib.contextmanager
     def daemon(

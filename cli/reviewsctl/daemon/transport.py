@@ -174,7 +174,9 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 def _unreachable(path: Path, fault: OSError) -> Unreachable:
-    start = "Start it: sudo systemctl start reviewsd (or name its socket with --socket)"
+    beside = path.with_name("reviewsd.yaml")
+    begin = f"reviewsd --config {beside}" if beside.exists() else "sudo systemctl start reviewsd"
+    start = f"Start it: {begin} (or name its socket with --socket)"
     match fault:
         case FileNotFoundError():
             return Unreachable(f"it is not running: there is no {path}", start)

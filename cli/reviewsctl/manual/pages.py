@@ -14,9 +14,9 @@ from typing import Any, Final
 import msgspec
 import typer
 
+from reviewsctl.commands.root import app
 from reviewsctl.daemon import program
 from reviewsctl.daemon.session import own_version
-from reviewsctl.main import app
 from reviewsctl.manual.keys import SHIPPED, explanations
 from reviewsctl.manual.roff import Page
 
@@ -68,7 +68,8 @@ def _tool(version: str) -> Page:
 
 
 def _commands(group: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:  # noqa: ANN401  # see _tool
-    for name, command in group.commands.items():
+    for name in group.list_commands(None):
+        command = group.get_command(None, name)
         if hasattr(command, "commands"):
             yield from _commands(command, (*path, name))
         else:

@@ -100,7 +100,7 @@ def test_what_is_there_stays_and_what_is_new_comes(environment: dict[str, str], 
             "it out of the file to have it computed"
         ),
         f"wrote {data}/reviews.json with 8 reviews, the old one is reviews.json.bak",
-        "next: reviewsctl check, then reviewsctl reload (a running daemon notices by itself)",
+        f"next: reviewsctl check --data {data}",
         f"insights are made from the reviews; see: reviewsctl insights --data {data}",
         f"to have technicians in them, name them in {data}/insights.yaml",
         f"whom the reviews name: reviewsctl insights --suggest --data {data}",

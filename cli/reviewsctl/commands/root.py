@@ -1,0 +1,196 @@
+"""The root of ``reviewsctl``: its options, and its commands, each imported when it is asked for.
+
+A command is a function of the module of its name in this folder, with the module's ``EPILOG``; a group
+is the module's ``app``. Those of ``ASKING`` talk to the daemon, and take ``--socket`` behind their
+name too.
+"""
+
+import importlib
+from pathlib import Path
+from typing import Any, Final
+
+import typer
+from typer.core import TyperCommand, TyperGroup, TyperOption
+
+from reviewsctl.daemon.session import Session, own_version
+
+COMMANDS: Final = (
+    *("status", "ping", "metrics", "version", "reload", "push", "import", "export", "tail"),
+    *("backup", "init", "check", "insights", "paths", "doctor"),
+    *("subs", "hub", "config", "service", "mcp"),
+)
+"""In the order of the help."""
+
+ASKING: Final = frozenset(
+    {
+        *("status", "ping", "metrics", "version", "reload", "push", "import", "tail", "backup"),
+        *("subs", "hub", "paths", "doctor"),
+    }
+)
+"""Those that talk to the daemon."""
+
+_FUNCTIONS: Final = {"import": "import_"}  # where the name is Python's own
+_SOCKET_HELP: Final = "The daemon's admin socket, if it is not where the configuration has it."
+_PAGER_HELP: Final = "Never show long lists through $PAGER."
+_SOCKET, _NO_PAGER = "reviewsctl.socket", "reviewsctl.no_pager"  # in the context's meta
+
+
+def _version(context: typer.Context, _: object, asked: bool) -> None:  # noqa: FBT001  Typer's way
+    if asked and not context.resilient_parsing:
+        typer.echo(f"reviewsctl {own_version('reviewsd') or 'of a tree that is not installed'}")
+        raise typer.Exit
+
+
+def _keep(context: typer.Context, parameter: Any, value: object) -> None:  # noqa: ANN401  Typer's
+    """Remember an option for whatever command is run: the one nearest to the end counts."""
+    if value:
+        context.meta[f"reviewsctl.{parameter.name}"] = value
+
+
+def _options(*, listed: bool, asking: bool) -> list[TyperOption]:
+    """The options that the root and every command take.
+
+    Args:
+        listed: Whether help shows all of them.
+        asking: Whether those about the daemon are among them.
+    """
+    version = TyperOption(
+        param_decls=["--version"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_version,
+        hidden=not listed,
+        help="Show the version.",
+    )
+    if not asking:
+        return [version]
+    socket = TyperOption(
+        param_decls=["--socket"],
+        metavar="PATH",
+        envvar="REVIEWSD_ADMIN_SOCKET" if listed else None,
+        show_envvar=True,
+        expose_value=False,
+        callback=_keep,
+        help=_SOCKET_HELP,
+    )
+    pager = TyperOption(
+        param_decls=["--no-pager"],
+        is_flag=True,
+        default=False,
+        expose_value=False,
+        callback=_keep,
+        hidden=not listed,
+        help=_PAGER_HELP,
+    )
+    return [socket, pager, version]
+
+
+class Command(TyperCommand):
+    """A command that needs no daemon."""
+
+    asking = False
+
+    def __init__(self, *args: Any, **attributes: Any) -> None:  # noqa: ANN401  Typer's
+        super().__init__(*args, **attributes)
+        self.params += _options(listed=False, asking=self.asking)
+
+    def invoke(self, context: Any) -> Any:  # noqa: ANN401  Typer's context, which it does not export
+        """Runs it; ``obj`` of its context is the session."""
+        context.obj = session(context)
+        return super().invoke(context)
+
+
+class AskingCommand(Command):
+    """A command that talks to the daemon."""
+
+    asking = True
+
+
+class Group(TyperGroup):
+    """A group of commands."""
+
+    def __init__(self, **attributes: Any) -> None:  # noqa: ANN401  Typer's
+        super().__init__(**attributes)
+        self.params += _options(listed=False, asking=False)
+
+
+class Root(TyperGroup):
+    """All commands; none is imported yet."""
+
+    def __init__(self, **attributes: Any) -> None:  # noqa: ANN401  Typer's
+        super().__init__(**attributes)
+        self.params += _options(listed=True, asking=True)
+        names: Any = dict.fromkeys(COMMANDS)
+        self.commands = names  # for suggestions
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401  Typer's
+        """The command of a name, or None."""
+        del ctx
+        return _imported(cmd_name) if cmd_name in COMMANDS else None
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401  Typer's
+        """The names, in the order of the help."""
+        del ctx
+        return list(COMMANDS)
+
+
+def session(context: typer.Context) -> Session:
+    """What the options say, wherever they stand."""
+    asked = context.meta.get(_SOCKET)
+    return Session(None if asked is None else Path(asked), pager=not context.meta.get(_NO_PAGER))
+
+
+def _imported(name: str) -> Any:  # noqa: ANN401  a command of Typer's, which it does not export
+    kind = AskingCommand if name in ASKING else Command
+    function = _FUNCTIONS.get(name, name)
+    module = importlib.import_module(f"reviewsctl.commands.{function}")
+    alone = typer.Typer(rich_markup_mode=None, add_completion=False)
+    group = getattr(module, "app", None)
+    if group is None:
+        alone.command(name, cls=kind, epilog=module.EPILOG)(getattr(module, function))
+        return typer.main.get_command(alone)
+    for each in group.registered_commands:
+        each.cls = kind
+    alone.add_typer(group, cls=Group)
+    root: Any = typer.main.get_command(alone)
+    return root.commands[name]
+
+
+app = typer.Typer(
+    name="reviewsctl",
+    cls=Root,
+    no_args_is_help=True,
+    # Plain help and usage errors: they are read in journals and pipes, and rich's cost 60 ms.
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+    epilog="""\b
+    Exit codes:
+      0    ok
+      1    failed or refused
+      2    wrong usage
+      3    the daemon is not running, or you may not use its socket
+      4    no such thing
+      5    a check found problems
+      130  interrupted
+
+    \b
+    Examples:
+      reviewsctl init shop
+      reviewsctl doctor
+      reviewsctl status --socket /tmp/demo/admin.sock --json""",
+)
+
+
+@app.callback()
+def root() -> None:
+    """Looks after reviewsd: its files, its service, and the daemon while it runs.
+
+    The daemon is asked through its admin socket, which is open to root and the group
+    reviewsd-admin. Which one: --socket, else the admin_socket of $REVIEWSD_CONFIG, else that of
+    ./reviewsd.yaml if it is there, else that of /etc/reviewsd/reviewsd.yaml. To begin: reviewsctl
+    init.
+
+    Data goes to stdout, errors go to stderr and name the remedy. Reading commands take --json.
+    """
