@@ -20,6 +20,9 @@ from reviewsd.domain.reviews import AggregateRating, Business, Distribution, Rev
 STAGE: Final = "comparing"
 """What ``Progress`` is told."""
 
+EXAMPLE: Final = "example"
+"""The ``source`` of the reviews that ``reviewsctl init`` writes: nobody may take them for real ones."""
+
 _STEP: Final = 10_000  # records between two calls of Progress
 _BOM: Final = b"\xef\xbb\xbf"
 _ULID: Final = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}", re.IGNORECASE)
@@ -92,6 +95,8 @@ def _records(text: bytes, today: datetime.date, progress: Progress) -> Iterator[
 
 
 def _record(review: Review, path: str, today: datetime.date) -> Iterator[tuple[str, str]]:
+    if review.source == EXAMPLE:
+        yield path, "an example of reviewsctl init; import your reviews, or take it out"
     if _ULID.fullmatch(review.id) is None:
         yield f"{path}.id", f"not a ULID, got {show(review.id)}"
     if review.date > today:
