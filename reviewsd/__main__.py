@@ -8,80 +8,112 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-if TYPE_CHECKING:
-    from twisted.internet.posixbase import PosixReactorBase
-
-import msgspec
-from twisted.logger import Logger
-
-from reviewsd.app.daemon import program_version, serve
-from reviewsd.app.reload import Read
-from reviewsd.config import load as configuration
-from reviewsd.config import show
-from reviewsd.config.errors import ConfigError
-from reviewsd.config.schema import Config
-from reviewsd.demo import demo
-from reviewsd.domain.dataset import Dataset
-from reviewsd.domain.findings import DataError
-from reviewsd.http1 import urls
-from reviewsd.http1.routes import LISTED
-from reviewsd.publish import sources
-from reviewsd.runtime import logs
 from reviewsd.runtime.printing import printable
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
-from reviewsd.runtime.timers import steady
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from twisted.internet.posixbase import PosixReactorBase
+
+    from reviewsd.app.reload import Read
+    from reviewsd.config.schema import Config
+    from reviewsd.domain.dataset import Dataset
+    from reviewsd.runtime.logs import Format
+
+    Handler = Callable[[int, FrameType | None], object] | signal.Handlers
+
+# All else is imported where it is needed: --help and --version take 30 ms so, not 600.
 
 AS_ROOT = "running as root: it needs no rights at all, and the shipped systemd unit gives it none"
 """Said once (O12)."""
 
 EX_DATAERR = 65  # sysexits.h
 
+INTERRUPTED = 130  # as shells say of SIGINT
+
 _PRIVATE = 0o077  # umask: what this daemon writes is nobody else's business
 
 
 def main() -> None:
     """Entry point of the command."""
-    sys.exit(run(sys.argv[1:], os.environ))
+    try:
+        code = run(sys.argv[1:], os.environ)
+    except KeyboardInterrupt:  # before the reactor runs, which has a way of its own
+        code = _fail(["interrupted"], INTERRUPTED)
+    sys.exit(code)
 
 
 def run(arguments: list[str], environ: Mapping[str, str]) -> int:
     """Do what the command line says; returns the exit code."""
     options = _parser().parse_args(arguments)
     os.umask(_PRIVATE)
-    with ExitStack() as stack:
-        if options.config_schema:
-            return _answer(show.schema(), 0)
-        if options.insights or options.explain is not None or options.label is not None:
-            return tell_insights(options, environ)
-        if options.check and options.json:
-            return check_for_programs(options.config, options.data, environ)
-        path = stack.enter_context(demo()) if options.demo else options.config
-        try:
-            file = configuration.find(path, environ).absolute()
-            loaded = configuration.examine(file, environ)
-        except ConfigError as error:
-            return _fail(error.lines, EX_CONFIG)
-        if options.show_config:
-            return _answer(show.shown(loaded), 0)
-        config, warnings = loaded.config, loaded.warnings
-        for warning in warnings:
-            _say(f"warning: {warning}")
-        if options.check:
-            return check(config)
-        logs.start(
-            options.log_format, journal=logs.is_journal(environ, sys.stdout), stream=sys.stdout
-        )
-        if os.geteuid() == 0 and not options.demo:
-            Logger().warn(AS_ROOT)
-        guide = _demo_guide(config) if options.demo else lambda: None
-        read = partial(configuration.load, file, environ)
-        return run_daemon(config, environ, guide, read, options.log_format)
+    if options.config_schema:
+        from reviewsd.config import show
+
+        return _answer(show.schema(), 0)
+    if options.insights or options.explain is not None or options.label is not None:
+        return tell_insights(options, environ)
+    if options.check and options.json:
+        return check_for_programs(options.config, options.data, environ)
+    if options.demo:
+        return _run_demo(options, environ)
+    return _run(options, options.config, environ, _silent, signal.SIG_DFL)
+
+
+def _run_demo(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Run the demo, and leave nothing of it."""
+    from reviewsd.demo import demo
+
+    try:
+        with demo.temporary(environ) as (path, end_at_once):
+            announce = partial(_guide, path.parent, environ)
+            return _run(options, path, environ, announce, end_at_once)
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        return _fail([f"the demo needs room for its files: {place}{error.strerror}"], 1)
+
+
+def _run(
+    options: argparse.Namespace,
+    path: Path | None,
+    environ: Mapping[str, str],
+    announce: Callable[[Sequence[str]], None],
+    second_signal: "Handler",
+) -> int:
+    from reviewsd.config import load as configuration
+    from reviewsd.config import show
+    from reviewsd.config.errors import ConfigError
+
+    try:
+        file = configuration.find(path, environ).absolute()
+        loaded = configuration.examine(file, environ)
+    except ConfigError as error:
+        return _fail(error.lines, EX_CONFIG)
+    if options.show_config:
+        return _answer(show.shown(loaded), 0)
+    for warning in loaded.warnings:
+        _say(f"warning: {warning}")
+    if options.check:
+        return check(loaded.config)
+    from twisted.logger import Logger
+
+    from reviewsd.runtime import logs
+
+    logs.start(options.log_format, journal=logs.is_journal(environ, sys.stdout), stream=sys.stdout)
+    if os.geteuid() == 0 and not options.demo:
+        Logger().warn(AS_ROOT)
+    read = partial(configuration.load, file, environ)
+    return run_daemon(loaded.config, environ, announce, read, options.log_format, second_signal)
+
+
+def _silent(_: Sequence[str]) -> None:
+    """What is to be said when it listens is in the log."""
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -92,7 +124,7 @@ def _parser() -> argparse.ArgumentParser:
         "Every key can be overridden: REVIEWSD_CACHE__MAX_AGE=10. "
         "Operate a running daemon with reviewsctl.",
     )
-    parser.add_argument("--version", action="version", version=f"reviewsd {program_version()}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version, then exit")
     parser.add_argument("--config", type=Path, metavar="FILE", help="the configuration, YAML")
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
@@ -124,10 +156,22 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def check(config: Config) -> int:
+class _Version(argparse.Action):
+    """Looks the version up only when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        print(f"reviewsd {version('reviewsd')}")
+        parser.exit()
+
+
+def check(config: "Config") -> int:
     """Validate the files that the configuration names as the daemon would; itself it has been."""
-    from reviewsd.app import check as inspection  # noqa: PLC0415  the daemon has no word lists
-    from reviewsd.publish.publication import load_sources  # noqa: PLC0415  nor these
+    from reviewsd.app import check as inspection
+    from reviewsd.domain.findings import DataError
+    from reviewsd.publish import sources
+    from reviewsd.publish.publication import load_sources
 
     if (fault := inspection.files_fault(config)) is not None:
         return _fail([fault], EX_CONFIG)
@@ -141,22 +185,29 @@ def check(config: Config) -> int:
     except OSError as error:
         return _fail([f"{config.data_dir}: cannot read now: {error.strerror}"], 1)
     print(
-        f"configuration and data are valid: {len(dataset.records):,} reviews, "
+        f"configuration and data are valid: {_reviews(len(dataset.records))}, "
         f"insights {_insights(dataset, config)}"
     )
     return 0
 
 
-def _insights(dataset: Dataset, config: Config) -> str:
+def _insights(dataset: "Dataset", config: "Config") -> str:
     if dataset.insights is not None:
         return "yes"
     return "made from them" if config.data.insights == "auto" else "none"
 
 
+def _reviews(count: int) -> str:
+    return f"{count:,} review{'' if count == 1 else 's'}"
+
+
 def tell_insights(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Tell the insights, or why a review has its labels, as JSON."""
-    from reviewsd.app import check as inspection  # noqa: PLC0415  the daemon has no word lists
-    from reviewsd.app import insights, labeller  # noqa: PLC0415  nor these
+    from reviewsd.app import check as inspection
+    from reviewsd.app import insights, labeller
+    from reviewsd.config.errors import ConfigError
+    from reviewsd.domain.findings import DataError
+    from reviewsd.publish import sources
 
     try:
         folder = insights.read(options.config, options.data, environ)
@@ -183,23 +234,37 @@ def tell_insights(options: argparse.Namespace, environ: Mapping[str, str]) -> in
 
 def check_for_programs(path: Path | None, data: Path | None, environ: Mapping[str, str]) -> int:
     """Tell all there is to tell of configuration and data, as JSON lines."""
-    from reviewsd.app import check as inspection  # noqa: PLC0415  the daemon has no word lists
+    from reviewsd.app import check as inspection
 
     report = inspection.inspect(path, data, environ, _print_json)
     return _answer(report, EX_CONFIG if report.problems else 0)
 
 
 def run_daemon(
-    config: Config,
+    config: "Config",
     environ: Mapping[str, str],
-    announce: Callable[[], None],
-    read: Read,
-    log_format: logs.Format,
+    announce: Callable[[Sequence[str]], None],
+    read: "Read",
+    log_format: "Format",
+    second_signal: "Handler" = signal.SIG_DFL,
 ) -> int:
-    """Run the reactor until SIGTERM or SIGINT; returns the exit code."""
-    from twisted.internet import reactor  # noqa: PLC0415  importing it installs it
-    from twisted.internet.defer import CancelledError, Deferred  # noqa: PLC0415
-    from twisted.python.failure import Failure  # noqa: PLC0415
+    """Run the reactor until SIGTERM or SIGINT; returns the exit code.
+
+    Args:
+        config: What the operator wants.
+        environ: For systemd's notifications and watchdog.
+        announce: Told where it listens, when it does.
+        read: Reads the configuration again.
+        log_format: What is logged by now.
+        second_signal: What a second SIGTERM or SIGINT does.
+    """
+    from twisted.internet import reactor  # importing it installs it
+    from twisted.internet.defer import CancelledError, Deferred
+    from twisted.logger import Logger
+    from twisted.python.failure import Failure
+
+    from reviewsd.app.daemon import serve
+    from reviewsd.runtime.timers import steady
 
     # Read by the system's resolver: a name that nobody answers for must not hold a thread for 20 s
     os.environ.setdefault("RES_OPTIONS", "timeout:2 attempts:1")  # E6
@@ -234,7 +299,7 @@ def run_daemon(
         nonlocal stopping
         stopping = True
         for each in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(each, signal.SIG_DFL)  # a second one ends it at once (O4)
+            signal.signal(each, second_signal)  # a second one ends it at once (O4)
         running.cancel()
         return ended
 
@@ -244,28 +309,28 @@ def run_daemon(
     return code
 
 
-def _demo_guide(config: Config) -> Callable[[], None]:
-    base = config.base_url
+def _guide(folder: Path, environ: Mapping[str, str], listen: Sequence[str]) -> None:
+    """Say what there is to see, at the address that it has."""
+    from reviewsd.http1 import urls
+    from reviewsd.http1.routes import LISTED
+
+    base = environ.get("REVIEWSD_BASE_URL") or f"http://{listen[0].removeprefix('tcp:')}"
     listed = "\n".join(
         f"    {base}{route.prefix}{route.example}" for route in LISTED if route.path != urls.MCP
     )
-
-    def announce() -> None:
-        print(
-            f"""
+    print(
+        f"""
   A sample business is being served. Open, or curl:
 {listed}
 
   Give it to an AI agent:  claude mcp add --transport http reviews {base}{urls.MCP}
 
-  Edit {config.data_dir}/reviews.json and see the change served in two seconds.
-  In another terminal:  reviewsctl status --socket {config.admin_socket}
+  Edit {folder}/data/reviews.json and see the change served in two seconds.
+  In another terminal:  reviewsctl status --socket {folder}/admin.sock
   Ctrl-C stops it and removes everything.
 """,
-            flush=True,
-        )
-
-    return announce
+        flush=True,
+    )
 
 
 def _answer(document: object, code: int) -> int:
@@ -274,6 +339,8 @@ def _answer(document: object, code: int) -> int:
 
 
 def _print_json(document: object) -> None:
+    import msgspec
+
     print(printable(msgspec.json.encode(document).decode()), flush=True)
 
 

@@ -7,7 +7,7 @@ ended. A failed listen is fatal before systemd hears READY=1 (security-and-opera
 import gc
 import signal
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from importlib.metadata import version
@@ -75,7 +75,7 @@ async def serve(
     reactor: PosixReactorBase,
     config: Config,
     environ: Mapping[str, str],
-    announce: Callable[[], None],
+    announce: Callable[[Sequence[str]], None],
     read: Read,
     log_format: Format = "text",
 ) -> None:
@@ -85,7 +85,7 @@ async def serve(
         reactor: What everything runs on.
         config: What the operator wants.
         environ: For systemd's notifications and watchdog.
-        announce: Called when all listeners are up.
+        announce: Told where it listens when all listeners are up.
         read: Reads the configuration again.
         log_format: What is logged by now, for processes that log too.
 
@@ -96,8 +96,10 @@ async def serve(
     notifier = Notifier(environ.get("NOTIFY_SOCKET"))
     async with AsyncExitStack() as stack:
         try:
-            await _start(stack, reactor, config, environ, notifier, read, log_format)
-            announce()
+            listen = await _start(stack, reactor, config, environ, notifier, read, log_format)
+            _keep_what_there_is()
+            _log.info("serving {at}, listening on {on}", at=config.base_url, on=", ".join(listen))
+            announce(listen)
             await Deferred[None]()
         except CancelledError:
             notifier.stopping()
@@ -112,8 +114,12 @@ async def _start(
     notifier: Notifier,
     read: Read,
     log_format: Format,
-) -> None:
-    """Build everything, from the lock to READY=1; what must be ended goes onto the stack."""
+) -> Sequence[str]:
+    """Build everything, from the lock to READY=1; what must be ended goes onto the stack.
+
+    Returns:
+        Where it listens, in Twisted's words.
+    """
     guard = hold_state(stack, config.state_dir)
     fitting = fitted(config, raise_limit())
     workers = Workers(reactor, config.workers if config.workers > 1 else 0)
@@ -151,6 +157,7 @@ async def _start(
     stack.push_async_callback(_together, partial(_drain, workers, public), parts.hub.stop)
     listeners = Listeners(stack, reactor, guard, parts.avoid)
     ports = await listeners.open_public(config, public)
+    listen = [address(port) for port in ports]
     watcher = _watcher(reactor, config, snapshots, publisher)
     reloading = _reloading(config, read, publisher, watcher, parts)
     admin = AdminSite(
@@ -161,7 +168,7 @@ async def _start(
         {
             "version": program_version(),
             "base_url": config.base_url,
-            "listen": [address(port) for port in ports],
+            "listen": listen,
             "data_dir": str(config.data_dir),
         },
         time.time,
@@ -202,7 +209,7 @@ async def _start(
     start_watchdog(stack, reactor, environ, pulse, notifier)
     _tell_ready(snapshots, publisher, notifier)
     stack.callback(readiness.stop)  # before all else that is on the stack
-    _keep_what_there_is()
+    return listen
 
 
 def _keep_what_there_is() -> None:

@@ -250,14 +250,19 @@ class Publisher:
                 if report.retry_at is not None:
                     again = f", tried again in {report.retry_at - report.at:.0f} s and so on"
                 self._log.warn(
-                    "data {outcome}{again}; the last good data keeps serving: {problems}",
+                    "data {outcome}{again}; {served}: {problems}",
                     outcome=report.outcome,
+                    served=_NOTHING if self._snapshots.empty else _LAST_GOOD,
                     again=again,
                     problems="; ".join(report.problems),
                     type="load",
                 )
         for observer in self._observers:
             observer(report)
+
+
+_LAST_GOOD = "the last good data keeps serving"
+_NOTHING = "nothing is served yet"
 
 
 def _told(outcome: Outcome) -> tuple[str, tuple[str, ...]]:

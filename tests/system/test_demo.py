@@ -56,7 +56,6 @@ class Demo:
                     **os.environ,
                     "TMPDIR": str(self.temporary),
                     "REVIEWSD_LISTEN": f'["tcp:{port}:interface=127.0.0.1"]',
-                    "REVIEWSD_BASE_URL": self.base_url,
                 },
             )
         until(lambda: "Ctrl-C" in self.printed or self.process.poll() is not None, "the guide")
@@ -81,7 +80,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
 
 
 def test_every_address_that_it_prints_answers(demo: Demo) -> None:
-    urls = re.findall(r"http://\S+", demo.printed)
+    urls = re.findall(r"http://\S+", demo.printed.partition("A sample business")[2])
     assert [demo.base_url + path for path in (*PATHS, "/mcp")] == urls
     for url in urls[:-1]:
         with urllib.request.urlopen(url, timeout=60) as answer:
@@ -193,6 +192,27 @@ def test_ctrl_c_removes_everything(short_path: Path) -> None:
     done = demo.ctl("status")
     assert 3 == done.returncode
     assert done.stderr.startswith("Error: reviewsd is not reachable: it is not running")
+
+
+def test_a_second_signal_leaves_nothing_either(short_path: Path) -> None:
+    """It ends at once then, without what an orderly stop does."""
+    demo = Demo(short_path)
+    os.kill(demo.process.pid, signal.SIGSTOP)  # so that both are there when it goes on
+    for each in (signal.SIGTERM, signal.SIGINT, signal.SIGCONT):
+        demo.process.send_signal(each)
+    demo.process.wait(20)
+    assert [] == list(demo.temporary.iterdir())
+
+
+def test_stopped_before_it_runs_it_leaves_nothing(short_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "reviewsd", "--demo"],
+        env={**os.environ, "TMPDIR": str(short_path)},
+    )
+    until(lambda: list(short_path.iterdir()), "the directory")
+    process.send_signal(signal.SIGTERM)
+    process.wait(20)
+    assert [] == list(short_path.iterdir())
 
 
 def test_a_taken_port_is_said_and_removes_everything(tmp_path: Path) -> None:

@@ -536,3 +536,35 @@ def test_a_hangup_during_the_start_is_no_end_and_no_ready(daemon: Daemon) -> Non
 
     assert 200 == daemon.get("/healthz").status
     assert "RELOADING=1" not in "".join(daemon.heard)
+
+
+def test_every_start_says_where_it_listens(daemon: Daemon) -> None:
+    for _ in range(2):
+        daemon.start()
+        said = f"serving https://reviews.example.com, listening on tcp:127.0.0.1:{daemon.port}"
+        until(lambda: said in daemon.log.read_text(), "where it listens")  # noqa: B023  in this turn
+        assert 0 == daemon.stop()
+
+
+def test_a_first_start_without_data_claims_no_older_data(daemon: Daemon) -> None:
+    (daemon.data / "reviews.json").unlink()
+    daemon.launch()
+    assert 78 == daemon.ended()
+    assert " warn  data refused; nothing is served yet: reviews.json: cannot read" in (
+        daemon.log.read_text()
+    )
+    assert "last good" not in daemon.log.read_text()
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_imports_next_to_nothing(option: str) -> None:
+    """The daemon's own modules take half a second."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "reviewsd", option],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert imported.isdisjoint({"twisted", "msgspec", "yaml", "reviewsd.app"})
