@@ -153,6 +153,11 @@ class Responses:
             return self.problem(request, problems.NOT_ACCEPTABLE, extra)
         return self._outcome(request, resource.identity)
 
+    def wants_gzip(self, request: Request) -> bool:
+        """Whether the client prefers gzip to the plain bytes."""
+        given = request.preferences(b"accept-encoding")
+        return bool(given) and _accepted(given)[0]
+
     def computed(
         self,
         request: Request,
@@ -160,6 +165,8 @@ class Responses:
         etag: bytes,
         last_modified: int | None = None,
         following: str | None = None,
+        *,
+        gzipped: bool = False,
     ) -> Response:
         """Answer with JSON that was put together for the request.
 
@@ -169,11 +176,14 @@ class Responses:
             etag: Of the answer; it depends on the data and the question alone.
             last_modified: POSIX seconds; None where nobody knows.
             following: The path and query of the next page.
+            gzipped: The parts are still plain, but ``gzipped`` makes a 200 what it says by then.
         """
         link = self._service_link
         if following is not None:
             link = b'%b, <%b%b>; rel="next"' % (link, self._origin, following.encode())
-        block = b"%bETag: %b\r\nLink: %b\r\n" % (self._data, etag, link)
+        if gzipped:
+            etag = b'%b-gzip"' % etag[:-1]
+        block = b"%bETag: %b\r\nLink: %b\r\nVary: Accept-Encoding\r\n" % (self._data, etag, link)
         if last_modified is not None:
             block += b"Last-Modified: %b\r\n" % _date(self._shown(last_modified))
         if request.fields.conditional:
@@ -182,9 +192,17 @@ class Responses:
                 return Response(status, block)
             if status != _FOUND:
                 return self.problem(request, problems.PRECONDITION_FAILED)
+        block += b"Content-Type: application/json\r\n"
+        if gzipped:
+            return Response(_FOUND, block, parts)
         size = len(parts[0]) if len(parts) == 1 else sum(map(len, parts))
-        block += b"Content-Type: application/json\r\nContent-Length: %d\r\n" % size
-        return Response(_FOUND, block, parts)
+        return Response(_FOUND, block + b"Content-Length: %d\r\n" % size, parts)
+
+    @staticmethod
+    def gzipped(computed: Response, body: bytes) -> Response:
+        """A 200 of ``computed``, with its body in gzip."""
+        coding = b"Content-Encoding: gzip\r\nContent-Length: %d\r\n" % len(body)
+        return Response(computed.status, computed.block + coding, (body,))
 
     def _outcome(self, request: Request, chosen: Prepared) -> Response:
         """Answer with a representation, or that the client has it already (RFC 9110 13)."""

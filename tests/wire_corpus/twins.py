@@ -22,7 +22,7 @@ server:
 """
 
 _TOLD = (
-    *("published", "notify systemd", "to be delivered", "stopping", "reload asked for"),
+    *("published", "serving", "notify systemd", "to be delivered", "stopping", "reload asked for"),
     *("MCP was refused", "in the last minute"),
 )
 """What their logs may have lines about."""

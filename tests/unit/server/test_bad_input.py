@@ -34,7 +34,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     """One for all; no request of this module may make it log more than that it started."""
     with Daemon(tmp_path_factory.mktemp("daemon")) as running:
         yield running
-        start = ("published", "notify systemd", "to be delivered", "in the last minute")
+        start = ("published", "serving", "notify systemd", "to be delivered", "in the last minute")
         assert [] == [line for line in running.lines if not any(word in line for word in start)]
 
 

@@ -70,7 +70,9 @@ class Shop:
     def answers(self) -> Iterator[tuple[str, bytes, bytes]]:
         """Address, body and tag of every answer that is computed, and of every document."""
         for day in DAYS:
-            yield day, *_said(self.reads.since(Request(b"GET", b""), day))
+            since = self.reads.since(Request(b"GET", b""), day)
+            assert isinstance(since, Response)
+            yield day, *_said(since)
         for query in SEARCHES:
             yield query, *_said(self.search(query))
         for path in (urls.REVIEWS, urls.INSIGHTS, urls.JSON_FEED, urls.ATOM_FEED):
