@@ -6,7 +6,7 @@ Who may open the socket is decided by its file mode. A browser cannot: it would 
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -24,8 +24,10 @@ from reviewsd.admin.hub import HubRoutes, Operator
 from reviewsd.admin.probes import ProbeRoutes
 from reviewsd.admin.responses import API, AdminReplies, line, moment, wire
 from reviewsd.http1 import problems
+from reviewsd.monitoring.unknown_parameters import named
 from reviewsd.publish.compile_process import Progress
 from reviewsd.publish.publisher import Publisher, Report
+from reviewsd.runtime.counters import Counts
 from reviewsd.runtime.half_closed import HalfClosedChannel
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
@@ -85,6 +87,20 @@ class Reloading(Protocol):
         """
 
 
+async def _nothing() -> Counts:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Processes:
+    """What is known of all processes of the daemon."""
+
+    workers: Callable[[], Sequence[Worker]] = tuple
+    """Those that serve at the moment."""
+    counts: Callable[[], Awaitable[Counts]] = _nothing
+    """What they count, added up."""
+
+
 class AdminSite:
     """Klein's routes for the operator.
 
@@ -96,7 +112,7 @@ class AdminSite:
         about: What does not change while the daemon runs: version, addresses.
         now: The time, POSIX seconds.
         tasks: Owns what was ordered.
-        workers: Those that serve at the moment.
+        processes: What is known of all of them.
     """
 
     _app = Klein()
@@ -110,7 +126,7 @@ class AdminSite:
         about: Mapping[str, object],
         now: Callable[[], float],
         tasks: TaskSet,
-        workers: Callable[[], Sequence[Worker]] = tuple,
+        processes: Processes | None = None,
     ) -> None:
         self._snapshots = snapshots
         self._publisher = publisher
@@ -119,7 +135,7 @@ class AdminSite:
         self._about = about
         self._now = now
         self._tasks = tasks
-        self._workers = workers
+        self._processes = processes or Processes()
         self._started = now()
         self._replies = AdminReplies(str(about["version"]))
 
@@ -178,13 +194,14 @@ class AdminSite:
                 },
                 "config": asdict(self._reloading.changes),
                 "hub": wire(await self._operator.state()),
+                "unknown_parameters": named(await self._processes.counts()),
                 "workers": [
                     {
                         "pid": worker.pid,
                         "started_at": moment(worker.started_at),
                         "restarts": worker.restarts,
                     }
-                    for worker in self._workers()
+                    for worker in self._processes.workers()
                 ],
             },
         )

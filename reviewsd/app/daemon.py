@@ -19,7 +19,7 @@ from twisted.internet.threads import deferToThread
 from twisted.logger import Logger
 
 from reviewsd.admin.probes import ProbeRoutes
-from reviewsd.admin.site import AdminSite
+from reviewsd.admin.site import AdminSite, Processes
 from reviewsd.app.admin import admin_endpoint, operator_routes, reload_on_hangup, start_digest
 from reviewsd.app.descriptors import fitted, raise_limit
 from reviewsd.app.files import hold_state, start_guard
@@ -27,7 +27,7 @@ from reviewsd.app.hub import HubParts, build_hub
 from reviewsd.app.listeners import Listeners, address
 from reviewsd.app.mcp import build_mcp, follow_ended
 from reviewsd.app.monitoring import build_metrics, counted, start_pulse, start_watchdog
-from reviewsd.app.public import build_public, build_replies, build_workload
+from reviewsd.app.public import build_public, build_reads, build_replies, build_workload
 from reviewsd.app.reload import Read, Reloading
 from reviewsd.config.schema import Config
 from reviewsd.monitoring.metrics import CONTENT_TYPE
@@ -46,7 +46,6 @@ from reviewsd.runtime.systemd import Notifier
 from reviewsd.runtime.tasks import TaskSet, wait_at_most
 from reviewsd.server.server import DRAIN_SECONDS, PublicServer
 from reviewsd.snapshot.snapshots import Snapshots
-from reviewsd.web.reads import Reads
 from reviewsd.web.websub import HubRoute
 from reviewsd.workers.handoff import ConnectionReceiver
 from reviewsd.workers.messages import Begin
@@ -146,7 +145,7 @@ async def _start(
         reactor,
         fitting,
         snapshots,
-        Reads(snapshots, replies, workload),
+        build_reads(snapshots, replies, workload, tally),
         route,
         mcp,
         readiness=readiness,
@@ -173,7 +172,7 @@ async def _start(
         },
         time.time,
         asked,
-        lambda: workers.lives,
+        Processes(lambda: workers.lives, counts),
     )
     metrics = build_metrics(reactor, snapshots, publisher, pulse, parts.operator.state, counts)
     routes = admin.site(

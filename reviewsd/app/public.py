@@ -18,6 +18,7 @@ from reviewsd.web.dispatch import Dispatcher, fast_lane
 from reviewsd.web.klein_site import PublicSite
 from reviewsd.web.mcp import McpRoute
 from reviewsd.web.memory import AnswerMemory
+from reviewsd.web.read_limit import LimitedReads, ReadLimit
 from reviewsd.web.reads import Reads
 from reviewsd.web.websub import HubRoute
 from reviewsd.web.workload import Workload
@@ -44,13 +45,25 @@ def build_replies(config: Config) -> Responses:
 
 def build_workload(clock: IReactorTime, config: Config, tally: Counters) -> Workload:
     """What computes answers in this process."""
-    workload = Workload(
-        CooperativeScheduler(clock),
-        AnswerMemory(config.mcp.max_held // config.workers),
-        ClientNetworks(convert.trusted(config)),
+    networks, reads = ClientNetworks(convert.trusted(config)), config.server.read_limit
+    limit = (
+        ReadLimit(reads.per_second, reads.burst, networks, clock.seconds, tally.count)
+        if reads.per_second
+        else None
     )
+    memory = AnswerMemory(config.mcp.max_held // config.workers)
+    workload = Workload(CooperativeScheduler(clock), memory, networks, limit)
     tally.include(workload.counts)
     return workload
+
+
+def build_reads(
+    snapshots: Snapshots, replies: Responses, workload: Workload, tally: Counters
+) -> Reads:
+    """What answers reads in this process."""
+    reads = Reads(snapshots, replies, workload)
+    tally.include(reads.unknown.counts)
+    return reads
 
 
 def build_public(
@@ -79,8 +92,11 @@ def build_public(
     answers = answerers(reads, hub, mcp, readiness if server.readyz else None)
     site = PublicSite(reads, answers)
     lane = fast_lane(reads, answers) if server.fast_lane else None
+    respond = Dispatcher(site.resource(), replies, lane).respond
+    if reads.limit is not None:
+        respond = LimitedReads(respond, reads.limit, replies).respond
     public = PublicServer(
-        Dispatcher(site.resource(), replies, lane).respond,
+        respond,
         replies,
         clock,
         Limits(

@@ -30,7 +30,13 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from reviewsd.app.mcp import build_mcp
-from reviewsd.app.public import build_public, build_replies, build_workload, factory_for
+from reviewsd.app.public import (
+    build_public,
+    build_reads,
+    build_replies,
+    build_workload,
+    factory_for,
+)
 from reviewsd.runtime import logs
 from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.sockets import stop_listening
@@ -39,7 +45,6 @@ from reviewsd.runtime.timers import steady
 from reviewsd.server.acceptor import batch_accept
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.store.ended_sessions import Expiring
-from reviewsd.web.reads import Reads
 from reviewsd.workers.handoff import ConnectionSender
 from reviewsd.workers.ipc import MessageSocket
 from reviewsd.workers.messages import (
@@ -194,7 +199,7 @@ class WorkerProcess:
         replies = build_replies(config)
         workload = build_workload(reactor, config, tally)
         mcp = build_mcp(config, os.environ, snapshots, self, replies, workload, asked, tally)
-        reads = Reads(snapshots, replies, workload)
+        reads = build_reads(snapshots, replies, workload, tally)
         server = build_public(reactor, config, snapshots, reads, None, mcp, self._giver)
         tally.include(server.counts)
         self._stack.push_async_callback(tasks.stop)

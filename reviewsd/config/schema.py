@@ -157,6 +157,15 @@ class MaxBody(_Section, frozen=True, kw_only=True):
     mcp: Annotated[int, Meta(ge=1024, le=2**24)] = 65_536
 
 
+class ReadLimit(_Section, frozen=True, kw_only=True):
+    """How often one client network may read (S14)."""
+
+    per_second: Annotated[float, Meta(ge=0, le=1_000_000)] = 0.0
+    """Documents that it gains; 0: there is no limit."""
+    burst: Annotated[int, Meta(ge=5, le=1_000_000)] = 100
+    """Documents that it may have at most."""
+
+
 class Server(_Section, frozen=True, kw_only=True):
     """The public listeners."""
 
@@ -177,6 +186,7 @@ class Server(_Section, frozen=True, kw_only=True):
     """Connections of one client network (S4)."""
     min_drain_rate: Annotated[int, Meta(ge=0, le=2**30)] = 8_192
     """Bytes a second that a client must take of an answer, over 10 s (S5)."""
+    read_limit: ReadLimit = ReadLimit()
     fast_lane: bool = True
     """Whether what can be is answered before Klein."""
     readyz: bool = False

@@ -6,7 +6,7 @@ strict (ASCII digits, no blanks, no plus sign); dates are real days spelled ``YY
 
 import datetime
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote_to_bytes
 
@@ -46,11 +46,16 @@ class InvalidParametersError(Exception):
         super().__init__("; ".join(issue.message for issue in issues))
 
 
-def read_query(query: bytes) -> SearchQuery:
+Unknown = Callable[[bytes], None]
+"""Told the name of a parameter that does not exist, as it came."""
+
+
+def read_query(query: bytes, unknown: Unknown = lambda _: None) -> SearchQuery:
     """Read the query string of a search.
 
     Args:
         query: What follows the ``?``, as received. Unknown parameters are ignored.
+        unknown: Told of each of those.
 
     Raises:
         InvalidParametersError: With every issue.
@@ -61,15 +66,17 @@ def read_query(query: bytes) -> SearchQuery:
             name, _, text = part.partition(b"=")
             parameter = _BY_NAME.get(name)
             if parameter is None or parameter.name in values:
-                return _read_all(query)  # as for all that is not quite usual
+                break
             values[parameter.name] = _read(parameter, _decoded(parameter, text))
-        check_range(values)
+        else:
+            check_range(values)
+            return SearchQuery(**values)  # type: ignore[arg-type]  # each is of its parameter's kind
     except (_IssueError, InvalidParametersError):
-        return _read_all(query)  # there may be more issues
-    return SearchQuery(**values)  # type: ignore[arg-type]  # each value is of its parameter's kind
+        pass  # there may be more issues
+    return _read_all(query, unknown)  # as for all that is not quite usual
 
 
-def _read_all(query: bytes) -> SearchQuery:
+def _read_all(query: bytes, unknown: Unknown) -> SearchQuery:
     """Read a query string whose names may be escaped, unknown or doubled, and values wrong."""
     given: dict[str, list[bytes]] = {}
     for part in query.split(b"&"):
@@ -77,7 +84,9 @@ def _read_all(query: bytes) -> SearchQuery:
             continue
         name, _, text = part.partition(b"=")
         parameter = _BY_NAME.get(unquote_to_bytes(name) if b"%" in name else name)
-        if parameter is not None:
+        if parameter is None:
+            unknown(name)
+        else:
             given.setdefault(parameter.name, []).append(text)
     values: dict[str, object] = {}
     issues: list[Issue] = []

@@ -103,6 +103,10 @@ TOO_MANY_REQUESTS = Problem(
     "Too Many Requests",
     "Your network has as many searches waiting as it may have; wait for their answers.",
 )
+TOO_MANY_READS = replace(
+    TOO_MANY_REQUESTS,
+    detail="Your network has asked too often (server.read_limit); Retry-After says when it may again.",
+)
 FIELDS_TOO_LARGE = Problem(
     431,
     "header-fields-too-large",

@@ -124,6 +124,14 @@ def read_body(body: bytes) -> Message | Batch:
         raise JsonRpcError(INVALID_REQUEST, _NO_OBJECT) from None
 
 
+def count_members(body: bytes) -> int:
+    """How many messages a body has; 1 where it is no batch, or nothing that can be read."""
+    try:
+        return max(1, len(_items.decode(body)))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return 1
+
+
 def read_member(member: Raw) -> Message:
     """One of a batch.
 

@@ -97,9 +97,9 @@ COUNTERS = (
     ),
     Counted(
         "ratelimited_total",
-        "Requests to the hub that were refused because of a limit.",
+        "Requests that were refused because of a limit, by the hub or (reads) by server.read_limit.",
         ("limit",),
-        (subscribe.LIMITS,),
+        ((*subscribe.LIMITS, "reads"),),
     ),
     Counted(
         "data_reloads_total",

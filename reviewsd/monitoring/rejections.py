@@ -19,7 +19,7 @@ SESSIONS_ENDED = "mcp_sessions_ended_total"
 _TOLD = {
     "rejected_total": "connections refused, or what came over them",
     "callback_refused_total": "callbacks refused",
-    "ratelimited_total": "hub requests refused by a limit",
+    "ratelimited_total": "requests refused by a limit",
     SESSIONS_ENDED: "MCP sessions ended",
 }
 

@@ -20,7 +20,7 @@ from twisted.python.failure import Failure
 from reviewsd.http1.hosts import Hosts, Origins
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
-from reviewsd.mcp.jsonrpc import INTERNAL_ERROR, JsonRpcError, failure
+from reviewsd.mcp.jsonrpc import INTERNAL_ERROR, JsonRpcError, count_members, failure
 from reviewsd.mcp.server import (
     ALLOW,
     ENDED,
@@ -37,6 +37,7 @@ from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
 from reviewsd.store.transactions import StoreError
 from reviewsd.web.memory import MemoryFullError
+from reviewsd.web.read_limit import COSTLY
 from reviewsd.web.workload import Workload
 
 Headers = tuple[tuple[bytes, bytes], ...]
@@ -165,7 +166,7 @@ class McpRoute:
     def answer(self, request: Request) -> Response | Deferred[Response]:
         """Answer a request of any known method; a Deferred only where that takes a while."""
         cors, refused = self._admit(request)
-        answer = refused or self._serve(request)
+        answer = refused or self._limited(request) or self._serve(request)
         if isinstance(answer, Deferred):
             return answer.addCallback(partial(self._reply, request, cors))
         return self._reply(request, cors, answer)
@@ -201,6 +202,14 @@ class McpRoute:
             self._told.add(text)
             sentence = "MCP was refused to {who} {given}; {setting} can allow that"
             self._log.warn(sentence, who=who, given=text, setting=setting)
+
+    def _limited(self, request: Request) -> McpAnswer | None:
+        """The refusal of a client that asks too often (S14)."""
+        limit = self._workload.limit
+        if limit is None or request.method == b"OPTIONS":
+            return None
+        wait = limit.wait(request, COSTLY * count_members(request.body))
+        return too_many_messages(wait) if wait > 0 else None
 
     def _serve(self, request: Request) -> McpAnswer | Deferred[McpAnswer]:
         """Answer whom the rules admit."""
@@ -265,6 +274,15 @@ class McpRoute:
             return FAILED
         self.refused += not ended
         return ENDED if ended else NO_ROOM
+
+
+def too_many_messages(wait: float) -> McpAnswer:
+    """The answer to a client that asks too often; seconds until it may again."""
+    return refusal(
+        429,
+        "Your network has asked too often (server.read_limit); Retry-After says when it may again",
+        ((b"Retry-After", b"%d" % ceil(wait)),),
+    )
 
 
 def too_many_ends(wait: float) -> McpAnswer:

@@ -24,6 +24,7 @@ from reviewsd.http1 import problems, urls
 from reviewsd.http1.representation import Buffer
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import PreparedDocument, Response, Responses
+from reviewsd.monitoring.unknown_parameters import UnknownParameters
 from reviewsd.publish import documents
 from reviewsd.runtime.cooperative import RETRY_SOON, QueueFullError
 from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
@@ -63,6 +64,10 @@ class Reads:
         self.responses = responses
         """What answers are made of."""
         self._workload = workload
+        self.limit = workload.limit
+        """How often one client network may read, if there is a limit."""
+        self.unknown = UnknownParameters()
+        """What searches ask for that does not exist."""
         self._documents: dict[bytes, PreparedDocument] = {}
         snapshots.observe(self._published)
 
@@ -85,7 +90,7 @@ class Reads:
 
     def search(self, request: Request) -> Answer:
         """The reviews that match all filters, a page of them."""
-        query = read_query(request.query)
+        query = read_query(request.query, self.unknown.count)
         return self._workload.run(request, self._search(request, query, self._snapshots.current))
 
     def _search(

@@ -13,6 +13,7 @@ from reviewsd.http1.responses import Response
 from reviewsd.runtime.cooperative import CooperativeScheduler
 from reviewsd.web.clients import ClientNetworks
 from reviewsd.web.memory import SMALL, AnswerMemory, MemoryFullError, Room, own_size
+from reviewsd.web.read_limit import ReadLimit
 
 T = TypeVar("T")
 
@@ -24,14 +25,20 @@ class Workload:
         scheduler: Shares the time.
         memory: Counts what is held.
         networks: Tells for whom a request is.
+        limit: How often one may ask, where there is such a limit.
     """
 
     def __init__(
-        self, scheduler: CooperativeScheduler, memory: AnswerMemory, networks: ClientNetworks
+        self,
+        scheduler: CooperativeScheduler,
+        memory: AnswerMemory,
+        networks: ClientNetworks,
+        limit: ReadLimit | None = None,
     ) -> None:
         self._scheduler = scheduler
         self._memory = memory
         self.networks = networks
+        self.limit = limit
 
     def run(self, request: Request, steps: Generator[None, None, T]) -> T | Deferred[T]:
         """Do the work for a request.

@@ -77,18 +77,23 @@ class TokenBuckets:
         self._seconds = seconds
         self._full: Recent[float] = Recent(capacity)
 
-    def take(self, key: str, now: float) -> float:
-        """Take a token.
+    def take(self, key: str, now: float, tokens: int = 1) -> float:
+        """Take tokens, not more than there may be at most.
 
         Returns:
-            0.0 if there was one, else the seconds until there is; then none was taken.
+            0.0 if there were so many, else the seconds until there are; then none was taken.
         """
-        full = max(self._full.get(key) or 0.0, now) + self._interval
+        full = max(self._full.get(key) or 0.0, now) + self._interval * tokens
         wait = full - now - self._seconds
         if wait > _ROUNDING:
             return wait
         self._full.set(key, full)
         return 0.0
+
+    def left(self, key: str, now: float) -> tuple[float, float]:
+        """The tokens there are, and the seconds until there are as many as there may be."""
+        full_in = max((self._full.get(key) or 0.0) - now, 0.0)
+        return max((self._seconds - full_in) / self._interval, 0.0), full_in
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     config: Changes = Changes()
     hub: HubState | None = None
     """Missing from a daemon that has not been restarted since it got a hub."""
+    unknown_parameters: dict[str, int] = {}
+    """Of searches, by name: they were ignored."""
 
 
 class Topic(msgspec.Struct, frozen=True, kw_only=True):

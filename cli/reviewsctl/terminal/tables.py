@@ -5,7 +5,7 @@ with a hostile review in it cannot steer the terminal.
 """
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
 from rich.table import Table
 from rich.text import Text
@@ -42,13 +42,10 @@ def render_status(status: Status, now: datetime.datetime) -> Table:
         if status.hub.paused or status.hub.store != "ok":
             table.add_row("", hub_state(status.hub))
     table.add_row("data", Text(f"{printable(data.dir)}{_last_reload(status, now)}"))
-    if status.config.problems:
-        table.add_row("config", Text("has faults, nothing of it was applied", style="yellow"))
-        for line in status.config.problems:
-            table.add_row("", Text(printable(line)))
-    elif status.config.restart:
-        waiting = printable(", ".join(status.config.restart))
-        table.add_row("config", Text(f"waits for a restart: {waiting}", style="yellow"))
+    for name, text in _config(status.config):
+        table.add_row(name, text)
+    if status.unknown_parameters:
+        table.add_row("ignored", Text(_ignored(status.unknown_parameters)))
     table.add_row("address", Text(printable(status.base_url)))
     table.add_row("listening", Text(printable(", ".join(status.listen))))
     table.add_row(
@@ -125,6 +122,22 @@ def _last_reload(status: Status, now: datetime.datetime) -> str:
     if last is None:
         return ""
     return f", last reload {last.outcome} {ago(last.at, now)} ({last.seconds:.2f} s)"
+
+
+def _config(config: Changes) -> Iterator[tuple[str, Text]]:
+    """What is to be known of the configuration, if anything."""
+    if config.problems:
+        yield "config", Text("has faults, nothing of it was applied", style="yellow")
+        yield from (("", Text(printable(line))) for line in config.problems)
+    elif config.restart:
+        waiting = printable(", ".join(config.restart))
+        yield "config", Text(f"waits for a restart: {waiting}", style="yellow")
+
+
+def _ignored(parameters: Mapping[str, int]) -> str:
+    """The parameters of searches that do not exist, with how often each was given."""
+    named = ", ".join(f"{printable(name)} ({times:,})" for name, times in parameters.items())
+    return f"search parameters that do not exist: {named}"
 
 
 def _hub(hub: HubState) -> str:
