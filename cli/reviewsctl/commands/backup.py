@@ -62,11 +62,13 @@ def backup(
 
 
 def _told(file: Path, contents: "BackupContents") -> str:
+    from reviewsctl.terminal.words import counted  # see main
+
     parts = (
-        f"{contents.subscriptions:,} subscriptions ({contents.signed:,} with a secret)",
-        f"{contents.requests:,} pending requests",
-        f"{contents.blocks:,} blocks",
-        f"{contents.sessions_ended:,} ended MCP sessions",
+        f"{counted(contents.subscriptions, 'subscription')} ({contents.signed:,} with a secret)",
+        counted(contents.requests, "pending request"),
+        counted(contents.blocks, "block"),
+        counted(contents.sessions_ended, "ended MCP session"),
     )
     keys = "".join(f"\n  {key}" for key in contents.keys)
     return (

@@ -62,7 +62,7 @@ def _said(report: "Report", *, strict: bool) -> "Iterator[str]":
         yield f"{'' if strict else 'warning: '}{printable(first)}"
         yield from map(printable, rest)
     if (more := report.warning_count - len(report.warnings)) > 0:
-        yield f"... and {more:,} more warnings"
+        yield f"... and {more:,} more warning{'' if more == 1 else 's'}"
     if report.problems or report.warnings:
         yield ""
     if report.config is not None:
@@ -89,13 +89,16 @@ def _facts(facts: "Facts") -> "Iterator[str]":
         yield f"{'reviews':<15}none"
     yield f"{'insights':<15}{_insights(facts)}"
     if facts.uncovered:
-        yield f"{'':<15}{facts.uncovered:,} reviews are not in its per_review; to have insights made"
+        are = "review is" if facts.uncovered == 1 else "reviews are"
+        yield f"{'':<15}{facts.uncovered:,} {are} not in its per_review; to have insights made"
         yield f"{'':<15}of all of them: reviewsctl insights --write --replace"
 
 
 def _insights(facts: "Facts") -> str:
     if facts.insights:
-        return f"of {facts.analysed:,} reviews"
+        from reviewsctl.terminal.words import counted  # see main
+
+        return f"of {counted(facts.analysed, 'review')}"
     return "made from the reviews; see: reviewsctl insights" if facts.made else "none"
 
 

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
     from reviewsctl.daemon.errors import DaemonError
     from reviewsctl.daemon.messages import Status
-    from reviewsctl.daemon.reports import Shown
+    from reviewsctl.daemon.reports import Report, Shown
     from reviewsctl.diagnosis.verdict import Diagnosis
+
+_VERDICT, _INDENT = 6, 22  # columns of the verdict, and with the name of the test
 
 EPILOG: Final = """\b
     Examples:
@@ -72,7 +74,7 @@ def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iter
     report = program.check(config, None, lambda _: None).value
     yield files.configuration(report)
     yield files.data(report)
-    yield files.directory(report)
+    yield files.directory(report, served=_serves(answer, report))
     if shown is not None:
         yield files.disk(Path(shown.text("state_dir")), report)
     yield files.clock(report, now)
@@ -83,7 +85,10 @@ def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iter
         base_url = shown.text("base_url")
         yield running.same_configuration(answer, base_url, shown.text("data_dir"))
         yield public.proxy(
-            base_url, _listen(answer, shown), _texts(shown, "server.trusted_proxies")
+            base_url,
+            _texts(shown, "listen"),
+            _texts(shown, "server.trusted_proxies"),
+            getattr(answer, "listen", ()),
         )
         if outbound is not None:
             yield from _public(base_url, now)
@@ -131,10 +136,10 @@ def _settings(config: Path | None) -> "Shown | None":
         return None
 
 
-def _listen(answer: "Status | DaemonError", shown: "Shown") -> tuple[str, ...]:
-    """Where it listens: a daemon that answers knows better than the file."""
-    listen = getattr(answer, "listen", None)
-    return listen if isinstance(listen, tuple) else _texts(shown, "listen")
+def _serves(answer: "Status | DaemonError", report: "Report") -> bool:
+    """Whether a daemon answers and serves this very data."""
+    data = getattr(answer, "data", None)
+    return data is not None and data.dir == report.data_dir and data.state == "ok"
 
 
 def _texts(shown: "Shown", key: str) -> tuple[str, ...]:
@@ -144,15 +149,18 @@ def _texts(shown: "Shown", key: str) -> tuple[str, ...]:
 
 def _print(tested: "Diagnosis", *, quiet: bool) -> None:
     from reviewsctl.terminal.escaping import printable  # see main
+    from reviewsctl.terminal.words import folded
 
     verdict = tested.verdict.value
     if quiet and verdict != "fail":
         return
     colour = {"ok": "green", "warn": "yellow", "fail": "red"}.get(verdict)
     head = painted(f"{verdict:<6}", colour)
-    typer.echo(f"{head}{tested.name:<16}{printable(tested.said)}")
+    said = folded(f"{tested.name:<16}{printable(tested.said)}", indent=_INDENT, begun=_VERDICT)
+    typer.echo(f"{head}{said}")
     if tested.remedy:
-        typer.echo(f"{'':<22}{printable(tested.remedy)}")
+        remedy = folded(printable(tested.remedy), indent=_INDENT, begun=_INDENT)
+        typer.echo(f"{'':<{_INDENT}}{remedy}")
 
 
 def _members(tested: "Diagnosis") -> dict[str, str]:

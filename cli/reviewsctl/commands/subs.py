@@ -105,7 +105,7 @@ def list_(
     """Lists the subscriptions.
 
     The states: pending (asked for, the callback has not confirmed yet), active, renewing (active,
-    and asked for again), removal (active, the end is asked for). "behind" says that the current
+    and asked for again), removal (active, the end is asked for), ended (the lease is over). "behind" says that the current
     content is still to be delivered. With --json each subscription is a line of its own, with all
     that "subs show" knows.
     """
@@ -116,7 +116,8 @@ def list_(
         if not as_json:
             from reviewsctl.terminal.paging import show_lines  # subprocess, see main
 
-            show_lines(_lines(pages), pager=session.pager)
+            named = any((topic, state))
+            show_lines(_lines(pages, filtered=named), pager=session.pager)
             return
         for page in pages:
             _print(page)
@@ -210,7 +211,7 @@ def push(
         push_to(daemon, {"id": identifiers}, wait=wait, quiet=quiet, as_json=as_json)
 
 
-def _lines(pages: "Iterator[list[Answer[Subscription]]]") -> "Iterator[str]":
+def _lines(pages: "Iterator[list[Answer[Subscription]]]", *, filtered: bool) -> "Iterator[str]":
     from reviewsctl.terminal import (
         columns,
         paging,
@@ -218,10 +219,15 @@ def _lines(pages: "Iterator[list[Answer[Subscription]]]") -> "Iterator[str]":
     )
 
     table = columns.Columns(rows.SUBSCRIPTIONS, rows.CALLBACK, paging.screen())
-    for number, page in enumerate(pages):
+    heading = True
+    for page in pages:
         now = _now()
         found = [rows.subscription(answer.value, now) for answer in page]
-        yield from table.lines(found, heading=number == 0)
+        if found:
+            yield from table.lines(found, heading=heading)
+            heading = False
+    if heading:
+        yield "no such subscription" if filtered else "there are no subscriptions"
 
 
 def _found(daemon: "Client", which: str) -> "list[Answer[Subscription]]":

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
+from reviewsctl.terminal.words import counted
+
 if TYPE_CHECKING:
     from reviewsctl.daemon.client import Client
 
@@ -47,7 +49,7 @@ def _offered(
 
 def _topics(daemon: "Client") -> Iterator[tuple[str, str]]:
     for topic in daemon.hub().value.topics:
-        yield topic.path, f"{topic.subscriptions:,} subscriptions"
+        yield topic.path, counted(topic.subscriptions, "subscription")
 
 
 def _ids(daemon: "Client") -> Iterator[tuple[str, str]]:

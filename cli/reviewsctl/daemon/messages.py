@@ -281,7 +281,9 @@ class Happening(msgspec.Struct, frozen=True):
             case "listening":
                 return "waiting for events; Ctrl-C ends"
             case "lost":
-                return f"{self.lost:,} events were too many to show"
+                return (
+                    f"{self.lost:,} event{' was' if self.lost == 1 else 's were'} too many to show"
+                )
             case _:
                 return f"{printable(self.ts)}  {printable(self.type):<9}  {printable(self.event)}"
 

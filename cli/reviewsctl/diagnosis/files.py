@@ -10,6 +10,7 @@ from typing import Final
 
 from reviewsctl.daemon.reports import Remark, Report
 from reviewsctl.diagnosis.verdict import Diagnosis, fail, ok, skip, warn
+from reviewsctl.terminal.words import counted
 
 _FUTURE: Final = 5.0  # seconds that clocks of file servers may be ahead
 _FILES: Final = ("reviews.json", "insights.json", "insights.yaml")
@@ -38,18 +39,22 @@ def data(report: Report) -> Diagnosis:
         return skip(name, "the configuration does not say where it is")
     problems = [each for each in report.problems if _is_data(report, each)]
     if problems:
-        remedy = "All that is wrong: reviewsctl check. The last good data is served meanwhile."
-        return fail(name, _first(problems), remedy)
+        return fail(name, _first(problems), "All that is wrong: reviewsctl check")
     facts = report.facts
     count = 0 if facts is None else facts.reviews
     if report.warning_count:
-        said = f"{count:,} reviews, valid, with {report.warning_count:,} oddities"
+        said = f"{counted(count, 'review')}, valid, with {counted(report.warning_count, 'warning')}"
         return warn(name, said, "See them: reviewsctl check")
-    return ok(name, f"{count:,} reviews, valid")
+    return ok(name, f"{counted(count, 'review')}, valid")
 
 
-def directory(report: Report) -> Diagnosis:
-    """Who may read the data, and who may write it."""
+def directory(report: Report, *, served: bool = False) -> Diagnosis:
+    """Who may read the data, and who may write it.
+
+    Args:
+        report: Names the folder.
+        served: A daemon that answers serves what is there, so it may read it.
+    """
     name = "data directory"
     if report.data_dir is None:
         return skip(name, "the configuration does not say where it is")
@@ -58,18 +63,27 @@ def directory(report: Report) -> Diagnosis:
         found = folder.stat()
         files = [folder / each for each in _FILES if (folder / each).exists()]
         modes = [each.stat().st_mode for each in files]
+    except FileNotFoundError:
+        remedy = f"Make it, or name another as data_dir: sudo mkdir -p {folder}"
+        return fail(name, f"there is no {folder}", remedy)
     except OSError as fault:
-        return fail(
-            name, f"{folder}: {fault.strerror}", f"Make it readable: sudo chmod o+rx {folder}"
-        )
+        remedy = f"Make it readable: sudo chmod o+rx {folder}"
+        return fail(name, f"{folder}: {fault.strerror}", remedy)
     owner = f"{folder} belongs to {_user(found.st_uid)}"
     if found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
         remedy = f"sudo chmod o-w {folder}"
         return fail(name, f"{owner}, and everybody may replace the files in it", remedy)
-    if not found.st_mode & stat.S_IXOTH or not all(mode & stat.S_IROTH for mode in modes):
-        said = f"{owner}, and others may not read it; the service has a user of its own"
+    closed = _closed(folder)
+    if closed is None and not all(mode & stat.S_IROTH for mode in modes):
+        closed = folder
+    if served:
+        return ok(name, f"{owner}, and the daemon may read it")
+    if closed is not None:
+        where = "it" if closed == folder else f"what is in {closed}"
+        said = f"{owner}, and others may not read {where}; the service has a user of its own"
         readable = " ".join(("sudo chmod o+r", *map(str, files)))
-        return warn(name, said, f"sudo chmod o+rx {folder} && {readable}")
+        files_too = f" && {readable}" if closed == folder else ""
+        return warn(name, said, f"sudo chmod o+rx {closed}{files_too}")
     linked = "links, which are swapped" if _linked(folder, files) else "files, which are renamed"
     return ok(name, f"{owner}, everybody may read it; {linked} or rewritten")
 
@@ -77,11 +91,11 @@ def directory(report: Report) -> Diagnosis:
 def disk(state: Path, report: Report) -> Diagnosis:
     """Whether there is room for the next snapshot, which is written beside the last one."""
     name = "disk"
-    place = next(each for each in (state, *state.parents) if each.exists())
+    place = next(each for each in (state, *state.parents) if _looked_at(each) is not None)
     free = shutil.disk_usage(place).free
     folder = Path(report.data_dir or "/nonexistent")
-    sizes = [(folder / each).stat().st_size for each in _FILES if (folder / each).is_file()]
-    needed = max(_LITTLE, 3 * sum(sizes))
+    found = [facts for each in _FILES if (facts := _looked_at(folder / each)) is not None]
+    needed = max(_LITTLE, 3 * sum(facts.st_size for facts in found))
     said = f"{_bytes(free)} free at {place}"
     if free < needed:
         return fail(name, said, f"Make room: a change of the data needs up to {_bytes(needed)}.")
@@ -96,11 +110,26 @@ def clock(report: Report, now: float) -> Diagnosis:
         return fail(name, f"it says {said}", "Set it: sudo timedatectl set-ntp true")
     folder = Path(report.data_dir or "/nonexistent")
     for path in (folder / each for each in _FILES):
-        if path.is_file() and path.stat().st_mtime > now + _FUTURE:
-            ahead = path.stat().st_mtime - now
+        facts = _looked_at(path)
+        if facts is not None and facts.st_mtime > now + _FUTURE:
+            ahead = facts.st_mtime - now
             remedy = f"If the clock is right: touch {path}. Nodes that share a store go by it."
             return warn(name, f"{path} was written {ahead:,.0f} s in the future", remedy)
     return ok(name, f"{said}, no file is younger")
+
+
+def _closed(folder: Path) -> Path | None:
+    """The folder on the way to the data, itself included, that others may not pass; the first."""
+    way = (*reversed(folder.resolve().parents), folder)
+    return next((each for each in way if not each.stat().st_mode & stat.S_IXOTH), None)
+
+
+def _looked_at(path: Path) -> os.stat_result | None:
+    """What a file is; None where there is none, or we may not look."""
+    try:
+        return path.stat()
+    except OSError:
+        return None
 
 
 def _is_data(report: Report, remark: Remark) -> bool:

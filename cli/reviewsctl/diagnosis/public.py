@@ -11,6 +11,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from reviewsctl.diagnosis.verdict import Diagnosis, fail, ok, skip, warn
+from reviewsctl.terminal.words import counted
 
 SECONDS: Final = 3.0  # for each connection, and each answer
 FEED: Final = "/api/feed.json"
@@ -66,7 +67,7 @@ def certificate(base_url: str, now: float) -> Diagnosis:
     except OSError as fault:
         return fail(name, f"{host}:{port}: {_why(fault)}", "Is the proxy running, the port open?")
     days = int((ssl.cert_time_to_seconds(str(peer["notAfter"])) - now) / 86_400)
-    said = f"{version}, the certificate of {host} ends in {days} days"
+    said = f"{version}, the certificate of {host} ends in {counted(days, 'day')}"
     if days < _SOON:
         return warn(name, said, "Renew it; see that this happens by itself.")
     return ok(name, said)
@@ -109,13 +110,27 @@ def agents(base_url: str) -> Diagnosis:
     return fail(name, f"{base_url}/mcp is {found.status}", remedy)
 
 
-def proxy(base_url: str, listen: tuple[str, ...], trusted: tuple[str, ...]) -> Diagnosis:
-    """Whether clients can be told apart: a proxy says in X-Forwarded-For who they are."""
+def proxy(
+    base_url: str,
+    listen: tuple[str, ...],
+    trusted: tuple[str, ...],
+    running: tuple[str, ...] = (),
+) -> Diagnosis:
+    """Whether clients can be told apart: a proxy says in X-Forwarded-For who they are.
+
+    Args:
+        base_url: As clients see it.
+        listen: What is configured, which alone tells TLS and the PROXY protocol.
+        trusted: Networks of proxies.
+        running: Where a daemon that answers listens; it knows the addresses better.
+    """
     name = "proxy"
     if urlsplit(base_url).scheme != "https" or any("ssl:" in each for each in listen):
         return ok(name, "none is needed for this base_url")
     loopback = all(_is_loopback(each) for each in trusted)
-    tcp = [each for each in listen if each.startswith("tcp")]
+    if any(each.startswith("haproxy:") for each in listen):
+        return ok(name, "the proxy says by the PROXY protocol who the client is")
+    tcp = [each for each in (running or listen) if each.startswith("tcp")]
     outside = [each for each in tcp if not any(local in each for local in _LOCAL)]
     if outside and loopback:
         said = f"{outside[0]} is open to other machines, and only this one is a trusted proxy"

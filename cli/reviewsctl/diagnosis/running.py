@@ -8,6 +8,7 @@ from typing import Final
 from reviewsctl.daemon.errors import DaemonError
 from reviewsctl.daemon.messages import Status
 from reviewsctl.diagnosis.verdict import Diagnosis, fail, ok, skip, warn
+from reviewsctl.terminal.words import counted
 
 BOOTED: Final = Path("/run/systemd/system")
 """There where systemd runs the machine: sd_booted(3)."""
@@ -32,7 +33,7 @@ def serving(answer: Status | DaemonError) -> Diagnosis:
     name = "serving"
     if isinstance(answer, DaemonError):
         return skip(name, "the daemon does not answer")
-    count = f"{answer.snapshot.review_count:,} reviews"
+    count = counted(answer.snapshot.review_count, "review")
     if answer.data.state == "ok":
         return ok(name, f"{count} of {answer.data.dir}")
     reason = f": {answer.data.problems[0]}" if answer.data.problems else ""
@@ -49,7 +50,7 @@ def hub(answer: Status | DaemonError) -> Diagnosis:
         return fail(name, f"the store cannot be used: {found.store}", "journalctl -u reviewsd")
     if found.paused:
         return warn(name, "it is paused, nothing is sent", "reviewsctl hub resume")
-    return ok(name, f"{found.active:,} subscriptions, {found.due:,} of them behind")
+    return ok(name, f"{counted(found.active, 'subscription')}, {found.due:,} of them behind")
 
 
 def same_configuration(answer: Status | DaemonError, base_url: str, data_dir: str) -> Diagnosis:

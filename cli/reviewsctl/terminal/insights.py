@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from reviewsctl.daemon.reports import Compared, Entity, Explanation, Figures, Insights
+from reviewsctl.terminal.words import counted
 
 _BAR: Final = 20  # characters of all mentions being positive
 _SHOWN: Final = 10  # entries of each list
@@ -48,7 +49,7 @@ def _row(entity: Entity, *, barred: bool) -> str:
 
 def explained(found: Explanation) -> Iterator[str]:
     """A review clause by clause."""
-    yield f"{found.id}, {found.rating} stars" + (
+    yield f"{found.id}, {counted(found.rating, 'star')}" + (
         "" if found.english or not found.clauses else ", not English: taken by its stars alone"
     )
     for clause in found.clauses:

@@ -11,6 +11,7 @@ from reviewsctl.terminal import rows
 from reviewsctl.terminal.columns import Cell
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.times import duration, moment, until, when
+from reviewsctl.terminal.words import counted
 
 MAX_FAILURES = 3  # in a row; the hub then removes the subscription (contract 5)
 
@@ -25,7 +26,7 @@ def render_one(one: Subscription, now: datetime.datetime) -> Table:
     table.add_row("id", Text(printable(one.id)))
     table.add_row("topic", Text(printable(one.topic)))
     table.add_row("callback", Text(printable(one.callback)))
-    table.add_row("state", Text(printable(one.state)))
+    table.add_row("state", _rich(rows.state(one, now)))
     table.add_row("created", Text(when(one.created_at, now)))
     if one.verified_at is not None:
         for name, value in _verified(one, one.verified_at, now):
@@ -95,9 +96,7 @@ def render_topics(topics: Iterable[Topic], now: datetime.datetime) -> Table:
 def render_blocked(blocked: Blocked, *, dry_run: bool) -> Text:
     """What a block has done, or would do."""
     value, count = printable(blocked.value), blocked.removed
-    what = (
-        f"{count:,} subscription{'' if count == 1 else 's'} or request{'' if count == 1 else 's'}"
-    )
+    what = f"{counted(count, 'subscription')} or request{'' if count == 1 else 's'}"
     if dry_run:
         return Text(f"would block {value} and remove {what}")
     return Text(f"blocked {value}, removed {what}; undo with: reviewsctl hub unblock {value}")
@@ -140,8 +139,10 @@ def _pending(pending: Pending, now: datetime.datetime) -> Iterable[_Row]:
 def _lease(one: Subscription, now: datetime.datetime) -> str:
     if one.lease_expires_at is None:
         return duration(one.lease_seconds)
-    left = duration((one.lease_expires_at - now).total_seconds())
     granted = duration(one.lease_seconds)
+    if one.lease_expires_at <= now:
+        return f"over since {moment(one.lease_expires_at)}, it was {granted}"
+    left = duration((one.lease_expires_at - now).total_seconds())
     return f"{left} left of {granted}, until {moment(one.lease_expires_at)}"
 
 

@@ -118,11 +118,15 @@ def complain(
         typer.echo(json_line({kind: members}), err=True)
         return
     from reviewsctl.terminal.escaping import printable_lines  # see main
+    from reviewsctl.terminal.words import folded
 
     said = ": ".join(str(members[name]) for name in ("title", "detail") if name in members)
-    typer.echo(printable_lines(f"{kind.capitalize()}: {said}"), err=True)
+    text = f"{kind.capitalize()}: {said}"
     if "remedy" in members:
-        typer.echo(printable_lines(str(members["remedy"])), err=True)
+        text += f"\n{members['remedy']}"
+    for line in printable_lines(text).split("\n"):
+        indent = len(line) - len(line.lstrip())
+        typer.echo(folded(line, indent=indent, err=True), err=True)
 
 
 def json_line(document: "Mapping[str, object]") -> str:

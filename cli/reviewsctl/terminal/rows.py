@@ -24,11 +24,18 @@ def subscription(one: Subscription, now: datetime.datetime) -> Row:
         printable(one.id),
         printable(one.topic),
         printable(one.callback),
-        printable(one.state),
+        state(one, now),
         _left(one, now),
         version(one),
         outcome(one, now),
     )
+
+
+def state(one: Subscription, now: datetime.datetime) -> Cell:
+    """Its state; one whose lease is over has ended, though the daemon clears it away later."""
+    if one.lease_expires_at is not None and one.lease_expires_at <= now:
+        return Painted("ended", "yellow")
+    return printable(one.state)
 
 
 def block(one: Block) -> Row:

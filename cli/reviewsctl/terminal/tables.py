@@ -14,6 +14,7 @@ from reviewsctl.daemon.messages import Changes, HubState, ReloadResult, Status
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.listings import hub_state
 from reviewsctl.terminal.times import ago, duration, moment, until, when
+from reviewsctl.terminal.words import counted
 
 
 def render_status(status: Status, now: datetime.datetime) -> Table:
@@ -29,7 +30,9 @@ def render_status(status: Status, now: datetime.datetime) -> Table:
         table.add_row("", Text(_degraded(status, now), style="yellow"))
         for line in data.problems:
             table.add_row("", Text(printable(line)))
-    what = f"{_reviews(snapshot.review_count)}{' and insights' if snapshot.insights else ''}"
+    what = (
+        f"{counted(snapshot.review_count, 'review')}{' and insights' if snapshot.insights else ''}"
+    )
     table.add_row("serving", Text(f"{what}, published {when(snapshot.published_at, now)}"))
     table.add_row("revision", Text(printable(snapshot.revision)))
     if snapshot.updated_at is not None:
@@ -60,7 +63,7 @@ def render_status(status: Status, now: datetime.datetime) -> Table:
 
 def render_reload(result: ReloadResult) -> Text:
     """The outcome of a reload; one that was not applied says why and what keeps serving."""
-    revision, count = printable(result.revision), _reviews(result.review_count)
+    revision, count = printable(result.revision), counted(result.review_count, "review")
     match result.outcome:
         case "published":
             text = f": revision {revision} with {count}, {result.seconds:.2f} s"
@@ -141,12 +144,7 @@ def _ignored(parameters: Mapping[str, int]) -> str:
 
 
 def _hub(hub: HubState) -> str:
-    active = f"{hub.active:,} subscription{'' if hub.active == 1 else 's'}"
-    return f"{active}, {hub.pending:,} pending, {hub.due:,} due, {hub.in_flight:,} in flight"
-
-
-def _reviews(count: int) -> str:
-    return f"{count:,} review{'' if count == 1 else 's'}"
+    return f"{counted(hub.active, 'subscription')}, {hub.pending:,} pending, {hub.due:,} due, {hub.in_flight:,} in flight"
 
 
 def _block(lines: Iterable[str]) -> str:

@@ -76,7 +76,7 @@ def test_warnings_are_problems_only_when_strict(environment: dict[str, str], fol
     done = reviewsctl(environment, "check")
     assert 0 == done.returncode
     assert done.stdout.startswith(f"warning: {folder}/data/reviews.json:7:10: $.reviews[0].id")
-    assert "... and 1 more warnings\n" in done.stdout
+    assert "... and 1 more warning\n" in done.stdout
     assert "result         21 warnings\n" in done.stdout
     strict = reviewsctl(environment, "check", "--strict")
     assert 5 == strict.returncode

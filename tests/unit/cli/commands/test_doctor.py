@@ -4,6 +4,7 @@ import http.server
 import json
 import os
 import ssl
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ import pytest
 
 from reviewsctl.daemon.errors import Refused, Unreachable
 from reviewsctl.daemon.messages import HubState, Problem, Status
-from reviewsctl.daemon.reports import Remark, Report
+from reviewsctl.daemon.reports import Facts, Remark, Report
 from reviewsctl.diagnosis import files, public, running
 from reviewsctl.diagnosis.verdict import Diagnosis, Verdict
 from tests.support.authority import authority
@@ -40,17 +41,35 @@ def report(data: Path | None = None, **members: object) -> Report:
     return msgspec.structs.replace(empty, **members)
 
 
+NO_FACTS = Facts(
+    business="B",
+    reviews=0,
+    first=None,
+    last=None,
+    average=None,
+    stars={},
+    insights=False,
+    analysed=0,
+    uncovered=0,
+    made=True,
+)
+
+
 def remark(file: str) -> Remark:
     return Remark(file=file, reason="r", lines=(f"{file}:1:1: r",))
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
-    folder = tmp_path / "data"
-    folder.mkdir(mode=0o755)
-    (folder / "reviews.json").write_text("{}")
-    (folder / "reviews.json").chmod(0o644)
-    return folder
+def data() -> Iterator[Path]:
+    """Where others may pass: pytest's own folders are closed to them."""
+    with tempfile.TemporaryDirectory() as place:
+        Path(place).chmod(0o755)
+        folder = Path(place) / "data"
+        folder.mkdir()
+        folder.chmod(0o755)
+        (folder / "reviews.json").write_text("{}")
+        (folder / "reviews.json").chmod(0o644)
+        yield folder
 
 
 # --- the daemon
@@ -220,6 +239,41 @@ def test_who_may_read_and_replace_the_data(
     assert said in found.said
 
 
+def test_a_closed_folder_on_the_way_to_the_data(data: Path) -> None:
+    data.parent.chmod(0o700)
+    found = files.directory(report(data))
+    assert (WARN, f"sudo chmod o+rx {data.parent}") == (found.verdict, found.remedy)
+    assert f"others may not read what is in {data.parent}; the service has" in found.said
+    # a daemon that serves it has proved that it may
+    assert OK is files.directory(report(data), served=True).verdict
+
+
+def test_data_that_is_not_there(data: Path) -> None:
+    found = files.directory(report(data / "none"))
+    assert (FAIL, f"there is no {data}/none") == (found.verdict, found.said)
+    assert found.remedy.endswith(f"sudo mkdir -p {data}/none")
+
+
+@pytest.mark.parametrize(
+    ("reviews", "warnings", "said"),
+    [
+        (1, 0, "1 review, valid"),
+        (2, 0, "2 reviews, valid"),
+        (1, 1, "1 review, valid, with 1 warning"),
+        (2, 3, "2 reviews, valid, with 3 warnings"),
+    ],
+)
+def test_what_the_data_is(data: Path, reviews: int, warnings: int, said: str) -> None:
+    facts = msgspec.structs.replace(NO_FACTS, reviews=reviews)
+    found = files.data(report(data, facts=facts, warning_count=warnings))
+    assert (WARN if warnings else OK, said) == (found.verdict, found.said)
+    broken = report(data, problems=(remark(f"{data}/reviews.json"),), problem_count=1)
+    assert (FAIL, "All that is wrong: reviewsctl check") == (
+        files.data(broken).verdict,
+        files.data(broken).remedy,
+    )
+
+
 def test_data_may_be_behind_links(data: Path) -> None:
     link = data.with_name("link")
     link.symlink_to(data)
@@ -359,7 +413,6 @@ LOOPBACK = ("127.0.0.0/8", "::1/128")
         ("http://localhost:8080", ("tcp:8080",), LOOPBACK, OK),
         ("https://r.example.com", ("ssl:443:privateKey=k",), LOOPBACK, OK),
         ("https://r.example.com", ("tcp:8080:interface=127.0.0.1",), LOOPBACK, OK),
-        # a daemon that runs tells its addresses
         ("https://r.example.com", ("tcp:127.0.0.1:8080",), LOOPBACK, OK),
         ("https://r.example.com", ("tcp:[::1]:8080",), LOOPBACK, OK),
         ("https://r.example.com", (r"tcp6:8080:interface=\:\:1",), LOOPBACK, OK),
@@ -374,6 +427,25 @@ def test_whether_clients_can_be_told_apart(
     base_url: str, listen: tuple[str, ...], trusted: tuple[str, ...], verdict: Verdict
 ) -> None:
     assert verdict is public.proxy(base_url, listen, trusted).verdict
+
+
+@pytest.mark.parametrize(
+    ("listen", "running", "verdict"),
+    [
+        # a daemon that answers knows the address of an inherited socket, and of a name
+        ("systemd:name=http", "tcp:0.0.0.0:8080", WARN),
+        ("systemd:name=http", "tcp:127.0.0.1:8080", OK),
+        ("tcp:8080:interface=127.0.0.1", "tcp:127.0.0.1:8080", OK),
+        # but it does not tell how it speaks there
+        ("haproxy:tcp:8080", "tcp:0.0.0.0:8080", OK),
+        ("ssl:443:privateKey=k", "tcp:0.0.0.0:443", OK),
+    ],
+)
+def test_a_daemon_that_runs_tells_its_addresses(
+    listen: str, running: str, verdict: Verdict
+) -> None:
+    base_url = "https://r.example.com"
+    assert verdict is public.proxy(base_url, (listen,), LOOPBACK, (running,)).verdict
 
 
 def test_whether_https_gets_out() -> None:

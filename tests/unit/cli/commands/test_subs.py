@@ -186,7 +186,25 @@ def test_a_list_is_filtered_by_the_daemon(environment: dict[str, str], daemon: A
     run = reviewsctl(environment, "subs", "list", *options)
 
     assert (0, [target]) == (run.returncode, asked(daemon))
-    assert run.stdout.split()[:2] == ["id", "topic"]  # the heading alone
+    assert run.stdout == "no such subscription\n"
+
+
+def test_an_empty_list_says_that_it_is_empty(
+    environment: dict[str, str], daemon: AdminFake
+) -> None:
+    daemon.script = {LIST: document(page())}
+    assert reviewsctl(environment, "subs", "list").stdout == "there are no subscriptions\n"
+    assert reviewsctl(environment, "subs", "list", "--json").stdout == ""
+
+
+def test_a_lease_that_is_over_is_not_active(environment: dict[str, str], daemon: AdminFake) -> None:
+    over = {**SUBSCRIPTION, "state": "active", "lease_expires_at": "2025-01-01T00:00:00Z"}
+    daemon.script = {LIST: document(page(over)), "GET /v1/subscriptions/12": document(over)}
+    listed = reviewsctl(environment, "subs", "list").stdout
+    shown = reviewsctl(environment, "subs", "show", "12").stdout
+    assert " ended " in listed
+    assert "active" not in listed + shown
+    assert "over since 2025-01-01 00:00:00 UTC, it was " in shown
 
 
 def test_json_of_a_list_is_a_line_for_each_with_all_that_the_daemon_says(
