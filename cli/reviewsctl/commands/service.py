@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -62,15 +63,17 @@ def install(
         ),
     ] = _ROOT,
 ) -> None:
-    """Installs the service: group, folders, units, and starts it.
+    """Installs the service: group, folders, units, manual pages, completion, and starts it.
 
     The daemon runs as a user of its own, which systemd makes; members of the group reviewsd-admin
     may use reviewsctl without sudo. A configuration that is not /etc/reviewsd/reviewsd.yaml yet is
     copied there, with the paths of a service, and data that lies beside it or in a home directory
-    to /srv/reviews. What is there already stays. Run it again after an upgrade.
+    to /srv/reviews. What is there already stays. Manual pages and completion for bash, zsh and fish
+    go to /usr/local/share. Run it again after an upgrade. --dry-run shows the steps, and of files the
+    lines that would change.
     """
     wanted = _wanted(config, root)
-    from reviewsctl.files.installation import CopyFile, Run, data_dir, plan, service_unit
+    from reviewsctl.files.installation import CopyFile, WriteFile, data_dir, plan, service_unit
 
     if print_unit:
         typer.echo(service_unit(wanted.programs, data_dir(wanted)), nl=False)
@@ -78,10 +81,12 @@ def install(
     if not dry_run:
         _refuse_if_impossible(root)
     _refuse_what_others_can_change(wanted)
-    steps = list(plan(wanted, root))
+    from reviewsctl.manual.shares import shares  # it reads all commands
+
+    steps = list(plan(replace(wanted, shares=shares()), root))
     if dry_run:
         for step in steps:
-            typer.echo(str(step))
+            typer.echo(step.preview(root) if isinstance(step, WriteFile) else str(step))
         return
     import subprocess  # see main
 
@@ -92,7 +97,7 @@ def install(
                 with step.read():
                     pass
         for step in steps:
-            typer.echo(str(step) if isinstance(step, Run) else str(step).partition(":\n")[0])
+            typer.echo(str(step))
             step.do(root)
     except OSError as fault:
         _refuse(f"{fault.filename}: {fault.strerror}" if fault.filename else str(fault), _AGAIN)

@@ -5,6 +5,7 @@ interfaces.md 1.6, security-and-operations.md O5, O6, O14.
 """
 
 import contextlib
+import difflib
 import errno
 import os
 import re
@@ -12,17 +13,19 @@ import shlex
 import shutil
 import stat
 import subprocess
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias
 
 from reviewsctl.files.folders import opened
 from reviewsctl.files.ownership import user_name
 from reviewsctl.manual.keys import SHIPPED, with_values
+from reviewsctl.terminal.words import counted
 
 CONFIG: Final = Path("/etc/reviewsd/reviewsd.yaml")
 DATA: Final = Path("/srv/reviews")
+SHARE: Final = Path("/usr/local/share")
 UNITS: Final = ("reviewsd.service", "reviewsd.socket", "reviewsd-admin.socket")
 
 _PLACES: Final = {  # of the service; the units have them
@@ -54,10 +57,26 @@ class WriteFile:
 
     path: Path
     text: str
+    base: str | None = None
+    """What it is made of; where it is not there yet, only the difference is of interest."""
 
     def __str__(self) -> str:
-        indented = "".join(f"    {line}".rstrip() + "\n" for line in self.text.splitlines())
-        return f"write {self.path}, mode 644:\n{indented}"
+        return f"write {self.path}, mode 644"
+
+    def preview(self, root: Path) -> str:
+        """What it would change below a root: nothing, some lines, or that it is new."""
+        try:
+            there = _below(root, self.path).read_text()
+        except FileNotFoundError:
+            there = None
+        except (OSError, UnicodeDecodeError):
+            return f"{self}: what is there cannot be read"
+        if there == self.text:
+            return f"keep {self.path}, it is as it should be"
+        if there is None and self.base in {None, self.text}:
+            return f"{self}: new, {counted(len(self.text.splitlines()), 'line')}"
+        changed = "".join(f"\n    {line}" for line in _changed(there or self.base or "", self.text))
+        return f"{self}: {'new, ' if there is None else ''}changed lines:{changed}"
 
     def do(self, root: Path) -> None:
         """Does it below a root."""
@@ -142,6 +161,8 @@ class Wanted:
     listen: Sequence[str]
     files: tuple[Path, ...] = ()
     """What the service reads and trusts: configuration and keys, whether they are there or not."""
+    shares: Mapping[str, str] = field(default_factory=dict)
+    """Manual pages and completion, by their paths below ``SHARE``."""
 
 
 def plan(wanted: Wanted, root: Path) -> Iterator[Step]:
@@ -155,23 +176,24 @@ def plan(wanted: Wanted, root: Path) -> Iterator[Step]:
     running = root == Path("/")
     yield MakeFolder(CONFIG.parent)
     if wanted.config is not None:
-        text = with_values(
-            wanted.config.read_text(), {**_PLACES, "data_dir": str(data)}, complete=False
-        )
+        given = wanted.config.read_text()
+        text = with_values(given, {**_PLACES, "data_dir": str(data)}, complete=False)
         yield MakeFolder(data)
         if data != wanted.data_dir:
             for name in ("reviews.json", "insights.json", "insights.yaml"):
                 source = wanted.data_dir / name
                 if source.is_file() and not os.path.lexists(_below(root, data / name)):
                     yield CopyFile(source, data / name)
-        yield WriteFile(CONFIG, text)
+        yield WriteFile(CONFIG, text, given)
     yield WriteFile(Path("/etc/sysusers.d/reviewsd.conf"), _shipped("reviewsd.sysusers.conf"))
     prefix = () if running else (f"--root={root}",)
     yield Run(("systemd-sysusers", *prefix, "reviewsd.conf"))
     folder = Path("/etc/systemd/system")
-    yield WriteFile(folder / UNITS[0], service_unit(wanted.programs, data))
-    yield WriteFile(folder / UNITS[1], _socket_unit(wanted.listen))
+    yield WriteFile(folder / UNITS[0], service_unit(wanted.programs, data), _shipped(UNITS[0]))
+    yield WriteFile(folder / UNITS[1], _socket_unit(wanted.listen), _shipped(UNITS[1]))
     yield WriteFile(folder / UNITS[2], _shipped(UNITS[2]))
+    for name, text in wanted.shares.items():
+        yield WriteFile(SHARE / name, text)
     if running:
         yield Run((str(wanted.programs.reviewsctl), "check", "--config", str(CONFIG)))
         yield Run(("systemctl", "daemon-reload"))
@@ -212,6 +234,12 @@ def data_dir(wanted: Wanted) -> Path:
     beside = data.is_relative_to(wanted.config.absolute().parent)
     private = _is_hidden(data) or data.is_relative_to("/tmp")  # noqa: S108  # PrivateTmp=
     return DATA if beside or private else data
+
+
+def _changed(before: str, after: str) -> Iterator[str]:
+    """The lines that differ, those before with a minus and those after with a plus."""
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
+    return (line for line in lines if not line.startswith(("---", "+++", "@@")))
 
 
 def _is_hidden(path: Path) -> bool:

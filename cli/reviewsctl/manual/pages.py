@@ -1,14 +1,13 @@
 """Writes the manual: reviewsctl(1) from the help, reviewsd.yaml(5) from the configuration.
 
-``python -m reviewsctl.manual.pages DIR`` writes reviewsctl.1, reviewsd.yaml.5 and reviewsd.8 for packages to
-install; nothing is kept in the tree that could differ from the programs. Only reviewsd(8) has words
-of its own, those that no help has.
+``shares`` says where they go. Nothing is kept in the tree that could differ from the programs; only
+reviewsd(8) has words of its own, those that no help has.
 """
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -21,15 +20,6 @@ from reviewsctl.manual.keys import SHIPPED, explanations
 from reviewsctl.manual.roff import Page
 
 _LONG: Final = 1000  # columns: nothing in a help record is cut
-
-
-def main() -> None:
-    """The command."""
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, page in pages().items():
-        (folder / name).write_text(page)
-        typer.echo(folder / name)
 
 
 def pages() -> dict[str, str]:
@@ -94,7 +84,8 @@ def _daemon(version: str) -> Page:
     )
     page.heading("Options")
     command = [sys.executable, "-P", "-m", "reviewsd", "--help"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603  # ours
+    plain = {**os.environ, "COLUMNS": "80"}  # the same on every terminal
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=plain)  # noqa: S603  # ours
     page.verbatim(done.stdout.splitlines())
     page.heading("Signals")
     page.term(
@@ -180,7 +171,3 @@ def _kind(member: Mapping[str, Any]) -> str:
 
 def _shown(value: object) -> str:
     return msgspec.json.encode(value).decode()
-
-
-if __name__ == "__main__":
-    main()

@@ -16,7 +16,7 @@ class Page:
 
     def __init__(self, title: str, section: int, version: str, summary: str) -> None:
         self._lines = [
-            '.\\" Made by python -m reviewsctl.manual.pages',
+            '.\\" Made by python -m reviewsctl.manual.shares',
             f'.TH "{title.upper()}" "{section}" "" "reviewsd {version}" "Reviews Service"',
         ]
         self.heading("Name")

@@ -8,9 +8,22 @@ from pathlib import Path
 import pytest
 import yaml
 
-from reviewsctl.files.installation import CONFIG, Programs, Wanted, data_dir, plan, service_unit
+from reviewsctl.files.installation import (
+    CONFIG,
+    SHARE,
+    Programs,
+    Wanted,
+    WriteFile,
+    data_dir,
+    plan,
+    service_unit,
+)
+from reviewsctl.manual.keys import SHIPPED
+from reviewsctl.manual.shares import shares
 from tests.support.commands import reviewsctl
 
+SOCKET_UNIT = Path("/etc/systemd/system/reviewsd.socket")
+ADMIN_SOCKET = "reviewsd-admin.socket"
 needs_systemd = pytest.mark.skipif(
     shutil.which("systemd-sysusers") is None, reason="systemd is not installed"
 )
@@ -80,8 +93,11 @@ def test_data_moves_where_a_service_may_read_it(config: str | None, data: str, t
     ],
 )
 def test_the_socket_unit_listens_where_the_configuration_says(listen: str, stream: str) -> None:
-    text = "\n".join(map(str, plan(wanted(None, Path("/d"), listen), Path("/"))))
-    assert f"\n    ListenStream={stream}\n" in text
+    steps = plan(wanted(None, Path("/d"), listen), Path("/"))
+    (unit,) = (
+        each.text for each in steps if isinstance(each, WriteFile) and each.path == SOCKET_UNIT
+    )
+    assert f"\nListenStream={stream}\n" in unit
 
 
 @needs_systemd
@@ -105,6 +121,18 @@ def test_an_image_gets_all_of_it(environment: dict[str, str], shop: Path, tmp_pa
     units = root / "etc/systemd/system"
     assert (units / "multi-user.target.wants/reviewsd.service").is_symlink()
     assert (units / "sockets.target.wants/reviewsd-admin.socket").is_symlink()
+    share = root / "usr/local/share"
+    for page in ("man1/reviewsctl.1", "man5/reviewsd.yaml.5", "man8/reviewsd.8"):
+        assert (share / "man" / page).read_text().startswith('.\\" Made by')
+    bash = share / "bash-completion/completions/reviewsctl"
+    assert subprocess.run(["bash", "-n", bash], check=False).returncode == 0
+    for shell in ("zsh/site-functions/_reviewsctl", "fish/vendor_completions.d/reviewsctl.fish"):
+        assert "_REVIEWSCTL_COMPLETE" in (share / shell).read_text()
+    again = reviewsctl(environment, "service", "install", "--dry-run", "--root", str(root))
+    assert (0, []) == (
+        again.returncode,
+        [line for line in again.stdout.splitlines() if line.startswith(("write", " "))],
+    )
 
 
 @needs_systemd
@@ -120,26 +148,36 @@ def test_what_is_there_stays(environment: dict[str, str], shop: Path, tmp_path: 
     assert "ReadOnlyPaths=-/data\n" in (root / "etc/systemd/system/reviewsd.service").read_text()
 
 
+def _new(name: str) -> str:
+    return f"new, {len((SHIPPED / name).read_text().splitlines())} lines"
+
+
 def test_a_dry_run_shows_every_step_and_takes_none(environment: dict[str, str], shop: Path) -> None:
     done = reviewsctl(environment, "service", "install", "--dry-run")
     steps = [line for line in done.stdout.splitlines() if line and not line.startswith(" ")]
+    assert len(done.stdout.splitlines()) < 50  # of 400
+    assert "\n    -data_dir: data\n    +data_dir: /srv/reviews\n" in done.stdout
+    programs = [line for line in done.stdout.splitlines() if line.startswith("    +ExecStart=")]
+    assert [True] == [line.endswith(" --config /etc/reviewsd/reviewsd.yaml") for line in programs]
     assert [
         "install -d -m 755 /etc/reviewsd",
         "install -d -m 755 /srv/reviews",
         f"install -m 644 {shop}/data/reviews.json /srv/reviews/reviews.json",
         f"install -m 644 {shop}/data/insights.yaml /srv/reviews/insights.yaml",
-        "write /etc/reviewsd/reviewsd.yaml, mode 644:",
-        "write /etc/sysusers.d/reviewsd.conf, mode 644:",
+        "write /etc/reviewsd/reviewsd.yaml, mode 644: new, changed lines:",
+        f"write /etc/sysusers.d/reviewsd.conf, mode 644: {_new('reviewsd.sysusers.conf')}",
         "systemd-sysusers reviewsd.conf",
-        "write /etc/systemd/system/reviewsd.service, mode 644:",
-        "write /etc/systemd/system/reviewsd.socket, mode 644:",
-        "write /etc/systemd/system/reviewsd-admin.socket, mode 644:",
+        "write /etc/systemd/system/reviewsd.service, mode 644: new, changed lines:",
+        f"write /etc/systemd/system/reviewsd.socket, mode 644: {_new('reviewsd.socket')}",
+        f"write /etc/systemd/system/reviewsd-admin.socket, mode 644: {_new(ADMIN_SOCKET)}",
     ] == steps[:10]
-    assert steps[10].endswith("/reviewsctl check --config /etc/reviewsd/reviewsd.yaml")
+    shared = [f"write {SHARE}/{name}, mode 644: new, " for name in shares()]
+    assert all(map(str.startswith, steps[10:16], shared))
+    assert steps[16].endswith("/reviewsctl check --config /etc/reviewsd/reviewsd.yaml")
     assert [
         "systemctl daemon-reload",
         "systemctl enable --now reviewsd.socket reviewsd-admin.socket reviewsd.service",
-    ] == steps[11:]
+    ] == steps[17:]
 
 
 @pytest.mark.skipif(Path("/run/systemd/system").exists(), reason="this machine runs systemd")
