@@ -5,6 +5,7 @@ or data without a last good snapshot.
 """
 
 import argparse
+import errno
 import os
 import signal
 import sys
@@ -280,6 +281,8 @@ def run_daemon(
                 pass
             case StartError(code=wanted):
                 code = _fail(str(failure.value).splitlines(), wanted)
+            case OSError(errno=errno.ENOSPC | errno.EDQUOT, filename=name, strerror=why):
+                code = _fail([f"cannot write {name or config.state_dir}: {why}; make room"], 1)
             case _:
                 code = 1
                 Logger().failure("the daemon failed", failure)

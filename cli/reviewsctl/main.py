@@ -10,15 +10,29 @@ end it on errors. rich, ``http.client`` and ``importlib.metadata`` are imported 
 together they would add 40 ms to shell completion.
 """
 
+import errno
 import io
 import os
 import sys
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _WIDTH = 80  # columns; what the file is made for
 
 
 def main() -> None:
     """The console script ``reviewsctl``."""
+    try:
+        _main()
+    except OSError as fault:
+        if fault.errno not in _NO_ROOM:
+            raise
+        where = "the output" if fault.filename is None else repr(fault.filename)
+        sys.stderr.write(f"Error: cannot write {where}: {fault.strerror}\nMake room.\n")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python writes what is left when it ends
+        sys.exit(1)
+
+
+def _main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a name in a review must not end in a traceback
             stream.reconfigure(errors="backslashreplace")
@@ -29,6 +43,7 @@ def main() -> None:
     ):
         with open(os.path.join(os.path.dirname(__file__), "shipped", "help.txt")) as text:  # noqa: PTH118, PTH120, PTH123  pathlib takes 8 ms
             sys.stdout.write(text.read())
+        sys.stdout.flush()
         return
     from reviewsctl.commands.root import app
 

@@ -53,8 +53,12 @@ def lock_state(directory: Path) -> int:
         raise StartError(
             f"state_dir {directory} cannot be locked: {error.strerror}", EX_CONFIG
         ) from error
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+    try:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+    except OSError as error:  # a full disk, for one, which may pass: systemd tries again
+        os.close(descriptor)
+        raise StartError(f"state_dir {directory} cannot be written: {error.strerror}", 1) from error
     return descriptor
 
 

@@ -568,3 +568,13 @@ def test_help_imports_next_to_nothing(option: str) -> None:
     )
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert imported.isdisjoint({"twisted", "msgspec", "yaml", "reviewsd.app"})
+
+
+def test_a_state_directory_that_cannot_be_written_is_a_sentence(daemon: Daemon) -> None:
+    """As on a full disk, of which a limit of no bytes for a file is the nearest that anybody has."""
+    daemon.launch(before=["sh", "-c", '(ulimit -f 0; exec "$@") 2>&1 | cat', "sh"])
+    assert daemon.process is not None
+    daemon.process.wait(30)
+    said = daemon.log.read_text()
+    assert f"reviewsd: state_dir {daemon.state} cannot be written: File too large" in said
+    assert "Traceback" not in said

@@ -1,6 +1,7 @@
 """``reviewsctl init``: a configuration with every key explained, and sample data (interfaces.md 1.1)."""
 
 import datetime
+import errno
 import json
 import os
 from collections.abc import Mapping
@@ -77,7 +78,9 @@ def init(
         try:
             _write(path, text)
         except OSError as fault:
-            _refuse(f"cannot write {path}: {fault.strerror}", "Name another folder, or use sudo.")
+            full = fault.errno in {errno.ENOSPC, errno.EDQUOT}
+            remedy = "Make room, or name" if full else "Use sudo, or name"
+            _refuse(f"cannot write {path}: {fault.strerror}", f"{remedy} another folder.")
         typer.echo(f"wrote {path}")
     typer.echo("\n".join(_next_steps(folder, base_url, system=system, sample=data / DATA in files)))
 

@@ -584,3 +584,24 @@ def test_the_help_that_is_kept_is_the_help_that_is_made(environment: dict[str, s
     made = reviewsctl({**environment, "COLUMNS": "80"}, "--help").stdout
     assert made == reviewsctl(environment, "--help").stdout
     assert made == reviewsctl(environment, "-h").stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux alone has a disk that is full")
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["subs", "--help"], ["ping"], ["ping", "--json"]]
+)
+def test_a_full_disk_is_a_sentence(
+    environment: dict[str, str], daemon: AdminFake, arguments: list[str]
+) -> None:
+    with open("/dev/full", "w") as full:  # noqa: PTH123  a device
+        run = subprocess.run(
+            [sys.executable, "-m", "reviewsctl.main", *arguments],
+            env=environment,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    said = "Error: cannot write the output: No space left on device\nMake room.\n"
+    assert (1, said) == (run.returncode, run.stderr)

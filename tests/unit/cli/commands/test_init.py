@@ -124,7 +124,7 @@ def test_a_folder_that_cannot_be_had(environment: dict[str, str], tmp_path: Path
     (tmp_path / "file").write_text("")
     done = reviewsctl(environment, "init", str(tmp_path / "file" / "shop"))
     assert 1 == done.returncode
-    assert "Name another folder, or use sudo." in done.stderr
+    assert "Use sudo, or name another folder." in done.stderr
 
 
 def test_values_are_set_on_the_lines_of_their_keys() -> None:
