@@ -215,7 +215,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsctl.importing.readers.csv_file:_BREAK": (SPLIT, ("", "\r\n", "")),
     "reviewsctl.importing.readers.json_file:_BLANK": (MATCH, ("", " \n", "x")),
     "reviewsctl.importing.readers.json_file:_NUMBER_TAIL": (MATCH, ("", "1e", "x")),
-    "reviewsctl.importing.platforms.google:_KEY": (
+    "reviewsctl.importing.platforms.google:_PLACE": (
         SEARCH,
         ("", "locations/", ""),
         ("locations/", "a", "/reviews/"),
@@ -247,9 +247,17 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("", ".000000", "x"),
         ("", ".", ""),
     ),
+    "reviewsctl.importing.ratings:_NUMBER": (
+        FULL,
+        ("5", " ", "x"),
+        ("5 /", " ", "x"),
+        ("5/5", " ", "x"),
+        ("1.", "1", "x"),
+    ),
+    "reviewsctl.importing.times:_LETTERS": (SUB, ("", "a", "1"), ("", "a.", "")),
     "reviewsctl.importing.times:_NUMBER": (FULL, ("99999.", "9", "x")),
     "reviewsctl.importing.times:_US": (FULL, ("1/1/2025 ", "1", ":")),
-    "reviewsctl.importing.values:_DRAWN": (FULL, ("★", "☆", "x")),
+    "reviewsctl.importing.ratings:_DRAWN": (FULL, ("★", "☆", "x")),
     "reviewsctl.importing.values:_EMAIL": (
         FULL,
         ("a@", ".", " "),
@@ -264,7 +272,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("", "\n\n(Translated by Google)\n", ""),
         ("", "\n", ""),
     ),
-    "reviewsctl.importing.values:_STARS": (
+    "reviewsctl.importing.ratings:_STARS": (
         FULL,
         ("1", " ", "x"),
         ("1 of", " ", "x"),

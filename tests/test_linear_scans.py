@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from reviewsctl.importing import times, values
+from reviewsctl.importing import ratings, times, values
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.readers import csv_file, xlsx
 from reviewsctl.importing.readers.json_file import EACH, LINES, Document
@@ -313,7 +313,7 @@ SCANS: dict[str, Scan] = {
         lambda n: "(Translated by Google) " + "\n\n(Original)" * (n // 12),
         values.original,
     ),
-    "a rating": (lambda n: "5 of" + " " * n + "x", values.stars),
+    "a rating": (lambda n: "5 of" + " " * n + "x", ratings.stars),
     "control characters": (lambda n: "\x1b" * n, escaping.printable),
 }
 

@@ -4,7 +4,7 @@ import contextlib
 import datetime
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -16,11 +16,10 @@ from reviewsctl.terminal.output import EXIT_INTERRUPTED, complain, console, json
 
 if TYPE_CHECKING:
     from reviewsctl.daemon.messages import Progress
-    from reviewsctl.importing.pipeline import Order, Outcome, Talk
+    from reviewsctl.importing.order import Order, Outcome
     from reviewsctl.importing.readers.watching import Tell
 
 _ANSWER_SECONDS: Final = 2.0  # the daemon is only asked whether there is something to offer
-_IN_JSON: Final = 100  # refused rows without --verbose
 
 EPILOG: Final = """\b
     Formats (--from NAME; recognised by themselves):
@@ -44,6 +43,7 @@ EPILOG: Final = """\b
     Examples:
       reviewsctl import takeout-20261121T070000Z-001.zip --dry-run
       reviewsctl import takeout-20261121T070000Z-001.zip
+      reviewsctl import page1.json page2.json trustpilot.csv
       reviewsctl import outscraper.xlsx --data /srv/reviews --names short
       reviewsctl import old.csv --map date=Posted --date-format %d/%m/%Y --unverified"""
 
@@ -75,10 +75,10 @@ DataDir = Annotated[
 
 def import_(  # noqa: PLR0913  # these are the command's options
     ctx: typer.Context,
-    export: Annotated[
-        Path,
+    exports: Annotated[
+        list[Path],
         typer.Argument(
-            metavar="FILE|DIR|ZIP", exists=True, show_default=False, help="What was exported."
+            metavar="FILE|DIR|ZIP...", exists=True, show_default=False, help="What was exported."
         ),
     ],
     *,
@@ -92,7 +92,8 @@ def import_(  # noqa: PLR0913  # these are the command's options
         bool,
         typer.Option(
             "--merge/--replace",
-            help="Keep reviews that the export does not have, or leave them out.",
+            help="Keep reviews that the export does not have, or leave out those of its sources "
+            "and locations; the others stay. What goes is listed first.",
         ),
     ] = True,
     names: Annotated[
@@ -103,8 +104,8 @@ def import_(  # noqa: PLR0913  # these are the command's options
         typer.Option(
             "--verified/--unverified",
             show_default=False,
-            help='Whether the platform checks who writes. Needed for "csv"; the others are '
-            "verified unless you say otherwise.",
+            help="Whether authors are known to be customers, where the export does not say. "
+            'Needed for "csv" without such a column; else unverified.',
         ),
     ] = None,
     location: Annotated[
@@ -120,8 +121,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
         typer.Option(
             metavar="TEXT",
             show_default=False,
-            help="What the business is called, when there is no reviews.json yet and the export "
-            "does not say.",
+            help="What the business is called, where neither reviews.json nor the export says.",
         ),
     ] = None,
     timezone: Annotated[
@@ -134,7 +134,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
     mapped: Annotated[
         list[str] | None,
         typer.Option(
-            "--map", metavar="NAME=COLUMN", show_default=False, help="A column of a csv, see below."
+            "--map", metavar="NAME=COLUMN", show_default=False, help="A column, see below."
         ),
     ] = None,
     date_format: Annotated[
@@ -153,6 +153,31 @@ def import_(  # noqa: PLR0913  # these are the command's options
             help="Where the reviews of a csv were written, as google, when no column says.",
         ),
     ] = None,
+    scale: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            max=100,
+            metavar="BEST",
+            show_default=False,
+            help="The best rating of a csv: 10 brings ten points to five stars, 5 takes half "
+            "stars. Rounded, halves up.",
+        ),
+    ] = None,
+    recommended: Annotated[
+        bool,
+        typer.Option(
+            "--recommended",
+            help="Take a recommendation of Facebook as 5 stars and its opposite as 1; they are "
+            "refused otherwise.",
+        ),
+    ] = False,
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes", help="It is the same business, and what --replace removes may go: ask nothing."
+        ),
+    ] = False,
     data: DataDir = None,
     config: ConfigFile = None,
     verbose: Annotated[
@@ -172,27 +197,34 @@ def import_(  # noqa: PLR0913  # these are the command's options
     """
     from reviewsctl.importing.errors import ImportRefusedError  # msgspec, see main
     from reviewsctl.importing.format import Columns, Rules
-    from reviewsctl.importing.pipeline import Order, Talk
+    from reviewsctl.importing.order import Order
+    from reviewsctl.importing.ratings import Scale
+    from reviewsctl.importing.report import document, lines
     from reviewsctl.importing.target import reviews_file
+    from reviewsctl.terminal.escaping import printable
 
     columns = Columns(mapped=_mapped(mapped or []), date_format=date_format, source=source)
     zone = _zone(timezone)
     try:
         order = Order(
-            export=export,
+            exports=exports,
             target=reviews_file(data, config, os.environ),
             wanted=wanted,
             rules=Rules(
-                zone=zone, short_names=names is Names.SHORT, verified=False, columns=columns
+                zone=zone,
+                short_names=names is Names.SHORT,
+                verified=verified,
+                scale=Scale(best=scale, recommended=recommended),
+                columns=columns,
             ),
-            verified=verified,
             location=location,
             name=name,
             replace=not merge,
+            yes=yes,
             dry_run=dry_run,
             now=datetime.datetime.now(datetime.UTC),
         )
-        outcome = _imported(order, Talk, quiet=quiet, as_json=as_json)
+        outcome = _imported(order, quiet=quiet, as_json=as_json)
     except ImportRefusedError as refusal:
         members = {"title": "not imported", "detail": refusal.detail}
         if refusal.remedy:
@@ -204,22 +236,24 @@ def import_(  # noqa: PLR0913  # these are the command's options
         complain("error", members, as_json=as_json)
         raise typer.Exit(EXIT_INTERRUPTED) from None
     if as_json:
-        typer.echo(json_line(_document(order, outcome, verbose=verbose)))
+        typer.echo(json_line(document(order, outcome, verbose=verbose)))
         return
-    _report(order, outcome, verbose=verbose, quiet=quiet)
+    for line in () if quiet else lines(order, outcome, verbose=verbose):
+        typer.echo(printable(line))
     if outcome.written and not quiet:
         _offer(ctx.obj, order.target)
 
 
-def _imported(order: "Order", talk: "type[Talk]", *, quiet: bool, as_json: bool) -> "Outcome":
+def _imported(order: "Order", *, quiet: bool, as_json: bool) -> "Outcome":
+    from reviewsctl.importing.order import Talk
     from reviewsctl.importing.pipeline import run  # msgspec, see main
     from reviewsctl.terminal.escaping import printable
 
     _bound_memory()
     silent = quiet or as_json
 
-    def say(outcome: "Outcome") -> None:
-        for line in () if silent else outcome.says:
+    def say(lines: "Sequence[str]") -> None:
+        for line in () if silent else lines:
             typer.echo(printable(line))
 
     display = _Display()
@@ -228,10 +262,16 @@ def _imported(order: "Order", talk: "type[Talk]", *, quiet: bool, as_json: bool)
         display.close()
         return _ask(locations)
 
-    can_ask = not silent and sys.stdin.isatty() and sys.stderr.isatty()
+    def confirm(question: str) -> bool:
+        display.close()
+        return typer.confirm(question, default=False, err=True)
+
     tell = (lambda _: None) if silent else display.tell
+    talk = Talk(tell=tell, say=say, ask=None)
+    if not silent and sys.stdin.isatty() and sys.stderr.isatty():
+        talk = Talk(tell=tell, say=say, ask=ask, confirm=confirm)
     with contextlib.closing(display):
-        return run(order, talk(tell=tell, say=say, ask=ask if can_ask else None))
+        return run(order, talk)
 
 
 def _bound_memory() -> None:
@@ -283,9 +323,9 @@ def _mapped(pairs: list[str]) -> dict[str, str]:
     mapped = {}
     for pair in pairs:
         ours, equals, column = pair.partition("=")
-        if not (ours and equals and column):
+        if not (ours and equals):
             raise typer.BadParameter(f'expected NAME=COLUMN, got "{pair}"', param_hint="--map")
-        mapped[ours.strip().lower()] = column
+        mapped[ours.strip().lower()] = column.strip()
     return mapped
 
 
@@ -302,43 +342,6 @@ def _zone(name: str) -> datetime.tzinfo:
             "Europe/Berlin (if this one exists, install tzdata)",
             param_hint="--timezone",
         ) from None
-
-
-def _counts(outcome: "Outcome") -> str:
-    tally = outcome.tally
-    counts = [
-        f"{tally.new:,} new",
-        f"{tally.changed:,} changed",
-        f"{tally.unchanged:,} unchanged",
-    ]
-    if tally.removed:
-        counts.append(f"{tally.removed:,} removed")
-    counts.append(f"{outcome.refused:,} refused")
-    return ", ".join(counts)
-
-
-def _report(order: "Order", outcome: "Outcome", *, verbose: bool, quiet: bool) -> None:
-    """The result for people: the line that counts, and what is to be known."""
-    from reviewsctl.importing.pipeline import reviews  # msgspec, see main
-    from reviewsctl.terminal.escaping import printable
-
-    hint = "" if verbose or not outcome.refused else " (list with --verbose)"
-    done = "would import" if order.dry_run else "imported"
-    lines = [f"{done} {_counts(outcome)}{hint}"]
-    if verbose:
-        lines += [f"  {where}: {reason}" for where, reason in outcome.refusals]
-        more = outcome.refused - len(outcome.refusals)
-        lines += [f"  and {more:,} more"] if more else []
-    lines += [f"note: {note}" for note in outcome.notes]
-    if order.dry_run:
-        lines.append("nothing was written (--dry-run)")
-    elif not outcome.written:
-        lines.append(f"{order.target} says all of it already; nothing was written")
-    else:
-        kept = f", the old one is {outcome.backup.name}" if outcome.backup else ""
-        lines.append(f"wrote {order.target} with {reviews(outcome.tally.total)}{kept}")
-    for line in () if quiet else lines:
-        typer.echo(printable(line))
 
 
 def _offer(session: Session, target: Path) -> None:
@@ -372,29 +375,3 @@ def _serves(session: Session, target: Path) -> bool:
         return Path(asked.status().value.data.dir).resolve() == target.parent
     except errors.DaemonError:
         return False
-
-
-def _document(order: "Order", outcome: "Outcome", *, verbose: bool) -> dict[str, object]:
-    """The result under ``--json``."""
-    tally = outcome.tally
-    listed = outcome.refusals if verbose else outcome.refusals[:_IN_JSON]
-    return {
-        "type": "result",
-        "format": outcome.format.name,
-        "files": outcome.files,
-        "target": str(order.target),
-        "dry_run": order.dry_run,
-        "written": outcome.written,
-        "backup": str(outcome.backup) if outcome.backup else None,
-        "new": tally.new,
-        "changed": tally.changed,
-        "unchanged": tally.unchanged,
-        "removed": tally.removed,
-        "refused": outcome.refused,
-        "skipped": outcome.skipped.total(),
-        "twice": outcome.twice,
-        "elsewhere": outcome.elsewhere,
-        "total": tally.total,
-        "notes": outcome.notes,
-        "refusals": [{"where": where, "reason": reason} for where, reason in listed],
-    }

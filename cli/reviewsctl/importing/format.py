@@ -6,22 +6,24 @@ a mapping of the export's own names.
 
 import datetime
 from collections import ChainMap, Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import msgspec
-from msgspec import UnsetType
+from msgspec import UNSET, UnsetType
 
 from reviewsctl.importing.ids import merge_key, stable_id
+from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.review import (
     Entry,
     Found,
+    Imported,
     OwnerReply,
     Reply,
-    Review,
     RowRefusedError,
 )
+from reviewsctl.importing.signature import Shape
 from reviewsctl.importing.times import Reading, moment, zoned
 from reviewsctl.importing.values import display_name, nobody, short_name, words
 
@@ -37,27 +39,28 @@ class Row(NamedTuple):
     fields: Fields
     text: str
     """The JSON it was, empty where it was a row of a table."""
+    fault: str = ""
+    """Why it is none, where that shows before anybody reads it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
     """The beginning of a file: what a format is recognised by."""
 
-    shape: Literal["table", "json"]
+    shape: Shape
     sample: Sequence[Fields]
-    """The first rows: many of a table, one of JSON."""
+    """The first rows: what formats are recognised by, and guesses look at."""
     around: dict[str, object]
     """What JSON has beside its rows. Grows while they are read."""
     place: str = ""
     """Of Google Takeout: the id of the location whose folder it lies in."""
     title: str = ""
-    """Of Google Takeout: what the listing is called."""
+    """Of Google Takeout: what that location is called."""
+    listing: Fields = field(default_factory=dict)
+    """Of Google Takeout: the location, as its data.json has it."""
 
-    @property
-    def names(self) -> frozenset[str]:
-        """The names of the first row, without regard to case."""
-        first = self.sample[0] if self.sample else {}
-        return frozenset(name.strip().casefold() for name in first)
+    names: frozenset[str] = frozenset()
+    """Those of the first rows in lower case; the members of their objects too, as ``a.b``."""
 
     def with_place(self, fields: Fields, identifier: str) -> Fields:
         """A row with what stands around it, where that is the place of many."""
@@ -66,8 +69,24 @@ class Head:
         return ChainMap(fields, self.around)  # type: ignore[arg-type]  # it is only read
 
     def has(self, *names: str) -> bool:
-        """Whether the first row has all of these names."""
+        """Whether the first rows have all of these names."""
         return {name.casefold() for name in names} <= self.names
+
+
+def names_of(sample: Sequence[Fields]) -> frozenset[str]:
+    """What ``Head.names`` has of these rows."""
+    return frozenset(name for fields in sample[:_NAMED] for name in _names(fields, "", _LEVELS))
+
+
+def _names(fields: Fields, prefix: str, levels: int) -> Iterator[str]:
+    for name, value in fields.items():
+        own = f"{prefix}{name.strip().casefold().replace('/', '.')}"
+        yield own
+        if isinstance(value, dict) and levels > 1:
+            yield from _names(value, f"{own}.", levels - 1)
+
+
+_NAMED, _LEVELS = 20, 3  # rows and levels of objects that names are looked for in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +94,7 @@ class Columns:
     """What the operator says of "any CSV"."""
 
     mapped: Mapping[str, str] = field(default_factory=dict)
-    """Our name to that of the column (``--map``)."""
+    """Our name to that of the column, or to nothing for none (``--map``)."""
     date_format: str | None = None
     source: str | None = None
     """Where reviews were written, when no column says."""
@@ -88,7 +107,9 @@ class Rules:
     zone: datetime.tzinfo
     """The business's: it decides on which day a review was written."""
     short_names: bool
-    verified: bool
+    verified: bool | None = None
+    """What the operator says of reviews of which the export says nothing."""
+    scale: Scale = field(default_factory=Scale)
     columns: Columns = field(default_factory=Columns)
     tally: Counter[str] = field(default_factory=Counter)
     """What the result has to mention, with counts."""
@@ -97,7 +118,7 @@ class Rules:
 
     def place(self, identifier: object, title: object = None) -> str:
         """Notes the location that a row belongs to, and what it is called."""
-        place = str(_whole(words(identifier) or ""))
+        place = str(whole(words(identifier) or ""))
         if not self.places.get(place):
             self.places[place] = words(title) or ""
         return place
@@ -114,7 +135,7 @@ class Rules:
             self.tally["no-id"] += 1
             author = words(found.author) or ""
             key = f"{author}\0{found.created.isoformat()}\0{found.text or ''}"
-        review = Review(
+        review = Imported(
             id=stable_id(found.source, key, found.created),
             author=self._name(found),
             author_avatar_url=found.avatar_url,
@@ -124,15 +145,24 @@ class Rules:
             source=found.source,
             source_url=found.source_url,
             owner_reply=self._answer(found.reply, day),
-            verified=self.verified,
+            verified=self._verified(found.verified),
+            location=found.place or UNSET,
         )
         edited = found.edited
         return Entry(
             key=merge_key(review.id),
+            source=str(whole(review.source)),
             edited=0 if edited is None else int(zoned(edited, datetime.UTC).timestamp() * 1000),
             place=found.place,
             record=encoded(review),
         )
+
+    def _verified(self, said: bool | None) -> bool:  # noqa: FBT001  # a member of the row
+        if said is not None:
+            return said
+        if self.verified is None:
+            self.tally["unsaid"] += 1
+        return self.verified or False
 
     def _name(self, found: Found) -> str:
         name = display_name(found.author)
@@ -169,20 +199,21 @@ def reply_of(text: str | None, when: object, reading: Reading = moment) -> Reply
 
 
 def encoded(value: object) -> bytes:
-    """A review, or any JSON, as JSON; half characters, which UTF-8 cannot hold, become U+FFFD."""
+    """A review, or any JSON, as JSON, ``whole``."""
     try:
         return _encoder.encode(value)
     except UnicodeEncodeError:
-        return _encoder.encode(_whole(msgspec.to_builtins(value)))
+        return _encoder.encode(whole(msgspec.to_builtins(value)))
 
 
-def _whole(value: object) -> object:
+def whole(value: object) -> object:
+    """A value without half characters, which UTF-8 cannot hold: they become U+FFFD."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, list):
-        return [_whole(each) for each in value]
+        return [whole(each) for each in value]
     if isinstance(value, dict):
-        return {_whole(name): _whole(each) for name, each in value.items()}
+        return {whole(name): whole(each) for name, each in value.items()}
     return value
 
 
@@ -192,6 +223,10 @@ Reader = Callable[[Row], Entry]
 
 def _nothing(around: Fields, count: int) -> Sequence[str]:  # noqa: ARG001  # a seam
     return ()
+
+
+def _nothing_said(head: Head) -> Fields:  # noqa: ARG001  # a seam
+    return {}
 
 
 def _no_columns(head: Head, columns: Columns) -> Sequence[str]:  # noqa: ARG001  # a seam
@@ -207,13 +242,23 @@ class Format:
     title: str
     leaves: str
     """What it has and is not taken, for the operator."""
-    recognises: Callable[[Head], bool]
+    likeness: Callable[[Head], float]
+    """How much an export looks like it, 0 to 1 (``signature``)."""
     reader: Callable[[Head, Rules], Reader]
+    describes: Callable[[Head], Fields] = _nothing_said
+    """The business, as ``reviewsctl.importing.business`` spells it; asked when all rows are read."""
+    verification: str = ""
+    """Where ``verified`` comes from; why it is false where the export does not say."""
     warnings: Callable[[Fields, int], Sequence[str]] = _nothing
     """Of what stands beside the rows and their number, when all are read."""
-    by_id: bool = False
-    """Whether reviews are merged by their whole id, because they are ours already."""
-    says_verified: bool = True
-    """Whether it comes from the platform that holds the reviews, so that they are verified."""
+    partial: str = ""
+    """Why an export of it is never all the reviews there are, so that nothing may be replaced by it."""
+    generic: bool = False
+    """Whether it is of nobody in particular: columns are guessed, and ratings may have any scale."""
     says_columns: Callable[[Head, Columns], Sequence[str]] = _no_columns
     """How the columns were understood, where they were guessed."""
+
+    @property
+    def tabular(self) -> bool:
+        """Whether its columns are known by their names, so that ``--map`` may correct them."""
+        return self.says_columns is not _no_columns

@@ -6,22 +6,26 @@ daemon sorts.
 """
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import BinaryIO
 
 import msgspec
 from msgspec import Raw
 
+from reviewsctl.importing.business import empty, filled
+from reviewsctl.importing.examples import EXAMPLES
 from reviewsctl.importing.format import encoded
 from reviewsctl.importing.ids import merge_key
 from reviewsctl.importing.readers.json_file import Document, Piece
-from reviewsctl.importing.staging import Staging
+from reviewsctl.importing.staging import Place, Staging
+from reviewsctl.importing.values import word
 
 Step = Callable[[int], None]
 """Told now and then how many reviews of the export are written."""
 
 _STEP = 5000  # reviews
+_LISTED = 20  # reviews that go, of which the operator is told
 
 _records = msgspec.json.Decoder(dict[str, Raw])
 _encode = msgspec.json.Encoder().encode
@@ -38,6 +42,16 @@ class Tally:
     """There, and not in the export."""
     removed: int = 0
     """There, not in the export, and left out by ``--replace``."""
+    leaving: list[str] = field(default_factory=list)
+    """The first of these, for the operator."""
+    examples: int = 0
+    """Reviews of ``reviewsctl init``, left out."""
+    name: str = ""
+    """What the business is called in the file."""
+    places: set[Place] = field(default_factory=set)
+    """The locations that the file has reviews of, where they say."""
+    filled: dict[str, object] = field(default_factory=dict)
+    """Members of the business that were empty, as the export has them."""
     given: int | None = None
     """``aggregate_rating.review_count`` of the file, which is kept as it is."""
 
@@ -49,7 +63,7 @@ class Tally:
     @property
     def different(self) -> bool:
         """Whether the result differs from what was there."""
-        return bool(self.new or self.changed or self.removed)
+        return bool(self.new or self.changed or self.removed or self.examples or self.filled)
 
 
 class Merge:
@@ -59,8 +73,8 @@ class Merge:
         staged: The export.
         out: Gets the new file.
         step: Told how far the writing is.
-        by_id: The export has ids of ours, which are compared whole.
-        replace: Leave out reviews that are not in the export.
+        replaced: The locations whose reviews are left out where the export does not have them.
+        facts: What the export says of the business.
         updated_at: Takes the place of a time of the last change that the file gives itself.
     """
 
@@ -70,17 +84,18 @@ class Merge:
         out: BinaryIO,
         step: Step,
         *,
-        by_id: bool,
-        replace: bool,
+        replaced: Collection[Place] = (),
+        facts: Mapping[str, object] | None = None,
         updated_at: str,
     ) -> None:
         self._staged = staged
         self._out = out
         self._step = step
-        self._by_id = by_id
-        self._replace = replace
-        self._updated_at = updated_at
+        self._replaced = frozenset(replaced)
+        self._sources = frozenset(place.source for place in replaced)
+        self._facts = facts or {}
         self._used = bytearray(staged.largest() + 1)
+        self._updated_at = updated_at
         self._first = True
         self.tally = Tally()
 
@@ -126,7 +141,19 @@ class Merge:
         if name == "aggregate_rating" and isinstance(piece.value, dict):
             given = piece.value.get("review_count")
             self.tally.given = given if isinstance(given, int) else None
+        if name == "business" and isinstance(piece.value, dict):
+            text = self._business(piece.value, text)
         self._out.write(text.encode())
+
+    def _business(self, there: dict[str, object], text: str) -> str:
+        """The business, with what was empty filled; else as it is written."""
+        name = there.get("name")
+        self.tally.name = name if isinstance(name, str) and not empty("name", name) else ""
+        self.tally.filled = filled(there, self._facts)
+        if not self.tally.filled:
+            return text
+        new = msgspec.json.decode(encoded(self.tally.filled), type=dict[str, Raw])
+        return _encode({**_members(there, text), **new}).decode()
 
     def _array(self, there: Iterator[Piece]) -> None:
         self._out.write(b"[")
@@ -144,12 +171,19 @@ class Merge:
     def _settle(self, piece: Piece) -> None:
         """One review that is there."""
         tally = self.tally
-        identifier = piece.value.get("id") if isinstance(piece.value, dict) else None
-        if isinstance(piece.value, dict) and isinstance(identifier, str):
-            found = self._staged.find(identifier if self._by_id else merge_key(identifier))
+        review = piece.value if isinstance(piece.value, dict) else {}
+        source, location, identifier = map(review.get, ("source", "location", "id"))
+        if isinstance(source, str) and isinstance(location, str):
+            tally.places.add(Place(source, location))
+        if isinstance(identifier, str):
+            if identifier in EXAMPLES:
+                tally.examples += 1
+                return
+            # an export of ours has whole ids
+            found = self._staged.find(identifier) or self._staged.find(merge_key(identifier))
             if found is not None and not self._used[found.number]:
                 self._used[found.number] = 1
-                record = merged(piece.value, piece.text, found.record)
+                record = merged(review, piece.text, found.record)
                 if record is None:
                     tally.unchanged += 1
                     self._write(piece.text.encode())
@@ -157,11 +191,22 @@ class Merge:
                     tally.changed += 1
                     self._write(record)
                 return
-        if self._replace:
+        if self._leaves(review):
             tally.removed += 1
+            if len(tally.leaving) < _LISTED:
+                tally.leaving.append(_named(review))
             return
         tally.kept += 1
         self._write(piece.text.encode())
+
+    def _leaves(self, review: dict[str, object]) -> bool:
+        """Whether a review that the export does not have was at a location that it replaces."""
+        source, location = review.get("source"), review.get("location")
+        if not isinstance(source, str):
+            return False
+        if not isinstance(location, str):
+            return source in self._sources
+        return not self._replaced.isdisjoint((Place(source, location), Place(source, "")))
 
     def _write(self, record: bytes) -> None:
         self._out.write(b"\n" if self._first else b",\n")
@@ -182,8 +227,20 @@ def merged(old: dict[str, object], text: str, record: bytes) -> bytes | None:
     new = msgspec.json.decode(record)
     if all(old.get(name) == value for name, value in new.items() if name != "id"):
         return None
-    try:
-        members = _records.decode(text)
-    except msgspec.DecodeError:  # it has half characters, or NaN, which nobody serves
-        members = _records.decode(encoded(old))
+    members = _members(old, text)
     return _encode({**members, **_records.decode(record), "id": members["id"]})
+
+
+def _members(old: dict[str, object], text: str) -> dict[str, Raw]:
+    """The members of an object as they are written."""
+    try:
+        return _records.decode(text)
+    except msgspec.DecodeError:  # it has half characters, or NaN, which nobody serves
+        return _records.decode(encoded(old))
+
+
+def _named(review: dict[str, object]) -> str:
+    """A review for the operator: who, when, where."""
+    return ", ".join(
+        word(review.get(name)) or f"no {name}" for name in ("author", "date", "source")
+    )

@@ -3,96 +3,32 @@
 import datetime
 import os
 import sqlite3
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from reviewsctl.daemon.messages import Progress
 from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing.bounds import MAX_USELESS, MEMORY
+from reviewsctl.importing.consent import agree
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from reviewsctl.importing.format import Format, Reader, Row, Rules
+from reviewsctl.importing.format import Reader, Row
+from reviewsctl.importing.locations import located, titles_left
 from reviewsctl.importing.merge import Merge, Tally
+from reviewsctl.importing.order import Order, Outcome, Talk, reviews
 from reviewsctl.importing.readers.archive import DAMAGED
 from reviewsctl.importing.readers.json_file import DOWNLOAD, OWN_VALUE, Document
 from reviewsctl.importing.readers.parts import Part, parts_of
-from reviewsctl.importing.readers.watching import WORTH_SHOWING, Reading, Tell
-from reviewsctl.importing.recognize import Source, chosen
+from reviewsctl.importing.readers.watching import WORTH_SHOWING, Reading
+from reviewsctl.importing.recognize import Recognised, Source, chosen
 from reviewsctl.importing.review import RowRefusedError, RowSkippedError
 from reviewsctl.importing.staging import Staging, staging
-from reviewsctl.importing.writing import draft
-from reviewsctl.terminal.escaping import printable
-
-ALL = "all"
-"""What ``--location`` takes for several locations in one file."""
+from reviewsctl.importing.writing import Draft, draft
 
 MAX_LISTED = 10_000  # refused rows that are kept for --verbose
 
-_SHOWN, _LONG = 20, 200  # locations in a message, and characters of each
-
 _MEND = "Mend it, or move it away to begin anew; what is wrong: reviewsctl check"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """What the operator wants."""
-
-    export: Path
-    target: Path
-    """The reviews.json that is to be written."""
-    wanted: str
-    """The format's name, or auto."""
-    rules: Rules
-    verified: bool | None
-    """None: not said."""
-    location: str | None
-    name: str | None
-    """Of the business, when there is no reviews.json yet."""
-    replace: bool
-    dry_run: bool
-    now: datetime.datetime
-
-
-@dataclass(slots=True, kw_only=True)
-class Outcome:
-    """How it went."""
-
-    format: Format
-    files: int
-    says: list[str] = field(default_factory=list)
-    """What was recognised, for the operator, before the result."""
-    notes: list[str] = field(default_factory=list)
-    """What they should know of the result."""
-    tally: Tally = field(default_factory=Tally)
-    refused: int = 0
-    refusals: list[tuple[str, str]] = field(default_factory=list)
-    """The first of them: where, and why."""
-    skipped: Counter[str] = field(default_factory=Counter)
-    """Rows that are no reviews, by reason."""
-    twice: int = 0
-    """Reviews that the export has more than once."""
-    elsewhere: int = 0
-    """Reviews of other locations."""
-    written: bool = False
-    backup: Path | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Talk:
-    """How it is told and asked while it runs."""
-
-    tell: Tell
-    say: Callable[[Outcome], None]
-    """Shows what was recognised, before the long part."""
-    ask: Callable[[Mapping[str, str]], str] | None
-    """Which location, of these with their descriptions; None where nobody can be asked."""
-
-
-def reviews(count: int) -> str:
-    """``1 review``, ``1,204 reviews``."""
-    return f"{count:,} review{'' if count == 1 else 's'}"
 
 
 def run(order: Order, talk: Talk) -> Outcome:
@@ -102,17 +38,18 @@ def run(order: Order, talk: Talk) -> Outcome:
         ImportRefusedError: It cannot be done; nothing was written.
         SayMoreError: The operator has to decide something first; nothing was written.
     """
+    named = ", ".join(map(str, order.exports))
     try:
         return _run(order, talk)
     except DAMAGED as fault:
         raise ImportRefusedError(
-            f"{order.export} is damaged: {fault}", "Download or export it again."
+            f"{named} is damaged: {fault}", "Download or export it again."
         ) from fault
     except RecursionError as fault:
-        raise ImportRefusedError(f"{order.export}: nested too deeply", DOWNLOAD) from fault
+        raise ImportRefusedError(f"{named}: nested too deeply", DOWNLOAD) from fault
     except MemoryError as fault:
         raise ImportRefusedError(
-            f"{order.export} takes more than {MEMORY // 1024**2} MB of memory: that is no export",
+            f"{named} takes more than {MEMORY // 1024**2} MB of memory: that is no export",
             "Nothing was written.",
         ) from fault
     except sqlite3.Error as fault:
@@ -127,23 +64,42 @@ def run(order: Order, talk: Talk) -> Outcome:
         ) from fault
 
 
+@dataclass(frozen=True, slots=True)
+class _Export:
+    """One of the files that were named."""
+
+    path: Path
+    kind: Recognised
+
+
 def _run(order: Order, talk: Talk) -> Outcome:
-    parts = parts_of(order.export)
+    parts: list[Part] = []
     try:
-        return _import(order, talk, parts)
+        exports = []
+        for path in order.exports:
+            own = parts_of(path)
+            parts += own
+            mapped = bool(order.rules.columns.mapped)
+            exports.append(_Export(path, chosen(own, order.wanted, mapped=mapped)))
+        return _import(order, talk, exports)
     finally:
         for part in parts:
             part.close()
 
 
-def _import(order: Order, talk: Talk, parts: Sequence[Part]) -> Outcome:
-    kind, sources, ignored = chosen(parts, order.wanted)
-    _verified(order, kind)
-    outcome = Outcome(format=kind, files=len(sources))
-    outcome.says = _recognised(order, kind, sources, ignored)
-    rules = order.rules
-    readers = [(source, kind.reader(source.head, rules)) for source in sources]
-    talk.say(outcome)
+def _import(order: Order, talk: Talk, exports: Sequence[_Export]) -> Outcome:
+    formats = list(dict.fromkeys(each.kind.format for each in exports))
+    sources = [source for each in exports for source in each.kind.sources]
+    outcome = Outcome(formats=formats, files=len(sources))
+    for each in exports:
+        _fitting(order, each)
+        outcome.says += _recognised(order, each)
+    readers = [
+        (source, each.kind.format.reader(source.head, order.rules))
+        for each in exports
+        for source in each.kind.sources
+    ]
+    talk.say(outcome.says)
     place = order.target.parent
     writable = os.access(place, os.W_OK)
     if not (writable or order.dry_run):
@@ -155,97 +111,85 @@ def _import(order: Order, talk: Talk, parts: Sequence[Part]) -> Outcome:
             for where, row in source.rows(reading.watched(source.part)):
                 _stage(staged, outcome, f"{prefix}{where}", read, row)
         outcome.twice = staged.added - staged.count()
-        location = _located(order, staged, outcome, talk)
+        _scaled(order, outcome)
+        located(order, staged, outcome, talk)
         _usable(order, staged, outcome)
-        _notes(outcome, sources, staged, rules)
-        _merge(order, folder, staged, outcome, talk, _members(order, sources, location))
+        _notes(outcome, exports, staged, order)
+        _merge(order, folder, staged, outcome, talk, exports)
     return outcome
 
 
 def _stage(staged: Staging, outcome: Outcome, where: str, read: Reader, row: Row) -> None:
     """Add one row, or note why it is none."""
-    try:
-        staged.add(read(row))
-    except RowRefusedError as refusal:
+    reason = row.fault
+    if not reason:
+        try:
+            staged.add(read(row))
+        except RowRefusedError as refusal:
+            reason = str(refusal)
+        except RowSkippedError as skip:
+            outcome.skipped[str(skip)] += 1
+        else:
+            return
+    if reason:
         outcome.refused += 1
         if len(outcome.refusals) < MAX_LISTED:
-            outcome.refusals.append((where, str(refusal)))
-    except RowSkippedError as skip:
-        outcome.skipped[str(skip)] += 1
-    else:
-        return
+            outcome.refusals.append((where, reason))
     useless = outcome.refused + outcome.skipped.total()
     if useless > max(MAX_USELESS, 9 * staged.added):
         raise _useless(outcome, f"not one in ten of its first {useless + staged.added:,} rows")
 
 
-def _verified(order: Order, kind: Format) -> None:
-    if order.verified is None and not kind.says_verified:
-        raise SayMoreError(
-            f"{kind.title} does not say whether its reviews are verified",
-            "Say --verified if they come from a platform that checks who writes, else --unverified",
+def _fitting(order: Order, export: _Export) -> None:
+    """What the operator says of columns is for tables whose columns are read by their names."""
+    kind, rules = export.kind.format, order.rules
+    said = {
+        "--map": rules.columns.mapped,
+        "--source": rules.columns.source,
+        "--scale": rules.scale.best,
+    }
+    for option, value in said.items():
+        if value and not kind.generic and not (option == "--map" and kind.tabular):
+            raise SayMoreError(
+                f"{option} is for tables of nobody in particular; this is {kind.title}",
+                f"Leave it out; or read it as a table all the same: --from csv {option} ...",
+            )
+    if order.replace and kind.partial:
+        raise ImportRefusedError(
+            f"--replace would remove the reviews that this export leaves out: {kind.partial}",
+            "Import it without --replace.",
         )
-    order.rules.verified = True if order.verified is None else order.verified
 
 
-def _recognised(
-    order: Order, kind: Format, sources: Sequence[Source], ignored: Sequence[str]
-) -> list[str]:
+def _recognised(order: Order, export: _Export) -> list[str]:
+    kind, sources = export.kind.format, export.kind.sources
     writing = sources[0].writing
     files = f", {len(sources):,} files" if len(sources) > 1 else ""
     manner = f" ({writing}{files})" if writing else f" ({files[2:]})" if files else ""
-    says = [f"{order.export.name}: {kind.title}{manner}"]
+    says = [f"{export.path.name}: {kind.title}{manner}"]
+    if export.kind.second is not None:
+        second = export.kind.second
+        says.append(f"it looks like {second.title} too (--from {second.name})")
     says += kind.says_columns(sources[0].head, order.rules.columns)
     if kind.leaves:
         says.append(f"not taken: {kind.leaves}")
-    if ignored:
+    if kind.verification and not kind.generic:
+        says.append(f"verified: {kind.verification}")
+    if ignored := export.kind.ignored:
         more = f" and {len(ignored) - 3:,} more" if len(ignored) > 3 else ""  # noqa: PLR2004
         says.append(f"other files, left alone: {', '.join(ignored[:3])}{more}")
     return says
 
 
-def _located(order: Order, staged: Staging, outcome: Outcome, talk: Talk) -> str:
-    """Leaves the reviews of one location; returns which, empty for no particular one."""
-    counts = staged.places()
-    titles = {place: order.rules.places.get(place, "") for place in counts}
-    if len(counts) <= 1 and order.location in (None, ALL):
-        return next(iter(counts), "")
-    if order.location == ALL:
-        return ""
-    wanted = order.location
-    if wanted is None:
-        described = {
-            place: f"{titles[place] or 'without a title'} ({reviews(counts[place])})"
-            for place in counts
-        }
-        if talk.ask is None:
-            lines = "\n".join(_first([f"  {place}  {text}" for place, text in described.items()]))
-            raise SayMoreError(
-                f"it holds the reviews of {len(counts):,} locations:\n{lines}",
-                f"Choose one with --location ID, or take all of them with --location {ALL}",
-            )
-        wanted = talk.ask(described)
-    found = [
-        place
-        for place, title in titles.items()
-        if wanted.strip().casefold() in (place.casefold(), title.strip().casefold())
-    ]
-    if wanted == ALL:
-        return ""
-    if len(found) != 1:
-        there = ", ".join(_first([f"{place} ({titles[place]})" for place in titles if place]))
+def _scaled(order: Order, outcome: Outcome) -> None:
+    """Ratings above five in somebody's own table mean that four of them may be two stars."""
+    if order.rules.scale.best is None and order.rules.tally["above-five"]:
+        where, why = next(each for each in outcome.refusals if each[1].startswith("rating"))
         raise SayMoreError(
-            f'--location: {"several are" if found else "none is"} called "{wanted}"',
-            f"There are: {there}" if there else "This export does not tell locations apart.",
+            f"ratings above five: {order.rules.tally['above-five']:,}, as in {where}: {why}",
+            "Say the best rating there is, as in --scale 10 (ratings are then brought to five "
+            "stars); or --scale 5 to refuse those rows",
         )
-    outcome.elsewhere = staged.keep(found[0])
-    return found[0]
-
-
-def _first(items: Sequence[str]) -> list[str]:
-    """The first of many for a message, and how many more there are."""
-    more = [f"  and {len(items) - _SHOWN:,} more"] if len(items) > _SHOWN else []
-    return [*(printable(item[:_LONG]) for item in items[:_SHOWN]), *more]
 
 
 def _usable(order: Order, staged: Staging, outcome: Outcome) -> None:
@@ -267,18 +211,26 @@ def _useless(outcome: Outcome, rows: str) -> ImportRefusedError:
     )
 
 
-def _notes(outcome: Outcome, sources: Sequence[Source], staged: Staging, rules: Rules) -> None:
+def _notes(outcome: Outcome, exports: Sequence[_Export], staged: Staging, order: Order) -> None:
     for reason, count in outcome.skipped.items():
         outcome.notes.append(f"{count:,} skipped: {reason}")
     if outcome.twice:
         outcome.notes.append(f"{outcome.twice:,} were there more than once")
     if outcome.elsewhere:
         outcome.notes.append(f"{outcome.elsewhere:,} left out: of other locations")
+    # of a platform's own export the rule was shown when it was recognised
+    tabular = any(each.tabular for each in outcome.formats)
     for name, text in _MENTIONED.items():
-        if count := rules.tally[name]:
+        if (count := order.rules.tally[name]) and (tabular or name != "unsaid"):
             outcome.notes.append(text.format(count=f"{count:,}"))
-    around = {name: value for source in sources for name, value in source.head.around.items()}
-    outcome.notes += outcome.format.warnings(around, staged.count())
+    for export in exports:
+        around = {
+            name: value
+            for source in export.kind.sources
+            for name, value in source.head.around.items()
+        }
+        warnings = export.kind.format.warnings(around, staged.count())
+        outcome.notes += [each for each in warnings if each not in outcome.notes]
 
 
 _MENTIONED = {
@@ -287,42 +239,30 @@ _MENTIONED = {
     "no-source": "no column says where a review was written: {count} have the source "
     '"import" (--source NAME says it)',
     "undated-reply": "owner replies without a date: {count}; they got that of the review",
-    "recommendation": "recommendations (Facebook): {count}; they arrive as 5 stars or 1 and are kept "
-    "so",
+    "recommendation": "recommendations (Facebook): {count}; they are 5 stars, or 1 where it is not "
+    "recommended",
+    "unrated": "recommendations (Facebook) that were refused, since they have no stars: {count} "
+    "(--recommended takes them as 5, or as 1 where it is not recommended)",
+    "between": "ratings between two stars that were refused: {count} (--scale 5 rounds them, halves "
+    "up)",
+    "rounded": "ratings between two stars: {count}; they were rounded, halves up",
+    "translated": "texts that Google has translated: {count}; the export does not have the originals",
+    "unsaid": "not verified, since the export says of nobody that they are a customer: {count} "
+    "(--verified if you know that they are)",
 }
 
 
-def _members(
-    order: Order, sources: Sequence[Source], place: str
-) -> Callable[[], dict[str, object]]:
-    """What a new file has beside its reviews."""
-
-    def members() -> dict[str, object]:
-        around: dict[str, object] = dict(sources[0].head.around)
-        if isinstance(around.get("business"), dict):
-            return around
-        name = order.name or order.rules.places.get(place) or sources[0].head.title
-        if not name:
-            raise SayMoreError(
-                f"there is no {order.target} yet, and the export does not say what the business is "
-                "called",
-                'Say it with --name "Acme Plumbing"',
-            )
-        return {"business": {"name": name}}
-
-    return members
-
-
-def _merge(
+def _merge(  # one step of one import
     order: Order,
     folder: Folder,
     staged: Staging,
     outcome: Outcome,
     talk: Talk,
-    members: Callable[[], dict[str, object]],
+    exports: Sequence[_Export],
 ) -> None:
     """Writes the new file, and puts it in place if it says something else."""
     count = staged.count()
+    facts = _facts(order, staged, exports)
 
     def step(done: int) -> None:
         if count * 100 >= WORTH_SHOWING:  # some 100 bytes each at least
@@ -333,13 +273,13 @@ def _merge(
             staged,
             out,
             step,
-            by_id=outcome.format.by_id,
-            replace=order.replace,
+            replaced=staged.places() if order.replace else (),
+            facts=facts,
             updated_at=order.now.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         )
         there = folder.look(name)
         if there is None:
-            merging.anew(members())
+            merging.anew(_members(order, facts, exports))
             return merging.tally
         with Reading("merging", there.st_size, talk.tell).file(folder.open(name)) as file:
             merging.onto(Document(file, name, _MEND, OWN_VALUE))
@@ -349,16 +289,65 @@ def _merge(
     if order.dry_run:
         with open(os.devnull, "wb") as nowhere:  # noqa: PTH123  # no file
             outcome.tally = merge(nowhere)
+        agree(order, staged, outcome, talk)
     else:
         with draft(folder, name) as new:
             outcome.tally = merge(new.file)
+            agree(order, staged, outcome, talk)
             if outcome.tally.different or folder.look(name) is None:
-                backup = new.commit()
-                outcome.backup = None if backup is None else order.target.with_name(backup)
-                outcome.written = True
-    given = outcome.tally.given
-    if outcome.tally.different and given is not None and given != outcome.tally.total:
+                _commit(order, new, outcome)
+    _say_merged(outcome)
+
+
+def _commit(order: Order, new: Draft, outcome: Outcome) -> None:
+    backup = new.commit()
+    outcome.backup = None if backup is None else order.target.with_name(backup)
+    outcome.written = True
+
+
+def _say_merged(outcome: Outcome) -> None:
+    tally = outcome.tally
+    outcome.business = tally.filled
+    if tally.examples:
+        outcome.notes.append(f"{tally.examples:,} examples of reviewsctl init left out")
+    if outcome.business:
+        outcome.notes.append(f"the business got from the export: {', '.join(outcome.business)}")
+    if tally.different and tally.given not in (None, tally.total):
         outcome.notes.append(
-            f"aggregate_rating in the file is kept: it says {reviews(given)}, there are "
-            f"{outcome.tally.total:,} now. Leave it out of the file to have it computed"
+            f"aggregate_rating in the file is kept: it says {reviews(tally.given or 0)}, there are "
+            f"{tally.total:,} now. Leave it out of the file to have it computed"
         )
+
+
+def _facts(order: Order, staged: Staging, exports: Sequence[_Export]) -> dict[str, object]:
+    """What the exports say of the business, where it has one location."""
+    names = {each.name for each in staged.places()}
+    facts: dict[str, object] = {}
+    for export in exports:
+        for source in export.kind.sources:
+            said = export.kind.format.describes(source.head)
+            if source.head.place in ("", *names) and len(names) <= 1:
+                facts = {**said, **{name: value for name, value in facts.items() if value}}
+    titles = titles_left(order, staged) or [each.head.title for each in _sources(exports)]
+    name = order.name or (titles[0] if len(set(titles)) == 1 else facts.get("name"))
+    return {**facts, "name": name}
+
+
+def _sources(exports: Sequence[_Export]) -> list[Source]:
+    return [source for export in exports for source in export.kind.sources]
+
+
+def _members(
+    order: Order, facts: dict[str, object], exports: Sequence[_Export]
+) -> dict[str, object]:
+    """What a new file has beside the reviews."""
+    around: dict[str, object] = dict(exports[0].kind.sources[0].head.around)
+    if isinstance(around.get("business"), dict):
+        return around
+    if not facts.get("name"):
+        raise SayMoreError(
+            f"there is no {order.target} yet, and the export does not say what the business is "
+            "called",
+            'Say it with --name "Acme Plumbing"',
+        )
+    return {"business": {name: value for name, value in facts.items() if value}}

@@ -2,47 +2,73 @@
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reviewsctl.importing.bounds import MAX_SAMPLE
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from reviewsctl.importing.format import Fields, Format, Head, Row
+from reviewsctl.importing.format import Fields, Format, Head, Row, names_of
 from reviewsctl.importing.platforms import (
     any_csv,
     apify,
+    birdeye,
+    facebook,
     google,
     maps,
     outscraper,
     own,
     places,
     podium,
+    serpapi,
+    shops,
+    tripadvisor,
     trustpilot,
     yelp,
 )
+from reviewsctl.importing.platforms.columns import has_columns
 from reviewsctl.importing.readers import csv_file, xlsx
 from reviewsctl.importing.readers.json_file import EACH, LINES, Document, Layout
 from reviewsctl.importing.readers.parts import Part
+from reviewsctl.importing.signature import FORCED, RECOGNISED
 from reviewsctl.importing.values import members, shown
+from reviewsctl.terminal.escaping import printable
 
 FORMATS: Sequence[Format] = (
     google.API,
     google.TAKEOUT,
+    google.BATCH,
     maps.FORMAT,
     places.FORMAT,
+    places.LEGACY,
     outscraper.FORMAT,
+    outscraper.TRUSTPILOT,
+    serpapi.FORMAT,
     apify.FORMAT,
+    facebook.GRAPH,
+    facebook.APIFY,
+    tripadvisor.API,
+    tripadvisor.APIFY,
     trustpilot.EXPORT,
     trustpilot.API,
     podium.FORMAT,
+    birdeye.FORMAT,
+    shops.YOTPO_API,
+    shops.YOTPO_CSV,
+    shops.JUDGEME_API,
+    shops.JUDGEME_CSV,
+    shops.STAMPED_API,
     yelp.FORMAT,
     own.FORMAT,
     any_csv.FORMAT,
+    any_csv.JSON,
 )
-"""In the order they are asked: any table is the last resort."""
+"""In the order they are asked: what is of nobody in particular is the last resort."""
 
 AUTO = "auto"
 
-_SAMPLE = 2000  # rows of a table that guesses look at
+_SAMPLE = 2000  # rows that guesses look at
+_SAMPLE_JSON = 1024 * 1024  # characters of them, of JSON, where a folder may have a thousand files
+_KEPT = 20  # rows of a file that is recognised
+_ALIKE = 0.7  # share of a format's names that makes it worth a mention
 _CELL = 100  # bytes that a cell takes beside its text
 _SHOWN = 12  # names in a message
 _BLANK_OR_BOM = b" \t\r\n\xef\xbb\xbf"
@@ -72,19 +98,32 @@ def source_of(part: Part) -> Source:
     with part.open() as file:
         begins = file.read(_PEEKED)
     if begins.startswith(b"PK"):
-        return _table(part, xlsx.rows, "spreadsheet, first sheet")
+        return _spreadsheet(part)
     if begins.lstrip(_BLANK_OR_BOM)[:1] in (b"{", b"["):
         return _json(part)
     dialect = csv_file.dialect_of(part)
     return _table(part, lambda each: csv_file.rows(each, dialect), str(dialect))
 
 
-def chosen(parts: Sequence[Part], wanted: str) -> tuple[Format, list[Source], list[str]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recognised:
+    """What an export is."""
+
+    format: Format
+    sources: list[Source]
+    ignored: list[str]
+    """Files of it that are something else."""
+    second: Format | None
+    """What it looks like too."""
+
+
+def chosen(parts: Sequence[Part], wanted: str, *, mapped: bool = False) -> Recognised:
     """The format of an export, what to read of it, and the files of it that are something else.
 
     Args:
         parts: Its files.
         wanted: What ``--from`` says.
+        mapped: Whether the operator names columns, so that it is a table of nobody in particular.
 
     Raises:
         ImportRefusedError: It is none that can be imported.
@@ -93,7 +132,12 @@ def chosen(parts: Sequence[Part], wanted: str) -> tuple[Format, list[Source], li
     formats = [each for each in FORMATS if wanted in (AUTO, each.name)]
     if not formats:
         names = ", ".join(each.name for each in FORMATS)
-        raise SayMoreError(f'--from: there is no format "{wanted}"', f"There are: auto, {names}")
+        raise SayMoreError(
+            f'--from: there is no format "{printable(wanted)}"', f"There are: auto, {names}"
+        )
+    if mapped and wanted == AUTO:
+        formats = [each for each in FORMATS if each.generic]
+    enough = RECOGNISED if wanted == AUTO else FORCED
     found: list[tuple[Format, Source]] = []
     ignored: list[str] = []
     seen: Source | None = None
@@ -101,16 +145,18 @@ def chosen(parts: Sequence[Part], wanted: str) -> tuple[Format, list[Source], li
         try:
             source = source_of(part)
         except ImportRefusedError:
-            if len(parts) == 1:
+            if len(parts) == 1 or part.place:  # a page of Takeout is not left out without a word
                 raise
             ignored.append(part.name)
             continue
         seen = seen or source
-        recognised = next((each for each in formats if each.recognises(source.head)), None)
+        recognised = _likeliest(formats, source.head, enough)
         if recognised is None:
             ignored.append(part.name)
         else:
-            found.append((recognised, source))
+            # a JSON file has its first rows for being recognised; of many files they would be a lot
+            kept = source.head.sample if recognised.generic else source.head.sample[:_KEPT]
+            found.append((recognised, replace(source, head=replace(source.head, sample=kept))))
     if not found:
         raise _unknown(seen, wanted)
     kinds = {each.name: each for each, _ in found}
@@ -118,9 +164,49 @@ def chosen(parts: Sequence[Part], wanted: str) -> tuple[Format, list[Source], li
         titles = ", ".join(f"{each.name} ({each.title})" for each in kinds.values())
         raise SayMoreError(
             f"it holds several kinds of exports: {titles}",
-            "Import one at a time: name the file, or say --from NAME",
+            "Name the files one by one, or say --from NAME",
         )
-    return found[0][0], [source for _, source in found], ignored
+    kind = found[0][0]
+    assert seen is not None  # noqa: S101  # something was found
+    return Recognised(
+        format=kind,
+        sources=[source for _, source in found],
+        ignored=ignored,
+        second=_second(kind, found[0][1].head) if len(formats) == len(FORMATS) else None,
+    )
+
+
+def _likeliest(formats: Sequence[Format], head: Head, enough: float) -> Format | None:
+    """The first format that a file looks like enough."""
+    if all(each.generic for each in formats):  # the operator says so; columns are their matter
+        shaped = any_csv.FORMAT if head.shape == "table" else any_csv.JSON
+        return shaped if shaped in formats else None
+    return next((each for each in formats if each.likeness(head) >= enough), None)
+
+
+def _second(kind: Format, head: Head) -> Format | None:
+    """The other format that a file looks like most, if it does."""
+    others = [each for each in FORMATS if each is not kind and not each.generic]
+    best = max(others, key=lambda each: each.likeness(head))
+    return best if best.likeness(head) >= _ALIKE else None
+
+
+def _spreadsheet(part: Part) -> Source:
+    """The sheet that is recognised, else the first with a table: covers and notes may lie before."""
+    found = xlsx.sheets(part)
+    sheet = next((each for each in found if _has_reviews(each.sample)), None)
+    if sheet is None:
+        sheet = found[0] if found else None
+    if sheet is None:
+        return _table(part, xlsx.rows, "spreadsheet")
+    writing = f"spreadsheet, sheet {shown(sheet.name)}, header in row {sheet.header:,}"
+    return _table(part, lambda each: xlsx.rows(each, sheet), writing)
+
+
+def _has_reviews(sample: Sequence[Fields]) -> bool:
+    head = Head(shape="table", sample=sample, around={}, names=names_of(sample))
+    known = (each for each in FORMATS if not each.generic)
+    return any(each.likeness(head) >= RECOGNISED for each in known) or has_columns(head)
 
 
 def _table(
@@ -129,6 +215,8 @@ def _table(
     sample: list[Fields] = []
     room = MAX_SAMPLE
     for _, fields in itertools.islice(numbered(part), _SAMPLE):
+        if csv_file.TOO_MANY in fields:
+            continue
         sample.append(fields)
         room -= sum(_CELL + len(str(value)) for value in fields.values())
         if room < 0:
@@ -136,9 +224,19 @@ def _table(
 
     def rows(watched: Part) -> Iterator[tuple[str, Row]]:
         for number, fields in numbered(watched):
-            yield f"row {number}", Row(fields, "")
+            extra = fields.get(csv_file.TOO_MANY)
+            fault = "" if extra is None else f"more cells than columns: {shown(extra)}"
+            yield f"row {number}", Row(fields, "", fault)
 
-    head = Head(shape="table", sample=sample, around={}, place=part.place, title=part.title)
+    head = Head(
+        shape="table",
+        sample=sample,
+        around={},
+        place=part.place,
+        title=part.title,
+        listing=part.listing,
+        names=names_of(sample),
+    )
     return Source(part=part, head=head, rows=rows, writing=writing)
 
 
@@ -147,10 +245,18 @@ def _json(part: Part) -> Source:
         layout = Document(file, part.name).layout()
     with part.open() as file:
         document = Document(file, part.name)
-        first = [members(piece.value) for piece in itertools.islice(document.rows(layout), 1)]
+        first = _first_rows(document, layout)
     # without a list in it, what was read is what would be around the rows
     sample, around = (first, document.around) if layout else ([], dict(first[0]))
-    head = Head(shape="json", sample=sample, around=around, place=part.place, title=part.title)
+    head = Head(
+        shape="json",
+        sample=sample,
+        around=around,
+        place=part.place,
+        title=part.title,
+        listing=part.listing,
+        names=names_of(sample),
+    )
     label = next((step for step in reversed(layout) if step not in (EACH, LINES)), "$")
 
     def rows(watched: Part) -> Iterator[tuple[str, Row]]:
@@ -168,6 +274,22 @@ def _json(part: Part) -> Source:
     return Source(part=part, head=head, rows=rows, writing="")
 
 
+def _first_rows(document: Document, layout: Layout) -> list[Fields]:
+    """The first rows; where one of them is broken, those before it: it is refused when it is read."""
+    first: list[Fields] = []
+    room = _SAMPLE_JSON
+    try:
+        for piece in itertools.islice(document.rows(layout), _SAMPLE):
+            first.append(members(piece.value))
+            room -= len(piece.text)
+            if room < 0:
+                break
+    except ImportRefusedError:
+        if not first:
+            raise
+    return first
+
+
 def _where(layout: Layout, label: str, index: int) -> str:
     return f"line {index + 1}" if layout == (LINES,) else f"{label}[{index}]"
 
@@ -175,8 +297,8 @@ def _where(layout: Layout, label: str, index: int) -> str:
 def _unknown(seen: Source | None, wanted: str) -> ImportRefusedError:
     known = ", ".join(each.name for each in FORMATS if each is not maps.FORMAT)
     table = (
-        "A table (CSV) with a column for the rating and one for the date can always be imported: "
-        "reviewsctl import FILE.csv --map rating=COLUMN --map date=COLUMN --unverified"
+        "A table, or JSON, with a rating and a date can always be imported: "
+        "reviewsctl import FILE --map rating=COLUMN --map date=COLUMN --unverified"
     )
     if seen is None:
         return ImportRefusedError("nothing in it can be read", f"Known: {known}. {table}")

@@ -56,6 +56,14 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     verified: bool
 
 
+class Imported(Review, frozen=True, kw_only=True, gc=False):
+    """A review as an import writes it."""
+
+    location: str | UnsetType = UNSET
+    """Which of the business's locations at the source, as that names it: an additive member, by which
+    ``import --replace`` leaves the reviews of other locations alone."""
+
+
 Reply = tuple[str, datetime.datetime | None]
 """An owner's answer, and when; None where the export does not say."""
 
@@ -78,6 +86,8 @@ class Found(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     source_url: str | UnsetType | None = UNSET
     reply: Reply | UnsetType | None = UNSET
     """Without a time it gets the review's."""
+    verified: bool | None = None
+    """Whether the author is a verified customer; None where the export does not say."""
     edited: datetime.datetime | None = None
     """When it was last changed, where one export may have two versions."""
     place: str = ""
@@ -89,6 +99,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     key: str
     """What two versions of it have in common."""
+    source: str
+    """Where it was written."""
     edited: int = 0
     """Of two versions in one export the greater one counts; milliseconds."""
     place: str = ""

@@ -21,9 +21,10 @@ _CACHE_KIB = 32 * 1024
 
 # Of two versions the one that was edited later counts: one review under two accounts.
 _ADD = """
-INSERT INTO entry (key, edited, place, record) VALUES (?, ?, ?, ?)
+INSERT INTO entry (key, edited, source, place, record) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (key) DO UPDATE
-SET edited = excluded.edited, place = excluded.place, record = excluded.record
+SET edited = excluded.edited, source = excluded.source, place = excluded.place,
+    record = excluded.record
 WHERE excluded.edited > entry.edited
 """
 
@@ -36,12 +37,20 @@ class Staged(NamedTuple):
     record: bytes
 
 
+class Place(NamedTuple):
+    """A location at a source."""
+
+    source: str
+    name: str
+    """As the source names it; empty where it does not."""
+
+
 class Staging:
     """The entries; made by ``staging``."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._batch: list[tuple[str, int, str, bytes]] = []
+        self._batch: list[tuple[str, int, str, str, bytes]] = []
         self._bytes = 0
         self.added = 0
         """How many were added; some of them twice."""
@@ -54,6 +63,7 @@ class Staging:
                 number INTEGER PRIMARY KEY,
                 key TEXT NOT NULL UNIQUE,
                 edited INTEGER NOT NULL,
+                source TEXT NOT NULL,
                 place TEXT NOT NULL,
                 record BLOB NOT NULL
             );
@@ -63,21 +73,25 @@ class Staging:
     def add(self, entry: Entry) -> None:
         """Takes one more."""
         self.added += 1
-        self._batch.append((entry.key, entry.edited, entry.place, entry.record))
+        self._batch.append((entry.key, entry.edited, entry.source, entry.place, entry.record))
         self._bytes += len(entry.record)
         if len(self._batch) >= _BATCH or self._bytes >= _BATCH_BYTES:
             self._flush()
 
-    def places(self) -> dict[str, int]:
-        """The locations, with the number of their entries."""
+    def places(self) -> dict[Place, int]:
+        """The locations, with the number of their entries, in the order of the export."""
         self._flush()
-        rows = self._connection.execute("SELECT place, count(*) FROM entry GROUP BY place")
-        return dict(rows.fetchall())
+        rows = self._connection.execute(
+            "SELECT source, place, count(*) FROM entry GROUP BY source, place ORDER BY min(number)"
+        )
+        return {Place(source, place): count for source, place, count in rows}
 
-    def keep(self, place: str) -> int:
-        """Forgets the entries of all other locations; returns how many that were."""
+    def keep(self, place: Place) -> int:
+        """Forgets the entries of its source's other locations; returns how many that were."""
         self._flush()
-        return self._connection.execute("DELETE FROM entry WHERE place <> ?", (place,)).rowcount
+        return self._connection.execute(
+            "DELETE FROM entry WHERE source = ? AND place <> ?", place
+        ).rowcount
 
     def count(self) -> int:
         """How many there are, each once."""

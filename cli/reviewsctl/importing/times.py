@@ -5,7 +5,7 @@ A time without a zone stays without one: its day is the day as written.
 
 import datetime
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from reviewsctl.importing.review import RowRefusedError
 from reviewsctl.importing.values import shown, word
@@ -26,15 +26,66 @@ _DAYS = (
     "%d-%m-%Y",
     "%d.%m.%Y",
     "%Y/%m/%d",
+    "%m/%d/%y",
+    "%d/%m/%y",
+    "%m-%d-%y",
+    "%d-%m-%y",
+    "%d.%m.%y",
     "%B %d, %Y",
     "%b %d, %Y",
+    "%A, %B %d, %Y",
+    "%a, %b %d, %Y",
     "%d %B %Y",
     "%d %b %Y",
+    "%A, %d %B %Y",
+    "%d-%b-%Y",
+    "%d-%b-%y",
+    "%d. %B %Y",
+    "%d. %b %Y",
+    "%d de %B de %Y",
 )
 _MAX_LENGTH = 100  # characters; strptime would look for blanks of any length
 _PROBES = 20  # values that say which patterns are worth a closer look
 _CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", ", %H:%M", ", %I:%M %p")
 PATTERNS = tuple(day + clock for day in _DAYS for clock in _CLOCKS)
+
+_MONTHS: Mapping[str, str] = {
+    foreign: english
+    for english, names in {
+        "January": "januar janvier enero",
+        "February": "februar février fevrier febrero",
+        "March": "märz maerz mars marzo",
+        "April": "avril abril",
+        "May": "mai mayo",
+        "June": "juni juin junio",
+        "July": "juli juillet julio",
+        "August": "août aout agosto",
+        "September": "septembre septiembre",
+        "October": "oktober octobre octubre",
+        "November": "novembre noviembre",
+        "December": "dezember décembre decembre diciembre",
+        "Jan": "jän janv ene",
+        "Feb": "févr",
+        "Mar": "mär mrz",
+        "Apr": "avr abr",
+        "Jul": "juil",
+        "Aug": "ago",
+        "Sep": "sept",
+        "Oct": "okt",
+        "Dec": "dez déc dic",
+    }.items()
+    for foreign in names.split()
+}
+"""German, French and Spanish months in English, which ``strptime`` reads."""
+
+_LETTERS = re.compile(r"([^\W\d_]+)\.?")
+_AGES = ("vor ", "il y a ", "hace ")
+_NO_DAYS = frozenset(
+    (
+        *("today", "yesterday", "just now", "now", "a while", "gestern", "heute"),
+        *("hier", "aujourd'hui", "aujourd\N{RIGHT SINGLE QUOTATION MARK}hui", "ayer", "hoy"),
+    )
+)
 
 Reading = Callable[[object], datetime.datetime]
 """Raises a RowRefusedError."""
@@ -68,7 +119,15 @@ def moment(value: object) -> datetime.datetime:
             text = f"{text[:-4]}+00:00"
         return datetime.datetime.fromisoformat(_FRACTION.sub(r"\1", text))
     except (ValueError, OverflowError, OSError):
+        if relative(value):
+            raise RowRefusedError(f"date {shown(value)} is an age, which says no day") from None
         raise RowRefusedError(f"date {shown(value)} is not understood") from None
+
+
+def relative(value: object) -> bool:
+    """Whether it is an age, as ``3 weeks ago``: of it nobody knows the day."""
+    text = (word(value) or "")[:_MAX_LENGTH].casefold()
+    return text.endswith(" ago") or text.startswith(_AGES) or text in _NO_DAYS
 
 
 def _spelled(value: object) -> str:
@@ -113,15 +172,33 @@ def zoned(when: datetime.datetime, zone: datetime.tzinfo) -> datetime.datetime:
 
 def by_pattern(pattern: str) -> Reading:
     """Reads dates in one spelling of ``strptime``."""
+    named = "%B" in pattern or "%b" in pattern
 
     def read(value: object) -> datetime.datetime:
         text = _spelled(value)
+        if named:
+            text = _LETTERS.sub(_in_english, text)
         try:
             return datetime.datetime.strptime(text, pattern)  # noqa: DTZ007  # as written
         except ValueError:
             raise RowRefusedError(f'date {shown(value)} is not "{pattern}"') from None
 
     return read
+
+
+def _marks(text: str) -> tuple[frozenset[str], bool]:
+    """What stands between the numbers of a date: ``strptime`` takes long to say no."""
+    return frozenset(_MARKS.intersection(text)), any(map(str.isalpha, text))
+
+
+_MARKS = frozenset("/-.,:")
+_marked = {each: _marks(_SHEET_EPOCH.strftime(each)) for each in PATTERNS}
+
+
+def _in_english(match: re.Match[str]) -> str:
+    """A word of a date; a month in English, without the stop of an abbreviation."""
+    month = _MONTHS.get(match[1].casefold())
+    return match[0] if month is None else month
 
 
 def guessed(sample: Sequence[object]) -> tuple[Reading, str]:
@@ -134,7 +211,9 @@ def guessed(sample: Sequence[object]) -> tuple[Reading, str]:
     if not values or _reads(moment, values) * 2 >= len(values):
         return moment, "ISO 8601"
     values = list(dict.fromkeys(values))
-    likely = [each for each in PATTERNS if _reads(by_pattern(each), values[:_PROBES])]
+    marked = {_marks(_LETTERS.sub(_in_english, text[:_MAX_LENGTH])) for text in values[:_PROBES]}
+    likely = [each for each in PATTERNS if _marked[each] in marked]
+    likely = [each for each in likely if _reads(by_pattern(each), values[:_PROBES])]
     if not likely:
         return moment, "ISO 8601"
     counts = {pattern: _reads(by_pattern(pattern), values) for pattern in likely}

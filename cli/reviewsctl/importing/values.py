@@ -1,12 +1,11 @@
-"""What stands in an export as what stands in a review: stars, texts, addresses, names."""
+"""What stands in an export as what stands in a review: texts, addresses, names, yes and no."""
 
 import re
+from collections.abc import Mapping
 from urllib.parse import quote
 
 from reviewsctl.importing.review import ESCAPE, HOST, UNFIT, RowRefusedError
 from reviewsctl.terminal.escaping import printable
-
-MAX_STARS = 5
 
 _HOST = re.compile(HOST)
 _NO_ESCAPE = re.compile(ESCAPE)
@@ -14,11 +13,6 @@ _UNFIT = re.compile(rf"[{UNFIT}\[\]]|{ESCAPE}")
 _BLANK = re.compile(r"\s")
 _NOBODY = re.compile(r"A [^\W\d_]+ user")
 _EMAIL = re.compile(r"[^\s@]++@[^\s@][^\s@.]*+\.[^\s@]++")
-_STARS = re.compile(
-    r"([0-9]+)(?:[.,]0*)?(?:\s*(?:/|of|out of)\s*5(?:[.,]0*)?)?(?:\s*(?:stars?|★))?", re.IGNORECASE
-)
-_DRAWN = re.compile(r"(★{1,5})[☆✩]*")
-_WORDS = {"ONE": 1, "TWO": 2, "THREE": 3, "FOUR": 4, "FIVE": 5}
 _SHOWN = 60  # characters of a value in a message
 
 _TRANSLATED = "(Translated by Google)"
@@ -72,36 +66,6 @@ def _escaped(match: re.Match[str]) -> str:
     return quote(match[0], safe="")
 
 
-def stars(value: object) -> int:
-    """A rating of one to five whole stars.
-
-    Raises:
-        RowRefusedError: It is none; nothing is rounded or rescaled.
-    """
-    found: int | None = None
-    if isinstance(value, bool) or value is None or value == "":
-        found = None
-    elif isinstance(value, int):
-        found = value
-    elif isinstance(value, float):
-        found = int(value) if value.is_integer() else None
-    elif isinstance(value, str):
-        found = _read_stars(value.strip())
-    if found is None or not 1 <= found <= MAX_STARS:
-        if word(value) is None:
-            raise RowRefusedError("no rating")
-        raise RowRefusedError(f"rating {shown(value)} is not a whole number of stars from 1 to 5")
-    return found
-
-
-def _read_stars(text: str) -> int | None:
-    if match := _STARS.fullmatch(text):
-        return int(match[1]) if len(match[1]) == 1 else None
-    if match := _DRAWN.fullmatch(text):
-        return len(match[1])
-    return _WORDS.get(text.upper())
-
-
 def original(comment: str | None) -> str | None:
     """What the customer wrote, where Google has put its translation beside it."""
     if comment is None or _TRANSLATED not in comment:
@@ -110,6 +74,66 @@ def original(comment: str | None) -> str | None:
     if match is None and _ORIGINAL not in comment:
         match = _ORIGINAL_FIRST.fullmatch(comment)
     return match[1] if match is not None and match[1].strip() else comment
+
+
+def titled(title: object, text: object) -> str | None:
+    """What was written, its title in front as a paragraph of its own.
+
+    A title that is the beginning of the text is none: some platforms make it from that.
+    """
+    head, body = words(title), words(text)
+    if head is None or body is None:
+        return head or body
+    if body.strip().startswith(head.strip().rstrip("….")):
+        return body
+    return f"{head}\n\n{body}"
+
+
+_TRUE = frozenset(
+    (
+        *("true", "yes", "y", "1", "verified", "verified buyer", "verified purchase"),
+        *("buyer", "confirmed buyer", "ja", "oui", "sí", "si"),
+    )
+)
+_FALSE = frozenset(
+    (
+        *("false", "no", "n", "0", "unverified", "not verified", "nothing", "email"),
+        *("verified reviewer", "verified user", "anonymous", "anonymous user"),
+        *("verified by email", "nein", "non"),
+    )
+)
+
+
+def truth(value: object) -> bool | None:
+    """Whether an author is a verified customer, as an export says it; None where it does not.
+
+    Raises:
+        RowRefusedError: It says something that is neither.
+    """
+    if isinstance(value, bool):
+        return value
+    text = word(value)
+    if text is None:
+        return None
+    normal = " ".join(text.casefold().replace("_", " ").replace("-", " ").split())
+    if normal in _TRUE or normal in _FALSE:
+        return normal in _TRUE
+    raise RowRefusedError(f"verified {shown(value)} is neither yes nor no")
+
+
+def within(fields: Mapping[str, object], *names: str) -> object:
+    """A member of an object of a row; tables spell it ``user/name`` or ``user.name``."""
+    found: object = fields
+    for name in names:
+        found = found.get(name) if isinstance(found, Mapping) else None
+    if found is not None:
+        return found
+    return fields.get("/".join(names), fields.get(".".join(names)))
+
+
+def first(fields: Mapping[str, object], *names: str) -> object:
+    """The first of several members that has a word in it."""
+    return next((fields[name] for name in names if word(fields.get(name)) is not None), None)
 
 
 def display_name(value: object) -> str | None:

@@ -1,14 +1,12 @@
 """Apify's google-maps-reviews-scraper: JSON, NDJSON or CSV; the text, never ``textTranslated``."""
 
 from reviewsctl.importing.format import Format, Head, Reader, Row, Rules, reply_of
-from reviewsctl.importing.platforms.google import SOURCE
+from reviewsctl.importing.platforms.google import SOURCE, VERIFICATION
+from reviewsctl.importing.ratings import stars
 from reviewsctl.importing.review import Entry, Found
+from reviewsctl.importing.signature import Signature
 from reviewsctl.importing.times import moment
-from reviewsctl.importing.values import address, original, stars, word, words
-
-
-def _recognises(head: Head) -> bool:
-    return head.has("stars", "publishedAtDate") and bool(head.names & {"reviewid", "reviewurl"})
+from reviewsctl.importing.values import address, original, word, words
 
 
 def _reader(head: Head, rules: Rules) -> Reader:
@@ -40,6 +38,7 @@ FORMAT = Format(
     name="apify",
     title="Apify, google-maps-reviews-scraper",
     leaves="translations (textTranslated), photos, likes, the place itself",
-    recognises=_recognises,
+    likeness=Signature(("stars", "publishedAtDate", "reviewId|reviewUrl")),
+    verification=VERIFICATION,
     reader=_reader,
 )

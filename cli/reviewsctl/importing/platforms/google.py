@@ -1,7 +1,8 @@
-"""Google Business Profile: the owner's Takeout, and the API ``accounts.locations.reviews.list`` (v4).
+"""Google Business Profile: the owner's Takeout, and the API's lists of reviews (v4).
 
-They are one shape. The same review occurs under two accounts, so its key is the part of its name
-from ``locations/`` on.
+All are one shape; ``batchGetReviews`` wraps each review with the name of its location. A review is
+identified by its own id, the end of its name: the same one occurs under two accounts, and with or
+without a name.
 """
 
 import re
@@ -9,21 +10,26 @@ from collections.abc import Sequence
 
 from msgspec import UNSET, UnsetType
 
+from reviewsctl.importing import business
 from reviewsctl.importing.format import Fields, Format, Head, Reader, Row, Rules, reply_of
+from reviewsctl.importing.ratings import stars
 from reviewsctl.importing.review import Entry, Found, RowRefusedError, RowSkippedError
+from reviewsctl.importing.signature import RECOGNISED, Signature
 from reviewsctl.importing.times import moment
-from reviewsctl.importing.values import address, members, original, stars, words
+from reviewsctl.importing.values import address, members, original, words
 
 SOURCE = "google"
 UNSPECIFIED = "STAR_RATING_UNSPECIFIED"
+VERIFICATION = "false: Google does not check that authors are customers"
 
-_KEY = re.compile(r"locations/([^/]+)/reviews/.+")
+_PLACE = re.compile(r"locations/([^/]+)(?:/reviews/(.+))?")
+_SHAPE = Signature(("starRating", "createTime"), shape="json")
 
 
-def _recognises(head: Head) -> bool:
-    return head.shape == "json" and (
-        head.has("starRating", "createTime") or (bool(head.place) and not head.sample)
-    )
+def _likeness(head: Head) -> float:
+    if head.shape == "json" and head.place and not head.sample:
+        return RECOGNISED  # a location without reviews
+    return _SHAPE(head)
 
 
 def _from_api(head: Head) -> bool:
@@ -31,37 +37,60 @@ def _from_api(head: Head) -> bool:
     return bool(beside) or head.has("reviewId")
 
 
+def _takeout(head: Head) -> float:
+    return _likeness(head) * (FAINT if _from_api(head) else 1)
+
+
+def _api(head: Head) -> float:
+    return _likeness(head) * (1 if _from_api(head) else FAINT)
+
+
+FAINT = 0.6
+"""Takeout and the API are told apart by what stands beside the reviews, and read alike."""
+
+
 def _reader(head: Head, rules: Rules) -> Reader:
     def read(row: Row) -> Entry:
-        review = row.fields
-        if review.get("starRating") in (None, UNSPECIFIED):
-            raise RowSkippedError("without a star rating")
-        name = words(review.get("name")) or ""
-        match = _KEY.search(name)
-        key = match[0] if match else words(review.get("reviewId")) or name
-        if not key:
-            raise RowRefusedError("it has no name")
-        reviewer = members(review.get("reviewer"))
-        hidden = reviewer.get("isAnonymous") is True
-        reply = members(review.get("reviewReply"))
-        created = moment(review.get("createTime"))
-        changed = review.get("updateTime")
-        return rules.entry(
-            Found(
-                source=SOURCE,
-                key=key,
-                author=None if hidden else reviewer.get("displayName"),
-                avatar_url=_picture(reviewer, hidden=hidden),
-                rating=stars(review.get("starRating")),
-                created=created,
-                edited=created if changed is None else moment(changed),
-                text=original(words(review.get("comment"))),
-                reply=reply_of(original(words(reply.get("comment"))), reply.get("updateTime")),
-                place=rules.place(match[1] if match else head.place, head.title),
-            )
-        )
+        return _entry(row.fields, head, rules)
 
     return read
+
+
+def _batch_reader(head: Head, rules: Rules) -> Reader:
+    def read(row: Row) -> Entry:
+        review = members(row.fields.get("review"))
+        return _entry({"name": row.fields.get("name"), **review}, head, rules)
+
+    return read
+
+
+def _entry(review: Fields, head: Head, rules: Rules) -> Entry:
+    if review.get("starRating") in (None, UNSPECIFIED):
+        raise RowSkippedError("without a star rating")
+    name = words(review.get("name")) or ""
+    match = _PLACE.search(name)
+    key = words(review.get("reviewId")) or (match[2] if match else name)
+    if not key:
+        raise RowRefusedError("it has no name")
+    reviewer = members(review.get("reviewer"))
+    hidden = reviewer.get("isAnonymous") is True
+    reply = members(review.get("reviewReply"))
+    created = moment(review.get("createTime"))
+    changed = review.get("updateTime")
+    return rules.entry(
+        Found(
+            source=SOURCE,
+            key=key,
+            author=None if hidden else reviewer.get("displayName"),
+            avatar_url=_picture(reviewer, hidden=hidden),
+            rating=stars(review.get("starRating")),
+            created=created,
+            edited=created if changed is None else moment(changed),
+            text=original(words(review.get("comment"))),
+            reply=reply_of(original(words(reply.get("comment"))), reply.get("updateTime")),
+            place=rules.place(match[1] if match else head.place, head.title),
+        )
+    )
 
 
 def _picture(reviewer: Fields, *, hidden: bool) -> str | UnsetType | None:
@@ -87,15 +116,26 @@ TAKEOUT = Format(
     name="takeout",
     title="Google Takeout, Google Business Profile",
     leaves="photos, posts, questions and answers",
-    recognises=lambda head: _recognises(head) and not _from_api(head),
+    likeness=_takeout,
     reader=_reader,
+    describes=lambda head: business.listing(head.listing),
+    verification=VERIFICATION,
     warnings=_missing,
 )
 API = Format(
     name="google-api",
     title="Google Business Profile API, reviews.list",
     leaves="photos (reviewMediaItems), averageRating",
-    recognises=lambda head: _recognises(head) and _from_api(head),
+    likeness=_api,
     reader=_reader,
+    verification=VERIFICATION,
     warnings=_missing,
+)
+BATCH = Format(
+    name="google-batch",
+    title="Google Business Profile API, batchGetReviews",
+    leaves="photos (reviewMediaItems)",
+    likeness=Signature(("review.starRating", "review.createTime"), shape="json"),
+    reader=_batch_reader,
+    verification=VERIFICATION,
 )

@@ -7,9 +7,9 @@ from reviewsctl.importing.format import Format, Head, Rules
 from reviewsctl.importing.values import members
 
 
-def _recognises(head: Head) -> bool:
+def _likeness(head: Head) -> float:
     properties = members(head.sample[0].get("properties")) if head.sample else {}
-    return head.shape == "json" and (
+    return head.shape == "json" and float(
         head.around.get("type") == "FeatureCollection"
         or "five_star_rating_published" in properties
         or "review_text_published" in properties
@@ -29,6 +29,6 @@ FORMAT = Format(
     name="maps",
     title='Google Takeout, Maps (your places): not importable, see "takeout"',
     leaves="everything",
-    recognises=_recognises,
+    likeness=_likeness,
     reader=_refuse,
 )

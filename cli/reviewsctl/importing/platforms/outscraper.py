@@ -1,51 +1,76 @@
-"""Outscraper's Google Maps reviews: CSV, XLSX and JSON, which nests them in ``reviews_data``.
+"""Outscraper's reviews of Google Maps and of Trustpilot: CSV, XLSX and JSON.
 
-Old exports spell ``autor_name`` where new ones have ``author_title``.
+JSON nests those of Google Maps in ``reviews_data``. Old exports spell ``autor_name`` where new ones have
+``author_title``. Both services share most names; the title, the answer's date and
+whether a review is verified are Trustpilot's.
 """
 
 import datetime
 
-from reviewsctl.importing.format import Fields, Format, Head, Reader, Row, Rules, reply_of
-from reviewsctl.importing.platforms.google import SOURCE
+from reviewsctl.importing.format import Format, Head, Reader, Row, Rules, reply_of
+from reviewsctl.importing.platforms import trustpilot
+from reviewsctl.importing.platforms.google import SOURCE, VERIFICATION
+from reviewsctl.importing.ratings import stars
 from reviewsctl.importing.review import Entry, Found
-from reviewsctl.importing.times import american, moment
-from reviewsctl.importing.values import address, original, stars, word, words
+from reviewsctl.importing.signature import Signature
+from reviewsctl.importing.times import american
+from reviewsctl.importing.values import address, first, original, titled, truth, word, words
 
-
-def _recognises(head: Head) -> bool:
-    return head.has("review_rating", "review_text") and bool(
-        head.names & {"review_datetime_utc", "review_timestamp"}
-    )
+_TRUSTPILOTS = ("review_title", "review_verified", "owner_answer_date")
+_GOOGLES = ("place_id", "google_id", "reviews_id")
+_WHEN = ("review_timestamp", "review_datetime_utc", "review_date")
+_ANSWERED = (
+    *("owner_answer_timestamp", "owner_answer_timestamp_datetime_utc", "owner_answer_date"),
+    "owner_answer_datetime_utc",
+)
 
 
 def _utc(value: object) -> datetime.datetime:
     return american(value, datetime.UTC)
 
 
-def _first(fields: Fields, *names: str) -> object:
-    return next((fields[name] for name in names if word(fields.get(name)) is not None), None)
-
-
 def _reader(head: Head, rules: Rules) -> Reader:
     def read(row: Row) -> Entry:
         review = row.fields
-        counted = _first(review, "review_timestamp")
-        answered = _first(review, "owner_answer_timestamp", "owner_answer_timestamp_datetime_utc")
         place = head.with_place(review, "place_id")
         return rules.entry(
             Found(
                 source=SOURCE,
                 key=word(review.get("review_id")),
-                author=_first(review, "author_title", "autor_name"),
-                avatar_url=address(_first(review, "author_image", "autor_image")),
+                author=first(review, "author_title", "autor_name"),
+                avatar_url=address(first(review, "author_image", "autor_image")),
                 rating=stars(review.get("review_rating")),
-                created=_utc(review.get("review_datetime_utc"))
-                if counted is None
-                else moment(counted),
+                created=_utc(first(review, *_WHEN)),
                 text=original(words(review.get("review_text"))),
                 source_url=address(review.get("review_link")),
-                reply=reply_of(original(words(review.get("owner_answer"))), answered, _utc),
-                place=rules.place(_first(place, "place_id", "google_id"), place.get("name")),
+                reply=reply_of(
+                    original(words(review.get("owner_answer"))), first(review, *_ANSWERED), _utc
+                ),
+                place=rules.place(first(place, "place_id", "google_id"), place.get("name")),
+            )
+        )
+
+    return read
+
+
+def _trustpilot_reader(_head: Head, rules: Rules) -> Reader:
+    def read(row: Row) -> Entry:
+        review = row.fields
+        key = word(review.get("review_id"))
+        link = address(review.get("review_link"))
+        return rules.entry(
+            Found(
+                source=trustpilot.SOURCE,
+                key=key,
+                author=first(review, "author_title", "author_name"),
+                avatar_url=address(review.get("author_image")),
+                rating=stars(review.get("review_rating")),
+                created=_utc(first(review, *_WHEN)),
+                text=titled(review.get("review_title"), review.get("review_text")),
+                source_url=link or (trustpilot.page(key) if key else None),
+                reply=reply_of(words(review.get("owner_answer")), first(review, *_ANSWERED), _utc),
+                verified=truth(review.get("review_verified")),
+                place=rules.place(first(review, "query", "domain")),
             )
         )
 
@@ -56,6 +81,23 @@ FORMAT = Format(
     name="outscraper",
     title="Outscraper, Google Maps reviews",
     leaves="photos, likes, the place itself",
-    recognises=_recognises,
+    likeness=Signature(
+        ("review_rating", "review_text", "review_datetime_utc|review_timestamp"), _TRUSTPILOTS
+    ),
     reader=_reader,
+    verification=VERIFICATION,
+)
+TRUSTPILOT = Format(
+    name="outscraper-trustpilot",
+    title="Outscraper, Trustpilot reviews",
+    leaves="likes, the author's country and number of reviews",
+    likeness=Signature(
+        (
+            *("review_rating", "review_text", "|".join(_WHEN)),
+            "|".join(_TRUSTPILOTS),
+        ),
+        _GOOGLES,
+    ),
+    reader=_trustpilot_reader,
+    verification=f"the column review_verified; without it {trustpilot.UNSAID}",
 )

@@ -8,8 +8,10 @@ from collections.abc import Mapping
 
 import msgspec
 
-from reviewsctl.importing.format import Fields, Format, Head, Reader, Row, Rules
-from reviewsctl.importing.review import Entry, Review, RowRefusedError
+from reviewsctl.importing.examples import EXAMPLES
+from reviewsctl.importing.format import Fields, Format, Head, Reader, Row, Rules, whole
+from reviewsctl.importing.review import Entry, Review, RowRefusedError, RowSkippedError
+from reviewsctl.importing.signature import RECOGNISED, Signature
 from reviewsctl.importing.values import short_name, words
 
 COLUMNS = (
@@ -31,10 +33,12 @@ _REQUIRED = ("id", "author", "rating", "date", "source", "verified")
 _BOOLEANS: Mapping[str, bool] = {"true": True, "false": False}
 
 
-def _recognises(head: Head) -> bool:
+def _likeness(head: Head) -> float:
     if head.shape == "table":
-        return head.has(*COLUMNS)
-    return head.has(*_REQUIRED) or ("business" in head.around and not head.sample)
+        return Signature(COLUMNS)(head)
+    if not head.sample and "business" in head.around:
+        return RECOGNISED
+    return Signature(_REQUIRED)(head)
 
 
 def _reader(head: Head, rules: Rules) -> Reader:
@@ -50,7 +54,11 @@ def _reader(head: Head, rules: Rules) -> Reader:
             review = decoder.decode(record)
         except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
             raise RowRefusedError(f"not a review of ours: {error}") from None
-        return Entry(key=review.id, record=record)
+        if review.id in EXAMPLES:
+            raise RowSkippedError("examples of reviewsctl init")
+        location = row.fields.get("location")
+        place = str(whole(location)) if isinstance(location, str) else ""
+        return Entry(key=review.id, source=review.source, place=place, record=record)
 
     return read
 
@@ -73,7 +81,7 @@ FORMAT = Format(
     name="reviewsd",
     title="reviewsd's own reviews.json or export",
     leaves="nothing",
-    recognises=_recognises,
+    likeness=_likeness,
+    verification="what the file says",
     reader=_reader,
-    by_id=True,
 )

@@ -1,19 +1,21 @@
-"""Google Places API (New), place details with ``reviews``: at most five of them."""
+"""Google Places, details of a place with ``reviews``, at most five of them: the API (New), and before.
+
+The older one gives reviews no ids: an author has one review of a place, so both together are one.
+"""
 
 import re
 from collections.abc import Sequence
 
+from reviewsctl.importing import business
 from reviewsctl.importing.format import Fields, Format, Head, Reader, Row, Rules
-from reviewsctl.importing.platforms.google import SOURCE
+from reviewsctl.importing.platforms.google import SOURCE, VERIFICATION
+from reviewsctl.importing.ratings import stars
 from reviewsctl.importing.review import Entry, Found
+from reviewsctl.importing.signature import Signature
 from reviewsctl.importing.times import moment
-from reviewsctl.importing.values import address, members, stars, words
+from reviewsctl.importing.values import address, members, word, words
 
 _NAME = re.compile(r"places/([^/]+)/reviews/(.+)")
-
-
-def _recognises(head: Head) -> bool:
-    return head.shape == "json" and head.has("rating", "publishTime", "authorAttribution")
 
 
 def _reader(head: Head, rules: Rules) -> Reader:
@@ -40,20 +42,57 @@ def _reader(head: Head, rules: Rules) -> Reader:
     return read
 
 
-def _warnings(_around: Fields, _count: int) -> Sequence[str]:
-    return [
-        (
-            "the Places API gives five reviews of a business at most: for all of them use Google "
-            "Takeout (Google Business Profile)"
+def _legacy_reader(head: Head, rules: Rules) -> Reader:
+    def read(row: Row) -> Entry:
+        review, place = row.fields, head.around
+        author = word(review.get("author_url"))
+        identifier = word(place.get("place_id")) or ""
+        if review.get("translated") is True:
+            rules.tally["translated"] += 1
+        return rules.entry(
+            Found(
+                source=SOURCE,
+                key=None if author is None else f"{identifier}\0{author}",
+                author=review.get("author_name"),
+                avatar_url=address(review.get("profile_photo_url")),
+                rating=stars(review.get("rating")),
+                created=moment(review.get("time")),
+                text=words(review.get("text")),
+                place=rules.place(identifier, place.get("name")),
+            )
         )
-    ]
+
+    return read
+
+
+_PARTIAL = "the Places API gives five reviews of a business at most"
+
+
+def _warnings(_around: Fields, _count: int) -> Sequence[str]:
+    return [f"{_PARTIAL}: for all of them use Google Takeout (Google Business Profile)"]
 
 
 FORMAT = Format(
     name="places",
     title="Google Places API (New)",
     leaves="owner replies (the API has none), translations",
-    recognises=_recognises,
+    likeness=Signature(("rating", "publishTime", "authorAttribution"), shape="json"),
     reader=_reader,
+    describes=lambda head: business.place(head.around),
+    verification=VERIFICATION,
     warnings=_warnings,
+    partial=_PARTIAL,
+)
+LEGACY = Format(
+    name="places-legacy",
+    title="Google Places API (legacy), place details",
+    leaves="owner replies (the API has none)",
+    likeness=Signature(
+        ("author_name", "rating", "relative_time_description", "time"), shape="json"
+    ),
+    reader=_legacy_reader,
+    describes=lambda head: business.older_place(head.around),
+    verification=VERIFICATION,
+    warnings=_warnings,
+    partial=_PARTIAL,
 )

@@ -1,13 +1,11 @@
 """Podium API, ``GET /v4/reviews`` (docs.podium.com): reviews of several sites in one list."""
 
 from reviewsctl.importing.format import Fields, Format, Head, Reader, Row, Rules, reply_of
+from reviewsctl.importing.ratings import stars
 from reviewsctl.importing.review import Entry, Found, RowRefusedError
+from reviewsctl.importing.signature import Signature
 from reviewsctl.importing.times import moment
-from reviewsctl.importing.values import address, members, stars, word, words
-
-
-def _recognises(head: Head) -> bool:
-    return head.shape == "json" and head.has("uid", "author", "review", "createdAt")
+from reviewsctl.importing.values import address, members, word, words
 
 
 def _reader(_head: Head, rules: Rules) -> Reader:
@@ -54,6 +52,7 @@ FORMAT = Format(
     name="podium",
     title="Podium API, reviews",
     leaves="attributions to employees, all responses but the first",
-    recognises=_recognises,
+    likeness=Signature(("uid", "author", "review", "createdAt"), shape="json"),
+    verification="false: Podium does not say whether the site checked the author",
     reader=_reader,
 )

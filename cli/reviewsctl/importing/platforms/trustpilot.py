@@ -6,10 +6,12 @@ compared without case. E-mail addresses and order numbers are never taken.
 
 import datetime
 
-from reviewsctl.importing.format import Fields, Format, Head, Reader, Row, Rules, reply_of
+from reviewsctl.importing.format import Format, Head, Reader, Row, Rules, reply_of
+from reviewsctl.importing.ratings import stars
 from reviewsctl.importing.review import Entry, Found
+from reviewsctl.importing.signature import Signature
 from reviewsctl.importing.times import american
-from reviewsctl.importing.values import address, members, stars, word, words
+from reviewsctl.importing.values import address, first, members, titled, truth, word, words
 
 SOURCE = "trustpilot"
 _PAGE = "https://www.trustpilot.com/reviews/"
@@ -21,18 +23,17 @@ _REPLIED = (
     "business response date (utc)",
 )
 
+_VERIFIED = ("is verified", "review verified", "verified", "review is verified")
+UNSAID = "false, since Trustpilot publishes reviews of whoever signs up"
+
 
 def _utc(value: object) -> datetime.datetime:
     return american(value, datetime.UTC)
 
 
-def _text(title: object, content: object) -> str | None:
-    parts = [part for part in (words(title), words(content)) if part is not None]
-    return "\n\n".join(parts) or None
-
-
-def _first(fields: Fields, names: tuple[str, ...]) -> object:
-    return next((fields[name] for name in names if word(fields.get(name)) is not None), None)
+def page(key: str) -> str | None:
+    """Where Trustpilot shows a review."""
+    return address(f"{_PAGE}{key}")
 
 
 def _reader(_head: Head, rules: Rules) -> Reader:
@@ -47,9 +48,10 @@ def _reader(_head: Head, rules: Rules) -> Reader:
                 author=review.get("review username"),
                 rating=stars(review.get("review stars")),
                 created=_utc(review.get("review created (utc)")),
-                text=_text(review.get("review title"), review.get("review content")),
-                source_url=address(f"{_PAGE}{key}") if key else None,
-                reply=reply_of(words(_first(review, _REPLIES)), _first(review, _REPLIED), _utc),
+                text=titled(review.get("review title"), review.get("review content")),
+                source_url=page(key) if key else None,
+                reply=reply_of(words(first(review, *_REPLIES)), first(review, *_REPLIED), _utc),
+                verified=truth(first(review, *_VERIFIED)),
                 place=rules.place(unit, review.get("webshop name")),
             )
         )
@@ -70,9 +72,10 @@ def _api_reader(_head: Head, rules: Rules) -> Reader:
                 author=members(review.get("consumer")).get("displayName"),
                 rating=stars(review.get("stars")),
                 created=_utc(review.get("createdAt")),
-                text=_text(review.get("title"), review.get("text")),
-                source_url=address(f"{_PAGE}{key}") if key else None,
+                text=titled(review.get("title"), review.get("text")),
+                source_url=page(key) if key else None,
                 reply=reply_of(words(reply.get("text")), reply.get("createdAt"), _utc),
+                verified=truth(review.get("isVerified")),
                 place=rules.place(unit.get("id"), unit.get("displayName")),
             )
         )
@@ -84,13 +87,15 @@ EXPORT = Format(
     name="trustpilot",
     title="Trustpilot, service reviews",
     leaves="e-mail addresses, reference ids, user ids, tags",
-    recognises=lambda head: head.has("Review Stars", "Review Created (UTC)"),
+    likeness=Signature(("Review Stars", "Review Created (UTC)", "Review Username|Review Id")),
+    verification=f"the column Is Verified; without it {UNSAID}",
     reader=_reader,
 )
 API = Format(
     name="trustpilot-api",
     title="Trustpilot API, service reviews",
     leaves="e-mail addresses, reference ids, user ids, links",
-    recognises=lambda head: head.shape == "json" and head.has("stars", "createdAt", "consumer"),
+    likeness=Signature(("stars", "createdAt", "consumer"), shape="json"),
+    verification=f"isVerified; without it {UNSAID}",
     reader=_api_reader,
 )

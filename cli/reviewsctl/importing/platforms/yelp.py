@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.format import Fields, Format, Head, Reader, Row, Rules
+from reviewsctl.importing.ratings import stars
 from reviewsctl.importing.review import Entry, Found
+from reviewsctl.importing.signature import Signature
 from reviewsctl.importing.times import moment, zoned
-from reviewsctl.importing.values import address, members, stars, word, words
+from reviewsctl.importing.values import address, members, word, words
 
 _ZONE = "America/Los_Angeles"
 
@@ -60,7 +62,9 @@ FORMAT = Format(
     name="yelp",
     title="Yelp Fusion API, business reviews",
     leaves="user profiles",
-    recognises=lambda head: head.shape == "json" and head.has("time_created", "rating", "user"),
+    likeness=Signature(("time_created", "rating", "user"), shape="json"),
+    verification="false: Yelp does not check that authors are customers",
+    partial="it has three reviews of a business at most",
     reader=_reader,
     warnings=_warnings,
 )

@@ -66,8 +66,14 @@ def dialect_of(part: Part) -> Dialect:
     return Dialect(encoding=encoding, delimiter=best, skipped=0)
 
 
+TOO_MANY = "\0"
+"""In a row, the cells that no column is for: a text with a comma that is not in quotes."""
+
+
 def rows(part: Part, dialect: Dialect) -> Iterator[tuple[int, Fields]]:
     """The rows below the header, each with its number in a spreadsheet (the header is row 1).
+
+    Cells that no column is for are under ``TOO_MANY``.
 
     Raises:
         ImportRefusedError: It cannot be read to its end.
@@ -92,7 +98,10 @@ def rows(part: Part, dialect: Dialect) -> Iterator[tuple[int, Fields]]:
                 if len(header) > MAX_COLUMNS:
                     raise ImportRefusedError(f"{part.name}: more than {MAX_COLUMNS:,} columns")
             elif any(cells):
-                yield number, dict(zip(header, cells, strict=False))
+                fields: dict[str, object] = dict(zip(header, cells, strict=False))
+                if any(cells[len(header) :]):
+                    fields[TOO_MANY] = cells[len(header) :]
+                yield number, fields
 
 
 class _Lines:
@@ -137,6 +146,9 @@ def _text(part: Part, encoding: str) -> io.TextIOWrapper:
 
 
 def _width(lines: str, delimiter: str) -> int:
-    """Columns of the header."""
+    """Columns of the header; none where it is none."""
     reader = csv.reader(io.StringIO(lines, newline=""), delimiter=delimiter)
-    return len(next(reader, ()))
+    try:
+        return len(next(reader, ()))
+    except csv.Error:
+        return 0

@@ -27,8 +27,12 @@ OWN_VALUE = 64 * 1024 * 1024  # characters of a value in a file of the operator'
 _WINDOW = 1024 * 1024  # bytes read at once
 _NUMBER_TAIL = re.compile("[-+.0-9eE]*")
 _BLANK = re.compile("[ \t\n\r]*")
-_ROWS = ("reviews", "reviews_data", "data", "features", "places", "results")
+_ROWS = (
+    *("reviews", "reviews_data", "locationReviews", "data", "features", "places", "results"),
+    "items",
+)
 _NESTED = ("reviews", "reviews_data")  # within an element: the reviews of one place
+_AROUND = ("result", "response", "ratings", "data")  # objects that rows lie in
 
 
 class Piece(NamedTuple):
@@ -194,12 +198,29 @@ class Document:
                     return self._layout((*path, EACH)) or (*path, EACH)
                 break
             return (*path, EACH)
+        other: Layout | None = None
         for name in self.members():
             names = _NESTED if EACH in path else _ROWS
-            if name.value in names and self.peek() == "[":
+            begins = self.peek()
+            if name.value in names and begins == "[":
                 return self._layout((*path, str(name.value)))
+            if name.value in _AROUND and begins == "{" and EACH not in path:
+                found = self._layout((*path, str(name.value)))
+                if found is not None:
+                    return found
+            elif begins == "[" and not path and other is None:
+                other = (str(name.value), EACH) if self._has_objects() else None
+            else:
+                self.value()
+        return other
+
+    def _has_objects(self) -> bool:
+        """Whether an array begins with an object; reads to its end."""
+        begins = ""
+        for _ in self.elements():
+            begins = begins or self.peek()
             self.value()
-        return None
+        return begins == "{"
 
     def _goes_on(self, value: object, end: int) -> bool:
         """Whether a number may be cut by the end of the window: ``1.5e`` and then ``10``."""

@@ -1,10 +1,12 @@
 """The files of an export: one, or those of a folder or a zip that matter (interfaces.md 2)."""
 
+import gzip
+import io
 import json
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,6 +17,7 @@ from reviewsctl.importing.values import members, word
 from reviewsctl.terminal.escaping import printable
 
 _ZIP = b"PK\x03\x04"
+_GZIP = b"\x1f\x8b"
 _SHEET_BOOK = "xl/workbook.xml"
 _TAKEOUT = re.compile(r"(?:^|/)(location-[^/]+)/reviews(?:[-_][^/]*)?\.json$")
 _LISTING = re.compile(r"(?:^|/)(location-[^/]+)/(?:data|additionalData)\.json$")
@@ -39,7 +42,9 @@ class Part:
     place: str = ""
     """Of Google Takeout: the id of the location whose folder it lies in."""
     title: str = ""
-    """Of Google Takeout: what the listing is called."""
+    """Of Google Takeout: what that location is called."""
+    listing: Mapping[str, object] = field(default_factory=dict)
+    """Of Google Takeout: that location, as its data.json has it."""
     close: Callable[[], object] = bool
     """To be called when no part of the export is read any more."""
 
@@ -57,6 +62,8 @@ def parts_of(path: Path) -> list[Part]:
             begins = file.read(len(_ZIP))
         if begins == _ZIP:
             return _of_zip(path)
+        if begins.startswith(_GZIP):
+            return [_unpacked(path)]
         return [_part(path)]
     except (OSError, *DAMAGED) as fault:
         reason = fault.strerror if isinstance(fault, OSError) else None
@@ -101,6 +108,57 @@ def _part(path: Path, name: str = "") -> Part:
     )
 
 
+def _unpacked(path: Path) -> Part:
+    """A file that gzip has packed; what is in it is found by its content, as in others."""
+    size = path.stat().st_size
+    with _Unpacking(path) as file:
+        begins = file.read(_TAR_MAGIC.stop)
+    if begins[_TAR_MAGIC.start : _TAR_MAGIC.stop] == b"ustar":
+        raise ImportRefusedError(f"{path} is a tar archive", "Unpack it, and import the folder.")
+    if begins.startswith((_ZIP, _GZIP)):
+        raise ImportRefusedError(f"{path} is an archive in an archive", "Unpack it.")
+    return Part(
+        name=printable(path.name.removesuffix(".gz")),
+        size=size,
+        room=room(size),
+        open=lambda: io.BufferedReader(_Unpacking(path)),
+    )
+
+
+_TAR_MAGIC = range(257, 262)
+
+
+class _Unpacking(io.RawIOBase):
+    """What gzip has packed, up to what an archive of its size may unpack to."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = gzip.open(path)  # noqa: SIM115  # closed with this
+        self._path = path
+        self._most = room(path.stat().st_size)
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]
+        """Reads; refused at the end of its room."""
+        chunk = self._file.read(len(buffer))
+        buffer[: len(chunk)] = chunk
+        if self._file.tell() > self._most:
+            raise ImportRefusedError(
+                f"{printable(str(self._path))} unpacks to more than {self._most:,} bytes, which is "
+                "far more than it has: that is no export",
+                "If it is one all the same: unpack it, and import that.",
+            )
+        return len(chunk)
+
+    def close(self) -> None:
+        """Closes the file too."""
+        if not self.closed:
+            self._file.close()
+        super().close()
+
+
 def _in_folder(folder: Path) -> Iterator[Part]:
     # the operator may name the folder of one location, whose name is its id
     own = folder.resolve().name
@@ -113,29 +171,35 @@ def _in_folder(folder: Path) -> Iterator[Part]:
 def _chosen(path: Path, found: Sequence[Part]) -> list[Part]:
     takeout = [part for part in found if _TAKEOUT.search(part.name)]
     if takeout:
-        titles = _titles(found)
-        places = {part.name: _place(_TAKEOUT, part) for part in takeout}
+        listings = _listings(found)
         return [
-            replace(part, place=places[part.name], title=titles.get(places[part.name], ""))
+            _of_location(part, _place(_TAKEOUT, part), listings)
             for part in sorted(takeout, key=lambda each: each.name)
         ]
     readable = [part for part in found if Path(part.name).suffix.lower() in _READABLE]
-    listings = [part for part in readable if not _LISTING.search(part.name)]
-    if any(_MAPS.search(part.name) for part in listings):
-        listings = [part for part in listings if _MAPS.search(part.name)]
-    if not listings:
+    exports = [part for part in readable if not _LISTING.search(part.name)]
+    if any(_MAPS.search(part.name) for part in exports):
+        exports = [part for part in exports if _MAPS.search(part.name)]
+    if not exports:
         raise ImportRefusedError(
             f"{path} holds no reviews",
             "Of Google Takeout it should have Takeout/Google Business Profile/account-.../"
             "location-.../reviews.json: at takeout.google.com choose Google Business Profile alone. "
             "A business without reviews has no such file.",
         )
-    if len(listings) > _MAX_FILES:
+    if len(exports) > _MAX_FILES:
         raise ImportRefusedError(
-            f"{path} holds {len(listings):,} files that could be exports",
+            f"{path} holds {len(exports):,} files that could be exports",
             "Name the file, or a folder with nothing but the files of one export.",
         )
-    return listings
+    return exports
+
+
+def _of_location(
+    part: Part, place: str, listings: Mapping[str, tuple[str, Mapping[str, object]]]
+) -> Part:
+    title, listing = listings.get(place, ("", {}))
+    return replace(part, place=place, title=title, listing=listing)
 
 
 def _place(pattern: re.Pattern[str], part: Part) -> str:
@@ -143,24 +207,30 @@ def _place(pattern: re.Pattern[str], part: Part) -> str:
     return "" if match is None else match[1].removeprefix("location-")
 
 
-def _titles(found: Sequence[Part]) -> dict[str, str]:
-    """What each location is called, by its listing."""
-    titles: dict[str, str] = {}
+def _listings(found: Sequence[Part]) -> dict[str, tuple[str, Mapping[str, object]]]:
+    """Of each location what it is called, and its listing."""
+    listings: dict[str, tuple[str, Mapping[str, object]]] = {}
     for part in found:
         place = _place(_LISTING, part)
-        if place and not titles.get(place):
-            titles[place] = _title(part)
-    return titles
+        if place:
+            title, listing = listings.get(place, ("", {}))
+            content = _content(part)
+            listings[place] = title or _title(content), {**content, **listing}
+    return listings
 
 
-def _title(part: Part) -> str:
-    """``title`` of data.json, or the attribute LISTING_NAME of additionalData.json."""
+def _content(part: Part) -> Mapping[str, object]:
+    """A data.json; nothing where it is none, since only its name is lost, and --name can say it."""
     with part.open() as file:
         text = file.read(_MAX_LISTING)
     try:
-        listing = members(json.loads(text.decode("utf-8-sig")))
+        return members(json.loads(text.decode("utf-8-sig")))
     except (ValueError, RecursionError):
-        return ""  # only its name is lost, and --name can say it
+        return {}
+
+
+def _title(listing: Mapping[str, object]) -> str:
+    """``title`` of data.json, or the attribute LISTING_NAME of additionalData.json."""
     attributes = listing.get("attributes")
     for attribute in map(members, attributes if isinstance(attributes, list) else []):
         if members(attribute.get("id")).get("attributeType") == "LISTING_NAME":

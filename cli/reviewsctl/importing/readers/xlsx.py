@@ -1,4 +1,4 @@
-"""The first sheet of a spreadsheet (XLSX), streamed (interfaces.md 2).
+"""The sheets of a spreadsheet (XLSX), streamed (interfaces.md 2).
 
 Values only: shared strings, inline strings, numbers, booleans. Dates are numbers there, which
 ``times.moment`` reads. The shared strings may be as large as the sheet, so they go to a file. No tree
@@ -6,12 +6,14 @@ is made of the XML: one row or string is in memory, and has an end.
 """
 
 import array
+import contextlib
+import itertools
 import posixpath
 import re
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
-from typing import IO, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import IO, Final, NamedTuple
 from xml.parsers import expat
 
 from reviewsctl.importing.bounds import MAX_COLUMNS, MAX_DEPTH, MAX_RECORD
@@ -28,6 +30,8 @@ _BOOK: Final = "xl/workbook.xml"
 _LINKS: Final = "xl/_rels/workbook.xml.rels"
 _STRINGS: Final = "xl/sharedStrings.xml"
 _CELL: Final = re.compile("([A-Z]{1,3})[0-9]*")
+_MAX_SHEETS: Final = 50  # that are looked at
+_LOOKED_AT: Final = 40  # rows in which the header of a sheet is
 _CHUNK: Final = 256 * 1024  # bytes
 _SHOWN: Final = 200  # characters of a fault, which may quote a cell
 _REMEDY: Final = 'Open it and "save as CSV", then import that.'
@@ -241,47 +245,119 @@ class _Named(_Reader):
             self.found.append(attributes)
 
 
-def rows(part: Part) -> Iterator[tuple[int, Fields]]:
-    """The rows below the header of the first sheet, each with its number there.
+class Sheet(NamedTuple):
+    """A sheet that may hold a table, and where in it."""
+
+    name: str
+    member: str
+    """Of the archive."""
+    header: int
+    """The number of the row with the names of the columns; 0 for the first that has cells."""
+    sample: Sequence[Fields]
+    """The first rows below it."""
+
+
+def sheets(part: Part) -> list[Sheet]:
+    """The sheets that have rows, with the likeliest header of each: titles may stand above it.
+
+    It is the row with the most texts, the first of these.
 
     Raises:
         ImportRefusedError: It is not readable this way.
     """
+    found = []
+    with _opened(part) as (archive, strings):
+        for name, member in _members(archive)[:_MAX_SHEETS]:
+            first = list(itertools.islice(_cells(archive, member, strings), _LOOKED_AT))
+            texts = [len({cell for cell in cells.values() if _is_name(cell)}) for _, cells in first]
+            if len(first) < 2 or max(texts) < 2:  # noqa: PLR2004  # a header and a row; two columns
+                continue
+            at = texts.index(max(texts))
+            names = _names(first[at][1])
+            below = [_named(names, cells) for _, cells in first[at + 1 :]]
+            found.append(Sheet(name, member, first[at][0], below))
+    return found
+
+
+def rows(part: Part, sheet: Sheet | None = None) -> Iterator[tuple[int, Fields]]:
+    """The rows below the header of a sheet, each with its number there.
+
+    Args:
+        part: The spreadsheet.
+        sheet: Which; the first one, with its first row, if none.
+
+    Raises:
+        ImportRefusedError: It is not readable this way.
+    """
+    with _opened(part) as (archive, strings):
+        member = _members(archive)[0][1] if sheet is None else sheet.member
+        above = 0 if sheet is None else sheet.header
+        names: Mapping[int, str] = {}
+        for number, cells in _cells(archive, member, strings):
+            if number < above or not cells:
+                continue
+            if names:
+                yield number, _named(names, cells)
+            else:
+                names = _names(cells)
+
+
+@contextlib.contextmanager
+def _opened(part: Part) -> Iterator[tuple[zipfile.ZipFile, _Strings]]:
     try:
         with (
             part.open() as file,
             opened(file, part.name, part.room) as archive,
             tempfile.TemporaryFile() as texts,
         ):
-            yield from _rows(archive, _Strings(archive, texts, part.room))
+            yield archive, _Strings(archive, texts, part.room)
     except (*DAMAGED, expat.ExpatError, LookupError, ValueError) as fault:
         why = printable(str(fault)[:_SHOWN])
         raise ImportRefusedError(f"{part.name}: cannot be read ({why})", _REMEDY) from fault
 
 
-def _rows(archive: zipfile.ZipFile, strings: _Strings) -> Iterator[tuple[int, Fields]]:
-    header: dict[int, str] = {}
-    empty: dict[str, object] = {}
+def _cells(
+    archive: zipfile.ZipFile, member: str, strings: _Strings
+) -> Iterator[tuple[int, Mapping[int, object]]]:
+    """The rows of a sheet that have cells."""
     sheet = _Sheet(strings)
-    with archive.open(_first_sheet(archive)) as source:
+    with archive.open(member) as source:
         for _ in sheet.feed(source):
             for number, cells in sheet.rows:
-                if not header:
-                    header = {column: str(name).strip() for column, name in cells.items()}
-                    empty = dict.fromkeys(header.values(), "")
-                elif cells:
-                    named = {header[place]: cells[place] for place in cells if place in header}
-                    yield number, {**empty, **named}
+                if cells:
+                    yield number, cells
             sheet.rows.clear()
 
 
-def _first_sheet(archive: zipfile.ZipFile) -> str:
-    sheets = _all(archive, _BOOK, "sheet")
-    if not sheets:
+def _names(cells: Mapping[int, object]) -> dict[int, str]:
+    return {column: str(name).strip() for column, name in cells.items()}
+
+
+def _named(names: Mapping[int, str], cells: Mapping[int, object]) -> Fields:
+    """A row by the names of its columns, all of them."""
+    found: dict[str, object] = dict.fromkeys(names.values(), "")
+    found.update((names[place], cells[place]) for place in cells if place in names)
+    return found
+
+
+def _is_name(cell: object) -> bool:
+    return isinstance(cell, str) and not cell.replace(".", "").isdigit()
+
+
+def _members(archive: zipfile.ZipFile) -> list[tuple[str, str]]:
+    """The sheets in their order: what each is called, and its member."""
+    found = _all(archive, _BOOK, "sheet")
+    if not found:
         raise ValueError("no sheet in it")
     links = _all(archive, _LINKS, _LINK)
-    target = {link.get("Id"): link.get("Target", "") for link in links}[sheets[0].get(_RELATION)]
-    return posixpath.normpath(posixpath.join("/xl", target)).lstrip("/")
+    targets = {link.get("Id"): link.get("Target", "") for link in links}
+    return [
+        (
+            sheet.get("name", ""),
+            posixpath.normpath(posixpath.join("/xl", targets[sheet.get(_RELATION)])).lstrip("/"),
+        )
+        for sheet in found
+    ]
 
 
 def _all(archive: zipfile.ZipFile, member: str, name: str) -> list[Attributes]:

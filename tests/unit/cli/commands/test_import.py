@@ -17,17 +17,17 @@ from tests.support.daemon import until
 
 SAMPLES = Path(__file__).parents[1] / "importing" / "samples"
 TAKEOUT = str(SAMPLES / "takeout")
-JANE = "01JP97SC5V86FFBQ4DXQ38HSEK"
+JANE = "01JP97SC5V6MJSHKWYR9YF10G7"
 
 # As an operator may have it: known and unknown members, odd spacing, numbers spelled in their way
 THERE = """{ "x_before": 1.50,
-  "business": {"name": "Acme & Söhne", "hours": [],   "x_vat": 12345678901234567890 },
+  "business": {"name": "Acme Plumbing & Söhne", "hours": [],   "x_vat": 12345678901234567890 },
   "aggregate_rating": {"review_count": 2},
   "updated_at": "2025-01-01T00:00:00Z",
   "reviews": [
     {"id": "mine-1", "author":"Own", "rating": 5, "date": "2020-01-01", "source": "website",
      "verified": false, "x_note": 1.10},
-    {"id": "01JP97SC5V86FFBQ4DXQ38HSEK", "x_tags": ["boiler", 1e2], "author": "Jane Doe",
+    {"id": "01JP97SC5V6MJSHKWYR9YF10G7", "x_tags": ["boiler", 1e2], "author": "Jane Doe",
      "author_avatar_url": "https://example.com/jane.png", "rating": 4, "date": "2025-03-14",
      "text": "Old text", "source": "google", "source_url": "https://example.com/r/1",
      "owner_reply": null, "verified": true}
@@ -36,6 +36,8 @@ THERE = """{ "x_before": 1.50,
 }
 """
 
+
+ZOE = r"""{"business": {"name": "Zoe\u001b[2J's Pizza"}, "reviews": []}"""
 
 DATA: dict[str, object] = {
     "dir": "",
@@ -92,9 +94,11 @@ def test_what_is_there_stays_and_what_is_new_comes(environment: dict[str, str], 
     assert run.stdout.splitlines() == [
         "takeout: Google Takeout, Google Business Profile (4 files)",
         "not taken: photos, posts, questions and answers",
+        "verified: false: Google does not check that authors are customers",
         "imported 6 new, 1 changed, 0 unchanged, 1 refused (list with --verbose)",
         "note: 1 skipped: without a star rating",
         "note: 1 were there more than once",
+        "note: the business got from the export: phone, address",
         (
             "note: aggregate_rating in the file is kept: it says 2 reviews, there are 8 now. Leave "
             "it out of the file to have it computed"
@@ -113,7 +117,10 @@ def test_what_is_there_stays_and_what_is_new_comes(environment: dict[str, str], 
         "reviews",
         "x_after",
     ]
-    assert '{"name": "Acme & Söhne", "hours": [],   "x_vat": 12345678901234567890 }' in text
+    assert '"x_vat":12345678901234567890' in text
+    assert ("Acme Plumbing & Söhne", "+1 555-0100") == tuple(
+        file["business"][each] for each in ("name", "phone")
+    )
     assert '"verified": false, "x_note": 1.10}' in text  # byte for byte
     assert "2025-01-01T00:00:00Z" < file["updated_at"]
     assert (data / "reviews.json.bak").read_text() == THERE
@@ -165,15 +172,110 @@ def test_an_edited_review_whose_platform_gave_it_a_new_date_is_still_the_same(
     assert ("Edited", "2025-09-09") == tuple(now[2][each] for each in ("text", "date"))
 
 
-def test_replace_leaves_the_others_out_but_not_the_business(
+def reviews_of(data: Path) -> list[dict[str, object]]:
+    reviews: list[dict[str, object]] = json.loads((data / "reviews.json").read_bytes())["reviews"]
+    return reviews
+
+
+def test_replace_follows_deletions_at_its_source_and_location_only(
     environment: dict[str, str], data: Path
 ) -> None:
+    """An export says nothing of other platforms, nor of the other locations of a business."""
+    file = json.loads(THERE)
+    file["reviews"] += [
+        {**file["reviews"][1], "id": "gone", "author": "Gone", "location": "2001"},
+        {**file["reviews"][1], "id": "old", "author": "Old"},
+        {**file["reviews"][1], "id": "elsewhere", "location": "9"},
+        {**file["reviews"][1], "id": "yelp", "source": "yelp"},
+    ]
+    (data / "reviews.json").write_text(json.dumps(file))
+    dry = imported(environment, data, TAKEOUT, "--replace", "--dry-run")
     run = imported(environment, data, TAKEOUT, "--replace")
+    listed = [
+        "removed, as the export does not have them: 2 reviews",
+        "  Gone, 2025-03-14, google",
+        "  Old, 2025-03-14, google",
+    ]
+
+    assert [f"would be {listed[0]}", *listed[1:]] == dry.stdout.splitlines()[3:6]
+    assert [f"to be {listed[0]}", *listed[1:]] == run.stdout.splitlines()[3:6]
+    assert "imported 6 new, 1 changed, 0 unchanged, 2 removed, 1 refused" in run.stdout
+    ids = {each["id"] for each in reviews_of(data)}
+    assert {"mine-1", "elsewhere", "yelp"} <= ids
+    assert {"gone", "old"}.isdisjoint(ids)
+
+
+@pytest.mark.parametrize("name", ["places.json", "places_legacy.json", "yelp.json"])
+def test_what_is_never_complete_replaces_nothing(
+    environment: dict[str, str], data: Path, name: str
+) -> None:
+    run = imported(environment, data, str(SAMPLES / name), "--replace", code=1)
+
+    assert "--replace would remove the reviews that this export leaves out" in run.stderr
+    assert THERE == (data / "reviews.json").read_text()
+
+
+def test_the_examples_of_init_never_stay_among_reviews(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    """Without ``--replace`` too; and the name that init leaves open is the export's."""
+    run = reviewsctl(environment, "init", str(tmp_path / "shop"))
+    assert 0 == run.returncode, run.stderr
+    data = tmp_path / "shop" / "data"
+    done = imported(environment, data, TAKEOUT)
     file = json.loads((data / "reviews.json").read_bytes())
 
-    assert "imported 6 new, 1 changed, 0 unchanged, 1 removed, 1 refused" in run.stdout
-    assert "mine-1" not in {each["id"] for each in file["reviews"]}
-    assert ("Acme & Söhne", [1, 2]) == (file["business"]["name"], file["x_after"])
+    assert "note: 2 examples of reviewsctl init left out" in done.stdout
+    assert {"google"} == {each["source"] for each in file["reviews"]}
+    assert 7 == len(file["reviews"])
+    assert "Acme Plumbing" == file["business"]["name"]
+
+
+def test_the_export_of_another_business_is_a_question(
+    environment: dict[str, str], tmp_path: Path, data: Path
+) -> None:
+    (data / "reviews.json").write_text(ZOE)
+    before = (data / "reviews.json").read_text()
+    asked = imported(environment, data, TAKEOUT, code=2)
+    dry = imported(environment, data, TAKEOUT, "--dry-run")
+    refused, seen = at_a_terminal(environment, b"n\n", "import", TAKEOUT, "--data", str(data))
+    untouched = (data / "reviews.json").read_text()
+    imported(environment, data, TAKEOUT, "--yes")
+
+    assert (
+        'reviews.json is of "Zoe\\u001b[2J\'s Pizza", the export of "Acme Plumbing"' in asked.stderr
+    )
+    assert "--yes" in asked.stderr
+    assert "--yes answers it" in dry.stdout
+    assert (1, True) == (refused, "Import it all the same?" in seen)
+    assert before == untouched
+    assert 7 == len(reviews_of(data))
+
+
+def test_an_export_of_another_location_without_a_name_is_a_question(
+    environment: dict[str, str], data: Path
+) -> None:
+    file = json.loads(THERE)
+    file["reviews"][1]["location"] = "9"
+    (data / "reviews.json").write_text(json.dumps(file))
+    run = imported(environment, data, str(SAMPLES / "google_batch.json"), code=2)
+    imported(environment, data, str(SAMPLES / "google_batch.json"), "--yes")
+
+    assert 'has reviews of location "9" at "google", the export of "2001"' in run.stderr
+    assert 4 == len(reviews_of(data))
+
+
+def test_several_files_are_one_import(environment: dict[str, str], data: Path) -> None:
+    """Pages of one platform, and several platforms, at once: nothing is written before all is read."""
+    names = ("takeout", "trustpilot.csv", "google_batch.json")
+    files = [str(SAMPLES / name) for name in names]
+    run = imported(environment, data, *files)
+    broken = imported(environment, data, *files, str(SAMPLES / "unknown.json"), code=1)
+
+    assert "imported 10 new, 1 changed, 0 unchanged, 1 refused" in run.stdout
+    assert {"website", "google", "trustpilot"} == {each["source"] for each in reviews_of(data)}
+    assert "unknown.json: not recognised" in broken.stderr
+    assert "0 new" in imported(environment, data, *files).stdout
 
 
 def test_replace_by_nothing_is_refused(

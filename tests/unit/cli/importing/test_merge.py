@@ -41,15 +41,14 @@ def entries(found: list[Found]) -> list[Entry]:
     return [rules.entry(each) for each in found]
 
 
-def merge(
-    there: bytes | None, new: list[Entry], *, replace: bool = False, by_id: bool = False
-) -> tuple[bytes, Tally]:
+def merge(there: bytes | None, new: list[Entry], *, replace: bool = False) -> tuple[bytes, Tally]:
     out = io.BytesIO()
     with staging(None) as staged:
         for each in new:
             staged.add(each)
         staged.count()
-        merging = Merge(staged, out, lambda _: None, by_id=by_id, replace=replace, updated_at=NOW)
+        places = staged.places() if replace else ()
+        merging = Merge(staged, out, lambda _: None, replaced=places, updated_at=NOW)
         if there is None:
             merging.anew({"business": {"name": "Acme"}})
         else:
@@ -133,11 +132,14 @@ def test_hand_made_ids_that_end_alike_stay_apart() -> None:
 
 def test_ours_are_merged_by_the_whole_id() -> None:
     there = b'{"reviews": [{"id": "01J9ZK3V500000000000000000", "rating": 1}]}'
-    other = Entry(key="01J9ZK3V600000000000000000", record=b'{"id":"01J9ZK3V600000000000000000"}')
-    same = Entry(
-        key="01J9ZK3V500000000000000000", record=b'{"id":"01J9ZK3V500000000000000000","rating":2}'
+    other, same = (
+        Entry(key=key, source="google", record=b'{"id":"%b"%b}' % (key.encode(), more))
+        for key, more in (
+            ("01J9ZK3V600000000000000000", b""),
+            ("01J9ZK3V500000000000000000", b',"rating":2'),
+        )
     )
-    _, tally = merge(there, [other, same], by_id=True)
+    _, tally = merge(there, [other, same])
 
     assert (1, 1, 0) == (tally.new, tally.changed, tally.kept)
 
@@ -168,7 +170,7 @@ def test_half_characters_of_an_export_become_replacement_characters() -> None:
 def test_half_characters_around_the_reviews_become_replacement_characters_too() -> None:
     out = io.BytesIO()
     with staging(None) as staged:
-        merging = Merge(staged, out, lambda _: None, by_id=True, replace=False, updated_at=NOW)
+        merging = Merge(staged, out, lambda _: None, updated_at=NOW)
         merging.anew({"business": {"name": "A", "\ud800": [{"x": "\udc00"}]}, "y\ud800": 1})
     assert {
         "business": {"name": "A", "\ufffd": [{"x": "\ufffd"}]},

@@ -10,7 +10,8 @@ import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.format import Columns, Rules
-from reviewsctl.importing.pipeline import Order, Talk, run
+from reviewsctl.importing.order import Order, Talk
+from reviewsctl.importing.pipeline import run
 from tests.support.sheets import spreadsheet
 
 EVIL = "a\x1b]0;owned\x07\x1b[2J\x9b2J\u202e\nError: forged"
@@ -23,14 +24,14 @@ def imported(export: Path, folder: Path, mapped: dict[str, str], location: str |
         zone=datetime.UTC, short_names=False, verified=False, columns=Columns(mapped=mapped)
     )
     order = Order(
-        export=export,
+        exports=[export],
         target=folder / "reviews.json",
         wanted="auto",
         rules=rules,
-        verified=False,
         location=location,
         name=None,
         replace=False,
+        yes=False,
         dry_run=False,
         now=datetime.datetime.now(datetime.UTC),
     )

@@ -95,7 +95,11 @@ def test_a_format_is_recognised_the_daemon_accepts_it_and_again_it_changes_nothi
 def test_takeout_merges_pages_and_accounts_and_names_the_business(tmp_path: Path) -> None:
     done = sample(tmp_path, "takeout")
 
-    assert {"name": "Acme Plumbing"} == done.file["business"]
+    assert {
+        "name": "Acme Plumbing",
+        "phone": "+1 555-0100",
+        "address": {"city": "Portsmouth", "country": "US"},
+    } == done.file["business"]
     assert (7, 1, 1, 1) == tuple(
         done.result[each] for each in ("new", "refused", "skipped", "twice")
     )
@@ -107,14 +111,15 @@ def test_takeout_merges_pages_and_accounts_and_names_the_business(tmp_path: Path
         }
     ] == done.result["refusals"]
     assert {
-        "id": "01JP97SC5V86FFBQ4DXQ38HSEK",
+        "id": "01JP97SC5V6MJSHKWYR9YF10G7",
         "author": "Jane Doe",
         "rating": 5,
         "date": "2025-03-14",
         "text": "Sam fixed the boiler in an hour. Edited: still works.",
         "source": "google",
         "owner_reply": {"text": "Thank you, Jane!", "date": "2025-03-15"},
-        "verified": True,
+        "verified": False,
+        "location": "2001",
     } == done.by_author("Jane Doe")  # edited later under the other account
 
 
@@ -289,7 +294,8 @@ def test_trustpilot_is_read_in_the_spellings_of_all_years_and_without_addresses(
     newer = Imported(tmp_path / "newer", str(SAMPLES / "trustpilot_newer.csv"))
     api = Imported(tmp_path / "api", str(SAMPLES / "trustpilot_api.json"))
 
-    assert done.by_author("Jane Doe") == newer.reviews[0] == api.reviews[0]
+    assert done.by_author("Jane Doe") == newer.reviews[0]
+    assert {**newer.reviews[0], "verified": True} == api.reviews[0]  # isVerified
     assert "Great firm\n\nThey came at once." == newer.reviews[0]["text"]
     assert "Title only" == done.by_author("A Trustpilot user")["text"]
     assert "@" not in json.dumps(done.file) + json.dumps(api.file)

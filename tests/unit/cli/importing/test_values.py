@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewsctl.importing.ratings import stars
 from reviewsctl.importing.review import RowRefusedError
 from reviewsctl.importing.times import PATTERNS, AmbiguousError, guessed, moment
 from reviewsctl.importing.values import (
@@ -15,7 +16,6 @@ from reviewsctl.importing.values import (
     display_name,
     original,
     short_name,
-    stars,
     word,
     words,
 )

@@ -1,0 +1,62 @@
+"""Birdeye API, ``/v1/review/businessId/ID``: reviews of several sites in one array.
+
+Those of Facebook have the word "Recommended" where others have stars.
+"""
+
+from reviewsctl.importing.format import Format, Head, Reader, Row, Rules, reply_of
+from reviewsctl.importing.platforms.columns import dates_of
+from reviewsctl.importing.ratings import recommends, stars
+from reviewsctl.importing.review import Entry, Found, RowRefusedError
+from reviewsctl.importing.signature import Signature
+from reviewsctl.importing.times import Reading
+from reviewsctl.importing.values import address, titled, within, word, words
+
+
+def _reader(head: Head, rules: Rules) -> Reader:
+    dates = _dates("reviewDate", head, rules)
+    answered = _dates("responseDate", head, rules)
+
+    def read(row: Row) -> Entry:
+        review = row.fields
+        site = word(review.get("sourceType"))
+        if site is None:
+            raise RowRefusedError("no sourceType")
+        positive = recommends(review.get("rating"))
+        if positive is None and word(review.get("rating")) in (None, "0"):
+            positive = recommends(review.get("recommendationType"))
+        names = (within(review, "reviewer", each) for each in ("firstName", "lastName"))
+        nick = word(within(review, "reviewer", "nickName"))
+        return rules.entry(
+            Found(
+                source=site.lower().replace(" ", "-"),
+                key=word(review.get("reviewId")),
+                author=nick or " ".join(filter(None, map(word, names))),
+                avatar_url=address(within(review, "reviewer", "thumbnailUrl")),
+                rating=stars(review.get("rating"))
+                if positive is None
+                else rules.scale.recommendation(positive, rules.tally),
+                created=dates(review.get("reviewDate")),
+                text=titled(review.get("title"), review.get("comments")),
+                source_url=address(review.get("uniqueReviewUrl")),
+                reply=reply_of(words(review.get("response")), review.get("responseDate"), answered),
+                place=rules.place(review.get("businessId"), review.get("businessName")),
+            )
+        )
+
+    return read
+
+
+def _dates(name: str, head: Head, rules: Rules) -> Reading:
+    return dates_of([row.get(name) for row in head.sample], rules.columns, name)[0]
+
+
+FORMAT = Format(
+    name="birdeye",
+    title="Birdeye API, reviews of several sites",
+    leaves="e-mail addresses, tags, tickets",
+    likeness=Signature(
+        ("reviewId", "reviewDate", "comments|rating", "sourceType", "reviewer"), shape="json"
+    ),
+    reader=_reader,
+    verification="false: Birdeye does not say whether the site checked the author",
+)

@@ -1,0 +1,213 @@
+"""Which column of somebody's own table is what: by its name, by what the operator says, or a question.
+
+Names are compared without case, accents and punctuation, in English, German, French and Spanish.
+"""
+
+import itertools
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+
+from reviewsctl.importing.errors import SayMoreError
+from reviewsctl.importing.format import Columns, Fields, Head
+from reviewsctl.importing.times import AmbiguousError, Reading, by_pattern, guessed, relative
+from reviewsctl.importing.values import shown, word
+from reviewsctl.terminal.escaping import printable
+
+GUESSES: Final[Mapping[str, Sequence[str]]] = {
+    "rating": ("rating", "stars", "star rating", "score", "review rating", "review score",
+               "rating value", "sterne", "bewertung", "sternebewertung", "punkte",
+               "etoiles", "evaluation", "nombre d etoiles",
+               "calificacion", "puntuacion", "valoracion", "estrellas", "note"),
+    "date": ("date", "review date", "created", "created at", "published", "published at", "posted",
+             "posted at", "posted on", "submitted", "date created", "review creation date", "time",
+             "timestamp", "datetime", "datum", "bewertungsdatum", "erstellt", "erstellt am",
+             "veroffentlicht", "veroffentlicht am", "date de l avis", "publie le", "cree le",
+             "date de publication", "fecha", "fecha de publicacion", "fecha de la resena"),
+    "author": ("author", "author name", "name", "reviewer", "reviewer name", "customer",
+               "customer name", "display name", "reviewer display name", "nickname", "full name",
+               "user", "username", "user name", "autor", "verfasser", "kunde", "kundenname",
+               "auteur", "nom", "client", "nom du client",
+               "nombre", "cliente", "nombre del cliente", "usuario"),
+    "text": ("text", "review", "review text", "review content", "comment", "comments", "body",
+             "content", "message", "feedback", "kommentar", "bewertungstext", "rezension",
+             "nachricht", "avis", "commentaire", "texte", "contenu",
+             "resena", "comentario", "texto", "opinion", "mensaje"),
+    "title": ("title", "review title", "headline", "subject", "titel", "uberschrift", "betreff",
+              "titre", "titulo", "asunto"),
+    "reply": ("reply", "response", "owner answer", "owner reply", "owner response", "reply text",
+              "comment content", "antwort", "antwort des inhabers", "reponse",
+              "reponse du proprietaire", "respuesta", "respuesta del propietario"),
+    "reply_date": ("reply date", "response date", "owner answer date", "owner reply date",
+                   "replied at", "comment date", "antwortdatum", "date de la reponse",
+                   "fecha de la respuesta"),
+    "verified": ("verified", "is verified", "review verified", "verified buyer",
+                 "is verified buyer", "verified purchase", "reviewer type", "verifiziert",
+                 "verifizierter kauf", "verifie", "achat verifie", "verificado",
+                 "compra verificada"),
+    "url": ("url", "link", "review url", "review link", "source url", "permalink", "lien",
+            "enlace"),
+    "avatar": ("avatar", "avatar url", "photo", "author avatar url", "author image"),
+    "source": ("source", "platform", "site", "site name", "channel", "quelle", "plattform",
+               "plateforme", "fuente", "plataforma"),
+    "status": ("status", "state", "review status", "curated"),
+    "id": ("id", "review id", "uid", "uuid"),
+}  # fmt: skip
+"""Our names, and those of columns that are taken for them, the likeliest first."""
+
+_REQUIRED = ("rating", "date")
+_ASKED = {"text": "what people wrote", "author": "who wrote"}
+_SHOWN, _LONG = 40, 100  # columns in a message, and characters of each
+_TEXT_WORDS = 4  # a text has more
+_NAME_WORDS = range(2, 5)
+_LEVELS = 3  # of the objects of a row
+
+
+def columns_of(head: Head) -> list[Fields]:
+    """The first rows as a table has them."""
+    return [flat(row) for row in head.sample] if head.shape == "json" else list(head.sample)
+
+
+def flat(fields: Fields) -> Fields:
+    """A row of JSON as one of a table: the members of its objects are columns ``a.b``."""
+    found: dict[str, object] = {}
+    _flatten(fields, "", _LEVELS, found)
+    return found
+
+
+def _flatten(fields: Fields, prefix: str, levels: int, found: dict[str, object]) -> None:
+    for name, value in fields.items():
+        if isinstance(value, dict) and levels > 1:
+            _flatten(value, f"{prefix}{name}.", levels - 1, found)
+        else:
+            found.setdefault(f"{prefix}{name}", value)
+
+
+def chosen(sample: Sequence[Fields], columns: Columns, without: Collection[str]) -> dict[str, str]:
+    """Our names to those of the columns.
+
+    Args:
+        sample: The first rows.
+        columns: What the operator says.
+        without: Our names that nothing is taken for unless the operator says so.
+
+    Raises:
+        SayMoreError: A column that is needed is not found, one that is mapped is not there, or one
+            that is left over looks as if it were meant.
+    """
+    there: dict[str, str] = {}
+    for name in (name for row in sample for name in row):
+        there.setdefault(normal(name), name)
+    found = _mapped(there, columns)
+    for ours, guesses in GUESSES.items():
+        if ours in columns.mapped or ours in without:
+            continue
+        taken = found.values()
+        free = [each for each in guesses if each in there and there[each] not in taken]
+        if free:
+            found[ours] = there[free[0]]
+    missing = [name for name in _REQUIRED if name not in found]
+    if missing:
+        raise SayMoreError(
+            f"no column looks like {' or '.join(missing)}; there are: {listed(there.values())}",
+            f"Say which it is, as in --map {missing[0]}=COLUMN",
+        )
+    for ours, what in _ASKED.items():
+        if ours not in found and ours not in columns.mapped:
+            _ask(
+                ours, what, sample, [name for name in there.values() if name not in found.values()]
+            )
+    return found
+
+
+def has_columns(head: Head) -> bool:
+    """Whether some columns are taken for a rating and a date."""
+    try:
+        chosen(columns_of(head), Columns(mapped=dict.fromkeys(_ASKED, "")), ())
+    except SayMoreError:
+        return False
+    return True
+
+
+def _mapped(there: Mapping[str, str], columns: Columns) -> dict[str, str]:
+    found = {}
+    for ours, name in columns.mapped.items():
+        if ours not in GUESSES:
+            raise SayMoreError(
+                f'--map: "{printable(ours)}" is no member of a review',
+                f"There are: {', '.join(GUESSES)}",
+            )
+        if name and normal(name) not in there:
+            raise SayMoreError(
+                f'--map: there is no column "{printable(name)}"',
+                f"There are: {listed(there.values())}",
+            )
+        if name:
+            found[ours] = there[normal(name)]
+    return found
+
+
+def _ask(ours: str, what: str, sample: Sequence[Fields], unused: Sequence[str]) -> None:
+    """What a column says is not lost without a word."""
+    looks = _is_text if ours == "text" else _is_name
+    for name in unused:
+        values = [text for text in (word(row.get(name)) for row in sample) if text is not None]
+        if values and sum(map(looks, values)) * 2 >= len(values):
+            raise SayMoreError(
+                f"no column was recognised as {ours} ({what}), but {shown(name)} looks like it, "
+                f"for example {shown(values[0])}",
+                f"Say --map {ours}={printable(name[:_LONG])}, or --map {ours}= if none is",
+            )
+
+
+def _is_text(value: str) -> bool:
+    return len(value.split(maxsplit=_TEXT_WORDS)) > _TEXT_WORDS
+
+
+def _is_name(value: str) -> bool:
+    parts = value.split(maxsplit=_NAME_WORDS.stop)
+    return len(parts) in _NAME_WORDS and all(
+        part[0].isupper() and not any(each.isdigit() or each in "@/:" for each in part)
+        for part in parts
+    )
+
+
+def listed(names: Collection[str]) -> str:
+    """Names for a message, the first of many."""
+    found = ", ".join(printable(name[:_LONG]) for name in itertools.islice(names, _SHOWN))
+    return f"{found} and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else found
+
+
+def normal(name: str) -> str:
+    """A name as it is compared: in lower case, without accents and what divides its words."""
+    bare = unicodedata.normalize("NFKD", name[:_LONG].casefold())
+    return " ".join(
+        "".join(
+            each if each.isalnum() else " " for each in bare if not unicodedata.combining(each)
+        ).split()
+    )
+
+
+def dates_of(values: Sequence[object], columns: Columns, column: str) -> tuple[Reading, str]:
+    """How a column of dates is read, by its first values, and what to call that.
+
+    Raises:
+        SayMoreError: They can be read in two ways, or say no day.
+    """
+    if columns.date_format is not None:
+        return by_pattern(columns.date_format), columns.date_format
+    if (example := next(filter(relative, values), None)) is not None:
+        raise SayMoreError(
+            f"the dates in column {shown(column)} are ages, for example {shown(example)}: they "
+            "depend on the day of the export and say no day",
+            "Export the dates themselves, or name the column that has them: --map date=COLUMN",
+        )
+    try:
+        return guessed(values)
+    except AmbiguousError as error:
+        one, other = error.patterns
+        raise SayMoreError(
+            f"the dates in column {shown(column)} can be read in two ways, for example "
+            f"{printable(error.example)}",
+            f'Say which it is: --date-format "{one}" or --date-format "{other}"',
+        ) from error

@@ -1,0 +1,86 @@
+"""Facebook's recommendations: the Graph API (``/PAGE/ratings``), and Apify's facebook-reviews-scraper.
+
+Since 2018 they have no stars: who writes recommends the page or does not. Older ones have a rating.
+"""
+
+from reviewsctl.importing.format import Fields, Format, Head, Reader, Row, Rules
+from reviewsctl.importing.ratings import recommends, stars
+from reviewsctl.importing.review import Entry, Found
+from reviewsctl.importing.signature import Signature
+from reviewsctl.importing.times import moment
+from reviewsctl.importing.values import address, first, truth, within, word, words
+
+SOURCE = "facebook"
+_VERIFICATION = "false: Facebook does not check that authors are customers"
+
+
+def _reader(_head: Head, rules: Rules) -> Reader:
+    def read(row: Row) -> Entry:
+        review = row.fields
+        story = word(within(review, "open_graph_story", "id"))
+        return rules.entry(
+            Found(
+                source=SOURCE,
+                # a person has one recommendation of a page
+                key=story or word(within(review, "reviewer", "id")),
+                author=within(review, "reviewer", "name"),
+                rating=_rating(review, rules),
+                created=moment(review.get("created_time")),
+                text=words(review.get("review_text")),
+            )
+        )
+
+    return read
+
+
+def _rating(review: Fields, rules: Rules) -> int:
+    if word(review.get("rating")) is not None:
+        return stars(review["rating"])
+    return rules.scale.recommendation(recommends(review.get("recommendation_type")), rules.tally)
+
+
+def _apify_reader(_head: Head, rules: Rules) -> Reader:
+    def read(row: Row) -> Entry:
+        review = row.fields
+        return rules.entry(
+            Found(
+                source=SOURCE,
+                key=word(first(review, "id", "legacyId", "url")),
+                author=within(review, "user", "name"),
+                avatar_url=address(within(review, "user", "profilePic")),
+                rating=rules.scale.recommendation(truth(review.get("isRecommended")), rules.tally),
+                created=moment(review.get("date")),
+                text=words(review.get("text")),
+                source_url=address(review.get("url")),
+                place=rules.place(
+                    first(review, "facebookId", "pageId", "facebookUrl"), review.get("pageName")
+                ),
+            )
+        )
+
+    return read
+
+
+GRAPH = Format(
+    name="facebook",
+    title="Facebook Graph API, ratings of a page",
+    leaves="comments, reactions, photos",
+    likeness=Signature(
+        (
+            "created_time",
+            "recommendation_type|has_rating|rating",
+            "reviewer|review_text|has_review|open_graph_story",
+        ),
+        shape="json",
+    ),
+    reader=_reader,
+    verification=_VERIFICATION,
+)
+APIFY = Format(
+    name="apify-facebook",
+    title="Apify, facebook-reviews-scraper",
+    leaves="comments, likes, photos",
+    likeness=Signature(("isRecommended", "date", "user.name|user.id")),
+    reader=_apify_reader,
+    verification=_VERIFICATION,
+)

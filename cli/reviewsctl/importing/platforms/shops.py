@@ -1,0 +1,143 @@
+"""Review apps of web shops, which ask buyers by e-mail: Yotpo, Judge.me and Stamped.
+
+They know who has bought, and say so of each review. What is not published there is not
+published here.
+"""
+
+from reviewsctl.importing.format import Format, Head, Reader, Row, Rules, reply_of
+from reviewsctl.importing.platforms.any_csv import table
+from reviewsctl.importing.ratings import stars
+from reviewsctl.importing.review import Entry, Found, RowSkippedError
+from reviewsctl.importing.signature import Signature
+from reviewsctl.importing.times import american, moment
+from reviewsctl.importing.values import address, first, titled, truth, within, word, words
+
+YOTPO, JUDGEME, STAMPED = "yotpo", "judge.me", "stamped"
+_UNPUBLISHED = "not published at the platform"
+_BUYER = 2  # Stamped's reviewVerifiedType: 0 is nobody known, 1 an address that was confirmed
+
+
+def _yotpo_reader(_head: Head, rules: Rules) -> Reader:
+    def read(row: Row) -> Entry:
+        review = row.fields
+        if review.get("deleted") is True or review.get("archived") is True:
+            raise RowSkippedError(_UNPUBLISHED)
+        said = review.get("verified_buyer")
+        name = within(review, "user", "display_name")
+        return rules.entry(
+            Found(
+                source=YOTPO,
+                key=word(review.get("id")),
+                author=review.get("name") if name is None else name,
+                rating=stars(review.get("score")),
+                created=moment(review.get("created_at")),
+                text=titled(review.get("title"), review.get("content")),
+                reply=reply_of(
+                    words(within(review, "comment", "content")),
+                    within(review, "comment", "created_at"),
+                ),
+                verified=truth(review.get("reviewer_type") if said is None else said),
+            )
+        )
+
+    return read
+
+
+def _judgeme_reader(_head: Head, rules: Rules) -> Reader:
+    def read(row: Row) -> Entry:
+        review = row.fields
+        if (
+            review.get("published") is False
+            or review.get("hidden") is True
+            or review.get("curated") == "spam"
+        ):
+            raise RowSkippedError(_UNPUBLISHED)
+        return rules.entry(
+            Found(
+                source=JUDGEME,
+                key=word(review.get("id")),
+                author=within(review, "reviewer", "name"),
+                rating=stars(review.get("rating")),
+                created=moment(review.get("created_at")),
+                text=titled(review.get("title"), review.get("body")),
+                verified=truth(review.get("verified")),
+            )
+        )
+
+    return read
+
+
+def _stamped_reader(_head: Head, rules: Rules) -> Reader:
+    def read(row: Row) -> Entry:
+        review = row.fields
+        kind = word(review.get("reviewVerifiedType"))
+        written = first(review, "dateCreated", "reviewDate")
+        answered = first(review, "reviewReplyDate", "dateReplied")
+        return rules.entry(
+            Found(
+                source=STAMPED,
+                key=word(review.get("id")),
+                author=review.get("author"),
+                avatar_url=address(review.get("avatar")),
+                rating=stars(review.get("reviewRating")),
+                created=american(written, rules.zone),
+                text=titled(review.get("reviewTitle"), review.get("reviewMessage")),
+                reply=reply_of(
+                    words(review.get("reviewReply")),
+                    answered,
+                    lambda value: american(value, rules.zone),
+                ),
+                verified=None if kind is None else kind == str(_BUYER),
+            )
+        )
+
+    return read
+
+
+YOTPO_API = Format(
+    name="yotpo",
+    title="Yotpo API, reviews",
+    leaves="products, votes, custom fields, e-mail addresses",
+    likeness=Signature(
+        ("score", "content", "created_at", "verified_buyer|reviewer_type"), shape="json"
+    ),
+    reader=_yotpo_reader,
+    verification="verified_buyer, reviewer_type",
+)
+YOTPO_CSV = table(
+    "yotpo-csv",
+    "Yotpo, export of reviews",
+    source=YOTPO,
+    likeness=Signature(("Review Title", "Review Content", "Review Score"), shape="table"),
+    verification="the column Verified Buyer, Verified Purchase or Reviewer Type",
+)
+JUDGEME_API = Format(
+    name="judgeme",
+    title="Judge.me API, reviews",
+    leaves="products, photos, e-mail addresses, replies (the API has none)",
+    likeness=Signature(
+        ("rating", "body", "created_at", "reviewer.name", "verified|curated"), shape="json"
+    ),
+    reader=_judgeme_reader,
+    verification="verified, where it is buyer",
+)
+JUDGEME_CSV = table(
+    "judgeme-csv",
+    "Judge.me, export of reviews",
+    source=JUDGEME,
+    # its column source says how the review was collected
+    unmapped=("source",),
+    likeness=Signature(
+        ("title", "body", "rating", "review_date", "reviewer_name", "product_handle|curated"),
+        shape="table",
+    ),
+    verification="false: the export does not say who bought",
+)
+STAMPED_API = Format(
+    name="stamped",
+    title="Stamped, reviews",
+    leaves="products, photos, votes, e-mail addresses",
+    likeness=Signature(("reviewRating", "reviewMessage", "reviewTitle", "dateCreated|reviewDate")),
+    reader=_stamped_reader,
+    verification="reviewVerifiedType, where it is 2 (a buyer)",
+)

@@ -1,0 +1,68 @@
+"""How an import ended: lines for people, and the result under ``--json``."""
+
+from typing import Final
+
+from reviewsctl.importing.order import Order, Outcome, reviews
+
+_IN_JSON: Final = 100  # refused rows without --verbose
+
+
+def _counts(outcome: Outcome) -> str:
+    tally = outcome.tally
+    counts = [
+        f"{tally.new:,} new",
+        f"{tally.changed:,} changed",
+        f"{tally.unchanged:,} unchanged",
+    ]
+    if tally.removed:
+        counts.append(f"{tally.removed:,} removed")
+    counts.append(f"{outcome.refused:,} refused")
+    return ", ".join(counts)
+
+
+def lines(order: Order, outcome: Outcome, *, verbose: bool) -> list[str]:
+    """The result for people: the line that counts, and what is to be known."""
+    hint = "" if verbose or not outcome.refused else " (list with --verbose)"
+    done = "would import" if order.dry_run else "imported"
+    said = [f"{done} {_counts(outcome)}{hint}"]
+    if verbose:
+        said += [f"  {where}: {reason}" for where, reason in outcome.refusals]
+        more = outcome.refused - len(outcome.refusals)
+        said += [f"  and {more:,} more"] if more else []
+    said += [f"note: {note}" for note in outcome.notes]
+    if order.dry_run:
+        said.append("nothing was written (--dry-run)")
+    elif not outcome.written:
+        said.append(f"{order.target} says all of it already; nothing was written")
+    else:
+        kept = f", the old one is {outcome.backup.name}" if outcome.backup else ""
+        said.append(f"wrote {order.target} with {reviews(outcome.tally.total)}{kept}")
+    return said
+
+
+def document(order: Order, outcome: Outcome, *, verbose: bool) -> dict[str, object]:
+    """The result under ``--json``."""
+    tally = outcome.tally
+    listed = outcome.refusals if verbose else outcome.refusals[:_IN_JSON]
+    return {
+        "type": "result",
+        "format": ", ".join(each.name for each in outcome.formats),
+        "files": outcome.files,
+        "target": str(order.target),
+        "dry_run": order.dry_run,
+        "written": outcome.written,
+        "backup": str(outcome.backup) if outcome.backup else None,
+        "new": tally.new,
+        "changed": tally.changed,
+        "unchanged": tally.unchanged,
+        "removed": tally.removed,
+        "examples": tally.examples,
+        "business": sorted(outcome.business),
+        "refused": outcome.refused,
+        "skipped": outcome.skipped.total(),
+        "twice": outcome.twice,
+        "elsewhere": outcome.elsewhere,
+        "total": tally.total,
+        "notes": outcome.notes,
+        "refusals": [{"where": where, "reason": reason} for where, reason in listed],
+    }

@@ -1,0 +1,91 @@
+"""Every sample by every format: each is one thing, and what is near is said."""
+
+from pathlib import Path
+
+import pytest
+
+from reviewsctl.importing.readers.parts import parts_of
+from reviewsctl.importing.recognize import FORMATS, chosen
+from reviewsctl.importing.signature import RECOGNISED
+
+SAMPLES = Path(__file__).parent / "samples"
+
+KINDS = {
+    "takeout": "takeout",
+    "two": "takeout",
+    "maps": "maps",
+    "google_api.json": "google-api",
+    "google_batch.json": "google-batch",
+    "places.json": "places",
+    "places_legacy.json": "places-legacy",
+    "serpapi.json": "serpapi",
+    "outscraper.csv": "outscraper",
+    "outscraper.json": "outscraper",
+    "outscraper_old.json": "outscraper",
+    "outscraper_trustpilot.csv": "outscraper-trustpilot",
+    "apify.json": "apify",
+    "facebook.json": "facebook",
+    "apify_facebook.json": "apify-facebook",
+    "tripadvisor.json": "tripadvisor",
+    "apify_tripadvisor.json": "apify-tripadvisor",
+    "trustpilot.csv": "trustpilot",
+    "trustpilot_newer.csv": "trustpilot",
+    "trustpilot_api.json": "trustpilot-api",
+    "podium.json": "podium",
+    "birdeye.json": "birdeye",
+    "yotpo.json": "yotpo",
+    "yotpo.csv": "yotpo-csv",
+    "judgeme.json": "judgeme",
+    "judgeme.csv": "judgeme-csv",
+    "stamped.json": "stamped",
+    "yelp.json": "yelp",
+    "own.json": "reviewsd",
+    "ambiguous.csv": "csv",
+    "bom.csv": "csv",
+    "cp1252_semicolons.csv": "csv",
+    "no_rating.csv": "csv",
+    "deutsch.csv": "csv",
+    "francais.csv": "csv",
+    "espanol.csv": "csv",
+}
+UNKNOWN = {"unknown.json", "plain.json"}
+"""What nobody recognises without ``--map``."""
+
+
+def test_every_sample_and_every_format_is_in_the_table() -> None:
+    assert {each.name for each in SAMPLES.iterdir()} == KINDS.keys() | UNKNOWN
+    assert {each.name for each in FORMATS} == {*KINDS.values(), "json"}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_sample_is_recognised_by_one_format_and_no_other(name: str) -> None:
+    parts = parts_of(SAMPLES / name)
+    found = chosen(parts, "auto")
+    claims = {
+        each.name
+        for source in found.sources
+        for each in FORMATS
+        if not each.generic and each.likeness(source.head) >= RECOGNISED
+    }
+
+    assert KINDS[name] == found.format.name
+    assert {found.format.name} - {"csv"} == claims
+    assert found.second is None
+
+
+def test_what_looks_like_two_formats_is_told_with_the_second(tmp_path: Path) -> None:
+    """Outscraper's two services share most of their columns."""
+    table = tmp_path / "x.csv"
+    lines = (SAMPLES / "outscraper_trustpilot.csv").read_text().splitlines()
+    left_out = {"review_verified", "owner_answer_date", "review_title"}
+    header = lines[0].split(",")
+    kept = [place for place, column in enumerate(header) if column not in left_out]
+    table.write_text(
+        "".join(",".join(line.split(",")[place] for place in kept) + "\n" for line in lines[:2])
+    )
+    found = chosen(parts_of(table), "auto")
+    forced = chosen(parts_of(table), "outscraper-trustpilot")
+
+    assert found.second is not None
+    assert ("outscraper", "outscraper-trustpilot") == (found.format.name, found.second.name)
+    assert "outscraper-trustpilot" == forced.format.name
