@@ -15,6 +15,8 @@ import io
 import os
 import sys
 
+from reviewsctl.terminal import interruption
+
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _WIDTH = 80  # columns; what the file is made for
 
@@ -33,6 +35,7 @@ def main() -> None:
 
 
 def _main() -> None:
+    interruption.begin()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a name in a review must not end in a traceback
             stream.reconfigure(errors="backslashreplace")
@@ -47,6 +50,7 @@ def _main() -> None:
         return
     from reviewsctl.commands.root import app
 
+    interruption.loaded()
     app(prog_name="reviewsctl")
 
 

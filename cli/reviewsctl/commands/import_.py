@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from reviewsctl.daemon.session import Json, Quiet, Session
+from reviewsctl.terminal import interruption
 from reviewsctl.terminal.output import EXIT_INTERRUPTED, complain, console, json_line
 
 if TYPE_CHECKING:
@@ -195,6 +196,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
 
     The new file takes the place of the old one at once; that is kept as reviews.json.bak.
     """
+    interruption.begin()
     from reviewsctl.importing.errors import ImportRefusedError  # msgspec, see main
     from reviewsctl.importing.format import Columns, Rules
     from reviewsctl.importing.order import Order
@@ -224,17 +226,20 @@ def import_(  # noqa: PLR0913  # these are the command's options
             dry_run=dry_run,
             now=datetime.datetime.now(datetime.UTC),
         )
-        outcome = _imported(order, quiet=quiet, as_json=as_json)
+        with interruption.stoppable():
+            outcome = _imported(order, quiet=quiet, as_json=as_json)
     except ImportRefusedError as refusal:
         members = {"title": "not imported", "detail": refusal.detail}
         if refusal.remedy:
             members["remedy"] = refusal.remedy
         complain("error", members, as_json=as_json)
         raise typer.Exit(refusal.exit_code) from refusal
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stopped:
         members = {"title": "interrupted", "detail": "nothing was written"}
         complain("error", members, as_json=as_json)
-        raise typer.Exit(EXIT_INTERRUPTED) from None
+        code = stopped.exit_code if isinstance(stopped, interruption.Stopped) else EXIT_INTERRUPTED
+        raise typer.Exit(code) from None
+    interruption.loaded()
     if as_json:
         typer.echo(json_line(document(order, outcome, verbose=verbose)))
         return

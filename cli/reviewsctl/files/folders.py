@@ -136,8 +136,8 @@ class Folder:
         """A new file for the block; without ``put`` nothing remains of it."""
         aside = f".{name}-{os.urandom(8).hex()}.new"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(aside, flags, 0o600, dir_fd=self._descriptor)
-        try:
+        try:  # it is removed even if a signal comes right after it was made
+            descriptor = os.open(aside, flags, 0o600, dir_fd=self._descriptor)
             with os.fdopen(descriptor, "wb", buffering=_BUFFER) as file:
                 yield Draft(self, file, aside, name)
         finally:

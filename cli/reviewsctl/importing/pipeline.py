@@ -23,7 +23,7 @@ from reviewsctl.importing.readers.parts import Part, parts_of
 from reviewsctl.importing.readers.watching import WORTH_SHOWING, Reading
 from reviewsctl.importing.recognize import Recognised, Source, chosen
 from reviewsctl.importing.review import RowRefusedError, RowSkippedError
-from reviewsctl.importing.staging import Staging, staging
+from reviewsctl.importing.staging import Staging, held, staging
 from reviewsctl.importing.writing import Draft, draft
 
 MAX_LISTED = 10_000  # refused rows that are kept for --verbose
@@ -295,14 +295,19 @@ def _merge(  # one step of one import
             outcome.tally = merge(new.file)
             agree(order, staged, outcome, talk)
             if outcome.tally.different or folder.look(name) is None:
-                _commit(order, new, outcome)
+                try:
+                    _commit(order, new, outcome)
+                except KeyboardInterrupt:  # too late, once it is done
+                    if not outcome.written:
+                        raise
     _say_merged(outcome)
 
 
 def _commit(order: Order, new: Draft, outcome: Outcome) -> None:
-    backup = new.commit()
-    outcome.backup = None if backup is None else order.target.with_name(backup)
-    outcome.written = True
+    with held():
+        backup = new.commit()
+        outcome.backup = None if backup is None else order.target.with_name(backup)
+        outcome.written = True
 
 
 def _say_merged(outcome: Outcome) -> None:

@@ -131,17 +131,24 @@ def staging(folder: Path | None) -> Iterator[Staging]:
             SQLite opens it; or None for the system's temporary folder.
     """
     with contextlib.ExitStack() as stack:
-        # Ctrl-C waits until the name is gone
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
-        try:
+        with held():  # until the name is gone
             handle, name = tempfile.mkstemp(prefix=".reviews-import-", suffix=".sqlite", dir=folder)
             os.close(handle)
             try:
                 connection = sqlite3.connect(name, isolation_level=None)
                 stack.callback(connection.close)
-                held = Staging(connection)  # the first statement opens the file
+                staged = Staging(connection)  # the first statement opens the file
             finally:
                 Path(name).unlink()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        yield held
+        yield staged
+
+
+@contextlib.contextmanager
+def held() -> Iterator[None]:
+    """Signals that stop a command wait until the block is done."""
+    stopping = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, stopping)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
