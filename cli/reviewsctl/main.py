@@ -15,8 +15,6 @@ import io
 import os
 import sys
 
-from reviewsctl.terminal import interruption
-
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _WIDTH = 80  # columns; what the file is made for
 
@@ -35,7 +33,6 @@ def main() -> None:
 
 
 def _main() -> None:
-    interruption.begin()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a name in a review must not end in a traceback
             stream.reconfigure(errors="backslashreplace")
@@ -48,9 +45,11 @@ def _main() -> None:
             sys.stdout.write(text.read())
         sys.stdout.flush()
         return
+    from reviewsctl.terminal import interruption
+
+    interruption.begin()
     from reviewsctl.commands.root import app
 
-    interruption.loaded()
     app(prog_name="reviewsctl")
 
 

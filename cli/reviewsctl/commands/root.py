@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from reviewsctl.daemon.session import Session, own_version
+from reviewsctl.terminal import interruption
 
 COMMANDS: Final = (
     *("status", "ping", "metrics", "version", "reload", "push", "import", "export", "tail"),
@@ -97,6 +98,7 @@ class Command(TyperCommand):
 
     def invoke(self, context: Any) -> Any:  # noqa: ANN401  Typer's context, which it does not export
         """Runs it; ``obj`` of its context is the session."""
+        interruption.loaded()
         context.obj = session(context)
         return super().invoke(context)
 

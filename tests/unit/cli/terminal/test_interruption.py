@@ -32,12 +32,17 @@ def test_while_the_program_is_loaded_it_ends_with_one_line() -> None:
 def test_the_first_signal_stops_and_others_let_it_clear_up(number: signal.Signals) -> None:
     before = signal.getsignal(number)
     cleared = []
-    with pytest.raises(Stopped) as caught, stoppable():
-        try:
-            os.kill(os.getpid(), number)
-        finally:
-            os.kill(os.getpid(), number)
-            cleared.append("all")
+
+    def work() -> None:
+        with stoppable():
+            try:
+                os.kill(os.getpid(), number)
+            finally:
+                os.kill(os.getpid(), number)
+                cleared.append("all")
+
+    with pytest.raises(Stopped) as caught:
+        work()
 
     assert ["all"] == cleared
     assert 128 + number == caught.value.exit_code
