@@ -1,6 +1,7 @@
 """An export of strangers takes little memory, time and disk, or is refused; never a traceback."""
 
 import datetime
+import gzip
 import io
 import json
 import os
@@ -234,6 +235,14 @@ def strings(folder: Path) -> Path:
 def rows_that_are_none(folder: Path) -> Path:
     archive(folder / "x.zip", {"x.json": [b"[%b1]}" % ROW, (b",{}", 2 * MIB), b"]"]})
     return folder / "x.zip"
+
+
+@export("which is far more than it has: that is no export")
+def gzipped(folder: Path) -> Path:
+    with gzip.open(folder / "x.json.gz", "wb") as file:
+        for _ in range(64):
+            file.write(ROW + b'"' + b"x" * MIB + b'"]}\n')
+    return folder / "x.json.gz"
 
 
 @export("takes more than 448 MB of memory")

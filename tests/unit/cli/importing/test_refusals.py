@@ -1,6 +1,7 @@
 """What an import says repeats names and cells of strangers: on their line, and unable to steer a terminal."""
 
 import datetime
+import gzip
 import json
 import zipfile
 from collections.abc import Callable
@@ -95,6 +96,19 @@ CASES: dict[str, Callable[[Path], Path]] = {
     "a column of dates": lambda folder: written(
         folder, "x.csv", table(["rating", "date \x9b\n"], ["5", "1/2/2025\n"])
     ),
+    "a column that looks like text": lambda folder: written(
+        folder, "x.csv", table(["date", "rating", EVIL], ["2025-01-01", "5", f"a b c d {EVIL} f"])
+    ),
+    "ages": lambda folder: written(
+        folder, "x.csv", table(["rating", f"date {EVIL}"], ["5", f"{EVIL} weeks ago"])
+    ),
+    "a cell too many": lambda folder: written(
+        folder, "x.csv", table(["date", "rating"], ["2025-01-01", "5", EVIL])
+    ),
+    "ten points": lambda folder: written(
+        folder, "x.csv", table(["date", "rating"], ["2025-01-01", "9"], ["2025-01-01", EVIL])
+    ),
+    "gzip": lambda folder: written(folder, "x.gz", gzip.compress(EVIL.encode() + b"\n1")),
     "locations": lambda folder: archive(
         folder / "x.zip", {f"{each}.json": takeout(f"{each}{EVIL}") for each in "ab"}
     ),
@@ -113,6 +127,7 @@ def written(folder: Path, name: str, content: bytes) -> Path:
     [
         *((case, {}, None) for case in CASES),
         ("columns", {"date": "nothing"}, None),
+        ("ages", {"date": f"date {EVIL}"}, None),
         ("locations", {}, "nowhere"),
     ],
 )

@@ -2,13 +2,14 @@
 
 import contextlib
 import datetime
+from collections import Counter
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsctl.importing.ratings import stars
+from reviewsctl.importing.ratings import Scale, stars
 from reviewsctl.importing.review import RowRefusedError
 from reviewsctl.importing.times import PATTERNS, AmbiguousError, guessed, moment
 from reviewsctl.importing.values import (
@@ -16,6 +17,8 @@ from reviewsctl.importing.values import (
     display_name,
     original,
     short_name,
+    titled,
+    truth,
     word,
     words,
 )
@@ -60,6 +63,113 @@ def test_whatever_there_is_it_has_stars_or_a_reason(value: object) -> None:
 def test_whatever_there_is_it_is_a_moment_or_has_a_reason(value: object) -> None:
     with contextlib.suppress(RowRefusedError):
         assert isinstance(moment(value), datetime.datetime)
+
+
+@pytest.mark.parametrize(
+    ("value", "best", "found"),
+    [
+        ("9", 10, 5),
+        ("10", 10, 5),
+        ("7", 10, 4),
+        ("1", 10, 1),
+        ("4.5", 5, 5),
+        ("4,4", 5, 4),
+        (3.5, 5, 4),
+        ("80 %", 100, 4),
+        ("7/10", None, 4),
+        ("9 von 10", None, 5),
+        ("4/5", 10, 4),
+        ("4 Sterne", None, 4),
+        ("★★★", None, 3),
+    ],
+)
+def test_ratings_are_brought_to_stars_by_the_scale_that_is_said(
+    value: object, best: int | None, found: int
+) -> None:
+    assert found == Scale(best=best).stars(value, Counter())
+
+
+@pytest.mark.parametrize(
+    ("value", "best", "mentioned"),
+    [
+        ("9", None, "above-five"),
+        (9.0, None, "above-five"),
+        ("4.5", None, "between"),
+        ("4.5/5", None, "between"),
+        ("0", 10, None),
+        ("11", 10, None),
+        ("11/10", None, None),
+        ("-3", 10, None),
+        ("Recommended", None, "unrated"),
+        ("", 10, None),
+        (None, 10, None),
+        ("many", 10, None),
+    ],
+)
+def test_what_nobody_said_how_to_read_is_no_rating(
+    value: object, best: int | None, mentioned: str | None
+) -> None:
+    tally: Counter[str] = Counter()
+    with pytest.raises(RowRefusedError):
+        Scale(best=best).stars(value, tally)
+
+    assert ([] if mentioned is None else [mentioned]) == list(tally)
+
+
+def test_a_recommendation_is_five_or_one_where_that_is_wanted() -> None:
+    tally: Counter[str] = Counter()
+    scale = Scale(recommended=True)
+
+    assert [5, 1, 1] == [
+        scale.stars(each, tally) for each in ("Recommended", "not recommended", "Doesn't recommend")
+    ]
+    assert 3 == tally["recommendation"]
+
+
+def test_a_title_stands_before_the_text_unless_it_is_its_beginning() -> None:
+    assert "Great\n\nThey came." == titled("Great", "They came.")
+    assert "Never came. I waited." == titled("Never came…", "Never came. I waited.")
+    assert ("Great", "They came.", None) == (
+        titled("Great", " "),
+        titled(None, "They came."),
+        titled("", None),
+    )
+
+
+def test_verified_is_what_the_export_says_or_nothing() -> None:
+    assert [True] * 5 == [truth(each) for each in (True, "TRUE", "verified_buyer", "Ja", 1)]
+    assert [False] * 4 == [truth(each) for each in (False, "no", "email", "Verified-Reviewer")]
+    assert [None, None] == [truth(None), truth(" ")]
+    with pytest.raises(RowRefusedError, match='verified "perhaps" is neither yes nor no'):
+        truth("perhaps")
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ("3/14/25", "2025-03-14"),
+        ("14-Mar-25", "2025-03-14"),
+        ("Friday, March 14, 2025", "2025-03-14"),
+        ("14. März 2025", "2025-03-14"),
+        ("14 mars 2025", "2025-03-14"),
+        ("14 janv. 2025", "2025-01-14"),
+        ("14 de marzo de 2025", "2025-03-14"),
+        ("14. Okt. 2025", "2025-10-14"),
+        ("14.03.25 17:05", "2025-03-14"),
+    ],
+)
+def test_dates_as_people_write_them(written: str, found: str) -> None:
+    reading, _ = guessed([written])
+
+    assert found == reading(written).date().isoformat()
+
+
+@pytest.mark.parametrize(
+    "age", ["3 weeks ago", "vor 2 Tagen", "il y a 3 mois", "hace un año", "Yesterday"]
+)
+def test_an_age_says_no_day(age: str) -> None:
+    with pytest.raises(RowRefusedError, match="is an age, which says no day"):
+        moment(age)
 
 
 @given(st.text(min_size=1), st.text(min_size=1))

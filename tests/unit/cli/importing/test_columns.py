@@ -1,0 +1,147 @@
+"""Somebody's own table: what a column says is taken, or asked about, and never lost without a word."""
+
+import gzip
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from reviewsctl.importing.errors import SayMoreError
+from reviewsctl.importing.format import Columns, Fields
+from reviewsctl.importing.platforms.columns import chosen, dates_of
+from reviewsctl.importing.readers.parts import Part, parts_of
+from reviewsctl.importing.recognize import source_of
+from tests.support.sheets import spreadsheet
+
+ROW: Fields = {
+    "Posted": "2025-03-14",
+    "Stars": "5",
+    "What was said": "They came at once and were friendly.",
+    "Person": "Jane Doe",
+    "Order": "A-1",
+}
+
+
+def asked(mapped: dict[str, str]) -> SayMoreError:
+    with pytest.raises(SayMoreError) as caught:
+        chosen([ROW], Columns(mapped=mapped), ())
+    return caught.value
+
+
+def test_columns_that_look_like_text_or_people_are_questions() -> None:
+    text = asked({})
+    author = asked({"text": "What was said"})
+    found = chosen([ROW], Columns(mapped={"text": "what WAS said", "author": "Person"}), ())
+    none = chosen([ROW], Columns(mapped={"text": "", "author": ""}), ())
+
+    assert (
+        'no column was recognised as text (what people wrote), but "What was said"' in text.detail
+    )
+    assert "--map text=What was said, or --map text= if none is" in text.remedy
+    assert '"Person" looks like it, for example "Jane Doe"' in author.detail
+    assert ("What was said", "Person") == (found["text"], found["author"])
+    assert {"rating": "Stars", "date": "Posted"} == none
+
+
+@pytest.mark.parametrize(
+    ("header", "ours"),
+    [
+        ("Étoiles", "rating"),
+        ("Puntuación", "rating"),
+        ("Veröffentlicht am", "date"),
+        ("Überschrift", "title"),
+        ("Réponse du propriétaire", "reply"),
+        ("Achat vérifié", "verified"),
+        ("Nombre del cliente", "author"),
+        ("review_status", "status"),
+    ],
+)
+def test_columns_are_known_in_four_languages(header: str, ours: str) -> None:
+    row = {"Date": "2025-03-14", "Rating": "5", header: "x"}
+    if ours in {"rating", "date"}:
+        del row[ours.title()]
+
+    assert header == chosen([row], Columns(), ())[ours]
+
+
+def test_ages_are_refused_with_the_reason() -> None:
+    with pytest.raises(SayMoreError, match='are ages, for example "3 weeks ago"'):
+        dates_of(["2025-03-14", "3 weeks ago"], Columns(), "when")
+
+
+def test_a_text_with_a_comma_that_is_not_in_quotes_is_not_cut() -> None:
+    content = b"date,rating,text\n2025-03-14,5,Quick, and clean\n2025-03-14,5,Fine\n"
+    part = Part(name="x.csv", size=len(content), room=1 << 20, open=lambda: io.BytesIO(content))
+    rows = [row.fault for _, row in source_of(part).rows(part)]
+
+    assert ["more cells than columns: \"[' and clean']\"", ""] == rows
+
+
+def test_titles_above_the_header_are_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(
+        "Reviews of Acme,,\nExported on,2025-06-01,\n,,\n"
+        "Date,Stars,Customer\n2025-03-14,5,Jane\n2025-02-03,4,Max\n"
+    )
+    (part,) = parts_of(spreadsheet(tmp_path / "t.csv", tmp_path / "t.xlsx"))
+    source = source_of(part)
+
+    assert 'spreadsheet, sheet "Reviews", header in row 4' == source.writing
+    assert [
+        ("row 5", {"Date": "2025-03-14", "Stars": 5.0, "Customer": "Jane"}),
+        ("row 6", {"Date": "2025-02-03", "Stars": 4.0, "Customer": "Max"}),
+    ] == [(where, dict(row.fields)) for where, row in source.rows(part)]
+
+
+def test_a_cover_sheet_is_passed_over(tmp_path: Path) -> None:
+    """A sheet of notes may be a table too; the one with ratings and dates is meant."""
+    main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    relation = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+    package = 'xmlns="http://schemas.openxmlformats.org/package/2006/relationships"'
+
+    def sheet(*rows: tuple[str, ...]) -> str:
+        cells = (
+            "".join(f'<c t="inlineStr"><is><t>{cell}</t></is></c>' for cell in row) for row in rows
+        )
+        lines = "".join(f"<row>{row}</row>" for row in cells)
+        return f"<worksheet {main}><sheetData>{lines}</sheetData></worksheet>"
+
+    with zipfile.ZipFile(tmp_path / "x.xlsx", "w") as book:
+        names = "".join(
+            f'<sheet name="{name}" sheetId="{number}" r:id="r{number}"/>'
+            for number, name in enumerate(("Cover", "Data"), start=1)
+        )
+        links = "".join(
+            f'<Relationship Id="r{number}" Target="worksheets/s{number}.xml"/>' for number in (1, 2)
+        )
+        book.writestr(
+            "xl/workbook.xml", f"<workbook {main} {relation}><sheets>{names}</sheets></workbook>"
+        )
+        book.writestr(
+            "xl/_rels/workbook.xml.rels", f"<Relationships {package}>{links}</Relationships>"
+        )
+        book.writestr(
+            "xl/worksheets/s1.xml", sheet(("Report", "Owner"), ("Reviews", "Acme"), ("a", "b"))
+        )
+        book.writestr(
+            "xl/worksheets/s2.xml",
+            sheet(("Review Date", "Rating", "Review"), ("2025-03-14", "5", "Fine")),
+        )
+    (part,) = parts_of(tmp_path / "x.xlsx")
+    source = source_of(part)
+
+    assert 'spreadsheet, sheet "Data", header in row 1' == source.writing
+    assert ["Fine"] == [row.fields["Review"] for _, row in source.rows(part)]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"date,rating\n2025-03-14,5\n", json.dumps([{"date": "2025-03-14", "rating": 5}]).encode()],
+)
+def test_what_gzip_has_packed_is_read(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x.gz"
+    path.write_bytes(gzip.compress(content))
+    (part,) = parts_of(path)
+
+    assert 1 == len(list(source_of(part).rows(part)))
