@@ -240,8 +240,8 @@ def rows_that_are_none(folder: Path) -> Path:
 @export("which is far more than it has: that is no export")
 def gzipped(folder: Path) -> Path:
     with gzip.open(folder / "x.json.gz", "wb") as file:
-        for _ in range(64):
-            file.write(ROW + b'"' + b"x" * MIB + b'"]}\n')
+        for _ in range(64 * 16):
+            file.write(ROW + b'"' + b"x" * (MIB // 16) + b'"]}\n')
     return folder / "x.json.gz"
 
 
