@@ -51,13 +51,18 @@ def test_data_has_every_member(struct: Any) -> None:  # noqa: ANN401  a struct t
 
 
 def test_importing_has_every_format() -> None:
+    """With what it leaves, and with where ``verified`` comes from."""
     rows = [
         [cell.strip().strip("`") for cell in row.strip("|").split("|")]
         for row in (DOCS / "importing.md").read_text().splitlines()
-        if row.startswith("|") and row.count("|") == 5
+        if row.startswith("|") and row.count("|") == 8
     ]
-    described = {row[2]: row[3] for row in rows[2:]}
-    assert {each.name: each.leaves for each in FORMATS if each is not maps.FORMAT} == described
+    described = {row[1]: (row[6], row[3].startswith("false")) for row in rows[2:]}
+    assert {
+        each.name: (each.leaves, each.verification.startswith("false"))
+        for each in FORMATS
+        if each is not maps.FORMAT
+    } == described
 
 
 def test_http_has_every_address_and_parameter() -> None:

@@ -42,7 +42,7 @@ def _reader(head: Head, rules: Rules) -> Reader:
 FORMAT = Format(
     name="serpapi",
     title="SerpApi, Google Maps reviews",
-    leaves="translations, photos, likes, details",
+    leaves="translations, photos, likes, reviews of other sites",
     likeness=Signature(("iso_date", "rating", "user.name", "review_id|snippet"), shape="json"),
     reader=_reader,
     verification=VERIFICATION,

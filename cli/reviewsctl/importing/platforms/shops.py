@@ -97,7 +97,7 @@ def _stamped_reader(_head: Head, rules: Rules) -> Reader:
 YOTPO_API = Format(
     name="yotpo",
     title="Yotpo API, reviews",
-    leaves="products, votes, custom fields, e-mail addresses",
+    leaves="products, votes, e-mail addresses, what is not published",
     likeness=Signature(
         ("score", "content", "created_at", "verified_buyer|reviewer_type"), shape="json"
     ),
@@ -114,7 +114,7 @@ YOTPO_CSV = table(
 JUDGEME_API = Format(
     name="judgeme",
     title="Judge.me API, reviews",
-    leaves="products, photos, e-mail addresses, replies (the API has none)",
+    leaves="products, photos, e-mail addresses, what is not published",
     likeness=Signature(
         ("rating", "body", "created_at", "reviewer.name", "verified|curated"), shape="json"
     ),
