@@ -1,0 +1,172 @@
+"""What each platform's export says is what a review says: made from its documented fields."""
+
+import datetime
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from reviewsctl.importing.format import Row, Rules
+from reviewsctl.importing.ratings import Scale
+from reviewsctl.importing.readers.parts import parts_of
+from reviewsctl.importing.recognize import chosen
+from reviewsctl.importing.review import RowRefusedError, RowSkippedError
+from reviewsd.domain.reviews import Review
+
+SAMPLES = Path(__file__).parent / "samples"
+
+Said = tuple[str, str, int, str, str | None, bool, str | None]
+"""Source, author, rating, date, text, verified, and the date of the reply."""
+
+EXPECTED: dict[str, list[Said]] = {
+    "outscraper_trustpilot.csv": [
+        ("trustpilot", "Jane Doe", 5, "2021-05-28", "Great firm\n\nThey came at once.", False,
+         "2021-05-29"),
+        ("trustpilot", "Max Power", 1, "2021-05-27", "Never came. I waited all day.", True, None),
+    ],
+    "facebook.json": [
+        ("facebook", "Jane Doe", 5, "2025-03-14", "Great work, thanks.", False, None),
+        ("facebook", "Max Power", 1, "2024-02-03", None, False, None),
+        ("facebook", "Old Star", 4, "2016-05-01", "Good.", False, None),
+    ],
+    "apify_facebook.json": [
+        ("facebook", "Jane Doe", 5, "2025-03-14", "Great work, thanks.", False, None),
+        ("facebook", "Max Power", 1, "2024-02-03", "Never came.", False, None),
+    ],
+    "tripadvisor.json": [
+        ("tripadvisor", "JaneD", 5, "2024-04-10",
+         "A lovely evening\n\nWe had the best table of the house.", False, "2024-04-12"),
+        ("tripadvisor", "MaxP", 2, "2024-03-01", "Cold food.", False, None),
+    ],
+    "apify_tripadvisor.json": [
+        ("tripadvisor", "Jane D", 5, "2024-04-10",
+         "A lovely evening\n\nWe had the best table of the house.", False, "2024-04-12"),
+    ],
+    "places_legacy.json": [
+        ("google", "Jane Doe", 5, "2025-03-14", "Great work.", False, None),
+        ("google", "Uwe B", 4, "2024-03-14", "Very good", False, None),
+    ],
+    "google_batch.json": [
+        ("google", "Jane Doe", 5, "2025-03-14", "Great work.", False, None),
+        ("google", "Max Power", 2, "2025-02-03", None, False, None),
+    ],
+    "serpapi.json": [
+        ("google", "Jane Doe", 5, "2025-03-14", "Great work.", False, "2025-03-15"),
+        ("google", "Uwe B", 4, "2024-03-14", "Sehr gut", False, None),
+    ],
+    "yotpo.json": [
+        ("yotpo", "Jane D.", 5, "2025-03-14", "Perfect\n\nFits well.", True, "2025-03-15"),
+        ("yotpo", "Max P.", 2, "2025-02-03", "Too small.", False, None),
+    ],
+    "yotpo.csv": [
+        ("yotpo", "Jane D.", 5, "2025-03-14", "Perfect\n\nFits well.", True, None),
+        ("yotpo", "Max P.", 2, "2025-02-23", "Too small.", False, None),
+    ],
+    "judgeme.json": [
+        ("judge.me", "Camille Rousseau", 5, "2025-03-02", "Top\n\nVery good quality.", True, None),
+        ("judge.me", "Tom", 4, "2025-03-01", "Ok\n\nConfirmed by e-mail only.", False, None),
+    ],
+    "judgeme.csv": [
+        ("judge.me", "Camille Rousseau", 5, "2025-03-02", "Top\n\nVery good quality.", False,
+         "2025-03-03"),
+    ],
+    "stamped.json": [
+        ("stamped", "Jane Doe", 5, "2025-03-14", "Smooth\n\nMixes clean with no clumps.", True,
+         "2025-03-14"),
+        ("stamped", "Max", 3, "2025-02-03", "Hm.", False, None),
+    ],
+    "birdeye.json": [
+        ("google", "Jane Doe", 5, "2025-03-14", "Great work.", False, "2025-03-15"),
+        ("facebook", "Max Power", 5, "2025-02-03", "They came at once.", False, None),
+    ],
+    "deutsch.csv": [
+        ("import", "Jörg Müller", 4, "2025-03-14", "Gut\n\nSchnell und sauber gearbeitet.", True,
+         "2025-03-14"),
+        ("import", "Uwe Braun", 2, "2024-10-03", "Kam zu spät, sehr ärgerlich.", False, None),
+    ],
+    "francais.csv": [
+        ("import", "Camille Rousseau", 5, "2025-03-14",
+         "Parfait\n\nTravail rapide et soigné, merci.", False, "2025-03-14"),
+        ("import", "Luc Petit", 3, "2024-08-02", "Correct mais un peu cher.", False, None),
+    ],
+    "espanol.csv": [
+        ("import", "José Ñandú", 5, "2025-03-14", "Perfecto\n\nMuy rápido y muy amable.", False,
+         "2025-03-14"),
+        ("import", "Ana Ruiz", 1, "2024-08-02", "No vinieron nunca a la cita.", False, None),
+    ],
+}  # fmt: skip
+
+
+def rules(*, recommended: bool = True) -> Rules:
+    return Rules(
+        zone=datetime.UTC,
+        short_names=False,
+        verified=False,
+        scale=Scale(recommended=recommended),
+    )
+
+
+def read(name: str, how: Rules) -> tuple[list[bytes], list[str]]:
+    """The records of a sample, and why rows are none."""
+    found = chosen(parts_of(SAMPLES / name), "auto")
+    (source,) = found.sources
+    reader = found.format.reader(source.head, how)
+    records, reasons = [], []
+    for _, row in source.rows(source.part):
+        try:
+            records.append(reader(row).record)
+        except (RowRefusedError, RowSkippedError) as reason:
+            reasons.append(str(reason))
+    return records, reasons
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_review_is_what_the_export_says_and_valid_to_the_daemon(name: str) -> None:
+    records, _ = read(name, rules())
+    found = [msgspec.json.decode(each, type=Review) for each in records]
+
+    assert EXPECTED[name] == [
+        (
+            each.source,
+            each.author,
+            each.rating,
+            each.date.isoformat(),
+            each.text,
+            each.verified,
+            each.owner_reply.date.isoformat() if each.owner_reply else None,
+        )
+        for each in found
+    ]
+    assert "@" not in b"".join(records).decode()
+
+
+def test_a_recommendation_is_refused_where_nobody_wants_stars_of_it() -> None:
+    reason = "a recommendation has no stars (--recommended takes it as 5, its opposite as 1)"
+
+    assert [reason, reason] == read("facebook.json", rules(recommended=False))[1]
+    assert [reason, reason] == read("apify_facebook.json", rules(recommended=False))[1]
+    assert [reason] == read("birdeye.json", rules(recommended=False))[1]
+
+
+@pytest.mark.parametrize("name", ["yotpo.csv", "judgeme.csv", "judgeme.json"])
+def test_what_is_not_published_there_is_not_published_here(name: str) -> None:
+    assert ["not published at the platform"] == read(name, rules())[1]
+
+
+def test_what_the_export_says_of_verified_stands_against_the_operator() -> None:
+    how = rules()
+    how.verified = True
+    said = [msgspec.json.decode(each)["verified"] for each in read("yotpo.json", how)[0]]
+    unsaid = [msgspec.json.decode(each)["verified"] for each in read("serpapi.json", how)[0]]
+
+    assert ([True, False], [True, True]) == (said, unsaid)
+
+
+def test_a_review_of_google_is_one_with_and_without_its_name() -> None:
+    found = chosen(parts_of(SAMPLES / "google_api.json"), "auto")
+    reader = found.format.reader(found.sources[0].head, rules())
+    fields = dict(found.sources[0].head.sample[0])
+    named = reader(Row({**fields, "name": "accounts/1/locations/2/reviews/X", "reviewId": "X"}, ""))
+    without = {name: value for name, value in fields.items() if name != "name"}
+
+    assert named.key == reader(Row({**without, "reviewId": "X"}, "")).key
