@@ -16,6 +16,7 @@ Facts = Mapping[str, object]
 """Members of the business, as reviews.json spells them."""
 
 _DAYS: Final = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
+_HANDLE: Final = 4  # letters of a name that is one word
 _FORMS: Final = frozenset(
     (
         *("inc", "llc", "ltd", "limited", "co", "corp", "corporation", "company", "plc", "llp"),
@@ -40,18 +41,23 @@ def filled(there: Facts, facts: Facts) -> dict[str, object]:
 
 
 def same_name(one: str, other: str) -> bool:
-    """Whether two names may be of one business: equal, or one with words more than the other."""
+    """Whether two names may be of one business: equal, or one with more to it than the other.
+
+    Handles of social networks are written together: ``harborlaw`` is Harbor Law Group.
+    """
     first_, second = _words(one), _words(other)
-    return first_ <= second or second <= first_
+    shorter, longer = sorted(("".join(first_), "".join(second)), key=len)
+    together = len(shorter) >= _HANDLE and longer.startswith(shorter)
+    return together or set(first_) <= set(second) or set(second) <= set(first_)
 
 
-def _words(name: str) -> frozenset[str]:
+def _words(name: str) -> list[str]:
     bare = unicodedata.normalize("NFKD", name.casefold())
     letters = "".join(
         each if each.isalnum() else " " for each in bare if not unicodedata.combining(each)
     )
-    words = frozenset(letters.replace("'", "").split())
-    return words - _FORMS or words
+    words = letters.split()
+    return [each for each in words if each not in _FORMS] or words
 
 
 def listing(found: Fields) -> Facts:

@@ -195,6 +195,11 @@ def _scaled(order: Order, outcome: Outcome) -> None:
 def _usable(order: Order, staged: Staging, outcome: Outcome) -> None:
     if staged.count():
         return
+    if count := order.rules.tally["unrated"]:
+        raise SayMoreError(
+            f"its {count:,} recommendations have no stars",
+            "Say --recommended to take them as 5, or as 1 where it is not recommended",
+        )
     if outcome.refused:
         raise _useless(outcome, f"none of its {outcome.refused:,} rows")
     if order.replace:

@@ -114,6 +114,8 @@ def test_only_what_is_empty_is_filled() -> None:
         ("Müller Sanitär GmbH", "Muller Sanitar", True),
         ("Acme Plumbing", "Joe's Pizza", False),
         ("Acme Plumbing", "Best Plumbing", False),
+        ("Harbor Law Group", "harborlaw", True),
+        ("Harbor Law Group", "harborgrill", False),
         ("Zoe", "", True),
     ],
 )
