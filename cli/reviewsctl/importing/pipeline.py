@@ -1,5 +1,6 @@
 """One import from beginning to end: recognise, read, stage, merge, replace."""
 
+import contextlib
 import datetime
 import os
 import sqlite3
@@ -79,20 +80,30 @@ def _run(order: Order, talk: Talk) -> Outcome:
         for path in order.exports:
             own = parts_of(path)
             parts += own
-            mapped = bool(order.rules.columns.mapped)
-            exports.append(_Export(path, chosen(own, order.wanted, mapped=mapped)))
+            exports.append(_Export(path, _chosen(order, own)))
         return _import(order, talk, exports)
     finally:
         for part in parts:
             part.close()
 
 
+def _chosen(order: Order, parts: Sequence[Part]) -> Recognised:
+    """What an export is; of several, ``--map`` is for those that nobody knows."""
+    mapped = bool(order.rules.columns.mapped)
+    if mapped and len(order.exports) > 1:
+        with contextlib.suppress(ImportRefusedError):
+            found = chosen(parts, order.wanted)
+            if not found.format.generic:
+                return found
+    return chosen(parts, order.wanted, mapped=mapped)
+
+
 def _import(order: Order, talk: Talk, exports: Sequence[_Export]) -> Outcome:
     formats = list(dict.fromkeys(each.kind.format for each in exports))
     sources = [source for each in exports for source in each.kind.sources]
     outcome = Outcome(formats=formats, files=len(sources))
+    _fitting(order, exports)
     for each in exports:
-        _fitting(order, each)
         outcome.says += _recognised(order, each)
     readers = [
         (source, each.kind.format.reader(source.head, order.rules))
@@ -140,23 +151,25 @@ def _stage(staged: Staging, outcome: Outcome, where: str, read: Reader, row: Row
         raise _useless(outcome, f"not one in ten of its first {useless + staged.added:,} rows")
 
 
-def _fitting(order: Order, export: _Export) -> None:
+def _fitting(order: Order, exports: Sequence[_Export]) -> None:
     """What the operator says of columns is for tables whose columns are read by their names."""
-    kind, rules = export.kind.format, order.rules
+    rules, kinds = order.rules, [each.kind.format for each in exports]
+    generic = any(each.generic for each in kinds)
     said = {
-        "--map": rules.columns.mapped,
-        "--source": rules.columns.source,
-        "--scale": rules.scale.best,
+        "--map": (rules.columns.mapped, generic or any(each.tabular for each in kinds)),
+        "--source": (rules.columns.source, generic),
+        "--scale": (rules.scale.best, generic),
     }
-    for option, value in said.items():
-        if value and not kind.generic and not (option == "--map" and kind.tabular):
+    for option, (value, fits) in said.items():
+        if value and not fits:
             raise SayMoreError(
-                f"{option} is for tables of nobody in particular; this is {kind.title}",
+                f"{option} is for tables of nobody in particular; this is {kinds[0].title}",
                 f"Leave it out; or read it as a table all the same: --from csv {option} ...",
             )
-    if order.replace and kind.partial:
+    partial = next((each.partial for each in kinds if each.partial), "")
+    if order.replace and partial:
         raise ImportRefusedError(
-            f"--replace would remove the reviews that this export leaves out: {kind.partial}",
+            f"--replace would remove the reviews that this export leaves out: {partial}",
             "Import it without --replace.",
         )
 

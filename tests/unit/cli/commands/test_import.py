@@ -267,14 +267,21 @@ def test_an_export_of_another_location_without_a_name_is_a_question(
 
 def test_several_files_are_one_import(environment: dict[str, str], data: Path) -> None:
     """Pages of one platform, and several platforms, at once: nothing is written before all is read."""
-    names = ("takeout", "trustpilot.csv", "google_batch.json")
-    files = [str(SAMPLES / name) for name in names]
+    names = ("takeout", "trustpilot.csv", "google_batch.json", "plain.json")
+    options = ["rating=points", "date=when", "author=who.name", "text=words"]
+    files = [
+        *(str(SAMPLES / name) for name in names),
+        *(part for option in options for part in ("--map", option)),
+        *("--scale", "10", "--source", "shop", "--unverified"),
+    ]
     run = imported(environment, data, *files)
-    broken = imported(environment, data, *files, str(SAMPLES / "unknown.json"), code=1)
+    broken = imported(environment, data, *files, str(SAMPLES / "no_rating.csv"), code=2)
 
-    assert "imported 10 new, 1 changed, 0 unchanged, 1 refused" in run.stdout
-    assert {"website", "google", "trustpilot"} == {each["source"] for each in reviews_of(data)}
-    assert "unknown.json: not recognised" in broken.stderr
+    assert "imported 12 new, 1 changed, 0 unchanged, 1 refused" in run.stdout
+    assert {"website", "google", "trustpilot", "shop"} == {
+        each["source"] for each in reviews_of(data)
+    }
+    assert 'there is no column "points"' in broken.stderr
     assert "0 new" in imported(environment, data, *files).stdout
 
 
@@ -445,6 +452,8 @@ def test_no_error_steers_the_terminal(
         ["--location", "9"],
         ["--names", "none"],
         ["--from", "word"],
+        ["--scale", "10"],
+        ["--source", "shop"],
     ],
 )
 def test_wrong_usage_is_exit_code_2_and_writes_nothing(
