@@ -22,6 +22,7 @@ from reviewsctl.importing.review import (
     OwnerReply,
     Reply,
     RowRefusedError,
+    alike,
 )
 from reviewsctl.importing.signature import Shape
 from reviewsctl.importing.times import Reading, moment, zoned
@@ -154,6 +155,7 @@ class Rules:
             source=str(whole(review.source)),
             edited=0 if edited is None else int(zoned(edited, datetime.UTC).timestamp() * 1000),
             place=found.place,
+            alike=alike(review.source, review.author, day.isoformat(), review.rating),
             record=encoded(review),
         )
 

@@ -18,6 +18,7 @@ from reviewsctl.importing.examples import EXAMPLES
 from reviewsctl.importing.format import encoded
 from reviewsctl.importing.ids import merge_key
 from reviewsctl.importing.readers.json_file import Document, Piece
+from reviewsctl.importing.review import alike
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import word
 
@@ -44,6 +45,8 @@ class Tally:
     """There, not in the export, and left out by ``--replace``."""
     leaving: list[str] = field(default_factory=list)
     """The first of these, for the operator."""
+    alike: int = 0
+    """Kept, but like a review of the export in all but the id."""
     examples: int = 0
     """Reviews of ``reviewsctl init``, left out."""
     name: str = ""
@@ -94,6 +97,7 @@ class Merge:
         self._replaced = frozenset(replaced)
         self._sources = frozenset(place.source for place in replaced)
         self._facts = facts or {}
+        self._alikes = staged.alikes()
         self._used = bytearray(staged.largest() + 1)
         self._updated_at = updated_at
         self._first = True
@@ -197,6 +201,10 @@ class Merge:
                 tally.leaving.append(_named(review))
             return
         tally.kept += 1
+        author, day, rating = map(review.get, ("author", "date", "rating"))
+        said = (source, author, day, rating)
+        if all(isinstance(each, str | int) for each in said) and alike(*said) in self._alikes:
+            tally.alike += 1
         self._write(piece.text.encode())
 
     def _leaves(self, review: dict[str, object]) -> bool:

@@ -333,6 +333,12 @@ def _say_merged(outcome: Outcome) -> None:
     outcome.business = tally.filled
     if tally.examples:
         outcome.notes.append(f"{tally.examples:,} examples of reviewsctl init left out")
+    if tally.alike:
+        outcome.notes.append(
+            f"there already, and like one of the export in source, author, date and rating, but with "
+            f"another id: {tally.alike:,}. If another tool exported them, they are there twice now; "
+            "reviewsctl check names them"
+        )
     if outcome.business:
         outcome.notes.append(f"the business got from the export: {', '.join(outcome.business)}")
     if tally.different and tally.given not in (None, tally.total):

@@ -105,8 +105,22 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Of two versions in one export the greater one counts; milliseconds."""
     place: str = ""
     """Which of several locations it belongs to, as the export names it."""
+    alike: int = 0
+    """The same for reviews that say the same of source, author, day and rating (``alike``)."""
     record: bytes
     """The review, as JSON."""
+
+
+def alike(source: object, author: object, day: object, rating: object) -> int:
+    """A number by which one review under two ids is found, within one process.
+
+    Args:
+        source: Where it was written.
+        author: Who wrote it.
+        day: When, as YYYY-MM-DD.
+        rating: The stars.
+    """
+    return hash((source, author, day, rating))
 
 
 class RowRefusedError(Exception):

@@ -17,14 +17,15 @@ from reviewsctl.importing.review import Entry
 
 _BATCH = 1000  # entries between two statements
 _BATCH_BYTES = 4 * 1024 * 1024  # of their records
+_MAX_ALIKE = 200_000  # entries
 _CACHE_KIB = 32 * 1024
 
 # Of two versions the one that was edited later counts: one review under two accounts.
 _ADD = """
-INSERT INTO entry (key, edited, source, place, record) VALUES (?, ?, ?, ?, ?)
+INSERT INTO entry (key, edited, source, place, alike, record) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (key) DO UPDATE
 SET edited = excluded.edited, source = excluded.source, place = excluded.place,
-    record = excluded.record
+    alike = excluded.alike, record = excluded.record
 WHERE excluded.edited > entry.edited
 """
 
@@ -50,7 +51,7 @@ class Staging:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._batch: list[tuple[str, int, str, str, bytes]] = []
+        self._batch: list[tuple[str, int, str, str, int, bytes]] = []
         self._bytes = 0
         self.added = 0
         """How many were added; some of them twice."""
@@ -65,6 +66,7 @@ class Staging:
                 edited INTEGER NOT NULL,
                 source TEXT NOT NULL,
                 place TEXT NOT NULL,
+                alike INTEGER NOT NULL,
                 record BLOB NOT NULL
             );
         """)
@@ -73,7 +75,9 @@ class Staging:
     def add(self, entry: Entry) -> None:
         """Takes one more."""
         self.added += 1
-        self._batch.append((entry.key, entry.edited, entry.source, entry.place, entry.record))
+        self._batch.append(
+            (entry.key, entry.edited, entry.source, entry.place, entry.alike, entry.record)
+        )
         self._bytes += len(entry.record)
         if len(self._batch) >= _BATCH or self._bytes >= _BATCH_BYTES:
             self._flush()
@@ -98,6 +102,12 @@ class Staging:
         self._flush()
         (number,) = self._connection.execute("SELECT count(*) FROM entry").fetchone()
         return int(number)
+
+    def alikes(self) -> frozenset[int]:
+        """What the entries are found by under another id; nothing of more than memory is for."""
+        if self.count() > _MAX_ALIKE:
+            return frozenset()
+        return frozenset(each for (each,) in self._connection.execute("SELECT alike FROM entry"))
 
     def largest(self) -> int:
         """The greatest number; 0 when there are none."""
