@@ -7,13 +7,15 @@ again for each byte lets one small message stand for a minute of work. Patterns 
 
 import contextlib
 import io
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from reviewsctl.importing import ratings, times, values
+from reviewsctl.importing import business, ratings, times, values
 from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.platforms import columns
 from reviewsctl.importing.readers import csv_file, xlsx
 from reviewsctl.importing.readers.json_file import EACH, LINES, Document
 from reviewsctl.importing.readers.parts import Part
@@ -314,6 +316,15 @@ SCANS: dict[str, Scan] = {
         values.original,
     ),
     "a rating": (lambda n: "5 of" + " " * n + "x", ratings.stars),
+    "a rating on a scale": (
+        lambda n: "5" + " " * n + "/" + " " * n,
+        lambda text: ratings.Scale(best=10).stars(text, Counter()),
+    ),
+    "a name of a column": (lambda n: "é-" * (n // 2), columns.normal),
+    "the names of two businesses": (
+        lambda n: ("a " * (n // 4), "b " * (n // 4)),
+        lambda names: business.same_name(*names),
+    ),
     "control characters": (lambda n: "\x1b" * n, escaping.printable),
 }
 

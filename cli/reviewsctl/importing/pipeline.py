@@ -22,7 +22,7 @@ from reviewsctl.importing.readers.archive import DAMAGED
 from reviewsctl.importing.readers.json_file import DOWNLOAD, OWN_VALUE, Document
 from reviewsctl.importing.readers.parts import Part, parts_of
 from reviewsctl.importing.readers.watching import WORTH_SHOWING, Reading
-from reviewsctl.importing.recognize import Recognised, Source, chosen
+from reviewsctl.importing.recognize import Recognised, chosen
 from reviewsctl.importing.review import RowRefusedError, RowSkippedError
 from reviewsctl.importing.staging import Staging, held, staging
 from reviewsctl.importing.writing import Draft, draft
@@ -90,10 +90,10 @@ def _run(order: Order, talk: Talk) -> Outcome:
 def _chosen(order: Order, parts: Sequence[Part]) -> Recognised:
     """What an export is; of several, ``--map`` is for those that nobody knows."""
     mapped = bool(order.rules.columns.mapped)
-    if mapped and len(order.exports) > 1:
+    if mapped:
         with contextlib.suppress(ImportRefusedError):
             found = chosen(parts, order.wanted)
-            if not found.format.generic:
+            if not found.format.generic and (found.format.tabular or len(order.exports) > 1):
                 return found
     return chosen(parts, order.wanted, mapped=mapped)
 
@@ -357,13 +357,10 @@ def _facts(order: Order, staged: Staging, exports: Sequence[_Export]) -> dict[st
             said = export.kind.format.describes(source.head)
             if source.head.place in ("", *names) and len(names) <= 1:
                 facts = {**said, **{name: value for name, value in facts.items() if value}}
-    titles = titles_left(order, staged) or [each.head.title for each in _sources(exports)]
-    name = order.name or (titles[0] if len(set(titles)) == 1 else facts.get("name"))
+    listed = (source.head.title for each in exports for source in each.kind.sources)
+    titles = titles_left(order, staged) or list(dict.fromkeys(filter(None, listed)))
+    name = order.name or (titles[0] if len(titles) == 1 else facts.get("name"))
     return {**facts, "name": name}
-
-
-def _sources(exports: Sequence[_Export]) -> list[Source]:
-    return [source for export in exports for source in export.kind.sources]
 
 
 def _members(

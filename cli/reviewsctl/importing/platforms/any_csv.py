@@ -27,7 +27,7 @@ _SOURCE: Final = "import"  # what reviews are from when no column says
 _UNPUBLISHED: Final = frozenset(
     (
         *("unpublished", "not published", "hidden", "spam", "rejected", "declined", "pending"),
-        *("archived", "deleted", "draft", "disabled", "inactive"),
+        *("not-yet", "archived", "deleted", "draft", "disabled", "inactive"),
     )
 )
 

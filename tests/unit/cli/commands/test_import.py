@@ -205,6 +205,37 @@ def test_replace_follows_deletions_at_its_source_and_location_only(
     assert {"gone", "old"}.isdisjoint(ids)
 
 
+def test_on_a_terminal_nothing_is_removed_without_a_yes(
+    environment: dict[str, str], tmp_path: Path, data: Path
+) -> None:
+    export = json.loads((SAMPLES / "google_batch.json").read_text())
+    export["locationReviews"].pop()
+    (tmp_path / "fewer.json").write_text(json.dumps(export))
+    imported(environment, data, str(SAMPLES / "google_batch.json"))
+    words = ("import", str(tmp_path / "fewer.json"), "--replace", "--data", str(data))
+    no, seen = at_a_terminal(environment, b"n\n", *words)
+    kept = len(reviews_of(data))
+    yes, _ = at_a_terminal(environment, b"y\n", *words)
+
+    assert (1, 0) == (no, yes)
+    assert "  Max Power, 2025-02-03, google" in seen
+    assert "Remove them?" in seen
+    assert (4, 2) == (kept, len(reviews_of(data)))  # one had no location
+
+
+def test_a_place_whose_name_stands_behind_its_reviews_has_one(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    place = json.loads((SAMPLES / "places.json").read_text())
+    place["displayName"] = place.pop("displayName")
+    (tmp_path / "x.json").write_text(json.dumps(place))
+    (tmp_path / "data").mkdir()
+    imported(environment, tmp_path / "data", str(tmp_path / "x.json"))
+
+    file = json.loads((tmp_path / "data" / "reviews.json").read_bytes())
+    assert "Acme Plumbing" == file["business"]["name"]
+
+
 @pytest.mark.parametrize("name", ["places.json", "places_legacy.json", "yelp.json"])
 def test_what_is_never_complete_replaces_nothing(
     environment: dict[str, str], data: Path, name: str

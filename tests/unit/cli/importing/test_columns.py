@@ -3,12 +3,13 @@
 import gzip
 import io
 import json
+import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from reviewsctl.importing.errors import SayMoreError
+from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.format import Columns, Fields
 from reviewsctl.importing.platforms.columns import chosen, dates_of
 from reviewsctl.importing.readers.parts import Part, parts_of
@@ -77,6 +78,14 @@ def test_a_text_with_a_comma_that_is_not_in_quotes_is_not_cut() -> None:
     rows = [row.fault for _, row in source_of(part).rows(part)]
 
     assert ["more cells than columns: \"[' and clean']\"", ""] == rows
+
+
+def test_a_tar_archive_is_to_be_unpacked(tmp_path: Path) -> None:
+    """Google Takeout offers it beside the zip."""
+    with tarfile.open(tmp_path / "takeout.tgz", "w:gz") as archive:
+        archive.addfile(tarfile.TarInfo("x"))
+    with pytest.raises(ImportRefusedError, match="is a tar archive"):
+        parts_of(tmp_path / "takeout.tgz")
 
 
 def test_titles_above_the_header_are_passed_over(tmp_path: Path) -> None:
