@@ -88,6 +88,7 @@ def test_reviews_are_labelled_and_their_authors_never_sent(folder: Path) -> None
         result["labels"],
         result["refused"],
     )
+    assert str(folder / "insights.json") == result["file"]
     assert (2000, 200, 0.004) == (result["tokens_in"], result["tokens_out"], result["cost"])
     assert ({}, True) == (again, "rules did not make it" in refused)
     assert {f"Bearer {SECRET}"} == {each.headers["Authorization"] for each in model.received}

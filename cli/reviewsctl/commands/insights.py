@@ -253,7 +253,8 @@ def _label(
         raise typer.Exit(EXIT_INTERRUPTED) from None
     written = _written(outcome.folder, json.loads(outcome.insights))
     if as_json:
-        typer.echo(json_line(command.document(outcome, bill)))
+        file = str(outcome.folder / FILE)
+        typer.echo(json_line(command.document(outcome, bill) | {"file": file}))
         return
     for line in (*command.told(outcome, bill, options.model), written):
         typer.echo(printable(line))

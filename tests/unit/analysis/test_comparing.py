@@ -1,0 +1,69 @@
+"""What the rules make against a file that somebody wrote in his own way (insights.md 8)."""
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from reviewsd.analysis.comparing import Agreement, Comparison, Figures, Row, compare
+
+RULES = {
+    "aspects": [{"id": "work_quality", "label": "Quality of work", "mention_count": 2}],
+    "entities": {"technicians": [{"id": "ann-lee", "name": "Ann Lee", "mention_count": 1}]},
+    "temporal": {"trend": "stable"},
+    "per_review": {
+        "a": {
+            "sentiment": "positive",
+            "aspects": [{"id": "work_quality", "sentiment": "positive"}],
+            "technicians": ["ann-lee"],
+        },
+        "b": {
+            "sentiment": "negative",
+            "aspects": [{"id": "work_quality", "sentiment": "positive"}],
+        },
+    },
+}
+
+
+def compared(file: dict[str, Any]) -> Comparison:
+    sides = [
+        {name: Raw(msgspec.json.encode(each)) for name, each in s.items()} for s in (file, RULES)
+    ]
+    return compare(*sides)
+
+
+def test_things_are_known_by_any_of_their_names() -> None:
+    found = compared(
+        {
+            "aspects": ["Quality of work", {"id": "speed", "label": "Speed", "positive_pct": 0}],
+            "entities": {"technicians": [{"id": "t1", "name": "Ann Lee"}]},
+            "per_review": {
+                "a": {"aspects": ["Quality of work"], "technicians": ["Ann Lee", "Bo"]},
+                "b": {
+                    "sentiment": "negative",
+                    "aspects": [{"id": "work_quality", "sentiment": "negative"}],
+                },
+                "c": {"sentiment": "positive"},
+            },
+        }
+    )
+    assert (
+        Row(
+            id="Quality of work",
+            label="Quality of work",
+            file=Figures(),
+            rules=Figures(mention_count=2),
+        ),
+        Row(id="speed", label="Speed", file=Figures(positive_pct=0), rules=None),
+    ) == found.aspects
+    assert ["t1"] == [each.id for each in found.technicians]
+    assert 2 == found.reviews  # the third is in the file alone
+    assert Agreement(file=2, rules=2, both=2, same_sentiment=0) == found.mentions["aspects"]
+    assert Agreement(file=2, rules=1, both=1) == found.mentions["technicians"]
+    assert Agreement(file=1, rules=2, both=1, same_sentiment=1) == found.mentions["reviews"]
+
+
+def test_a_file_that_says_nothing_has_no_figures() -> None:
+    found = compared({})
+    assert (None, "stable") == found.trend
+    assert (0, [None]) == (found.reviews, [each.file for each in found.aspects])
