@@ -58,7 +58,7 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> int:
         from reviewsd.config import show
 
         return _answer(show.schema(), 0)
-    if options.insights or options.explain is not None or options.label is not None:
+    if options.insights or options.explain is not None:
         return tell_insights(options, environ)
     if options.check and options.json:
         return check_for_programs(options.config, options.data, environ)
@@ -148,10 +148,12 @@ def _parser() -> argparse.ArgumentParser:
         parser.add_argument(hidden, action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--data", type=Path, help=argparse.SUPPRESS)
     parser.add_argument(
-        "--insights", choices=("served", "made", "compared", "suggested"), help=argparse.SUPPRESS
+        "--insights",
+        choices=("served", "made", "compared", "suggested", "labelled"),
+        help=argparse.SUPPRESS,
     )
     parser.add_argument("--explain", help=argparse.SUPPRESS)
-    parser.add_argument("--label", help=argparse.SUPPRESS)
+    parser.add_argument("--model", help=argparse.SUPPRESS)
     parser.add_argument("--batch", type=int, default=20, help=argparse.SUPPRESS)
     parser.add_argument("--limit", type=int, help=argparse.SUPPRESS)
     return parser
@@ -205,7 +207,7 @@ def _reviews(count: int) -> str:
 def tell_insights(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Tell the insights, or why a review has its labels, as JSON."""
     from reviewsd.app import check as inspection
-    from reviewsd.app import insights, labeller
+    from reviewsd.app import insights
     from reviewsd.config.errors import ConfigError
     from reviewsd.domain.findings import DataError
     from reviewsd.publish import sources
@@ -214,15 +216,9 @@ def tell_insights(options: argparse.Namespace, environ: Mapping[str, str]) -> in
         folder = insights.read(options.config, options.data, environ)
         if options.explain is not None:
             return _answer(folder.explanation(options.explain), 0)
-        if options.label is not None:
-            session = labeller.Labeller(folder, options.label, options.batch)
-            labeller.run(session, options.limit, sys.stdin.buffer)
-            return 0
-        if options.insights == "compared":
-            return _answer(folder.compared(), 0)
-        if options.insights == "suggested":
-            return _answer(folder.suggested(), 0)
-        return _answer(folder.insights(made=options.insights == "made"), 0)
+        if options.insights == "labelled":
+            return label(folder, options)
+        return _answer(folder.answer(options.insights), 0)
     except ConfigError as error:
         return _fail(error.lines, EX_CONFIG)
     except DataError as error:
@@ -231,6 +227,15 @@ def tell_insights(options: argparse.Namespace, environ: Mapping[str, str]) -> in
         return _fail([inspection.WRITTEN], EX_DATAERR)
     except OSError as error:
         return _fail([f"{error.filename}: {error.strerror}"], EX_DATAERR)
+
+
+def label(folder: "insights.Folder", options: argparse.Namespace) -> int:
+    """Have the reviews labelled by a model that reviewsctl asks."""
+    from reviewsd.app import labeller
+
+    session = labeller.Labeller(folder, options.model, options.batch)
+    labeller.run(session, options.limit, sys.stdin.buffer)
+    return 0
 
 
 def check_for_programs(path: Path | None, data: Path | None, environ: Mapping[str, str]) -> int:

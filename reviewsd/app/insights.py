@@ -62,6 +62,16 @@ class Folder:
     dataset: Dataset
     settings: Settings
 
+    def answer(self, which: str) -> Served | Compared | Suggested:
+        """The answer to ``--insights``."""
+        match which:
+            case "compared":
+                return self.compared()
+            case "suggested":
+                return self.suggested()
+            case _:
+                return self.insights(made=which == "made")
+
     def insights(self, *, made: bool) -> Served:
         """The insights that are served; or all of those that the rules make, whatever is served."""
         dataset = self.dataset

@@ -1,6 +1,6 @@
 """What ``reviewsctl insights --model`` asks: batches for a language model, and insights of its answers.
 
-``reviewsctl`` runs ``reviewsd --label MODEL`` and speaks with it in lines of JSON; it alone speaks with
+``reviewsctl`` runs ``reviewsd --insights labelled --model NAME`` and speaks with it in lines of JSON; it alone speaks with
 the model. First it sends the records of earlier runs and an empty line, then ``next``, ``answer`` and
 ``end``; each has one line as its answer (insights.md 7).
 """
@@ -263,7 +263,7 @@ class Labeller:
         by_rules = len(dataset.records) - self._wordless - by_model
         with tempfile.TemporaryDirectory() as folder:
             file = made_insights.make(
-                dataset, self._folder.settings, lambda *_: None, folder=Path(folder), earlier=labels
+                dataset, self._folder.settings, lambda *_: None, folder=Path(folder), keep=labels
             )
         method = msgspec.json.decode(file.members["method"], type=dict[str, object])
         method |= {

@@ -16,7 +16,7 @@ from typing import Self
 import msgspec
 from msgspec import Raw
 
-from reviewsd.analysis.analysing import EarlierLabels, LabelStore, analyse
+from reviewsd.analysis.analysing import LabelStore, analyse
 from reviewsd.analysis.settings import Settings
 from reviewsd.domain.dataset import Dataset, InsightsFile, Mentions, Progress
 from reviewsd.domain.insights import Insights, PerReview
@@ -46,7 +46,6 @@ def make(
     progress: Progress,
     *,
     folder: Path,
-    earlier: EarlierLabels | None = None,
     keep: LabelStore | None = None,
 ) -> InsightsFile:
     """Insights made from the reviews of a dataset.
@@ -56,8 +55,7 @@ def make(
         settings: What the owner says.
         progress: Told how far it is.
         folder: Where a file without a name may be written.
-        earlier: Labels that there are, such as those of the last publication.
-        keep: Where those of this one are kept, if they are.
+        keep: Labels that are known, to which the rules add what is missing.
 
     Raises:
         OSError: The folder cannot be written: the disk is full, for one.
@@ -70,7 +68,6 @@ def make(
             dataset.business,
             settings,
             generated_at=generated_at,
-            earlier=earlier,
             keep=keep,
             per_review=entries.add,
         )

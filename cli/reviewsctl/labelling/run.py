@@ -1,6 +1,6 @@
 """A run: the reviews in batches to the model, its labels through the checks of ``reviewsd`` to insights.
 
-``reviewsd --label`` has the reviews, makes the batches, checks the answers and counts; here is what
+``reviewsd --insights labelled`` has the reviews, makes the batches, checks the answers and counts; here is what
 asks the model, what keeps its labels, and what may be spent (insights.md 7).
 """
 
@@ -121,7 +121,7 @@ def run(order: Order, model: Model, bill: Bill, talk: Talk) -> Outcome:
         DaemonError: The data or the configuration cannot be used.
         OSError: The folder cannot be written.
     """
-    arguments = [f"--label={order.model}", f"--batch={BATCH}"]
+    arguments = ["--insights=labelled", f"--model={order.model}", f"--batch={BATCH}"]
     if order.limit is not None:
         arguments.append(f"--limit={order.limit}")
     with program.conversation(order.config, order.data, *arguments) as labeller:
