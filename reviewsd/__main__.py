@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from twisted.internet.posixbase import PosixReactorBase
 
+    from reviewsd.app import insights
     from reviewsd.app.reload import Read
     from reviewsd.config.schema import Config
     from reviewsd.domain.dataset import Dataset
