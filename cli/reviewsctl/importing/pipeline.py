@@ -18,6 +18,7 @@ from reviewsctl.importing.format import Reader, Row
 from reviewsctl.importing.locations import located, titles_left
 from reviewsctl.importing.merge import Merge, Tally
 from reviewsctl.importing.order import Order, Outcome, Talk, reviews
+from reviewsctl.importing.platforms import own
 from reviewsctl.importing.readers.archive import DAMAGED
 from reviewsctl.importing.readers.json_file import DOWNLOAD, OWN_VALUE, Document
 from reviewsctl.importing.readers.parts import Part, parts_of
@@ -297,7 +298,10 @@ def _merge(  # one step of one import
         )
         there = folder.look(name)
         if there is None:
-            merging.anew(_members(order, facts, exports))
+            members = _members(order, facts, exports)
+            merging.anew(members)
+            if members.keys() == {"business"}:
+                merging.tally.filled = {name: facts[name] for name in facts if facts[name]}
             return merging.tally
         with Reading("merging", there.st_size, talk.tell).file(folder.open(name)) as file:
             merging.onto(Document(file, name, _MEND, OWN_VALUE))
@@ -340,7 +344,7 @@ def _say_merged(outcome: Outcome) -> None:
             "reviewsctl check names them"
         )
     if outcome.business:
-        outcome.notes.append(f"the business got from the export: {', '.join(outcome.business)}")
+        outcome.notes.append(f"what the business got: {', '.join(outcome.business)}")
     if tally.different and tally.given not in (None, tally.total):
         outcome.notes.append(
             f"aggregate_rating in the file is kept: it says {reviews(tally.given or 0)}, there are "
@@ -367,9 +371,12 @@ def _members(
     order: Order, facts: dict[str, object], exports: Sequence[_Export]
 ) -> dict[str, object]:
     """What a new file has beside the reviews."""
-    around: dict[str, object] = dict(exports[0].kind.sources[0].head.around)
-    if isinstance(around.get("business"), dict):
-        return around
+    ours = [
+        source for each in exports if each.kind.format is own.FORMAT for source in each.kind.sources
+    ]
+    for source in ours:
+        if isinstance(source.head.around.get("business"), dict):
+            return dict(source.head.around)
     if not facts.get("name"):
         raise SayMoreError(
             f"there is no {order.target} yet, and the export does not say what the business is "

@@ -98,7 +98,7 @@ def test_what_is_there_stays_and_what_is_new_comes(environment: dict[str, str], 
         "imported 6 new, 1 changed, 0 unchanged, 1 refused (list with --verbose)",
         "note: 1 skipped: without a star rating",
         "note: 1 were there more than once",
-        "note: the business got from the export: phone, address",
+        "note: what the business got: phone, address",
         (
             "note: aggregate_rating in the file is kept: it says 2 reviews, there are 8 now. Leave "
             "it out of the file to have it computed"
