@@ -84,7 +84,10 @@ def titled(title: object, text: object) -> str | None:
     head, body = words(title), words(text)
     if head is None or body is None:
         return head or body
-    if body.strip().startswith(head.strip().rstrip("….")):
+    whole, said = head.strip(), body.strip()
+    stem = whole.rstrip("….")
+    ends_a_word = stem != whole or not said[len(stem) : len(stem) + 1].isalnum()
+    if said.startswith(stem) and ends_a_word:
         return body
     return f"{head}\n\n{body}"
 

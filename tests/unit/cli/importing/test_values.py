@@ -129,6 +129,8 @@ def test_a_recommendation_is_five_or_one_where_that_is_wanted() -> None:
 def test_a_title_stands_before_the_text_unless_it_is_its_beginning() -> None:
     assert "Great\n\nThey came." == titled("Great", "They came.")
     assert "Never came. I waited." == titled("Never came…", "Never came. I waited.")
+    assert "Great\n\nGreatly annoyed." == titled("Great", "Greatly annoyed.")
+    assert "Never came." == titled("Never came", "Never came.")
     assert ("Great", "They came.", None) == (
         titled("Great", " "),
         titled(None, "They came."),
