@@ -21,6 +21,7 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+_MARK = "\N{REPLACEMENT CHARACTER}"
 _HEADER = 64 * 1024  # characters in which the first line of a file ends
 
 
@@ -42,7 +43,7 @@ class Dialect:
 def dialect_of(part: Part) -> Dialect:
     """How a file is written.
 
-    UTF-8 if all of it is, else what Windows writes in the west.
+    UTF-8 if all or most of it is, else what Windows writes in the west.
 
     Raises:
         ImportRefusedError: It is no table of two columns or more.
@@ -136,8 +137,24 @@ def _encoding(part: Part) -> str:
                 chunk = file.read(_CHUNK)
             decoder.decode(b"", final=True)
         except UnicodeDecodeError:
-            return "cp1252"
+            return _likelier(part)
     return "utf-8"
+
+
+def _likelier(part: Part) -> str:
+    """Of a file that is not all UTF-8: that, with bytes that are damaged, or what Windows writes.
+
+    Of the latter hardly any two bytes are a character of UTF-8.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    damaged = whole = 0
+    with part.open() as file:
+        while chunk := file.read(_CHUNK):
+            text = decoder.decode(chunk)
+            marks = text.count(_MARK)
+            damaged += marks
+            whole += len(text) - len(text.encode("ascii", "ignore")) - marks
+    return "utf-8" if whole > damaged else "cp1252"
 
 
 def _text(part: Part, encoding: str) -> io.TextIOWrapper:

@@ -38,6 +38,13 @@ def test_encoding_and_delimiter_are_found(encoding: str, delimiter: str, end: st
     ))  # fmt: skip
 
 
+def test_one_damaged_byte_does_not_turn_all_names_into_others() -> None:
+    """The whole file was read as Windows writes: Jörg became JÃ¶rg."""
+    damaged = "a,b\nJörg,José\nZoë,x\n".encode().replace(b"x", b"\xff")
+
+    assert [(2, {"a": "Jörg", "b": "José"}), (3, {"a": "Zoë", "b": "\ufffd"})] == read(damaged)
+
+
 def test_excels_first_line_is_passed_over() -> None:
     assert [(2, {"a": "1", "b": "2"})] == read(b"sep=;\r\na;b\r\n1;2\r\n")
 
