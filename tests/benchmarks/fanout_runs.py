@@ -141,7 +141,8 @@ class Bench:
                     reload = reloading.submit(daemon.reload)
                     health = _Health(asking)
                     run = _watch(case, daemon.process.pid, sink, counts, health, None)
-                    assert reload.result()["outcome"] == "published"
+                    # the watcher may have been quicker
+                    assert reload.result()["outcome"] in {"published", "unchanged"}
                 body = daemon.get(urls.ATOM_FEED).body
                 assert hashlib.sha256(body).digest() == Counts.read(counts).digest
                 assert daemon.stop() == 0
