@@ -5,6 +5,7 @@ from twisted.internet.interfaces import IProtocolFactory, IReactorTime
 from reviewsd.app.descriptors import connections
 from reviewsd.config import convert
 from reviewsd.config.schema import Config
+from reviewsd.domain.addresses import neighbourhood
 from reviewsd.http1.hosts import Hosts
 from reviewsd.http1.responses import Responses
 from reviewsd.monitoring.readiness import Readiness
@@ -52,7 +53,8 @@ def build_workload(clock: IReactorTime, config: Config, tally: Counters) -> Work
         else None
     )
     memory = AnswerMemory(config.mcp.max_held // config.workers)
-    workload = Workload(CooperativeScheduler(clock), memory, networks, limit)
+    scheduler = CooperativeScheduler(clock, group=neighbourhood)
+    workload = Workload(scheduler, memory, networks, limit)
     tally.include(workload.counts)
     return workload
 

@@ -11,6 +11,7 @@ leads to.
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from ipaddress import (
     AddressValueError,
     IPv4Address,
@@ -208,6 +209,7 @@ def client_network(address: str) -> str:
         return address
 
 
+@lru_cache(4_096)  # 10 us for each connection
 def neighbourhood(client: str) -> str:
     """The address network that a client network is in: whoever has one has 256 clients, or 65,536."""
     try:

@@ -31,7 +31,9 @@ class Bench:
     def __init__(self) -> None:
         self.now = 0.0
         self.clock = Clock()
-        self.scheduler = CooperativeScheduler(self.clock, lambda: self.now)
+        self.scheduler = CooperativeScheduler(
+            self.clock, lambda: self.now, lambda client: client.partition("/")[0]
+        )
         self.log: list[str] = []
         """What was done, in order: the name of the work for each of its steps."""
         self.turns: list[float] = []
@@ -236,6 +238,34 @@ def test_who_asks_for_one_thing_has_most_of_it_done_first(bench: Bench) -> None:
         bench.turn()
 
     assert bench.now - before < 2 * 20 * MS
+
+
+def test_clients_of_one_group_delay_others_no_more_than_one_client_does(bench: Bench) -> None:
+    """Somebody with a /48 is 65,536 clients."""
+    bench.occupy()
+    for number in range(128):
+        bench.wait(f"greedy/{number}", *20 * [MS])
+    bench.turn()
+    before = bench.now
+    other = bench.wait("other", *20 * [MS])
+    while other.result is None:
+        bench.turn()
+
+    assert bench.now - before < 2 * 20 * MS
+
+
+def test_clients_of_one_group_take_turns(bench: Bench) -> None:
+    """However much their neighbours ask for."""
+    bench.occupy()
+    for _ in range(128):
+        bench.wait("a/greedy", *20 * [MS])
+    before = bench.now
+    other = bench.wait("a/other", *20 * [MS])
+    while other.result is None:
+        bench.turn()
+
+    assert bench.now - before < 2 * 20 * MS + 4 * SLICE_SECONDS
+    assert 129 > bench.scheduler.waiting > 100
 
 
 def test_long_steps_are_made_up_for(bench: Bench) -> None:
