@@ -16,6 +16,7 @@ import os
 import sys
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+_INTERRUPTED = 130  # interfaces.md 1.4
 _WIDTH = 80  # columns; what the file is made for
 
 
@@ -23,6 +24,9 @@ def main() -> None:
     """The console script ``reviewsctl``."""
     try:
         _main()
+    except KeyboardInterrupt:  # while it starts; commands have more to say
+        sys.stderr.write("Error: interrupted\n")
+        sys.exit(_INTERRUPTED)
     except OSError as fault:
         if fault.errno not in _NO_ROOM:
             raise

@@ -128,7 +128,7 @@ class Reads:
 
     def _pays(self, request: Request, parts: tuple[Buffer, ...]) -> bool:
         """Whether an answer goes out in gzip (decision 9)."""
-        return MIN_GZIP <= sum(map(len, parts)) <= MAX_GZIP and self.responses.wants_gzip(request)
+        return self.responses.wants_gzip(request) and MIN_GZIP <= sum(map(len, parts)) <= MAX_GZIP
 
     def _gzipped(
         self,

@@ -605,3 +605,12 @@ def test_a_full_disk_is_a_sentence(
         )
     said = "Error: cannot write the output: No space left on device\nMake room.\n"
     assert (1, said) == (run.returncode, run.stderr)
+
+
+def test_ctrl_c_while_it_starts_is_one_line(environment: dict[str, str], tmp_path: Path) -> None:
+    """Ctrl-C may come while modules are imported, as this one does it."""
+    early = tmp_path / "early"
+    early.mkdir()
+    (early / "typer.py").write_text("raise KeyboardInterrupt")
+    run = reviewsctl({**environment, "PYTHONPATH": f"{early}:{environment['PYTHONPATH']}"}, "ping")
+    assert (130, "", "Error: interrupted\n") == (run.returncode, run.stdout, run.stderr)
