@@ -277,6 +277,6 @@ def test_reviews_that_the_insights_leave_out_are_counted(folder: Path) -> None:
 
 def test_the_daemon_does_not_load_the_analyser() -> None:
     """Its word lists take memory and time at the start; they are the publishing process's."""
-    program = "import sys, reviewsd.__main__; print(*(n for n in sys.modules if '.analysis' in n))"
+    program = "import sys, reviewsd.app.daemon; print(*(n for n in sys.modules if '.analysis' in n))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert {b"reviewsd.analysis", b"reviewsd.analysis.labels"} == set(done.stdout.split())
