@@ -1,18 +1,18 @@
-"""All fixed documents of a site, in the order in which they are published (pages.md 1)."""
+"""All that is published of a site: fixed documents, and frames for what requests ask for (pages.md 1, 2)."""
 
 from collections.abc import Iterator
 
-from reviewsd.pages import home
+from reviewsd.pages import home, reviews
 from reviewsd.pages.document import FixedDocument
+from reviewsd.pages.frames import Frames
 from reviewsd.pages.rendering import Renderer
-from reviewsd.pages.site import Site
 
 
-def documents(site: Site) -> Iterator[FixedDocument]:
-    """Render everything that has a fixed address.
+def documents(renderer: Renderer, frames: Frames) -> Iterator[FixedDocument]:
+    """Render everything that has a fixed address, in the order in which it is published.
 
     Raises:
         TemplateError: A file of the operator's is faulty.
     """
-    renderer = Renderer(site)
     yield from home.documents(renderer)
+    yield from reviews.documents(renderer, frames)

@@ -25,8 +25,9 @@ from reviewsd.domain.naming import mention_key
 from reviewsd.domain.records import Record
 from reviewsd.domain.reviews import Review
 from reviewsd.http1 import urls
-from reviewsd.pages import publication
+from reviewsd.pages import publication, reviews
 from reviewsd.pages.document import FixedDocument
+from reviewsd.pages.rendering import Renderer
 from reviewsd.pages.site import PageSettings
 from reviewsd.publish import atom, documents, excerpts, fragments, json_feed
 from reviewsd.publish import site as sites
@@ -115,7 +116,10 @@ def compile_folder(
             dict(templates or {}),
             insights_made=origin is not None and origin.made,
         )
-        for each in publication.documents(site):
+        renderer = Renderer(site)
+        frames = reviews.frames(renderer)
+        files[layout.PAGES] = layout.write(target, layout.PAGES, msgspec.json.encode(frames))
+        for each in publication.documents(renderer, frames):
             file = f"page{quote(each.path, safe='')}"
             files[file] = layout.write(target, file, each.content)
             rendered[each.path, each.media_type] = file
