@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from reviewsd.pages import home, reviews
+from reviewsd.pages import extras, home, reviews
 from reviewsd.pages.document import FixedDocument
 from reviewsd.pages.frames import Frames
 from reviewsd.pages.rendering import Renderer
@@ -16,3 +16,4 @@ def documents(renderer: Renderer, frames: Frames) -> Iterator[FixedDocument]:
     """
     yield from home.documents(renderer)
     yield from reviews.documents(renderer, frames)
+    yield from extras.documents(renderer)
