@@ -16,6 +16,7 @@ from msgspec import Struct
 from twisted.internet.interfaces import IReactorFromThreads
 from twisted.internet.task import Clock
 
+from reviewsd.app import pages
 from reviewsd.app.hub import state_store
 from reviewsd.config import load as configuration
 from reviewsd.config.errors import ConfigError
@@ -144,13 +145,17 @@ def inspect(
             Remark(file=file, reason=each.removeprefix(f"{file}: "), lines=(each,))
             for each in loaded.warnings
         ]
+        warnings += [
+            Remark(file=file, path="pages.accent", reason=each, lines=(f"{file}: {each}",))
+            for each in pages.doubts(config)
+        ]
         if (fault := files_fault(config)) is not None:
             problems.append(Remark(file=file, reason=fault, lines=(f"{file}: {fault}",)))
             total += 1
     folder = data or (config.data_dir if config else None)
     facts, warning_count = None, len(warnings)
     if folder is not None:
-        found = _inspect_data(folder.absolute(), Data() if config is None else config.data, tell)
+        found = _inspect_data(folder.absolute(), config, tell)
         problems += found.problems
         warnings += found.warnings
         total += found.problem_count
@@ -175,11 +180,12 @@ class _Found(Struct, frozen=True, kw_only=True):
     facts: Facts | None = None
 
 
-def _inspect_data(folder: Path, wanted: Data, tell: Callable[[Step], None]) -> _Found:
+def _inspect_data(folder: Path, config: Config | None, tell: Callable[[Step], None]) -> _Found:
     def progress(stage: str, done: int, total: int) -> None:
         if total >= _LONG:
             tell(Step(stage=stage, done=done, total=total))
 
+    wanted = Data() if config is None else config.data
     try:
         found = sources.read(folder, wanted.max_bytes)
     except DataError as error:
@@ -198,6 +204,10 @@ def _inspect_data(folder: Path, wanted: Data, tell: Callable[[Step], None]) -> _
     except DataError as error:
         problems += _remarks(folder, texts, error.findings)
         return _Found(problems=problems, problem_count=problem_count + error.total)
+    fault = None if config is None else pages.fault(config, dataset)
+    if fault is not None:
+        problems.append(Remark(file=fault.partition(":")[0], reason=fault, lines=(fault,)))
+        problem_count += 1
     odd, count = _first(doubts(found.reviews, dataset, _latest_day(), progress))
     return _Found(
         problems=problems,

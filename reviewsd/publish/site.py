@@ -2,12 +2,17 @@
 
 import statistics
 from array import array
-from collections import Counter
+from collections import Counter, deque
+from collections.abc import Mapping
+from dataclasses import replace
 
 import msgspec
 
 from reviewsd.domain.dataset import Dataset
+from reviewsd.domain.insights import Entities, FaqEntry, Insights
 from reviewsd.domain.reviews import AggregateRating, Review
+from reviewsd.pages import publication, reviews
+from reviewsd.pages.rendering import Renderer
 from reviewsd.pages.site import NEWEST, PageSettings, Site, Statistics
 from reviewsd.publish import documents
 
@@ -47,12 +52,39 @@ class Tally:
         )
 
 
+def try_templates(
+    dataset: Dataset, base_url: str, settings: PageSettings, templates: Mapping[str, str]
+) -> None:
+    """Render all pages of a dataset, for the faults of the operator's templates.
+
+    Raises:
+        TemplateError: There is one.
+    """
+    tally = Tally()
+    for record in dataset.records[:NEWEST]:
+        tally.add(msgspec.json.decode(record.raw, type=Review))
+    made = make(dataset, base_url, settings, tally.statistics(), templates, insights_made=True)
+    renderer = Renderer(replace(made, insights=made.insights or _SAMPLE))
+    deque(publication.documents(renderer, reviews.frames(renderer)), maxlen=0)
+
+
+_SAMPLE = Insights(
+    summary="text",
+    pull_quote="text",
+    aspects=("aspect",),
+    topics=("topic",),
+    entities=Entities(technicians=("somebody",), services=("service",)),
+    faq=(FaqEntry(question="question", answer="answer"),),
+)
+"""What is tried where insights are only made when the data is published."""
+
+
 def make(
     dataset: Dataset,
     base_url: str,
     settings: PageSettings,
     counted: Statistics,
-    templates: dict[str, str],
+    templates: Mapping[str, str],
     *,
     insights_made: bool,
 ) -> Site:
