@@ -114,7 +114,6 @@ def compile_folder(
             settings.pages,
             tally.statistics(),
             templates or {},
-            insights_made=origin is not None and origin.made,
         )
         renderer = Renderer(site)
         frames = reviews.frames(renderer)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import msgspec
+from msgspec import Struct
 
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.insights import Entities, FaqEntry, Insights
@@ -18,6 +19,12 @@ from reviewsd.publish import documents
 
 _CRITICAL = 3
 """Stars of a review that one looks for a reply to, at most."""
+
+
+class _Method(Struct):
+    """What ``method`` of the insights may say; the data model leaves it open."""
+
+    note: object = None
 
 
 class Tally:
@@ -63,7 +70,7 @@ def try_templates(
     tally = Tally()
     for record in dataset.records[:NEWEST]:
         tally.add(msgspec.json.decode(record.raw, type=Review))
-    made = make(dataset, base_url, settings, tally.statistics(), templates, insights_made=True)
+    made = make(dataset, base_url, settings, tally.statistics(), templates)
     renderer = Renderer(replace(made, insights=made.insights or _SAMPLE))
     deque(publication.documents(renderer, reviews.frames(renderer)), maxlen=0)
 
@@ -85,8 +92,6 @@ def make(
     settings: PageSettings,
     counted: Statistics,
     templates: Mapping[str, str],
-    *,
-    insights_made: bool,
 ) -> Site:
     """The site of a dataset.
 
@@ -96,7 +101,6 @@ def make(
         settings: What the operator wants of pages.
         counted: Over all reviews.
         templates: The operator's, by name.
-        insights_made: Whether the insights were made from the reviews.
     """
     return Site(
         base_url=base_url,
@@ -111,6 +115,18 @@ def make(
         ),
         statistics=counted,
         insights=None if dataset.insights is None else dataset.insights.typed,
-        insights_made=insights_made,
+        insights_note=_note(dataset),
         templates=templates,
     )
+
+
+def _note(dataset: Dataset) -> str | None:
+    """What the insights say of how they were made."""
+    given = None if dataset.insights is None else dataset.insights.members.get("method")
+    if given is None:
+        return None
+    try:
+        note = msgspec.json.decode(given, type=_Method).note
+    except msgspec.ValidationError:
+        return None
+    return note if isinstance(note, str) and note else None
