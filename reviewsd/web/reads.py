@@ -73,7 +73,9 @@ class Reads:
             return self.responses.rendered(request, prepared)
         if self.snapshots.empty:
             return self.unpublished(request)
-        return self.responses.problem(request, problems.NOT_PUBLISHED)
+        insights = unquote_to_bytes(request.path) == urls.INSIGHTS.encode()
+        kind = problems.NOT_PUBLISHED if insights else problems.NOT_FOUND
+        return self.responses.problem(request, kind)
 
     def search(self, request: Request) -> Answer:
         """The reviews that match all filters, a page of them."""

@@ -383,7 +383,7 @@ def test_a_faulty_template_is_refused_and_the_last_good_pages_stay(tmp_path: Pat
         (place.templates / name).write_text(text)
         outcome = place.again()
         assert isinstance(outcome, Refused), name
-        assert outcome.problems[0].startswith(said)
+        assert outcome.problems[0].startswith(f"{place.templates}/{said}")
         assert "<style>body{color:red}</style>" in place.page("/r/a").source
         (place.templates / name).unlink()
     (place.templates / "words.json").write_text('{"all_reviews": "Alle Bewertungen"}')
