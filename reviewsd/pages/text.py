@@ -1,0 +1,68 @@
+"""Texts of strangers in documents whose lines mean something: Markdown, front matter, XML.
+
+A business may be called anything, and customers write what they like. Here a text becomes one line, or
+a quotation, that cannot end the line, begin a heading or a link, or turn the direction of what follows.
+"""
+
+import unicodedata
+from typing import Final
+
+# Embeddings, overrides and isolates reach beyond the text that they stand in (UAX 9, 2.1 and 2.4);
+# the two noncharacters cannot stand in XML (XML 1.0, 2.2).
+_UNFIT: Final = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufffe\uffff"
+_BREAKS: Final = "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85"
+
+_CLEAN: Final = {
+    **{code: None for code in range(0xA0) if unicodedata.category(chr(code)) == "Cc"},
+    **dict.fromkeys(map(ord, _UNFIT)),
+    **{ord(each): "\n" for each in _BREAKS},
+}
+
+_MARKUP: Final = {ord(each): f"\\{each}" for each in "\\`*_[]<>#|!~&"}
+_LIST_MARKS: Final = ("-", "+", "=")
+_DIGITS: Final = "0123456789"
+
+
+def line(text: str) -> str:
+    """A text as one line: blanks and line ends become one space, control characters go."""
+    return " ".join(text.translate(_CLEAN).split())
+
+
+def shortened(text: str, length: int) -> str:
+    """A text as one line of at most so many characters."""
+    text = line(text)
+    return text if len(text) <= length else f"{text[: length - 1].rstrip()}…"
+
+
+def markdown(text: str) -> str:
+    """A text as one line of Markdown that means nothing but itself (CommonMark 2.4)."""
+    return _unmarked(line(text))
+
+
+def quotation(text: str) -> str:
+    """A text as a block quotation of Markdown: its lines stay lines, and none of them is markup."""
+    lines = (" ".join(each.split()) for each in _lines(text))
+    return "\n".join(f"> {_unmarked(each)}" if each else ">" for each in lines) or ">"
+
+
+def _lines(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").translate(_CLEAN).splitlines()
+
+
+def link(name: str, address: str) -> str:
+    """A link of Markdown.
+
+    Args:
+        name: What it is called, as a stranger may have written it.
+        address: A URL without blanks, such as those of the data model are.
+    """
+    return f"[{markdown(name)}]({address.replace('(', '%28').replace(')', '%29')})"
+
+
+def _unmarked(text: str) -> str:
+    """One line, what has a meaning in Markdown escaped."""
+    number = len(text) - len(text.lstrip(_DIGITS))
+    if number and text[number : number + 1] in {".", ")"}:
+        return f"{text[:number]}\\{text[number:].translate(_MARKUP)}"
+    escaped = text.translate(_MARKUP)
+    return f"\\{escaped}" if text.startswith(_LIST_MARKS) else escaped
