@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred, DeferredList
@@ -32,6 +33,7 @@ from reviewsd.app.reload import Read, Reloading
 from reviewsd.config.schema import Config
 from reviewsd.monitoring.metrics import CONTENT_TYPE
 from reviewsd.monitoring.readiness import Readiness
+from reviewsd.pages.site import PageSettings
 from reviewsd.publish import compile_process
 from reviewsd.publish.compiler import Settings
 from reviewsd.publish.publication import PublicationOrder, Step
@@ -218,7 +220,7 @@ def _publisher(
         _order(config),
         program_version(),
         snapshots,
-        partial(deferToThread, signature, config.data_dir),
+        partial(deferToThread, signature, config.data_dir, _templates(config)),
         partial(compile_process.run, reactor),
         reactor,
     )
@@ -236,11 +238,22 @@ def _order(config: Config) -> PublicationOrder:
             authority=config.authority,
             year=config.feeds.year,
             max_resource=config.mcp.max_resource,
+            pages=PageSettings(
+                enabled=config.pages.enabled,
+                accent=config.pages.accent,
+                jsonld_reviews=config.pages.jsonld_reviews,
+            ),
         ),
         max_bytes=config.data.max_bytes,
         max_shrink=None if shrink is None else float(shrink.rstrip("%")) / 100,
         insights=config.data.insights,
+        templates_dir=config.pages.templates_dir,
     )
+
+
+def _templates(config: Config) -> Path | None:
+    folder = config.pages.templates_dir
+    return None if folder is None else Path(folder)
 
 
 async def _first_publication(
@@ -281,7 +294,7 @@ def _watcher(
 
     return Watcher(
         reactor,
-        partial(deferToThread, signature, config.data_dir),
+        partial(deferToThread, signature, config.data_dir, _templates(config)),
         wake,
         seen=snapshots.current.seen.signature,
         poll_interval=config.data.poll_interval,

@@ -54,7 +54,7 @@ _RULES: Mapping[str, Callable[[str], object]] = {
 
 # The daemon does not stay in the folder it was started in; these are made absolute.
 _PATHS = ("data_dir", "state_dir", "admin_socket")
-_OPTIONAL_PATHS = ("hub.callbacks.ca_file", "mcp.session_key_file")
+_OPTIONAL_PATHS = ("hub.callbacks.ca_file", "mcp.session_key_file", "pages.templates_dir")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,9 @@ Authority = Annotated[
     ),
 ]
 """Who mints the ids of a feed (RFC 4151 2.1)."""
+Accent = Annotated[
+    str, Meta(pattern=r"^#[0-9a-fA-F]{6}" + _END, extra={"expected": 'a colour such as "#0b6e6e"'})
+]
 
 
 class _Section(Struct, frozen=True, forbid_unknown_fields=True):
@@ -196,6 +199,18 @@ class Mcp(_Section, frozen=True, kw_only=True):
     """Bytes of answers that clients have not taken (S5)."""
 
 
+class Pages(_Section, frozen=True, kw_only=True):
+    """The pages for people (pages.md)."""
+
+    enabled: bool = True
+    accent: Accent = "#0b6e6e"
+    """The one colour of the pages."""
+    jsonld_reviews: bool = True
+    """Whether the structured data has ratings and reviews."""
+    templates_dir: Text | None = None
+    """Where templates are that come before the shipped ones."""
+
+
 class Metrics(_Section, frozen=True, kw_only=True):
     """Prometheus metrics outside the admin socket (O9)."""
 
@@ -217,6 +232,7 @@ class Config(_Section, frozen=True, kw_only=True):
     server: Server = Server()
     hub: Hub = Hub()
     mcp: Mcp = Mcp()
+    pages: Pages = Pages()
     metrics: Metrics = Metrics()
 
     @property

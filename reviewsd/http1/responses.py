@@ -6,7 +6,7 @@ came. What is known at publication is put together at publication, the header bl
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
@@ -76,6 +76,8 @@ class PreparedDocument(Struct, frozen=True):
 
     identity: Prepared
     gzip: Prepared | None
+    others: tuple[tuple[str, "PreparedDocument"], ...] = ()
+    """What is answered to an Accept that prefers another media type; this one's comes first."""
 
 
 class Responses:
@@ -97,9 +99,12 @@ class Responses:
         no_store = ((b"Cache-Control", b"no-store"),)
         self._secured = _block(secured)
         self._shared = _block((*secured, *_CORS))
-        self._data = self._shared + _block(
-            ((b"Cache-Control", cache_control.encode()), (b"Accept-Ranges", b"none"))
-        )
+        self._usual = {
+            **dict((*secured, *_CORS)),
+            b"Cache-Control": cache_control.encode(),
+            b"Accept-Ranges": b"none",
+        }
+        self._data = _block(self._usual.items())
         self._unkept = self._secured + _block(no_store)
         self._plain = self._unkept + _block(((b"Content-Type", b"text/plain; charset=utf-8"),))
         self._origin = base_url.encode()
@@ -115,15 +120,50 @@ class Responses:
             self._service_link,
         )
 
-    def prepare(self, path: str, resource: Rendered) -> PreparedDocument:
-        """Put together all that can be said of a document before anybody asks."""
-        link = self._link(path)
-        vary = b"" if resource.gzip is None else b"Vary: Accept-Encoding\r\n"
-        gzip = None if resource.gzip is None else self._prepare(resource.gzip, link, vary)
-        return PreparedDocument(self._prepare(resource.identity, link, vary), gzip)
+    def prepare(
+        self, path: str, resource: Rendered, others: Mapping[str, Rendered] | None = None
+    ) -> PreparedDocument:
+        """Put together all that can be said of a document before anybody asks.
 
-    def _prepare(self, of: Representation, link: bytes, vary: bytes = b"") -> Prepared:
-        block = b"%bETag: %b\r\nLink: %b\r\n%b" % (self._data, of.etag, link, vary)
+        Args:
+            path: Its address.
+            resource: What is there.
+            others: By media type: what is answered there to an Accept that prefers it.
+        """
+        own = {name.encode(): value.encode() for name, value in resource.headers.items()}
+        link = self._link(path)
+        plain = self._prepared(resource, {b"Link": link, **own}, negotiated=bool(others))
+        if not others:
+            return plain
+        first, _, _ = resource.identity.media_type.decode().partition(";")
+        return PreparedDocument(
+            plain.identity,
+            plain.gzip,
+            (
+                (first, plain),
+                *(
+                    (kind, self._prepared(other, {b"Link": link, **own}, negotiated=True))
+                    for kind, other in others.items()
+                ),
+            ),
+        )
+
+    def _prepared(
+        self, resource: Rendered, headers: Mapping[bytes, bytes], *, negotiated: bool
+    ) -> PreparedDocument:
+        """The codings of one representation."""
+        vary = [b"Accept"] if negotiated else []
+        vary += [] if resource.gzip is None else [b"Accept-Encoding"]
+        block = self._fixed(headers) + (b"Vary: %b\r\n" % b", ".join(vary) if vary else b"")
+        gzip = None if resource.gzip is None else self._prepare(resource.gzip, block)
+        return PreparedDocument(self._prepare(resource.identity, block), gzip)
+
+    def _fixed(self, headers: Mapping[bytes, bytes]) -> bytes:
+        """The header fields of data, with some that take the place of the usual ones."""
+        return _block({**self._usual, **headers}.items())
+
+    def _prepare(self, of: Representation, block: bytes) -> Prepared:
+        block += b"ETag: %b\r\n" % of.etag
         if of.last_modified is not None:
             block += b"Last-Modified: %b\r\n" % http_date(self._shown(of.last_modified))
         coding = b"Content-Encoding: gzip\r\n" if of.gzipped else b""
@@ -142,6 +182,8 @@ class Responses:
 
     def rendered(self, request: Request, resource: PreparedDocument) -> Response:
         """Answer with the coding that the client prefers (S10)."""
+        if resource.others:
+            resource = _preferred(request.preferences(b"accept"), resource)
         given = request.preferences(b"accept-encoding")
         if not given:
             return self._outcome(request, resource.identity)
@@ -300,6 +342,21 @@ def _accepted(given: tuple[bytes, ...]) -> tuple[bool, bool]:
     # not named, identity is acceptable, but less than any coding that is (RFC 9110 12.5.3)
     refused = weights.get("identity", 1 if "*" not in weights else anything) == 0
     return gzip > 0 and gzip >= weights.get("identity", 0), not refused
+
+
+def _preferred(given: tuple[bytes, ...], resource: PreparedDocument) -> PreparedDocument:
+    """The representation whose media type a client prefers; the first where it says nothing of them."""
+    if not given:
+        return resource
+    names = tuple(name for name, _ in resource.others)
+    best = _best_match(given, names)
+    return next((other for name, other in resource.others if name == best), resource)
+
+
+@lru_cache(maxsize=64)
+def _best_match(given: tuple[bytes, ...], names: tuple[str, ...]) -> str | None:
+    accepted = parse_accept_header(b", ".join(given).decode("latin-1"), MIMEAccept)
+    return accepted.best_match(names)
 
 
 def _problem_type(accept: str) -> bytes:

@@ -40,6 +40,8 @@ class Route:
     """The methods that only the main process answers; None: all of them."""
     listed: bool = True
     """Whether people are told of it."""
+    page: bool = False
+    """Whether it is a page for people, or a document for crawlers and agents: no part of the API."""
     example: str = ""
     """What follows the fixed part of the address in the demo's guide."""
 
@@ -52,6 +54,13 @@ class Route:
     def open(self) -> str:
         """The name of the segment that is open; empty where all of the address is fixed."""
         return self.path.partition("{")[2].rstrip("}")
+
+
+def _pages(*paths: str) -> tuple[Route, ...]:
+    """Fixed pages (pages.md 1)."""
+    return tuple(
+        Route(path=path, answerer="document", quick=True, listed=False, page=True) for path in paths
+    )
 
 
 ROUTES = (
@@ -73,6 +82,7 @@ ROUTES = (
     Route(path=urls.OPENAPI, answerer="document", quick=True),
     Route(path=urls.HEALTH, answerer="health", quick=True, any_host=True, listed=False),
     Route(path=urls.READY, answerer="ready", any_host=True, main_only=None, listed=False),
+    *_pages(urls.HOME, urls.HOME_MARKDOWN, urls.HOME_INDEX),
 )
 
 LISTED = tuple(route for route in ROUTES if route.listed)

@@ -1,4 +1,6 @@
-"""The addresses under ``base_url`` (seed 2 and 4)."""
+"""The addresses under ``base_url`` (seed 2 and 4, pages.md 1)."""
+
+from urllib.parse import quote
 
 REVIEWS = "/reviews.json"
 INSIGHTS = "/insights.json"
@@ -13,8 +15,37 @@ MCP = "/mcp"
 HEALTH = "/healthz"
 READY = "/readyz"
 
+HOME = "/"
+HOME_MARKDOWN = "/index.md"
+HOME_INDEX = "/index.json"
+LIST = "/reviews"
+REVIEW = "/r/"
+"""Followed by the id (``permalink``)."""
+SUMMARY = "/summary"
+EMBED = "/embed"
+BADGE = "/badge.svg"
+ICON = "/favicon.svg"
+ICON_ICO = "/favicon.ico"
+CARD = "/og.png"
+DEVELOPERS = "/developers"
+API_CATALOG = "/.well-known/api-catalog"
+LLMS = "/llms.txt"
+
 RESOURCES = (JSON_FEED, ATOM_FEED, INSIGHTS, REVIEWS)
 """What can be read through MCP, in the order in which it is listed (mcp.md 5.6)."""
 
 TOPICS = (ATOM_FEED, JSON_FEED, REVIEWS)
 """What can be subscribed to (seed 4.8)."""
+
+SEGMENT = "!$&'()*+,;=:@"
+"""What may stand unescaped in a path segment beside the unreserved characters (RFC 3986 3.3)."""
+
+
+def permalink(review_id: str) -> str:
+    """The path of a review's page.
+
+    Every browser takes ``.`` and ``..`` for folders, escaped or not (RFC 3986 5.2.4, WHATWG URL): a blank
+    after them, which no id has, keeps them what they are.
+    """
+    blank = "%20" if review_id in {".", ".."} else ""
+    return REVIEW + quote(review_id, safe=SEGMENT) + blank

@@ -5,9 +5,10 @@ Deterministic: no clock, no environment; the same dataset and settings give the 
 
 import array
 import zlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import quote
 
 import msgspec
 
@@ -24,9 +25,14 @@ from reviewsd.domain.naming import mention_key
 from reviewsd.domain.records import Record
 from reviewsd.domain.reviews import Review
 from reviewsd.http1 import urls
+from reviewsd.pages import publication
+from reviewsd.pages.document import FixedDocument
+from reviewsd.pages.site import PageSettings
 from reviewsd.publish import atom, documents, excerpts, fragments, json_feed
+from reviewsd.publish import site as sites
 from reviewsd.publish.feed import MAX_ENTRIES, Entry, Feed, Label
 from reviewsd.publish.openapi import document
+from reviewsd.publish.site import Tally
 from reviewsd.snapshot import frequent, layout
 from reviewsd.snapshot.columns import ColumnsWriter
 from reviewsd.snapshot.digests import DigestsWriter
@@ -53,6 +59,7 @@ class Settings:
     year: int
     max_resource: int = 1 << 20
     """Greatest size in bytes of a document that can be read through MCP (``mcp.max_resource``)."""
+    pages: PageSettings = field(default_factory=PageSettings)
 
 
 def compile_folder(
@@ -61,6 +68,7 @@ def compile_folder(
     target: Path,
     progress: Progress,
     origin: InsightsOrigin | None = None,
+    templates: Mapping[str, str] | None = None,
 ) -> Manifest:
     """Write the documents and columns of a dataset into a folder that has none.
 
@@ -70,6 +78,10 @@ def compile_folder(
         target: The folder.
         progress: Told how far it is.
         origin: Where the insights are from.
+        templates: The operator's, by name.
+
+    Raises:
+        TemplateError: One of them is faulty.
     """
     rendered = {(urls.REVIEWS, JSON): REVIEWS_FILE}
     # The insights come first: what they take must not come on top of what the columns take.
@@ -82,7 +94,8 @@ def compile_folder(
         rendered[urls.INSIGHTS, JSON] = INSIGHTS_FILE
         mentions = mention_positions(dataset.insights, places)
     columns = ColumnsWriter(target, frequent.frequent_pieces(_sample(dataset.records)))
-    files |= _write_reviews(dataset, columns, target, progress)
+    tally = Tally()
+    files |= _write_reviews(dataset, columns, tally, target, progress)
     files |= columns.close(mentions)
     feed = _feed(dataset, settings)
     for path, media_type, file, content in (
@@ -92,6 +105,21 @@ def compile_folder(
     ):
         files[file] = layout.write(target, file, content)
         rendered[path, media_type] = file
+    fixed: dict[str, FixedDocument] = {}
+    if settings.pages.enabled:
+        site = sites.make(
+            dataset,
+            settings.base_url,
+            settings.pages,
+            tally.statistics(),
+            dict(templates or {}),
+            insights_made=origin is not None and origin.made,
+        )
+        for each in publication.documents(site):
+            file = f"page{quote(each.path, safe='')}"
+            files[file] = layout.write(target, file, each.content)
+            rendered[each.path, each.media_type] = file
+            fixed[each.path] = each
     compressed: dict[str, File] = {}
     for done, file in enumerate(rendered.values()):
         progress("compressing", done, len(rendered))
@@ -115,6 +143,8 @@ def compile_folder(
                 file=file,
                 sha256=files[file].sha256,
                 compressed=file in compressed,
+                headers=dict(fixed[path].headers) if path in fixed else {},
+                others=dict(fixed[path].others) if path in fixed else {},
             )
             for (path, media_type), file in rendered.items()
         ),
@@ -124,7 +154,7 @@ def compile_folder(
 
 
 def _write_reviews(
-    dataset: Dataset, columns: ColumnsWriter, target: Path, progress: Progress
+    dataset: Dataset, columns: ColumnsWriter, tally: Tally, target: Path, progress: Progress
 ) -> dict[str, File]:
     """``reviews.json``, the excerpts, columns and digest of each review, and where each begins."""
     decode = msgspec.json.Decoder(Review).decode
@@ -141,6 +171,7 @@ def _write_reviews(
         listed.add(excerpts.listed(rendered, review))
         digests.add(rendered.content)
         columns.add(record.day, review.rating, review.text)
+        tally.add(review)
     begins, listed_begins = records.offsets(), listed.offsets()
     writer.write(documents.reviews_tail(dataset))
     return {

@@ -32,6 +32,7 @@ from reviewsd.analysis.settings import Settings as InsightsSettings
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, Progress, load
 from reviewsd.domain.findings import DataError, Finding
 from reviewsd.domain.records import Text
+from reviewsd.pages.environment import TemplateError
 from reviewsd.publish import insights_settings, made_insights, sources
 from reviewsd.publish.compiler import Settings, compile_folder
 from reviewsd.publish.made_insights import Fault
@@ -64,6 +65,14 @@ class PublicationOrder(Struct, frozen=True, kw_only=True):
     """The share of the reviews that a reload may lose; None: all of them."""
     insights: Literal["auto", "file"]
     """Whether insights are made where there is no insights.json (``data.insights``)."""
+
+    templates_dir: str | None = None
+    """Where the operator's templates are (``pages.templates_dir``)."""
+
+    @property
+    def templates_path(self) -> Path | None:
+        """The same as a path."""
+        return None if self.templates_dir is None else Path(self.templates_dir)
 
     def build_key(self, version: str) -> str:
         """What goes into a snapshot beside the files; another build_key wants a new snapshot."""
@@ -162,7 +171,10 @@ def _publish(job: Job, progress: Progress) -> Outcome:
     aside.mkdir()
     try:
         dataset, origin, fault = _with_insights(dataset, settings, order, aside, tell)
-        manifest = compile_folder(dataset, order.settings, aside, tell, origin)
+        try:
+            manifest = compile_folder(dataset, order.settings, aside, tell, origin, found.templates)
+        except TemplateError as error:
+            return Refused((str(error),))
         encoded = msgspec.json.encode(manifest)
         revision = hashlib.sha256(encoded).hexdigest()[:16]
         unchanged = previous == manifest
@@ -249,7 +261,9 @@ def _read_settled(order: PublicationOrder) -> Sources[Text]:
     """
     for _ in range(_SETTLE_TRIES):
         with contextlib.suppress(Unsettled):
-            return sources.read(Path(order.data_dir), order.max_bytes, Path(order.snapshots))
+            return sources.read(
+                Path(order.data_dir), order.max_bytes, Path(order.snapshots), order.templates_path
+            )
         time.sleep(_SETTLE_SECONDS)
     raise Unsettled
 

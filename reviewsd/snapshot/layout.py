@@ -22,7 +22,7 @@ from msgspec import Struct
 
 T = TypeVar("T")
 
-LAYOUT = 7
+LAYOUT = 8
 """Raised when an older program could not read the folder, or a newer one not this."""
 
 GZIP = ".gz"
@@ -86,6 +86,10 @@ class Document(Struct, frozen=True, kw_only=True):
     sha256: str
     compressed: bool
     """Whether its gzip form stands beside it; not where compression does not pay."""
+    headers: dict[str, str] = {}
+    """Header fields of its own, which take the place of the usual ones."""
+    others: dict[str, str] = {}
+    """By media type: the path of the document that is answered to an Accept that prefers it."""
 
     @property
     def tag(self) -> str:
@@ -151,6 +155,8 @@ class Fingerprint(Struct, frozen=True, kw_only=True):
     insights: FileFingerprint | None
     settings: FileFingerprint | None = None
     """Of insights.yaml."""
+    templates: dict[str, FileFingerprint] = {}
+    """Of the operator's templates, by name."""
 
 
 class BuildInfo(Struct, frozen=True, kw_only=True):

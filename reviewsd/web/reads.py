@@ -54,7 +54,11 @@ class Reads:
 
     def _published(self, snapshot: Snapshot) -> None:
         self._documents = {
-            path.encode(): self.responses.prepare(path, document)
+            path.encode(): self.responses.prepare(
+                path,
+                document,
+                {kind: snapshot.documents[other] for kind, other in document.others.items()},
+            )
             for path, document in snapshot.documents.items()
         }
 

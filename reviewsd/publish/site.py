@@ -1,0 +1,84 @@
+"""A dataset as the Site that pages are made of, and what is counted for it on the way (pages.md 3)."""
+
+import statistics
+from array import array
+from collections import Counter
+
+import msgspec
+
+from reviewsd.domain.dataset import Dataset
+from reviewsd.domain.reviews import AggregateRating, Review
+from reviewsd.pages.site import NEWEST, PageSettings, Site, Statistics
+from reviewsd.publish import documents
+
+_CRITICAL = 3
+"""Stars of a review that one looks for a reply to, at most."""
+
+
+class Tally:
+    """Counts while the reviews are written, since they are read only once."""
+
+    def __init__(self) -> None:
+        self._sources: Counter[str] = Counter()
+        self._verified = 0
+        self._critical = 0
+        self._answered = 0
+        self._waits = array("i")
+
+    def add(self, review: Review) -> None:
+        """The next review."""
+        self._sources[review.source] += 1
+        self._verified += review.verified
+        reply = review.owner_reply
+        if review.rating <= _CRITICAL:
+            self._critical += 1
+            self._answered += reply is not None
+        if reply is not None:
+            self._waits.append(max(0, (reply.date - review.date).days))
+
+    def statistics(self) -> Statistics:
+        """What has been counted."""
+        return Statistics(
+            sources=tuple(sorted(self._sources.items(), key=lambda each: (-each[1], each[0]))),
+            verified=self._verified,
+            critical=self._critical,
+            critical_answered=self._answered,
+            median_reply_days=statistics.median_low(self._waits) if self._waits else None,
+        )
+
+
+def make(
+    dataset: Dataset,
+    base_url: str,
+    settings: PageSettings,
+    counted: Statistics,
+    templates: dict[str, str],
+    *,
+    insights_made: bool,
+) -> Site:
+    """The site of a dataset.
+
+    Args:
+        dataset: What is published.
+        base_url: Origin of all addresses.
+        settings: What the operator wants of pages.
+        counted: Over all reviews.
+        templates: The operator's, by name.
+        insights_made: Whether the insights were made from the reviews.
+    """
+    return Site(
+        base_url=base_url,
+        settings=settings,
+        business=dataset.business,
+        rating=msgspec.json.decode(documents.aggregate_rating(dataset), type=AggregateRating),
+        updated_at=documents.updated_at(dataset),
+        count=len(dataset.records),
+        days=dataset.records.days,
+        newest=tuple(
+            msgspec.json.decode(record.raw, type=Review) for record in dataset.records[:NEWEST]
+        ),
+        statistics=counted,
+        insights=None if dataset.insights is None else dataset.insights.typed,
+        insights_made=insights_made,
+        templates=templates,
+    )
