@@ -31,8 +31,10 @@ from reviewsd.app.monitoring import build_metrics, counted, start_pulse, start_w
 from reviewsd.app.public import build_public, build_replies, build_workload
 from reviewsd.app.reload import Read, Reloading
 from reviewsd.config.schema import Config
+from reviewsd.mcp.tools import LISTING
 from reviewsd.monitoring.metrics import CONTENT_TYPE
 from reviewsd.monitoring.readiness import Readiness
+from reviewsd.pages.machines import MachineSettings
 from reviewsd.pages.site import PageSettings
 from reviewsd.publish import compile_process
 from reviewsd.publish.compiler import Settings
@@ -243,6 +245,7 @@ def _order(config: Config) -> PublicationOrder:
                 accent=config.pages.accent,
                 jsonld_reviews=config.pages.jsonld_reviews,
             ),
+            machines=MachineSettings(version=program_version(), tools=LISTING.decode()),
         ),
         max_bytes=config.data.max_bytes,
         max_shrink=None if shrink is None else float(shrink.rstrip("%")) / 100,

@@ -11,7 +11,6 @@ import msgspec
 from reviewsd.domain.insights import named
 from reviewsd.domain.reviews import Address, OpeningHours
 from reviewsd.http1 import urls
-from reviewsd.pages import addresses
 from reviewsd.pages.site import Site
 from reviewsd.pages.text import line, shortened
 
@@ -38,38 +37,45 @@ _DAYS: Final = {
 _encode = msgspec.json.Encoder().encode
 
 
-def api_catalog(site: Site) -> bytes:
-    """The linkset of both interfaces: HTTP and MCP (RFC 9727 4)."""
+def api_catalog(site: Site, *, card: bool) -> bytes:
+    """The linkset of both interfaces: HTTP and MCP (RFC 9727 4).
+
+    Args:
+        site: Whose.
+        card: Whether there is a server card.
+    """
     url = site.url
     html = {"type": "text/html"}
+    meta = {"service-meta": [{"href": url(urls.SERVER_CARD), "type": SERVER_CARD}]}
     return _encode(
         {
             "linkset": [
                 {
-                    "anchor": url(addresses.API_CATALOG),
+                    "anchor": url(urls.API_CATALOG),
                     "item": [{"href": url("/")}, {"href": url(urls.MCP)}],
                 },
                 {
                     "anchor": url("/"),
                     "service-desc": [{"href": url(urls.OPENAPI), "type": f"{OPENAPI};version=3.1"}],
-                    "service-doc": [{"href": url(addresses.DEVELOPERS), **html}],
+                    "service-doc": [{"href": url(urls.DEVELOPERS), **html}],
                     "status": [{"href": url(urls.HEALTH), "type": "application/json"}],
                 },
                 {
                     "anchor": url(urls.MCP),
-                    "service-meta": [{"href": url(addresses.SERVER_CARD), "type": SERVER_CARD}],
-                    "service-doc": [{"href": url(addresses.DEVELOPERS_MCP), **html}],
+                    **(meta if card else {}),
+                    "service-doc": [{"href": url(urls.DEVELOPERS_MCP), **html}],
                 },
             ]
         }
     )
 
 
-def server_card(site: Site, revisions: tuple[str, ...]) -> bytes:
+def server_card(site: Site, version: str, revisions: tuple[str, ...]) -> bytes:
     """What the MCP server is and where it is reached.
 
     Args:
         site: Whose.
+        version: Of the program, as the server itself names it.
         revisions: Of the protocol, that are served.
     """
     name = site.business.name
@@ -78,7 +84,7 @@ def server_card(site: Site, revisions: tuple[str, ...]) -> bytes:
         {
             "$schema": _CARD_SCHEMA,
             "name": f"{_backwards(site.host)}/reviews",
-            "version": site.version,
+            "version": version,
             "title": shortened(f"{name} reviews", _MAX_TITLE),
             "description": shortened(description, _MAX_DESCRIPTION),
             "websiteUrl": site.base_url,
@@ -93,7 +99,7 @@ def server_card(site: Site, revisions: tuple[str, ...]) -> bytes:
     )
 
 
-def ai_catalog(site: Site) -> bytes:
+def ai_catalog(site: Site, version: str) -> bytes:
     """The catalogue of what agents can use here: one entry, the MCP server."""
     name = line(site.business.name)
     return _encode(
@@ -102,7 +108,7 @@ def ai_catalog(site: Site) -> bytes:
             "host": {
                 "displayName": name,
                 "identifier": f"did:web:{_token(site.host)}",
-                "documentationUrl": site.url(addresses.DEVELOPERS),
+                "documentationUrl": site.url(urls.DEVELOPERS),
             },
             "entries": [
                 {
@@ -110,12 +116,12 @@ def ai_catalog(site: Site) -> bytes:
                     "displayName": f"{name} reviews",
                     "type": SERVER_CARD,
                     "mediaType": SERVER_CARD,
-                    "url": site.url(addresses.SERVER_CARD),
+                    "url": site.url(urls.SERVER_CARD),
                     "description": f"Customer reviews of {name} and what they say: ratings, search, "
                     "aspects, questions and answers. Read-only, without a key.",
                     "tags": ["reviews", "local-business"],
                     "representativeQueries": _queries(site),
-                    "version": site.version,
+                    "version": version,
                     "metadata": _metadata(site),
                 }
             ],

@@ -10,7 +10,6 @@ from typing import Final
 from reviewsd.domain.insights import Entity, Insights, named
 from reviewsd.domain.reviews import Review
 from reviewsd.http1 import urls
-from reviewsd.pages import addresses
 from reviewsd.pages.site import Site
 from reviewsd.pages.text import link, markdown, quotation, shortened
 
@@ -30,15 +29,20 @@ _RULE: Final = (
 )
 
 
-def render(site: Site) -> bytes:
-    """llms.txt."""
-    return _document([*_head(site), *_sections(site)])
+def render(site: Site, *, card: bool = True) -> bytes:
+    """llms.txt.
+
+    Args:
+        site: What it tells of.
+        card: Whether there is a server card.
+    """
+    return _document([*_head(site), *_sections(site, card=card)])
 
 
 def render_full(site: Site) -> bytes:
     """llms-full.txt: what reviewers say, and the newest reviews; fewer where they are long."""
     parts = [*_head(site), *_insights(site.insights), "## Newest reviews"]
-    end = [f"All {site.review_count} reviews: {site.url(urls.REVIEWS)}"]
+    end = [f"All {site.count} reviews: {site.url(urls.REVIEWS)}"]
     left = MAX_FULL - len(_document([*parts, *end]))
     for review in site.newest:
         part = _review(site, review)
@@ -67,7 +71,7 @@ def _facts(site: Site, name: str) -> str:
     return f"Customer reviews of {name}: {value} of 5 stars from {count} ratings, the newest of {site.latest}."
 
 
-def _sections(site: Site) -> Iterator[str]:
+def _sections(site: Site, *, card: bool) -> Iterator[str]:
     url = site.url
     since = "2025-01-01" if site.latest is None else f"{site.latest.year}-01-01"
     data = [
@@ -92,18 +96,19 @@ def _sections(site: Site) -> Iterator[str]:
     agents = [
         _entry(
             "Connect by MCP",
-            url(addresses.DEVELOPERS_MCP),
+            url(urls.DEVELOPERS_MCP),
             f"the Model Context Protocol is spoken at {url(urls.MCP)}, streamable HTTP",
         ),
-        _entry("Tools", f"{url(addresses.DEVELOPERS_TOOLS)}.md", "what each takes and answers"),
-        _entry("Skill", url(addresses.SKILL), "how to read and cite the reviews"),
-        _entry("Server card", url(addresses.SERVER_CARD), "the MCP server for programs"),
+        _entry("Tools", url(urls.twin(urls.DEVELOPERS_TOOLS)), "what each takes and answers"),
+        _entry("Skill", url(urls.SKILL), "how to read and cite the reviews"),
     ]
+    if card:
+        agents.append(_entry("Server card", url(urls.SERVER_CARD), "the MCP server for programs"))
     yield _section("Agents", agents)
     optional = [
-        _entry("In full", url(addresses.LLMS_FULL), "what reviewers say, and the newest reviews"),
+        _entry("In full", url(urls.LLMS_FULL), "what reviewers say, and the newest reviews"),
         _entry("OpenAPI", url(urls.OPENAPI), "every address, parameter and answer"),
-        _entry("For developers", url(addresses.DEVELOPERS), "documentation of the API"),
+        _entry("For developers", url(urls.DEVELOPERS), "documentation of the API"),
         _entry("Page", url("/"), "the same for people"),
     ]
     yield _section("Optional", optional)
@@ -155,7 +160,7 @@ def _mentioned(entity: Entity) -> str:
 
 def _review(site: Site, review: Review) -> str:
     heading = f"{review.rating} of 5 stars, {markdown(shortened(review.author, _MAX_LABEL))}, {review.date}"
-    parts = [f"### {heading}"]
+    parts = [f"### {heading}", link("Page of this review", site.url(urls.permalink(review.id)))]
     if review.text:
         parts.append(quotation(_cut(review.text)))
     if review.owner_reply is not None:

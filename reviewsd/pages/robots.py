@@ -2,6 +2,8 @@
 
 from typing import Final, Literal
 
+from reviewsd.http1 import urls
+
 Crawlers = Literal["all", "no-training", "no-ai", "none"]
 """Whom the operator lets in (``crawlers``)."""
 
@@ -35,12 +37,13 @@ _REFUSED: Final[dict[Crawlers, tuple[str, ...]]] = {
 }
 
 
-def render(base_url: str, crawlers: Crawlers) -> bytes:
+def render(base_url: str, crawlers: Crawlers, *, sitemap: bool = True) -> bytes:
     """The document.
 
     Args:
         base_url: Origin of the sitemap, without a slash at its end.
         crawlers: Who may read.
+        sitemap: Whether there is one.
     """
     signal = f"Content-Signal: {_SIGNALS[crawlers]}"
     if crawlers == "none":
@@ -54,7 +57,7 @@ def render(base_url: str, crawlers: Crawlers) -> bytes:
             ("User-agent: *", *rules),
             (*_agents(allowed), *rules) if allowed else (),
             (*_agents(refused), signal, _NOTHING) if refused else (),
-            (f"Sitemap: {base_url}/sitemap.xml",),
+            (f"Sitemap: {base_url}{urls.SITEMAP}",) if sitemap else (),
         )
     )
 

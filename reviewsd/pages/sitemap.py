@@ -10,10 +10,10 @@ from itertools import groupby
 from typing import Final, NamedTuple
 from xml.sax.saxutils import escape
 
+from reviewsd.http1 import urls
+
 PER_FILE: Final = 50_000
 """Addresses of one file, at most (sitemaps.org)."""
-
-INDEX: Final = "/sitemap.xml"
 
 _NAMESPACE: Final = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
@@ -28,7 +28,7 @@ class Entry(NamedTuple):
 
 def path_of(number: int) -> str:
     """The path of one of several files, from 1."""
-    return f"/sitemap-{number}.xml"
+    return f"{urls.SITEMAP_PART}{number}.xml"
 
 
 def render(
@@ -60,11 +60,11 @@ def render(
             yield _listed(base_url, number, held, listed)
         number, held = following, [entry for _, entry in chunk]
     if not listed and len(held) + len(pages) <= per_file:
-        yield INDEX, _document("urlset", "url", (*held, *pages))
+        yield urls.SITEMAP, _document("urlset", "url", (*held, *pages))
         return
     yield _listed(base_url, number, held, listed)
     yield _listed(base_url, number + 1, pages, listed)
-    yield INDEX, _document("sitemapindex", "sitemap", listed)
+    yield urls.SITEMAP, _document("sitemapindex", "sitemap", listed)
 
 
 def _listed(

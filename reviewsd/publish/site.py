@@ -1,12 +1,16 @@
 """A dataset as the Site that pages are made of, and what is counted for it on the way (pages.md 3)."""
 
+import datetime
 import statistics
 from array import array
 from collections import Counter
+from collections.abc import Iterator
 
 import msgspec
+from msgspec import Struct
 
 from reviewsd.domain.dataset import Dataset
+from reviewsd.domain.records import Records
 from reviewsd.domain.reviews import AggregateRating, Review
 from reviewsd.pages.site import NEWEST, PageSettings, Site, Statistics
 from reviewsd.publish import documents
@@ -45,6 +49,25 @@ class Tally:
             critical_answered=self._answered,
             median_reply_days=statistics.median_low(self._waits) if self._waits else None,
         )
+
+
+class _Reply(Struct):
+    date: datetime.date
+
+
+class _Dated(Struct):
+    date: datetime.date
+    owner_reply: _Reply | None = None
+
+
+def changes(records: Records, newest: int) -> Iterator[tuple[str, datetime.date]]:
+    """The newest so many reviews, oldest first: id, and the day of the review or of a later reply."""
+    decode = msgspec.json.Decoder(_Dated).decode
+    for position in range(newest - 1, -1, -1):
+        record = records[position]
+        found = decode(record.raw)
+        reply = found.owner_reply
+        yield record.id, found.date if reply is None else max(found.date, reply.date)
 
 
 def make(

@@ -5,7 +5,6 @@ from typing import Final
 from urllib.parse import quote
 
 from reviewsd.http1 import urls
-from reviewsd.pages import addresses
 from reviewsd.pages.developers import schemas
 from reviewsd.pages.developers.blocks import (
     Block,
@@ -22,8 +21,8 @@ from reviewsd.pages.developers.data_model import PLACES
 from reviewsd.pages.developers.openapi import Description, Media, Operation, Parameter, Response
 
 _GUIDES: Final = {
-    urls.HUB: Link("notifications", addresses.DEVELOPERS_WEBHOOKS),
-    urls.MCP: Link("MCP", addresses.DEVELOPERS_MCP),
+    urls.HUB: Link("notifications", urls.DEVELOPERS_WEBHOOKS),
+    urls.MCP: Link("MCP", urls.DEVELOPERS_MCP),
 }
 """Addresses that have a page of their own."""
 
@@ -43,7 +42,7 @@ def page(description: Description, base_url: str) -> Page:
         for method, operation in methods.items()
     ]
     return Page(
-        path=addresses.DEVELOPERS_API,
+        path=urls.DEVELOPERS_API,
         title="HTTP API",
         description="Every address of the HTTP API with its parameters, answers and examples.",
         blocks=(
@@ -55,7 +54,10 @@ def page(description: Description, base_url: str) -> Page:
                 "All addresses",
                 ("Address", "What it is"),
                 tuple(
-                    (Link(f"`{method.upper()} {path}`", f"#{_anchor(operation)}"), operation.summary)
+                    (
+                        Link(f"`{method.upper()} {path}`", f"#{_anchor(operation)}"),
+                        operation.summary,
+                    )
                     for path, method, operation in operations
                 ),
             ),
@@ -134,7 +136,7 @@ def _answers(label: str, description: Description, responses: dict[str, Response
 
 def parameters_table(label: str, parameters: tuple[Parameter, ...]) -> Table:
     """The table of parameters."""
-    linked = schemas.described(PLACES, addresses.DEVELOPERS_API)
+    linked = schemas.described(PLACES, urls.DEVELOPERS_API)
     return Table(
         label,
         _HEAD,
@@ -162,10 +164,12 @@ def _target(path: str, operation: Operation) -> str:
 
 def _body(content: dict[str, Media]) -> Words:
     """The media types of an answer and what each holds."""
-    linked = schemas.described(PLACES, addresses.DEVELOPERS_API)
+    linked = schemas.described(PLACES, urls.DEVELOPERS_API)
     told: list[str | Link] = []
     for name in dict.fromkeys(media.schema.name for media in content.values()):
-        types = ", ".join(f"`{each}`" for each, media in content.items() if media.schema.name == name)
+        types = ", ".join(
+            f"`{each}`" for each, media in content.items() if media.schema.name == name
+        )
         told.append(f"{', ' if told else ''}{types}")
         if address := linked(name):
             told += [": ", Link(name, address)]

@@ -1,7 +1,6 @@
 """There is no authentication; what there is instead."""
 
 from reviewsd.http1 import urls
-from reviewsd.pages import addresses
 from reviewsd.pages.developers.blocks import Code, Items, Link, Page, Paragraph, Section
 
 
@@ -12,7 +11,7 @@ def page(base_url: str) -> Page:
         base_url: Origin of the addresses in examples.
     """
     return Page(
-        path=addresses.DEVELOPERS_AUTHENTICATION,
+        path=urls.DEVELOPERS_AUTHENTICATION,
         title="Authentication",
         description="No account, no key and no login: everything here is public and read-only.",
         blocks=(
@@ -29,12 +28,16 @@ def page(base_url: str) -> Page:
                 (
                     Items(
                         (
-                            "Reads may be called from pages of any origin (CORS `*`), without "
-                            "credentials.",
                             (
-                                "MCP may be called from pages of origins that the operator allows; "
-                                "programs that are no browsers need nothing: see ",
-                                Link("MCP", addresses.DEVELOPERS_MCP),
+                                "Reads may be called from pages of any origin (CORS `*`), without "
+                                "credentials."
+                            ),
+                            (
+                                (
+                                    "MCP may be called from pages of origins that the operator allows; "
+                                    "programs that are no browsers need nothing: see "
+                                ),
+                                Link("MCP", urls.DEVELOPERS_MCP),
                                 ".",
                             ),
                         )
@@ -47,9 +50,11 @@ def page(base_url: str) -> Page:
                 (
                     Paragraph(
                         (
-                            "Who subscribes shows by the verification that the callback is theirs, and "
-                            "deliveries are signed where a secret was given: see ",
-                            Link("notifications", addresses.DEVELOPERS_WEBHOOKS),
+                            (
+                                "Who subscribes shows by the verification that the callback is theirs, and "
+                                "deliveries are signed where a secret was given: see "
+                            ),
+                            Link("notifications", urls.DEVELOPERS_WEBHOOKS),
                             ".",
                         )
                     ),
@@ -61,13 +66,17 @@ def page(base_url: str) -> Page:
                 (
                     Items(
                         (
-                            "Ask with `If-None-Match`: what has not changed is answered 304, without a "
-                            "body.",
-                            "Where too much is asked at once, the answer is 429, and `Retry-After` says "
-                            "when to try again.",
+                            (
+                                "Ask with `If-None-Match`: what has not changed is answered 304, without a "
+                                "body."
+                            ),
+                            (
+                                "Where too much is asked at once, the answer is 429, and `Retry-After` says "
+                                "when to try again."
+                            ),
                             (
                                 "Instead of asking again and again, ",
-                                Link("subscribe", addresses.DEVELOPERS_WEBHOOKS),
+                                Link("subscribe", urls.DEVELOPERS_WEBHOOKS),
                                 ".",
                             ),
                         )

@@ -5,7 +5,6 @@ from typing import Final
 
 from reviewsd.http1 import problems, urls
 from reviewsd.http1.problems import Problem
-from reviewsd.pages import addresses
 from reviewsd.pages.developers import schemas
 from reviewsd.pages.developers.blocks import (
     Block,
@@ -72,10 +71,10 @@ def page(description: Description, base_url: str) -> Page:
         description: Has the members of a problem.
         base_url: Origin of the addresses in examples.
     """
-    linked = schemas.described(PLACES, addresses.DEVELOPERS_ERRORS)
+    linked = schemas.described(PLACES, urls.DEVELOPERS_ERRORS)
     found = kinds()
     return Page(
-        path=addresses.DEVELOPERS_ERRORS,
+        path=urls.DEVELOPERS_ERRORS,
         title="Errors",
         description="Every error that the service answers with, and what to do about it.",
         blocks=_blocks(description, base_url),
@@ -83,7 +82,10 @@ def page(description: Description, base_url: str) -> Page:
             *(_section(kind, same) for kind, same in found.items()),
             *(
                 schemas.section(name, schemas.schema_of(description, name), linked, title)
-                for name, title in (("Problem", "Members of a problem"), ("Issue", "Members of an issue"))
+                for name, title in (
+                    ("Problem", "Members of a problem"),
+                    ("Issue", "Members of an issue"),
+                )
             ),
             Section("operators", "On the operator's socket", (_operators(),)),
             *(
@@ -111,9 +113,9 @@ def _blocks(description: Description, base_url: str) -> tuple[Block, ...]:
                 "Those with `Retry-After` are worth trying again after so many seconds.",
                 (
                     "The hub answers in lines of plain text: see ",
-                    Link("notifications", addresses.DEVELOPERS_WEBHOOKS),
+                    Link("notifications", urls.DEVELOPERS_WEBHOOKS),
                     ". MCP answers with errors of JSON-RPC: see ",
-                    Link("MCP", f"{addresses.DEVELOPERS_MCP}#errors"),
+                    Link("MCP", f"{urls.DEVELOPERS_MCP}#errors"),
                     ".",
                 ),
             )
@@ -135,7 +137,7 @@ def _section(kind: str, same: list[Problem]) -> Section:
         kind,
         f"{same[0].status} {same[0].title}",
         (
-            Paragraph((f"Type: `{kind}`. What to do: {_REMEDIES[kind]}")),
+            Paragraph(f"Type: `{kind}`. What to do: {_REMEDIES[kind]}"),
             Paragraph("What `detail` may say:"),
             Items(details),
         ),
@@ -145,5 +147,5 @@ def _section(kind: str, same: list[Problem]) -> Section:
 def _operators() -> Block:
     return Paragraph(
         "These are told to `reviewsctl` alone, by the administration socket. Nobody meets them at "
-        "public addresses."
+        "public urls."
     )

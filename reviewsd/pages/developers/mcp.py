@@ -3,7 +3,6 @@
 from typing import Final
 
 from reviewsd.http1 import urls
-from reviewsd.pages import addresses
 from reviewsd.pages.developers import schemas
 from reviewsd.pages.developers.blocks import (
     Block,
@@ -42,12 +41,12 @@ def page(
         description: Says what HTTP carries.
         tools: All of them.
         revisions: Of the protocol, that are served.
-        base_url: Origin of the addresses.
+        base_url: Origin of the urls.
     """
     post = description.paths[urls.MCP]["post"]
     served = ", ".join(f"`{each}`" for each in revisions)
     return Page(
-        path=addresses.DEVELOPERS_MCP,
+        path=urls.DEVELOPERS_MCP,
         title="MCP for AI agents",
         description="How to give the reviews to an AI agent by the Model Context Protocol.",
         blocks=(
@@ -71,9 +70,11 @@ def page(
                     Paragraph(
                         (
                             "With arguments and answers: ",
-                            Link("all tools", addresses.DEVELOPERS_TOOLS),
-                            ". The data sets and the feeds are resources, under the addresses where "
-                            "they are served.",
+                            Link("all tools", urls.DEVELOPERS_TOOLS),
+                            (
+                                ". The data sets and the feeds are resources, under the addresses where "
+                                "they are served."
+                            ),
                         )
                     ),
                 ),
@@ -87,7 +88,9 @@ def page(
                     Table(
                         "Answers of HTTP",
                         ("Status", "Meaning"),
-                        tuple((status, each.description) for status, each in post.responses.items()),
+                        tuple(
+                            (status, each.description) for status, each in post.responses.items()
+                        ),
                     ),
                 ),
             ),
@@ -111,11 +114,11 @@ def page(
                         tuple(
                             Link(f"`{each}`", each)
                             for each in (
-                                addresses.SERVER_CARD,
-                                addresses.AI_CATALOG,
-                                addresses.API_CATALOG,
-                                addresses.SKILLS,
-                                addresses.LLMS,
+                                urls.SERVER_CARD,
+                                urls.AI_CATALOG,
+                                urls.API_CATALOG,
+                                urls.SKILLS,
+                                urls.LLMS,
                             )
                         )
                     ),
@@ -128,16 +131,18 @@ def page(
 def tools_page(tools: tuple[Tool, ...]) -> Page:
     """The page on all tools."""
     return Page(
-        path=addresses.DEVELOPERS_TOOLS,
+        path=urls.DEVELOPERS_TOOLS,
         title="MCP tools",
         description="Every tool of the MCP server with its arguments and what it answers.",
         blocks=(
             Paragraph(
                 (
                     "What ",
-                    Link("the MCP server", addresses.DEVELOPERS_MCP),
-                    " offers. The definitions are the same for all clients and data; begin with "
-                    "`get_summary`, whose ids the other tools take.",
+                    Link("the MCP server", urls.DEVELOPERS_MCP),
+                    (
+                        " offers. The definitions are the same for all clients and data; begin with "
+                        "`get_summary`, whose ids the other tools take."
+                    ),
                 )
             ),
             Items(tuple(Link(f"`{tool.name}`", f"#{tool.name}") for tool in tools)),
@@ -188,7 +193,7 @@ def _nowhere(_name: str) -> str:
 
 
 def _link(tool: Tool) -> Link:
-    return Link(f"`{tool.name}`", f"{addresses.DEVELOPERS_TOOLS}#{tool.name}")
+    return Link(f"`{tool.name}`", f"{urls.DEVELOPERS_TOOLS}#{tool.name}")
 
 
 def _connect(base_url: str) -> tuple[Block, ...]:

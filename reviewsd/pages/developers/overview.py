@@ -6,21 +6,20 @@ from typing import Final
 
 from reviewsd.http1 import urls
 from reviewsd.http1.routes import ROUTES
-from reviewsd.pages import addresses
 from reviewsd.pages.developers.blocks import Code, Link, Page, Paragraph, Section, Table, Words
 from reviewsd.pages.developers.openapi import Description
 
 _MACHINES: Final = {
-    addresses.LLMS: "What there is here, for language models (llmstxt.org)",
-    addresses.LLMS_FULL: "What reviewers say and the newest reviews, in one text",
-    addresses.API_CATALOG: "The interfaces as links (RFC 9727)",
-    addresses.AI_CATALOG: "What AI agents can use here",
-    addresses.SERVER_CARD: "The MCP server, before one connects to it",
-    addresses.SKILLS: "Skills for agents",
-    addresses.SKILL: "How an agent reads and cites the reviews",
-    addresses.ROBOTS: "What crawlers may read (RFC 9309)",
-    addresses.SITEMAP: "All pages",
-    addresses.OPENSEARCH: "The search, for browsers (OpenSearch 1.1)",
+    urls.LLMS: "What there is here, for language models (llmstxt.org)",
+    urls.LLMS_FULL: "What reviewers say and the newest reviews, in one text",
+    urls.API_CATALOG: "The interfaces as links (RFC 9727)",
+    urls.AI_CATALOG: "What AI agents can use here",
+    urls.SERVER_CARD: "The MCP server, before one connects to it",
+    urls.SKILLS: "Skills for agents",
+    urls.SKILL: "How an agent reads and cites the reviews",
+    urls.ROBOTS: "What crawlers may read (RFC 9309)",
+    urls.SITEMAP: "All pages",
+    urls.OPENSEARCH: "The search, for browsers (OpenSearch 1.1)",
 }
 """Documents for crawlers and agents, and what each is."""
 
@@ -35,7 +34,7 @@ def page(description: Description, base_url: str, name: str, others: tuple[Page,
         others: The other pages of the documentation.
     """
     return Page(
-        path=addresses.DEVELOPERS,
+        path=urls.DEVELOPERS,
         title="For developers",
         description="The reviews as data: HTTP API, feeds, notifications, AI agents, badge.",
         blocks=(
@@ -56,7 +55,9 @@ def page(description: Description, base_url: str, name: str, others: tuple[Page,
                 "badge",
                 "On your website",
                 (
-                    Paragraph("A badge with stars and number of reviews, which links to this site:"),
+                    Paragraph(
+                        "A badge with stars and number of reviews, which links to this site:"
+                    ),
                     Code(_badge(base_url, name), "html"),
                     Paragraph("The rating with the three newest reviews:"),
                     Code(_frame(base_url, name), "html"),
@@ -81,7 +82,7 @@ def _reads(description: Description) -> Iterator[tuple[Words, ...]]:
         methods = description.paths.get(route.path)
         if route.listed and methods is not None:
             first = next(iter(methods.values()))
-            target = f"{addresses.DEVELOPERS_API}#{first.operation_id}"
+            target = f"{urls.DEVELOPERS_API}#{first.operation_id}"
             yield Link(f"`{route.path}`", target), first.summary
 
 

@@ -32,7 +32,7 @@ def pages(interfaces: Interfaces, base_url: str, name: str) -> tuple[Page, ...]:
 
     Args:
         interfaces: What is documented.
-        base_url: Origin of all addresses.
+        base_url: Origin of all urls.
         name: Of the business.
     """
     description = openapi.read_description(interfaces.openapi)

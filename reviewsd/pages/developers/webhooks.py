@@ -3,7 +3,6 @@
 from typing import Final
 
 from reviewsd.http1 import urls
-from reviewsd.pages import addresses
 from reviewsd.pages.developers import schemas
 from reviewsd.pages.developers.api import parameters_table
 from reviewsd.pages.developers.blocks import (
@@ -31,7 +30,7 @@ def page(description: Description, base_url: str) -> Page:
     """
     subscribe = description.paths[urls.HUB]["post"]
     return Page(
-        path=addresses.DEVELOPERS_WEBHOOKS,
+        path=urls.DEVELOPERS_WEBHOOKS,
         title="Notifications (WebSub)",
         description="How to be sent new reviews: topics, subscribing, verification, signatures.",
         blocks=(
@@ -150,14 +149,22 @@ def _limits() -> tuple[Block, ...]:
     return (
         Items(
             (
-                "Callbacks have a public address, a host name and `https`, on port 443 or one from 1024 "
-                "up, with a certificate that is publicly trusted.",
-                "A client network, and a host of callbacks, may ask and hold only so much: beyond that "
-                "the answer is 429, and `Retry-After` says when to try again.",
-                "After the third failure in a row a subscription ends, and after a 410 at once. The hub "
-                "tells the callback once, with `hub.mode=denied`.",
-                "Older content never comes after newer content. The same content may come twice: ignore "
-                "an `ETag` that you have.",
+                (
+                    "Callbacks have a public address, a host name and `https`, on port 443 or one from 1024 "
+                    "up, with a certificate that is publicly trusted."
+                ),
+                (
+                    "A client network, and a host of callbacks, may ask and hold only so much: beyond that "
+                    "the answer is 429, and `Retry-After` says when to try again."
+                ),
+                (
+                    "After the third failure in a row a subscription ends, and after a 410 at once. The hub "
+                    "tells the callback once, with `hub.mode=denied`."
+                ),
+                (
+                    "Older content never comes after newer content. The same content may come twice: ignore "
+                    "an `ETag` that you have."
+                ),
             )
         ),
     )

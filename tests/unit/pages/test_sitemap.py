@@ -49,9 +49,13 @@ def test_without_reviews_there_are_the_pages() -> None:
 def test_more_are_several_files_and_an_index() -> None:
     files = dict(sitemap.render(BASE, PAGES, reviews(0, 121), per_file=50))
 
-    assert ["/sitemap-1.xml", "/sitemap-2.xml", "/sitemap-3.xml", "/sitemap-4.xml", "/sitemap.xml"] == (
-        list(files)
-    )
+    assert [
+        "/sitemap-1.xml",
+        "/sitemap-2.xml",
+        "/sitemap-3.xml",
+        "/sitemap-4.xml",
+        "/sitemap.xml",
+    ] == (list(files))
     assert [50, 50, 21, 2, 4] == [len(parsed(each)) for each in files.values()]
     assert (f"{BASE}/sitemap-3.xml", "2026-11-12") == parsed(files["/sitemap.xml"])[2]
 

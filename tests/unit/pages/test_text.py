@@ -5,7 +5,9 @@ from hypothesis import strategies as st
 from reviewsd.pages import text
 
 HOSTILE = st.text(
-    st.one_of(st.sampled_from("#>-*_`[]()!|<&~=+.\\1\n\r\t\v\x85\u2028\u202e\x00 "), st.characters())
+    st.one_of(
+        st.sampled_from("#>-*_`[]()!|<&~=+.\\1\n\r\t\v\x85\u2028\u202e\x00 "), st.characters()
+    )
 )
 
 
@@ -56,7 +58,4 @@ def test_the_lines_of_a_quotation_stay_lines() -> None:
 
 
 def test_a_link_ends_where_its_address_does() -> None:
-    assert (
-        "[a \\](b](https://a.example/%28x%29%29)"
-        == text.link("a ](b", "https://a.example/(x))")
-    )
+    assert "[a \\](b](https://a.example/%28x%29%29)" == text.link("a ](b", "https://a.example/(x))")
