@@ -34,7 +34,7 @@ from reviewsd.config.schema import Config
 from reviewsd.mcp.tools import LISTING
 from reviewsd.monitoring.metrics import CONTENT_TYPE
 from reviewsd.monitoring.readiness import Readiness
-from reviewsd.pages.machines import MachineSettings
+from reviewsd.pages.machines import MachineSettings, SecurityContact
 from reviewsd.pages.site import PageSettings
 from reviewsd.publish import compile_process
 from reviewsd.publish.compiler import Settings
@@ -245,12 +245,32 @@ def _order(config: Config) -> PublicationOrder:
                 accent=config.pages.accent,
                 jsonld_reviews=config.pages.jsonld_reviews,
             ),
-            machines=MachineSettings(version=program_version(), tools=LISTING.decode()),
+            machines=_machines(config),
         ),
         max_bytes=config.data.max_bytes,
         max_shrink=None if shrink is None else float(shrink.rstrip("%")) / 100,
         insights=config.data.insights,
         templates_dir=config.pages.templates_dir,
+    )
+
+
+def _machines(config: Config) -> MachineSettings:
+    """What documents for crawlers and agents depend on beside the data."""
+    newest, security = config.pages.sitemap_reviews, None
+    if config.security.contact and config.security.expires is not None:
+        security = SecurityContact(
+            contact=config.security.contact,
+            expires=config.security.expires,
+            policy=config.security.policy,
+        )
+    return MachineSettings(
+        crawlers=config.crawlers,
+        sitemap_reviews={"all": None, "none": 0}[newest] if isinstance(newest, str) else newest,
+        security=security,
+        registry_auth=config.mcp.registry_auth,
+        server_card=config.mcp.server_card,
+        version=program_version(),
+        tools=LISTING.decode(),
     )
 
 

@@ -54,8 +54,9 @@ def policies(base_url: str, settings: MachineSettings, *, pages: bool) -> Iterat
         settings: What the operator wants.
         pages: Whether there are pages, and so a sitemap.
     """
-    content = robots.render(base_url, settings.crawlers, sitemap=pages)
-    yield FixedDocument(path=urls.ROBOTS, media_type=TEXT, content=content)
+    if pages or settings.crawlers != "all":  # which is what the lack of it means, too
+        content = robots.render(base_url, settings.crawlers, sitemap=pages)
+        yield FixedDocument(path=urls.ROBOTS, media_type=TEXT, content=content)
     if settings.security is not None:
         given = settings.security
         content = security_txt.render(base_url, given.contact, given.expires, given.policy)

@@ -18,7 +18,7 @@ _CLEAN: Final = {
     **{ord(each): "\n" for each in _BREAKS},
 }
 
-_MARKUP: Final = {ord(each): f"\\{each}" for each in "\\`*_[]<>#|!~&"}
+_MARKUP: Final = {ord(each): f"\\{each}" for each in "\\`*_[]<>#|~"}
 _LIST_MARKS: Final = ("-", "+", "=")
 _DIGITS: Final = "0123456789"
 
@@ -62,7 +62,11 @@ def link(name: str, address: str) -> str:
 def _unmarked(text: str) -> str:
     """One line, what has a meaning in Markdown escaped."""
     number = len(text) - len(text.lstrip(_DIGITS))
+    before = ""
     if number and text[number : number + 1] in {".", ")"}:
-        return f"{text[:number]}\\{text[number:].translate(_MARKUP)}"
-    escaped = text.translate(_MARKUP)
-    return f"\\{escaped}" if text.startswith(_LIST_MARKS) else escaped
+        before, text = f"{text[:number]}\\", text[number:]
+    elif text.startswith(_LIST_MARKS):
+        before = "\\"
+    first, *others = text.translate(_MARKUP).split("&")
+    entities = (f"\\&{each}" if each[:1].isalpha() else f"&{each}" for each in others)
+    return f"{before}{first}{''.join(entities)}"

@@ -38,6 +38,7 @@ def test_a_shortened_text_is_no_longer_than_it_may_be(given: str, length: int) -
         ("===", "\\==="),
         ("[here](javascript:alert(1))", "\\[here\\](javascript:alert(1))"),
         ("<script>&amp;", "\\<script\\>\\&amp;"),
+        ("Bob & Sons, B&B, &#60;", "Bob & Sons, B\\&B, &\\#60;"),
         ("a\n\n# b", "a \\# b"),
         ("`code` *b* _i_ ~s~ |", "\\`code\\` \\*b\\* \\_i\\_ \\~s\\~ \\|"),
     ],
