@@ -1,6 +1,7 @@
 """One page in the frame: title, links, style, header fields, and its Markdown twin (pages.md 1, 4)."""
 
-from collections.abc import Iterator, Mapping
+import datetime
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -11,7 +12,8 @@ from reviewsd.http1 import urls
 from reviewsd.pages import theme
 from reviewsd.pages.document import HTML, MARKDOWN, FixedDocument
 from reviewsd.pages.environment import TEMPLATES, TemplateError, Templates, style
-from reviewsd.pages.language import language_of
+from reviewsd.pages.language import Language, language_of
+from reviewsd.pages.naming import initials, source_name
 from reviewsd.pages.site import Site
 
 WORDS = "words.json"
@@ -44,8 +46,31 @@ class Page:
     """Whether search engines shall list it."""
     others: Mapping[str, str] = field(default_factory=dict)
     """As of a FixedDocument."""
+    next: str | None = None
+    """The address of the next page of a list."""
     topic: bool = False
     """Whether it names hub and self, for subscribers (WebSub 4)."""
+
+
+def shared(language: Language, words: Callable[..., str], name: str) -> dict[str, object]:
+    """What every template may name, also those that are rendered for a request.
+
+    Args:
+        language: How dates and numbers are written.
+        words: Of a key.
+        name: Of the business.
+    """
+    return {
+        "date": language.date,
+        "initials": initials,
+        "language": language,
+        "name": name,
+        "number": language.number,
+        "permalink": urls.permalink,
+        "source": source_name,
+        "t": words,
+        "urls": urls,
+    }
 
 
 class Renderer:
@@ -62,15 +87,15 @@ class Renderer:
         self.templates = Templates(
             site.templates,
             {
+                **shared(self.language, self.words, site.business.name),
                 "site": site,
                 "business": site.business,
                 "rating": site.rating,
                 "base_url": site.base_url,
-                "language": self.language,
-                "urls": urls,
-                "t": self.words,
-                "number": self.language.number,
-                "date": self.language.date,
+                "counted": self.counted,
+                "navigation": self._navigation(),
+                "site_has_insights": site.insights is not None,
+                "as_of": self._as_of(),
             },
         )
 
@@ -84,6 +109,26 @@ class Renderer:
             return self._words[key].format_map(values)
         except (KeyError, ValueError, IndexError, AttributeError) as error:
             raise TemplateError(WORDS, None, f'"{key}": {error!r}') from error
+
+    def counted(self, count: int) -> str:
+        """So many reviews, in words."""
+        one = count == 1
+        return self.words(
+            "review_count_one" if one else "review_count", count=self.language.number(count)
+        )
+
+    def _navigation(self) -> list[tuple[str, str]]:
+        """(words, path) of what each page leads to."""
+        insights = self.site.insights
+        pages = [("home", urls.HOME), ("all_reviews", urls.LIST), ("developers", urls.DEVELOPERS)]
+        if insights is not None and insights.summary:
+            pages.insert(2, ("summary", urls.SUMMARY))
+        return [(self.words(key), path) for key, path in pages]
+
+    def _as_of(self) -> str | None:
+        """The day of the last change."""
+        moment = self.site.updated_at
+        return moment and self.language.date(datetime.date.fromisoformat(moment[:10]))
 
     @cached_property
     def style(self) -> tuple[Markup, str]:

@@ -1,10 +1,15 @@
 """The one accent colour, and what is made of it: readable on light and on dark (WCAG 2.2, 1.4.3)."""
 
-LIGHT, DARK = "#ffffff", "#14171a"
-"""The grounds that words stand on: a card by day, and by night."""
+LIGHT, DARK = "#ffffff", "#171b1e"
+"""What words in the accent stand on: a card by day, and by night."""
 
 LEAST_CONTRAST = 4.5
 """WCAG 2.2 1.4.3, for text of any size."""
+
+_TINT = 92
+"""Hundredths of the ground in the tint of the accent that replies stand on."""
+
+_STEP = 4  # hundredths
 
 
 def contrast(one: str, other: str) -> float:
@@ -13,13 +18,39 @@ def contrast(one: str, other: str) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
+def readable(accent: str, ground: str) -> str:
+    """The accent, or where words in it would be hard to read, one as near to it as can be read.
+
+    Args:
+        accent: ``#rrggbb``.
+        ground: What it stands on, itself or with a tint of the accent.
+    """
+    away = "#000000" if _luminance(ground) > _MIDDLE else "#ffffff"
+    chosen, share = accent, 0
+    while contrast(chosen, tint(chosen, ground)) < LEAST_CONTRAST and share < 100:  # noqa: PLR2004
+        share += _STEP
+        chosen = _mixed(accent, away, share)
+    return chosen
+
+
+def tint(accent: str, ground: str) -> str:
+    """A ground with a touch of the accent."""
+    return _mixed(accent, ground, _TINT)
+
+
 def colours(accent: str) -> dict[str, str]:
-    """The accent by day and by night, by the name that the style sheet has for them."""
-    night, share = accent, 0
-    while contrast(night, DARK) < 7 and share < 100:  # noqa: PLR2004  lighter, until it is easy to read
-        share += 5
-        night = _mixed(accent, "#ffffff", share)
-    return {"accent": accent, "accent_dark": night}
+    """The accent and its tint by day and by night, by the names that the style sheet has for them."""
+    day, night = readable(accent, LIGHT), readable(accent, DARK)
+    return {
+        "accent": day,
+        "accent_soft": tint(day, LIGHT),
+        "accent_dark": night,
+        "accent_soft_dark": tint(night, DARK),
+    }
+
+
+_MIDDLE = 0.18
+"""The luminance of a grey that black and white stand out from alike."""
 
 
 def _luminance(colour: str) -> float:

@@ -1,0 +1,70 @@
+"""What reviews speak of, as pages show it: the most mentioned, with links to the reviews (pages.md 3)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import quote_plus
+
+from reviewsd.domain.insights import Entity, Insights, named
+from reviewsd.http1 import urls
+from reviewsd.pages.rendering import Renderer
+
+_ASPECTS, _ENTRIES = 10, 10
+_MAX_ID = 256
+"""Characters of an id that a link may have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mentioned:
+    """An aspect, a person, a service, and so on."""
+
+    label: str
+    count: int
+    positive: float
+    """Per cent."""
+    percent: str
+    """The same in words."""
+    href: str | None
+    """The reviews that mention it."""
+
+
+def aspects(renderer: Renderer, insights: Insights) -> list[Mentioned]:
+    """The aspects that are mentioned most."""
+    return _most(renderer, insights.aspects, "mentions_aspect", _ASPECTS)
+
+
+def groups(renderer: Renderer, insights: Insights) -> list[tuple[str, list[Mentioned]]]:
+    """(heading, entries) of whom and what else they mention."""
+    entities = insights.entities
+    listed = (
+        ("technicians", entities.technicians, "mentions_technician"),
+        ("services", entities.services, "mentions_service"),
+        ("problems", entities.problems, "mentions_problem"),
+        ("areas", entities.service_areas, "mentions_area"),
+        ("topics", insights.topics, "mentions_topic"),
+    )
+    found = (
+        (renderer.words(heading), _most(renderer, each, filtered, _ENTRIES))
+        for heading, each, filtered in listed
+    )
+    return [(heading, entries) for heading, entries in found if entries]
+
+
+def _most(
+    renderer: Renderer, entities: Iterable[str | Entity], parameter: str, most: int
+) -> list[Mentioned]:
+    ordered = sorted(map(named, entities), key=lambda each: -each.mention_count)
+    return [_mentioned(renderer, each, parameter) for each in ordered[:most]]
+
+
+def _mentioned(renderer: Renderer, entity: Entity, parameter: str) -> Mentioned:
+    name = entity.id or ""
+    counted = entity.positive_count + entity.neutral_count + entity.negative_count
+    positive = 100 * entity.positive_count / counted if counted else entity.positive_pct
+    link = f"{urls.LIST}?{parameter}={quote_plus(name)}"
+    return Mentioned(
+        label=entity.label or name,
+        count=entity.mention_count,
+        positive=round(positive, 1),
+        percent=renderer.language.number(positive),
+        href=link if entity.mention_count and len(name) <= _MAX_ID else None,
+    )
