@@ -19,6 +19,8 @@ _CLEAN: Final = {
 }
 
 _MARKUP: Final = {ord(each): f"\\{each}" for each in "\\`*_[]<>#|~"}
+_SEEN: Final = 8
+"""Characters that are looked at for each that is wanted; blanks and controls among them go."""
 _LIST_MARKS: Final = ("-", "+", "=")
 _DIGITS: Final = "0123456789"
 
@@ -30,8 +32,11 @@ def line(text: str) -> str:
 
 def shortened(text: str, length: int) -> str:
     """A text as one line of at most so many characters."""
-    text = line(text)
-    return text if len(text) <= length else f"{text[: length - 1].rstrip()}…"
+    seen = text[: _SEEN * length]  # a text may have megabytes
+    whole = line(seen)
+    if len(whole) <= length and len(seen) == len(text):
+        return whole
+    return f"{whole[: length - 1].rstrip()}…"
 
 
 def markdown(text: str) -> str:

@@ -66,8 +66,11 @@ def page(description: Description, base_url: str) -> Page:
             *(
                 Section(
                     _anchor(operation),
-                    f"{method.upper()} {path}",
-                    tuple(_blocks(description, base_url, path, operation)),
+                    operation.summary,
+                    (
+                        Paragraph(f"`{method.upper()} {path}`"),
+                        *_blocks(description, base_url, path, operation),
+                    ),
                 )
                 for path, method, operation in operations
             ),
