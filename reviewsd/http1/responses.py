@@ -47,6 +47,8 @@ _STATUS = {
 }
 _BODILESS = frozenset({204, _NOT_MODIFIED})
 
+_ERRORS = ("application/json", "application/problem+json", "text/html")
+
 _date = lru_cache(maxsize=2)(http_date)
 
 
@@ -94,6 +96,8 @@ class Responses:
     ) -> None:
         self._base_url = base_url
         self._now = now
+        self.not_found_page: tuple[bytes, bytes] | None = None
+        """Header fields and content of what is answered to a browser where there is nothing."""
         hsts = ((b"Strict-Transport-Security", b"max-age=31536000"),)
         secured = (*_SECURITY, *(hsts if base_url.startswith("https:") else ()))
         no_store = ((b"Cache-Control", b"no-store"),)
@@ -228,6 +232,44 @@ class Responses:
         block += b"Content-Type: application/json\r\nContent-Length: %d\r\n" % size
         return Response(_FOUND, block, parts)
 
+    def header_block(self, headers: Mapping[str, str]) -> bytes:
+        """The header fields of pages, with some that take the place of the usual ones."""
+        return self._fixed({name.encode(): value.encode() for name, value in headers.items()})
+
+    def page(
+        self,
+        request: Request,
+        block: bytes,
+        etag: bytes,
+        media_type: str,
+        body: Callable[[], bytes],
+    ) -> Response:
+        """Answer with a page that is put together for the request.
+
+        Args:
+            request: The request.
+            block: Of ``header_block``.
+            etag: Of the page, with its quotes.
+            media_type: Of the page.
+            body: Makes it; is not asked where the client has it.
+        """
+        block += b"ETag: %b\r\n" % etag
+        if request.fields.conditional:
+            status = self._judged(request, etag, None)
+            if status == _NOT_MODIFIED:
+                return Response(status, block)
+            if status != _FOUND:
+                return self.problem(request, problems.PRECONDITION_FAILED)
+        content = body()
+        head = b"Content-Type: %b\r\nContent-Length: %d\r\n"
+        return Response(_FOUND, block + head % (media_type.encode(), len(content)), (content,))
+
+    @staticmethod
+    def page_error(status: int, block: bytes, content: bytes) -> Response:
+        """Answer that a page is not there, or cannot be made, with a page that says so."""
+        head = b"Content-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\n"
+        return Response(status, block + head % len(content), (content,))
+
     def _outcome(self, request: Request, chosen: Prepared) -> Response:
         """Answer with a representation, or that the client has it already (RFC 9110 13)."""
         if not request.fields.conditional:
@@ -276,6 +318,10 @@ class Responses:
     ) -> Response:
         """Answer with an error; a header in ``extra`` takes the place of the usual one."""
         accept = b", ".join(request.preferences(b"accept"))
+        if problem.status == problems.NOT_FOUND.status and self.not_found_page is not None:
+            block, content = self.not_found_page
+            if _best_match((accept,), _ERRORS) == _ERRORS[-1]:
+                return self.page_error(problem.status, block + b"Vary: Accept\r\n", content)
         media_type = _problem_type(accept.decode("latin-1"))
         named = {b"Cache-Control": b"no-store", b"Vary": b"Accept", **dict(extra)}
         headers = (*named.items(), (b"Content-Type", media_type))

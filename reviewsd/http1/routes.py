@@ -31,6 +31,9 @@ class Route:
     methods: tuple[str, ...] | None = ("GET",)
     """The methods that are answered, HEAD and OPTIONS aside; None: the answerer decides."""
     body: Body = Body.IGNORED
+    whole: bool = False
+    """Whether the open segment may hold any escapes, those of slashes too: the answerer reads it from
+    the path."""
     quick: bool = False
     """Whether the quick look-up knows it; Klein knows all."""
     any_host: bool = False
@@ -82,7 +85,16 @@ ROUTES = (
     Route(path=urls.OPENAPI, answerer="document", quick=True),
     Route(path=urls.HEALTH, answerer="health", quick=True, any_host=True, listed=False),
     Route(path=urls.READY, answerer="ready", any_host=True, main_only=None, listed=False),
-    *_pages(urls.HOME, urls.HOME_MARKDOWN, urls.HOME_INDEX),
+    *_pages(urls.HOME, urls.HOME_MARKDOWN, urls.HOME_INDEX, urls.LIST_MARKDOWN),
+    Route(path=urls.LIST, answerer="reviews_page", quick=True, listed=False, page=True),
+    Route(
+        path=f"{urls.REVIEW}{{id}}",
+        answerer="review_page",
+        whole=True,
+        quick=True,
+        listed=False,
+        page=True,
+    ),
     *_pages(*urls.DOCUMENTATION, *map(urls.twin, urls.DOCUMENTATION)),
     *_pages(urls.LLMS, urls.LLMS_FULL, urls.ROBOTS, urls.SITEMAP, urls.OPENSEARCH),
     *_pages(urls.API_CATALOG, urls.AI_CATALOG, urls.SERVER_CARD, urls.SERVER_CARD_ALIAS),

@@ -1,6 +1,6 @@
 """The addresses under ``base_url`` (seed 2 and 4, pages.md 1)."""
 
-from urllib.parse import quote
+from urllib.parse import quote, unquote_to_bytes
 
 REVIEWS = "/reviews.json"
 INSIGHTS = "/insights.json"
@@ -19,6 +19,7 @@ HOME = "/"
 HOME_MARKDOWN = "/index.md"
 HOME_INDEX = "/index.json"
 LIST = "/reviews"
+LIST_MARKDOWN = "/reviews.md"
 REVIEW = "/r/"
 """Followed by the id (``permalink``)."""
 SUMMARY = "/summary"
@@ -91,3 +92,10 @@ def permalink(review_id: str) -> str:
     """
     blank = "%20" if review_id in {".", ".."} else ""
     return REVIEW + quote(review_id, safe=SEGMENT) + blank
+
+
+def usual_segment(segment: bytes) -> bool:
+    """Whether a path segment is spelled as ``quote`` would spell it; none that is empty."""
+    if b"%" not in segment:
+        return segment != b"" and b"/" not in segment
+    return quote(unquote_to_bytes(segment), safe=SEGMENT).encode() == segment

@@ -56,7 +56,8 @@ class Templates:
         loader = jinja2.ChoiceLoader(
             [jinja2.FunctionLoader(_from(own)), jinja2.FileSystemLoader(TEMPLATES)]
         )
-        self._html = _environment(loader, shared, autoescape=True, finalize=_printable)
+        shared = {**shared, "verbatim": Verbatim}
+        self._html = _environment(loader, shared, autoescape=True, finalize=printable)
         self._text = _environment(loader, shared, autoescape=False, finalize=markdown)
 
     def render(self, name: str, **context: object) -> str:
@@ -131,7 +132,7 @@ def _place(error: Exception, name: str) -> tuple[str, int | None]:
     return found
 
 
-def _printable(value: object) -> object:
+def printable(value: object) -> object:
     """A value without characters that HTML cannot hold, or that turn about what stands around them."""
     if isinstance(value, Markup) or not isinstance(value, str):
         return value

@@ -64,7 +64,7 @@ def _page(renderer: Renderer) -> Page:
         description=description,
         topic=True,
         others={JSON: urls.HOME_INDEX},
-        graph=_graph(site),
+        script=structured_data.script(_graph(site)),
         context={
             "place": _place(site),
             "contact": _contact(renderer),
@@ -131,7 +131,7 @@ def about(renderer: Renderer) -> Iterator[str]:
             yield words("about_insights", model=site.insights.model)
 
 
-def _graph(site: Site) -> object:
+def _graph(site: Site) -> structured_data.Node:
     base_url, business = site.base_url, site.business
     node = structured_data.business_node(base_url, business)
     if site.settings.jsonld_reviews and site.count and site.rating.rating_value is not None:

@@ -7,7 +7,7 @@ instructions of the document.
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from reviewsd.domain.insights import Entity, Insights, named
+from reviewsd.domain.insights import Entity, Insights
 from reviewsd.domain.reviews import Review
 from reviewsd.http1 import urls
 from reviewsd.pages.site import Site
@@ -153,12 +153,13 @@ def _insights(insights: Insights | None) -> Iterator[str]:
 
 def _counted(entities: Iterable[str | Entity]) -> list[str]:
     """The most mentioned, each with how often and how well."""
-    most = sorted(map(named, entities), key=lambda each: -each.mention_count)[:_MOST]
+    shown = (Entity(label=each) if isinstance(each, str) else each for each in entities)
+    most = sorted(shown, key=lambda each: -each.mention_count)[:_MOST]
     return [_mentioned(each) for each in most]
 
 
 def _mentioned(entity: Entity) -> str:
-    label = markdown(shortened(entity.label or "", _MAX_LABEL))
+    label = markdown(shortened(entity.label or entity.name or entity.id or "", _MAX_LABEL))
     if not entity.mention_count:
         return f"- {label}"
     times = "1 mention" if entity.mention_count == 1 else f"{entity.mention_count} mentions"

@@ -1,36 +1,50 @@
-"""All fixed documents of a site, in the order in which they are published (pages.md 1)."""
+"""All that is published of a site: fixed documents, and frames for what requests ask for (pages.md 1, 2)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from reviewsd.http1 import urls
-from reviewsd.pages import home, machines
+from reviewsd.pages import home, machines, reviews
 from reviewsd.pages.developers import documents as documentation
 from reviewsd.pages.developers.pages import Interfaces
 from reviewsd.pages.document import HTML, FixedDocument
+from reviewsd.pages.frames import Frames
 from reviewsd.pages.machines import Changes, MachineSettings
 from reviewsd.pages.rendering import Renderer
-from reviewsd.pages.site import Site
 
 
-def documents(
-    site: Site, interfaces: Interfaces, settings: MachineSettings, changes: Changes
+def documents(renderer: Renderer, frames: Frames) -> Iterator[FixedDocument]:
+    """Render everything that has a fixed address, in the order in which it is published.
+
+    Raises:
+        TemplateError: A file of the operator's is faulty.
+    """
+    yield from home.documents(renderer)
+    yield from reviews.documents(renderer, frames)
+
+
+def for_machines(
+    renderer: Renderer,
+    pages: Iterable[FixedDocument],
+    interfaces: Interfaces,
+    settings: MachineSettings,
+    changes: Changes,
 ) -> Iterator[FixedDocument]:
-    """Render everything that has a fixed address.
+    """The pages, the documentation, and the documents that lead crawlers and agents to them.
 
     Args:
-        site: What is told of.
-        interfaces: What developers are told of.
+        renderer: Of the site.
+        pages: The other pages.
+        interfaces: What is documented.
         settings: What the operator wants of documents for machines.
         changes: The reviews for the sitemap.
 
     Raises:
         TemplateError: A file of the operator's is faulty.
     """
-    renderer = Renderer(site)
     listed = []
-    for each in chain(home.documents(renderer), documentation.documents(renderer, interfaces)):
+    for each in chain(pages, documentation.documents(renderer, interfaces)):
         if each.media_type == HTML and each.path != urls.EMBED:
             listed.append(each.path)
         yield each
-    yield from machines.documents(site, settings, interfaces.revisions, listed, changes)
+    yield from machines.documents(renderer.site, settings, interfaces.revisions, listed, changes)

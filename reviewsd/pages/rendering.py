@@ -38,16 +38,14 @@ class Page:
     """The path of the page as Markdown; its template has the ending ``.md``."""
     context: Mapping[str, object] = field(default_factory=dict)
     """What its template names."""
-    trail: tuple[tuple[str, str], ...] = ()
-    """(name, path) of the pages above it, the home page left out."""
-    graph: object = None
-    """Structured data (JSON-LD), where it has any."""
+    script: Markup | None = None
+    """Structured data (``structured_data.script``), where it has any."""
     indexed: bool = True
     """Whether search engines shall list it."""
     others: Mapping[str, str] = field(default_factory=dict)
     """As of a FixedDocument."""
-    next: str | None = None
-    """The address of the next page of a list."""
+    dated: bool = True
+    """Whether it says as of when it is: not where it shall stay the same while other reviews change."""
     topic: bool = False
     """Whether it names hub and self, for subscribers (WebSub 4)."""
 
@@ -83,7 +81,7 @@ class Renderer:
     def __init__(self, site: Site) -> None:
         self.site = site
         self.language = language_of(site.business.language)
-        self._words = _words(site.templates)
+        self.all_words = _words(site.templates)
         self.templates = Templates(
             site.templates,
             {
@@ -105,10 +103,7 @@ class Renderer:
         Raises:
             TemplateError: There are none, or they want what is not given.
         """
-        try:
-            return self._words[key].format_map(values)
-        except (KeyError, ValueError, IndexError, AttributeError) as error:
-            raise TemplateError(WORDS, None, f'"{key}": {error!r}') from error
+        return fill_in(self.all_words, key, values)
 
     def counted(self, count: int) -> str:
         """So many reviews, in words."""
@@ -169,6 +164,19 @@ class Renderer:
                 content=self.templates.render(template, page=page, **page.context).encode(),
                 headers={"Link": f'<{self.site.base_url}{page.path}>; rel="canonical"'},
             )
+
+
+def fill_in(words: Mapping[str, str], key: str, values: Mapping[str, object]) -> str:
+    """The words of a key, with what stands in their braces.
+
+    Raises:
+        TemplateError: There are none, or they want what is not given.
+    """
+    try:
+        found = words[key]
+        return found.format_map(values) if "{" in found else found
+    except (KeyError, ValueError, IndexError, AttributeError, TypeError) as error:
+        raise TemplateError(WORDS, None, f'"{key}": {error!r}') from error
 
 
 def _links(page: Page, base_url: str) -> Iterator[str]:

@@ -27,10 +27,11 @@ from reviewsd.domain.naming import mention_key
 from reviewsd.domain.records import Record
 from reviewsd.domain.reviews import Review
 from reviewsd.http1 import urls
-from reviewsd.pages import machines, publication
+from reviewsd.pages import machines, publication, reviews
 from reviewsd.pages.developers.pages import Interfaces
 from reviewsd.pages.document import FixedDocument
 from reviewsd.pages.machines import MachineSettings
+from reviewsd.pages.rendering import Renderer
 from reviewsd.pages.site import PageSettings
 from reviewsd.publish import atom, documents, excerpts, fragments, json_feed
 from reviewsd.publish import site as sites
@@ -121,13 +122,18 @@ def compile_folder(
             dict(templates or {}),
             insights_made=origin is not None and origin.made,
         )
+        renderer = Renderer(site)
+        frames = reviews.frames(renderer)
+        files[layout.PAGES] = layout.write(target, layout.PAGES, msgspec.json.encode(frames))
         interfaces = Interfaces(
             openapi=(target / "openapi.json").read_bytes(),
             tools=settings.machines.tools.encode(),
             revisions=REVISIONS,
         )
         changes = partial(sites.changes, dataset.records)
-        fixed = chain(fixed, publication.documents(site, interfaces, settings.machines, changes))
+        pages = publication.documents(renderer, frames)
+        told = publication.for_machines(renderer, pages, interfaces, settings.machines, changes)
+        fixed = chain(fixed, told)
     extra: dict[str, FixedDocument] = {}
     for each in fixed:
         file = f"page{quote(each.path, safe='')}"

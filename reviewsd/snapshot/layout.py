@@ -58,6 +58,9 @@ INSIGHT_SPANS = "insight_spans.column"
 """By position: where in ``insights.json`` the review's entry of ``per_review`` begins and ends; equal
 where it has none. Only with insights."""
 
+PAGES = "pages.json"
+"""What pages that are made for a request are put together from (``pages.frames``); not where there are none."""
+
 LABELS = "labels.column"
 """What the analyser found in each review, for the next publication (``publish.labels_file``). Only where
 the insights were made; nothing of it is served, so the manifest does not list it."""

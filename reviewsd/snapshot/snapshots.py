@@ -117,6 +117,8 @@ class Snapshot:
             files[layout.FRAGMENTS],
             files[layout.FRAGMENT_OFFSETS].cast("Q"),
         )
+        self.pages = files.get(layout.PAGES)
+        """What pages are put together from; None where there are none (``pages.frames``)."""
         self._ids = files[layout.IDS].cast("I")
         self._insights, self._insight_spans = memoryview(b""), memoryview(b"").cast("Q")
         if manifest.insights:

@@ -45,10 +45,12 @@ class Reads:
     _log = Logger()
 
     def __init__(self, snapshots: Snapshots, responses: Responses, workload: Workload) -> None:
-        self._snapshots = snapshots
+        self.snapshots = snapshots
+        """Where the data is."""
         self.responses = responses
         """What answers are made of."""
-        self._workload = workload
+        self.workload = workload
+        """Computes answers."""
         self._documents: dict[bytes, PreparedDocument] = {}
         snapshots.observe(self._published)
 
@@ -71,7 +73,7 @@ class Reads:
             prepared = self._documents.get(path)
         if prepared is not None:
             return self.responses.rendered(request, prepared)
-        if self._snapshots.empty:
+        if self.snapshots.empty:
             return self.unpublished(request)
         missing = problems.NOT_PUBLISHED if path == _INSIGHTS else problems.NOT_FOUND
         return self.responses.problem(request, missing)
@@ -79,7 +81,7 @@ class Reads:
     def search(self, request: Request) -> Answer:
         """The reviews that match all filters, a page of them."""
         query = read_query(request.query)
-        return self._workload.run(request, self._search(request, query, self._snapshots.current))
+        return self.workload.run(request, self._search(request, query, self.snapshots.current))
 
     def _search(
         self, request: Request, query: SearchQuery, snapshot: Snapshot
@@ -96,17 +98,17 @@ class Reads:
         if cursor is not None:
             first = query.first_page()
             after = f"{urls.SEARCH}?{first}{'&' if first else ''}cursor={cursor}"
-        tag = _tag(b"%d %d " % (hits.matched, hits.more), snapshot.digests.of(found))
+        tag = entity_tag(b"%d %d " % (hits.matched, hits.more), snapshot.digests.of(found))
         return self.responses.computed(request, parts, tag, following=after)
 
     def since(self, request: Request, date: str) -> Response:
         """All reviews dated on or after a day."""
         day = read_date(date)
-        snapshot = self._snapshots.current
+        snapshot = self.snapshots.current
         count, records = snapshot.since(day)
         dataset = snapshot.documents[urls.REVIEWS].identity
         parts = documents.since_result(day, count, records)
-        tag = _tag(b"since %b " % date.encode(), snapshot.digests.of_newest(count))
+        tag = entity_tag(b"since %b " % date.encode(), snapshot.digests.of_newest(count))
         return self.responses.computed(request, parts, tag, dataset.last_modified)
 
     def health(self) -> Response:
@@ -143,7 +145,7 @@ class Reads:
 _INSIGHTS = urls.INSIGHTS.encode()
 
 
-def _tag(facts: bytes, digest: bytes) -> bytes:
+def entity_tag(facts: bytes, digest: bytes) -> bytes:
     """The entity tag of a computed answer: equal for equal bytes, whatever else has changed.
 
     Args:

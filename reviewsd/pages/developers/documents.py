@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from reviewsd.http1 import urls
+from reviewsd.pages import structured_data
 from reviewsd.pages.developers import markdown
 from reviewsd.pages.developers.pages import Interfaces, pages
 from reviewsd.pages.document import FixedDocument
@@ -18,23 +19,27 @@ def documents(renderer: Renderer, interfaces: Interfaces) -> Iterator[FixedDocum
         interfaces: What is documented.
     """
     site = renderer.site
-    all_pages = pages(interfaces, site.base_url, site.business.name)
-    overview, *_ = all_pages
-    menu = tuple((each.title, each.path) for each in all_pages)
-    for each in all_pages:
-        above = () if each is overview else ((overview.title, overview.path),)
+    base_url, name = site.base_url, site.business.name
+    overview, *others = pages(interfaces, base_url, name)
+    menu = tuple((each.title, each.path) for each in (overview, *others))
+    for each in (overview, *others):
+        trail = [(name, urls.HOME), (overview.title, overview.path)]
+        if each is not overview:
+            trail.append((each.title, each.path))
+        crumbs = structured_data.graph(structured_data.breadcrumbs(base_url, trail))
         yield from renderer.documents(
             Page(
                 path=each.path,
                 twin=urls.twin(each.path),
                 template="developers.html",
-                title=f"{each.title}: {site.business.name}",
+                title=f"{each.title}: {name}",
                 description=each.description,
-                trail=above,
+                script=structured_data.script(crumbs),
+                dated=False,
                 context={
                     "documentation": each,
                     "menu": menu,
-                    "text": Verbatim(markdown.render(each, site.base_url).decode()),
+                    "text": Verbatim(markdown.render(each, base_url).decode()),
                 },
             )
         )
