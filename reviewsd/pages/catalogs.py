@@ -37,6 +37,12 @@ _DAYS: Final = {
 _encode = msgspec.json.Encoder().encode
 
 
+def server_title(name: str) -> str:
+    """What the MCP server of a business is called, by itself and by its card (mcp.md 8)."""
+    kind = " reviews"
+    return shortened(name, _MAX_TITLE - len(kind)) + kind
+
+
 def api_catalog(site: Site, *, card: bool) -> bytes:
     """The linkset of both interfaces: HTTP and MCP (RFC 9727 4).
 
@@ -85,7 +91,7 @@ def server_card(site: Site, version: str, revisions: tuple[str, ...]) -> bytes:
             "$schema": _CARD_SCHEMA,
             "name": f"{_backwards(site.host)}/reviews",
             "version": version,
-            "title": shortened(f"{name} reviews", _MAX_TITLE),
+            "title": server_title(name),
             "description": shortened(description, _MAX_DESCRIPTION),
             "websiteUrl": site.base_url,
             "remotes": [

@@ -68,6 +68,9 @@ def _head(site: Site) -> Iterator[str]:
     yield f"> {_facts(site, name)}"
     if business.description:
         yield markdown(shortened(business.description, _MAX_DESCRIPTION))
+    if business.verification_statement:
+        told = markdown(shortened(business.verification_statement, _MAX_DESCRIPTION))
+        yield f"How these reviews are collected and checked, says the business: {told}"
     yield _RULE
 
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewsd.pages import llms
@@ -35,6 +35,12 @@ def test_it_has_the_structure_of_the_standard() -> None:
     for section in content.decode().split("\n## ")[1:]:
         for line in section.strip().splitlines()[2:]:
             assert LINK.fullmatch(line), line
+
+
+def test_the_owner_says_how_reviews_are_checked() -> None:
+    here = site({"verification_statement": "Only *invited* customers.\n# x"})
+
+    assert b"says the business: Only \\*invited\\* customers. \\# x\n" in llms.render(here)
 
 
 def test_there_are_no_links_to_what_there_is_not() -> None:
@@ -94,6 +100,7 @@ def test_the_full_form_stays_small(text: str) -> None:
     assert len(content) <= llms.MAX_FULL
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60), st.text(min_size=1, max_size=60))
 def test_any_text_leaves_the_document_as_it_is(text: str, author: str) -> None:
     plain = site({"description": "x"}, [review(1, text="a", author="b")])
