@@ -86,6 +86,8 @@ ROUTES = (
     Route(path=urls.HEALTH, answerer="health", quick=True, any_host=True, listed=False),
     Route(path=urls.READY, answerer="ready", any_host=True, main_only=None, listed=False),
     *_pages(urls.HOME, urls.HOME_MARKDOWN, urls.HOME_INDEX, urls.LIST_MARKDOWN),
+    *_pages(urls.SUMMARY, urls.SUMMARY_MARKDOWN, urls.EMBED, urls.BADGE),
+    *_pages(urls.ICON, urls.ICON_ICO, urls.CARD),
     Route(path=urls.LIST, answerer="reviews_page", quick=True, listed=False, page=True),
     Route(
         path=f"{urls.REVIEW}{{id}}",

@@ -163,6 +163,22 @@ def style(text: str) -> tuple[Markup, str]:
     """A style sheet as it stands in a page, and its hash for the Content-Security-Policy."""
     first, *commented = text.split("/*")
     text = first + "".join(each.partition("*/")[2] for each in commented)
-    packed = "".join(line.strip() for line in text.splitlines())
+    plain = "".join(line.strip() for line in text.splitlines()).split('"')
+    packed = '"'.join(_packed(part) if at % 2 == 0 else part for at, part in enumerate(plain))
     digest = base64.b64encode(hashlib.sha256(packed.encode()).digest()).decode()
     return Markup(packed), f"sha256-{digest}"  # noqa: S704  ours, or the operator's
+
+
+def _packed(part: str) -> str:
+    """A part of a style sheet, no string, without blanks that mean nothing."""
+    for wide, narrow in (
+        (": ", ":"),
+        ("; ", ";"),
+        (", ", ","),
+        (" {", "{"),
+        ("{ ", "{"),
+        (" }", "}"),
+        (";}", "}"),
+    ):
+        part = part.replace(wide, narrow)
+    return part

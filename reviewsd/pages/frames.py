@@ -72,12 +72,12 @@ def _templates(
     sources: tuple[tuple[str, str], ...], words: tuple[tuple[str, str], ...], tag: str, name: str
 ) -> Templates:
     """Compiled templates outlive the snapshots that have the same ones."""
-    known = dict(words)
+    known, language = dict(words), language_of(tag)
 
     def say(key: str, **values: object) -> str:
-        return fill_in(known, key, values)
+        return language.isolated(fill_in(known, key, values))
 
-    return Templates(dict(sources), shared(language_of(tag), say, name))
+    return Templates(dict(sources), shared(language, say, name))
 
 
 def slot(name: str) -> Markup:

@@ -69,7 +69,7 @@ def _page(renderer: Renderer) -> Page:
             "place": _place(site),
             "contact": _contact(renderer),
             "average": None if rated is None else renderer.language.number(rated, 1),
-            "filled": None if rated is None else round(rated * 20, 1),
+            "filled": stars_filled(rated),
             "distribution": _distribution(site),
             "summary": [] if insights is None else paragraphs(insights.summary),
             "quote": None if insights is None else insights.pull_quote,
@@ -144,6 +144,11 @@ def _graph(site: Site) -> structured_data.Node:
     if site.insights is not None and site.insights.faq:
         nodes.append(structured_data.questions(base_url, site.insights.faq[:_QUESTIONS]))
     return structured_data.graph(*nodes)
+
+
+def stars_filled(rating: float | None) -> float | None:
+    """How much of a row of five stars is filled, per cent."""
+    return None if rating is None else round(rating * 20, 1)
 
 
 def _place(site: Site) -> str | None:

@@ -34,6 +34,12 @@ class Language:
         right = primary in _RIGHT_TO_LEFT or not scripts.isdisjoint(tag.split("-")[1:])
         return "rtl" if right and "latn" not in tag.split("-") else "ltr"
 
+    def isolated(self, text: str) -> str:
+        """Words that may be in another language, kept together where they would fall apart (UAX 9)."""
+        if self.direction == "ltr":
+            return text
+        return f"\N{FIRST STRONG ISOLATE}{text}\N{POP DIRECTIONAL ISOLATE}"
+
     def date(self, day: datetime.date) -> str:
         """A day, as in ``10 November 2026``."""
         if not self.months:

@@ -23,6 +23,8 @@ class Mentioned:
     """Per cent."""
     percent: str
     """The same in words."""
+    mentions: str
+    """The count in words."""
     href: str | None
     """The reviews that mention it."""
 
@@ -66,5 +68,9 @@ def _mentioned(renderer: Renderer, entity: Entity, parameter: str) -> Mentioned:
         count=entity.mention_count,
         positive=round(positive, 1),
         percent=renderer.language.number(positive),
+        mentions=renderer.words(
+            "aspect_mentions_one" if entity.mention_count == 1 else "aspect_mentions",
+            count=renderer.language.number(entity.mention_count),
+        ),
         href=link if entity.mention_count and len(name) <= _MAX_ID else None,
     )

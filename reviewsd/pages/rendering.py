@@ -103,7 +103,7 @@ class Renderer:
         Raises:
             TemplateError: There are none, or they want what is not given.
         """
-        return fill_in(self.all_words, key, values)
+        return self.language.isolated(fill_in(self.all_words, key, values))
 
     def counted(self, count: int) -> str:
         """So many reviews, in words."""

@@ -274,7 +274,10 @@ class RequestPages:
         }
         wrong: dict[str, list[str]] = {}
         for issue in issues:
-            wrong.setdefault(issue.path[0], []).append(issue.message)
+            name = issue.path[0]
+            label = self._words(f"field_{name}")
+            said = issue.message.removeprefix(f"{name} ")
+            wrong.setdefault(name, []).append(f"{label} {said}")
         return self.frames.listed.fill({"form": self._shown(Given(known, wrong)), "found": ""})
 
     def _shown(self, given: Given) -> str:
