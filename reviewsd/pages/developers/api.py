@@ -100,8 +100,8 @@ def _blocks(
         common = _common(description)
         responses = {status: each for status, each in responses.items() if status not in common}
     if parameters:
-        yield parameters_table(f"Parameters of {path}", parameters)
-    yield _answers(f"Answers of {path}", description, responses)
+        yield parameters_table(f"Parameters: {operation.summary}", parameters)
+    yield _answers(f"Answers: {operation.summary}", description, responses)
     if len(responses) < len(operation.responses):
         yield Paragraph(("And ", Link("what all reads have in common", "#reads"), "."))
 

@@ -89,6 +89,13 @@ def test_anchors_are_there_once(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", PAGES)
+def test_each_table_has_a_name_of_its_own(path: str) -> None:
+    """They are landmarks for who cannot see them (WAI-ARIA 1.2, region)."""
+    labels = [block.label for block in all_blocks(PAGES[path]) if isinstance(block, Table)]
+    assert len(set(labels)) == len(labels)
+
+
+@pytest.mark.parametrize("path", PAGES)
 def test_links_lead_to_pages_and_anchors_that_exist(path: str) -> None:
     served = {route.path for route in ROUTES}
     for part in all_parts(PAGES[path]):
