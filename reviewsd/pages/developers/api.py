@@ -26,6 +26,9 @@ _GUIDES: Final = {
 }
 """Addresses that have a page of their own."""
 
+_NOT_MODIFIED: Final = "304"
+"""Among the answers of whatever has an entity tag: of every read."""
+
 _HEAD: Final = ("Parameter", "In", "Type", "Required", "Description", "Example")
 
 
@@ -36,6 +39,7 @@ def page(description: Description, base_url: str) -> Page:
         description: The document.
         base_url: Origin of the addresses in examples.
     """
+    common = _common(description)
     operations = [
         (path, method, operation)
         for path, methods in description.paths.items()
@@ -69,12 +73,12 @@ def page(description: Description, base_url: str) -> Page:
                     operation.summary,
                     (
                         Paragraph(f"`{method.upper()} {path}`"),
-                        *_blocks(description, base_url, path, operation),
+                        *_blocks(description, base_url, path, operation, common),
                     ),
                 )
                 for path, method, operation in operations
             ),
-            Section("reads", "What all reads have in common", _reads_blocks(description)),
+            Section("reads", "What all reads have in common", _reads_blocks(description, common)),
             Section("examples", "In Python and JavaScript", _examples(base_url)),
         ),
     )
@@ -85,7 +89,11 @@ def _anchor(operation: Operation) -> str:
 
 
 def _blocks(
-    description: Description, base_url: str, path: str, operation: Operation
+    description: Description,
+    base_url: str,
+    path: str,
+    operation: Operation,
+    common: dict[str, Response],
 ) -> Iterator[Block]:
     yield from prose(operation.description)
     if path in _GUIDES:
@@ -95,9 +103,8 @@ def _blocks(
         yield Code(f"curl '{base_url}{target}'", "sh")
         yield Paragraph(("Try it: ", Link(f"`{target}`", target)))
     parameters, responses = operation.parameters, operation.responses
-    if operation in _reads(description):
+    if _NOT_MODIFIED in responses:
         parameters = tuple(each for each in parameters if not each.ref)
-        common = _common(description)
         responses = {status: each for status, each in responses.items() if status not in common}
     if parameters:
         yield parameters_table(f"Parameters: {operation.summary}", parameters)
@@ -106,15 +113,10 @@ def _blocks(
         yield Paragraph(("And ", Link("what all reads have in common", "#reads"), "."))
 
 
-def _reads(description: Description) -> list[Operation]:
-    """What is answered with an entity tag."""
-    operations = (each for methods in description.paths.values() for each in methods.values())
-    return [each for each in operations if "304" in each.responses]
-
-
 def _common(description: Description) -> dict[str, Response]:
     """The answers that all reads have in common, that of success aside."""
-    first, *others = _reads(description)
+    operations = (each for methods in description.paths.values() for each in methods.values())
+    first, *others = (each for each in operations if _NOT_MODIFIED in each.responses)
     return {
         status: each
         for status, each in first.responses.items()
@@ -122,12 +124,12 @@ def _common(description: Description) -> dict[str, Response]:
     }
 
 
-def _reads_blocks(description: Description) -> tuple[Block, ...]:
+def _reads_blocks(description: Description, common: dict[str, Response]) -> tuple[Block, ...]:
     return (
         parameters_table(
             "Header fields of all reads", tuple(description.components.parameters.values())
         ),
-        _answers("Answers of all reads", description, _common(description)),
+        _answers("Answers of all reads", description, common),
     )
 
 

@@ -5,6 +5,7 @@ most of them come from.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -29,6 +30,7 @@ Words = str | Link | tuple[str | Link, ...]
 """A text on one line; what is between backquotes is code."""
 
 
+@lru_cache(maxsize=4096)  # each is asked for twice, by HTML and by Markdown
 def parts(words: Words) -> tuple[Part, ...]:
     """The pieces of a text: words, code, links."""
     found: list[Part] = []
