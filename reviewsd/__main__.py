@@ -5,6 +5,7 @@ or data without a last good snapshot.
 """
 
 import argparse
+import datetime
 import os
 import signal
 import sys
@@ -21,7 +22,7 @@ import msgspec
 from twisted.logger import Logger
 
 from reviewsd.app import check as inspection
-from reviewsd.app import insights
+from reviewsd.app import insights, pages
 from reviewsd.app.daemon import program_version, serve
 from reviewsd.app.reload import Read
 from reviewsd.config import load as configuration
@@ -73,7 +74,8 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> int:
         if options.show_config:
             return _answer(show.shown(loaded), 0)
         config, warnings = loaded.config, loaded.warnings
-        for warning in warnings:
+        odd = pages.doubts(config, datetime.datetime.now(datetime.UTC))
+        for warning in (*warnings, *(f"{key}: {reason}" for key, reason in odd)):
             _say(f"warning: {warning}")
         if options.check:
             return check(config)
@@ -129,6 +131,8 @@ def check(config: Config) -> int:
     try:
         found = sources.read(config.data_dir, config.data.max_bytes)
         dataset, _ = load_sources(found)
+        if (fault := pages.fault(config, dataset)) is not None:
+            return _fail([fault], EX_CONFIG)
     except DataError as error:
         return _fail(error.lines(), EX_CONFIG)
     except sources.Unsettled:
@@ -235,7 +239,10 @@ def _demo_guide(config: Config) -> Callable[[], None]:
     def announce() -> None:
         print(
             f"""
-  A sample business is being served. Open, or curl:
+  A sample business is being served. Open in a browser:
+    {base}/
+
+  Or curl:
 {listed}
 
   Give it to an AI agent:  claude mcp add --transport http reviews {base}{urls.MCP}

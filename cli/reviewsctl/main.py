@@ -38,6 +38,7 @@ from reviewsctl.commands import (
     version,
 )
 from reviewsctl.commands import import_ as imports
+from reviewsctl.commands import open_ as opening
 from reviewsctl.daemon.session import Session
 
 DEFAULT_SOCKET: Final = Path("/run/reviewsd/admin.sock")  # interfaces.md 1.5
@@ -98,6 +99,7 @@ def root(
 
 app.command(epilog=status.EPILOG)(status.status)
 app.command(epilog=ping.EPILOG)(ping.ping)
+app.command("open", epilog=opening.EPILOG)(opening.open_)
 app.command(epilog=metrics.EPILOG)(metrics.metrics)
 app.command(epilog=version.EPILOG)(version.version)
 app.command(epilog=reload.EPILOG)(reload.reload)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred, DeferredList
@@ -28,14 +27,12 @@ from reviewsd.app.hub import HubParts, build_hub
 from reviewsd.app.listeners import Listeners, address
 from reviewsd.app.mcp import build_mcp, follow_ended
 from reviewsd.app.monitoring import build_metrics, counted, start_pulse, start_watchdog
+from reviewsd.app.pages import machine_settings, page_settings, templates_dir
 from reviewsd.app.public import build_public, build_replies, build_workload
 from reviewsd.app.reload import Read, Reloading
 from reviewsd.config.schema import Config
-from reviewsd.mcp.tools import LISTING
 from reviewsd.monitoring.metrics import CONTENT_TYPE
 from reviewsd.monitoring.readiness import Readiness
-from reviewsd.pages.machines import MachineSettings, SecurityContact
-from reviewsd.pages.site import PageSettings
 from reviewsd.publish import compile_process
 from reviewsd.publish.compiler import Settings
 from reviewsd.publish.publication import PublicationOrder, Step
@@ -222,7 +219,7 @@ def _publisher(
         _order(config),
         program_version(),
         snapshots,
-        partial(deferToThread, signature, config.data_dir, _templates(config)),
+        partial(deferToThread, signature, config.data_dir, templates_dir(config)),
         partial(compile_process.run, reactor),
         reactor,
     )
@@ -240,43 +237,14 @@ def _order(config: Config) -> PublicationOrder:
             authority=config.authority,
             year=config.feeds.year,
             max_resource=config.mcp.max_resource,
-            pages=PageSettings(
-                enabled=config.pages.enabled,
-                accent=config.pages.accent,
-                jsonld_reviews=config.pages.jsonld_reviews,
-            ),
-            machines=_machines(config),
+            pages=page_settings(config),
+            machines=machine_settings(config, program_version()),
         ),
         max_bytes=config.data.max_bytes,
         max_shrink=None if shrink is None else float(shrink.rstrip("%")) / 100,
         insights=config.data.insights,
         templates_dir=config.pages.templates_dir,
     )
-
-
-def _machines(config: Config) -> MachineSettings:
-    """What documents for crawlers and agents depend on beside the data."""
-    newest, security = config.pages.sitemap_reviews, None
-    if config.security.contact and config.security.expires is not None:
-        security = SecurityContact(
-            contact=config.security.contact,
-            expires=config.security.expires,
-            policy=config.security.policy,
-        )
-    return MachineSettings(
-        crawlers=config.crawlers,
-        sitemap_reviews={"all": None, "none": 0}[newest] if isinstance(newest, str) else newest,
-        security=security,
-        registry_auth=config.mcp.registry_auth,
-        server_card=config.mcp.server_card,
-        version=program_version(),
-        tools=LISTING.decode(),
-    )
-
-
-def _templates(config: Config) -> Path | None:
-    folder = config.pages.templates_dir
-    return None if folder is None else Path(folder)
 
 
 async def _first_publication(
@@ -317,7 +285,7 @@ def _watcher(
 
     return Watcher(
         reactor,
-        partial(deferToThread, signature, config.data_dir, _templates(config)),
+        partial(deferToThread, signature, config.data_dir, templates_dir(config)),
         wake,
         seen=snapshots.current.seen.signature,
         poll_interval=config.data.poll_interval,

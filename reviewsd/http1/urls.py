@@ -91,6 +91,8 @@ def permalink(review_id: str) -> str:
     Every browser takes ``.`` and ``..`` for folders, escaped or not (RFC 3986 5.2.4, WHATWG URL): a blank
     after them, which no id has, keeps them what they are.
     """
+    if review_id.isalnum():
+        return REVIEW + review_id
     blank = "%20" if review_id in {".", ".."} else ""
     return REVIEW + quote(review_id, safe=SEGMENT) + blank
 

@@ -50,14 +50,19 @@ class Templates:
     Args:
         own: The operator's, by name.
         shared: What every template may name.
+        prepared: Whether what they are given is printable already (``printed``).
     """
 
-    def __init__(self, own: Mapping[str, str], shared: Mapping[str, object]) -> None:
+    def __init__(
+        self, own: Mapping[str, str], shared: Mapping[str, object], *, prepared: bool = False
+    ) -> None:
         loader = jinja2.ChoiceLoader(
             [jinja2.FunctionLoader(_from(own)), jinja2.FileSystemLoader(TEMPLATES)]
         )
         shared = {**shared, "verbatim": Verbatim}
-        self._html = _environment(loader, shared, autoescape=True, finalize=printable)
+        self._html = _environment(
+            loader, shared, autoescape=True, finalize=None if prepared else printable
+        )
         self._text = _environment(loader, shared, autoescape=False, finalize=markdown)
 
     def render(self, name: str, **context: object) -> str:
@@ -92,7 +97,7 @@ def _environment(
     shared: Mapping[str, object],
     *,
     autoescape: bool,
-    finalize: Callable[[object], object],
+    finalize: Callable[[object], object] | None,
 ) -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=loader,
@@ -133,10 +138,15 @@ def _place(error: Exception, name: str) -> tuple[str, int | None]:
 
 
 def printable(value: object) -> object:
-    """A value without characters that HTML cannot hold, or that turn about what stands around them."""
+    """A value as it may stand in HTML."""
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
-    return _UNFIT.sub("\N{REPLACEMENT CHARACTER}", value)
+    return printed(value)
+
+
+def printed(text: str) -> str:
+    """A text without characters that HTML cannot hold, or that turn about what stands around them."""
+    return text if text.isprintable() else _UNFIT.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 class Verbatim(str):

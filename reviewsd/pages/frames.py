@@ -77,7 +77,7 @@ def _templates(
     def say(key: str, **values: object) -> str:
         return language.isolated(fill_in(known, key, values))
 
-    return Templates(dict(sources), shared(language, say, name))
+    return Templates(dict(sources), shared(language, say, name), prepared=True)
 
 
 def slot(name: str) -> Markup:

@@ -79,7 +79,7 @@ def _page(renderer: Renderer) -> Page:
             "months_caption": months
             and words("months_caption", first=months[0].label, last=months[-1].label),
             "faq": () if insights is None else insights.faq[:_QUESTIONS],
-            "reviews": site.newest[:SHOWN],
+            "cards": renderer.cards.of(site.newest[:SHOWN]),
             "level": 3,
             "original": False,
             "about": list(about(renderer)),

@@ -10,6 +10,8 @@ _RIGHT_TO_LEFT = frozenset(
     {"ar", "arc", "ckb", "dv", "fa", "he", "iw", "ks", "ps", "sd", "ug", "ur", "yi"}
 )
 
+_RIGHT_TO_LEFT_SCRIPTS = frozenset({"adlm", "arab", "hebr", "nkoo", "syrc", "thaa"})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
@@ -25,14 +27,8 @@ class Language:
     """Between groups of three digits."""
     point: str = "."
 
-    @property
-    def direction(self) -> str:
-        """``ltr`` or ``rtl``."""
-        tag = self.tag.lower()
-        primary = tag.partition("-")[0]
-        scripts = {"arab", "hebr", "thaa", "syrc", "nkoo", "adlm"}
-        right = primary in _RIGHT_TO_LEFT or not scripts.isdisjoint(tag.split("-")[1:])
-        return "rtl" if right and "latn" not in tag.split("-") else "ltr"
+    direction: str = "ltr"
+    """Or ``rtl``."""
 
     def isolated(self, text: str) -> str:
         """Words that may be in another language, kept together where they would fall apart (UAX 9)."""
@@ -129,4 +125,11 @@ def language_of(tag: str) -> Language:
         day_pattern=known.day_pattern,
         comma=known.comma,
         point=known.point,
+        direction="rtl" if _right_to_left(tag.lower().split("-")) else "ltr",
     )
+
+
+def _right_to_left(subtags: list[str]) -> bool:
+    if not _RIGHT_TO_LEFT_SCRIPTS.isdisjoint(subtags):
+        return True
+    return subtags[0] in _RIGHT_TO_LEFT and "latn" not in subtags

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from reviewsd.http1 import urls
 from reviewsd.pages import theme
+from reviewsd.pages.cards import Cards
 from reviewsd.pages.document import HTML, MARKDOWN, FixedDocument
 from reviewsd.pages.environment import TEMPLATES, TemplateError, Templates, style
 from reviewsd.pages.language import Language, language_of
@@ -82,6 +83,7 @@ class Renderer:
         self.site = site
         self.language = language_of(site.business.language)
         self.all_words = _words(site.templates)
+        self.cards = Cards(self.language, self.words, site.business.name)
         self.templates = Templates(
             site.templates,
             {

@@ -4,9 +4,8 @@ At publication their frames and the first page of all are made; for a request, c
 """
 
 import datetime
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from markupsafe import Markup, escape
@@ -17,14 +16,19 @@ from reviewsd.domain.reviews import OwnerReply, Review
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.domain.search_query import LIMIT_DEFAULT, Cursor, SearchQuery
 from reviewsd.http1 import urls
-from reviewsd.pages import structured_data
+from reviewsd.pages import form, structured_data
+from reviewsd.pages.cards import Cards
 from reviewsd.pages.document import HTML, MARKDOWN, FixedDocument
-from reviewsd.pages.environment import printable
+from reviewsd.pages.environment import Templates, printed
+from reviewsd.pages.form import Form
 from reviewsd.pages.frames import Frame, Frames, frame, slot
 from reviewsd.pages.language import language_of
 from reviewsd.pages.rendering import Page, Renderer, fill_in
 
-TEMPLATES = ("card.html", "list.html", "form.html", "card.md", "review.md", "reviews.md")
+TEMPLATES = (
+    *("card.html", "list.html", "form.html", "field.html"),
+    *("card.md", "review.md", "reviews.md"),
+)
 """Those that are rendered for a request."""
 
 _CHOICES = 200
@@ -35,11 +39,6 @@ _MAX_VALUE = 500
 
 _MAX_NAME = 40
 """Characters of an author's name in a title."""
-
-_FORM = frozenset(parameter.name for parameter in SEARCH_PARAMETERS) - {"cursor"}
-_FIRST_LINE = frozenset({"query", "rating"})
-_ALWAYS = _FIRST_LINE | {"since", "until", "min_rating", "max_rating"}
-_STARS = tuple((str(rating), str(rating)) for rating in (5, 4, 3, 2, 1))
 
 
 def frames(renderer: Renderer) -> Frames:
@@ -79,7 +78,7 @@ def documents(renderer: Renderer, made: Frames) -> Iterator[FixedDocument]:
         last = site.newest[LIMIT_DEFAULT - 1]
         following = f"{urls.LIST}?cursor={Cursor(last.date, last.id).encode()}"
     found = Found(matched=site.count, reviews=site.newest[:LIMIT_DEFAULT], following=following)
-    pages = RequestPages(made)
+    pages = RequestPages(made, renderer.templates)
     _try(pages)
     content = pages.listed(SearchQuery(), found, _list_frame(renderer, page))
     headers = renderer.headers(page)
@@ -169,26 +168,20 @@ class Found:
     """The address of the next page."""
 
 
-class Given(NamedTuple):
-    """What the form shows."""
-
-    values: Mapping[str, str]
-    """By parameter, as they were given."""
-    issues: Mapping[str, list[str]] = {}
-    """By parameter: what is wrong."""
-
-
 class RequestPages:
     """Puts pages together for requests.
 
     Args:
         made: Of the snapshot.
+        templates: The same as it has, where they are compiled already.
     """
 
-    def __init__(self, made: Frames) -> None:
+    def __init__(self, made: Frames, templates: Templates | None = None) -> None:
         self.frames = made
-        self._templates = made.templates_for_requests()
+        self._templates = templates or made.templates_for_requests()
         self._language = language_of(made.business.language)
+        self._cards = Cards(self._language, self._words, made.business.name)
+        self._form = Form(self._templates, self._words, tuple(made.names))
 
     def review(self, review: Review) -> bytes:
         """The page of one review."""
@@ -208,7 +201,7 @@ class RequestPages:
                 "script": structured_data.script(self._graph(review)),
                 "heading": _escaped(heading),
                 "cards": self._templates.render(
-                    "card.html", reviews=(review,), level=2, original=True
+                    "card.html", cards=self._cards.of((review,)), level=2, original=True
                 ),
             }
         )
@@ -216,7 +209,10 @@ class RequestPages:
     def review_markdown(self, review: Review) -> bytes:
         """The same as Markdown."""
         return self._templates.render(
-            "review.md", review=review, base_url=self.frames.base_url
+            "review.md",
+            heading=self._words("review_heading", author=review.author[:_MAX_NAME]),
+            cards=self._cards.of((review,)),
+            base_url=self.frames.base_url,
         ).encode()
 
     def _graph(self, review: Review) -> structured_data.Node:
@@ -246,22 +242,22 @@ class RequestPages:
         cards = self._templates.render(
             "list.html",
             matched=found.matched,
-            reviews=found.reviews,
+            cards=self._cards.of(found.reviews),
             level=2,
             original=False,
             following=found.following,
             later=query.cursor is not None,
             first=f"{urls.LIST}?{first}" if first else urls.LIST,
         )
-        given = Given(dict(parse_qsl(first)))
-        return (within or self.frames.listed).fill({"form": self._shown(given), "found": cards})
+        filled = self._form.render(dict(parse_qsl(first)))
+        return (within or self.frames.listed).fill({"form": filled, "found": cards})
 
     def listed_markdown(self, found: Found) -> bytes:
         """The same as Markdown."""
         return self._templates.render(
             "reviews.md",
             matched=found.matched,
-            reviews=found.reviews,
+            cards=self._cards.of(found.reviews),
             following=found.following,
             base_url=self.frames.base_url,
         ).encode()
@@ -269,40 +265,17 @@ class RequestPages:
     def invalid(self, query: bytes, issues: Sequence[Issue]) -> bytes:
         """The page that says what is wrong with the parameters, beside each."""
         values = parse_qsl(query.decode("latin-1"), encoding="utf-8", errors="replace")
-        known = {
-            name: text[:_MAX_VALUE] for name, text in values if name in _FORM or name == "cursor"
-        }
+        known = {name: text[:_MAX_VALUE] for name, text in values if name in form.NAMES}
         wrong: dict[str, list[str]] = {}
         for issue in issues:
             name = issue.path[0]
             label = self._words(f"field_{name}")
             said = issue.message.removeprefix(f"{name} ")
             wrong.setdefault(name, []).append(f"{label} {said}")
-        return self.frames.listed.fill({"form": self._shown(Given(known, wrong)), "found": ""})
-
-    def _shown(self, given: Given) -> str:
-        """The form."""
-        names = tuple(self.frames.names)
-        shown_always = {*_ALWAYS, *names, *(("sentiment",) if names else ())}
-        more = (_FORM | {"cursor"}) - _FIRST_LINE
-        return self._templates.render(
-            "form.html",
-            values=given.values,
-            issues=given.issues,
-            stars=_STARS,
-            listed=names,
-            sentiments=[(each, self._words(each)) for each in ("positive", "neutral", "negative")],
-            opened=not more.isdisjoint({*given.values, *given.issues}),
-            shown=[
-                each.name
-                for each in SEARCH_PARAMETERS
-                if (each.name in given.issues or each.name in given.values)
-                and each.name not in shown_always
-            ],
-        )
+        return self.frames.listed.fill({"form": self._form.render(known, wrong), "found": ""})
 
     def _words(self, key: str, **values: object) -> str:
-        return fill_in(self.frames.words, key, values)
+        return self._language.isolated(fill_in(self.frames.words, key, values))
 
 
 def _try(pages: RequestPages) -> None:
@@ -333,4 +306,4 @@ def shortened(text: str, most: int = 155) -> str:
 
 
 def _escaped(text: str) -> Markup:
-    return escape(printable(text))
+    return escape(printed(text))

@@ -119,7 +119,7 @@ def compile_folder(
             settings.base_url,
             settings.pages,
             tally.statistics(),
-            dict(templates or {}),
+            templates or {},
             insights_made=origin is not None and origin.made,
         )
         renderer = Renderer(site)

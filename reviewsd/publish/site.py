@@ -3,17 +3,25 @@
 import datetime
 import statistics
 from array import array
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import msgspec
 from msgspec import Struct
 
 from reviewsd.domain.dataset import Dataset
+from reviewsd.domain.insights import Entities, FaqEntry, Insights
 from reviewsd.domain.records import Records
 from reviewsd.domain.reviews import AggregateRating, Review
+from reviewsd.pages import publication, reviews
+from reviewsd.pages.developers import documents as documentation
+from reviewsd.pages.developers.pages import Interfaces
+from reviewsd.pages.rendering import Renderer
 from reviewsd.pages.site import NEWEST, PageSettings, Site, Statistics
 from reviewsd.publish import documents
+from reviewsd.publish.openapi import document
+from reviewsd.publish.openapi.mcp import REVISIONS
 
 _CRITICAL = 3
 """Stars of a review that one looks for a reply to, at most."""
@@ -70,12 +78,45 @@ def changes(records: Records, newest: int) -> Iterator[tuple[str, datetime.date]
         yield record.id, found.date if reply is None else max(found.date, reply.date)
 
 
+def try_templates(
+    dataset: Dataset, base_url: str, settings: PageSettings, templates: Mapping[str, str]
+) -> None:
+    """Render all pages of a dataset, for the faults of the operator's templates.
+
+    Raises:
+        TemplateError: There is one.
+    """
+    tally = Tally()
+    for record in dataset.records[:NEWEST]:
+        tally.add(msgspec.json.decode(record.raw, type=Review))
+    made = make(dataset, base_url, settings, tally.statistics(), templates, insights_made=True)
+    renderer = Renderer(replace(made, insights=made.insights or _SAMPLE))
+    interfaces = Interfaces(
+        openapi=document.render(base_url, dataset.business),
+        tools=b'{"tools":[]}',
+        revisions=REVISIONS,
+    )
+    deque(publication.documents(renderer, reviews.frames(renderer)), maxlen=0)
+    deque(documentation.documents(renderer, interfaces), maxlen=0)
+
+
+_SAMPLE = Insights(
+    summary="text",
+    pull_quote="text",
+    aspects=("aspect",),
+    topics=("topic",),
+    entities=Entities(technicians=("somebody",), services=("service",)),
+    faq=(FaqEntry(question="question", answer="answer"),),
+)
+"""What is tried where insights are only made when the data is published."""
+
+
 def make(
     dataset: Dataset,
     base_url: str,
     settings: PageSettings,
     counted: Statistics,
-    templates: dict[str, str],
+    templates: Mapping[str, str],
     *,
     insights_made: bool,
 ) -> Site:

@@ -74,13 +74,11 @@ def signature(data_dir: Path, templates_dir: Path | None = None) -> Fingerprint:
 
     Any failure of the file system counts as absence.
     """
-    names = () if templates_dir is None else _template_names(templates_dir)
-    looked = {name: _look(Path(templates_dir or "") / name) for name in names}
     return Fingerprint(
         reviews=_look(data_dir / REVIEWS_FILE),
         insights=_look(data_dir / INSIGHTS_FILE),
         settings=_look(data_dir / SETTINGS_FILE),
-        templates={name: found for name, found in looked.items() if found is not None},
+        templates=_template_fingerprints(templates_dir),
     )
 
 
@@ -142,7 +140,7 @@ def read(
             if name == REVIEWS_FILE or not isinstance(error, FileNotFoundError):
                 reason = f"cannot read: {error.strerror}"
                 findings.append(Finding(file=name, path="", reason=reason))
-    templates = _templates(templates_dir, before, findings)
+    templates = _templates(templates_dir, before.templates, findings)
     if signature(data_dir, templates_dir) != before:
         raise Unsettled
     if findings:
@@ -157,8 +155,30 @@ def read(
     )
 
 
+def read_templates(folder: Path | None) -> Mapping[str, str]:
+    """The operator's templates, by name.
+
+    Raises:
+        DataError: One cannot be read.
+        Unsettled: One moved meanwhile.
+        OSError: The system cannot read now.
+    """
+    findings: list[Finding] = []
+    found = _templates(folder, _template_fingerprints(folder), findings)
+    if findings:
+        raise DataError(tuple(findings))
+    return found
+
+
+def _template_fingerprints(folder: Path | None) -> dict[str, FileFingerprint]:
+    if folder is None:
+        return {}
+    looked = {name: _look(folder / name) for name in _template_names(folder)}
+    return {name: found for name, found in looked.items() if found is not None}
+
+
 def _templates(
-    folder: Path | None, seen: Fingerprint, findings: list[Finding]
+    folder: Path | None, seen: Mapping[str, FileFingerprint], findings: list[Finding]
 ) -> Mapping[str, str]:
     """The operator's templates; what is wrong with them joins the findings.
 
@@ -172,7 +192,7 @@ def _templates(
         reason = f"cannot read {folder}: no such folder"
         findings.append(Finding(file="pages.templates_dir", path="", reason=reason))
     texts: dict[str, str] = {}
-    for name, fingerprint in seen.templates.items():
+    for name, fingerprint in seen.items():
         try:
             texts[name] = bytes(_content(folder / name, fingerprint, MAX_TEMPLATE, None)).decode()
         except DataError as refusal:

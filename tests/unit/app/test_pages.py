@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.config.lint import doubts
+from reviewsd.app.pages import doubts
 from reviewsd.config.schema import Config, Security
 
 NOW = datetime.datetime(2026, 11, 22, 12, tzinfo=datetime.UTC)
