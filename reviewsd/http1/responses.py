@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
-from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 
 from reviewsd.domain.parameters import Issue
-from reviewsd.http1 import problems, urls
+from reviewsd.http1 import media_types, problems, urls
 from reviewsd.http1.preconditions import ConditionResult, Conditions, evaluate, http_date
 from reviewsd.http1.problems import Problem
 from reviewsd.http1.representation import Buffer, Rendered, Representation
@@ -47,8 +46,6 @@ _STATUS = {
 }
 _BODILESS = frozenset({204, _NOT_MODIFIED})
 
-_ERRORS = ("application/json", "application/problem+json", "text/html")
-
 _date = lru_cache(maxsize=2)(http_date)
 
 
@@ -80,6 +77,11 @@ class PreparedDocument(Struct, frozen=True):
     gzip: Prepared | None
     others: tuple[tuple[str, "PreparedDocument"], ...] = ()
     """What is answered to an Accept that prefers another media type; this one's comes first."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The media types of these."""
+        return tuple(name for name, _ in self.others)
 
 
 class Responses:
@@ -187,7 +189,8 @@ class Responses:
     def rendered(self, request: Request, resource: PreparedDocument) -> Response:
         """Answer with the coding that the client prefers (S10)."""
         if resource.others:
-            resource = _preferred(request.preferences(b"accept"), resource)
+            best = media_types.best(request.preferences(b"accept"), resource.names)
+            resource = resource.others[best][1]
         given = request.preferences(b"accept-encoding")
         if not given:
             return self._outcome(request, resource.identity)
@@ -317,12 +320,14 @@ class Responses:
         issues: Sequence[Issue] = (),
     ) -> Response:
         """Answer with an error; a header in ``extra`` takes the place of the usual one."""
-        accept = b", ".join(request.preferences(b"accept"))
+        accept = request.preferences(b"accept")
         if problem.status == problems.NOT_FOUND.status and self.not_found_page is not None:
             block, content = self.not_found_page
-            if _best_match((accept,), _ERRORS) == _ERRORS[-1]:
+            if media_types.best(accept, (*media_types.PROBLEMS, media_types.HTML)) == len(
+                media_types.PROBLEMS
+            ):
                 return self.page_error(problem.status, block + b"Vary: Accept\r\n", content)
-        media_type = _problem_type(accept.decode("latin-1"))
+        media_type = media_types.PROBLEMS[media_types.best(accept, media_types.PROBLEMS)].encode()
         named = {b"Cache-Control": b"no-store", b"Vary": b"Accept", **dict(extra)}
         headers = (*named.items(), (b"Content-Type", media_type))
         body = problems.render(self._base_url, problem, issues)
@@ -388,25 +393,3 @@ def _accepted(given: tuple[bytes, ...]) -> tuple[bool, bool]:
     # not named, identity is acceptable, but less than any coding that is (RFC 9110 12.5.3)
     refused = weights.get("identity", 1 if "*" not in weights else anything) == 0
     return gzip > 0 and gzip >= weights.get("identity", 0), not refused
-
-
-def _preferred(given: tuple[bytes, ...], resource: PreparedDocument) -> PreparedDocument:
-    """The representation whose media type a client prefers; the first where it says nothing of them."""
-    if not given:
-        return resource
-    names = tuple(name for name, _ in resource.others)
-    best = _best_match(given, names)
-    return next((other for name, other in resource.others if name == best), resource)
-
-
-@lru_cache(maxsize=64)
-def _best_match(given: tuple[bytes, ...], names: tuple[str, ...]) -> str | None:
-    accepted = parse_accept_header(b", ".join(given).decode("latin-1"), MIMEAccept)
-    return accepted.best_match(names)
-
-
-def _problem_type(accept: str) -> bytes:
-    """``application/problem+json`` only when Accept prefers it."""
-    accepted = parse_accept_header(accept, MIMEAccept)
-    offered = ("application/json", "application/problem+json")
-    return (accepted.best_match(offered) or offered[0]).encode()
