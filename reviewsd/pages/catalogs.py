@@ -43,13 +43,8 @@ def server_title(name: str) -> str:
     return shortened(name, _MAX_TITLE - len(kind)) + kind
 
 
-def api_catalog(site: Site, *, card: bool) -> bytes:
-    """The linkset of both interfaces: HTTP and MCP (RFC 9727 4).
-
-    Args:
-        site: Whose.
-        card: Whether there is a server card.
-    """
+def api_catalog(site: Site) -> bytes:
+    """The linkset of both interfaces: HTTP and MCP (RFC 9727 4)."""
     url = site.url
     html = {"type": "text/html"}
     meta = {"service-meta": [{"href": url(urls.SERVER_CARD), "type": SERVER_CARD}]}
@@ -68,7 +63,7 @@ def api_catalog(site: Site, *, card: bool) -> bytes:
                 },
                 {
                     "anchor": url(urls.MCP),
-                    **(meta if card else {}),
+                    **({} if urls.SERVER_CARD in site.absent else meta),
                     "service-doc": [{"href": url(urls.DEVELOPERS_MCP), **html}],
                 },
             ]

@@ -32,14 +32,9 @@ _RULE: Final = (
 )
 
 
-def render(site: Site, *, card: bool = True) -> bytes:
-    """llms.txt.
-
-    Args:
-        site: What it tells of.
-        card: Whether there is a server card.
-    """
-    return _document([*_head(site), *_sections(site, card=card)])
+def render(site: Site) -> bytes:
+    """llms.txt."""
+    return _document([*_head(site), *_sections(site)])
 
 
 def render_full(site: Site) -> bytes:
@@ -81,7 +76,7 @@ def _facts(site: Site, name: str) -> str:
     return f"Customer reviews of {name}: {value} of 5 stars from {count} ratings, the newest of {site.latest}."
 
 
-def _sections(site: Site, *, card: bool) -> Iterator[str]:
+def _sections(site: Site) -> Iterator[str]:
     url = site.url
     since = "2025-01-01" if site.latest is None else f"{site.latest.year}-01-01"
     data = [
@@ -112,7 +107,7 @@ def _sections(site: Site, *, card: bool) -> Iterator[str]:
         _entry("Tools", url(urls.twin(urls.DEVELOPERS_TOOLS)), "what each takes and answers"),
         _entry("Skill", url(urls.SKILL), "how to read and cite the reviews"),
     ]
-    if card:
+    if urls.SERVER_CARD not in site.absent:
         agents.append(_entry("Server card", url(urls.SERVER_CARD), "the MCP server for programs"))
     yield _section("Agents", agents)
     optional = [

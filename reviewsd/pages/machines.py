@@ -46,6 +46,17 @@ class MachineSettings(Struct, frozen=True, kw_only=True):
     """The result of ``tools/list``."""
 
 
+def absent(settings: MachineSettings) -> frozenset[str]:
+    """Paths of documents that the operator does not want."""
+    cards = (urls.SERVER_CARD, urls.SERVER_CARD_ALIAS, urls.AI_CATALOG)
+    return frozenset(
+        (
+            *(() if settings.server_card else cards),
+            *((urls.SITEMAP,) if settings.crawlers == "none" else ()),
+        )
+    )
+
+
 def policies(base_url: str, settings: MachineSettings, *, pages: bool) -> Iterator[FixedDocument]:
     """What is there also without pages: what the operator says to crawlers, finders and the registry.
 
@@ -84,7 +95,7 @@ def documents(
     """
     description = skill.render(site)
     for path, media_type, content in (
-        (urls.LLMS, TEXT, llms.render(site, card=settings.server_card)),
+        (urls.LLMS, TEXT, llms.render(site)),
         (urls.LLMS_FULL, TEXT, llms.render_full(site)),
         (urls.OPENSEARCH, OPENSEARCH, opensearch.render(site)),
         (urls.SKILL, MARKDOWN, description),
@@ -94,13 +105,13 @@ def documents(
     yield FixedDocument(
         path=urls.API_CATALOG,
         media_type=catalogs.LINKSET,
-        content=catalogs.api_catalog(site, card=settings.server_card),
+        content=catalogs.api_catalog(site),
         # RFC 9727 2: also the answer to HEAD says what it is.
         headers={"Link": f'<{site.url(urls.API_CATALOG)}>; rel="api-catalog"'},
     )
-    if settings.server_card:
+    if urls.SERVER_CARD not in site.absent:
         yield from _cards(site, settings, revisions)
-    if settings.crawlers != "none":
+    if urls.SITEMAP not in site.absent:
         yield from _sitemaps(site, settings.sitemap_reviews, pages, changes)
 
 

@@ -71,6 +71,8 @@ class Site:
     """Whether they were made from the reviews, by rules."""
     templates: Mapping[str, str] = field(default_factory=dict)
     """The operator's, by name."""
+    absent: frozenset[str] = frozenset()
+    """Paths of documents that the operator does not want: nothing leads to them."""
 
     def url(self, path: str) -> str:
         """The absolute address of one of our paths."""

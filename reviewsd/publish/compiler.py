@@ -121,6 +121,7 @@ def compile_folder(
             tally.statistics(),
             templates or {},
             insights_made=origin is not None and origin.made,
+            absent=machines.absent(settings.machines),
         )
         renderer = Renderer(site)
         frames = reviews.frames(renderer)

@@ -119,6 +119,7 @@ def make(
     templates: Mapping[str, str],
     *,
     insights_made: bool,
+    absent: frozenset[str] = frozenset(),
 ) -> Site:
     """The site of a dataset.
 
@@ -129,6 +130,7 @@ def make(
         counted: Over all reviews.
         templates: The operator's, by name.
         insights_made: Whether the insights were made from the reviews.
+        absent: Paths of documents that the operator does not want.
     """
     return Site(
         base_url=base_url,
@@ -145,4 +147,5 @@ def make(
         insights=None if dataset.insights is None else dataset.insights.typed,
         insights_made=insights_made,
         templates=templates,
+        absent=absent,
     )

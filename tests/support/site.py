@@ -33,6 +33,7 @@ def site(
     reviews: list[dict[str, object]] | None = None,
     insights: dict[str, Any] | None = None,
     base_url: str = BASE_URL,
+    absent: frozenset[str] = frozenset(),
 ) -> Site:
     """A site of these files."""
     content = {"business": {"name": "Acme Plumbing", **(business or {})}, "reviews": reviews or []}
@@ -43,5 +44,11 @@ def site(
     for record in dataset.records:
         tally.add(msgspec.json.decode(record.raw, type=Review))
     return sites.make(
-        dataset, base_url, PageSettings(), tally.statistics(), {}, insights_made=False
+        dataset,
+        base_url,
+        PageSettings(),
+        tally.statistics(),
+        {},
+        insights_made=False,
+        absent=absent,
     )

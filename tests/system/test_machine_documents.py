@@ -151,6 +151,11 @@ def test_what_the_operator_does_not_want_is_not_there(tmp_path: Path) -> None:
             assert 404 == found.status
             assert f"{BASE_URL}/developers/errors#not-found" == found.json()["type"]
         assert b"Disallow: /\n" in daemon.get(urls.ROBOTS).body
+        told = (urls.HOME, urls.DEVELOPERS, urls.DEVELOPERS_MCP, urls.LLMS, urls.API_CATALOG)
+        for path in told:
+            body = daemon.get(path).body.decode()
+            assert [] == [each for each in (*missing[2:], urls.AI_CATALOG) if each in body]
+        assert urls.SITEMAP not in daemon.get(urls.DEVELOPERS).body.decode()
 
 
 INITIALIZE = {

@@ -20,7 +20,7 @@ def documents(renderer: Renderer, interfaces: Interfaces) -> Iterator[FixedDocum
     """
     site = renderer.site
     base_url, name = site.base_url, site.business.name
-    overview, *others = pages(interfaces, base_url, name)
+    overview, *others = pages(interfaces, base_url, name, site.absent)
     menu = tuple((each.title, each.path) for each in (overview, *others))
     for each in (overview, *others):
         trail = [(name, urls.HOME), (overview.title, overview.path)]

@@ -33,7 +33,11 @@ _CODES: Final = (
 
 
 def page(
-    description: Description, tools: tuple[Tool, ...], revisions: tuple[str, ...], base_url: str
+    description: Description,
+    tools: tuple[Tool, ...],
+    revisions: tuple[str, ...],
+    base_url: str,
+    absent: frozenset[str] = frozenset(),
 ) -> Page:
     """The page on MCP.
 
@@ -41,7 +45,8 @@ def page(
         description: Says what HTTP carries.
         tools: All of them.
         revisions: Of the protocol, that are served.
-        base_url: Origin of the urls.
+        base_url: Origin of the addresses.
+        absent: Paths of documents that there are not.
     """
     post = description.paths[urls.MCP]["post"]
     served = ", ".join(f"`{each}`" for each in revisions)
@@ -120,6 +125,7 @@ def page(
                                 urls.SKILLS,
                                 urls.LLMS,
                             )
+                            if each not in absent
                         )
                     ),
                 ),

@@ -24,7 +24,13 @@ _MACHINES: Final = {
 """Documents for crawlers and agents, and what each is."""
 
 
-def page(description: Description, base_url: str, name: str, others: tuple[Page, ...]) -> Page:
+def page(
+    description: Description,
+    base_url: str,
+    name: str,
+    others: tuple[Page, ...],
+    absent: frozenset[str] = frozenset(),
+) -> Page:
     """The page.
 
     Args:
@@ -32,6 +38,7 @@ def page(description: Description, base_url: str, name: str, others: tuple[Page,
         base_url: Origin of the addresses in examples.
         name: Of the business.
         others: The other pages of the documentation.
+        absent: Paths of documents that there are not.
     """
     return Page(
         path=urls.DEVELOPERS,
@@ -66,7 +73,7 @@ def page(description: Description, base_url: str, name: str, others: tuple[Page,
             Section(
                 "machines",
                 "For crawlers and agents",
-                (_table("Documents for crawlers and agents", tuple(_documents())),),
+                (_table("Documents for crawlers and agents", tuple(_documents(absent))),),
             ),
         ),
     )
@@ -86,9 +93,9 @@ def _reads(description: Description) -> Iterator[tuple[Words, ...]]:
             yield Link(f"`{route.path}`", target), first.summary
 
 
-def _documents() -> Iterator[tuple[Words, ...]]:
+def _documents(absent: frozenset[str]) -> Iterator[tuple[Words, ...]]:
     for route in ROUTES:
-        if route.path in _MACHINES:
+        if route.path in _MACHINES and route.path not in absent:
             yield Link(f"`{route.path}`", route.path), _MACHINES[route.path]
 
 

@@ -27,13 +27,16 @@ class Interfaces:
     """Of MCP, that are served."""
 
 
-def pages(interfaces: Interfaces, base_url: str, name: str) -> tuple[Page, ...]:
+def pages(
+    interfaces: Interfaces, base_url: str, name: str, absent: frozenset[str] = frozenset()
+) -> tuple[Page, ...]:
     """The pages, the overview first.
 
     Args:
         interfaces: What is documented.
-        base_url: Origin of all urls.
+        base_url: Origin of all addresses.
         name: Of the business.
+        absent: Paths of documents that there are not.
     """
     description = openapi.read_description(interfaces.openapi)
     tools = openapi.read_tools(interfaces.tools)
@@ -43,7 +46,7 @@ def pages(interfaces: Interfaces, base_url: str, name: str) -> tuple[Page, ...]:
         errors.page(description, base_url),
         authentication.page(base_url),
         webhooks.page(description, base_url),
-        mcp.page(description, tools, interfaces.revisions, base_url),
+        mcp.page(description, tools, interfaces.revisions, base_url, absent),
         mcp.tools_page(tools),
     )
-    return overview.page(description, base_url, name, others), *others
+    return overview.page(description, base_url, name, others, absent), *others

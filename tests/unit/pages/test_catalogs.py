@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reviewsd.http1 import urls
 from reviewsd.pages import catalogs
 from tests.support.site import BASE_URL, review, site
 
@@ -21,7 +22,7 @@ def decoded(content: bytes) -> Any:  # noqa: ANN401  JSON
 
 def test_the_api_catalog_is_a_linkset() -> None:
     """RFC 9264 4.2: each context has an anchor, each relation an array of targets with href."""
-    found = decoded(catalogs.api_catalog(site(), card=True))
+    found = decoded(catalogs.api_catalog(site()))
 
     assert ["linkset"] == list(found)
     by_anchor = {each.pop("anchor"): each for each in found["linkset"]}
@@ -38,7 +39,7 @@ def test_the_api_catalog_is_a_linkset() -> None:
 
 
 def test_without_a_server_card_nothing_leads_to_one() -> None:
-    assert b"server-card" not in catalogs.api_catalog(site(), card=False)
+    assert b"server-card" not in catalogs.api_catalog(site(absent=frozenset([urls.SERVER_CARD])))
 
 
 @pytest.mark.parametrize(
@@ -110,6 +111,6 @@ def test_any_name_makes_catalogues(name: str) -> None:
     for content in (
         catalogs.ai_catalog(here, "1"),
         catalogs.server_card(here, "1", ("2025-11-25",)),
-        catalogs.api_catalog(here, card=True),
+        catalogs.api_catalog(here),
     ):
         decoded(content)

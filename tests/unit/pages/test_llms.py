@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reviewsd.http1 import urls
 from reviewsd.pages import llms
 from tests.support.site import BASE_URL, review, site
 
@@ -44,7 +45,7 @@ def test_the_owner_says_how_reviews_are_checked() -> None:
 
 
 def test_there_are_no_links_to_what_there_is_not() -> None:
-    content = llms.render(site(reviews=[review(1)]), card=False)
+    content = llms.render(site(reviews=[review(1)], absent=frozenset([urls.SERVER_CARD])))
 
     assert b"/insights.json" not in content
     assert b"server-card" not in content
