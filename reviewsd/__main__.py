@@ -5,6 +5,7 @@ or data without a last good snapshot.
 """
 
 import argparse
+import datetime
 import os
 import signal
 import sys
@@ -73,7 +74,8 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> int:
         if options.show_config:
             return _answer(show.shown(loaded), 0)
         config, warnings = loaded.config, loaded.warnings
-        for warning in (*warnings, *pages.doubts(config)):
+        odd = pages.doubts(config, datetime.datetime.now(datetime.UTC))
+        for warning in (*warnings, *(f"{key}: {reason}" for key, reason in odd)):
             _say(f"warning: {warning}")
         if options.check:
             return check(config)

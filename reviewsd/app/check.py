@@ -8,6 +8,7 @@ installation with options that ``reviewsd --help`` leaves out: ``--check --json 
 import datetime
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final, cast
 
@@ -20,6 +21,7 @@ from reviewsd.app import pages
 from reviewsd.app.hub import state_store
 from reviewsd.config import load as configuration
 from reviewsd.config.errors import ConfigError
+from reviewsd.config.load import Loaded
 from reviewsd.config.schema import Config, Data
 from reviewsd.domain.dataset import (
     INSIGHTS_FILE,
@@ -145,10 +147,8 @@ def inspect(
             Remark(file=file, reason=each.removeprefix(f"{file}: "), lines=(each,))
             for each in loaded.warnings
         ]
-        warnings += [
-            Remark(file=file, path="pages.accent", reason=each, lines=(f"{file}: {each}",))
-            for each in pages.doubts(config)
-        ]
+        now = datetime.datetime.now(datetime.UTC)
+        warnings += map(partial(_doubt, loaded), pages.doubts(config, now))
         if (fault := files_fault(config)) is not None:
             problems.append(Remark(file=file, reason=fault, lines=(f"{file}: {fault}",)))
             total += 1
@@ -170,6 +170,16 @@ def inspect(
         warning_count=warning_count,
         facts=facts,
     )
+
+
+def _doubt(loaded: Loaded, found: tuple[str, str]) -> Remark:
+    """What is odd about a key of the configuration, at its place where the file has it."""
+    (key, reason), file = found, str(loaded.file)
+    mark = loaded.marks.get(f"$.{key}")
+    line, column = (None, None) if mark is None else mark
+    at = "" if mark is None else f":{line}:{column}"
+    text = f"{file}{at}: {key}: {reason}"
+    return Remark(file=file, line=line, column=column, path=key, reason=reason, lines=(text,))
 
 
 class _Found(Struct, frozen=True, kw_only=True):

@@ -27,7 +27,7 @@ from reviewsd.app.hub import HubParts, build_hub
 from reviewsd.app.listeners import Listeners, address
 from reviewsd.app.mcp import build_mcp, follow_ended
 from reviewsd.app.monitoring import build_metrics, counted, start_pulse, start_watchdog
-from reviewsd.app.pages import page_settings, templates_dir
+from reviewsd.app.pages import machine_settings, page_settings, templates_dir
 from reviewsd.app.public import build_public, build_replies, build_workload
 from reviewsd.app.reload import Read, Reloading
 from reviewsd.config.schema import Config
@@ -238,6 +238,7 @@ def _order(config: Config) -> PublicationOrder:
             year=config.feeds.year,
             max_resource=config.mcp.max_resource,
             pages=page_settings(config),
+            machines=machine_settings(config, program_version()),
         ),
         max_bytes=config.data.max_bytes,
         max_shrink=None if shrink is None else float(shrink.rstrip("%")) / 100,

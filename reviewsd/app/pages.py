@@ -1,14 +1,21 @@
 """What the configuration says of the pages, and what is wrong with it (pages.md 2, 3)."""
 
+import datetime
+from collections.abc import Iterator
 from pathlib import Path
 
 from reviewsd.config.schema import Config
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.findings import DataError
+from reviewsd.mcp.tools import LISTING
 from reviewsd.pages import theme
 from reviewsd.pages.environment import TemplateError
+from reviewsd.pages.machines import MachineSettings, SecurityContact
 from reviewsd.pages.site import PageSettings
 from reviewsd.publish import site, sources
+
+_NOTICE = datetime.timedelta(days=30)
+"""Before security.txt expires (pages.md 1)."""
 
 
 def page_settings(config: Config) -> PageSettings:
@@ -25,19 +32,57 @@ def templates_dir(config: Config) -> Path | None:
     return None if folder is None else Path(folder)
 
 
-def doubts(config: Config) -> tuple[str, ...]:
-    """What is odd: an accent that is hard to read."""
+def machine_settings(config: Config, version: str) -> MachineSettings:
+    """What documents for crawlers and agents depend on beside the data.
+
+    Args:
+        config: What is in effect.
+        version: Of the program.
+    """
+    newest, security = config.pages.sitemap_reviews, None
+    if config.security.contact and config.security.expires is not None:
+        security = SecurityContact(
+            contact=config.security.contact,
+            expires=config.security.expires,
+            policy=config.security.policy,
+        )
+    return MachineSettings(
+        crawlers=config.crawlers,
+        sitemap_reviews={"all": None, "none": 0}[newest] if isinstance(newest, str) else newest,
+        security=security,
+        registry_auth=config.mcp.registry_auth,
+        server_card=config.mcp.server_card,
+        version=version,
+        tools=LISTING.decode(),
+    )
+
+
+def doubts(config: Config, now: datetime.datetime) -> Iterator[tuple[str, str]]:
+    """What is odd, each as a dotted key and what there is to say of it.
+
+    Args:
+        config: What is in effect.
+        now: The time; aware.
+    """
     accent = config.pages.accent.lower()
     shown = theme.readable(accent, theme.LIGHT)
-    if shown == accent:
-        return ()
-    found = theme.contrast(accent, theme.tint(accent, theme.LIGHT))
-    return (
-        (
-            f"pages.accent: words in {accent} would be hard to read (contrast {found:.1f}, wanted "
-            f"{theme.LEAST_CONTRAST}); the pages have {shown} in its place"
-        ),
-    )
+    if shown != accent:
+        found = theme.contrast(accent, theme.tint(accent, theme.LIGHT))
+        yield (
+            "pages.accent",
+            (
+                f"words in {accent} would be hard to read (contrast {found:.1f}, wanted "
+                f"{theme.LEAST_CONTRAST}); the pages have {shown} in its place"
+            ),
+        )
+    expires = config.security.expires
+    if expires is not None and expires - now < _NOTICE:
+        day = expires.astimezone(datetime.UTC).date()
+        told = f"expired on {day}" if expires <= now else f"expires on {day}"
+        yield (
+            "security.expires",
+            f"security.txt {told}; look its contacts over and set a later time",
+        )
 
 
 def fault(config: Config, dataset: Dataset) -> str | None:

@@ -97,6 +97,11 @@ ROUTES = (
         listed=False,
         page=True,
     ),
+    *_pages(*urls.DOCUMENTATION, *map(urls.twin, urls.DOCUMENTATION)),
+    *_pages(urls.LLMS, urls.LLMS_FULL, urls.ROBOTS, urls.SITEMAP, urls.OPENSEARCH),
+    *_pages(urls.API_CATALOG, urls.AI_CATALOG, urls.SERVER_CARD, urls.SERVER_CARD_ALIAS),
+    *_pages(urls.SKILLS, urls.SKILL, urls.SECURITY, urls.REGISTRY_AUTH),
+    *_pages(f"{urls.SITEMAP_PART}{{part}}"),
 )
 
 LISTED = tuple(route for route in ROUTES if route.listed)

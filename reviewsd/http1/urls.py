@@ -29,9 +29,46 @@ BADGE = "/badge.svg"
 ICON = "/favicon.svg"
 ICON_ICO = "/favicon.ico"
 CARD = "/og.png"
+
 DEVELOPERS = "/developers"
-API_CATALOG = "/.well-known/api-catalog"
+DEVELOPERS_API = "/developers/api"
+DEVELOPERS_AUTHENTICATION = "/developers/authentication"
+DEVELOPERS_ERRORS = "/developers/errors"
+DEVELOPERS_MCP = "/developers/mcp"
+DEVELOPERS_TOOLS = "/developers/mcp/tools"
+DEVELOPERS_WEBHOOKS = "/developers/webhooks"
+DATA_BUSINESS = "/developers/data-model/business"
+DATA_REVIEWS = "/developers/data-model/reviews"
+DATA_INSIGHTS = "/developers/data-model/insights"
+DOCUMENTATION = (
+    DEVELOPERS,
+    DEVELOPERS_API,
+    DATA_BUSINESS,
+    DATA_REVIEWS,
+    DATA_INSIGHTS,
+    DEVELOPERS_ERRORS,
+    DEVELOPERS_AUTHENTICATION,
+    DEVELOPERS_WEBHOOKS,
+    DEVELOPERS_MCP,
+    DEVELOPERS_TOOLS,
+)
+
 LLMS = "/llms.txt"
+LLMS_FULL = "/llms-full.txt"
+ROBOTS = "/robots.txt"
+SITEMAP = "/sitemap.xml"
+SITEMAP_PART = "/sitemap-"
+"""Followed by ``{number}.xml``, where there is more than one."""
+OPENSEARCH = "/opensearch.xml"
+API_CATALOG = "/.well-known/api-catalog"
+AI_CATALOG = "/.well-known/ai-catalog.json"
+SERVER_CARD = "/mcp/server-card"
+SERVER_CARD_ALIAS = "/.well-known/mcp/server-card.json"
+"""Where crawlers look for it."""
+SKILLS = "/.well-known/agent-skills/index.json"
+SKILL = "/.well-known/agent-skills/customer-reviews/SKILL.md"
+SECURITY = "/.well-known/security.txt"
+REGISTRY_AUTH = "/.well-known/mcp-registry-auth"
 
 RESOURCES = (JSON_FEED, ATOM_FEED, INSIGHTS, REVIEWS)
 """What can be read through MCP, in the order in which it is listed (mcp.md 5.6)."""
@@ -41,6 +78,11 @@ TOPICS = (ATOM_FEED, JSON_FEED, REVIEWS)
 
 SEGMENT = "!$&'()*+,;=:@"
 """What may stand unescaped in a path segment beside the unreserved characters (RFC 3986 3.3)."""
+
+
+def twin(path: str) -> str:
+    """The path of a page as Markdown."""
+    return f"{path}.md"
 
 
 def permalink(review_id: str) -> str:

@@ -106,6 +106,9 @@ class Summary(Struct):
 
     summary: str | None
     pull_quote: str | None
+    verification_statement: Annotated[
+        str | None, Meta(description="How reviews are collected and checked, says the owner")
+    ]
     review_count: Annotated[Count, Meta(description="Reviews analysed")]
     date_range: DateRange
     generated_at: Timestamp | None

@@ -8,6 +8,7 @@ import datetime
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -70,6 +71,22 @@ class Site:
     """What readers should know of how they were made (``method.note``)."""
     templates: Mapping[str, str] = field(default_factory=dict)
     """The operator's, by name."""
+    absent: frozenset[str] = frozenset()
+    """Paths of documents that the operator does not want: nothing leads to them."""
+
+    def url(self, path: str) -> str:
+        """The absolute address of one of our paths."""
+        return self.base_url + path
+
+    @property
+    def host(self) -> str:
+        """The host of ``base_url``, without its port and without brackets."""
+        return urlsplit(self.base_url).hostname or ""
+
+    @property
+    def latest(self) -> datetime.date | None:
+        """The day of the newest review."""
+        return self.newest[0].date if self.newest else None
 
     def since(self, day: datetime.date) -> int:
         """How many reviews are dated on or after a day."""

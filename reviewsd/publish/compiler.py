@@ -6,7 +6,9 @@ Deterministic: no clock, no environment; the same dataset and settings give the 
 import array
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from urllib.parse import quote
 
@@ -25,14 +27,17 @@ from reviewsd.domain.naming import mention_key
 from reviewsd.domain.records import Record
 from reviewsd.domain.reviews import Review
 from reviewsd.http1 import urls
-from reviewsd.pages import publication, reviews
+from reviewsd.pages import machines, publication, reviews
+from reviewsd.pages.developers.pages import Interfaces
 from reviewsd.pages.document import FixedDocument
+from reviewsd.pages.machines import MachineSettings
 from reviewsd.pages.rendering import Renderer
 from reviewsd.pages.site import PageSettings
 from reviewsd.publish import atom, documents, excerpts, fragments, json_feed
 from reviewsd.publish import site as sites
 from reviewsd.publish.feed import MAX_ENTRIES, Entry, Feed, Label
 from reviewsd.publish.openapi import document
+from reviewsd.publish.openapi.mcp import REVISIONS
 from reviewsd.publish.site import Tally
 from reviewsd.snapshot import frequent, layout
 from reviewsd.snapshot.columns import ColumnsWriter
@@ -61,6 +66,7 @@ class Settings:
     max_resource: int = 1 << 20
     """Greatest size in bytes of a document that can be read through MCP (``mcp.max_resource``)."""
     pages: PageSettings = field(default_factory=PageSettings)
+    machines: MachineSettings = field(default_factory=MachineSettings)
 
 
 def compile_folder(
@@ -106,7 +112,7 @@ def compile_folder(
     ):
         files[file] = layout.write(target, file, content)
         rendered[path, media_type] = file
-    fixed: dict[str, FixedDocument] = {}
+    fixed = machines.policies(settings.base_url, settings.machines, pages=settings.pages.enabled)
     if settings.pages.enabled:
         site = sites.make(
             dataset,
@@ -114,15 +120,26 @@ def compile_folder(
             settings.pages,
             tally.statistics(),
             templates or {},
+            absent=machines.absent(settings.machines),
         )
         renderer = Renderer(site)
         frames = reviews.frames(renderer)
         files[layout.PAGES] = layout.write(target, layout.PAGES, msgspec.json.encode(frames))
-        for each in publication.documents(renderer, frames):
-            file = f"page{quote(each.path, safe='')}"
-            files[file] = layout.write(target, file, each.content)
-            rendered[each.path, each.media_type] = file
-            fixed[each.path] = each
+        interfaces = Interfaces(
+            openapi=(target / "openapi.json").read_bytes(),
+            tools=settings.machines.tools.encode(),
+            revisions=REVISIONS,
+        )
+        changes = partial(sites.changes, dataset.records)
+        pages = publication.documents(renderer, frames)
+        told = publication.for_machines(renderer, pages, interfaces, settings.machines, changes)
+        fixed = chain(fixed, told)
+    extra: dict[str, FixedDocument] = {}
+    for each in fixed:
+        file = f"page{quote(each.path, safe='')}"
+        files[file] = layout.write(target, file, each.content)
+        rendered[each.path, each.media_type] = file
+        extra[each.path] = replace(each, content=b"")  # sitemaps may have 5 MB each
     compressed: dict[str, File] = {}
     for done, file in enumerate(rendered.values()):
         progress("compressing", done, len(rendered))
@@ -146,8 +163,8 @@ def compile_folder(
                 file=file,
                 sha256=files[file].sha256,
                 compressed=file in compressed,
-                headers=dict(fixed[path].headers) if path in fixed else {},
-                others=dict(fixed[path].others) if path in fixed else {},
+                headers=dict(extra[path].headers) if path in extra else {},
+                others=dict(extra[path].others) if path in extra else {},
             )
             for (path, media_type), file in rendered.items()
         ),

@@ -274,6 +274,7 @@ def _summary(
     members = {
         "summary": _encode(typed.summary),
         "pull_quote": _encode(typed.pull_quote),
+        "verification_statement": _encode(dataset.business.verification_statement),
         "review_count": _encode(count),
         "date_range": documents.complete(period, DateRange),
         "generated_at": documents.complete(generated_at),

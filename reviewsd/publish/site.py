@@ -1,9 +1,10 @@
 """A dataset as the Site that pages are made of, and what is counted for it on the way (pages.md 3)."""
 
+import datetime
 import statistics
 from array import array
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import msgspec
@@ -11,11 +12,16 @@ from msgspec import Struct
 
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.insights import Entities, FaqEntry, Insights
+from reviewsd.domain.records import Records
 from reviewsd.domain.reviews import AggregateRating, Review
 from reviewsd.pages import publication, reviews
+from reviewsd.pages.developers import documents as documentation
+from reviewsd.pages.developers.pages import Interfaces
 from reviewsd.pages.rendering import Renderer
 from reviewsd.pages.site import NEWEST, PageSettings, Site, Statistics
 from reviewsd.publish import documents
+from reviewsd.publish.openapi import document
+from reviewsd.publish.openapi.mcp import REVISIONS
 
 _CRITICAL = 3
 """Stars of a review that one looks for a reply to, at most."""
@@ -59,6 +65,25 @@ class Tally:
         )
 
 
+class _Reply(Struct):
+    date: datetime.date
+
+
+class _Dated(Struct):
+    date: datetime.date
+    owner_reply: _Reply | None = None
+
+
+def changes(records: Records, newest: int) -> Iterator[tuple[str, datetime.date]]:
+    """The newest so many reviews, oldest first: id, and the day of the review or of a later reply."""
+    decode = msgspec.json.Decoder(_Dated).decode
+    for position in range(newest - 1, -1, -1):
+        record = records[position]
+        found = decode(record.raw)
+        reply = found.owner_reply
+        yield record.id, found.date if reply is None else max(found.date, reply.date)
+
+
 def try_templates(
     dataset: Dataset, base_url: str, settings: PageSettings, templates: Mapping[str, str]
 ) -> None:
@@ -72,7 +97,13 @@ def try_templates(
         tally.add(msgspec.json.decode(record.raw, type=Review))
     made = make(dataset, base_url, settings, tally.statistics(), templates)
     renderer = Renderer(replace(made, insights=made.insights or _SAMPLE))
+    interfaces = Interfaces(
+        openapi=document.render(base_url, dataset.business),
+        tools=b'{"tools":[]}',
+        revisions=REVISIONS,
+    )
     deque(publication.documents(renderer, reviews.frames(renderer)), maxlen=0)
+    deque(documentation.documents(renderer, interfaces), maxlen=0)
 
 
 _SAMPLE = Insights(
@@ -92,6 +123,8 @@ def make(
     settings: PageSettings,
     counted: Statistics,
     templates: Mapping[str, str],
+    *,
+    absent: frozenset[str] = frozenset(),
 ) -> Site:
     """The site of a dataset.
 
@@ -101,6 +134,7 @@ def make(
         settings: What the operator wants of pages.
         counted: Over all reviews.
         templates: The operator's, by name.
+        absent: Paths of documents that the operator does not want.
     """
     return Site(
         base_url=base_url,
@@ -117,6 +151,7 @@ def make(
         insights=None if dataset.insights is None else dataset.insights.typed,
         insights_note=_note(dataset),
         templates=templates,
+        absent=absent,
     )
 
 

@@ -64,18 +64,19 @@ class Reads:
             for path, document in snapshot.documents.items()
         }
 
-    def document(self, request: Request) -> Response:
+    def document(self, request: Request, **_parts: str) -> Response:
         """A resource rendered at publication."""
-        prepared = self._documents.get(request.path)
-        if prepared is None and b"%" in request.path:
-            prepared = self._documents.get(unquote_to_bytes(request.path))
+        path = request.path
+        prepared = self._documents.get(path)
+        if prepared is None and b"%" in path:
+            path = unquote_to_bytes(path)
+            prepared = self._documents.get(path)
         if prepared is not None:
             return self.responses.rendered(request, prepared)
         if self.snapshots.empty:
             return self.unpublished(request)
-        insights = unquote_to_bytes(request.path) == urls.INSIGHTS.encode()
-        kind = problems.NOT_PUBLISHED if insights else problems.NOT_FOUND
-        return self.responses.problem(request, kind)
+        missing = problems.NOT_PUBLISHED if path == _INSIGHTS else problems.NOT_FOUND
+        return self.responses.problem(request, missing)
 
     def search(self, request: Request) -> Answer:
         """The reviews that match all filters, a page of them."""
@@ -139,6 +140,9 @@ class Reads:
                 return self.unpublished(request)
         self._log.failure("answering {path} failed", failure, path=request.path)
         return responses.problem(request, problems.INTERNAL)
+
+
+_INSIGHTS = urls.INSIGHTS.encode()
 
 
 def entity_tag(facts: bytes, digest: bytes) -> bytes:

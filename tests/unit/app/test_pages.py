@@ -1,15 +1,17 @@
 """What ``check`` says of the pages' configuration."""
 
+import datetime
 import json
 from pathlib import Path
 
 import pytest
 
 from reviewsd.app.pages import doubts, fault, page_settings
-from reviewsd.config.schema import Config, Pages
+from reviewsd.config.schema import Config, Pages, Security
 from reviewsd.domain.dataset import load
 from reviewsd.pages.site import PageSettings
 
+NOW = datetime.datetime(2026, 11, 22, 12, tzinfo=datetime.UTC)
 DATASET = load(json.dumps({"business": {"name": "Acme"}, "reviews": []}).encode(), None)
 
 
@@ -24,16 +26,15 @@ def config(folder: Path | None = None, **pages: str) -> Config:
 
 def test_the_defaults_are_those_of_pages() -> None:
     assert PageSettings() == page_settings(config())
-    assert () == doubts(config())
+    assert [] == list(doubts(config(), NOW))
 
 
 def test_an_accent_that_is_hard_to_read_is_doubted() -> None:
-    assert (
-        (
-            "pages.accent: words in #ffcc00 would be hard to read (contrast 1.4, wanted 4.5); "
-            "the pages have #846a00 in its place"
-        ),
-    ) == doubts(config(accent="#FFCC00"))
+    told = (
+        "words in #ffcc00 would be hard to read (contrast 1.4, wanted 4.5); "
+        "the pages have #846a00 in its place"
+    )
+    assert [("pages.accent", told)] == list(doubts(config(accent="#FFCC00"), NOW))
 
 
 @pytest.mark.parametrize(
@@ -69,3 +70,23 @@ def test_a_folder_that_is_not_there_is_a_fault(tmp_path: Path) -> None:
     assert f"pages.templates_dir: cannot read {gone}: no such folder" == fault(
         config(gone), DATASET
     )
+
+
+def security(expires: datetime.datetime) -> Config:
+    given = Security(contact=("mailto:a@b.example",), expires=expires)
+    return Config(base_url="https://a.example", data_dir=Path("/data"), security=given)
+
+
+@pytest.mark.parametrize(
+    ("days", "told"),
+    [
+        (-1, ["security.txt expired on 2026-11-21; look its contacts over and set a later time"]),
+        (29, ["security.txt expires on 2026-12-21; look its contacts over and set a later time"]),
+        (30, []),
+        (300, []),
+    ],
+)
+def test_security_txt_is_doubted_a_month_before_it_expires(days: int, told: list[str]) -> None:
+    expiring = security(NOW + datetime.timedelta(days=days))
+
+    assert [("security.expires", each) for each in told] == list(doubts(expiring, NOW))
