@@ -125,10 +125,7 @@ def about(renderer: Renderer) -> Iterator[str]:
         case days:
             yield words("about_reply_time", days=number(days))
     if site.insights is not None:
-        if site.insights_made:
-            yield words("about_insights_made")
-        else:
-            yield words("about_insights", model=site.insights.model)
+        yield site.insights_note or words("about_insights", model=site.insights.model)
 
 
 def _graph(site: Site) -> structured_data.Node:

@@ -67,8 +67,8 @@ class Site:
     statistics: Statistics
     insights: Insights | None = None
     """All but ``per_review``."""
-    insights_made: bool = False
-    """Whether they were made from the reviews, by rules."""
+    insights_note: str | None = None
+    """What readers should know of how they were made (``method.note``)."""
     templates: Mapping[str, str] = field(default_factory=dict)
     """The operator's, by name."""
     absent: frozenset[str] = frozenset()

@@ -120,7 +120,6 @@ def compile_folder(
             settings.pages,
             tally.statistics(),
             templates or {},
-            insights_made=origin is not None and origin.made,
             absent=machines.absent(settings.machines),
         )
         renderer = Renderer(site)

@@ -174,7 +174,8 @@ def _publish(job: Job, progress: Progress) -> Outcome:
         try:
             manifest = compile_folder(dataset, order.settings, aside, tell, origin, found.templates)
         except TemplateError as error:
-            return Refused((str(error),))
+            place = "" if order.templates_dir is None else f"{order.templates_dir}/"
+            return Refused((f"{place}{error}",))
         encoded = msgspec.json.encode(manifest)
         revision = hashlib.sha256(encoded).hexdigest()[:16]
         unchanged = previous == manifest

@@ -27,6 +27,12 @@ _CRITICAL = 3
 """Stars of a review that one looks for a reply to, at most."""
 
 
+class _Method(Struct):
+    """What ``method`` of the insights may say; the data model leaves it open."""
+
+    note: object = None
+
+
 class Tally:
     """Counts while the reviews are written, since they are read only once."""
 
@@ -89,7 +95,7 @@ def try_templates(
     tally = Tally()
     for record in dataset.records[:NEWEST]:
         tally.add(msgspec.json.decode(record.raw, type=Review))
-    made = make(dataset, base_url, settings, tally.statistics(), templates, insights_made=True)
+    made = make(dataset, base_url, settings, tally.statistics(), templates)
     renderer = Renderer(replace(made, insights=made.insights or _SAMPLE))
     interfaces = Interfaces(
         openapi=document.render(base_url, dataset.business),
@@ -118,7 +124,6 @@ def make(
     counted: Statistics,
     templates: Mapping[str, str],
     *,
-    insights_made: bool,
     absent: frozenset[str] = frozenset(),
 ) -> Site:
     """The site of a dataset.
@@ -129,7 +134,6 @@ def make(
         settings: What the operator wants of pages.
         counted: Over all reviews.
         templates: The operator's, by name.
-        insights_made: Whether the insights were made from the reviews.
         absent: Paths of documents that the operator does not want.
     """
     return Site(
@@ -145,7 +149,19 @@ def make(
         ),
         statistics=counted,
         insights=None if dataset.insights is None else dataset.insights.typed,
-        insights_made=insights_made,
+        insights_note=_note(dataset),
         templates=templates,
         absent=absent,
     )
+
+
+def _note(dataset: Dataset) -> str | None:
+    """What the insights say of how they were made."""
+    given = None if dataset.insights is None else dataset.insights.members.get("method")
+    if given is None:
+        return None
+    try:
+        note = msgspec.json.decode(given, type=_Method).note
+    except msgspec.ValidationError:
+        return None
+    return note if isinstance(note, str) and note else None

@@ -114,7 +114,6 @@ def _compiling(data: Path) -> None:
         SETTINGS.pages,
         tally.statistics(),
         {},
-        insights_made=False,
     )
     renderer = Renderer(site)
     frames = reviews.frames(renderer)

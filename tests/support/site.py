@@ -49,6 +49,5 @@ def site(
         PageSettings(),
         tally.statistics(),
         {},
-        insights_made=False,
         absent=absent,
     )

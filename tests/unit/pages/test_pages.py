@@ -113,10 +113,8 @@ def test_each_link_to_us_is_alive(harbor: Place, target: str) -> None:
         assert asked.status in OTHERS.get(address.path, {200}), link
 
 
-OTHERS: Mapping[str, AbstractSet[int]] = {urls.HUB: {404}, urls.MCP: {404}} | dict.fromkeys(
-    (urls.API_CATALOG, urls.LLMS, urls.DEVELOPERS), frozenset({200, 404})
-)
-"""What nobody serves in this test; the last three are published by ``pages`` too, where they are built in."""
+OTHERS: Mapping[str, AbstractSet[int]] = {urls.HUB: {404}, urls.MCP: {404}}
+"""What nobody serves in this test."""
 
 
 def test_what_feeds_and_tools_lead_to_is_there(harbor: Place) -> None:
@@ -383,7 +381,7 @@ def test_a_faulty_template_is_refused_and_the_last_good_pages_stay(tmp_path: Pat
         (place.templates / name).write_text(text)
         outcome = place.again()
         assert isinstance(outcome, Refused), name
-        assert outcome.problems[0].startswith(said)
+        assert outcome.problems[0].startswith(f"{place.templates}/{said}")
         assert "<style>body{color:red}</style>" in place.page("/r/a").source
         (place.templates / name).unlink()
     (place.templates / "words.json").write_text('{"all_reviews": "Alle Bewertungen"}')
