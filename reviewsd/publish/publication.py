@@ -65,7 +65,6 @@ class PublicationOrder(Struct, frozen=True, kw_only=True):
     """The share of the reviews that a reload may lose; None: all of them."""
     insights: Literal["auto", "file"]
     """Whether insights are made where there is no insights.json (``data.insights``)."""
-
     templates_dir: str | None = None
     """Where the operator's templates are (``pages.templates_dir``)."""
 

@@ -109,6 +109,19 @@ def test_the_api_catalog_names_itself(daemon: Daemon) -> None:
         assert f'<{BASE_URL}{urls.API_CATALOG}>; rel="api-catalog"' == link
 
 
+RELATIONS = ["api-catalog", "service-desc", "service-doc", "describedby", *["alternate"] * 3]
+
+
+@pytest.mark.parametrize(
+    ("path", "more"), [(urls.HOME, ["hub", "self"]), (urls.DEVELOPERS, []), (urls.DATA_REVIEWS, [])]
+)
+def test_pages_lead_to_the_documents(daemon: Daemon, path: str, more: list[str]) -> None:
+    """RFC 8288, 8631, 9727; ``/`` is found by subscribers too (WebSub 4)."""
+    for method in ("GET", "HEAD"):
+        link = daemon.request(method, path).headers["Link"]
+        assert [*RELATIONS, *more] == re.findall(r'rel="([^"]+)"', link)
+
+
 def test_the_digest_of_the_skill_is_that_of_the_bytes(daemon: Daemon) -> None:
     (entry,) = daemon.get(urls.SKILLS).json()["skills"]
     served = daemon.get(entry["url"]).body
@@ -158,6 +171,13 @@ def test_what_the_operator_does_not_want_is_not_there(tmp_path: Path) -> None:
         assert urls.SITEMAP not in daemon.get(urls.DEVELOPERS).body.decode()
 
 
+STATELESS = "2026-07-28"
+META = {
+    "_meta": {
+        "io.modelcontextprotocol/protocolVersion": STATELESS,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+}
 INITIALIZE = {
     "protocolVersion": "2025-11-25",
     "capabilities": {},
@@ -169,6 +189,8 @@ def asked(daemon: Daemon, method: str, params: object) -> Any:  # noqa: ANN401  
     """The result of a method of MCP."""
     body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     headers = {"Content-Type": "application/json"}
+    if method != "initialize":
+        headers |= {"MCP-Protocol-Version": STATELESS, "Mcp-Method": method}
     answer = daemon.request("POST", urls.MCP, headers, json.dumps(body).encode())
     return answer.json()["result"]
 
@@ -235,7 +257,7 @@ def test_every_link_to_our_origin_answers(daemon: Daemon) -> None:
     for path in (*MEDIA_TYPES, urls.HOME, urls.LIST, urls.JSON_FEED, urls.ATOM_FEED, "/nothing"):
         seen[path] = daemon.get(path)
         wanted |= dict.fromkeys(links(path, seen[path]), path)
-    told = [asked(daemon, "initialize", INITIALIZE)]
+    told = [asked(daemon, "initialize", INITIALIZE), asked(daemon, "resources/list", META)]
     told += [daemon.get(f"{urls.SEARCH}?rating=9").json(), daemon.get(urls.HOME_INDEX).json()]
     wanted |= dict.fromkeys((each for each in strings(told) if each.startswith(BASE_URL)), "told")
 
