@@ -5,6 +5,7 @@ or data without a last good snapshot.
 """
 
 import argparse
+import datetime
 import errno
 import os
 import signal
@@ -88,6 +89,7 @@ def _run(
     announce: Callable[[Sequence[str]], None],
     second_signal: "Handler",
 ) -> int:
+    from reviewsd.app import pages
     from reviewsd.config import load as configuration
     from reviewsd.config import show
     from reviewsd.config.errors import ConfigError
@@ -99,7 +101,8 @@ def _run(
         return _fail(error.lines, EX_CONFIG)
     if options.show_config:
         return _answer(show.shown(loaded), 0)
-    for warning in loaded.warnings:
+    odd = pages.doubts(loaded.config, datetime.datetime.now(datetime.UTC))
+    for warning in (*loaded.warnings, *(f"{key}: {reason}" for key, reason in odd)):
         _say(f"warning: {warning}")
     if options.check:
         return check(loaded.config)
@@ -173,6 +176,7 @@ class _Version(argparse.Action):
 def check(config: "Config") -> int:
     """Validate the files that the configuration names as the daemon would; itself it has been."""
     from reviewsd.app import check as inspection
+    from reviewsd.app import pages
     from reviewsd.domain.findings import DataError
     from reviewsd.publish import sources
     from reviewsd.publish.publication import load_sources
@@ -182,6 +186,8 @@ def check(config: "Config") -> int:
     try:
         found = sources.read(config.data_dir, config.data.max_bytes)
         dataset, _ = load_sources(found)
+        if (fault := pages.fault(config, dataset)) is not None:
+            return _fail([fault], EX_CONFIG)
     except DataError as error:
         return _fail(error.lines(), EX_CONFIG)
     except sources.Unsettled:
@@ -329,7 +335,10 @@ def _guide(folder: Path, environ: Mapping[str, str], listen: Sequence[str]) -> N
     )
     print(
         f"""
-  A sample business is being served. Open, or curl:
+  A sample business is being served. Open in a browser:
+    {base}/
+
+  Or curl:
 {listed}
 
   Give it to an AI agent:  claude mcp add --transport http reviews {base}{urls.MCP}

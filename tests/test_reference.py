@@ -12,7 +12,7 @@ from reviewsctl.importing.recognize import FORMATS
 from reviewsd.config.schema import Cache, Hub, Mcp, Server
 from reviewsd.domain import insights, reviews
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
-from reviewsd.http1 import problems
+from reviewsd.http1 import problems, urls
 from reviewsd.http1.routes import ROUTES
 from reviewsd.mcp.tools import TOOLS
 from reviewsd.websub.form import MAX_SECRET
@@ -66,8 +66,10 @@ def test_importing_has_every_format() -> None:
 
 
 def test_http_has_every_address_and_parameter() -> None:
-    named = listed("http.md")
-    assert {route.path for route in ROUTES} <= named
+    named = listed("http.md") | listed("crawlers.md")
+    twins = set(map(urls.twin, urls.DOCUMENTATION))
+    paths = {route.path.replace("{part}", "{n}.xml") for route in ROUTES}
+    assert paths - twins <= named
     assert {parameter.name for parameter in SEARCH_PARAMETERS} <= named
 
 

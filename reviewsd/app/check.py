@@ -8,6 +8,7 @@ installation with options that ``reviewsd --help`` leaves out: ``--check --json 
 import datetime
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final, cast
 
@@ -16,9 +17,11 @@ from msgspec import Struct
 from twisted.internet.interfaces import IReactorFromThreads
 from twisted.internet.task import Clock
 
+from reviewsd.app import pages
 from reviewsd.app.hub import state_store
 from reviewsd.config import load as configuration
 from reviewsd.config.errors import ConfigError
+from reviewsd.config.load import Loaded
 from reviewsd.config.schema import Config, Data
 from reviewsd.domain.dataset import (
     INSIGHTS_FILE,
@@ -144,13 +147,15 @@ def inspect(
             Remark(file=file, reason=each.removeprefix(f"{file}: "), lines=(each,))
             for each in loaded.warnings
         ]
+        now = datetime.datetime.now(datetime.UTC)
+        warnings += map(partial(_doubt, loaded), pages.doubts(config, now))
         if (fault := files_fault(config)) is not None:
             problems.append(Remark(file=file, reason=fault, lines=(f"{file}: {fault}",)))
             total += 1
     folder = data or (config.data_dir if config else None)
     facts, warning_count = None, len(warnings)
     if folder is not None:
-        found = _inspect_data(folder.absolute(), Data() if config is None else config.data, tell)
+        found = _inspect_data(folder.absolute(), config, tell)
         problems += found.problems
         warnings += found.warnings
         total += found.problem_count
@@ -167,6 +172,16 @@ def inspect(
     )
 
 
+def _doubt(loaded: Loaded, found: tuple[str, str]) -> Remark:
+    """What is odd about a key of the configuration, at its place where the file has it."""
+    (key, reason), file = found, str(loaded.file)
+    mark = loaded.marks.get(f"$.{key}")
+    line, column = (None, None) if mark is None else mark
+    at = "" if mark is None else f":{line}:{column}"
+    text = f"{file}{at}: {key}: {reason}"
+    return Remark(file=file, line=line, column=column, path=key, reason=reason, lines=(text,))
+
+
 class _Found(Struct, frozen=True, kw_only=True):
     problems: list[Remark] = []
     problem_count: int = 0
@@ -175,11 +190,12 @@ class _Found(Struct, frozen=True, kw_only=True):
     facts: Facts | None = None
 
 
-def _inspect_data(folder: Path, wanted: Data, tell: Callable[[Step], None]) -> _Found:
+def _inspect_data(folder: Path, config: Config | None, tell: Callable[[Step], None]) -> _Found:
     def progress(stage: str, done: int, total: int) -> None:
         if total >= _LONG:
             tell(Step(stage=stage, done=done, total=total))
 
+    wanted = Data() if config is None else config.data
     try:
         found = sources.read(folder, wanted.max_bytes)
     except DataError as error:
@@ -198,6 +214,10 @@ def _inspect_data(folder: Path, wanted: Data, tell: Callable[[Step], None]) -> _
     except DataError as error:
         problems += _remarks(folder, texts, error.findings)
         return _Found(problems=problems, problem_count=problem_count + error.total)
+    fault = None if config is None else pages.fault(config, dataset)
+    if fault is not None:
+        problems.append(Remark(file=fault.partition(":")[0], reason=fault, lines=(fault,)))
+        problem_count += 1
     odd, count = _first(doubts(found.reviews, dataset, _latest_day(), progress))
     return _Found(
         problems=problems,

@@ -27,6 +27,7 @@ from reviewsd.app.hub import HubParts, build_hub
 from reviewsd.app.listeners import Listeners, address
 from reviewsd.app.mcp import build_mcp, follow_ended
 from reviewsd.app.monitoring import build_metrics, counted, start_pulse, start_watchdog
+from reviewsd.app.pages import machine_settings, page_settings, templates_dir
 from reviewsd.app.public import build_public, build_reads, build_replies, build_workload
 from reviewsd.app.reload import Read, Reloading
 from reviewsd.config.schema import Config
@@ -224,7 +225,7 @@ def _publisher(
         _order(config),
         program_version(),
         snapshots,
-        partial(deferToThread, signature, config.data_dir),
+        partial(deferToThread, signature, config.data_dir, templates_dir(config)),
         partial(compile_process.run, reactor),
         reactor,
     )
@@ -242,10 +243,13 @@ def _order(config: Config) -> PublicationOrder:
             authority=config.authority,
             year=config.feeds.year,
             max_resource=config.mcp.max_resource,
+            pages=page_settings(config),
+            machines=machine_settings(config, program_version()),
         ),
         max_bytes=config.data.max_bytes,
         max_shrink=None if shrink is None else float(shrink.rstrip("%")) / 100,
         insights=config.data.insights,
+        templates_dir=config.pages.templates_dir,
     )
 
 
@@ -287,7 +291,7 @@ def _watcher(
 
     return Watcher(
         reactor,
-        partial(deferToThread, signature, config.data_dir),
+        partial(deferToThread, signature, config.data_dir, templates_dir(config)),
         wake,
         seen=snapshots.current.seen.signature,
         poll_interval=config.data.poll_interval,

@@ -19,6 +19,7 @@ from reviewsd.web.dispatch import Dispatcher, fast_lane
 from reviewsd.web.klein_site import PublicSite
 from reviewsd.web.mcp import McpRoute
 from reviewsd.web.memory import AnswerMemory
+from reviewsd.web.pages import PageReads
 from reviewsd.web.read_limit import LimitedReads, ReadLimit
 from reviewsd.web.reads import Reads
 from reviewsd.web.websub import HubRoute
@@ -91,7 +92,8 @@ def build_public(
         readiness: Told to everybody, if ``server.readyz`` says so.
     """
     server, replies = config.server, reads.responses
-    answers = answerers(reads, hub, mcp, readiness if server.readyz else None)
+    pages = PageReads(reads)
+    answers = answerers(reads, hub, mcp, pages, readiness if server.readyz else None)
     site = PublicSite(reads, answers)
     lane = fast_lane(reads, answers) if server.fast_lane else None
     respond = Dispatcher(site.resource(), replies, lane).respond

@@ -21,7 +21,7 @@ from reviewsd.config.schema import Config, keys
 from reviewsd.publish.compile_process import Progress
 from reviewsd.publish.publisher import Report
 
-LIVE = ("data.", "hub.lease.", "hub.limits.")
+LIVE = ("crawlers", "data.", "hub.lease.", "hub.limits.", "security.")
 """How keys begin that take effect at once: what only the main process uses, and asks for each time."""
 
 Read = Callable[[], tuple[Config, Sequence[str]]]
@@ -114,4 +114,6 @@ def _leaf(config: Struct, key: str) -> object:
 def _with_live(config: Config, wanted: Config) -> Config:
     """What is in force, with the keys of ``LIVE`` as they are wanted."""
     hub = replace(config.hub, lease=wanted.hub.lease, limits=wanted.hub.limits)
-    return replace(config, data=wanted.data, hub=hub)
+    return replace(
+        config, data=wanted.data, hub=hub, crawlers=wanted.crawlers, security=wanted.security
+    )

@@ -36,6 +36,7 @@ _EXAMPLES = {
     "$.listen": "listen: [tcp:8080:interface=127.0.0.1]",
     "$.metrics.listen": "listen: tcp:9090:interface=127.0.0.1",
     "$.data.max_shrink": "max_shrink: 50%",
+    "$.security.contact": "contact: [mailto:security@example.com]",
     "$.hub.callbacks.ports": 'ports: ["443", "1024-65535"]',
 }
 
@@ -49,12 +50,15 @@ _RULES: Mapping[str, Callable[[str], object]] = {
     "hub.callbacks.ports[]": syntax.ports,
     "hub.callbacks.nat64_prefixes[]": syntax.nat64_prefix,
     "mcp.allowed_origins[]": syntax.origin_or_any,
+    "mcp.registry_auth": syntax.proof,
+    "security.contact[]": syntax.contact,
+    "security.policy": syntax.web_page,
     "metrics.listen": syntax.endpoint,
 }
 
 # The daemon does not stay in the folder it was started in; these are made absolute.
 _PATHS = ("data_dir", "state_dir", "admin_socket")
-_OPTIONAL_PATHS = ("hub.callbacks.ca_file", "mcp.session_key_file")
+_OPTIONAL_PATHS = ("hub.callbacks.ca_file", "mcp.session_key_file", "pages.templates_dir")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,6 +270,10 @@ def _check_together(tree: object, overrides: Mapping[str, str]) -> Iterator[tupl
     base_url = _at(tree, "base_url")
     if isinstance(base_url, str) and _IPV6.match(base_url) and not _at(tree, "feeds.authority"):
         yield "$.base_url", "an address cannot name the feeds (RFC 4151); set feeds.authority too"
+    if _at(tree, "security.contact") and not _at(tree, "security.expires"):
+        yield "$.security.contact", "needs security.expires too (RFC 9116)"
+    if _at(tree, "security.expires") and not _at(tree, "security.contact"):
+        yield "$.security.expires", "needs security.contact too (RFC 9116)"
     given = _at(tree, "hub.lease")
     try:
         lease = msgspec.convert({} if given is None else given, Lease)

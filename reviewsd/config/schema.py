@@ -5,6 +5,7 @@ are seconds, sizes bytes. ``config.load`` makes a Config from a file; ``extra["e
 its findings name a rule.
 """
 
+import datetime
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal
@@ -24,6 +25,10 @@ LeaseTime = Annotated[int, Meta(ge=1, le=2_592_000)]
 RetryDelay = Annotated[float, Meta(ge=0, le=86_400)]
 Timeout = Annotated[float, Meta(ge=0.1, le=60)]
 """Of a request to a callback; below the 90 s for which a delivery is claimed (D5)."""
+Timestamp = Annotated[
+    datetime.datetime,
+    Meta(tz=True, extra={"expected": 'a time such as "2027-06-30T00:00:00Z"'}),
+]
 Percentage = Annotated[
     str,
     Meta(pattern=r"^(100|[0-9]{1,2})%" + _END, extra={"expected": 'a percentage such as "50%"'}),
@@ -36,6 +41,9 @@ Authority = Annotated[
     ),
 ]
 """Who mints the ids of a feed (RFC 4151 2.1)."""
+Accent = Annotated[
+    str, Meta(pattern=r"^#[0-9a-fA-F]{6}" + _END, extra={"expected": 'a colour such as "#0b6e6e"'})
+]
 
 
 class _Section(Struct, frozen=True, forbid_unknown_fields=True):
@@ -204,6 +212,32 @@ class Mcp(_Section, frozen=True, kw_only=True):
     max_resource: Annotated[int, Meta(ge=1024, le=2**30)] = 2**20
     max_held: Annotated[int, Meta(ge=2**20, le=2**40)] = 2**27
     """Bytes of answers that clients have not taken (S5)."""
+    server_card: bool = True
+    """Whether the server describes itself at an address of its own (mcp.md 8)."""
+    registry_auth: str | None = None
+    """What ``/.well-known/mcp-registry-auth`` says; None: there is none."""
+
+
+class Pages(_Section, frozen=True, kw_only=True):
+    """The pages for people (pages.md)."""
+
+    enabled: bool = True
+    accent: Accent = "#0b6e6e"
+    """The one colour of the pages."""
+    jsonld_reviews: bool = True
+    """Whether the structured data has ratings and reviews."""
+    templates_dir: Text | None = None
+    """Where templates are that come before the shipped ones."""
+    sitemap_reviews: Literal["all", "none"] | Annotated[int, Meta(ge=0, le=2**31)] = 50_000
+    """How many of the newest reviews the sitemap has."""
+
+
+class Security(_Section, frozen=True, kw_only=True):
+    """What ``/.well-known/security.txt`` says (RFC 9116); without a contact there is none."""
+
+    contact: tuple[str, ...] = ()
+    expires: Timestamp | None = None
+    policy: str | None = None
 
 
 class Metrics(_Section, frozen=True, kw_only=True):
@@ -227,6 +261,10 @@ class Config(_Section, frozen=True, kw_only=True):
     server: Server = Server()
     hub: Hub = Hub()
     mcp: Mcp = Mcp()
+    pages: Pages = Pages()
+    crawlers: Literal["all", "no-training", "no-ai", "none"] = "all"
+    """Whom ``/robots.txt`` lets in (pages.md 5)."""
+    security: Security = Security()
     metrics: Metrics = Metrics()
 
     @property

@@ -198,3 +198,40 @@ def ports(text: str) -> tuple[int, int]:
             f'expected the lower port first, got {show(text)}; did you mean "{high}-{low}"?'
         )
     return low, high
+
+
+def contact(text: str) -> str:
+    """Where a vulnerability is reported: an address with its scheme (RFC 9116 2.5.3)."""
+    if not _is_address(text) or not text.startswith(_CONTACTS):
+        hint = f'; write "mailto:{text}"' if "@" in text and ":" not in text else ""
+        raise ValueError(
+            f'expected an address such as "mailto:security@example.com" or "https://...", '
+            f"got {show(text)}{hint}"
+        )
+    return text
+
+
+def web_page(text: str) -> str:
+    """The https address of a page."""
+    if not _is_address(text) or not text.startswith("https://"):
+        raise ValueError(f'expected an address such as "https://example.com/", got {show(text)}')
+    return text
+
+
+def proof(text: str) -> str:
+    """What a registry finds at our domain: a line of visible characters."""
+    if not _is_line(text):
+        raise ValueError(f'expected a line such as "v=MCPv1; k=ed25519; p=...", got {show(text)}')
+    return text
+
+
+_CONTACTS = ("mailto:", "https://", "tel:")
+
+
+def _is_address(text: str) -> bool:
+    """Whether it stays what it is as a line of its own, and in a header field."""
+    return _is_line(text) and " " not in text and not text.endswith(("://", ":"))
+
+
+def _is_line(text: str) -> bool:
+    return text.isascii() and text.isprintable() and bool(text.strip())

@@ -127,6 +127,9 @@ class Business(Struct, frozen=True, kw_only=True):
     social_urls: tuple[Url, ...] = ()
     logo_url: Annotated[Url | None, Meta(description="Square image, icon of the feeds")] = None
     language: Annotated[Text, Meta(description="BCP 47")] = "en"
+    verification_statement: Annotated[
+        str | None, Meta(description="How reviews are collected and checked, in the owner's words")
+    ] = None
 
 
 class Distribution(

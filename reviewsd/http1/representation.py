@@ -1,6 +1,7 @@
 """What goes on the wire for a resource: bytes, media type, entity tag, time of last change."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Union
 
 Buffer = Union[bytes, "memoryview[int]"]
@@ -28,3 +29,7 @@ class Rendered:
     gzip: Representation | None
     quoted: Buffer | None = None
     """The body as a JSON string; only of a resource of MCP that is small enough to be read there."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Header fields that take the place of the usual ones."""
+    others: Mapping[str, str] = field(default_factory=dict)
+    """By media type: the path of the resource that is answered to an Accept that prefers it."""

@@ -6,15 +6,14 @@ came. What is known at publication is put together at publication, the header bl
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
-from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 
 from reviewsd.domain.parameters import Issue
-from reviewsd.http1 import problems, urls
+from reviewsd.http1 import media_types, problems, urls
 from reviewsd.http1.preconditions import ConditionResult, Conditions, evaluate, http_date
 from reviewsd.http1.problems import Problem
 from reviewsd.http1.representation import Buffer, Rendered, Representation
@@ -76,6 +75,13 @@ class PreparedDocument(Struct, frozen=True):
 
     identity: Prepared
     gzip: Prepared | None
+    others: tuple[tuple[str, "PreparedDocument"], ...] = ()
+    """What is answered to an Accept that prefers another media type; this one's comes first."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The media types of these."""
+        return tuple(name for name, _ in self.others)
 
 
 class Responses:
@@ -92,14 +98,19 @@ class Responses:
     ) -> None:
         self._base_url = base_url
         self._now = now
+        self.not_found_page: tuple[bytes, bytes] | None = None
+        """Header fields and content of what is answered to a browser where there is nothing."""
         hsts = ((b"Strict-Transport-Security", b"max-age=31536000"),)
         secured = (*_SECURITY, *(hsts if base_url.startswith("https:") else ()))
         no_store = ((b"Cache-Control", b"no-store"),)
         self._secured = _block(secured)
         self._shared = _block((*secured, *_CORS))
-        self._data = self._shared + _block(
-            ((b"Cache-Control", cache_control.encode()), (b"Accept-Ranges", b"none"))
-        )
+        self._usual = {
+            **dict((*secured, *_CORS)),
+            b"Cache-Control": cache_control.encode(),
+            b"Accept-Ranges": b"none",
+        }
+        self._data = _block(self._usual.items())
         self._unkept = self._secured + _block(no_store)
         self._plain = self._unkept + _block(((b"Content-Type", b"text/plain; charset=utf-8"),))
         self._origin = base_url.encode()
@@ -115,15 +126,50 @@ class Responses:
             self._service_link,
         )
 
-    def prepare(self, path: str, resource: Rendered) -> PreparedDocument:
-        """Put together all that can be said of a document before anybody asks."""
-        link = self._link(path)
-        vary = b"" if resource.gzip is None else b"Vary: Accept-Encoding\r\n"
-        gzip = None if resource.gzip is None else self._prepare(resource.gzip, link, vary)
-        return PreparedDocument(self._prepare(resource.identity, link, vary), gzip)
+    def prepare(
+        self, path: str, resource: Rendered, others: Mapping[str, Rendered] | None = None
+    ) -> PreparedDocument:
+        """Put together all that can be said of a document before anybody asks.
 
-    def _prepare(self, of: Representation, link: bytes, vary: bytes = b"") -> Prepared:
-        block = b"%bETag: %b\r\nLink: %b\r\n%b" % (self._data, of.etag, link, vary)
+        Args:
+            path: Its address.
+            resource: What is there.
+            others: By media type: what is answered there to an Accept that prefers it.
+        """
+        own = {name.encode(): value.encode() for name, value in resource.headers.items()}
+        link = self._link(path)
+        plain = self._prepared(resource, {b"Link": link, **own}, negotiated=bool(others))
+        if not others:
+            return plain
+        first, _, _ = resource.identity.media_type.decode().partition(";")
+        return PreparedDocument(
+            plain.identity,
+            plain.gzip,
+            (
+                (first, plain),
+                *(
+                    (kind, self._prepared(other, {b"Link": link, **own}, negotiated=True))
+                    for kind, other in others.items()
+                ),
+            ),
+        )
+
+    def _prepared(
+        self, resource: Rendered, headers: Mapping[bytes, bytes], *, negotiated: bool
+    ) -> PreparedDocument:
+        """The codings of one representation."""
+        vary = [b"Accept"] if negotiated else []
+        vary += [] if resource.gzip is None else [b"Accept-Encoding"]
+        block = self._fixed(headers) + (b"Vary: %b\r\n" % b", ".join(vary) if vary else b"")
+        gzip = None if resource.gzip is None else self._prepare(resource.gzip, block)
+        return PreparedDocument(self._prepare(resource.identity, block), gzip)
+
+    def _fixed(self, headers: Mapping[bytes, bytes]) -> bytes:
+        """The header fields of data, with some that take the place of the usual ones."""
+        return _block({**self._usual, **headers}.items())
+
+    def _prepare(self, of: Representation, block: bytes) -> Prepared:
+        block += b"ETag: %b\r\n" % of.etag
         if of.last_modified is not None:
             block += b"Last-Modified: %b\r\n" % http_date(self._shown(of.last_modified))
         coding = b"Content-Encoding: gzip\r\n" if of.gzipped else b""
@@ -142,6 +188,9 @@ class Responses:
 
     def rendered(self, request: Request, resource: PreparedDocument) -> Response:
         """Answer with the coding that the client prefers (S10)."""
+        if resource.others:
+            best = media_types.best(request.preferences(b"accept"), resource.names)
+            resource = resource.others[best][1]
         given = request.preferences(b"accept-encoding")
         if not given:
             return self._outcome(request, resource.identity)
@@ -204,6 +253,44 @@ class Responses:
         coding = b"Content-Encoding: gzip\r\nContent-Length: %d\r\n" % len(body)
         return Response(computed.status, computed.block + coding, (body,))
 
+    def header_block(self, headers: Mapping[str, str]) -> bytes:
+        """The header fields of pages, with some that take the place of the usual ones."""
+        return self._fixed({name.encode(): value.encode() for name, value in headers.items()})
+
+    def page(
+        self,
+        request: Request,
+        block: bytes,
+        etag: bytes,
+        media_type: str,
+        body: Callable[[], bytes],
+    ) -> Response:
+        """Answer with a page that is put together for the request.
+
+        Args:
+            request: The request.
+            block: Of ``header_block``.
+            etag: Of the page, with its quotes.
+            media_type: Of the page.
+            body: Makes it; is not asked where the client has it.
+        """
+        block += b"ETag: %b\r\n" % etag
+        if request.fields.conditional:
+            status = self._judged(request, etag, None)
+            if status == _NOT_MODIFIED:
+                return Response(status, block)
+            if status != _FOUND:
+                return self.problem(request, problems.PRECONDITION_FAILED)
+        content = body()
+        head = b"Content-Type: %b\r\nContent-Length: %d\r\n"
+        return Response(_FOUND, block + head % (media_type.encode(), len(content)), (content,))
+
+    @staticmethod
+    def page_error(status: int, block: bytes, content: bytes) -> Response:
+        """Answer that a page is not there, or cannot be made, with a page that says so."""
+        head = b"Content-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\n"
+        return Response(status, block + head % len(content), (content,))
+
     def _outcome(self, request: Request, chosen: Prepared) -> Response:
         """Answer with a representation, or that the client has it already (RFC 9110 13)."""
         if not request.fields.conditional:
@@ -251,8 +338,14 @@ class Responses:
         issues: Sequence[Issue] = (),
     ) -> Response:
         """Answer with an error; a header in ``extra`` takes the place of the usual one."""
-        accept = b", ".join(request.preferences(b"accept"))
-        media_type = _problem_type(accept.decode("latin-1"))
+        accept = request.preferences(b"accept")
+        if problem.status == problems.NOT_FOUND.status and self.not_found_page is not None:
+            block, content = self.not_found_page
+            if media_types.best(accept, (*media_types.PROBLEMS, media_types.HTML)) == len(
+                media_types.PROBLEMS
+            ):
+                return self.page_error(problem.status, block + b"Vary: Accept\r\n", content)
+        media_type = media_types.PROBLEMS[media_types.best(accept, media_types.PROBLEMS)].encode()
         named = {b"Cache-Control": b"no-store", b"Vary": b"Accept", **dict(extra)}
         headers = (*named.items(), (b"Content-Type", media_type))
         body = problems.render(self._base_url, problem, issues)
@@ -318,10 +411,3 @@ def _accepted(given: tuple[bytes, ...]) -> tuple[bool, bool]:
     # not named, identity is acceptable, but less than any coding that is (RFC 9110 12.5.3)
     refused = weights.get("identity", 1 if "*" not in weights else anything) == 0
     return gzip > 0 and gzip >= weights.get("identity", 0), not refused
-
-
-def _problem_type(accept: str) -> bytes:
-    """``application/problem+json`` only when Accept prefers it."""
-    accepted = parse_accept_header(accept, MIMEAccept)
-    offered = ("application/json", "application/problem+json")
-    return (accepted.best_match(offered) or offered[0]).encode()

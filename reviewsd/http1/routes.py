@@ -31,6 +31,9 @@ class Route:
     methods: tuple[str, ...] | None = ("GET",)
     """The methods that are answered, HEAD and OPTIONS aside; None: the answerer decides."""
     body: Body = Body.IGNORED
+    whole: bool = False
+    """Whether the open segment may hold any escapes, those of slashes too: the answerer reads it from
+    the path."""
     quick: bool = False
     """Whether the quick look-up knows it; Klein knows all."""
     any_host: bool = False
@@ -40,6 +43,8 @@ class Route:
     """The methods that only the main process answers; None: all of them."""
     listed: bool = True
     """Whether people are told of it."""
+    page: bool = False
+    """Whether it is a page for people, or a document for crawlers and agents: no part of the API."""
     example: str = ""
     """What follows the fixed part of the address in the demo's guide."""
 
@@ -52,6 +57,13 @@ class Route:
     def open(self) -> str:
         """The name of the segment that is open; empty where all of the address is fixed."""
         return self.path.partition("{")[2].rstrip("}")
+
+
+def _pages(*paths: str) -> tuple[Route, ...]:
+    """Fixed pages (pages.md 1)."""
+    return tuple(
+        Route(path=path, answerer="document", quick=True, listed=False, page=True) for path in paths
+    )
 
 
 ROUTES = (
@@ -73,6 +85,23 @@ ROUTES = (
     Route(path=urls.OPENAPI, answerer="document", quick=True),
     Route(path=urls.HEALTH, answerer="health", quick=True, any_host=True, listed=False),
     Route(path=urls.READY, answerer="ready", any_host=True, main_only=None, listed=False),
+    *_pages(urls.HOME, urls.HOME_MARKDOWN, urls.HOME_INDEX, urls.LIST_MARKDOWN),
+    *_pages(urls.SUMMARY, urls.SUMMARY_MARKDOWN, urls.EMBED, urls.BADGE),
+    *_pages(urls.ICON, urls.ICON_ICO, urls.CARD),
+    Route(path=urls.LIST, answerer="reviews_page", quick=True, listed=False, page=True),
+    Route(
+        path=f"{urls.REVIEW}{{id}}",
+        answerer="review_page",
+        whole=True,
+        quick=True,
+        listed=False,
+        page=True,
+    ),
+    *_pages(*urls.DOCUMENTATION, *map(urls.twin, urls.DOCUMENTATION)),
+    *_pages(urls.LLMS, urls.LLMS_FULL, urls.ROBOTS, urls.SITEMAP, urls.OPENSEARCH),
+    *_pages(urls.API_CATALOG, urls.AI_CATALOG, urls.SERVER_CARD, urls.SERVER_CARD_ALIAS),
+    *_pages(urls.SKILLS, urls.SKILL, urls.SECURITY, urls.REGISTRY_AUTH),
+    *_pages(f"{urls.SITEMAP_PART}{{part}}"),
 )
 
 LISTED = tuple(route for route in ROUTES if route.listed)

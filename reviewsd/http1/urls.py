@@ -1,4 +1,6 @@
-"""The addresses under ``base_url`` (seed 2 and 4)."""
+"""The addresses under ``base_url`` (seed 2 and 4, pages.md 1)."""
+
+from urllib.parse import quote, unquote_to_bytes
 
 REVIEWS = "/reviews.json"
 INSIGHTS = "/insights.json"
@@ -13,8 +15,90 @@ MCP = "/mcp"
 HEALTH = "/healthz"
 READY = "/readyz"
 
+HOME = "/"
+HOME_MARKDOWN = "/index.md"
+HOME_INDEX = "/index.json"
+LIST = "/reviews"
+LIST_MARKDOWN = "/reviews.md"
+REVIEW = "/r/"
+"""Followed by the id (``permalink``)."""
+SUMMARY = "/summary"
+SUMMARY_MARKDOWN = "/summary.md"
+EMBED = "/embed"
+BADGE = "/badge.svg"
+ICON = "/favicon.svg"
+ICON_ICO = "/favicon.ico"
+CARD = "/og.png"
+
+DEVELOPERS = "/developers"
+DEVELOPERS_API = "/developers/api"
+DEVELOPERS_AUTHENTICATION = "/developers/authentication"
+DEVELOPERS_ERRORS = "/developers/errors"
+DEVELOPERS_MCP = "/developers/mcp"
+DEVELOPERS_TOOLS = "/developers/mcp/tools"
+DEVELOPERS_WEBHOOKS = "/developers/webhooks"
+DATA_BUSINESS = "/developers/data-model/business"
+DATA_REVIEWS = "/developers/data-model/reviews"
+DATA_INSIGHTS = "/developers/data-model/insights"
+DOCUMENTATION = (
+    DEVELOPERS,
+    DEVELOPERS_API,
+    DATA_BUSINESS,
+    DATA_REVIEWS,
+    DATA_INSIGHTS,
+    DEVELOPERS_ERRORS,
+    DEVELOPERS_AUTHENTICATION,
+    DEVELOPERS_WEBHOOKS,
+    DEVELOPERS_MCP,
+    DEVELOPERS_TOOLS,
+)
+
+LLMS = "/llms.txt"
+LLMS_FULL = "/llms-full.txt"
+ROBOTS = "/robots.txt"
+SITEMAP = "/sitemap.xml"
+SITEMAP_PART = "/sitemap-"
+"""Followed by ``{number}.xml``, where there is more than one."""
+OPENSEARCH = "/opensearch.xml"
+API_CATALOG = "/.well-known/api-catalog"
+AI_CATALOG = "/.well-known/ai-catalog.json"
+SERVER_CARD = "/mcp/server-card"
+SERVER_CARD_ALIAS = "/.well-known/mcp/server-card.json"
+"""Where crawlers look for it."""
+SKILLS = "/.well-known/agent-skills/index.json"
+SKILL = "/.well-known/agent-skills/customer-reviews/SKILL.md"
+SECURITY = "/.well-known/security.txt"
+REGISTRY_AUTH = "/.well-known/mcp-registry-auth"
+
 RESOURCES = (JSON_FEED, ATOM_FEED, INSIGHTS, REVIEWS)
 """What can be read through MCP, in the order in which it is listed (mcp.md 5.6)."""
 
 TOPICS = (ATOM_FEED, JSON_FEED, REVIEWS)
 """What can be subscribed to (seed 4.8)."""
+
+SEGMENT = "!$&'()*+,;=:@"
+"""What may stand unescaped in a path segment beside the unreserved characters (RFC 3986 3.3)."""
+
+
+def twin(path: str) -> str:
+    """The path of a page as Markdown."""
+    return f"{path}.md"
+
+
+def permalink(review_id: str) -> str:
+    """The path of a review's page.
+
+    Every browser takes ``.`` and ``..`` for folders, escaped or not (RFC 3986 5.2.4, WHATWG URL): a blank
+    after them, which no id has, keeps them what they are.
+    """
+    if review_id.isalnum():
+        return REVIEW + review_id
+    blank = "%20" if review_id in {".", ".."} else ""
+    return REVIEW + quote(review_id, safe=SEGMENT) + blank
+
+
+def usual_segment(segment: bytes) -> bool:
+    """Whether a path segment is spelled as ``quote`` would spell it; none that is empty."""
+    if b"%" not in segment:
+        return segment != b"" and b"/" not in segment
+    return quote(unquote_to_bytes(segment), safe=SEGMENT).encode() == segment

@@ -110,6 +110,9 @@ class Summary(Struct, kw_only=True):
 
     summary: str | None
     pull_quote: str | None
+    verification_statement: Annotated[
+        str | None, Meta(description="How reviews are collected and checked, says the owner")
+    ]
     review_count: Annotated[Count | UnsetType, Meta(description="Reviews analysed")] = UNSET
     date_range: DateRange
     generated_at: Timestamp | None

@@ -55,7 +55,7 @@ def render(feed: Feed) -> bytes:
 def _add_entry(root: Element, feed: Feed, entry: Entry) -> None:
     review = entry.review
     parent = _add(root, "entry")
-    _add(parent, "id", _tag(feed, "review:" + quote(review.id, safe=feeds.SEGMENT + "/?")))
+    _add(parent, "id", _tag(feed, "review:" + quote(review.id, safe=urls.SEGMENT + "/?")))
     _add(parent, "title", feeds.title(review))
     _add(parent, "published", feeds.noon(review.date))
     _add(parent, "updated", feeds.noon(feeds.changed(review)))

@@ -5,9 +5,12 @@ Deterministic: no clock, no environment; the same dataset and settings give the 
 
 import array
 import zlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
+from urllib.parse import quote
 
 import msgspec
 
@@ -24,9 +27,18 @@ from reviewsd.domain.naming import mention_key
 from reviewsd.domain.records import Record
 from reviewsd.domain.reviews import Review
 from reviewsd.http1 import urls
+from reviewsd.pages import machines, publication, reviews
+from reviewsd.pages.catalogs import REVISIONS
+from reviewsd.pages.developers.pages import Interfaces
+from reviewsd.pages.document import FixedDocument
+from reviewsd.pages.machines import MachineSettings
+from reviewsd.pages.rendering import Renderer
+from reviewsd.pages.site import PageSettings
 from reviewsd.publish import atom, documents, excerpts, fragments, json_feed
+from reviewsd.publish import site as sites
 from reviewsd.publish.feed import MAX_ENTRIES, Entry, Feed, Label
 from reviewsd.publish.openapi import document
+from reviewsd.publish.site import Tally
 from reviewsd.snapshot import frequent, layout
 from reviewsd.snapshot.columns import ColumnsWriter
 from reviewsd.snapshot.digests import DigestsWriter
@@ -53,6 +65,8 @@ class Settings:
     year: int
     max_resource: int = 1 << 20
     """Greatest size in bytes of a document that can be read through MCP (``mcp.max_resource``)."""
+    pages: PageSettings = field(default_factory=PageSettings)
+    machines: MachineSettings = field(default_factory=MachineSettings)
 
 
 def compile_folder(
@@ -61,6 +75,7 @@ def compile_folder(
     target: Path,
     progress: Progress,
     origin: InsightsOrigin | None = None,
+    templates: Mapping[str, str] | None = None,
 ) -> Manifest:
     """Write the documents and columns of a dataset into a folder that has none.
 
@@ -70,6 +85,10 @@ def compile_folder(
         target: The folder.
         progress: Told how far it is.
         origin: Where the insights are from.
+        templates: The operator's, by name.
+
+    Raises:
+        TemplateError: One of them is faulty.
     """
     rendered = {(urls.REVIEWS, JSON): REVIEWS_FILE}
     # The insights come first: what they take must not come on top of what the columns take.
@@ -82,7 +101,8 @@ def compile_folder(
         rendered[urls.INSIGHTS, JSON] = INSIGHTS_FILE
         mentions = mention_positions(dataset.insights, places)
     columns = ColumnsWriter(target, frequent.frequent_pieces(_sample(dataset.records)))
-    files |= _write_reviews(dataset, columns, target, progress)
+    tally = Tally()
+    files |= _write_reviews(dataset, columns, tally, target, progress)
     files |= columns.close(mentions)
     feed = _feed(dataset, settings)
     for path, media_type, file, content in (
@@ -92,6 +112,34 @@ def compile_folder(
     ):
         files[file] = layout.write(target, file, content)
         rendered[path, media_type] = file
+    fixed = machines.policies(settings.base_url, settings.machines, pages=settings.pages.enabled)
+    if settings.pages.enabled:
+        site = sites.make(
+            dataset,
+            settings.base_url,
+            settings.pages,
+            tally.statistics(),
+            templates or {},
+            absent=machines.absent(settings.machines),
+        )
+        renderer = Renderer(site)
+        frames = reviews.frames(renderer)
+        files[layout.PAGES] = layout.write(target, layout.PAGES, msgspec.json.encode(frames))
+        interfaces = Interfaces(
+            openapi=(target / "openapi.json").read_bytes(),
+            tools=settings.machines.tools.encode(),
+            revisions=REVISIONS,
+        )
+        changes = partial(sites.changes, dataset.records)
+        pages = publication.documents(renderer, frames)
+        told = publication.for_machines(renderer, pages, interfaces, settings.machines, changes)
+        fixed = chain(fixed, told)
+    extra: dict[str, FixedDocument] = {}
+    for each in fixed:
+        file = f"page{quote(each.path, safe='')}"
+        files[file] = layout.write(target, file, each.content)
+        rendered[each.path, each.media_type] = file
+        extra[each.path] = replace(each, content=b"")  # sitemaps may have 5 MB each
     compressed: dict[str, File] = {}
     for done, file in enumerate(rendered.values()):
         progress("compressing", done, len(rendered))
@@ -115,6 +163,8 @@ def compile_folder(
                 file=file,
                 sha256=files[file].sha256,
                 compressed=file in compressed,
+                headers=dict(extra[path].headers) if path in extra else {},
+                others=dict(extra[path].others) if path in extra else {},
             )
             for (path, media_type), file in rendered.items()
         ),
@@ -124,7 +174,7 @@ def compile_folder(
 
 
 def _write_reviews(
-    dataset: Dataset, columns: ColumnsWriter, target: Path, progress: Progress
+    dataset: Dataset, columns: ColumnsWriter, tally: Tally, target: Path, progress: Progress
 ) -> dict[str, File]:
     """``reviews.json``, the excerpts, columns and digest of each review, and where each begins."""
     decode = msgspec.json.Decoder(Review).decode
@@ -141,6 +191,7 @@ def _write_reviews(
         listed.add(excerpts.listed(rendered, review))
         digests.add(rendered.content)
         columns.add(record.day, review.rating, review.text)
+        tally.add(review)
     begins, listed_begins = records.offsets(), listed.offsets()
     writer.write(documents.reviews_tail(dataset))
     return {

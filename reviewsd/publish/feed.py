@@ -6,14 +6,11 @@ and nobody is told of a change that is none.
 
 import datetime
 from dataclasses import dataclass
-from urllib.parse import quote
 
 from reviewsd.domain.reviews import Business, Review
+from reviewsd.http1 import urls
 
 MAX_ENTRIES = 50  # seed 4.3
-
-SEGMENT = "!$&'()*+,;=:@"
-"""What may stand unescaped in a path segment beside the unreserved characters (RFC 3986 3.3)."""
 
 _MAX_STARS = 5
 
@@ -62,7 +59,7 @@ class Feed:
 
     def permalink(self, review: Review) -> str:
         """The address of a review's page."""
-        return self.url("/r/" + quote(review.id, safe=SEGMENT))
+        return self.url(urls.permalink(review.id))
 
 
 def title(review: Review) -> str:

@@ -299,7 +299,11 @@ def _summary(
         return documents.insights_member(file, dataset, name)
 
     unknown = documents.absent(file)
-    members = {"summary": _encode(typed.summary), "pull_quote": _encode(typed.pull_quote)}
+    members = {
+        "summary": _encode(typed.summary),
+        "pull_quote": _encode(typed.pull_quote),
+        "verification_statement": _encode(dataset.business.verification_statement),
+    }
     if typed.review_count is not None or PER_REVIEW in file.members:
         count = file.analysed if typed.review_count is None else typed.review_count
         members["review_count"] = _encode(count)

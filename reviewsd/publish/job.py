@@ -5,6 +5,7 @@ needs: the analyser's word lists take memory, and time at the start.
 """
 
 import hashlib
+from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
@@ -27,6 +28,13 @@ class PublicationOrder(Struct, frozen=True, kw_only=True):
     """The share of the reviews that a reload may lose; None: all of them."""
     insights: Literal["auto", "file"]
     """Whether insights are made where there is no insights.json (``data.insights``)."""
+    templates_dir: str | None = None
+    """Where the operator's templates are (``pages.templates_dir``)."""
+
+    @property
+    def templates_path(self) -> Path | None:
+        """The same as a path."""
+        return None if self.templates_dir is None else Path(self.templates_dir)
 
     def build_key(self, version: str) -> str:
         """What goes into a snapshot beside the files; another build_key wants a new snapshot."""

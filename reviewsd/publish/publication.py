@@ -31,6 +31,7 @@ from reviewsd.analysis.settings import Settings as InsightsSettings
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, Progress, load
 from reviewsd.domain.findings import DataError, Finding
 from reviewsd.domain.records import Text
+from reviewsd.pages.environment import TemplateError
 from reviewsd.publish import insights_settings, made_insights, sources
 from reviewsd.publish.compiler import compile_folder
 from reviewsd.publish.job import (
@@ -95,7 +96,11 @@ def _publish(job: Job, progress: Progress) -> Outcome:
     aside.mkdir()
     try:
         dataset, origin, fault = _with_insights(dataset, settings, order, aside, tell)
-        manifest = compile_folder(dataset, order.settings, aside, tell, origin)
+        try:
+            manifest = compile_folder(dataset, order.settings, aside, tell, origin, found.templates)
+        except TemplateError as error:
+            place = "" if order.templates_dir is None else f"{order.templates_dir}/"
+            return Refused((f"{place}{error}",))
         encoded = msgspec.json.encode(manifest)
         revision = hashlib.sha256(encoded).hexdigest()[:16]
         unchanged = previous == manifest
@@ -182,7 +187,9 @@ def _read_settled(order: PublicationOrder) -> Sources[Text]:
     """
     for _ in range(_SETTLE_TRIES):
         with contextlib.suppress(Unsettled):
-            return sources.read(Path(order.data_dir), order.max_bytes, Path(order.snapshots))
+            return sources.read(
+                Path(order.data_dir), order.max_bytes, Path(order.snapshots), order.templates_path
+            )
         time.sleep(_SETTLE_SECONDS)
     raise Unsettled
 

@@ -10,17 +10,20 @@ import mmap
 import os
 import stat
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar, overload
 
 from reviewsd.domain.dataset import INSIGHTS_FILE, REVIEWS_FILE, SETTINGS_FILE
 from reviewsd.domain.findings import DataError, Finding
 from reviewsd.domain.records import Text
+from reviewsd.pages.environment import MAX_TEMPLATE, TEMPLATE_ENDINGS
 from reviewsd.snapshot.layout import FileFingerprint, Fingerprint
 
 _LARGE = _PIECE = 1 << 20  # bytes
 _MAX_SETTINGS = 1 << 20  # bytes of insights.yaml, which is written by hand
+_MOST = 1_000  # templates; there are some twenty names that mean anything
 
 _LASTING = frozenset(
     {
@@ -50,6 +53,8 @@ class Sources(Generic[T]):
     """None when there is no insights.json."""
     settings: bytes | None = None
     """None when there is no insights.yaml."""
+    templates: Mapping[str, str] = field(default_factory=dict)
+    """The operator's, by name."""
     signature: Fingerprint
     """Taken before reading and found unchanged after it."""
 
@@ -64,21 +69,42 @@ class Unsettled(Exception):  # noqa: N818 - a state of the files, not a fault: r
     """The files moved while they were read."""
 
 
-def signature(data_dir: Path) -> Fingerprint:
-    """The signature of the data directory; any failure of the file system counts as absence."""
+def signature(data_dir: Path, templates_dir: Path | None = None) -> Fingerprint:
+    """The signature of the data directory, and of the operator's templates where there are any.
+
+    Any failure of the file system counts as absence.
+    """
     return Fingerprint(
         reviews=_look(data_dir / REVIEWS_FILE),
         insights=_look(data_dir / INSIGHTS_FILE),
         settings=_look(data_dir / SETTINGS_FILE),
+        templates=_template_fingerprints(templates_dir),
     )
+
+
+def _template_names(folder: Path) -> list[str]:
+    """The files of a folder, in order; none of those that an editor hides there."""
+    try:
+        return sorted(each.name for each in folder.iterdir() if _is_template(each.name))[:_MOST]
+    except OSError:
+        return []
+
+
+def _is_template(name: str) -> bool:
+    return name.endswith(TEMPLATE_ENDINGS) and not name.startswith(".")
 
 
 @overload
 def read(data_dir: Path, max_bytes: int) -> Sources[bytes]: ...
 @overload
-def read(data_dir: Path, max_bytes: int, copies: Path) -> Sources[Text]: ...
 def read(
-    data_dir: Path, max_bytes: int, copies: Path | None = None
+    data_dir: Path, max_bytes: int, copies: Path, templates_dir: Path | None = None
+) -> Sources[Text]: ...
+def read(
+    data_dir: Path,
+    max_bytes: int,
+    copies: Path | None = None,
+    templates_dir: Path | None = None,
 ) -> Sources[bytes] | Sources[Text]:
     """The bytes of the files, each read exactly once.
 
@@ -88,6 +114,7 @@ def read(
         copies: Where files are copied to when they are large, and mapped from there: so they take no
             memory, and nobody can change what was read. The copies have no names. None: they are read
             into memory.
+        templates_dir: Where the operator's templates are; None where there are none.
 
     Raises:
         DataError: A file is not there, or no regular file, or not for us, or larger than the limit.
@@ -95,7 +122,7 @@ def read(
             motion says nothing about the files.
         OSError: The system cannot read now; that says nothing about the files either.
     """
-    before = signature(data_dir)
+    before = signature(data_dir, templates_dir)
     contents: dict[str, Text] = {}
     findings: list[Finding] = []
     for name, seen, limit in (
@@ -113,7 +140,8 @@ def read(
             if name == REVIEWS_FILE or not isinstance(error, FileNotFoundError):
                 reason = f"cannot read: {error.strerror}"
                 findings.append(Finding(file=name, path="", reason=reason))
-    if signature(data_dir) != before:
+    templates = _templates(templates_dir, before.templates, findings)
+    if signature(data_dir, templates_dir) != before:
         raise Unsettled
     if findings:
         raise DataError(tuple(findings))
@@ -122,8 +150,61 @@ def read(
         reviews=contents[REVIEWS_FILE],
         insights=contents.get(INSIGHTS_FILE),
         settings=None if settings is None else settings[:],
+        templates=templates,
         signature=before,
     )
+
+
+def read_templates(folder: Path | None) -> Mapping[str, str]:
+    """The operator's templates, by name.
+
+    Raises:
+        DataError: One cannot be read.
+        Unsettled: One moved meanwhile.
+        OSError: The system cannot read now.
+    """
+    findings: list[Finding] = []
+    found = _templates(folder, _template_fingerprints(folder), findings)
+    if findings:
+        raise DataError(tuple(findings))
+    return found
+
+
+def _template_fingerprints(folder: Path | None) -> dict[str, FileFingerprint]:
+    if folder is None:
+        return {}
+    looked = {name: _look(folder / name) for name in _template_names(folder)}
+    return {name: found for name, found in looked.items() if found is not None}
+
+
+def _templates(
+    folder: Path | None, seen: Mapping[str, FileFingerprint], findings: list[Finding]
+) -> Mapping[str, str]:
+    """The operator's templates; what is wrong with them joins the findings.
+
+    Raises:
+        Unsettled: One moved meanwhile.
+        OSError: The system cannot read now.
+    """
+    if folder is None:
+        return {}
+    if not folder.is_dir():
+        reason = f"cannot read {folder}: no such folder"
+        findings.append(Finding(file="pages.templates_dir", path="", reason=reason))
+    texts: dict[str, str] = {}
+    for name, fingerprint in seen.items():
+        try:
+            texts[name] = bytes(_content(folder / name, fingerprint, MAX_TEMPLATE, None)).decode()
+        except DataError as refusal:
+            findings.extend(refusal.findings)
+        except UnicodeDecodeError as error:
+            findings.append(Finding(file=name, path="", reason=f"not UTF-8 at byte {error.start}"))
+        except OSError as error:
+            if error.errno not in _LASTING:
+                raise
+            reason = f"cannot read: {error.strerror}"
+            findings.append(Finding(file=name, path="", reason=reason))
+    return texts
 
 
 def _look(path: Path) -> FileFingerprint | None:

@@ -58,6 +58,9 @@ INSIGHT_SPANS = "insight_spans.column"
 """By position: where in ``insights.json`` the review's entry of ``per_review`` begins and ends; equal
 where it has none. Only with insights."""
 
+PAGES = "pages.json"
+"""What pages that are made for a request are put together from (``pages.frames``); not where there are none."""
+
 LABELS = "labels.column"
 """What the analyser found in each review, for the next publication (``publish.labels_file``). Only where
 the insights were made; nothing of it is served, so the manifest does not list it."""
@@ -86,6 +89,10 @@ class Document(Struct, frozen=True, kw_only=True):
     sha256: str
     compressed: bool
     """Whether its gzip form stands beside it; not where compression does not pay."""
+    headers: dict[str, str] = {}
+    """Header fields of its own, which take the place of the usual ones."""
+    others: dict[str, str] = {}
+    """By media type: the path of the document that is answered to an Accept that prefers it."""
 
     @property
     def tag(self) -> str:
@@ -151,6 +158,8 @@ class Fingerprint(Struct, frozen=True, kw_only=True):
     insights: FileFingerprint | None
     settings: FileFingerprint | None = None
     """Of insights.yaml."""
+    templates: dict[str, FileFingerprint] = {}
+    """Of the operator's templates, by name."""
 
 
 class BuildInfo(Struct, frozen=True, kw_only=True):

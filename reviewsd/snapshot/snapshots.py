@@ -117,6 +117,8 @@ class Snapshot:
             files[layout.FRAGMENTS],
             files[layout.FRAGMENT_OFFSETS].cast("Q"),
         )
+        self.pages = files.get(layout.PAGES)
+        """What pages are put together from; None where there are none (``pages.frames``)."""
         self._ids = files[layout.IDS].cast("I")
         self._insights, self._insight_spans = memoryview(b""), memoryview(b"").cast("Q")
         if manifest.insights:
@@ -363,13 +365,19 @@ def _rendered(
         etag=b'"%s"' % document.tag.encode(),
         last_modified=seen.first_seen.get(document.path),
     )
-    quoted = files.get(document.file + layout.QUOTED)
+    rendered = Rendered(
+        identity=identity,
+        gzip=None,
+        quoted=files.get(document.file + layout.QUOTED),
+        headers=document.headers,
+        others=document.others,
+    )
     if not document.compressed:
-        return Rendered(identity=identity, gzip=None, quoted=quoted)
+        return rendered
     gzip = replace(
         identity,
         parts=(files[document.file + layout.GZIP],),
         etag=b'"%s-gzip"' % document.tag.encode(),
         gzipped=True,
     )
-    return Rendered(identity=identity, gzip=gzip, quoted=quoted)
+    return replace(rendered, gzip=gzip)

@@ -12,6 +12,7 @@ from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
 from reviewsd.monitoring.readiness import Readiness
 from reviewsd.web.mcp import McpRoute
+from reviewsd.web.pages import PageReads
 from reviewsd.web.reads import Answer, Reads
 from reviewsd.web.websub import HubRoute
 
@@ -22,6 +23,7 @@ def answerers(
     reads: Reads,
     hub: HubRoute | None = None,
     mcp: McpRoute | None = None,
+    pages: PageReads | None = None,
     readiness: Readiness | None = None,
 ) -> Mapping[str, Answerer]:
     """The answerers of a process.
@@ -30,6 +32,7 @@ def answerers(
         reads: Answers reads.
         hub: Answers at the hub's address.
         mcp: The same for MCP.
+        pages: Answers pages that are made for a request.
         readiness: Whether the service should be sent clients, where everybody may know.
     """
     found: dict[str, Answerer] = {
@@ -43,6 +46,9 @@ def answerers(
         found["hub"] = lambda request: Deferred.fromCoroutine(answer(request))
     if mcp is not None:
         found["mcp"] = mcp.answer
+    if pages is not None:
+        found["reviews_page"] = pages.reviews
+        found["review_page"] = pages.review
     if readiness is not None:
         state = readiness.answer
 

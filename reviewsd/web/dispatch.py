@@ -58,14 +58,15 @@ def fast_lane(reads: Reads, answers: Mapping[str, Answerer]) -> Lane:
     opened = [
         (route.prefix.encode(), route.open, answers[route.answerer])
         for route in quick
-        if route.open
+        if route.open and not route.whole
     ]
+    whole = [(route.prefix.encode(), answers[route.answerer]) for route in quick if route.whole]
     mcp = answers.get("mcp")
 
     def lane(request: Request) -> Answer | None:
         method, path = request.method, request.path
         if method == b"GET" or method == b"HEAD":  # noqa: PLR1714  twice as fast as a set
-            answerer = fixed.get(path) or _find(opened, path)
+            answerer = fixed.get(path) or _find(opened, path) or _find_whole(whole, path)
         elif method == b"POST" and path == _MCP:
             answerer = mcp
         else:
@@ -92,6 +93,14 @@ def _find(opened: Sequence[tuple[bytes, str, Answerer]], path: bytes) -> Answere
         value = path[len(prefix) :]
         if path.startswith(prefix) and value and b"/" not in value and b"%" not in value:
             return partial(answerer, **{name: value.decode("latin-1")})
+    return None
+
+
+def _find_whole(whole: Sequence[tuple[bytes, Answerer]], path: bytes) -> Answerer | None:
+    """The answerer of an address that ends in a segment it reads itself, where that is spelled as usual."""
+    for prefix, answerer in whole:
+        if path.startswith(prefix) and urls.usual_segment(path[len(prefix) :]):
+            return answerer
     return None
 
 

@@ -19,7 +19,7 @@ from reviewsd.http1 import problems
 from reviewsd.http1.head import ASTERISK
 from reviewsd.http1.request import METHODS, Request
 from reviewsd.http1.responses import Response, Responses
-from reviewsd.http1.routes import ROUTES
+from reviewsd.http1.routes import ROUTES, route_of
 from reviewsd.web.answerers import Answerer
 from reviewsd.web.klein_request import PublicRequest
 from reviewsd.web.reads import Reads
@@ -36,9 +36,10 @@ class PublicSite:
     def __init__(self, reads: Reads, answers: Mapping[str, Answerer]) -> None:
         self._reads = reads
         self._klein = Klein()
+        self._klein.url_map.merge_slashes = False  # an id may have two in a row
         for route in ROUTES:
-            endpoint = self._endpoint(answers.get(route.answerer))
-            rule = route.path.replace("{", "<").replace("}", ">")
+            endpoint = self._endpoint(answers.get(route.answerer), whole=route.whole)
+            rule = route.path.replace("{", "<path:" if route.whole else "<").replace("}", ">")
             self._klein.route(rule, methods=route.methods, endpoint=route.path)(endpoint)
         self._klein.handle_errors(Exception)(self._failed)  # type: ignore[arg-type]  # IRequest
 
@@ -47,11 +48,13 @@ class PublicSite:
         return PublicRoot(self._klein.resource(), self._reads.responses)
 
     @staticmethod
-    def _endpoint(answerer: Answerer | None) -> Callable[..., Coroutine[Any, Any, bytes]]:
+    def _endpoint(
+        answerer: Answerer | None, *, whole: bool
+    ) -> Callable[..., Coroutine[Any, Any, bytes]]:
         async def endpoint(request: PublicRequest, **values: str) -> bytes:
             if answerer is None:
                 raise NotFound
-            answer = answerer(request.parsed, **values)
+            answer = answerer(request.parsed, **({} if whole else values))
             return request.put(answer if isinstance(answer, Response) else await answer)
 
         return endpoint
@@ -93,7 +96,8 @@ class PublicRoot(Resource):
             return self._replies.options(("GET", "HEAD", "OPTIONS"))
         if b"%" in path and not _well_escaped(path):
             return self._replies.problem(asked, problems.BAD_ESCAPE)
-        if _NOT_EXACT.search(path) is not None:
+        route = route_of(path)
+        if _NOT_EXACT.search(path) is not None and not (route is not None and route.whole):
             return self._replies.problem(asked, problems.NOT_FOUND)
         return None
 

@@ -60,10 +60,12 @@ class Reads:
     _log = Logger()
 
     def __init__(self, snapshots: Snapshots, responses: Responses, workload: Workload) -> None:
-        self._snapshots = snapshots
+        self.snapshots = snapshots
+        """Where the data is."""
         self.responses = responses
         """What answers are made of."""
-        self._workload = workload
+        self.workload = workload
+        """Computes answers."""
         self.limit = workload.limit
         """How often one client network may read, if there is a limit."""
         self.unknown = UnknownParameters()
@@ -73,25 +75,32 @@ class Reads:
 
     def _published(self, snapshot: Snapshot) -> None:
         self._documents = {
-            path.encode(): self.responses.prepare(path, document)
+            path.encode(): self.responses.prepare(
+                path,
+                document,
+                {kind: snapshot.documents[other] for kind, other in document.others.items()},
+            )
             for path, document in snapshot.documents.items()
         }
 
-    def document(self, request: Request) -> Response:
+    def document(self, request: Request, **_parts: str) -> Response:
         """A resource rendered at publication."""
-        prepared = self._documents.get(request.path)
-        if prepared is None and b"%" in request.path:
-            prepared = self._documents.get(unquote_to_bytes(request.path))
+        path = request.path
+        prepared = self._documents.get(path)
+        if prepared is None and b"%" in path:
+            path = unquote_to_bytes(path)
+            prepared = self._documents.get(path)
         if prepared is not None:
             return self.responses.rendered(request, prepared)
-        if self._snapshots.empty:
+        if self.snapshots.empty:
             return self.unpublished(request)
-        return self.responses.problem(request, problems.NOT_PUBLISHED)
+        missing = problems.NOT_PUBLISHED if path == _INSIGHTS else problems.NOT_FOUND
+        return self.responses.problem(request, missing)
 
     def search(self, request: Request) -> Answer:
         """The reviews that match all filters, a page of them."""
         query = read_query(request.query, self.unknown.count)
-        return self._workload.run(request, self._search(request, query, self._snapshots.current))
+        return self.workload.run(request, self._search(request, query, self.snapshots.current))
 
     def _search(
         self, request: Request, query: SearchQuery, snapshot: Snapshot
@@ -108,7 +117,7 @@ class Reads:
         if cursor is not None:
             first = query.first_page()
             after = f"{urls.SEARCH}?{first}{'&' if first else ''}cursor={cursor}"
-        tag = _tag(b"%d %d " % (hits.matched, hits.more), snapshot.digests.of(found))
+        tag = entity_tag(b"%d %d " % (hits.matched, hits.more), snapshot.digests.of(found))
         if not self._pays(request, parts):
             return self.responses.computed(request, parts, tag, following=after)
         return (yield from self._gzipped(request, parts, tag, following=after))
@@ -116,15 +125,15 @@ class Reads:
     def since(self, request: Request, date: str) -> Answer:
         """All reviews dated on or after a day."""
         day = read_date(date)
-        snapshot = self._snapshots.current
+        snapshot = self.snapshots.current
         count, records = snapshot.since(day)
         dataset = snapshot.documents[urls.REVIEWS].identity
         parts = documents.since_result(day, count, records)
-        tag = _tag(b"since %b " % date.encode(), snapshot.digests.of_newest(count))
+        tag = entity_tag(b"since %b " % date.encode(), snapshot.digests.of_newest(count))
         if not self._pays(request, parts):
             return self.responses.computed(request, parts, tag, dataset.last_modified)
         steps = self._gzipped(request, parts, tag, dataset.last_modified)
-        return self._workload.run(request, steps)
+        return self.workload.run(request, steps)
 
     def _pays(self, request: Request, parts: tuple[Buffer, ...]) -> bool:
         """Whether an answer goes out in gzip (decision 9)."""
@@ -150,7 +159,7 @@ class Reads:
             yield
         packed.append(packer.flush())
         try:
-            return self._workload.admit(request, self.responses.gzipped(answer, b"".join(packed)))
+            return self.workload.admit(request, self.responses.gzipped(answer, b"".join(packed)))
         except MemoryFullError:
             return computed()
 
@@ -195,7 +204,10 @@ def _steps(parts: tuple[Buffer, ...]) -> Iterator[Buffer]:
             yield part[begin : begin + GZIP_STEP]
 
 
-def _tag(facts: bytes, digest: bytes) -> bytes:
+_INSIGHTS = urls.INSIGHTS.encode()
+
+
+def entity_tag(facts: bytes, digest: bytes) -> bytes:
     """The entity tag of a computed answer: equal for equal bytes, whatever else has changed.
 
     Args:

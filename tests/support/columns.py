@@ -16,6 +16,7 @@ import pytest
 from reviewsd.domain.dataset import load
 from reviewsd.domain.insights import slug
 from reviewsd.domain.naming import Ambiguous
+from reviewsd.pages.site import PageSettings
 from reviewsd.publish.compiler import Settings, compile_folder
 from reviewsd.snapshot import columns as writing
 from reviewsd.snapshot import frequent
@@ -25,7 +26,12 @@ from reviewsd.snapshot.columns import set_key
 from reviewsd.snapshot.layout import Manifest
 from reviewsd.snapshot.position_sets import Bitmap, Columns, PositionSet, PostingList
 
-SETTINGS = Settings(base_url="https://reviews.example", authority="reviews.example", year=2025)
+SETTINGS = Settings(
+    base_url="https://reviews.example",
+    authority="reviews.example",
+    year=2025,
+    pages=PageSettings(enabled=False),  # they have tests of their own
+)
 
 
 class Entity(TypedDict, total=False):

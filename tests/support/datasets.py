@@ -26,7 +26,7 @@ _SHAPES: dict[str, Document] = {
     "$": {"business": None, "aggregate_rating": {}, "updated_at": None, "reviews": []},
     "business": dict.fromkeys(("id", "name", "description", "category", "url", "phone", "email"))
     | {"address": None, "geo": None, "hours": [], "service_areas": [], "social_urls": []}
-    | {"logo_url": None, "language": "en"},
+    | {"logo_url": None, "language": "en", "verification_statement": None},
     "address": dict.fromkeys(("street", "city", "region", "postal_code", "country")),
     "geo": dict.fromkeys(("latitude", "longitude")),
     "hours": dict.fromkeys(("day", "opens", "closes")),

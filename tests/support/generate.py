@@ -68,6 +68,7 @@ _BUSINESS = {
     "social_urls": ["https://social.example/acme"],
     "logo_url": "https://acme.example/logo.png",
     "language": "en",
+    "verification_statement": "Acme asks every customer by e-mail after the work is done.",
 }
 
 

@@ -114,7 +114,7 @@ class Bench:
             Sessions(secrets, self.ended.__contains__, LIFETIME),
             Methods(
                 Toolbox(),
-                Introduction("1.2.3", "All are from customers."),
+                Introduction("1.2.3"),
                 Counters(),
             ),
             lambda size: next(numbers).to_bytes(size, "big"),

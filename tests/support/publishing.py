@@ -46,8 +46,10 @@ class House:
         settings = dataclasses.replace(self.order.settings, max_resource=size)
         self.order = msgspec.structs.replace(self.order, settings=settings)
 
-    def write(self, *reviews: Review, name: str = "Acme", insights: object = None) -> None:
-        content = {"business": {"name": name}, "reviews": reviews}
+    def write(
+        self, *reviews: Review, name: str = "Acme", insights: object = None, **business: object
+    ) -> None:
+        content = {"business": {"name": name, **business}, "reviews": reviews}
         (self.data / "reviews.json").write_text(json.dumps(content))
         if insights is not None:
             (self.data / "insights.json").write_text(json.dumps(insights))

@@ -81,7 +81,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
 
 def test_every_address_that_it_prints_answers(demo: Demo) -> None:
     urls = re.findall(r"http://\S+", demo.printed.partition("A sample business")[2])
-    assert [demo.base_url + path for path in (*PATHS, "/mcp")] == urls
+    assert [demo.base_url + path for path in ("/", *PATHS, "/mcp")] == urls
     for url in urls[:-1]:
         with urllib.request.urlopen(url, timeout=60) as answer:
             assert 200 == answer.status

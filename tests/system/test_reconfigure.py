@@ -126,6 +126,16 @@ def test_no_value_is_told(daemon: Daemon) -> None:
         assert "canary" not in text
 
 
+def test_crawlers_and_contacts_change_at_once(daemon: Daemon) -> None:
+    configure(
+        daemon, "crawlers: none\nsecurity: {contact: [tel:+1], expires: 2099-01-01T00:00:00Z}\n"
+    )
+    done = reload(daemon)
+    assert {"crawlers", "security.contact", "security.expires"} == set(done["config"]["applied"])
+    assert b"Disallow: /\n" in daemon.get("/robots.txt").body
+    assert daemon.get("/.well-known/security.txt").body.startswith(b"Contact: tel:+1\n")
+
+
 def test_a_removed_file_is_a_fault(daemon: Daemon) -> None:
     daemon.config.unlink()
     done = daemon.ctl("reload")

@@ -130,8 +130,8 @@ TARGETS: tuple[Row, ...] = (
             (b"HTTP://LOCALHOST:8080/healthz", 200),
             (b"https://reviews.example.com/reviews.json", 200),
             (b"http://[::1]/healthz", 200),
-            (b"http://localhost", 404),
-            (b"http://localhost?x", 404),
+            (b"http://localhost", 200),
+            (b"http://localhost?x", 200),
             (b"http://localhost//healthz", 404),
         )
     ),

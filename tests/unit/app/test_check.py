@@ -161,6 +161,18 @@ def test_oddities_are_warnings_and_only_the_first_are_listed(folder: Path) -> No
     ]
 
 
+def test_security_txt_that_expires_is_a_warning_at_its_place(folder: Path) -> None:
+    with (folder / "reviewsd.yaml").open("a") as file:
+        file.write("security:\n  contact: [tel:+1]\n  expires: 2020-01-01T00:00:00Z\n")
+    found, code = report(folder)
+    (warning,) = found["warnings"]
+    assert (0, 1) == (code, found["warning_count"])
+    assert ("security.expires", 5, 12) == (warning["path"], warning["line"], warning["column"])
+    assert warning["lines"][0].startswith(
+        "reviewsd.yaml:5:12: security.expires: security.txt expired on 2020-01-01; "
+    )
+
+
 def test_data_alone_needs_no_configuration(folder: Path) -> None:
     (folder / "reviewsd.yaml").unlink()
     found, code = report(folder, "--data", "data")
@@ -277,6 +289,8 @@ def test_reviews_that_the_insights_leave_out_are_counted(folder: Path) -> None:
 
 def test_the_daemon_does_not_load_the_analyser() -> None:
     """Its word lists take memory and time at the start; they are the publishing process's."""
-    program = "import sys, reviewsd.app.daemon; print(*(n for n in sys.modules if '.analysis' in n))"
+    program = (
+        "import sys, reviewsd.app.daemon; print(*(n for n in sys.modules if '.analysis' in n))"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert {b"reviewsd.analysis", b"reviewsd.analysis.labels"} == set(done.stdout.split())

@@ -26,7 +26,7 @@ from tests.support.admin_fake import (
 from tests.support.commands import CONSOLE_SCRIPT, on_a_terminal, reviewsctl
 
 COMMANDS = [
-    *("status", "ping", "metrics", "version", "reload", "push"),
+    *("status", "ping", "open", "metrics", "version", "reload", "push"),
     *("import", "export", "tail", "backup", "init", "check", "insights", "paths", "doctor"),
     *("subs", "hub", "config", "service", "mcp"),
 ]
@@ -119,6 +119,7 @@ def scripted(daemon: AdminFake, **answers: Scripted) -> None:
         (["status"], 0),
         (["status", "--json"], 0),
         (["ping"], 0),
+        (["open"], 0),
         (["version"], 0),
         (["reload"], 0),
         (["reload", "--wait"], 0),

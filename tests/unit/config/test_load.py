@@ -280,6 +280,65 @@ STRINGS = [
     ),
 ]
 
+_CONTACT = 'expected an address such as "mailto:security@example.com" or "https://..."'
+_EXPIRES = "expires: 2027-06-30T00:00:00Z"
+
+MACHINES = [
+    (
+        "crawlers: noai",
+        '3:11: crawlers: expected one of "all", "no-training", "no-ai", "none", got "noai"',
+    ),
+    (
+        f"security: {{contact: [security@a.example], {_EXPIRES}}}",
+        (
+            f'3:22: security.contact[0]: {_CONTACT}, got "security@a.example";'
+            ' write "mailto:security@a.example"'
+        ),
+    ),
+    (
+        f"security: {{contact: ['http://a.example'], {_EXPIRES}}}",
+        f'3:22: security.contact[0]: {_CONTACT}, got "http://a.example"',
+    ),
+    (
+        f"security: {{contact: ['mailto:a b'], {_EXPIRES}}}",
+        f'3:22: security.contact[0]: {_CONTACT}, got "mailto:a b"',
+    ),
+    (
+        "security: {contact: ['tel:+1'], expires: 2027-06-30}",
+        (
+            '3:42: security.expires: expected a time such as "2027-06-30T00:00:00Z",'
+            ' got "2027-06-30"'
+        ),
+    ),
+    (
+        "security: {contact: ['tel:+1']}",
+        "3:21: security.contact: needs security.expires too (RFC 9116)",
+    ),
+    (
+        f"security: {{{_EXPIRES}}}",
+        "3:21: security.expires: needs security.contact too (RFC 9116)",
+    ),
+    (
+        "security: {policy: 'javascript:1'}",
+        (
+            '3:20: security.policy: expected an address such as "https://example.com/",'
+            ' got "javascript:1"'
+        ),
+    ),
+    (
+        "mcp: {registry_auth: ' '}",
+        '3:22: mcp.registry_auth: expected a line such as "v=MCPv1; k=ed25519; p=...", got " "',
+    ),
+    (
+        "pages: {sitemap_reviews: some}",
+        '3:26: pages.sitemap_reviews: expected one of "all", "none", got "some"',
+    ),
+    (
+        "pages: {sitemap_reviews: -1}",
+        "3:26: pages.sitemap_reviews: expected 0..2147483648, got -1",
+    ),
+]
+
 _PORTS = 'expected a port such as "443" or ports such as "1024-65535"'
 _OTHERS = "expected 443 or ports from 1024 on, since those below belong to other services"
 
@@ -435,7 +494,7 @@ YAML = [
 
 @pytest.mark.parametrize(
     ("text", "finding"),
-    [*OBJECTS, *NUMBERS, *STRINGS, *CALLBACKS, *CLAIMS, *ENDPOINTS, *YAML],
+    [*OBJECTS, *NUMBERS, *STRINGS, *MACHINES, *CALLBACKS, *CLAIMS, *ENDPOINTS, *YAML],
 )
 def test_a_fault_is_told_at_its_place(write: Write, text: str, finding: str) -> None:
     assert [f"FILE:{finding}"] == heads(refused(write(BASE + text)))

@@ -244,16 +244,22 @@ def test_progress_is_told_in_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 # -- determinism
 
 SCRIPT = """
+import dataclasses
 import sys
 from pathlib import Path
 from reviewsd.domain.dataset import load
+from reviewsd.mcp.tools import LISTING
+from reviewsd.pages.machines import MachineSettings
+from reviewsd.pages.site import PageSettings
 from reviewsd.publish import compiler
 from reviewsd.snapshot import frequent
 from tests.support.columns import SETTINGS
 source, target = map(Path, sys.argv[1:])
 frequent.MIN_REVIEWS = frequent.SAMPLE = 100
 dataset = load((source / "reviews.json").read_bytes(), (source / "insights.json").read_bytes())
-compiler.compile_folder(dataset, SETTINGS, target, lambda *_: None)
+machines = MachineSettings(tools=LISTING.decode())
+settings = dataclasses.replace(SETTINGS, pages=PageSettings(), machines=machines)
+compiler.compile_folder(dataset, settings, target, lambda *_: None)
 """
 
 
@@ -266,6 +272,8 @@ def test_two_processes_make_the_same_bytes(made: Path, tmp_path: Path) -> None:
         subprocess.run(command, check=True, cwd=ROOT, env=environment)
     assert files_of(tmp_path / "1") == files_of(tmp_path / "2")
     assert b"q\0" in (tmp_path / "1" / layout.SET_KEYS).read_bytes()
+    pages = {each.name for each in (tmp_path / "1").glob("page*")}
+    assert {"page%2F", "page%2Fllms.txt", "page%2Fdevelopers%2Fapi.md"} <= pages
 
 
 ANYTHING = st.recursive(

@@ -191,7 +191,6 @@ def test_what_is_no_date_is_a_400_that_names_it(daemon: Daemon, date: str) -> No
 @pytest.mark.parametrize(
     "path",
     [
-        "/",
         "/nope",
         "/reviews.json/",
         "//reviews.json",
@@ -531,8 +530,6 @@ def test_what_was_sent_comes_back_only_inside_json_strings(daemon: Daemon, text:
         ("application/json, application/problem+json", "application/json"),
         ("application/problem+json;q=0, */*", "application/json"),
         ("application/problem+json;q=0", "application/json"),
-        ("text/html,application/xhtml+xml,*/*;q=0.8", "application/json"),
-        ("text/html", "application/json"),
         ("application/xml;q=0.9, application/problem+json;q=0.2", "application/problem+json"),
         (";;;, =, /, \xff;q=x", "application/json"),
         ("application/problem+json;q=7", "application/json"),
@@ -548,6 +545,18 @@ def test_problem_json_is_sent_only_where_accept_prefers_it(
     assert media_type == answer.headers["Content-Type"]
     assert "Accept" == answer.headers["Vary"]
     assert {"type", "title", "status", "detail"} <= answer.json().keys()
+
+
+@pytest.mark.parametrize("accept", ["text/html,application/xhtml+xml,*/*;q=0.8", "text/html"])
+def test_a_browser_gets_a_page_where_there_is_nothing_and_json_else(
+    daemon: Daemon, accept: str
+) -> None:
+    answers = [
+        daemon.get(path, {"Accept": accept}) for path in ("/nope", "/%zz", f"{SEARCH}?limit=x")
+    ]
+    kinds = ["text/html; charset=utf-8", "application/json", "application/json"]
+    assert kinds == [answer.headers["Content-Type"] for answer in answers]
+    assert {"Accept"} == {answer.headers["Vary"] for answer in answers}
 
 
 # Our own mistakes ---------------------------------------------------------------------------------

@@ -1,0 +1,1 @@
+"""Pages for people, and documents for crawlers and agents: rendered from a Site, deterministic (pages.md)."""

@@ -1,0 +1,112 @@
+"""Where developers begin: what there is, at which address, and what to put on a website."""
+
+import html
+from collections.abc import Iterator
+from typing import Final
+
+from reviewsd.http1 import urls
+from reviewsd.http1.routes import ROUTES
+from reviewsd.pages.developers.blocks import Code, Link, Page, Paragraph, Section, Table, Words
+from reviewsd.pages.developers.openapi import Description
+
+_MACHINES: Final = {
+    urls.LLMS: "What there is here, for language models (llmstxt.org)",
+    urls.LLMS_FULL: "What reviewers say and the newest reviews, in one text",
+    urls.API_CATALOG: "The interfaces as links (RFC 9727)",
+    urls.AI_CATALOG: "What AI agents can use here",
+    urls.SERVER_CARD: "The MCP server, before one connects to it",
+    urls.SKILLS: "Skills for agents",
+    urls.SKILL: "How an agent reads and cites the reviews",
+    urls.ROBOTS: "What crawlers may read (RFC 9309)",
+    urls.SITEMAP: "All pages",
+    urls.OPENSEARCH: "The search, for browsers (OpenSearch 1.1)",
+}
+"""Documents for crawlers and agents, and what each is."""
+
+
+def page(
+    description: Description,
+    base_url: str,
+    name: str,
+    others: tuple[Page, ...],
+    absent: frozenset[str] = frozenset(),
+) -> Page:
+    """The page.
+
+    Args:
+        description: Names the addresses of the API.
+        base_url: Origin of the addresses in examples.
+        name: Of the business.
+        others: The other pages of the documentation.
+        absent: Paths of documents that there are not.
+    """
+    return Page(
+        path=urls.DEVELOPERS,
+        title="For developers",
+        description="The reviews as data: HTTP API, feeds, notifications, AI agents, badge.",
+        blocks=(
+            Paragraph(
+                "Everything that these pages show is there as data too: public, read-only, without an "
+                "account or a key, from any origin."
+            ),
+            Code(f"curl '{base_url}{urls.SEARCH}?min_rating=4&limit=5'", "sh"),
+            Table(
+                "Documentation",
+                ("Page", "What it says"),
+                tuple((Link(each.title, each.path), each.description) for each in others),
+            ),
+        ),
+        sections=(
+            Section("data", "Data", (_table("Addresses of the API", tuple(_reads(description))),)),
+            Section(
+                "badge",
+                "On your website",
+                (
+                    Paragraph(
+                        "A badge with stars and number of reviews, which links to this site:"
+                    ),
+                    Code(_badge(base_url, name), "html"),
+                    Paragraph("The rating with the three newest reviews:"),
+                    Code(_frame(base_url, name), "html"),
+                ),
+            ),
+            Section(
+                "machines",
+                "For crawlers and agents",
+                (_table("Documents for crawlers and agents", tuple(_documents(absent))),),
+            ),
+        ),
+    )
+
+
+def _table(label: str, rows: tuple[tuple[Words, ...], ...]) -> Table:
+    return Table(label, ("Address", "What it is"), rows)
+
+
+def _reads(description: Description) -> Iterator[tuple[Words, ...]]:
+    """Every address of the API that people are told of; what it is is documented with the API."""
+    for route in ROUTES:
+        methods = description.paths.get(route.path)
+        if route.listed and methods is not None:
+            first = next(iter(methods.values()))
+            target = f"{urls.DEVELOPERS_API}#{first.operation_id}"
+            yield Link(f"`{route.path}`", target), first.summary
+
+
+def _documents(absent: frozenset[str]) -> Iterator[tuple[Words, ...]]:
+    for route in ROUTES:
+        if route.path in _MACHINES and route.path not in absent:
+            yield Link(f"`{route.path}`", route.path), _MACHINES[route.path]
+
+
+def _badge(base_url: str, name: str) -> str:
+    told = html.escape(f"Customer reviews of {name}")
+    return f'<a href="{base_url}/"><img src="{base_url}{urls.BADGE}" alt="{told}"></a>'
+
+
+def _frame(base_url: str, name: str) -> str:
+    told = html.escape(f"Customer reviews of {name}")
+    return (
+        f'<iframe src="{base_url}{urls.EMBED}" title="{told}" width="100%" height="480" '
+        'loading="lazy"></iframe>'
+    )

@@ -1,0 +1,194 @@
+"""The templates: Jinja2, everything escaped, nothing undefined (pages.md 2).
+
+What the operator has in ``pages.templates_dir`` comes before what is shipped, name by name. A template
+whose name ends in ``.html``, ``.svg``, ``.xml`` or ``.css`` is escaped as HTML; one that ends in ``.md`` or ``.txt`` as Markdown,
+so that the text of a review makes no heading, link or quotation of its own there.
+"""
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import jinja2
+import msgspec
+from markupsafe import Markup
+
+TEMPLATES = Path(__file__).parent / "templates"
+"""Those that are shipped."""
+
+MAX_TEMPLATE = 1 << 20
+"""Bytes of a template of the operator's, which is written by hand."""
+
+TEMPLATE_ENDINGS = (".html", ".svg", ".css", ".md", ".txt", ".json")
+"""Of the files that count in ``pages.templates_dir``."""
+
+# What HTML cannot hold, and what would turn the text around it about (UAX 9): override and embedding.
+_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\ufffe\uffff]")
+_MARKS = re.compile(r"([\\`*_\[\]<>|#~&])")
+_BEGINS_ITEM = re.compile(r"^([ \t]*)([-+=]|[0-9]+[.)])", re.MULTILINE)
+
+
+class TemplateError(Exception):
+    """A template cannot be used.
+
+    Attributes:
+        name: Of the template.
+        line: In it, from 1; None where nobody knows.
+        reason: What is wrong, for the operator.
+    """
+
+    def __init__(self, name: str, line: int | None, reason: str) -> None:
+        self.name, self.line, self.reason = name, line, reason
+        super().__init__(f"{name}: {reason}" if line is None else f"{name}:{line}: {reason}")
+
+
+class Templates:
+    """The templates of one publication.
+
+    Args:
+        own: The operator's, by name.
+        shared: What every template may name.
+        prepared: Whether what they are given is printable already (``printed``).
+    """
+
+    def __init__(
+        self, own: Mapping[str, str], shared: Mapping[str, object], *, prepared: bool = False
+    ) -> None:
+        loader = jinja2.ChoiceLoader(
+            [jinja2.FunctionLoader(_from(own)), jinja2.FileSystemLoader(TEMPLATES)]
+        )
+        shared = {**shared, "verbatim": Verbatim}
+        self._html = _environment(
+            loader, shared, autoescape=True, finalize=None if prepared else printable
+        )
+        self._text = _environment(loader, shared, autoescape=False, finalize=markdown)
+
+    def render(self, name: str, **context: object) -> str:
+        """A template as text.
+
+        Raises:
+            TemplateError: It is faulty, or names what there is not.
+        """
+        try:
+            return self._of(name).get_template(name).render(context)
+        except TemplateError:
+            raise
+        except jinja2.TemplateSyntaxError as error:
+            raise TemplateError(error.name or name, error.lineno, str(error.message)) from error
+        except jinja2.TemplateNotFound as error:
+            raise TemplateError(name, None, f"there is no template {error.name}") from error
+        except Exception as error:  # an operator's template may do anything
+            raise TemplateError(*_place(error, name), f"{type(error).__name__}: {error}") from error
+
+    def source(self, name: str) -> str:
+        """The text of a template."""
+        environment = self._of(name)
+        assert environment.loader is not None  # noqa: S101  it was given one
+        return environment.loader.get_source(environment, name)[0]
+
+    def _of(self, name: str) -> jinja2.Environment:
+        return self._text if name.endswith((".md", ".txt")) else self._html
+
+
+def _environment(
+    loader: jinja2.BaseLoader | None,
+    shared: Mapping[str, object],
+    *,
+    autoescape: bool,
+    finalize: Callable[[object], object] | None,
+) -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=loader,
+        autoescape=autoescape,  # noqa: S701  else it is Markdown, which finalize escapes
+        undefined=jinja2.StrictUndefined,
+        finalize=finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        auto_reload=False,
+    )
+    environment.policies["json.dumps_function"] = _json
+    environment.globals.update(shared)
+    return environment
+
+
+def _from(
+    own: Mapping[str, str],
+) -> Callable[[str], tuple[str, str, Callable[[], bool]] | None]:
+    """A loader whose templates know their names, for whoever looks for a fault."""
+    return lambda name: (own[name], name, lambda: True) if name in own else None
+
+
+def _json(value: object, **_: object) -> str:
+    """JSON for ``|tojson``, which escapes what would end a script."""
+    return msgspec.json.encode(value).decode()
+
+
+def _place(error: Exception, name: str) -> tuple[str, int | None]:
+    """The template and line that an error comes from."""
+    found: tuple[str, int | None] = (name, None)
+    trace = error.__traceback__
+    while trace is not None:
+        if "__jinja_exception__" in trace.tb_frame.f_globals:
+            found = (Path(trace.tb_frame.f_code.co_filename).name, trace.tb_lineno)
+        trace = trace.tb_next
+    return found
+
+
+def printable(value: object) -> object:
+    """A value as it may stand in HTML."""
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return value
+    return printed(value)
+
+
+def printed(text: str) -> str:
+    """A text without characters that HTML cannot hold, or that turn about what stands around them."""
+    return text if text.isprintable() else _UNFIT.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+class Verbatim(str):
+    """Text that is Markdown already."""
+
+    __slots__ = ()
+
+
+def markdown(value: object) -> object:
+    """A value as Markdown that says just this: no mark in it means anything (CommonMark 2.4)."""
+    if isinstance(value, Verbatim) or not isinstance(value, str):
+        return value
+    text = _MARKS.sub(r"\\\1", _UNFIT.sub("\N{REPLACEMENT CHARACTER}", value))
+    return Verbatim(_BEGINS_ITEM.sub(_escaped_item, text))
+
+
+def _escaped_item(match: re.Match[str]) -> str:
+    """What would begin a list, with its mark escaped."""
+    gap, mark = match.groups()
+    return f"{gap}{mark[:-1]}\\{mark[-1]}"
+
+
+def style(text: str) -> tuple[Markup, str]:
+    """A style sheet as it stands in a page, and its hash for the Content-Security-Policy."""
+    first, *commented = text.split("/*")
+    text = first + "".join(each.partition("*/")[2] for each in commented)
+    plain = "".join(line.strip() for line in text.splitlines()).split('"')
+    packed = '"'.join(_packed(part) if at % 2 == 0 else part for at, part in enumerate(plain))
+    digest = base64.b64encode(hashlib.sha256(packed.encode()).digest()).decode()
+    return Markup(packed), f"sha256-{digest}"  # noqa: S704  ours, or the operator's
+
+
+def _packed(part: str) -> str:
+    """A part of a style sheet, no string, without blanks that mean nothing."""
+    for wide, narrow in (
+        (": ", ":"),
+        ("; ", ";"),
+        (", ", ","),
+        (" {", "{"),
+        ("{ ", "{"),
+        (" }", "}"),
+        (";}", "}"),
+    ):
+        part = part.replace(wide, narrow)
+    return part

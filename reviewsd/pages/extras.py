@@ -1,0 +1,107 @@
+"""What goes with the pages: the summary, what owners put on their own site, icons (pages.md 1)."""
+
+from collections.abc import Iterator
+
+from reviewsd.http1 import urls
+from reviewsd.pages import images, structured_data, theme
+from reviewsd.pages.document import HTML, SVG, FixedDocument
+from reviewsd.pages.home import paragraphs, stars_filled
+from reviewsd.pages.rendering import Page, Renderer
+from reviewsd.pages.reviews import shortened
+
+_EMBEDDED = 3
+_EXCERPT = 240
+"""Characters of a review in what is embedded."""
+
+_OFF = "#d9d5cd"
+"""Of stars that there are not, as in the style sheet."""
+
+
+def documents(renderer: Renderer) -> Iterator[FixedDocument]:
+    """All of them."""
+    insights = renderer.site.insights
+    if insights is not None and insights.summary:
+        yield from renderer.documents(_summary(renderer, insights.summary))
+    yield _embed(renderer)
+    yield from _pictures(renderer)
+
+
+def _summary(renderer: Renderer, text: str) -> Page:
+    site, words = renderer.site, renderer.words
+    insights = site.insights
+    assert insights is not None  # noqa: S101  they have the text
+    count = renderer.language.number(
+        site.count if insights.review_count is None else insights.review_count
+    )
+    facts = {"name": site.business.name, "count": count}
+    made = words("summary_source", count=count)
+    if insights.generated_at is not None:
+        day = renderer.language.date(insights.generated_at.date())
+        made = words("summary_dated", count=count, date=day)
+    trail = ((site.business.name, urls.HOME), (words("summary"), urls.SUMMARY))
+    return Page(
+        path=urls.SUMMARY,
+        twin=urls.SUMMARY_MARKDOWN,
+        template="summary.html",
+        title=words("summary_title", **facts),
+        description=shortened(text),
+        script=structured_data.script(
+            structured_data.graph(structured_data.breadcrumbs(site.base_url, trail))
+        ),
+        context={"paragraphs": paragraphs(text), "quote": insights.pull_quote, "made": made},
+    )
+
+
+def _embed(renderer: Renderer) -> FixedDocument:
+    """For an iframe on the owner's own site: the only page that others may show in theirs."""
+    site = renderer.site
+    page = Page(
+        path=urls.EMBED,
+        title=renderer.words("home_title_empty", name=site.business.name),
+        description="",
+        template="embed.html",
+        indexed=False,
+        context={
+            **_score(renderer),
+            "reviews": [
+                (review, shortened(review.text or "", _EXCERPT))
+                for review in site.newest[:_EMBEDDED]
+            ],
+        },
+    )
+    return FixedDocument(
+        path=page.path,
+        media_type=HTML,
+        content=renderer.text(page).encode(),
+        headers=renderer.headers(page, ancestors="*"),
+    )
+
+
+def _score(renderer: Renderer) -> dict[str, object]:
+    site = renderer.site
+    rated = site.rating.rating_value if site.count else None
+    return {
+        "average": None if rated is None else renderer.language.number(rated, 1),
+        "filled": stars_filled(rated),
+        "count": renderer.counted(site.count) if site.count else renderer.words("no_reviews"),
+    }
+
+
+def _pictures(renderer: Renderer) -> Iterator[FixedDocument]:
+    site = renderer.site
+    colours = theme.colours(site.settings.accent)
+    accent = colours["accent"]
+    rated = site.rating.rating_value if site.count else None
+    for path, template in ((urls.BADGE, "badge.svg"), (urls.ICON, "favicon.svg")):
+        picture = renderer.templates.render(template, accent=accent, **_score(renderer))
+        yield FixedDocument(path=path, media_type=SVG, content=picture.encode())
+    yield FixedDocument(
+        path=urls.ICON_ICO,
+        media_type="image/vnd.microsoft.icon",
+        content=images.icon(accent, theme.LIGHT),
+    )
+    yield FixedDocument(
+        path=urls.CARD,
+        media_type="image/png",
+        content=images.card(colours["accent_soft"], accent, _OFF, 0 if rated is None else rated),
+    )

@@ -1,0 +1,216 @@
+"""The page at ``/``: what a customer wants to know first, and an index for programs (pages.md 3)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import msgspec
+
+from reviewsd.domain.reviews import Distribution, OpeningHours
+from reviewsd.http1 import urls
+from reviewsd.pages import mentions, structured_data
+from reviewsd.pages.document import FixedDocument
+from reviewsd.pages.naming import mail_link, phone_link, site_name, source_name
+from reviewsd.pages.rendering import Page, Renderer
+from reviewsd.pages.site import Site
+
+JSON = "application/json"
+
+SHOWN = 20
+"""Newest reviews on the page, and in its structured data at most."""
+
+_QUESTIONS = 12
+_MONTHS = 24
+_CHART = 56
+"""Height of the highest bar, of 64."""
+
+_BEST = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Month:
+    """A bar of the chart."""
+
+    label: str
+    count: int
+    height: int
+
+
+def documents(renderer: Renderer) -> Iterator[FixedDocument]:
+    """The home page in its three forms."""
+    yield FixedDocument(path=urls.HOME_INDEX, media_type=JSON, content=_index(renderer))
+    yield from renderer.documents(_page(renderer))
+
+
+def _page(renderer: Renderer) -> Page:
+    site, words = renderer.site, renderer.words
+    business, rated = site.business, site.rating.rating_value
+    facts = {"name": business.name, "count": renderer.language.number(site.count)}
+    insights = site.insights
+    months = _months(renderer)
+    title, description = (
+        words("home_title_empty", **facts),
+        words("home_description_empty", **facts),
+    )
+    if site.count and rated is not None:
+        average = renderer.language.number(rated, 1)
+        title = words("home_title", **facts)
+        description = words("home_description", **facts, average=average)
+    return Page(
+        path=urls.HOME,
+        twin=urls.HOME_MARKDOWN,
+        template="home.html",
+        title=title,
+        description=description,
+        topic=True,
+        others={JSON: urls.HOME_INDEX},
+        script=structured_data.script(_graph(site)),
+        context={
+            "place": _place(site),
+            "contact": _contact(renderer),
+            "average": None if rated is None else renderer.language.number(rated, 1),
+            "filled": stars_filled(rated),
+            "distribution": _distribution(site),
+            "summary": [] if insights is None else paragraphs(insights.summary),
+            "quote": None if insights is None else insights.pull_quote,
+            "aspects": () if insights is None else mentions.aspects(renderer, insights),
+            "groups": () if insights is None else mentions.groups(renderer, insights),
+            "months": months,
+            "months_caption": months
+            and words("months_caption", first=months[0].label, last=months[-1].label),
+            "faq": () if insights is None else insights.faq[:_QUESTIONS],
+            "cards": renderer.cards.of(site.newest[:SHOWN]),
+            "level": 3,
+            "original": False,
+            "about": list(about(renderer)),
+            "sources": [(source_name(name), count) for name, count in site.statistics.sources[:8]],
+            "years": site.years(),
+            "hours": _hours(business.hours),
+        },
+    )
+
+
+def paragraphs(text: str | None) -> list[str]:
+    """A text by its paragraphs."""
+    lines = (text or "").replace("\r\n", "\n").split("\n\n")
+    return [line.strip() for line in lines if line.strip()]
+
+
+def about(renderer: Renderer) -> Iterator[str]:
+    """Where the reviews are from, how they are shown, how insights were made; each with numbers."""
+    site, words, number = renderer.site, renderer.words, renderer.language.number
+    counted = site.statistics
+    if not site.count:
+        return
+    if site.business.verification_statement:
+        yield site.business.verification_statement
+    elif counted.verified == site.count:
+        yield words("about_all_verified")
+    else:
+        yield words("about_verified", verified=number(counted.verified), count=number(site.count))
+    yield words("about_order")
+    if counted.critical:
+        yield words(
+            "about_replies",
+            answered=number(counted.critical_answered),
+            critical=number(counted.critical),
+        )
+    match counted.median_reply_days:
+        case None:
+            pass
+        case 0:
+            yield words("about_reply_time_same")
+        case 1:
+            yield words("about_reply_time_one")
+        case days:
+            yield words("about_reply_time", days=number(days))
+    if site.insights is not None:
+        yield site.insights_note or words("about_insights", model=site.insights.model)
+
+
+def _graph(site: Site) -> structured_data.Node:
+    base_url, business = site.base_url, site.business
+    node = structured_data.business_node(base_url, business)
+    if site.settings.jsonld_reviews and site.count and site.rating.rating_value is not None:
+        node["aggregateRating"] = structured_data.aggregate(site.rating)
+        node["review"] = [
+            structured_data.review_node(base_url, review, business.name)
+            for review in site.newest[:SHOWN]
+        ]
+    nodes = [structured_data.website(base_url, business), node]
+    if site.insights is not None and site.insights.faq:
+        nodes.append(structured_data.questions(base_url, site.insights.faq[:_QUESTIONS]))
+    return structured_data.graph(*nodes)
+
+
+def stars_filled(rating: float | None) -> float | None:
+    """How much of a row of five stars is filled, per cent."""
+    return None if rating is None else round(rating * 20, 1)
+
+
+def _place(site: Site) -> str | None:
+    address = site.business.address
+    parts = () if address is None else (address.street, address.city, address.region)
+    return ", ".join(part for part in parts if part) or None
+
+
+def _contact(renderer: Renderer) -> list[tuple[str, str, str]]:
+    """(what it is, how it is written, where it leads)."""
+    business, words = renderer.site.business, renderer.words
+    found = []
+    if business.url:
+        found.append((words("website"), site_name(business.url), business.url))
+    if business.phone and (link := phone_link(business.phone)):
+        found.append((words("call"), business.phone, link))
+    if business.email and (link := mail_link(business.email)):
+        found.append((words("write"), business.email, link))
+    return found
+
+
+def _distribution(site: Site) -> list[tuple[int, int, float]]:
+    """(stars, reviews, per cent), the best first."""
+    given = site.rating.distribution or Distribution()
+    counts = [each or 0 for each in (given.five, given.four, given.three, given.two, given.one)]
+    total = sum(counts) or 1
+    return [(_BEST - at, count, round(100 * count / total, 1)) for at, count in enumerate(counts)]
+
+
+def _months(renderer: Renderer) -> list[Month]:
+    found = renderer.site.months(_MONTHS)
+    most = max((count for _, _, count in found), default=0) or 1
+    return [
+        Month(
+            label=renderer.language.month(year, month),
+            count=count,
+            height=max(1, count * _CHART // most),
+        )
+        for year, month, count in found
+    ]
+
+
+def _hours(hours: Sequence[OpeningHours]) -> list[tuple[str, str]]:
+    """(day, times) in the order of the file."""
+    return [
+        (day, ", ".join(f"{each.opens}\N{EN DASH}{each.closes}" for each in group))
+        for day, group in groupby(hours, key=lambda each: each.day)
+    ]
+
+
+def _index(renderer: Renderer) -> bytes:
+    """Where everything is, for programs."""
+    base_url, business = renderer.site.base_url, renderer.site.business
+    links = {
+        "self": urls.HOME,
+        "reviews": urls.REVIEWS,
+        "search": urls.SEARCH,
+        "json_feed": urls.JSON_FEED,
+        "atom_feed": urls.ATOM_FEED,
+        "openapi": urls.OPENAPI,
+        "mcp": urls.MCP,
+        "hub": urls.HUB,
+        "developers": urls.DEVELOPERS,
+    }
+    if renderer.site.insights is not None:
+        links["insights"] = urls.INSIGHTS
+    absolute = {name: base_url + path for name, path in links.items()}
+    return msgspec.json.encode({"name": business.name, "links": absolute})

@@ -1,0 +1,146 @@
+"""Documents for crawlers and agents, in the order in which they are published (pages.md 1 and 5)."""
+
+import datetime
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from reviewsd.http1 import urls
+from reviewsd.pages import catalogs, llms, opensearch, robots, security_txt, sitemap, skill
+from reviewsd.pages.document import MARKDOWN, TEXT, FixedDocument
+from reviewsd.pages.robots import Crawlers
+from reviewsd.pages.site import Site
+
+XML: Final = "application/xml"
+JSON: Final = "application/json"
+OPENSEARCH: Final = "application/opensearchdescription+xml"
+
+SITEMAP_REVIEWS: Final = 50_000
+
+Changes = Callable[[int], Iterable[tuple[str, datetime.date]]]
+"""The newest so many reviews, oldest first: id, and the day of the review or of a later reply."""
+
+
+class SecurityContact(Struct, frozen=True, kw_only=True):
+    """Whom to tell of a vulnerability (``security.*``, RFC 9116)."""
+
+    contact: tuple[str, ...]
+    expires: datetime.datetime
+    policy: str | None = None
+
+
+class MachineSettings(Struct, frozen=True, kw_only=True):
+    """What the operator wants of documents for machines, and what they say of the program."""
+
+    crawlers: Crawlers = "all"
+    sitemap_reviews: int | None = SITEMAP_REVIEWS
+    """How many of the newest reviews the sitemap has; None: all."""
+    security: SecurityContact | None = None
+    registry_auth: str | None = None
+    """Proof for the MCP registry that the domain is ours (``mcp.registry_auth``)."""
+    server_card: bool = True
+    version: str = "0.0.0"
+    """Of the program."""
+    tools: str = '{"tools":[]}'
+    """The result of ``tools/list``."""
+
+
+def absent(settings: MachineSettings) -> frozenset[str]:
+    """Paths of documents that the operator does not want."""
+    cards = (urls.SERVER_CARD, urls.SERVER_CARD_ALIAS, urls.AI_CATALOG)
+    return frozenset(
+        (
+            *(() if settings.server_card else cards),
+            *((urls.SITEMAP,) if settings.crawlers == "none" else ()),
+        )
+    )
+
+
+def policies(base_url: str, settings: MachineSettings, *, pages: bool) -> Iterator[FixedDocument]:
+    """What is there also without pages: what the operator says to crawlers, finders and the registry.
+
+    Args:
+        base_url: Origin of all addresses.
+        settings: What the operator wants.
+        pages: Whether there are pages, and so a sitemap.
+    """
+    if pages or settings.crawlers != "all":  # which is what the lack of it means, too
+        content = robots.render(base_url, settings.crawlers, sitemap=pages)
+        yield FixedDocument(path=urls.ROBOTS, media_type=TEXT, content=content)
+    if settings.security is not None:
+        given = settings.security
+        content = security_txt.render(base_url, given.contact, given.expires, given.policy)
+        yield FixedDocument(path=urls.SECURITY, media_type=TEXT, content=content)
+    if settings.registry_auth is not None:
+        content = f"{settings.registry_auth}\n".encode()
+        yield FixedDocument(path=urls.REGISTRY_AUTH, media_type=TEXT, content=content)
+
+
+def documents(
+    site: Site,
+    settings: MachineSettings,
+    revisions: tuple[str, ...],
+    pages: Sequence[str],
+    changes: Changes,
+) -> Iterator[FixedDocument]:
+    """What leads crawlers and agents through the pages and the interfaces.
+
+    Args:
+        site: What it tells of.
+        settings: What the operator wants.
+        revisions: Of MCP, that are served.
+        pages: The paths of the pages that search engines shall list.
+        changes: The reviews for the sitemap.
+    """
+    description = skill.render(site)
+    for path, media_type, content in (
+        (urls.LLMS, TEXT, llms.render(site)),
+        (urls.LLMS_FULL, TEXT, llms.render_full(site)),
+        (urls.OPENSEARCH, OPENSEARCH, opensearch.render(site)),
+        (urls.SKILL, MARKDOWN, description),
+        (urls.SKILLS, JSON, skill.index(site, description)),
+    ):
+        yield FixedDocument(path=path, media_type=media_type, content=content)
+    yield FixedDocument(
+        path=urls.API_CATALOG,
+        media_type=catalogs.LINKSET,
+        content=catalogs.api_catalog(site),
+        # RFC 9727 2: also the answer to HEAD says what it is.
+        headers={"Link": f'<{site.url(urls.API_CATALOG)}>; rel="api-catalog"'},
+    )
+    if urls.SERVER_CARD not in site.absent:
+        yield from _cards(site, settings, revisions)
+    if urls.SITEMAP not in site.absent:
+        yield from _sitemaps(site, settings.sitemap_reviews, pages, changes)
+
+
+def _cards(
+    site: Site, settings: MachineSettings, revisions: tuple[str, ...]
+) -> Iterator[FixedDocument]:
+    card = catalogs.server_card(site, settings.version, revisions)
+    for path, media_type, content in (
+        (urls.SERVER_CARD, catalogs.SERVER_CARD, card),
+        (urls.SERVER_CARD_ALIAS, catalogs.SERVER_CARD, card),
+        (urls.AI_CATALOG, catalogs.AI_CATALOG, catalogs.ai_catalog(site, settings.version)),
+    ):
+        yield FixedDocument(
+            path=path,
+            media_type=media_type,
+            content=content,
+            headers={"Cache-Control": "public, max-age=3600"},  # mcp.md 8
+        )
+
+
+def _sitemaps(
+    site: Site, newest: int | None, pages: Sequence[str], changes: Changes
+) -> Iterator[FixedDocument]:
+    count = site.count if newest is None else min(newest, site.count)
+    updated = None if site.updated_at is None else datetime.date.fromisoformat(site.updated_at[:10])
+    entries = [
+        sitemap.Entry(site.url(path), None if path in urls.DOCUMENTATION else updated)
+        for path in pages
+    ]
+    reviews = (sitemap.Entry(site.url(urls.permalink(each)), day) for each, day in changes(count))
+    for path, content in sitemap.render(site.base_url, entries, reviews, site.count - count):
+        yield FixedDocument(path=path, media_type=XML, content=content)

@@ -1,0 +1,214 @@
+"""One page in the frame: title, links, style, header fields, and its Markdown twin (pages.md 1, 4)."""
+
+import datetime
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import msgspec
+from markupsafe import Markup
+
+from reviewsd.http1 import urls
+from reviewsd.pages import theme
+from reviewsd.pages.cards import Cards
+from reviewsd.pages.document import HTML, MARKDOWN, FixedDocument
+from reviewsd.pages.environment import TEMPLATES, TemplateError, Templates, style
+from reviewsd.pages.language import Language, language_of
+from reviewsd.pages.naming import initials, source_name
+from reviewsd.pages.site import Site
+
+WORDS = "words.json"
+"""The words of the pages, by key; what the operator's file of this name has comes first."""
+
+_POLICY = (
+    "default-src 'none'; connect-src 'self'; style-src '{style}'; img-src 'self' https: data:; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors {ancestors}"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """What a page says of itself."""
+
+    path: str
+    title: str
+    """Of the document; at most 60 characters are shown by search engines."""
+    description: str
+    template: str
+    twin: str | None = None
+    """The path of the page as Markdown; its template has the ending ``.md``."""
+    context: Mapping[str, object] = field(default_factory=dict)
+    """What its template names."""
+    script: Markup | None = None
+    """Structured data (``structured_data.script``), where it has any."""
+    indexed: bool = True
+    """Whether search engines shall list it."""
+    others: Mapping[str, str] = field(default_factory=dict)
+    """As of a FixedDocument."""
+    dated: bool = True
+    """Whether it says as of when it is: not where it shall stay the same while other reviews change."""
+    topic: bool = False
+    """Whether it names hub and self, for subscribers (WebSub 4)."""
+
+
+def shared(language: Language, words: Callable[..., str], name: str) -> dict[str, object]:
+    """What every template may name, also those that are rendered for a request.
+
+    Args:
+        language: How dates and numbers are written.
+        words: Of a key.
+        name: Of the business.
+    """
+    return {
+        "date": language.date,
+        "initials": initials,
+        "language": language,
+        "name": name,
+        "number": language.number,
+        "permalink": urls.permalink,
+        "source": source_name,
+        "t": words,
+        "urls": urls,
+    }
+
+
+class Renderer:
+    """Renders the pages of one site.
+
+    Raises:
+        TemplateError: A file of the operator's is faulty.
+    """
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.language = language_of(site.business.language)
+        self.all_words = _words(site.templates)
+        self.cards = Cards(self.language, self.words, site.business.name)
+        self.templates = Templates(
+            site.templates,
+            {
+                **shared(self.language, self.words, site.business.name),
+                "site": site,
+                "business": site.business,
+                "rating": site.rating,
+                "base_url": site.base_url,
+                "counted": self.counted,
+                "navigation": self._navigation(),
+                "site_has_insights": site.insights is not None,
+                "as_of": self._as_of(),
+            },
+        )
+
+    def words(self, key: str, **values: object) -> str:
+        """The words of a key, with what stands in their braces.
+
+        Raises:
+            TemplateError: There are none, or they want what is not given.
+        """
+        return self.language.isolated(fill_in(self.all_words, key, values))
+
+    def counted(self, count: int) -> str:
+        """So many reviews, in words."""
+        one = count == 1
+        return self.words(
+            "review_count_one" if one else "review_count", count=self.language.number(count)
+        )
+
+    def _navigation(self) -> list[tuple[str, str]]:
+        """(words, path) of what each page leads to."""
+        insights = self.site.insights
+        pages = [("home", urls.HOME), ("all_reviews", urls.LIST), ("developers", urls.DEVELOPERS)]
+        if insights is not None and insights.summary:
+            pages.insert(2, ("summary", urls.SUMMARY))
+        return [(self.words(key), path) for key, path in pages]
+
+    def _as_of(self) -> str | None:
+        """The day of the last change."""
+        moment = self.site.updated_at
+        return moment and self.language.date(datetime.date.fromisoformat(moment[:10]))
+
+    @cached_property
+    def style(self) -> tuple[Markup, str]:
+        """The style sheet and its hash."""
+        colours = theme.colours(self.site.settings.accent)
+        return style(self.templates.render("style.css", **colours))
+
+    def headers(self, page: Page, ancestors: str = "'none'") -> dict[str, str]:
+        """The header fields of a page."""
+        return {
+            "Content-Security-Policy": _POLICY.format(style=self.style[1], ancestors=ancestors),
+            "Link": ", ".join(_links(page, self.site.base_url)),
+        }
+
+    def text(self, page: Page, **more: object) -> str:
+        """A page as HTML."""
+        sheet, _ = self.style
+        return self.templates.render(page.template, page=page, css=sheet, **page.context, **more)
+
+    def documents(self, page: Page) -> Iterator[FixedDocument]:
+        """A page as HTML, and as Markdown where it has a twin."""
+        headers = self.headers(page)
+        others = dict(page.others)
+        if page.twin is not None:
+            others = {"text/markdown": page.twin, **others}
+        yield FixedDocument(
+            path=page.path,
+            media_type=HTML,
+            content=self.text(page).encode(),
+            headers=headers,
+            others=others,
+        )
+        if page.twin is not None:
+            template = page.template.removesuffix(".html") + ".md"
+            yield FixedDocument(
+                path=page.twin,
+                media_type=MARKDOWN,
+                content=self.templates.render(template, page=page, **page.context).encode(),
+                headers={"Link": f'<{self.site.base_url}{page.path}>; rel="canonical"'},
+            )
+
+
+def fill_in(words: Mapping[str, str], key: str, values: Mapping[str, object]) -> str:
+    """The words of a key, with what stands in their braces.
+
+    Raises:
+        TemplateError: There are none, or they want what is not given.
+    """
+    try:
+        found = words[key]
+        return found.format_map(values) if "{" in found else found
+    except (KeyError, ValueError, IndexError, AttributeError, TypeError) as error:
+        raise TemplateError(WORDS, None, f'"{key}": {error!r}') from error
+
+
+def _links(page: Page, base_url: str) -> Iterator[str]:
+    """What a page leads to, in the order of pages-documents 2.1."""
+    yield f'<{urls.API_CATALOG}>; rel="api-catalog"'
+    yield f'<{urls.OPENAPI}>; rel="service-desc"; type="application/vnd.oai.openapi+json"'
+    yield f'<{urls.DEVELOPERS}>; rel="service-doc"; type="text/html"'
+    yield f'<{urls.LLMS}>; rel="describedby"; type="text/plain"'
+    yield f'<{urls.ATOM_FEED}>; rel="alternate"; type="application/atom+xml"'
+    yield f'<{urls.JSON_FEED}>; rel="alternate"; type="application/feed+json"'
+    if page.twin is not None:
+        yield f'<{page.twin}>; rel="alternate"; type="text/markdown"'
+    if page.topic:
+        yield f'<{base_url}{urls.HUB}>; rel="hub"'
+        yield f'<{base_url}{page.path}>; rel="self"'
+
+
+def _words(own: Mapping[str, str]) -> Mapping[str, str]:
+    """The words by key.
+
+    Raises:
+        TemplateError: The operator's are no JSON object of strings.
+    """
+    shipped: dict[str, str] = _decode((TEMPLATES / WORDS).read_bytes())
+    if WORDS not in own:
+        return shipped
+    try:
+        return shipped | _decode(own[WORDS])
+    except msgspec.MsgspecError as error:
+        raise TemplateError(WORDS, None, str(error)) from error
+
+
+_decode = msgspec.json.Decoder(dict[str, str]).decode

@@ -1,0 +1,309 @@
+"""The pages of reviews: ``/r/{id}`` for each, ``/reviews`` for all (pages.md 1, 2, 3).
+
+At publication their frames and the first page of all are made; for a request, cards are put into a frame.
+"""
+
+import datetime
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import parse_qsl
+
+from markupsafe import Markup, escape
+
+from reviewsd.domain.insights import Insights, named
+from reviewsd.domain.parameters import Issue
+from reviewsd.domain.reviews import OwnerReply, Review
+from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
+from reviewsd.domain.search_query import LIMIT_DEFAULT, Cursor, SearchQuery
+from reviewsd.http1 import urls
+from reviewsd.pages import form, structured_data
+from reviewsd.pages.cards import Cards
+from reviewsd.pages.document import HTML, MARKDOWN, FixedDocument
+from reviewsd.pages.environment import Templates, printed
+from reviewsd.pages.form import Form
+from reviewsd.pages.frames import Frame, Frames, frame, slot
+from reviewsd.pages.language import language_of
+from reviewsd.pages.rendering import Page, Renderer, fill_in
+
+TEMPLATES = (
+    *("card.html", "list.html", "form.html", "field.html"),
+    *("card.md", "review.md", "reviews.md"),
+)
+"""Those that are rendered for a request."""
+
+_CHOICES = 200
+"""Names that a field of the form offers."""
+
+_MAX_VALUE = 500
+"""Characters of a value that the form shows again, where it was not valid."""
+
+_MAX_NAME = 40
+"""Characters of an author's name in a title."""
+
+
+def frames(renderer: Renderer) -> Frames:
+    """What the pages made for requests need."""
+    site, words = renderer.site, renderer.words
+    review = Page(
+        path=slot("path"),
+        title=slot("title"),
+        description=slot("description"),
+        template="review.html",
+        twin=slot("twin"),
+        script=slot("script"),
+        dated=False,
+    )
+    listed = _listed(renderer, indexed=False)
+    return Frames(
+        base_url=site.base_url,
+        business=site.business,
+        headers=renderer.headers(listed),
+        words=dict(renderer.all_words),
+        templates={name: renderer.templates.source(name) for name in TEMPLATES},
+        review=frame(renderer, review, heading=slot("heading"), cards=slot("cards")),
+        listed=_list_frame(renderer, listed),
+        gone=_message(renderer, words("review_gone"), words("review_gone_text")),
+        nothing=_message(renderer, words("not_found"), words("not_found_text")),
+        names=_names(renderer),
+        jsonld_reviews=site.settings.jsonld_reviews,
+    )
+
+
+def documents(renderer: Renderer, made: Frames) -> Iterator[FixedDocument]:
+    """The first page of all reviews."""
+    site = renderer.site
+    page = _listed(renderer, indexed=True)
+    following = None
+    if site.count > LIMIT_DEFAULT:
+        last = site.newest[LIMIT_DEFAULT - 1]
+        following = f"{urls.LIST}?cursor={Cursor(last.date, last.id).encode()}"
+    found = Found(matched=site.count, reviews=site.newest[:LIMIT_DEFAULT], following=following)
+    pages = RequestPages(made, renderer.templates)
+    _try(pages)
+    content = pages.listed(SearchQuery(), found, _list_frame(renderer, page))
+    headers = renderer.headers(page)
+    yield FixedDocument(
+        path=page.path,
+        media_type=HTML,
+        content=content,
+        headers=headers,
+        others={"text/markdown": urls.LIST_MARKDOWN},
+    )
+    yield FixedDocument(
+        path=urls.LIST_MARKDOWN,
+        media_type=MARKDOWN,
+        content=pages.listed_markdown(found),
+        headers={"Link": f'<{site.base_url}{page.path}>; rel="canonical"'},
+    )
+
+
+def _listed(renderer: Renderer, *, indexed: bool) -> Page:
+    site, words = renderer.site, renderer.words
+    facts = {"name": site.business.name, "count": renderer.language.number(site.count)}
+    trail = ((site.business.name, urls.HOME), (words("all_reviews"), urls.LIST))
+    return Page(
+        path=urls.LIST,
+        title=words("reviews_title", **facts),
+        description=words("reviews_description", **facts),
+        template="reviews.html",
+        twin=urls.LIST_MARKDOWN if indexed else None,
+        script=structured_data.script(
+            structured_data.graph(structured_data.breadcrumbs(site.base_url, trail))
+        )
+        if indexed
+        else None,
+        indexed=indexed,
+    )
+
+
+def _list_frame(renderer: Renderer, page: Page) -> Frame:
+    return frame(
+        renderer,
+        page,
+        form=slot("form"),
+        found=slot("found"),
+        choices=_names(renderer).items(),
+        years=renderer.site.years(),
+    )
+
+
+def _message(renderer: Renderer, heading: str, text: str) -> str:
+    page = Page(
+        path="",
+        title=heading,
+        description=text,
+        template="message.html",
+        indexed=False,
+        dated=False,
+    )
+    return renderer.text(page, heading=heading, text=text)
+
+
+def _names(renderer: Renderer) -> dict[str, tuple[str, ...]]:
+    """What the form offers, by parameter; only what the insights have."""
+    insights = renderer.site.insights or Insights()
+    entities = insights.entities
+    listed = {
+        "mentions_technician": entities.technicians,
+        "mentions_service": entities.services,
+        "mentions_aspect": insights.aspects,
+        "mentions_problem": entities.problems,
+        "mentions_topic": insights.topics,
+        "mentions_area": entities.service_areas,
+    }
+    return {
+        parameter: tuple(named(each).label or "" for each in entries[:_CHOICES])
+        for parameter, entries in listed.items()
+        if entries
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a search has found."""
+
+    matched: int
+    reviews: Sequence[Review]
+    following: str | None = None
+    """The address of the next page."""
+
+
+class RequestPages:
+    """Puts pages together for requests.
+
+    Args:
+        made: Of the snapshot.
+        templates: The same as it has, where they are compiled already.
+    """
+
+    def __init__(self, made: Frames, templates: Templates | None = None) -> None:
+        self.frames = made
+        self._templates = templates or made.templates_for_requests()
+        self._language = language_of(made.business.language)
+        self._cards = Cards(self._language, self._words, made.business.name)
+        self._form = Form(self._templates, self._words, tuple(made.names))
+
+    def review(self, review: Review) -> bytes:
+        """The page of one review."""
+        made, name = self.frames, self.frames.business.name
+        author = review.author[:_MAX_NAME]
+        path = urls.permalink(review.id)
+        heading = self._words("review_heading", author=author)
+        title = f"{heading} · {name}"
+        date = self._language.date(review.date)
+        description = review.text or f"{self._words('stars', rating=review.rating)}, {date}."
+        return made.review.fill(
+            {
+                "path": escape(path),
+                "title": _escaped(title),
+                "description": _escaped(shortened(description)),
+                "twin": escape(f"{path}.md"),
+                "script": structured_data.script(self._graph(review)),
+                "heading": _escaped(heading),
+                "cards": self._templates.render(
+                    "card.html", cards=self._cards.of((review,)), level=2, original=True
+                ),
+            }
+        )
+
+    def review_markdown(self, review: Review) -> bytes:
+        """The same as Markdown."""
+        return self._templates.render(
+            "review.md",
+            heading=self._words("review_heading", author=review.author[:_MAX_NAME]),
+            cards=self._cards.of((review,)),
+            base_url=self.frames.base_url,
+        ).encode()
+
+    def _graph(self, review: Review) -> structured_data.Node:
+        made = self.frames
+        base_url, business = made.base_url, made.business
+        trail = (
+            (business.name, urls.HOME),
+            (self._words("all_reviews"), urls.LIST),
+            (review.author[:_MAX_NAME], urls.permalink(review.id)),
+        )
+        crumbs = structured_data.breadcrumbs(base_url, trail)
+        if not made.jsonld_reviews:
+            return structured_data.graph(crumbs)
+        node = structured_data.review_node(base_url, review, business.name)
+        node["itemReviewed"] = structured_data.brief(base_url, business)
+        return structured_data.graph(node, crumbs)
+
+    def listed(self, query: SearchQuery, found: Found, within: Frame | None = None) -> bytes:
+        """A page of reviews.
+
+        Args:
+            query: What was searched for.
+            found: What was found.
+            within: Another frame than that of pages with parameters.
+        """
+        first = query.first_page()
+        cards = self._templates.render(
+            "list.html",
+            matched=found.matched,
+            cards=self._cards.of(found.reviews),
+            level=2,
+            original=False,
+            following=found.following,
+            later=query.cursor is not None,
+            first=f"{urls.LIST}?{first}" if first else urls.LIST,
+        )
+        filled = self._form.render(dict(parse_qsl(first)))
+        return (within or self.frames.listed).fill({"form": filled, "found": cards})
+
+    def listed_markdown(self, found: Found) -> bytes:
+        """The same as Markdown."""
+        return self._templates.render(
+            "reviews.md",
+            matched=found.matched,
+            cards=self._cards.of(found.reviews),
+            following=found.following,
+            base_url=self.frames.base_url,
+        ).encode()
+
+    def invalid(self, query: bytes, issues: Sequence[Issue]) -> bytes:
+        """The page that says what is wrong with the parameters, beside each."""
+        values = parse_qsl(query.decode("latin-1"), encoding="utf-8", errors="replace")
+        known = {name: text[:_MAX_VALUE] for name, text in values if name in form.NAMES}
+        wrong: dict[str, list[str]] = {}
+        for issue in issues:
+            name = issue.path[0]
+            label = self._words(f"field_{name}")
+            said = issue.message.removeprefix(f"{name} ")
+            wrong.setdefault(name, []).append(f"{label} {said}")
+        return self.frames.listed.fill({"form": self._form.render(known, wrong), "found": ""})
+
+    def _words(self, key: str, **values: object) -> str:
+        return self._language.isolated(fill_in(self.frames.words, key, values))
+
+
+def _try(pages: RequestPages) -> None:
+    """Render what only requests ask for, so that a faulty template is refused and not met by a client.
+
+    Raises:
+        TemplateError: There is one.
+    """
+    day = datetime.date(2000, 1, 1)
+    reply = OwnerReply(text="text", date=day)
+    review = Review(
+        id="id", author="name", rating=1, date=day, text="text", source="source",
+        source_url="https://source.example/", owner_reply=reply, verified=True,
+    )  # fmt: skip
+    found = Found(matched=2, reviews=(review,), following=urls.LIST)
+    issues = [Issue(code="", path=(each.name,), message="") for each in SEARCH_PARAMETERS]
+    pages.review(review)
+    pages.review_markdown(review)
+    pages.listed(SearchQuery(cursor=Cursor(day, "id")), found)
+    pages.listed_markdown(found)
+    pages.invalid(b"", issues)
+
+
+def shortened(text: str, most: int = 155) -> str:
+    """The beginning of a text in one line, as search engines show it."""
+    line = " ".join(text[: 4 * most].split())
+    return line if len(line) <= most else line[: most - 1].rsplit(" ", 1)[0] + "…"
+
+
+def _escaped(text: str) -> Markup:
+    return escape(printed(text))

@@ -1,0 +1,70 @@
+"""robots.txt: what crawlers may read (RFC 9309, contentsignals.org, pages.md 5)."""
+
+from typing import Final, Literal
+
+from reviewsd.http1 import urls
+
+Crawlers = Literal["all", "no-training", "no-ai", "none"]
+"""Whom the operator lets in (``crawlers``)."""
+
+TRAINING: Final = (
+    "GPTBot",
+    "ClaudeBot",
+    "Google-Extended",
+    "Applebot-Extended",
+    "CCBot",
+    "Bytespider",
+)
+"""Agents that collect texts for training models."""
+
+ANSWERING: Final = ("OAI-SearchBot", "ChatGPT-User", "Claude-SearchBot", "PerplexityBot")
+"""Agents of AI products that read a page to answer with it."""
+
+_FILTERED: Final = "Disallow: /reviews?"  # endless: every combination of filters is an address
+_NOTHING: Final = "Disallow: /"
+
+_SIGNALS: Final[dict[Crawlers, str]] = {
+    "all": "search=yes, ai-input=yes, ai-train=yes",
+    "no-training": "search=yes, ai-input=yes, ai-train=no",
+    "no-ai": "search=yes, ai-input=no, ai-train=no",
+    "none": "search=no, ai-input=no, ai-train=no",
+}
+_REFUSED: Final[dict[Crawlers, tuple[str, ...]]] = {
+    "all": (),
+    "no-training": TRAINING,
+    "no-ai": (*TRAINING, *ANSWERING),
+    "none": (),
+}
+
+
+def render(base_url: str, crawlers: Crawlers, *, sitemap: bool = True) -> bytes:
+    """The document.
+
+    Args:
+        base_url: Origin of the sitemap, without a slash at its end.
+        crawlers: Who may read.
+        sitemap: Whether there is one.
+    """
+    signal = f"Content-Signal: {_SIGNALS[crawlers]}"
+    if crawlers == "none":
+        return _document((("User-agent: *", signal, _NOTHING),))
+    # A crawler that is named reads its own group only (RFC 9309 2.2.1): so each group says it all.
+    rules = (signal, "Allow: /", _FILTERED)
+    refused = _REFUSED[crawlers]
+    allowed = tuple(each for each in (*TRAINING, *ANSWERING) if each not in refused)
+    return _document(
+        (
+            ("User-agent: *", *rules),
+            (*_agents(allowed), *rules) if allowed else (),
+            (*_agents(refused), signal, _NOTHING) if refused else (),
+            (f"Sitemap: {base_url}{urls.SITEMAP}",) if sitemap else (),
+        )
+    )
+
+
+def _agents(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"User-agent: {name}" for name in names)
+
+
+def _document(groups: tuple[tuple[str, ...], ...]) -> bytes:
+    return "\n\n".join("\n".join(group) for group in groups if group).encode() + b"\n"

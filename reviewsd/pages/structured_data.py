@@ -1,0 +1,178 @@
+"""The pages as schema.org has them: one ``@graph``, honest (pages.md 5).
+
+A review says where it is from: ``isBasedOn`` is the original, ``publisher`` the platform. What is not shown on
+the page is not in its data either.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+import msgspec
+from markupsafe import Markup
+
+from reviewsd.domain.insights import FaqEntry
+from reviewsd.domain.reviews import AggregateRating, Business, OpeningHours, Review
+from reviewsd.http1 import urls
+from reviewsd.pages.naming import source_name
+
+Node = dict[str, object]
+
+_TYPES = Path(__file__).parent / "local_business_types.json"
+_MAX_NAME = 99
+"""Characters of an author's name, as Google's documentation has it."""
+
+
+@cache
+def _types() -> frozenset[str]:
+    """The subtypes of LocalBusiness (schema.org 30.0)."""
+    return frozenset(msgspec.json.decode(_TYPES.read_bytes())["types"])
+
+
+def graph(*nodes: Node) -> Node:
+    """All that a page says."""
+    return {"@context": "https://schema.org", "@graph": list(nodes)}
+
+
+def script(node: Node) -> Markup:
+    """Structured data as it stands in a page: nothing in it ends the script (HTML 4.12.1.3)."""
+    text = msgspec.json.encode(node).decode()
+    for character in "<>&'":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)  # noqa: S704  escaped just above
+
+
+def website(base_url: str, business: Business) -> Node:
+    """The site as such."""
+    return {
+        "@type": "WebSite",
+        "@id": f"{base_url}/#website",
+        "url": f"{base_url}/",
+        "name": business.name,
+        "inLanguage": business.language,
+        "publisher": {"@id": f"{base_url}/#business"},
+    }
+
+
+def business_node(base_url: str, business: Business) -> Node:
+    """The business: what it is called, where it is, when it is open."""
+    geo = business.geo
+    node: Node = {
+        **brief(base_url, business),
+        "description": business.description,
+        "telephone": business.phone,
+        "email": business.email,
+        "url": business.url or f"{base_url}/",
+        "logo": business.logo_url,
+        "image": business.logo_url or f"{base_url}{urls.CARD}",
+        "geo": geo
+        and {"@type": "GeoCoordinates", "latitude": geo.latitude, "longitude": geo.longitude},
+        "openingHoursSpecification": [_opening(each) for each in business.hours],
+        "areaServed": list(business.service_areas),
+        "sameAs": list(business.social_urls),
+    }
+    return _filled(node)
+
+
+def brief(base_url: str, business: Business) -> Node:
+    """Which business a review is of."""
+    address = business.address
+    return _filled(
+        {
+            "@type": business.category if business.category in _types() else "LocalBusiness",
+            "@id": f"{base_url}/#business",
+            "name": business.name,
+            "address": address
+            and _filled(
+                {
+                    "@type": "PostalAddress",
+                    "streetAddress": address.street,
+                    "addressLocality": address.city,
+                    "addressRegion": address.region,
+                    "postalCode": address.postal_code,
+                    "addressCountry": address.country,
+                }
+            ),
+        }
+    )
+
+
+def aggregate(rating: AggregateRating) -> Node:
+    """The rating of the business, nested in its node."""
+    return {
+        "@type": "AggregateRating",
+        "ratingValue": rating.rating_value,
+        "reviewCount": rating.review_count,
+        "bestRating": rating.best_rating,
+        "worstRating": rating.worst_rating,
+    }
+
+
+def review_node(base_url: str, review: Review, reply_from: str) -> Node:
+    """A review, nested in the business's node, or with ``itemReviewed`` on its own page."""
+    reply = review.owner_reply
+    return _filled(
+        {
+            "@type": "Review",
+            "@id": base_url + urls.permalink(review.id),
+            "author": {"@type": "Person", "name": review.author[:_MAX_NAME]},
+            "datePublished": review.date.isoformat(),
+            "reviewRating": {
+                "@type": "Rating",
+                "ratingValue": review.rating,
+                "bestRating": 5,
+                "worstRating": 1,
+            },
+            "reviewBody": review.text,
+            "isBasedOn": review.source_url,
+            "publisher": {"@type": "Organization", "name": source_name(review.source)},
+            "comment": reply
+            and {
+                "@type": "Comment",
+                "text": reply.text,
+                "dateCreated": reply.date.isoformat(),
+                "author": {"@type": "Organization", "name": reply_from},
+            },
+        }
+    )
+
+
+def questions(base_url: str, faq: Iterable[FaqEntry]) -> Node:
+    """The questions and their answers."""
+    return {
+        "@type": "FAQPage",
+        "@id": f"{base_url}/#faq",
+        "mainEntity": [
+            {
+                "@type": "Question",
+                "name": each.question,
+                "acceptedAnswer": {"@type": "Answer", "text": each.answer},
+            }
+            for each in faq
+        ],
+    }
+
+
+def breadcrumbs(base_url: str, trail: Iterable[tuple[str, str]]) -> Node:
+    """Where a page is: (name, path) from the home page down."""
+    return {
+        "@type": "BreadcrumbList",
+        "itemListElement": [
+            {"@type": "ListItem", "position": at, "name": name, "item": base_url + path}
+            for at, (name, path) in enumerate(trail, 1)
+        ],
+    }
+
+
+def _opening(hours: OpeningHours) -> Node:
+    return {
+        "@type": "OpeningHoursSpecification",
+        "dayOfWeek": f"https://schema.org/{hours.day.capitalize()}",
+        "opens": hours.opens.replace("24:00", "23:59"),
+        "closes": hours.closes.replace("24:00", "23:59"),  # no consumer knows 24:00
+    }
+
+
+def _filled(node: Mapping[str, object]) -> Node:
+    """A node without the members that say nothing."""
+    return {name: value for name, value in node.items() if value not in (None, "", [], {})}

@@ -1,0 +1,189 @@
+"""Pages that are made for a request: ``/r/{id}``, and ``/reviews`` with parameters (pages.md 1, 2).
+
+Everything about them was rendered when the snapshot was published, but for the reviews that are asked for. The
+entity tag of ``/r/{id}`` is made of its frame and of that review: it survives the changes of others.
+"""
+
+import hashlib
+from collections.abc import Generator
+from dataclasses import replace
+from urllib.parse import unquote_to_bytes
+
+import msgspec
+from werkzeug.exceptions import NotFound
+
+from reviewsd.domain.parameters import InvalidParametersError, read_query
+from reviewsd.domain.reviews import Review
+from reviewsd.domain.search_query import SearchQuery
+from reviewsd.http1 import problems, urls
+from reviewsd.http1.request import Request
+from reviewsd.http1.responses import Response, Responses
+from reviewsd.pages.document import HTML, MARKDOWN
+from reviewsd.pages.frames import Frames, decode
+from reviewsd.pages.reviews import Found, RequestPages
+from reviewsd.runtime.cooperative import RETRY_SOON
+from reviewsd.snapshot.snapshots import Snapshot
+from reviewsd.web.memory import MemoryFullError
+from reviewsd.web.reads import Answer, Reads, entity_tag
+
+_TWIN = ".md"
+_SEGMENTS = 2
+"""Slashes in the path of a review's page: those of its id are escaped."""
+
+_BUSY = replace(problems.NO_ROOM, detail="Too much is being sent at this moment; try again.")
+
+_review = msgspec.json.Decoder(Review)
+
+
+class _Published:
+    """What the pages of a snapshot are made of."""
+
+    def __init__(self, snapshot: Snapshot, made: Frames, responses: Responses) -> None:
+        self.snapshot = snapshot
+        self.pages = RequestPages(made)
+        self.digest = _digest(made)
+        stable = (made.review, made.words, made.templates, made.business, made.headers)
+        self.review_digest = _digest((*stable, made.jsonld_reviews))
+        """Of all that the page of a review is made of, but for the review."""
+        self.link = made.headers["Link"]
+        self._headers = made.headers
+        self._responses = responses
+        self.failed = responses.header_block({**made.headers, "Cache-Control": "no-store"})
+        self.gone = made.gone.encode()
+
+    def block(self, link: str) -> bytes:
+        """The header fields of a page, with one more link."""
+        joined = f"{self.link}, {link}" if link else self.link
+        return self._responses.header_block({**self._headers, "Link": joined})
+
+
+class PageReads:
+    """Answers for pages that are made for a request.
+
+    Args:
+        reads: Answers with fixed documents; what it answers with is told which page says that there is
+            nothing.
+    """
+
+    def __init__(self, reads: Reads) -> None:
+        self._responses = reads.responses
+        self._workload = reads.workload
+        self._reads = reads
+        self._published: _Published | None = None
+        reads.snapshots.observe(self._use)
+
+    def _use(self, snapshot: Snapshot) -> None:
+        content = snapshot.pages
+        if content is None:
+            self._published = None
+            self._responses.not_found_page = None
+            return
+        made = decode(content)
+        published = _Published(snapshot, made, self._responses)
+        self._published = published
+        self._responses.not_found_page = (published.failed, made.nothing.encode())
+
+    def _now(self) -> _Published:
+        if self._published is None:
+            raise NotFound
+        return self._published
+
+    def review(self, request: Request) -> Response:
+        """The page of one review, as HTML or, with ``.md`` after its id, as Markdown."""
+        published = self._now()
+        path = unquote_to_bytes(request.path).decode()
+        review_id = path[len(urls.REVIEW) :]
+        if request.path.count(b"/") != _SEGMENTS:
+            raise NotFound
+        snapshot, twin = published.snapshot, False
+        position = snapshot.position(review_id)
+        if position is None and review_id.endswith(_TWIN):
+            position, twin = snapshot.position(review_id.removesuffix(_TWIN)), True
+        if position is None:
+            return self._responses.page_error(404, published.failed, published.gone)
+        review = _review.decode(snapshot.records.at(position))
+        own = urls.permalink(review.id)
+        pages = published.pages
+        tag = entity_tag(published.review_digest + b"md" * twin, snapshot.digests.of((position,)))
+        if twin:
+            link = f'<{pages.frames.base_url}{own}>; rel="canonical"'
+            return self._responses.page(
+                request,
+                published.block(link),
+                tag,
+                MARKDOWN,
+                lambda: pages.review_markdown(review),
+            )
+        link = f'<{own}{_TWIN}>; rel="alternate"; type="text/markdown"'
+        return self._responses.page(
+            request, published.block(link), tag, HTML, lambda: pages.review(review)
+        )
+
+    def reviews(self, request: Request) -> Answer:
+        """A page of all reviews, or of those that match the parameters."""
+        published = self._now()
+        given = _without_blanks(request.query)
+        if not given:
+            return self._reads.document(request)
+        try:
+            query = read_query(given)
+        except InvalidParametersError as error:
+            return self._invalid(published, given, error)
+        if query == SearchQuery():
+            return self._reads.document(request)
+        return self._workload.run(request, self._search(request, query, published))
+
+    def _search(
+        self, request: Request, query: SearchQuery, published: _Published
+    ) -> Generator[None, None, Response]:
+        snapshot, pages = published.snapshot, published.pages
+        try:
+            hits = yield from snapshot.search(query)
+        except InvalidParametersError as error:  # a name that fits several
+            return self._invalid(published, query.canonical().encode(), error)
+        found = hits.positions
+        cursor = snapshot.cursor(hits)
+        following, link = None, ""
+        if cursor is not None:
+            first = query.first_page()
+            following = f"{urls.LIST}?{first}{'&' if first else ''}cursor={cursor.encode()}"
+            link = f'<{following}>; rel="next"'
+        facts = b"%b %d %d %b " % (
+            published.digest,
+            hits.matched,
+            hits.more,
+            query.canonical().encode(),
+        )
+
+        def body() -> bytes:
+            reviews = [_review.decode(snapshot.records.at(each)) for each in found]
+            return pages.listed(
+                query, Found(matched=hits.matched, reviews=reviews, following=following)
+            )
+
+        response = self._responses.page(
+            request,
+            published.block(link),
+            entity_tag(facts, snapshot.digests.of(found)),
+            HTML,
+            body,
+        )
+        try:
+            return self._workload.admit(request, response)
+        except MemoryFullError:
+            return self._responses.problem(request, _BUSY, (RETRY_SOON,))
+
+    def _invalid(
+        self, published: _Published, query: bytes, error: InvalidParametersError
+    ) -> Response:
+        content = published.pages.invalid(query, error.issues)
+        return self._responses.page_error(400, published.failed, content)
+
+
+def _without_blanks(query: bytes) -> bytes:
+    """A query string without what was left blank in a form."""
+    return b"&".join(part for part in query.split(b"&") if part.partition(b"=")[2])
+
+
+def _digest(of: object) -> bytes:
+    return hashlib.sha256(msgspec.json.encode(of)).digest()

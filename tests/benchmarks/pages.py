@@ -1,0 +1,131 @@
+"""What pages cost beside what is asked anyway: at publication, and for a request (pages.md 4).
+
+    python -m tests.benchmarks.pages DATA STATE [--compile]
+
+It publishes a data directory into a state directory, unless there is a snapshot, and says in CPU milliseconds
+what pages add: ``/r/{id}`` to the request itself, a filtered ``/reviews`` to the same search. ``--compile`` publishes with pages and
+without, and says the difference.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import msgspec
+from twisted.internet.task import Clock
+
+from reviewsd.domain.dataset import load
+from reviewsd.domain.reviews import Review
+from reviewsd.http1 import urls
+from reviewsd.http1.request import Request
+from reviewsd.http1.responses import Responses
+from reviewsd.pages import publication, reviews
+from reviewsd.pages.rendering import Renderer
+from reviewsd.publish import site as sites
+from reviewsd.publish.compiler import Settings
+from reviewsd.publish.job import Job, PublicationOrder
+from reviewsd.publish.publication import publish
+from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.web.pages import PageReads
+from reviewsd.web.reads import Reads
+from tests.support.workload import workload
+
+SETTINGS = Settings(base_url="https://reviews.example", authority="reviews.example", year=2025)
+QUERIES = (b"query=boiler", b"min_rating=4&mentions_technician=sam", b"rating=1")
+_ROUNDS = 400
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("data", type=Path)
+    parser.add_argument("state", type=Path)
+    parser.add_argument("--compile", action="store_true")
+    options = parser.parse_args()
+    if options.compile:
+        _compiling(options.data)
+        return
+    order = PublicationOrder(
+        data_dir=str(options.data),
+        snapshots=str(options.state),
+        settings=SETTINGS,
+        max_bytes=1 << 31,
+        insights="file",
+    )
+    if not (options.state / "current").exists():
+        outcome = publish(Job(order=order, version="1", now=0.0), lambda *_: None)
+        sys.stdout.write(f"{outcome}\n")
+    _asking(options.state)
+
+
+def _asking(state: Path) -> None:
+    snapshots = Snapshots(state)
+    responses = Responses(SETTINGS.base_url, "public")
+    reads = Reads(snapshots, responses, workload(Clock()))
+    pages = PageReads(reads)
+    snapshots.refresh()
+    snapshot, random = snapshots.current, Random(1)
+    count = snapshot.manifest.review_count
+    ids = [snapshot.id_at(random.randrange(count)) for _ in range(_ROUNDS)]
+    asked = [Request(b"GET", urls.permalink(each).encode()) for each in ids]
+    pages.review(asked[0])  # compiles the templates
+    plain = _each(lambda _: reads.document(Request(b"GET", b"/reviews")), 1)
+    page = _each(lambda at: pages.review(asked[at]), 1)
+    sys.stdout.write(f"{count:,} reviews: /r/{{id}} {page:.3f} ms, a document {plain:.3f} ms\n")
+    for query in QUERIES:
+        request = Request(b"GET", b"/reviews", query)
+        pages.reviews(request)
+        reads.search(request)
+        search = _each(lambda _: reads.search(request), 3)  # noqa: B023  asked at once
+        listed = _each(lambda _: pages.reviews(request), 3)  # noqa: B023  the same
+        sys.stdout.write(
+            f"  /reviews?{query.decode()}: {listed:.3f} ms, the search {search:.3f} ms\n"
+        )
+
+
+def _each(ask: Callable[[int], object], tries: int) -> float:
+    """Milliseconds of CPU of one; the best of some rounds."""
+    best = float("inf")
+    for _ in range(tries + 2):
+        began = time.process_time()
+        for at in range(_ROUNDS):
+            ask(at)
+        best = min(best, (time.process_time() - began) / _ROUNDS)
+    return 1000 * best
+
+
+def _compiling(data: Path) -> None:
+    texts = [data / name for name in ("reviews.json", "insights.json")]
+    insights = texts[1].read_bytes() if texts[1].exists() else None
+    dataset = load(texts[0].read_bytes(), insights)
+    reviews_of = msgspec.json.Decoder(Review)
+    typed = [reviews_of.decode(record.raw) for record in dataset.records[:10_000]]
+    tally = sites.Tally()
+    began = time.process_time()
+    for each in typed:
+        tally.add(each)
+    counting = (time.process_time() - began) / max(len(typed), 1)
+    began = time.process_time()
+    site = sites.make(
+        dataset,
+        SETTINGS.base_url,
+        SETTINGS.pages,
+        tally.statistics(),
+        {},
+    )
+    renderer = Renderer(site)
+    frames = reviews.frames(renderer)
+    made = list(publication.documents(renderer, frames))
+    spent = time.process_time() - began
+    size = sum(len(each.content) for each in made)
+    sys.stdout.write(
+        f"{len(dataset.records):,} reviews: {len(made)} documents, {size:,} bytes, "
+        f"{1000 * spent:.1f} ms; counting {1e9 * counting:.0f} ns a review\n"
+    )
+
+
+if __name__ == "__main__":
+    main()

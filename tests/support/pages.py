@@ -1,0 +1,175 @@
+"""Pages as a browser gets them: published, asked for through the routes, and read as HTML."""
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from twisted.internet.task import Clock
+
+from reviewsd.http1.responses import Responses
+from reviewsd.pages.site import PageSettings
+from reviewsd.publish.job import Outcome
+from reviewsd.server.server import Limits, PublicServer
+from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.web.answerers import answerers
+from reviewsd.web.dispatch import Dispatcher, fast_lane
+from reviewsd.web.klein_site import PublicSite
+from reviewsd.web.pages import PageReads
+from reviewsd.web.reads import Reads
+from tests.support.connections import BASE_URL, Line, ask
+from tests.support.publishing import House
+from tests.support.raw import ReceivedResponse, responses
+from tests.support.workload import workload
+
+DEMO = Path(__file__).parents[2] / "reviewsd/demo"
+VOID = frozenset({"base", "br", "hr", "img", "input", "link", "meta"})
+
+
+class Place:
+    """A business with pages, in a directory.
+
+    Args:
+        place: The directory.
+        fast: Whether the quick look-up is there.
+        settings: Of the pages.
+    """
+
+    def __init__(
+        self, place: Path, *, fast: bool = True, settings: PageSettings | None = None
+    ) -> None:
+        self.house = House(place)
+        self.templates = place / "templates"
+        self.templates.mkdir()
+        order = self.house.order
+        pages = dataclasses.replace(order.settings, pages=settings or PageSettings())
+        self.house.order = msgspec.structs.replace(
+            order, settings=pages, templates_dir=str(self.templates)
+        )
+        self.snapshots = Snapshots(self.house.snapshots)
+        replies = Responses(BASE_URL, "public", lambda: 0.0)
+        reads = Reads(self.snapshots, replies, workload(Clock()))
+        answers = answerers(reads, pages=PageReads(reads))
+        site = PublicSite(reads, answers).resource()
+        lane = fast_lane(reads, answers) if fast else None
+        respond = Dispatcher(site, replies, lane).respond
+        self._server = PublicServer(respond, replies, Clock(), Limits(requests=1_000_000))
+
+    def publish(
+        self,
+        reviews: Sequence[Mapping[str, Any]],
+        business: Mapping[str, Any] | None = None,
+        insights: Mapping[str, Any] | None = None,
+    ) -> Outcome:
+        """Publish a business."""
+        content = {"business": business or {"name": "Acme"}, "reviews": reviews}
+        (self.house.data / "reviews.json").write_text(json.dumps(content))
+        if insights is not None:
+            (self.house.data / "insights.json").write_text(json.dumps(insights))
+        return self.again()
+
+    def again(self) -> Outcome:
+        """Publish what the files say now."""
+        outcome = self.house.publish()
+        self.snapshots.refresh()
+        return outcome
+
+    def get(self, target: str, *fields: str, method: str = "GET") -> ReceivedResponse:
+        """What an address answers."""
+        line = Line()
+        channel = line.protocol = self._server.buildProtocol(None)
+        channel.makeConnection(line)
+        channel.dataReceived(ask(target, *fields, "Connection: close", method=method))
+        heads = (0,) if method == "HEAD" else ()
+        (found,) = responses(line.value(), heads)
+        return found
+
+    def page(self, target: str) -> "Html":
+        """A page that is there."""
+        found = self.get(target)
+        assert 200 == found.status, target
+        return Html(found.body.decode())
+
+
+def demo(place: Path, settings: PageSettings | None = None) -> Place:
+    """The sample business."""
+    reviews = json.loads((DEMO / "reviews.json").read_text())
+    insights = json.loads((DEMO / "insights.json").read_text())
+    found = Place(place, settings=settings)
+    found.publish(reviews["reviews"], reviews["business"], insights)
+    return found
+
+
+@dataclass
+class Element:
+    """A tag with its attributes."""
+
+    name: str
+    attributes: dict[str, str]
+
+
+class Html(HTMLParser):
+    """A page, read.
+
+    Raises:
+        AssertionError: Elements do not end as they begin.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.source = text
+        self.elements: list[Element] = []
+        self.texts: list[str] = []
+        self.scripts: list[str] = []
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert [] == self._open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = [name for name, _ in attrs]
+        assert len(names) == len(set(names)), (tag, attrs)
+        self.elements.append(Element(tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID and tag != "option":
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self._open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "option":
+            return
+        assert tag == self._open.pop()
+
+    def handle_data(self, data: str) -> None:
+        inside = self._open[-1] if self._open else ""
+        (self.scripts if inside == "script" else self.texts).append(data)
+
+    def handle_comment(self, data: str) -> None:
+        raise AssertionError(data)
+
+    def named(self, name: str) -> list[dict[str, str]]:
+        """The attributes of all elements of a name."""
+        return [each.attributes for each in self.elements if each.name == name]
+
+    @property
+    def links(self) -> set[str]:
+        """Where it leads, and what it loads."""
+        values = {
+            each.attributes[name]
+            for each in self.elements
+            for name in ("href", "src", "action")
+            if name in each.attributes
+        }
+        return {value for value in values if not value.startswith("#")}
+
+    @property
+    def text(self) -> str:
+        """All its words, in one line."""
+        return " ".join(" ".join(self.texts).split())

@@ -1,0 +1,53 @@
+"""Sites for tests of pages and documents: small data made by the code that publishes."""
+
+import json
+from typing import Any
+
+import msgspec
+
+from reviewsd.domain.dataset import load
+from reviewsd.domain.reviews import Review
+from reviewsd.pages.site import PageSettings, Site
+from reviewsd.publish import site as sites
+from reviewsd.publish.site import Tally
+
+BASE_URL = "https://reviews.example.com"
+
+
+def review(number: int, **members: object) -> dict[str, object]:
+    """A review as the operator writes it; a higher number is newer."""
+    return {
+        "id": f"r{number}",
+        "author": f"Customer {number}",
+        "rating": 1 + number % 5,
+        "date": f"2026-{1 + number % 12:02}-10",
+        "text": f"Text {number}.",
+        "source": "google",
+        "verified": True,
+        **members,
+    }
+
+
+def site(
+    business: dict[str, object] | None = None,
+    reviews: list[dict[str, object]] | None = None,
+    insights: dict[str, Any] | None = None,
+    base_url: str = BASE_URL,
+    absent: frozenset[str] = frozenset(),
+) -> Site:
+    """A site of these files."""
+    content = {"business": {"name": "Acme Plumbing", **(business or {})}, "reviews": reviews or []}
+    dataset = load(
+        json.dumps(content).encode(), None if insights is None else json.dumps(insights).encode()
+    )
+    tally = Tally()
+    for record in dataset.records:
+        tally.add(msgspec.json.decode(record.raw, type=Review))
+    return sites.make(
+        dataset,
+        base_url,
+        PageSettings(),
+        tally.statistics(),
+        {},
+        absent=absent,
+    )

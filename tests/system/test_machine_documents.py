@@ -1,0 +1,279 @@
+"""Documents for crawlers, agents and developers, from a real daemon with a business of hostile words."""
+
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urldefrag, urljoin
+from urllib.robotparser import RobotFileParser
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from reviewsd.http1 import urls
+from reviewsd.http1.routes import ROUTES
+from tests.support.daemon import BASE_URL, DEMO, Answer, Daemon
+
+NAME = '# Bob & "Sons" </script>]]>\r\nSitemap: https://evil.example/x\n[a](https://evil.example) \u202e'
+IDS = ("plain", "a/b?c#d", "..", "<&'\"%2F")
+
+SETTINGS = """\
+crawlers: no-training
+security:
+  contact: ["mailto:security@example.com"]
+  expires: 2099-01-01T00:00:00Z
+  policy: https://example.com/policy
+mcp:
+  registry_auth: "v=MCPv1; k=ed25519; p=c2VjcmV0"
+"""
+
+MEDIA_TYPES = {
+    urls.LLMS: "text/plain; charset=utf-8",
+    urls.LLMS_FULL: "text/plain; charset=utf-8",
+    urls.ROBOTS: "text/plain; charset=utf-8",
+    urls.SITEMAP: "application/xml",
+    urls.OPENSEARCH: "application/opensearchdescription+xml",
+    urls.API_CATALOG: (
+        'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
+    ),
+    urls.AI_CATALOG: "application/ai-catalog+json",
+    urls.SERVER_CARD: "application/mcp-server-card+json",
+    urls.SERVER_CARD_ALIAS: "application/mcp-server-card+json",
+    urls.SKILLS: "application/json",
+    urls.SKILL: "text/markdown; charset=utf-8",
+    urls.SECURITY: "text/plain; charset=utf-8",
+    urls.REGISTRY_AUTH: "text/plain; charset=utf-8",
+    **dict.fromkeys(urls.DOCUMENTATION, "text/html; charset=utf-8"),
+    **dict.fromkeys(map(urls.twin, urls.DOCUMENTATION), "text/markdown; charset=utf-8"),
+}
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    place = tmp_path_factory.mktemp("machines")
+    write(place, SETTINGS)
+    with Daemon(place, SETTINGS) as running:
+        yield running
+
+
+def write(place: Path, _settings: str) -> None:
+    """The demo's data with hostile words and ids."""
+    (place / "data").mkdir()
+    content = json.loads((DEMO / "reviews.json").read_bytes())
+    content["business"] |= {"name": NAME, "verification_statement": NAME}
+    for given, review_id in zip(content["reviews"], IDS, strict=False):
+        given |= {"id": review_id, "author": NAME, "text": NAME}
+    (place / "data/reviews.json").write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize("path", MEDIA_TYPES)
+def test_a_document_is_served_as_all_reads_are(daemon: Daemon, path: str) -> None:
+    found = daemon.get(path)
+    head = daemon.request("HEAD", path)
+    again = daemon.get(path, {"If-None-Match": found.headers["ETag"]})
+
+    assert (200, MEDIA_TYPES[path]) == (found.status, found.headers["Content-Type"])
+    assert "*" == found.headers["Access-Control-Allow-Origin"]
+    assert (200, b"") == (head.status, head.body)
+    changing = {"Date"}
+    assert [each for each in found.headers.items() if each[0] not in changing] == [
+        each for each in head.headers.items() if each[0] not in changing
+    ]
+    assert (304, b"") == (again.status, again.body)
+    packed = daemon.get(path, {"Accept-Encoding": "gzip"})
+    if packed.headers["Content-Encoding"] == "gzip":
+        assert found.body == gzip.decompress(packed.body)
+        assert len(packed.body) < len(found.body)
+    else:
+        assert found.body == packed.body
+        assert len(found.body) < 1_500
+
+
+def test_every_route_of_these_is_known_here() -> None:
+    """So that whoever adds a document adds its media type, and its links are looked at."""
+    ours = {each.path for each in ROUTES if each.page and not each.open}
+    people = {urls.HOME, urls.LIST, urls.SUMMARY, urls.EMBED, urls.BADGE, urls.ICON}
+    people |= {urls.ICON_ICO, urls.CARD}
+    twins = {each for each in ours if each.endswith((".md", "index.json"))} - set(MEDIA_TYPES)
+    assert ours - people - twins <= set(MEDIA_TYPES)
+
+
+def test_the_api_catalog_names_itself(daemon: Daemon) -> None:
+    """RFC 9727 2: also in the answer to HEAD."""
+    for method in ("GET", "HEAD"):
+        link = daemon.request(method, urls.API_CATALOG).headers["Link"]
+        assert f'<{BASE_URL}{urls.API_CATALOG}>; rel="api-catalog"' == link
+
+
+RELATIONS = ["api-catalog", "service-desc", "service-doc", "describedby", *["alternate"] * 3]
+
+
+@pytest.mark.parametrize(
+    ("path", "more"), [(urls.HOME, ["hub", "self"]), (urls.DEVELOPERS, []), (urls.DATA_REVIEWS, [])]
+)
+def test_pages_lead_to_the_documents(daemon: Daemon, path: str, more: list[str]) -> None:
+    """RFC 8288, 8631, 9727; ``/`` is found by subscribers too (WebSub 4)."""
+    for method in ("GET", "HEAD"):
+        link = daemon.request(method, path).headers["Link"]
+        assert [*RELATIONS, *more] == re.findall(r'rel="([^"]+)"', link)
+
+
+def test_the_digest_of_the_skill_is_that_of_the_bytes(daemon: Daemon) -> None:
+    (entry,) = daemon.get(urls.SKILLS).json()["skills"]
+    served = daemon.get(entry["url"]).body
+    assert f"sha256:{hashlib.sha256(served).hexdigest()}" == entry["digest"]
+
+
+def test_the_card_agrees_with_the_server(daemon: Daemon) -> None:
+    card = daemon.get(urls.SERVER_CARD).json()
+    info = asked(daemon, "initialize", INITIALIZE)["serverInfo"]
+    assert (info["version"], info["title"]) == (card["version"], card["title"])
+    assert info["websiteUrl"] == card["websiteUrl"]
+
+
+def test_words_of_strangers_give_no_orders_to_crawlers(daemon: Daemon) -> None:
+    parser = RobotFileParser()
+    parser.parse(daemon.get(urls.ROBOTS).body.decode().splitlines())
+
+    assert [f"{BASE_URL}/sitemap.xml"] == parser.site_maps()
+    assert not parser.can_fetch("GPTBot", f"{BASE_URL}/")
+    assert parser.can_fetch("PerplexityBot", f"{BASE_URL}/")
+
+
+def test_security_txt_says_what_is_configured(daemon: Daemon) -> None:
+    fields = [line.split(": ", 1) for line in daemon.get(urls.SECURITY).body.decode().splitlines()]
+    assert [
+        ["Contact", "mailto:security@example.com"],
+        ["Expires", "2099-01-01T00:00:00Z"],
+        ["Canonical", f"{BASE_URL}{urls.SECURITY}"],
+        ["Policy", "https://example.com/policy"],
+    ] == fields
+    assert b"v=MCPv1; k=ed25519; p=c2VjcmV0\n" == daemon.get(urls.REGISTRY_AUTH).body
+
+
+def test_what_the_operator_does_not_want_is_not_there(tmp_path: Path) -> None:
+    settings = "crawlers: none\nmcp:\n  server_card: false\n"
+    with Daemon(tmp_path, settings) as daemon:
+        missing = (urls.SECURITY, urls.REGISTRY_AUTH, urls.SERVER_CARD, urls.SERVER_CARD_ALIAS)
+        for path in (*missing, urls.AI_CATALOG, urls.SITEMAP, f"{urls.SITEMAP_PART}1.xml"):
+            found = daemon.get(path)
+            assert 404 == found.status
+            assert f"{BASE_URL}/developers/errors#not-found" == found.json()["type"]
+        assert b"Disallow: /\n" in daemon.get(urls.ROBOTS).body
+        told = (urls.HOME, urls.DEVELOPERS, urls.DEVELOPERS_MCP, urls.LLMS, urls.API_CATALOG)
+        for path in told:
+            body = daemon.get(path).body.decode()
+            assert [] == [each for each in (*missing[2:], urls.AI_CATALOG) if each in body]
+        assert urls.SITEMAP not in daemon.get(urls.DEVELOPERS).body.decode()
+
+
+STATELESS = "2026-07-28"
+META = {
+    "_meta": {
+        "io.modelcontextprotocol/protocolVersion": STATELESS,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+}
+INITIALIZE = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
+
+
+def asked(daemon: Daemon, method: str, params: object) -> Any:  # noqa: ANN401  JSON
+    """The result of a method of MCP."""
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    headers = {"Content-Type": "application/json"}
+    if method != "initialize":
+        headers |= {"MCP-Protocol-Version": STATELESS, "Mcp-Method": method}
+    answer = daemon.request("POST", urls.MCP, headers, json.dumps(body).encode())
+    return answer.json()["result"]
+
+
+class Links(HTMLParser):
+    """The links of a page, and the anchors that it has."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, _tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.anchors |= {given.get("id") or ""}
+        named = (given.get("href"), given.get("src"), given.get("action"))
+        self.found += [each for each in named if each is not None]
+
+
+ABSOLUTE = re.compile(rf"{re.escape(BASE_URL)}[^\s\"'<>`\\)\]]*")
+MARKDOWN = re.compile(r"\]\(([^)\s]+)\)")
+INVALID = "?rating=7&"  # the example of an error
+TARGET = re.compile(r"<([^>]*)>")
+LINK = re.compile(rf"(?:{re.escape(BASE_URL)})?(?:/[^/\s][^\s]*|/|#\S*)?")
+
+
+def links(path: str, answer: Answer) -> set[str]:
+    """The addresses of our origin that an answer leads to, absolute."""
+    kind = answer.headers["Content-Type"] or ""
+    text = answer.body.decode()
+    found = TARGET.findall(answer.headers["Link"] or "")
+    if "html" in kind:
+        found += Links(text).found
+    elif "xml" in kind:
+        for each in ET.fromstring(text).iter():
+            found += [each.text or "", *each.attrib.values()]
+    elif "json" in kind:
+        found += strings(json.loads(text))
+    else:
+        found += MARKDOWN.findall(text)
+        bare = ABSOLUTE.findall(MARKDOWN.sub("", text))
+        found += [each.rstrip(".,:") for each in bare if INVALID not in each]
+    here = {urljoin(BASE_URL + path, each) for each in found if LINK.fullmatch(each)}
+    return {each.replace("{searchTerms}", "boiler") for each in here}
+
+
+def strings(value: object) -> list[str]:
+    """All strings in a value of JSON."""
+    match value:
+        case str():
+            return [value]
+        case list():
+            return [each for item in value for each in strings(item)]
+        case dict():
+            return strings(list(value.values()))
+    return []
+
+
+def test_every_link_to_our_origin_answers(daemon: Daemon) -> None:
+    """From these documents, the pages, the feeds, an error and what agents are answered."""
+    seen: dict[str, Answer] = {}
+    wanted: dict[str, str] = {}
+    for path in (*MEDIA_TYPES, urls.HOME, urls.LIST, urls.JSON_FEED, urls.ATOM_FEED, "/nothing"):
+        seen[path] = daemon.get(path)
+        wanted |= dict.fromkeys(links(path, seen[path]), path)
+    told = [asked(daemon, "initialize", INITIALIZE), asked(daemon, "resources/list", META)]
+    told += [daemon.get(f"{urls.SEARCH}?rating=9").json(), daemon.get(urls.HOME_INDEX).json()]
+    wanted |= dict.fromkeys((each for each in strings(told) if each.startswith(BASE_URL)), "told")
+
+    assert f"{BASE_URL}{urls.DEVELOPERS_ERRORS}#invalid-query" in wanted
+    assert f"{BASE_URL}/r/{quote(IDS[1], safe='')}" in wanted
+    dead = []
+    for link, source in sorted(wanted.items()):
+        address, fragment = urldefrag(link)
+        path = address.removeprefix(BASE_URL) or "/"
+        if path == urls.MCP:  # takes messages alone
+            assert asked(daemon, "initialize", INITIALIZE)
+            continue
+        if path not in seen:
+            seen[path] = daemon.get(path)
+        answer = seen[path]
+        gone = fragment and fragment not in Links(answer.body.decode()).anchors
+        if answer.status != 200 or gone:
+            dead.append(f"{link} of {source}: {answer.status}")
+    assert "" == "\n".join(dead)

@@ -1,0 +1,92 @@
+"""What ``check`` says of the pages' configuration."""
+
+import datetime
+import json
+from pathlib import Path
+
+import pytest
+
+from reviewsd.app.pages import doubts, fault, page_settings
+from reviewsd.config.schema import Config, Pages, Security
+from reviewsd.domain.dataset import load
+from reviewsd.pages.site import PageSettings
+
+NOW = datetime.datetime(2026, 11, 22, 12, tzinfo=datetime.UTC)
+DATASET = load(json.dumps({"business": {"name": "Acme"}, "reviews": []}).encode(), None)
+
+
+def config(folder: Path | None = None, **pages: str) -> Config:
+    templates = None if folder is None else str(folder)
+    return Config(
+        base_url="https://a.example",
+        data_dir=Path("/nowhere"),
+        pages=Pages(templates_dir=templates, **pages),  # type: ignore[arg-type]  # all are texts
+    )
+
+
+def test_the_defaults_are_those_of_pages() -> None:
+    assert PageSettings() == page_settings(config())
+    assert [] == list(doubts(config(), NOW))
+
+
+def test_an_accent_that_is_hard_to_read_is_doubted() -> None:
+    told = (
+        "words in #ffcc00 would be hard to read (contrast 1.4, wanted 4.5); "
+        "the pages have #846a00 in its place"
+    )
+    assert [("pages.accent", told)] == list(doubts(config(accent="#FFCC00"), NOW))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (
+            "home.html",
+            "{{ a",
+            "home.html:1: unexpected end of template, expected 'end of print statement'.",
+        ),
+        (
+            "home.html",
+            "{% if aspects %}\n{{ nobody }}{% endif %}",
+            "home.html:2: UndefinedError: 'nobody' is undefined",
+        ),
+        ("field.html", "{{ 1/0 }}", "field.html:1: ZeroDivisionError: division by zero"),
+        ("words.json", '{"skip": 1}', "words.json: Expected `str`, got `int` - at `$[...]`"),
+    ],
+)
+def test_a_faulty_template_is_named(tmp_path: Path, name: str, text: str, said: str) -> None:
+    (tmp_path / name).write_text(text)
+    assert f"{tmp_path}/{said}" == fault(config(tmp_path), DATASET)
+
+
+def test_other_files_mean_nothing(tmp_path: Path) -> None:
+    (tmp_path / ".home.html.swp").write_text("{{ a")
+    (tmp_path / "README").write_text("{{ a")
+    assert None is fault(config(tmp_path), DATASET)
+
+
+def test_a_folder_that_is_not_there_is_a_fault(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    assert f"pages.templates_dir: cannot read {gone}: no such folder" == fault(
+        config(gone), DATASET
+    )
+
+
+def security(expires: datetime.datetime) -> Config:
+    given = Security(contact=("mailto:a@b.example",), expires=expires)
+    return Config(base_url="https://a.example", data_dir=Path("/data"), security=given)
+
+
+@pytest.mark.parametrize(
+    ("days", "told"),
+    [
+        (-1, ["security.txt expired on 2026-11-21; look its contacts over and set a later time"]),
+        (29, ["security.txt expires on 2026-12-21; look its contacts over and set a later time"]),
+        (30, []),
+        (300, []),
+    ],
+)
+def test_security_txt_is_doubted_a_month_before_it_expires(days: int, told: list[str]) -> None:
+    expiring = security(NOW + datetime.timedelta(days=days))
+
+    assert [("security.expires", each) for each in told] == list(doubts(expiring, NOW))

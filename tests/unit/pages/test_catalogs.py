@@ -1,0 +1,116 @@
+"""Catalogues against the rules of their standards, for any business and any address."""
+
+import re
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reviewsd.http1 import urls
+from reviewsd.pages import catalogs
+from tests.support.site import BASE_URL, review, site
+
+HOSTILE = 'Bob & "Sons" </script>\r\nX: 1 \u202e]]>'
+INSIGHTS = {"aspects": ["punctuality", {"label": HOSTILE}, "price", "work", "words"]}
+
+
+def decoded(content: bytes) -> Any:  # noqa: ANN401  JSON
+    return msgspec.json.decode(content)
+
+
+def test_the_api_catalog_is_a_linkset() -> None:
+    """RFC 9264 4.2: each context has an anchor, each relation an array of targets with href."""
+    found = decoded(catalogs.api_catalog(site()))
+
+    assert ["linkset"] == list(found)
+    by_anchor = {each.pop("anchor"): each for each in found["linkset"]}
+    assert [{"href": f"{BASE_URL}/"}, {"href": f"{BASE_URL}/mcp"}] == (
+        by_anchor[f"{BASE_URL}/.well-known/api-catalog"]["item"]
+    )
+    assert {"service-desc", "service-doc", "status"} == set(by_anchor[f"{BASE_URL}/"])
+    assert {"service-meta", "service-doc"} == set(by_anchor[f"{BASE_URL}/mcp"])
+    for relations in by_anchor.values():
+        for targets in relations.values():
+            for target in targets:
+                assert target["href"].startswith(f"{BASE_URL}/")
+                assert set(target) <= {"href", "type"}
+
+
+def test_without_a_server_card_nothing_leads_to_one() -> None:
+    assert b"server-card" not in catalogs.api_catalog(site(absent=frozenset([urls.SERVER_CARD])))
+
+
+@pytest.mark.parametrize(
+    ("base_url", "name"),
+    [
+        ("https://reviews.example.com", "com.example.reviews/reviews"),
+        ("https://reviews.example.com:8443", "com.example.reviews/reviews"),
+        ("http://127.0.0.1:8080", "127.0.0.1/reviews"),
+        ("http://[2001:db8::1]:8080", "2001-db8--1/reviews"),
+        ("http://localhost", "localhost/reviews"),
+    ],
+)
+def test_the_server_card_keeps_to_its_schema(base_url: str, name: str) -> None:
+    """SEP-2127: name of 3 to 200 characters, title and description of 1 to 100."""
+    here = site({"name": HOSTILE * 5}, base_url=base_url)
+    card = decoded(catalogs.server_card(here, "1.2.3", ("2025-11-25",)))
+
+    assert name == card["name"]
+    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", card["name"])
+    assert 1 <= len(card["title"]) <= 100
+    assert 1 <= len(card["description"]) <= 100
+    assert ("1.2.3", base_url) == (card["version"], card["websiteUrl"])
+    assert [
+        {
+            "type": "streamable-http",
+            "url": f"{base_url}/mcp",
+            "supportedProtocolVersions": ["2025-11-25"],
+        }
+    ] == card["remotes"]
+
+
+@pytest.mark.parametrize("base_url", [BASE_URL, "http://127.0.0.1:8080", "http://[2001:db8::1]"])
+@pytest.mark.parametrize("insights", [None, INSIGHTS])
+def test_the_ai_catalog_keeps_to_the_drafts(base_url: str, insights: dict[str, Any] | None) -> None:
+    """ARD: URN, exactly one of url and data, two to five queries, scalars in metadata."""
+    business: dict[str, object] = {
+        "name": HOSTILE,
+        "category": "Plumber",
+        "phone": "+1-555-0100",
+        "address": {"street": "12 Quay St", "city": "Portsmouth"},
+        "hours": [{"day": "monday", "opens": "08:00", "closes": "17:00"}],
+        "service_areas": ["Dover", "Portsmouth"],
+    }
+    here = site(business, [review(1)], insights, base_url)
+    found = decoded(catalogs.ai_catalog(here, "1.2.3"))
+    (entry,) = found["entries"]
+
+    assert "1.0" == found["specVersion"]
+    assert {"displayName", "identifier", "documentationUrl"} == set(found["host"])
+    assert re.fullmatch(r"urn:air:[a-zA-Z0-9.-]+(:[a-zA-Z0-9._-]+)+", entry["identifier"])
+    assert ("url" in entry) != ("data" in entry)
+    assert entry["type"] == entry["mediaType"] == catalogs.SERVER_CARD
+    assert 2 <= len(entry["representativeQueries"]) <= 5
+    assert all(isinstance(each, str) for each in entry["metadata"].values())
+    assert "12 Quay St, Portsmouth" == entry["metadata"]["address"]
+    assert "Mo 08:00-17:00" == entry["metadata"]["openingHours"]
+
+
+def test_what_the_business_does_not_say_is_left_out() -> None:
+    (entry,) = decoded(catalogs.ai_catalog(site(), "1.2.3"))["entries"]
+
+    assert {} == entry["metadata"]
+
+
+@settings(deadline=None)
+@given(st.text(min_size=1, max_size=200))
+def test_any_name_makes_catalogues(name: str) -> None:
+    here = site({"name": name})
+    for content in (
+        catalogs.ai_catalog(here, "1"),
+        catalogs.server_card(here, "1", ("2025-11-25",)),
+        catalogs.api_catalog(here),
+    ):
+        decoded(content)

@@ -1,0 +1,111 @@
+"""llms.txt and its full form: the structure that llmstxt.org wants, whatever strangers write."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reviewsd.http1 import urls
+from reviewsd.pages import llms
+from tests.support.site import BASE_URL, review, site
+
+LINK = re.compile(r"- \[[^\]]+\]\((https://[^)\s]+)\): .+")
+HOSTILE = "# Buy now\n\n## Data\n- [free](https://evil.example): money\n> quote\r\n```\n\0\u202e"
+INSIGHTS = {
+    "summary": HOSTILE,
+    "aspects": [{"label": HOSTILE, "mention_count": 3, "positive_pct": 66.7}],
+    "entities": {"technicians": ["Sam"], "services": [HOSTILE], "problems": ["no callback"]},
+    "faq": [{"question": HOSTILE, "answer": HOSTILE}],
+}
+
+
+def headings(content: bytes) -> list[str]:
+    return [line for line in content.decode().splitlines() if line.startswith("#")]
+
+
+def test_it_has_the_structure_of_the_standard() -> None:
+    """One H1, then a quotation, then paragraphs, then H2 sections that are lists of links."""
+    content = llms.render(site({"description": "Boilers."}, [review(1)], {}))
+    first, quotation, *rest = content.decode().split("\n\n")
+
+    assert "# Acme Plumbing reviews" == first
+    assert quotation.startswith("> Customer reviews of Acme Plumbing: 2.0 of 5 stars from 1 ")
+    assert "Boilers." == rest[0]
+    assert ["## Data", "## Agents", "## Optional"] == headings(content)[1:]
+    for section in content.decode().split("\n## ")[1:]:
+        for line in section.strip().splitlines()[2:]:
+            assert LINK.fullmatch(line), line
+
+
+def test_the_owner_says_how_reviews_are_checked() -> None:
+    here = site({"verification_statement": "Only *invited* customers.\n# x"})
+
+    assert b"says the business: Only \\*invited\\* customers. \\# x\n" in llms.render(here)
+
+
+def test_there_are_no_links_to_what_there_is_not() -> None:
+    content = llms.render(site(reviews=[review(1)], absent=frozenset([urls.SERVER_CARD])))
+
+    assert b"/insights.json" not in content
+    assert b"server-card" not in content
+
+
+def test_without_reviews_it_says_so() -> None:
+    assert b"There are none yet." in llms.render(site())
+    assert b"All 0 reviews: https://" in llms.render_full(site())
+
+
+def test_strangers_add_neither_headings_nor_links() -> None:
+    reviews = [review(1, author=HOSTILE, text=HOSTILE, owner_reply=None)]
+    reviews += [review(2, owner_reply={"text": HOSTILE, "date": "2026-03-11"})]
+    here = site({"name": HOSTILE, "description": HOSTILE}, reviews, INSIGHTS)
+
+    for content in (llms.render(here), llms.render_full(here)):
+        text = content.decode()
+        assert 1 == len([each for each in headings(content) if each.startswith("# ")])
+        assert None is re.search(r"(?<!\\)\]\(https://evil", text)
+        assert set("\0\u202e\r").isdisjoint(text)
+        assert "```" not in text
+    assert [
+        "## Summary",
+        "## Aspects",
+        "## Technicians",
+        "## Services",
+        "## Problems",
+        "## Questions and answers",
+        "## Newest reviews",
+    ] == [each for each in headings(llms.render_full(here)) if each.startswith("## ")]
+
+
+def test_the_full_form_has_the_newest_reviews_with_their_pages() -> None:
+    content = llms.render_full(site(reviews=[review(each) for each in range(60)])).decode()
+
+    assert 50 == content.count("\n### ")
+    assert f"[Page of this review]({BASE_URL}/r/r59)" in content
+    assert f"All 60 reviews: {BASE_URL}/reviews.json" in content
+
+
+@pytest.mark.parametrize("text", ["word " * 2_000, "★" * 5_000, "#\n" * 3_000])
+def test_the_full_form_stays_small(text: str) -> None:
+    reply = {"text": text, "date": "2026-12-31"}
+    reviews = [review(each, text=text, owner_reply=reply) for each in range(50)]
+    long = {
+        "summary": text,
+        "aspects": [text] * 100,
+        "entities": {name: [text] * 100 for name in ("technicians", "services", "problems")},
+        "faq": [{"question": text, "answer": text}] * 100,
+    }
+    content = llms.render_full(site({"description": text}, reviews, long))
+
+    assert len(content) <= llms.MAX_FULL
+
+
+@settings(deadline=None)
+@given(st.text(max_size=60), st.text(min_size=1, max_size=60))
+def test_any_text_leaves_the_document_as_it_is(text: str, author: str) -> None:
+    plain = site({"description": "x"}, [review(1, text="a", author="b")])
+    here = site({"description": "x"}, [review(1, text=text, author=author)])
+
+    kinds = [re.sub(r" .*", "", each) for each in headings(llms.render_full(plain))]
+    assert kinds == [re.sub(r" .*", "", each) for each in headings(llms.render_full(here))]

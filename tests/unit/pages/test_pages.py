@@ -1,0 +1,409 @@
+"""Pages as browsers get them: whatever the data says, whole, safe, and with no dead link (pages.md)."""
+
+import hashlib
+import json
+import re
+from base64 import b64encode
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from reviewsd.http1 import urls
+from reviewsd.pages.site import PageSettings
+from reviewsd.publish.job import Published, Refused, Unchanged
+from tests.support.connections import BASE_URL
+from tests.support.pages import Html, Place, demo
+
+PAGES = (
+    "/",
+    "/reviews",
+    "/reviews?min_rating=4",
+    "/summary",
+    "/embed",
+    "/r/01M735509D7J01RS7WWV71AR47",
+)
+
+NASTY = "</script><script>alert(1)</script>]]>\"'&<b>\x00\x07\u202e\u2066 {{ 7*7 }} " + "x" * 10_000
+LONG = "https://x.example/" + "a" * 2_000
+IDS = ["a/b?c#d", "..", ".", "a//b", "%2e", "x.md", "a&b;'\"<>", "~"]
+
+
+@pytest.fixture(scope="module")
+def harbor(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    return demo(tmp_path_factory.mktemp("demo"))
+
+
+def review(review_id: str = "a", **members: object) -> dict[str, Any]:
+    known = {"author": "Jane D.", "rating": 4, "date": "2025-03-14", "text": "Good."}
+    return {"id": review_id, **known, "source": "google", "verified": True, **members}
+
+
+def hostile() -> tuple[list[dict[str, Any]], dict[str, Any], dict[str, Any]]:
+    """Texts that would break a page, in every member that holds one."""
+    reply = {"text": NASTY, "date": "2025-03-15"}
+    reviews = [
+        review(each, author=NASTY, text=NASTY, source=NASTY, source_url=LONG, owner_reply=reply)
+        for each in IDS
+    ]
+    business = {
+        "name": NASTY[:200],
+        **dict.fromkeys(("description", "category", "phone", "verification_statement"), NASTY),
+        "email": f"{NASTY}@x.example",
+        "url": LONG,
+        "address": dict.fromkeys(("street", "city", "region", "postal_code", "country"), NASTY),
+        "hours": [{"day": "monday", "opens": "08:00", "closes": "24:00"}],
+        "service_areas": [NASTY],
+        "social_urls": [LONG],
+        "logo_url": LONG,
+        "language": NASTY,
+    }
+    entity = {
+        "id": NASTY,
+        "label": NASTY,
+        "mention_count": 2,
+        "positive_count": 1,
+        "negative_count": 1,
+    }
+    insights = {
+        "model": NASTY,
+        "summary": NASTY,
+        "pull_quote": NASTY,
+        "aspects": [entity],
+        "topics": [entity],
+        "entities": {each: [entity] for each in ("technicians", "services", "problems")},
+        "faq": [{"question": NASTY, "answer": NASTY}],
+    }
+    return reviews, business, insights
+
+
+@pytest.mark.parametrize("target", PAGES)
+def test_nothing_on_a_page_wants_more_than_its_policy_allows(harbor: Place, target: str) -> None:
+    found = harbor.get(target)
+    page = Html(found.body.decode())
+    (policy,) = found.values("content-security-policy")
+    sheet = re.search("<style>(.*?)</style>", page.source, re.DOTALL)
+    assert sheet is not None
+    digest = b64encode(hashlib.sha256(sheet[1].encode()).digest()).decode()
+    ancestors = "*" if target == "/embed" else "'none'"
+    assert f"style-src 'sha256-{digest}'" in policy
+    assert policy.endswith(f"frame-ancestors {ancestors}")
+    assert "unsafe" not in policy
+    assert len(sheet[1]) < 10_000
+    assert not any({"style", "onclick"} & each.attributes.keys() for each in page.elements)
+    assert {"application/ld+json"} >= {each.get("type") for each in page.named("script")}
+    assert not page.named("img")
+
+
+@pytest.mark.parametrize("target", PAGES[:-1])
+def test_each_link_to_us_is_alive(harbor: Place, target: str) -> None:
+    found = harbor.get(target)
+    linked = {part.split(">")[0] for part in ", ".join(found.values("link")).split("<")[1:]}
+    for link in sorted(Html(found.body.decode()).links | linked):
+        address = urlsplit(link)
+        if address.scheme not in {"", "https", "http"} or address.netloc not in {
+            "",
+            "reviews.example",
+        }:
+            continue
+        asked = harbor.get(address._replace(scheme="", netloc="", fragment="").geturl() or "/")
+        assert asked.status in OTHERS.get(address.path, {200}), link
+
+
+OTHERS: Mapping[str, AbstractSet[int]] = {urls.HUB: {404}, urls.MCP: {404}}
+"""What nobody serves in this test."""
+
+
+def test_what_feeds_and_tools_lead_to_is_there(harbor: Place) -> None:
+    feed = json.loads(harbor.get("/api/feed.json").body)
+    assert 50 == len(feed["items"])
+    for item in feed["items"]:
+        assert (
+            item["content_text"].split()[0] in harbor.page(item["url"].removeprefix(BASE_URL)).text
+        )
+    assert 200 == harbor.get(urlsplit(feed["home_page_url"]).path).status
+
+
+def test_the_home_page_comes_in_three_forms(harbor: Place) -> None:
+    kinds = {
+        "*/*": "text/html; charset=utf-8",
+        "text/html,application/xhtml+xml,*/*;q=0.8": "text/html; charset=utf-8",
+        "image/png": "text/html; charset=utf-8",
+        "text/markdown": "text/markdown; charset=utf-8",
+        "application/json": "application/json",
+    }
+    found = {accept: harbor.get("/", f"Accept: {accept}") for accept in kinds}
+    assert kinds == {accept: each.values("content-type")[0] for accept, each in found.items()}
+    assert {("Accept, Accept-Encoding",)} == {
+        tuple(each.values("vary")) for each in found.values() if len(each.body) > 1000
+    }
+    assert 3 == len({each.values("etag")[0] for each in found.values()})
+    packed = harbor.get("/", "Accept-Encoding: gzip")
+    assert len(packed.body) < 20_000
+
+
+@pytest.mark.parametrize("fast", [True, False], ids=["lane", "Klein"])
+def test_hostile_texts_stay_texts(tmp_path: Path, *, fast: bool) -> None:
+    place = Place(tmp_path, fast=fast)
+    reviews, business, insights = hostile()
+    assert isinstance(place.publish(reviews, business, insights), Published)
+    allowed = {"https:", "tel:", "mailto:"}
+    for target in ("/", "/reviews", "/reviews?rating=4", "/embed", "/summary"):
+        page = place.page(target)
+        assert {each.name for each in page.elements} <= ELEMENTS, target
+        for link in page.links:
+            own = link.startswith(("/", BASE_URL)) and not link.startswith("//")
+            assert own or link in {LONG, BASE_URL} or link.split("/")[0] in allowed, link
+        for script in page.scripts:
+            json.loads(script)
+    for each in IDS:
+        page = place.page(urls.permalink(each))
+        graph = json.loads(page.scripts[0])["@graph"]
+        assert BASE_URL + urls.permalink(each) == graph[0]["@id"]
+        assert NASTY == graph[0]["reviewBody"]
+        assert {"rel": "nofollow ugc noopener", "href": LONG} in page.named("a")
+        twin = place.get(f"{urls.permalink(each)}.md")
+        assert 200 == twin.status
+        assert b"<script" not in twin.body.replace(b"\\<", b"")
+
+
+ELEMENTS = frozenset(
+    [
+        "html",
+        "head",
+        "meta",
+        "title",
+        "link",
+        "style",
+        "script",
+        "body",
+        "a",
+        "svg",
+        "defs",
+        "path",
+        "symbol",
+        "use",
+        "g",
+        "rect",
+        "clippath",
+        "header",
+        "div",
+        "span",
+        "nav",
+        "main",
+        "section",
+        "p",
+        "h1",
+        "h2",
+        "h3",
+        "bdi",
+        "ul",
+        "li",
+        "b",
+        "blockquote",
+        "details",
+        "summary",
+        "article",
+        "time",
+        "footer",
+        "form",
+        "label",
+        "input",
+        "select",
+        "option",
+        "datalist",
+        "button",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+    ]
+)
+
+
+def test_markdown_has_no_heading_of_a_customers(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.publish(
+        [review(text="# Buy now\n\n[here](https://evil.example)\n- one", author="a\n# b")]
+    )
+    for target in ("/index.md", "/reviews.md", "/r/a.md"):
+        text = place.get(target).body.decode()
+        assert "\n\\# Buy now\n" in text
+        assert "[here]" not in text
+        assert "\n# b" not in text
+
+
+def test_a_gone_review_and_an_unknown_address_have_pages(harbor: Place) -> None:
+    gone = harbor.get("/r/nobody")
+    assert (404, ["no-store"]) == (gone.status, gone.values("cache-control"))
+    assert "This review is not here" in Html(gone.body.decode()).text
+    browser = "Accept: text/html,application/xhtml+xml,*/*;q=0.8"
+    assert "nothing at this address" in Html(harbor.get("/nope", browser).body.decode()).text
+    assert ["application/json"] == harbor.get("/nope").values("content-type")
+
+
+def test_what_is_wrong_stands_beside_its_field(harbor: Place) -> None:
+    found = harbor.get(
+        "/reviews?rating=9&since=x&query=boiler&min_rating=&limit=0&mentions_aspect="
+    )
+    page = Html(found.body.decode())
+    assert 400 == found.status
+    texts = {each["id"]: each for each in page.named("p") if "id" in each}
+    wrong = {
+        each["name"]: each["aria-describedby"]
+        for each in page.named("input") + page.named("select")
+        if "aria-invalid" in each
+    }
+    assert {"rating": "e-rating-1", "since": "e-since-1", "limit": "e-limit-1"} == wrong
+    assert set(wrong.values()) <= texts.keys()
+    assert "Stars must be at most 5, got 9" in page.text
+    assert {"query": "boiler"}.items() <= {
+        each["name"]: each["value"] for each in page.named("input")
+    }.items()
+
+
+def test_pages_follow_each_other_by_cursor(harbor: Place) -> None:
+    seen: list[str] = []
+    target = "/reviews?min_rating=4"
+    while target:
+        found = harbor.get(target)
+        page = Html(found.body.decode())
+        assert {"name": "robots", "content": "noindex, follow"} in page.named("meta")
+        cards = [each["href"] for each in page.named("a") if each.get("href", "").startswith("/r/")]
+        seen += cards
+        following = [each["href"] for each in page.named("a") if each.get("rel") == "next"]
+        assert (f'<{following[0]}>; rel="next"' in found.values("link")[0]) if following else True
+        target = following[0] if following else ""
+    assert 105 == len(seen) == len(set(seen))
+    first = harbor.page("/reviews")
+    assert not any(each.get("name") == "robots" for each in first.named("meta"))
+    assert (
+        first.source
+        == harbor.page("/reviews?rating=&query=").source
+        == harbor.page("/reviews?x=1").source
+    )
+
+
+def test_the_tag_of_a_review_outlives_the_changes_of_others(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.publish([review("a"), review("b")])
+    tag = place.get("/r/a").values("etag")[0]
+    other = place.get("/r/b").values("etag")[0]
+    place.publish([review("a"), review("b", text="Bad."), review("c", date="2026-01-01")])
+    assert [tag] == place.get("/r/a").values("etag")
+    assert [other] != place.get("/r/b").values("etag")
+    assert 304 == place.get("/r/a", f"If-None-Match: {tag}").status
+    head = place.get("/r/a", method="HEAD")
+    assert (200, b"") == (head.status, head.body)
+    place.publish([review("a")], {"name": "Acme & Sons"})
+    assert [tag] != place.get("/r/a").values("etag")
+
+
+def test_pages_are_the_same_for_the_same_data(tmp_path: Path) -> None:
+    contents = []
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        place = demo(tmp_path / name)
+        current = place.house.current
+        contents.append(
+            {each.name: each.read_bytes() for each in current.iterdir() if "page" in each.name}
+        )
+    assert contents[0] == contents[1]
+    assert len(contents[0]) > 10
+
+
+def test_no_reviews_at_all_is_a_page_too(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.publish([])
+    assert "No reviews yet" in place.page("/").text
+    assert "No review fits." in place.page("/reviews").text
+    assert "No reviews yet" in place.page("/embed").text
+    assert 404 == place.get("/summary").status
+    (script,) = place.page("/").scripts
+    assert "aggregateRating" not in script
+
+
+def test_structured_data_says_what_the_page_shows(harbor: Place, tmp_path: Path) -> None:
+    page = harbor.page("/")
+    website, business, questions = json.loads(page.scripts[0])["@graph"]
+    assert ["WebSite", "Plumber", "FAQPage"] == [
+        each["@type"] for each in (website, business, questions)
+    ]
+    assert {
+        "@type": "AggregateRating",
+        "ratingValue": 4.37,
+        "reviewCount": 122,
+        "bestRating": 5,
+        "worstRating": 1,
+    } == business["aggregateRating"] | {"ratingValue": 4.37}
+    assert 20 == len(business["review"])
+    for each in business["review"]:
+        assert "itemReviewed" not in each
+        assert " ".join(each.get("reviewBody", "").split()) in page.text
+        assert each["publisher"]["name"] in {"Google", "Trustpilot", "Facebook", "Yelp"}
+    assert "23:59" in {each["closes"] for each in business["openingHoursSpecification"]}
+    own = json.loads(harbor.page("/r/01M739YG0D19M9F73VGTYNH9RZ").scripts[0])["@graph"][0]
+    assert {"@type", "@id", "name", "address"} == own["itemReviewed"].keys()
+    assert own["isBasedOn"].startswith("https://google.example/")
+    quiet = demo(tmp_path, PageSettings(jsonld_reviews=False))
+    assert "aggregateRating" not in quiet.page("/").scripts[0]
+    assert "Review" not in quiet.page("/r/01M739YG0D19M9F73VGTYNH9RZ").scripts[0].replace(
+        "All reviews", ""
+    )
+
+
+def test_without_pages_there_are_none(tmp_path: Path) -> None:
+    place = Place(tmp_path, settings=PageSettings(enabled=False))
+    place.publish([review()])
+    assert {404} == {place.get(target).status for target in ("/", "/reviews", "/r/a", "/embed")}
+    assert 200 == place.get("/reviews.json").status
+
+
+def test_a_faulty_template_is_refused_and_the_last_good_pages_stay(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.publish([review()])
+    (place.templates / "style.css").write_text("body { color: red }")
+    assert isinstance(place.again(), Published)
+    assert "<style>body{color:red}</style>" in place.page("/").source
+    for name, text, said in (
+        ("home.html", "{% if %}", "home.html:1: Expected an expression"),
+        ("card.html", "a\n{{ nobody }}", "card.html:2: UndefinedError: 'nobody' is undefined"),
+        ("form.html", "{{ 1/0 }}", "form.html:1: ZeroDivisionError"),
+        ("words.json", "[]", "words.json: Expected `object`, got `array`"),
+        ("words.json", '{"home": "{oops}"}', "words.json: \"home\": KeyError('oops')"),
+    ):
+        (place.templates / name).write_text(text)
+        outcome = place.again()
+        assert isinstance(outcome, Refused), name
+        assert outcome.problems[0].startswith(f"{place.templates}/{said}")
+        assert "<style>body{color:red}</style>" in place.page("/r/a").source
+        (place.templates / name).unlink()
+    (place.templates / "words.json").write_text('{"all_reviews": "Alle Bewertungen"}')
+    assert isinstance(place.again(), Published)
+    assert "Alle Bewertungen" in place.page("/r/a").text
+    assert isinstance(place.again(), Unchanged)
+
+
+@pytest.mark.parametrize(
+    ("language", "direction", "date"),
+    [
+        ("en-GB", "ltr", "14 March 2025"),
+        ("de", "ltr", "14. März 2025"),
+        ("ar", "rtl", "2025-03-14"),
+        ("pa-Arab", "rtl", "2025-03-14"),
+    ],
+)
+def test_a_page_is_in_the_language_of_the_business(
+    tmp_path: Path, language: str, direction: str, date: str
+) -> None:
+    place = Place(tmp_path)
+    place.publish([review()], {"name": "Acme", "language": language})
+    page = place.page("/r/a")
+    assert [{"lang": language, "dir": direction}] == page.named("html")
+    assert date in page.text

@@ -1,0 +1,62 @@
+from typing import get_args
+from urllib.robotparser import RobotFileParser
+
+import pytest
+
+from reviewsd.pages import robots
+from reviewsd.pages.robots import ANSWERING, TRAINING, Crawlers
+
+BASE = "https://reviews.example.com"
+NOBODY = "SomeCrawler"
+
+
+def parsed(crawlers: Crawlers) -> RobotFileParser:
+    parser = RobotFileParser()
+    parser.parse(robots.render(BASE, crawlers).decode().splitlines())
+    return parser
+
+
+@pytest.mark.parametrize(
+    ("crawlers", "refused"),
+    [
+        ("all", set()),
+        ("no-training", set(TRAINING)),
+        ("no-ai", {*TRAINING, *ANSWERING}),
+        ("none", {*TRAINING, *ANSWERING, NOBODY}),
+    ],
+)
+def test_who_is_let_in(crawlers: Crawlers, refused: set[str]) -> None:
+    parser = parsed(crawlers)
+    agents = {*TRAINING, *ANSWERING, NOBODY}
+
+    assert refused == {each for each in agents if not parser.can_fetch(each, f"{BASE}/r/1")}
+    assert ([f"{BASE}/sitemap.xml"] if crawlers != "none" else None) == parser.site_maps()
+
+
+@pytest.mark.parametrize("crawlers", get_args(Crawlers))
+def test_every_group_says_all_of_it(crawlers: Crawlers) -> None:
+    """A crawler reads the group that names it, and no other (RFC 9309 2.2.1)."""
+    content = robots.render(BASE, crawlers).decode()
+    groups = [each.splitlines() for each in content.split("\n\n") if each.startswith("User")]
+
+    for group in groups:
+        rules = [line for line in group if not line.startswith("User-agent: ")]
+        assert rules[0].startswith("Content-Signal: search=")
+        assert rules[1:] in (["Allow: /", "Disallow: /reviews?"], ["Disallow: /"])
+    named = [line for group in groups for line in group if line.startswith("User-agent: ")]
+    assert len(named) == len(set(named))
+
+
+@pytest.mark.parametrize(
+    ("crawlers", "signal"),
+    [
+        ("all", "search=yes, ai-input=yes, ai-train=yes"),
+        ("no-training", "search=yes, ai-input=yes, ai-train=no"),
+        ("no-ai", "search=yes, ai-input=no, ai-train=no"),
+        ("none", "search=no, ai-input=no, ai-train=no"),
+    ],
+)
+def test_the_signals_say_the_same(crawlers: Crawlers, signal: str) -> None:
+    lines = robots.render(BASE, crawlers).decode().splitlines()
+
+    assert {f"Content-Signal: {signal}"} == {x for x in lines if x.startswith("Content-Signal")}

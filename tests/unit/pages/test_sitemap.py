@@ -1,0 +1,93 @@
+import datetime
+from collections.abc import Iterator
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from reviewsd.pages import sitemap
+from reviewsd.pages.sitemap import Entry
+
+BASE = "https://reviews.example.com"
+DAY = datetime.date(2026, 11, 10)
+PAGES = [Entry(f"{BASE}/", DAY), Entry(f"{BASE}/developers", None)]
+NAMESPACE = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
+
+
+def reviews(first: int, count: int) -> Iterator[Entry]:
+    for number in range(first, first + count):
+        yield Entry(f"{BASE}/r/{number}", DAY + datetime.timedelta(days=number // 50))
+
+
+def parsed(content: bytes) -> list[tuple[str, str | None]]:
+    root = ET.fromstring(content)
+    assert root.tag in {f"{NAMESPACE}urlset", f"{NAMESPACE}sitemapindex"}
+    return [
+        (each.findtext(f"{NAMESPACE}loc", ""), each.findtext(f"{NAMESPACE}lastmod"))
+        for each in root
+    ]
+
+
+def test_what_fits_is_one_file_with_the_oldest_first_and_pages_last() -> None:
+    ((path, content),) = sitemap.render(BASE, PAGES, reviews(0, 3), 0)
+
+    assert "/sitemap.xml" == path
+    assert [
+        (f"{BASE}/r/0", "2026-11-10"),
+        (f"{BASE}/r/1", "2026-11-10"),
+        (f"{BASE}/r/2", "2026-11-10"),
+        (f"{BASE}/", "2026-11-10"),
+        (f"{BASE}/developers", None),
+    ] == parsed(content)
+
+
+def test_without_reviews_there_are_the_pages() -> None:
+    ((_, content),) = sitemap.render(BASE, PAGES, (), 0)
+
+    assert [each.url for each in PAGES] == [url for url, _ in parsed(content)]
+
+
+def test_more_are_several_files_and_an_index() -> None:
+    files = dict(sitemap.render(BASE, PAGES, reviews(0, 121), per_file=50))
+
+    assert [
+        "/sitemap-1.xml",
+        "/sitemap-2.xml",
+        "/sitemap-3.xml",
+        "/sitemap-4.xml",
+        "/sitemap.xml",
+    ] == (list(files))
+    assert [50, 50, 21, 2, 4] == [len(parsed(each)) for each in files.values()]
+    assert (f"{BASE}/sitemap-3.xml", "2026-11-12") == parsed(files["/sitemap.xml"])[2]
+
+
+def test_a_full_file_leaves_no_room_for_the_pages() -> None:
+    files = dict(sitemap.render(BASE, PAGES, reviews(0, 49), per_file=50))
+
+    assert [49, 2, 2] == [len(parsed(each)) for each in files.values()]
+
+
+@pytest.mark.parametrize("count", [100, 101, 149])
+def test_a_new_review_changes_no_file_but_the_last_of_reviews(count: int) -> None:
+    """Crawlers fetch a file of 50,000 addresses again only where it has changed."""
+    before = dict(sitemap.render(BASE, PAGES, reviews(0, count), per_file=50))
+    after = dict(sitemap.render(BASE, PAGES, reviews(0, count + 1), per_file=50))
+
+    changed = {path for path in before if before[path] != after[path]}
+    full = count // 50
+    assert {f"/sitemap-{number}.xml" for number in range(1, full + 1)}.isdisjoint(changed)
+
+
+def test_of_the_newest_only_the_bounds_stay_where_they_are() -> None:
+    before = dict(sitemap.render(BASE, PAGES, reviews(60, 150), 60, 50))
+    after = dict(sitemap.render(BASE, PAGES, reviews(61, 150), 61, 50))
+
+    assert [40, 50, 50, 10, 2, 5] == [len(parsed(each)) for each in before.values()]
+    same = {path for path in before if before[path] == after[path]}
+    assert {"/sitemap-3.xml", "/sitemap-4.xml"} <= same
+
+
+def test_an_address_is_escaped() -> None:
+    hostile = f"{BASE}/r/a&b'%22%3C"
+    ((_, content),) = sitemap.render(BASE, [], [Entry(hostile, DAY)], 0)
+
+    assert [(hostile, "2026-11-10")] == parsed(content)

@@ -1,0 +1,55 @@
+"""The agent skill and the list of skills (Agent Skills discovery 0.2.0)."""
+
+import hashlib
+import re
+
+import msgspec
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
+from reviewsd.pages import skill
+from tests.support.site import site
+
+HOSTILE = 'Bob: "&" \\ # {x}\n---\nname: evil\u2028y\x85'
+
+
+def front_matter(content: bytes) -> dict[str, str]:
+    _, head, _ = content.decode().split("---\n", 2)
+    found: dict[str, str] = yaml.safe_load(head)
+    return found
+
+
+@pytest.mark.parametrize("name", ["Acme Plumbing", HOSTILE, "x" * 200])
+def test_the_front_matter_is_yaml_with_name_and_description(name: str) -> None:
+    content = skill.render(site({"name": name}))
+    found = front_matter(content)
+
+    assert ["name", "description"] == list(found)
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", found["name"])
+    assert 1 <= len(found["description"]) <= 1024
+    assert 1 == sum(line.startswith("# ") for line in content.decode().splitlines())
+
+
+@settings(deadline=None)
+@given(st.text(min_size=1, max_size=200))
+def test_any_name_is_one_value_of_the_front_matter(name: str) -> None:
+    assert "customer-reviews" == front_matter(skill.render(site({"name": name})))["name"]
+
+
+def test_the_index_has_the_digest_of_the_bytes() -> None:
+    here = site()
+    content = skill.render(here)
+    (entry,) = msgspec.json.decode(skill.index(here, content))["skills"]
+
+    assert f"sha256:{hashlib.sha256(content).hexdigest()}" == entry["digest"]
+    assert ("customer-reviews", "skill-md") == (entry["name"], entry["type"])
+    assert front_matter(content)["description"] == entry["description"]
+
+
+def test_every_parameter_of_the_search_is_named() -> None:
+    content = skill.render(site()).decode()
+
+    assert [] == [each.name for each in SEARCH_PARAMETERS if f"- `{each.name}`: " not in content]
