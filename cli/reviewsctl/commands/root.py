@@ -16,21 +16,21 @@ from reviewsctl.daemon.session import Session, own_version
 from reviewsctl.terminal import interruption
 
 COMMANDS: Final = (
-    *("status", "ping", "metrics", "version", "reload", "push", "import", "export", "tail"),
-    *("backup", "init", "check", "insights", "paths", "doctor"),
+    *("status", "ping", "open", "metrics", "version", "reload", "push", "import", "export"),
+    *("tail", "backup", "init", "check", "insights", "paths", "doctor"),
     *("subs", "hub", "config", "service", "mcp"),
 )
 """In the order of the help."""
 
 ASKING: Final = frozenset(
     {
-        *("status", "ping", "metrics", "version", "reload", "push", "import", "tail", "backup"),
-        *("subs", "hub", "paths", "doctor"),
+        *("status", "ping", "open", "metrics", "version", "reload", "push", "import", "tail"),
+        *("backup", "subs", "hub", "paths", "doctor"),
     }
 )
 """Those that talk to the daemon."""
 
-_FUNCTIONS: Final = {"import": "import_"}  # where the name is Python's own
+_FUNCTIONS: Final = {"import": "import_", "open": "open_"}  # where the name is Python's own
 _SOCKET_HELP: Final = "The daemon's admin socket, if it is not where the configuration has it."
 _PAGER_HELP: Final = "Never show long lists through $PAGER."
 _SOCKET, _NO_PAGER = "reviewsctl.socket", "reviewsctl.no_pager"  # in the context's meta
