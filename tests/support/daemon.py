@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from reviewsd.__main__ import AS_ROOT
+from tests.support import fork_server
 
 DEMO = Path(__file__).parents[2] / "reviewsd" / "demo"
 CLI = Path(__file__).parents[2] / "cli"
@@ -90,7 +91,7 @@ class Daemon:
         self.config = directory / "reviewsd.yaml"
         self._arguments = arguments
         self._environ = dict(environ or {})
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | fork_server.Forked | None = None
         self.manager: Manager | None = None
         self.port = 0
         if not self.data.exists():
@@ -110,7 +111,11 @@ class Daemon:
     @property
     def command(self) -> list[str]:
         """The command line."""
-        return [sys.executable, "-m", "reviewsd", "--config", str(self.config), *self._arguments]
+        return [sys.executable, "-m", "reviewsd", *self._all_arguments]
+
+    @property
+    def _all_arguments(self) -> list[str]:
+        return ["--config", str(self.config), *self._arguments]
 
     @property
     def heard(self) -> list[str]:
@@ -137,8 +142,11 @@ class Daemon:
         self.close()
         self.manager = Manager(self.directory / "notify.sock")
         environ = {**os.environ, "NOTIFY_SOCKET": str(self.manager.address), **self._environ}
-        command = [*before, *self.command]
         with self.log.open("ab") as log:
+            if not before and fork_server.can_fork(environ):
+                self.process = fork_server.Forked(self._all_arguments, environ, log)
+                return
+            command = [*before, *self.command]
             self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environ)
 
     def wait_ready(self) -> None:

@@ -18,11 +18,18 @@ from pathlib import Path
 import pytest
 
 from reviewsd.__main__ import AS_ROOT
+from tests.support import fork_server
 from tests.support.daemon import Daemon, until
 from tests.support.generate import write_data
 
 COMMAND = [sys.executable, "-m", "reviewsd"]
 PUBLICATION = b"reviewsd.publish.publication"
+
+
+@pytest.fixture(autouse=True)
+def _real_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here the command itself is tested."""
+    monkeypatch.setattr(fork_server.Switch, "on", False)
 
 
 @pytest.fixture

@@ -1,0 +1,199 @@
+"""Starts ``reviewsd`` without its imports, which are most of a start: forked from one that has them.
+
+The process of the tests is the client; the server is one thread that imports, forks and waits, and
+makes no reactor. What is forked is the command from ``__main__`` on, with an environment, a folder,
+a log and random numbers of its own. Not as in a fresh process are its parent, its command line in
+``/proc`` and the seed of ``hash``; tests of these, and of what the interpreter itself reads, start
+the command.
+"""
+
+import atexit
+import functools
+import importlib
+import json
+import os
+import runpy
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import time
+import types
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+ROOT = Path(__file__).parents[2]
+INTERPRETERS = ("GLIBC_", "LANG", "LC_", "LD_", "MALLOC_", "OPENSSL_", "PYTHON", "SSL_", "TZ")
+"""How variables begin that are read before any code of ours, or by a library once."""
+
+_ENVIRON = dict(os.environ)  # the server's
+_MOST = 1 << 18  # bytes of an order
+_STEP = 0.01  # seconds
+
+
+class Switch:
+    """Whether daemons are forked: in tests, and not in benchmarks, which measure starts."""
+
+    on = False
+
+
+def can_fork(environ: Mapping[str, str]) -> bool:
+    """Whether a process with this environment is as good as a fresh one."""
+    return Switch.on and _early(environ) == _early(_ENVIRON)
+
+
+def _early(environ: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environ.items() if name.startswith(INTERPRETERS)}
+
+
+class Forked:
+    """A process of the server's, with what ``subprocess.Popen`` has for one's own."""
+
+    def __init__(
+        self, arguments: Sequence[str], environ: Mapping[str, str], log: IO[bytes]
+    ) -> None:
+        self._said = b""
+        self.returncode: int | None = None
+        self._socket, theirs = socket.socketpair()
+        order = {"arguments": arguments, "environ": dict(environ), "folder": str(Path.cwd())}
+        with theirs:
+            socket.send_fds(
+                _server()[1], [json.dumps(order).encode()], [theirs.fileno(), log.fileno()]
+            )
+        self._socket.settimeout(60)
+        self.pid = int(self._line())
+        self._socket.settimeout(0)
+
+    def _line(self) -> bytes:
+        while b"\n" not in self._said:
+            received = self._socket.recv(64)
+            if not received:
+                self._socket.close()
+                server, _ = _server()
+                raise RuntimeError(f"the fork server has ended: {server.poll()}")
+            self._said += received
+        line, _, self._said = self._said.partition(b"\n")
+        return line
+
+    def poll(self) -> int | None:
+        """The exit code, once there is one."""
+        if self.returncode is None:
+            with suppress(BlockingIOError):
+                self.returncode = int(self._line())
+                self._socket.close()
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the exit code.
+
+        Raises:
+            subprocess.TimeoutExpired: There is none so soon.
+        """
+        began = time.monotonic()
+        while (code := self.poll()) is None:
+            if timeout is not None and time.monotonic() > began + timeout:
+                raise subprocess.TimeoutExpired("reviewsd", timeout)
+            time.sleep(_STEP)
+        return code
+
+    def send_signal(self, sign: int) -> None:
+        """Signal it, if it runs."""
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, sign)
+
+    def terminate(self) -> None:
+        """SIGTERM."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        self.send_signal(signal.SIGKILL)
+
+
+@functools.cache
+def _server() -> tuple["subprocess.Popen[bytes]", socket.socket]:
+    """The server of this process, and where it takes orders; it ends with this process."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        number = theirs.fileno()
+        process = subprocess.Popen(
+            [sys.executable, "-m", __name__, str(number)],
+            stdout=subprocess.DEVNULL,
+            cwd=ROOT,
+            env=_ENVIRON,
+            pass_fds=(number,),
+        )
+
+    def end() -> None:
+        ours.close()
+        process.wait(60)
+
+    atexit.register(end)
+    return process, ours
+
+
+def _import() -> None:
+    """Import the daemon; Klein gets its reactor, which it imports, only after the fork."""
+    name = "twisted.internet.reactor"
+    sys.modules[name] = types.ModuleType(name)
+    for each in ("twisted.internet.epollreactor", "reviewsd.__main__"):
+        importlib.import_module(each)
+    del sys.modules[name], sys.modules["reviewsd.__main__"]
+
+
+def _serve(orders: socket.socket) -> Any:  # noqa: ANN401  JSON
+    """Fork at each order, and tell how it ended; the order in what was forked, else nothing."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(orders, selectors.EVENT_READ)
+        while True:
+            for key, _ in selector.select():
+                if key.data is not None:
+                    selector.unregister(key.fd)
+                    os.close(key.fd)
+                    _bury(*key.data)
+                    continue
+                order, numbers, _, _ = socket.recv_fds(orders, _MOST, 2)
+                if not order:
+                    return None
+                teller, log = socket.socket(fileno=numbers[0]), numbers[1]
+                if (pid := os.fork()) == 0:
+                    os.dup2(log, 1)
+                    os.dup2(log, 2)
+                    teller.detach()
+                    orders.detach()
+                    return json.loads(order)
+                os.close(log)
+                teller.sendall(b"%d\n" % pid)
+                selector.register(os.pidfd_open(pid), selectors.EVENT_READ, (pid, teller))
+
+
+def _bury(pid: int, teller: socket.socket) -> None:
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    with teller, suppress(OSError):  # nobody may want to know any more
+        teller.sendall(b"%d\n" % code)
+
+
+def _become(order: dict[str, Any]) -> None:
+    """Be ``python -m reviewsd`` from here on."""
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    os.environ.clear()
+    os.environ.update(order["environ"])
+    os.chdir(order["folder"])
+    sys.path[0] = order["folder"]
+    sys.argv = ["reviewsd", *order["arguments"]]
+    from twisted.internet import reactor  # noqa: PLC0415  importing it installs it
+
+    vars(sys.modules["klein._app"])["reactor"] = reactor
+    runpy.run_module("reviewsd", run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    _import()
+    with socket.socket(fileno=int(sys.argv[1])) as _orders:
+        _order = _serve(_orders)
+    if _order is not None:
+        _become(_order)
