@@ -136,13 +136,17 @@ def _server() -> tuple["subprocess.Popen[bytes]", socket.socket]:
     return process, ours
 
 
+_IMPORTED = ("reviewsd.app.daemon", "reviewsd.app.pages", "reviewsd.config.load")
+"""What ``reviewsd.__main__`` imports when it runs the daemon."""
+
+
 def _import() -> None:
     """Import the daemon; Klein gets its reactor, which it imports, only after the fork."""
     name = "twisted.internet.reactor"
     sys.modules[name] = types.ModuleType(name)
-    for each in ("twisted.internet.epollreactor", "reviewsd.__main__"):
+    for each in ("twisted.internet.epollreactor", *_IMPORTED):
         importlib.import_module(each)
-    del sys.modules[name], sys.modules["reviewsd.__main__"]
+    del sys.modules[name]
 
 
 def _serve(orders: socket.socket) -> Any:  # noqa: ANN401  JSON

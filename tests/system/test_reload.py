@@ -103,7 +103,7 @@ def create_again(data: Path, content: bytes) -> None:
 def test_a_change_is_noticed_and_served(
     daemon: Daemon, replace: Callable[[Path, bytes], None]
 ) -> None:
-    """Nobody has to say so; ``tests.benchmarks.sizes`` measures how soon (three seconds at most)."""
+    """Nobody has to say so (contract 1: within three seconds, on a machine with nothing else to do)."""
     before = daemon.get("/reviews.json")
     replace(daemon.data, named("Edited"))
     until(partial(another, daemon, before), "another ETag")

@@ -5,7 +5,7 @@ import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, NoReturn
 
 import typer
 
@@ -15,7 +15,7 @@ from reviewsctl.terminal.output import EXIT_FAILED, complain, failing
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reviewsctl.files.installation import Programs, Wanted
+    from reviewsctl.files.installation import Programs, Step, Wanted
 
 _ROOT: Final = Path("/")
 _CREDENTIALS: Final = "etc/credstore"  # where systemd looks for what LoadCredential= names
@@ -73,7 +73,13 @@ def install(
     lines that would change.
     """
     wanted = _wanted(config, root)
-    from reviewsctl.files.installation import CopyFile, WriteFile, data_dir, plan, service_unit
+    from reviewsctl.files.installation import (
+        CopyFile,
+        WriteFile,
+        data_dir,
+        read,
+        service_unit,
+    )
 
     if print_unit:
         typer.echo(service_unit(wanted.programs, data_dir(wanted)), nl=False)
@@ -81,9 +87,7 @@ def install(
     if not dry_run:
         _refuse_if_impossible(root)
     _refuse_what_others_can_change(wanted)
-    from reviewsctl.manual.shares import shares  # it reads all commands
-
-    steps = list(plan(replace(wanted, shares=shares()), root))
+    steps = _planned(wanted, root)
     if dry_run:
         for step in steps:
             typer.echo(step.preview(root) if isinstance(step, WriteFile) else str(step))
@@ -94,7 +98,7 @@ def install(
     try:
         for step in steps:  # before anything is done
             if isinstance(step, CopyFile):
-                with step.read():
+                with read(step.source):
                     pass
         for step in steps:
             typer.echo(str(step))
@@ -108,6 +112,17 @@ def install(
         "  sudo usermod -aG reviewsd-admin $USER   then log in again: reviewsctl without sudo\n"
         "  reviewsctl doctor                       whether the world can reach it"
     )
+
+
+def _planned(wanted: "Wanted", root: Path) -> "list[Step]":
+    """The steps of an installation."""
+    from reviewsctl.files.installation import plan
+    from reviewsctl.manual.shares import shares  # it reads all commands
+
+    try:
+        return list(plan(replace(wanted, shares=shares()), root))
+    except OSError as fault:
+        _refuse(f"{fault.filename}: {fault.strerror}" if fault.filename else str(fault), _AGAIN)
 
 
 def _wanted(config: Path | None, root: Path) -> "Wanted":
@@ -201,6 +216,6 @@ def _refuse_if_impossible(root: Path) -> None:
         _refuse("only root may do this", "sudo reviewsctl service install")
 
 
-def _refuse(detail: str, remedy: str) -> None:
+def _refuse(detail: str, remedy: str) -> NoReturn:
     complain("error", {"title": "not installed", "detail": detail, "remedy": remedy}, as_json=False)
     raise typer.Exit(EXIT_FAILED)

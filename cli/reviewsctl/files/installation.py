@@ -84,6 +84,22 @@ class WriteFile:
             folder.write(self.path.name, self.text.encode(), 0o644)
 
 
+@contextlib.contextmanager
+def read(source: Path) -> Iterator[BinaryIO]:
+    """A file that becomes one for all to read, for the block.
+
+    Raises:
+        OSError: It is a link, or a second name of a file that is not for all to read: what is made of
+            it would be.
+    """
+    with opened(source.parent) as folder, folder.open(source.name) as file:
+        facts = os.fstat(file.fileno())
+        if facts.st_uid != folder.facts.st_uid and not facts.st_mode & stat.S_IROTH:
+            text = f"it is {user_name(facts.st_uid)}'s, and not for all to read"
+            raise PermissionError(errno.EACCES, text, str(source))
+        yield file
+
+
 @dataclass(frozen=True, slots=True)
 class CopyFile:
     """A file that is to be somewhere else too."""
@@ -96,26 +112,11 @@ class CopyFile:
 
     def do(self, root: Path) -> None:
         """Does it below a root."""
-        with self.read() as source, opened(self.path.parent, root=root) as folder:
+        with read(self.source) as source, opened(self.path.parent, root=root) as folder:
             if folder.look(self.path.name) is None:
                 with folder.draft(self.path.name) as new:
                     shutil.copyfileobj(source, new.file)
                     new.put(0o644)
-
-    @contextlib.contextmanager
-    def read(self) -> Iterator[BinaryIO]:
-        """The source, for the block.
-
-        Raises:
-            OSError: It is a link, or a second name of a file that is not for all to read: the copy
-                would be.
-        """
-        with opened(self.source.parent) as folder, folder.open(self.source.name) as file:
-            facts = os.fstat(file.fileno())
-            if facts.st_uid != folder.facts.st_uid and not facts.st_mode & stat.S_IROTH:
-                text = f"it is {user_name(facts.st_uid)}'s, and not for all to read"
-                raise PermissionError(errno.EACCES, text, str(self.source))
-            yield file
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,12 +172,16 @@ def plan(wanted: Wanted, root: Path) -> Iterator[Step]:
     Args:
         wanted: What is to be installed.
         root: Of the system, ``/`` for the running one.
+
+    Raises:
+        OSError: The configuration cannot be read, or is not for all to read.
     """
     data = data_dir(wanted)
     running = root == Path("/")
     yield MakeFolder(CONFIG.parent)
     if wanted.config is not None:
-        given = wanted.config.read_text()
+        with read(wanted.config) as file:
+            given = file.read().decode()
         text = with_values(given, {**_PLACES, "data_dir": str(data)}, complete=False)
         yield MakeFolder(data)
         if data != wanted.data_dir:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.daemon.client import Client
-from reviewsctl.files.installation import CopyFile
+from reviewsctl.files.installation import CopyFile, Programs, Wanted, plan
 from tests.support.commands import reviewsctl
 from tests.support.daemon import Daemon
 from tests.unit.cli.commands.test_import import SAMPLES, THERE
@@ -101,6 +101,24 @@ def test_what_only_root_may_read_is_not_copied_for_all_to_read(
     with pytest.raises(OSError, match=r"there is a link|not for all to read"):
         CopyFile(data / "reviews.json", Path("/reviews.json")).do(tmp_path)
     assert not (tmp_path / "reviews.json").exists()
+
+
+def test_a_configuration_swapped_for_a_link_is_not_made_readable_for_all(
+    shop: Path, secret: Path, tmp_path: Path
+) -> None:
+    """After whose it is was looked at."""
+    config = shop / "reviewsd.yaml"
+    config.unlink()
+    config.symlink_to(secret)
+    os.lchown(config, JO, JO)
+    wanted = Wanted(
+        programs=Programs(reviewsd=Path("/a"), reviewsctl=Path("/b"), needs=()),
+        config=config,
+        data_dir=shop / "data",
+        listen=(),
+    )
+    with pytest.raises(OSError, match="there is a link"):
+        list(plan(wanted, tmp_path))
 
 
 def test_what_others_can_change_is_not_installed(
