@@ -6,37 +6,19 @@ came. What is known at publication is put together at publication, the header bl
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
-from werkzeug.http import parse_accept_header
 
 from reviewsd.domain.parameters import Issue
-from reviewsd.http1 import media_types, problems, urls
+from reviewsd.http1 import codings, media_types, problems, urls
+from reviewsd.http1.headers import CORS, PREFLIGHT, SECURITY, Header
+from reviewsd.http1.headers import block as fields
 from reviewsd.http1.preconditions import ConditionResult, Conditions, evaluate, http_date
 from reviewsd.http1.problems import Problem
 from reviewsd.http1.representation import Buffer, Rendered, Representation
 from reviewsd.http1.request import Request
-
-Header = tuple[bytes, bytes]
-
-_SECURITY: tuple[Header, ...] = (
-    (b"X-Content-Type-Options", b"nosniff"),
-    (b"Referrer-Policy", b"no-referrer"),
-    (b"Content-Security-Policy", b"default-src 'none'; frame-ancestors 'none'"),
-    (b"Cross-Origin-Resource-Policy", b"cross-origin"),
-)
-
-_CORS: tuple[Header, ...] = (
-    (b"Access-Control-Allow-Origin", b"*"),
-    (b"Access-Control-Expose-Headers", b"ETag, Last-Modified, Link, Retry-After"),
-)
-
-_PREFLIGHT: tuple[Header, ...] = (
-    (b"Access-Control-Allow-Headers", b"*, Authorization, If-None-Match, If-Modified-Since"),
-    (b"Access-Control-Max-Age", b"86400"),
-)
 
 _FOUND, _NOT_MODIFIED = 200, 304
 _STATUS = {
@@ -101,18 +83,18 @@ class Responses:
         self.not_found_page: tuple[bytes, bytes] | None = None
         """Header fields and content of what is answered to a browser where there is nothing."""
         hsts = ((b"Strict-Transport-Security", b"max-age=31536000"),)
-        secured = (*_SECURITY, *(hsts if base_url.startswith("https:") else ()))
+        secured = (*SECURITY, *(hsts if base_url.startswith("https:") else ()))
         no_store = ((b"Cache-Control", b"no-store"),)
-        self._secured = _block(secured)
-        self._shared = _block((*secured, *_CORS))
+        self._secured = fields(secured)
+        self._shared = fields((*secured, *CORS))
         self._usual = {
-            **dict((*secured, *_CORS)),
+            **dict((*secured, *CORS)),
             b"Cache-Control": cache_control.encode(),
             b"Accept-Ranges": b"none",
         }
-        self._data = _block(self._usual.items())
-        self._unkept = self._secured + _block(no_store)
-        self._plain = self._unkept + _block(((b"Content-Type", b"text/plain; charset=utf-8"),))
+        self._data = fields(self._usual.items())
+        self._unkept = self._secured + fields(no_store)
+        self._plain = self._unkept + fields(((b"Content-Type", b"text/plain; charset=utf-8"),))
         self._origin = base_url.encode()
         self._service_link = f'<{base_url}{urls.OPENAPI}>; rel="service-desc"'.encode()
 
@@ -166,7 +148,7 @@ class Responses:
 
     def _fixed(self, headers: Mapping[bytes, bytes]) -> bytes:
         """The header fields of data, with some that take the place of the usual ones."""
-        return _block({**self._usual, **headers}.items())
+        return fields({**self._usual, **headers}.items())
 
     def _prepare(self, of: Representation, block: bytes) -> Prepared:
         block += b"ETag: %b\r\n" % of.etag
@@ -194,7 +176,7 @@ class Responses:
         given = request.preferences(b"accept-encoding")
         if not given:
             return self._outcome(request, resource.identity)
-        gzip, identity = _accepted(given)
+        gzip, identity = codings.accepted(given)
         if resource.gzip is not None and gzip:
             return self._outcome(request, resource.gzip)
         if not identity:
@@ -205,7 +187,7 @@ class Responses:
     def wants_gzip(self, request: Request) -> bool:
         """Whether the client prefers gzip to the plain bytes."""
         given = request.preferences(b"accept-encoding")
-        return bool(given) and _accepted(given)[0]
+        return bool(given) and codings.accepted(given)[0]
 
     def computed(
         self,
@@ -235,12 +217,10 @@ class Responses:
         block = b"%bETag: %b\r\nLink: %b\r\nVary: Accept-Encoding\r\n" % (self._data, etag, link)
         if last_modified is not None:
             block += b"Last-Modified: %b\r\n" % _date(self._shown(last_modified))
-        if request.fields.conditional:
-            status = self._judged(request, etag, last_modified)
-            if status == _NOT_MODIFIED:
-                return Response(status, block)
-            if status != _FOUND:
-                return self.problem(request, problems.PRECONDITION_FAILED)
+        if request.fields.conditional and (
+            answer := self._without_content(request, block, etag, last_modified)
+        ):
+            return answer
         block += b"Content-Type: application/json\r\n"
         if gzipped:
             return Response(_FOUND, block, parts)
@@ -275,12 +255,10 @@ class Responses:
             body: Makes it; is not asked where the client has it.
         """
         block += b"ETag: %b\r\n" % etag
-        if request.fields.conditional:
-            status = self._judged(request, etag, None)
-            if status == _NOT_MODIFIED:
-                return Response(status, block)
-            if status != _FOUND:
-                return self.problem(request, problems.PRECONDITION_FAILED)
+        if request.fields.conditional and (
+            answer := self._without_content(request, block, etag, None)
+        ):
+            return answer
         content = body()
         head = b"Content-Type: %b\r\nContent-Length: %d\r\n"
         return Response(_FOUND, block + head % (media_type.encode(), len(content)), (content,))
@@ -301,6 +279,17 @@ class Responses:
         if status != _FOUND:
             return self.problem(request, problems.PRECONDITION_FAILED)
         return chosen.found
+
+    def _without_content(
+        self, request: Request, block: bytes, etag: bytes, last_modified: int | None
+    ) -> Response | None:
+        """What a precondition alone answers, with these header fields; None where it lets pass."""
+        status = self._judged(request, etag, last_modified)
+        if status == _FOUND:
+            return None
+        if status == _NOT_MODIFIED:
+            return Response(status, block)
+        return self.problem(request, problems.PRECONDITION_FAILED)
 
     def _judged(self, request: Request, etag: bytes, last_modified: int | None) -> int:
         """The status that a request with preconditions comes to."""
@@ -356,7 +345,7 @@ class Responses:
         allow = ", ".join(methods).encode()
         headers: tuple[Header, ...] = ((b"Allow", allow),)
         if cors:
-            headers += (*_CORS, *_PREFLIGHT, (b"Access-Control-Allow-Methods", allow))
+            headers += (*CORS, *PREFLIGHT, (b"Access-Control-Allow-Methods", allow))
         return _reply(204, self._secured, headers)
 
     def plain(self, status: int, text: str, extra: Sequence[Header] = ()) -> Response:
@@ -388,26 +377,10 @@ class Responses:
         return self.problem(Request(b"", b""), problem)
 
 
-def _block(headers: Iterable[Header]) -> bytes:
-    return b"".join(b"%b: %b\r\n" % header for header in headers)
-
-
 def _reply(
     status: int, usual: bytes, headers: Sequence[Header], body: tuple[Buffer, ...] = ()
 ) -> Response:
-    block = usual + _block(headers)
+    block = usual + fields(headers)
     if status not in _BODILESS:
         block += b"Content-Length: %d\r\n" % sum(map(len, body))
     return Response(status, block, body)
-
-
-@lru_cache(maxsize=64)
-def _accepted(given: tuple[bytes, ...]) -> tuple[bool, bool]:
-    """Whether gzip is accepted, and wanted at least as much as identity; whether identity is."""
-    accepted = parse_accept_header(b", ".join(given).decode("latin-1"))
-    weights = {coding.lower(): weight for coding, weight in reversed(list(accepted))}
-    anything = weights.get("*", 0)
-    gzip = weights.get("gzip", weights.get("x-gzip", anything))
-    # not named, identity is acceptable, but less than any coding that is (RFC 9110 12.5.3)
-    refused = weights.get("identity", 1 if "*" not in weights else anything) == 0
-    return gzip > 0 and gzip >= weights.get("identity", 0), not refused
