@@ -133,7 +133,7 @@ class NetworkPlaces:
             self._networks[network] = Places(
                 self._clock,
                 self._count,
-                is_busy=lambda trail: trail.is_busy(),
+                is_busy=lambda trail: trail.keeps_place or trail.is_busy(),
                 idle=lambda _: None,
                 freed=self.freed,
             )

@@ -68,11 +68,14 @@ class Trail:
     Attributes:
         address: Which was tried last.
         is_busy: Whether there is something to do, or the callback is taking the request.
+        keeps_place: Whether it keeps its place in the callback's network until it has ended: strangers
+            can have anybody verified, so nobody gets more of these at once than H2 says.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps_place: bool = False) -> None:
         self.address: str | None = None
         self.is_busy: Callable[[], bool] = lambda: False
+        self.keeps_place = keeps_place
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,10 +99,10 @@ class Outbound:
             request: What to send.
             timeout: Seconds for the whole of it.
             admission: Asked before an address is dialled, told when the exchange has ended.
-            trail: Told how far it has come, where somebody wants to know.
+            trail: Told how far it has come; verifications have none.
             requester: The client network that asked for it; empty for a delivery.
         """
-        trail = trail or Trail()
+        trail = trail or Trail(keeps_place=True)
         if self._closed:
             return Unanswered(_STOPPING, None)
         # a coroutine has no timeout, and nothing that close() could cancel
