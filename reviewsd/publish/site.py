@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from reviewsd.domain.dataset import Dataset
-from reviewsd.domain.insights import Entities, FaqEntry, Insights
+from reviewsd.domain.insights import Entities, Entity, FaqEntry, Insights
 from reviewsd.domain.records import Records
 from reviewsd.domain.reviews import AggregateRating, Review
 from reviewsd.pages import publication, reviews
@@ -106,12 +106,13 @@ def try_templates(
     deque(documentation.documents(renderer, interfaces), maxlen=0)
 
 
+_MENTIONED = (Entity(id="id", label="label", mention_count=2, positive_pct=50.0),)
 _SAMPLE = Insights(
     summary="text",
     pull_quote="text",
-    aspects=("aspect",),
-    topics=("topic",),
-    entities=Entities(technicians=("somebody",), services=("service",)),
+    aspects=_MENTIONED,
+    topics=_MENTIONED,
+    entities=Entities(technicians=_MENTIONED, services=_MENTIONED),
     faq=(FaqEntry(question="question", answer="answer"),),
 )
 """What is tried where insights are only made when the data is published."""
