@@ -265,7 +265,6 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     ),
     "reviewsctl.importing.times:_LETTERS": (SUB, ("", "a", "1"), ("", "a.", "")),
     "reviewsctl.importing.times:_NUMBER": (FULL, ("99999.", "9", "x")),
-    "reviewsctl.importing.times:_US": (FULL, ("1/1/2025 ", "1", ":")),
     "reviewsctl.importing.ratings:_DRAWN": (FULL, ("★", "☆", "x")),
     "reviewsctl.importing.values:_EMAIL": (
         FULL,

@@ -26,7 +26,7 @@ from reviewsctl.importing.review import (
 )
 from reviewsctl.importing.signature import Shape
 from reviewsctl.importing.times import Reading, moment, zoned
-from reviewsctl.importing.values import display_name, nobody, short_name, words
+from reviewsctl.importing.values import display_name, nobody, short_name, word, words
 
 Fields = Mapping[str, object]
 """A row by the export's own names."""
@@ -191,13 +191,19 @@ class Rules:
 
 
 def reply_of(text: str | None, when: object, reading: Reading = moment) -> Reply | None:
-    """An owner's answer; a time that is not understood is none."""
+    """An owner's answer, and when it was given, if that is there.
+
+    Raises:
+        RowRefusedError: It is there and not understood; no other is made up for it.
+    """
     if text is None:
         return None
+    if word(when) is None:
+        return text, None
     try:
         return text, reading(when)
-    except RowRefusedError:
-        return text, None
+    except RowRefusedError as refusal:
+        raise RowRefusedError(f"reply's {refusal}") from None
 
 
 def encoded(value: object) -> bytes:

@@ -67,7 +67,7 @@ AUTO = "auto"
 
 _SAMPLE = 2000  # rows that guesses look at
 _SAMPLE_JSON = 1024 * 1024  # characters of them, of JSON, where a folder may have a thousand files
-_KEPT = 20  # rows of a file that is recognised
+_KEPT = 20  # rows of a file of JSON that is recognised
 _ALIKE = 0.7  # share of a format's names that makes it worth a mention
 _CELL = 100  # bytes that a cell takes beside its text
 _SHOWN = 12  # names in a message
@@ -154,8 +154,9 @@ def chosen(parts: Sequence[Part], wanted: str, *, mapped: bool = False) -> Recog
         if recognised is None:
             ignored.append(part.name)
         else:
-            # a JSON file has its first rows for being recognised; of many files they would be a lot
-            kept = source.head.sample if recognised.generic else source.head.sample[:_KEPT]
+            # dates of a table are guessed by all of them; of many files of JSON they would be a lot
+            whole = recognised.generic or source.head.shape == "table"
+            kept = source.head.sample if whole else source.head.sample[:_KEPT]
             found.append((recognised, replace(source, head=replace(source.head, sample=kept))))
     if not found:
         raise _unknown(seen, wanted)

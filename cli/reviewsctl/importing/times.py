@@ -3,8 +3,10 @@
 A time without a zone stays without one: its day is the day as written.
 """
 
+import contextlib
 import datetime
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from reviewsctl.importing.review import RowRefusedError
@@ -17,7 +19,6 @@ _SHEET_DAYS = range(18_000, 110_000)  # 1949 to 2201
 
 _NUMBER = re.compile(r"(?:[0-9]{5,6}|[0-9]{9,13})(?:\.[0-9]+)?")  # 20250314 is a day
 _FRACTION = re.compile(r"(\.[0-9]{6})[0-9]+")  # nanoseconds
-_US = re.compile(r"(\d\d?)/(\d\d?)/(\d{4})(?: (\d\d?):(\d\d)(?::(\d\d))?)?", re.ASCII)
 
 _DAYS = (
     "%m/%d/%Y",
@@ -47,7 +48,10 @@ _DAYS = (
 _MAX_LENGTH = 100  # characters; strptime would look for blanks of any length
 _PROBES = 20  # values that say which patterns are worth a closer look
 _CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", ", %H:%M", ", %I:%M %p")
-PATTERNS = tuple(day + clock for day in _DAYS for clock in _CLOCKS)
+_DAY_OF = {day + clock: day for day in _DAYS for clock in _CLOCKS}
+PATTERNS = tuple(_DAY_OF)
+_ISO = "ISO 8601"
+AMERICAN = "%m/%d/%Y %H:%M:%S"
 
 _MONTHS: Mapping[str, str] = {
     foreign: english
@@ -149,20 +153,17 @@ def _counted(number: float) -> datetime.datetime:
     return _SHEET_EPOCH + datetime.timedelta(seconds=round(number * 86_400))
 
 
-def american(value: object, zone: datetime.tzinfo) -> datetime.datetime:
-    """``MM/DD/YYYY HH:MM:SS``, or what ``moment`` reads; without a zone it is in this one.
+def legible(fields: Mapping[str, object], names: Sequence[str], reading: Reading) -> object:
+    """Of members that say the same date, the first that can be read, else the last that is there.
 
-    Raises:
-        RowRefusedError: It is none of these.
+    A spreadsheet saves a count of seconds as ``1,74E+09``.
     """
-    match = _US.fullmatch(value) if isinstance(value, str) else None
-    if match is None:
-        return zoned(moment(value), zone)
-    month, day, year, hour, minute, second = (int(part or 0) for part in match.groups())
-    try:
-        return datetime.datetime(year, month, day, hour, minute, second, tzinfo=zone)
-    except ValueError:
-        raise RowRefusedError(f"date {shown(value)} is not in the calendar") from None
+    there = [fields[name] for name in names if word(fields.get(name)) is not None]
+    for value in there[:-1]:
+        with contextlib.suppress(RowRefusedError):
+            reading(value)
+            return value
+    return there[-1] if there else None
 
 
 def zoned(when: datetime.datetime, zone: datetime.tzinfo) -> datetime.datetime:
@@ -171,19 +172,38 @@ def zoned(when: datetime.datetime, zone: datetime.tzinfo) -> datetime.datetime:
 
 
 def by_pattern(pattern: str) -> Reading:
-    """Reads dates in one spelling of ``strptime``."""
-    named = "%B" in pattern or "%b" in pattern
+    """Reads dates in one spelling of ``strptime``, and what ``moment`` reads.
+
+    Whatever clock stands behind the day: a spreadsheet that saves a table again cuts seconds off,
+    and makes some cells of a column dates and leaves others as texts.
+    """
+    day = _DAY_OF.get(pattern)
 
     def read(value: object) -> datetime.datetime:
         text = _spelled(value)
-        if named:
-            text = _LETTERS.sub(_in_english, text)
+        found = _read(pattern, text)
+        if found is None and day is not None and (other := _spelling(day, text)) is not None:
+            found = _read(other, text)
+        if found is not None:
+            return found
         try:
-            return datetime.datetime.strptime(text, pattern)  # noqa: DTZ007  # as written
-        except ValueError:
+            return moment(value)
+        except RowRefusedError:
+            if relative(value):
+                raise
             raise RowRefusedError(f'date {shown(value)} is not "{pattern}"') from None
 
     return read
+
+
+def _read(pattern: str, text: str) -> datetime.datetime | None:
+    """A date in just this spelling."""
+    if "%B" in pattern or "%b" in pattern:
+        text = _LETTERS.sub(_in_english, text)
+    try:
+        return datetime.datetime.strptime(text, pattern)  # noqa: DTZ007  # as written
+    except ValueError:
+        return None
 
 
 def _marks(text: str) -> tuple[frozenset[str], bool]:
@@ -205,41 +225,41 @@ def guessed(sample: Sequence[object]) -> tuple[Reading, str]:
     """How a column of dates is read, by its first values, and what to call that.
 
     Raises:
-        AmbiguousError: Month and day could change places in all of them.
+        AmbiguousError: Month and day could change places in all that are not ISO 8601.
     """
-    values = [text for text in map(word, sample) if text is not None]
-    if not values or _reads(moment, values) * 2 >= len(values):
-        return moment, "ISO 8601"
-    values = list(dict.fromkeys(values))
+    there = dict.fromkeys(text for text in map(word, sample) if text is not None)
+    values = [text for text in there if not is_moment(text)]
     marked = {_marks(_LETTERS.sub(_in_english, text[:_MAX_LENGTH])) for text in values[:_PROBES]}
-    likely = [each for each in PATTERNS if _marked[each] in marked]
-    likely = [each for each in likely if _reads(by_pattern(each), values[:_PROBES])]
+    near = dict.fromkeys(_DAY_OF[each] for each in PATTERNS if _marked[each] in marked)
+    likely = [day for day in near if any(_spelling(day, text) for text in values[:_PROBES])]
     if not likely:
-        return moment, "ISO 8601"
-    counts = {pattern: _reads(by_pattern(pattern), values) for pattern in likely}
+        return moment, _ISO
+    # the whole column decides, whatever clock stands behind each day
+    read = {day: [_spelling(day, text) for text in values] for day in likely}
+    counts = {day: len(values) - read[day].count(None) for day in likely}
     best = max(counts.values())
-    chosen = [pattern for pattern in likely if counts[pattern] == best]
+    chosen = [day for day in likely if counts[day] == best]
     for other in chosen[1:]:
-        for text in values:
-            first, second = _read(chosen[0], text), _read(other, text)
-            if first != second and None not in (first, second):
-                raise AmbiguousError((chosen[0], other), text)
-    return by_pattern(chosen[0]), chosen[0]
+        for text, one, two in zip(values, read[chosen[0]], read[other], strict=True):
+            if one and two and _read(one, text) != _read(two, text):
+                raise AmbiguousError((one, two), text)
+    pattern = Counter(filter(None, read[chosen[0]])).most_common(1)[0][0]
+    return by_pattern(pattern), pattern if len(values) == len(there) else f"{_ISO}, {pattern}"
 
 
-def _reads(reading: Reading, values: Sequence[str]) -> int:
-    count = 0
-    for text in values:
-        try:
-            reading(text)
-        except RowRefusedError:
-            continue
-        count += 1
-    return count
-
-
-def _read(pattern: str, text: str) -> datetime.datetime | None:
+def is_moment(value: object) -> bool:
+    """Whether ``moment`` reads it."""
     try:
-        return by_pattern(pattern)(text)
+        moment(value)
     except RowRefusedError:
+        return False
+    return True
+
+
+def _spelling(day: str, text: str) -> str | None:
+    """The pattern of a day, with its clock, that a date is written in."""
+    if len(text) > _MAX_LENGTH:
         return None
+    marks = _marks(_LETTERS.sub(_in_english, text))
+    spellings = (day + clock for clock in _CLOCKS if _marked[day + clock] == marks)
+    return next((each for each in spellings if _read(each, text) is not None), None)

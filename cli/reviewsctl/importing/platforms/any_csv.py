@@ -48,8 +48,7 @@ class _Table:
         """Turns its rows into entries."""
         sample = columns_of(head)
         columns = chosen(sample, rules.columns, self._unmapped)
-        date = columns["date"]
-        dates, _ = dates_of([row.get(date) for row in sample], rules.columns, date)
+        dates, _ = dates_of(sample, rules.columns, columns["date"], columns.get("reply_date"))
         if self._source is None and "verified" not in columns and rules.verified is None:
             raise SayMoreError(
                 "no column says whether the reviews are verified",
@@ -84,8 +83,7 @@ class _Table:
         """How its columns are understood."""
         sample = columns_of(head)
         found = chosen(sample, columns, self._unmapped)
-        date = found["date"]
-        _, pattern = dates_of([row.get(date) for row in sample], columns, date)
+        _, pattern = dates_of(sample, columns, found["date"], found.get("reply_date"))
         there = dict.fromkeys(name for row in sample for name in row)
         unused = [name for name in there if name and name not in found.values()]
         says = [

@@ -47,7 +47,7 @@ def _reader(head: Head, rules: Rules) -> Reader:
 
 
 def _dates(name: str, head: Head, rules: Rules) -> Reading:
-    return dates_of([row.get(name) for row in head.sample], rules.columns, name)[0]
+    return dates_of(head.sample, rules.columns, name)[0]
 
 
 FORMAT = Format(

@@ -9,11 +9,12 @@ import datetime
 
 from reviewsctl.importing.format import Format, Head, Reader, Row, Rules, reply_of
 from reviewsctl.importing.platforms import trustpilot
+from reviewsctl.importing.platforms.columns import platform_dates
 from reviewsctl.importing.platforms.google import SOURCE, VERIFICATION
 from reviewsctl.importing.ratings import stars
 from reviewsctl.importing.review import Entry, Found
 from reviewsctl.importing.signature import Signature
-from reviewsctl.importing.times import american
+from reviewsctl.importing.times import AMERICAN, Reading, legible
 from reviewsctl.importing.values import address, first, original, titled, truth, word, words
 
 _TRUSTPILOTS = ("review_title", "review_verified", "owner_answer_date")
@@ -25,11 +26,13 @@ _ANSWERED = (
 )
 
 
-def _utc(value: object) -> datetime.datetime:
-    return american(value, datetime.UTC)
+def _dates(head: Head, rules: Rules) -> Reading:
+    return platform_dates(head, rules, _WHEN, _ANSWERED, zone=datetime.UTC, native=AMERICAN)
 
 
 def _reader(head: Head, rules: Rules) -> Reader:
+    dates = _dates(head, rules)
+
     def read(row: Row) -> Entry:
         review = row.fields
         place = head.with_place(review, "place_id")
@@ -40,11 +43,13 @@ def _reader(head: Head, rules: Rules) -> Reader:
                 author=first(review, "author_title", "autor_name"),
                 avatar_url=address(first(review, "author_image", "autor_image")),
                 rating=stars(review.get("review_rating")),
-                created=_utc(first(review, *_WHEN)),
+                created=dates(legible(review, _WHEN, dates)),
                 text=original(words(review.get("review_text"))),
                 source_url=address(review.get("review_link")),
                 reply=reply_of(
-                    original(words(review.get("owner_answer"))), first(review, *_ANSWERED), _utc
+                    original(words(review.get("owner_answer"))),
+                    legible(review, _ANSWERED, dates),
+                    dates,
                 ),
                 place=rules.place(first(place, "place_id", "google_id"), place.get("name")),
             )
@@ -53,7 +58,9 @@ def _reader(head: Head, rules: Rules) -> Reader:
     return read
 
 
-def _trustpilot_reader(_head: Head, rules: Rules) -> Reader:
+def _trustpilot_reader(head: Head, rules: Rules) -> Reader:
+    dates = _dates(head, rules)
+
     def read(row: Row) -> Entry:
         review = row.fields
         key = word(review.get("review_id"))
@@ -65,10 +72,12 @@ def _trustpilot_reader(_head: Head, rules: Rules) -> Reader:
                 author=first(review, "author_title", "author_name"),
                 avatar_url=address(review.get("author_image")),
                 rating=stars(review.get("review_rating")),
-                created=_utc(first(review, *_WHEN)),
+                created=dates(legible(review, _WHEN, dates)),
                 text=titled(review.get("review_title"), review.get("review_text")),
                 source_url=link or (trustpilot.page(key) if key else None),
-                reply=reply_of(words(review.get("owner_answer")), first(review, *_ANSWERED), _utc),
+                reply=reply_of(
+                    words(review.get("owner_answer")), legible(review, _ANSWERED, dates), dates
+                ),
                 verified=truth(review.get("review_verified")),
                 place=rules.place(first(review, "query", "domain")),
             )

@@ -6,14 +6,17 @@ published here.
 
 from reviewsctl.importing.format import Format, Head, Reader, Row, Rules, reply_of
 from reviewsctl.importing.platforms.any_csv import table
+from reviewsctl.importing.platforms.columns import platform_dates
 from reviewsctl.importing.ratings import stars
 from reviewsctl.importing.review import Entry, Found, RowSkippedError
 from reviewsctl.importing.signature import Signature
-from reviewsctl.importing.times import american, moment
-from reviewsctl.importing.values import address, first, titled, truth, within, word, words
+from reviewsctl.importing.times import AMERICAN, legible, moment
+from reviewsctl.importing.values import address, titled, truth, within, word, words
 
 YOTPO, JUDGEME, STAMPED = "yotpo", "judge.me", "stamped"
 _UNPUBLISHED = "not published at the platform"
+_STAMPED_WHEN = ("dateCreated", "reviewDate")
+_STAMPED_REPLIED = ("reviewReplyDate", "dateReplied")
 _BUYER = 2  # Stamped's reviewVerifiedType: 0 is nobody known, 1 an address that was confirmed
 
 
@@ -67,12 +70,14 @@ def _judgeme_reader(_head: Head, rules: Rules) -> Reader:
     return read
 
 
-def _stamped_reader(_head: Head, rules: Rules) -> Reader:
+def _stamped_reader(head: Head, rules: Rules) -> Reader:
+    dates = platform_dates(
+        head, rules, _STAMPED_WHEN, _STAMPED_REPLIED, zone=rules.zone, native=AMERICAN
+    )
+
     def read(row: Row) -> Entry:
         review = row.fields
         kind = word(review.get("reviewVerifiedType"))
-        written = first(review, "dateCreated", "reviewDate")
-        answered = first(review, "reviewReplyDate", "dateReplied")
         return rules.entry(
             Found(
                 source=STAMPED,
@@ -80,12 +85,12 @@ def _stamped_reader(_head: Head, rules: Rules) -> Reader:
                 author=review.get("author"),
                 avatar_url=address(review.get("avatar")),
                 rating=stars(review.get("reviewRating")),
-                created=american(written, rules.zone),
+                created=dates(legible(review, _STAMPED_WHEN, dates)),
                 text=titled(review.get("reviewTitle"), review.get("reviewMessage")),
                 reply=reply_of(
                     words(review.get("reviewReply")),
-                    answered,
-                    lambda value: american(value, rules.zone),
+                    legible(review, _STAMPED_REPLIED, dates),
+                    dates,
                 ),
                 verified=None if kind is None else kind == str(_BUYER),
             )

@@ -7,13 +7,15 @@ compared without case. E-mail addresses and order numbers are never taken.
 import datetime
 
 from reviewsctl.importing.format import Format, Head, Reader, Row, Rules, reply_of
+from reviewsctl.importing.platforms.columns import platform_dates
 from reviewsctl.importing.ratings import stars
 from reviewsctl.importing.review import Entry, Found
 from reviewsctl.importing.signature import Signature
-from reviewsctl.importing.times import american
+from reviewsctl.importing.times import legible, moment, zoned
 from reviewsctl.importing.values import address, first, members, titled, truth, word, words
 
 SOURCE = "trustpilot"
+_CREATED = "review created (utc)"
 _PAGE = "https://www.trustpilot.com/reviews/"
 _REPLIES = ("company response", "company reply", "business response", "business reply")
 _REPLIED = (
@@ -28,7 +30,7 @@ UNSAID = "false, since Trustpilot publishes reviews of whoever signs up"
 
 
 def _utc(value: object) -> datetime.datetime:
-    return american(value, datetime.UTC)
+    return zoned(moment(value), datetime.UTC)
 
 
 def page(key: str) -> str | None:
@@ -36,7 +38,9 @@ def page(key: str) -> str | None:
     return address(f"{_PAGE}{key}")
 
 
-def _reader(_head: Head, rules: Rules) -> Reader:
+def _reader(head: Head, rules: Rules) -> Reader:
+    dates = platform_dates(head, rules, (_CREATED,), _REPLIED, zone=datetime.UTC)
+
     def read(row: Row) -> Entry:
         review = {name.casefold(): value for name, value in row.fields.items()}
         key = word(review.get("review id"))
@@ -47,10 +51,12 @@ def _reader(_head: Head, rules: Rules) -> Reader:
                 key=key,
                 author=review.get("review username"),
                 rating=stars(review.get("review stars")),
-                created=_utc(review.get("review created (utc)")),
+                created=dates(review.get(_CREATED)),
                 text=titled(review.get("review title"), review.get("review content")),
                 source_url=page(key) if key else None,
-                reply=reply_of(words(first(review, *_REPLIES)), first(review, *_REPLIED), _utc),
+                reply=reply_of(
+                    words(first(review, *_REPLIES)), legible(review, _REPLIED, dates), dates
+                ),
                 verified=truth(first(review, *_VERIFIED)),
                 place=rules.place(unit, review.get("webshop name")),
             )

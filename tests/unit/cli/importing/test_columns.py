@@ -69,7 +69,7 @@ def test_columns_are_known_in_four_languages(header: str, ours: str) -> None:
 
 def test_ages_are_refused_with_the_reason() -> None:
     with pytest.raises(SayMoreError, match='are ages, for example "3 weeks ago"'):
-        dates_of(["2025-03-14", "3 weeks ago"], Columns(), "when")
+        dates_of([{"when": "2025-03-14"}, {"when": "3 weeks ago"}], Columns(), "when")
 
 
 def test_a_text_with_a_comma_that_is_not_in_quotes_is_not_cut() -> None:

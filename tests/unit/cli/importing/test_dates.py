@@ -1,0 +1,142 @@
+"""Dates of exports that a spreadsheet has saved again: read as they were, asked about, or refused."""
+
+import datetime
+from pathlib import Path
+
+import pytest
+
+from reviewsctl.importing.errors import SayMoreError
+from reviewsctl.importing.format import Columns, Rules
+from reviewsctl.importing.ratings import Scale
+from reviewsctl.importing.readers.parts import parts_of
+from reviewsctl.importing.recognize import chosen
+from reviewsctl.importing.review import Found, RowRefusedError
+
+TRUSTPILOT = (
+    "Review Created (UTC),Review Username,Review Stars,Company Reply Date (UTC),Company Reply"
+)
+OUTSCRAPER = (
+    "name,rating,author_title,review_text,review_rating,review_timestamp,review_datetime_utc,"
+    "owner_answer,owner_answer_timestamp,owner_answer_timestamp_datetime_utc"
+)
+
+
+class _Kept(Rules):
+    """Keeps what was found instead of making a review of it."""
+
+    def entry(self, found: Found) -> Found:  # type: ignore[override]
+        return found
+
+
+def found(
+    tmp_path: Path, header: str, *rows: str, columns: Columns | None = None
+) -> list[Found | str]:
+    """What each row says; why it is refused."""
+    (tmp_path / "x.csv").write_text("\n".join((header, *rows, "")), "utf-8")
+    (part,) = parts_of(tmp_path / "x.csv")
+    export = chosen([part], "auto")
+    rules = _Kept(
+        zone=datetime.UTC,
+        short_names=False,
+        verified=False,
+        scale=Scale(),
+        columns=columns or Columns(),
+    )
+    (source,) = export.sources
+    read = export.format.reader(source.head, rules)
+    said: list[Found | str] = []
+    for _, row in source.rows(part):
+        try:
+            said.append(read(row))  # type: ignore[arg-type]
+        except RowRefusedError as refusal:
+            said.append(str(refusal))
+    return said
+
+
+def days(found: list[Found | str]) -> list[str]:
+    """When each was written; why it is refused."""
+    return [each if isinstance(each, str) else each.created.date().isoformat() for each in found]
+
+
+def answered(found: list[Found | str]) -> list[str | None]:
+    """When each was answered; why it is refused."""
+    said: list[str | None] = []
+    for each in found:
+        if isinstance(each, str):
+            said.append(each)
+        else:
+            assert isinstance(each.reply, tuple)
+            when = each.reply[1]
+            said.append(None if when is None else when.date().isoformat())
+    return said
+
+
+def test_days_of_a_platform_are_read_in_the_order_that_one_of_them_proves(tmp_path: Path) -> None:
+    """A British Excel had saved it, and 05/03/2025 became the third of May without a word."""
+    many = [f"05/03/2025 09:{minute:02},A,5,," for minute in range(30)]
+
+    british = found(tmp_path, TRUSTPILOT, *many, "2025-03-02 09:10:11,B,5,,", "25/03/2025,C,5,,")
+    american = found(tmp_path, TRUSTPILOT, "05/03/2025 09:10,A,5,,", "05/25/2025 09:10:11,B,5,,")
+    german = found(tmp_path, TRUSTPILOT, "05.03.2025 09:10,A,5,06.03.2025 10:00,Thanks")
+
+    assert ["2025-03-05"] * 30 + ["2025-03-02", "2025-03-25"] == days(british)
+    assert ["2025-05-03", "2025-05-25"] == days(american)
+    assert (["2025-03-05"], ["2025-03-06"]) == (days(german), answered(german))
+
+
+def test_days_of_a_platform_that_can_be_read_in_two_ways_are_a_question(tmp_path: Path) -> None:
+    rows = ("2025-03-02 09:10:11,A,5,,", "05/03/2025 09:10:11,B,5,2025-03-06,Thanks")
+    with pytest.raises(SayMoreError) as caught:
+        found(tmp_path, TRUSTPILOT, *rows)
+    told = found(tmp_path, TRUSTPILOT, *rows, columns=Columns(date_format="%d/%m/%Y"))
+
+    assert (
+        'the dates in column "Review Created (UTC)" can be read in two ways, for example '
+        "05/03/2025 09:10:11" == caught.value.detail
+    )
+    assert '--date-format "%d/%m/%Y %H:%M:%S"' in caught.value.remedy
+    assert ["2025-03-02", "2025-03-05"] == days(told)
+
+
+def test_a_count_of_seconds_that_excel_has_rounded_gives_way_to_the_date(tmp_path: Path) -> None:
+    said = found(
+        tmp_path,
+        OUTSCRAPER,
+        'Acme,"3,6",Jane,Fine,5,"1,74E+09",01.02.2025 23:30,Thanks,"1,74E+09",10.10.2025 08:00',
+        "Acme,3.6,Max,Bad,1,1739000000,01/02/2025 23:30:00,,,",
+    )
+    itself = found(tmp_path, OUTSCRAPER, "Acme,3.6,Max,Bad,1,,01/02/2025 23:30:00,,,")
+
+    assert ["2025-02-01", "2025-02-08"] == days(said)
+    assert ["2025-10-10"] == answered(said[:1])
+    assert ["2025-01-02"] == days(itself), "as Outscraper writes it"
+
+
+def test_the_date_of_a_reply_is_read_or_said_and_never_made_up(tmp_path: Path) -> None:
+    """45901 is what Excel has in a cell that is a date."""
+    rows = [
+        f"14.03.2025,5,Fine,Thanks,{when}" for when in ("45901", "02.09.2025 08:00", "", "soon")
+    ]
+    said = found(
+        tmp_path,
+        "Datum,Sterne,Kommentar,Antwort,Antwortdatum",
+        *rows,
+        "14.03.2025,5,Fine,Thanks,vor 2 Wochen",
+    )
+
+    assert [
+        "2025-09-01",
+        "2025-09-02",
+        None,
+        'reply\'s date "soon" is not "%d.%m.%Y"',
+        'reply\'s date "vor 2 Wochen" is an age, which says no day',
+    ] == answered(said)
+
+
+def test_dates_and_texts_in_one_column_are_both_read(tmp_path: Path) -> None:
+    """As a spreadsheet has them where somebody typed and somebody else pasted."""
+    said = found(
+        tmp_path, "Datum,Sterne", "45730,5", "14.03.2025,4", "14.03.2025 8:30,4", "45750,3"
+    )
+
+    assert ["2025-03-14", "2025-03-14", "2025-03-14", "2025-04-03"] == days(said)
