@@ -38,7 +38,8 @@ EPILOG: Final = """\b
 
     \b
     Columns of "csv" are guessed and shown. --map NAME=COLUMN corrects them, NAME being one of
-    rating, date, author, text, reply, reply_date, url, avatar, source, id.
+    rating, date, author, text, title, reply, reply_date, verified, url, avatar, source,
+    status, id.
 
     \b
     Examples:
@@ -143,7 +144,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
         typer.Option(
             metavar="PATTERN",
             show_default=False,
-            help="How a csv spells dates, as strptime has it: %d/%m/%Y.",
+            help="How a table spells dates, as strptime has it: %d/%m/%Y.",
         ),
     ] = None,
     source: Annotated[

@@ -24,32 +24,33 @@ from reviewsctl.importing.values import shown, word
 from reviewsctl.terminal.escaping import printable
 
 GUESSES: Final[Mapping[str, Sequence[str]]] = {
-    "rating": ("rating", "stars", "star rating", "score", "review rating", "review score",
+    "rating": ("review rating", "review score", "rating", "stars", "star rating", "score",
                "rating value", "sterne", "bewertung", "sternebewertung", "punkte",
                "etoiles", "evaluation", "nombre d etoiles",
                "calificacion", "puntuacion", "valoracion", "estrellas", "note"),
-    "date": ("date", "review date", "created", "created at", "published", "published at", "posted",
+    "date": ("review date", "review datetime utc", "review timestamp", "date", "created", "created at", "published", "published at", "posted",
              "posted at", "posted on", "submitted", "date created", "review creation date", "time",
              "timestamp", "datetime", "datum", "bewertungsdatum", "erstellt", "erstellt am",
              "veroffentlicht", "veroffentlicht am", "date de l avis", "publie le", "cree le",
              "date de publication", "fecha", "fecha de publicacion", "fecha de la resena"),
-    "author": ("author", "author name", "name", "reviewer", "reviewer name", "customer",
-               "customer name", "display name", "reviewer display name", "nickname", "full name",
-               "user", "username", "user name", "autor", "verfasser", "kunde", "kundenname",
+    "author": ("author", "author name", "author title", "reviewer", "reviewer name",
+               "reviewer display name", "name", "customer", "customer name", "display name",
+               "nickname", "full name", "user", "username", "user name", "autor", "verfasser", "kunde", "kundenname",
                "auteur", "nom", "client", "nom du client",
                "nombre", "cliente", "nombre del cliente", "usuario"),
-    "text": ("text", "review", "review text", "review content", "comment", "comments", "body",
+    "text": ("review text", "review content", "text", "review", "comment", "comments", "body",
              "content", "message", "feedback", "kommentar", "bewertungstext", "rezension",
              "nachricht", "avis", "commentaire", "texte", "contenu",
              "resena", "comentario", "texto", "opinion", "mensaje"),
-    "title": ("title", "review title", "headline", "subject", "titel", "uberschrift", "betreff",
+    "title": ("review title", "title", "headline", "subject", "titel", "uberschrift", "betreff",
               "titre", "titulo", "asunto"),
     "reply": ("reply", "response", "owner answer", "owner reply", "owner response", "reply text",
               "comment content", "antwort", "antwort des inhabers", "reponse",
               "reponse du proprietaire", "respuesta", "respuesta del propietario"),
     "reply_date": ("reply date", "response date", "owner answer date", "owner reply date",
-                   "replied at", "comment date", "antwortdatum", "date de la reponse",
-                   "fecha de la respuesta"),
+                   "owner answer timestamp datetime utc", "owner answer timestamp",
+                   "replied at", "comment date", "antwortdatum", "antwort vom", "beantwortet am",
+                   "date de la reponse", "fecha de la respuesta"),
     "verified": ("verified", "is verified", "review verified", "verified buyer",
                  "is verified buyer", "verified purchase", "reviewer type", "verifiziert",
                  "verifizierter kauf", "verifie", "achat verifie", "verificado",
@@ -62,7 +63,10 @@ GUESSES: Final[Mapping[str, Sequence[str]]] = {
     "status": ("status", "state", "review status", "curated"),
     "id": ("id", "review id", "uid", "uuid"),
 }  # fmt: skip
-"""Our names, and those of columns that are taken for them, the likeliest first."""
+"""Our names, and those of columns that are taken for them, the likeliest first.
+
+What is said to be of the review or its author is: of a place it may be the average and the name.
+"""
 
 _REQUIRED = ("rating", "date")
 _ASKED = {"text": "what people wrote", "author": "who wrote"}

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from reviewsctl.commands import import_
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.format import Columns, Fields
-from reviewsctl.importing.platforms.columns import chosen, dates_of
+from reviewsctl.importing.platforms.columns import GUESSES, chosen, dates_of
 from reviewsctl.importing.readers.parts import Part, parts_of
 from reviewsctl.importing.recognize import source_of
 from tests.support.sheets import spreadsheet
@@ -65,6 +66,28 @@ def test_columns_are_known_in_four_languages(header: str, ours: str) -> None:
         del row[ours.title()]
 
     assert header == chosen([row], Columns(), ())[ours]
+
+
+def test_columns_of_reviews_win_over_those_of_the_place() -> None:
+    """Outscraper has both in one table: each review had the average of the place, and its name."""
+    row = {"name": "Acme", "rating": "3.6", "author_title": "Jane", "review_rating": "5",
+           "title": "Acme", "text": "About", "review_text": "Fine.", "date": "2025-11-01",
+           "review_datetime_utc": "2025-03-14", "review_title": "Top"}  # fmt: skip
+
+    assert {
+        "rating": "review_rating",
+        "date": "review_datetime_utc",
+        "author": "author_title",
+        "text": "review_text",
+        "title": "review_title",
+    } == chosen([row], Columns(), ())
+
+
+def test_help_names_all_that_can_be_mapped() -> None:
+    _, _, names = import_.EPILOG.partition("NAME being one of\n")
+    listed, _, _ = names.partition(".\n")
+
+    assert list(GUESSES) == [name.strip() for name in listed.split(",")]
 
 
 def test_ages_are_refused_with_the_reason() -> None:

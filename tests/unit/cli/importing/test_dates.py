@@ -11,6 +11,7 @@ from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.readers.parts import parts_of
 from reviewsctl.importing.recognize import chosen
 from reviewsctl.importing.review import Found, RowRefusedError
+from tests.support.sheets import spreadsheet
 
 TRUSTPILOT = (
     "Review Created (UTC),Review Username,Review Stars,Company Reply Date (UTC),Company Reply"
@@ -29,11 +30,12 @@ class _Kept(Rules):
 
 
 def found(
-    tmp_path: Path, header: str, *rows: str, columns: Columns | None = None
+    tmp_path: Path, header: str, *rows: str, columns: Columns | None = None, sheet: bool = False
 ) -> list[Found | str]:
     """What each row says; why it is refused."""
-    (tmp_path / "x.csv").write_text("\n".join((header, *rows, "")), "utf-8")
-    (part,) = parts_of(tmp_path / "x.csv")
+    table = tmp_path / "x.csv"
+    table.write_text("\n".join((header, *rows, "")), "utf-8")
+    (part,) = parts_of(spreadsheet(table, tmp_path / "x.xlsx") if sheet else table)
     export = chosen([part], "auto")
     rules = _Kept(
         zone=datetime.UTC,
@@ -136,7 +138,13 @@ def test_the_date_of_a_reply_is_read_or_said_and_never_made_up(tmp_path: Path) -
 def test_dates_and_texts_in_one_column_are_both_read(tmp_path: Path) -> None:
     """As a spreadsheet has them where somebody typed and somebody else pasted."""
     said = found(
-        tmp_path, "Datum,Sterne", "45730,5", "14.03.2025,4", "14.03.2025 8:30,4", "45750,3"
+        tmp_path,
+        "Datum,Sterne",
+        "45730,5",
+        "14.03.2025,4",
+        "14.03.2025 8:30,4",
+        "45750,3",
+        sheet=True,
     )
 
     assert ["2025-03-14", "2025-03-14", "2025-03-14", "2025-04-03"] == days(said)
