@@ -37,6 +37,11 @@ def encode(ulid: bytes) -> str:
     return "".join([_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10)])
 
 
+def key_of(source: str, key: str) -> str:
+    """What the versions of a review have in common, by what identifies it at its source."""
+    return merge_key(stable_id(source, key, _EPOCH))
+
+
 def merge_key(identifier: str) -> str:
     """What two versions of one review have in common.
 

@@ -43,6 +43,8 @@ class Tally:
     """There, and not in the export."""
     removed: int = 0
     """There, not in the export, and left out by ``--replace``."""
+    spared: int = 0
+    """There, and kept for a row of the export that was not taken; these count as kept too."""
     leaving: list[str] = field(default_factory=list)
     """The first of these, for the operator."""
     alike: int = 0
@@ -95,7 +97,6 @@ class Merge:
         self._out = out
         self._step = step
         self._replaced = frozenset(replaced)
-        self._sources = frozenset(place.source for place in replaced)
         self._facts = facts or {}
         self._alikes = staged.alikes()
         self._used = bytearray(staged.largest() + 1)
@@ -195,7 +196,10 @@ class Merge:
                     tally.changed += 1
                     self._write(record)
                 return
-        if self._leaves(review):
+        leaves = self._leaves(review)
+        if leaves and isinstance(identifier, str) and self._staged.spares(merge_key(identifier)):
+            tally.spared += 1
+        elif leaves:
             tally.removed += 1
             if len(tally.leaving) < _LISTED:
                 tally.leaving.append(_named(review))
@@ -210,11 +214,8 @@ class Merge:
     def _leaves(self, review: dict[str, object]) -> bool:
         """Whether a review that the export does not have was at a location that it replaces."""
         source, location = review.get("source"), review.get("location")
-        if not isinstance(source, str):
-            return False
-        if not isinstance(location, str):
-            return source in self._sources
-        return not self._replaced.isdisjoint((Place(source, location), Place(source, "")))
+        place = location if isinstance(location, str) else ""
+        return isinstance(source, str) and Place(source, place) in self._replaced
 
     def _write(self, record: bytes) -> None:
         self._out.write(b"\n" if self._first else b",\n")

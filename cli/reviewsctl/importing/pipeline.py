@@ -11,23 +11,26 @@ from typing import BinaryIO
 
 from reviewsctl.daemon.messages import Progress
 from reviewsctl.files.folders import Folder, opened
+from reviewsctl.importing import notes
 from reviewsctl.importing.bounds import MAX_USELESS, MEMORY
 from reviewsctl.importing.consent import agree
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.format import Reader, Row
+from reviewsctl.importing.identifiers import identifiers
 from reviewsctl.importing.locations import located, titles_left
 from reviewsctl.importing.merge import Merge, Tally
-from reviewsctl.importing.order import Order, Outcome, Talk, reviews
+from reviewsctl.importing.order import Order, Outcome, Talk
 from reviewsctl.importing.platforms import own
 from reviewsctl.importing.readers.archive import DAMAGED
 from reviewsctl.importing.readers.json_file import DOWNLOAD, OWN_VALUE, Document
 from reviewsctl.importing.readers.parts import Part, parts_of
 from reviewsctl.importing.readers.watching import WORTH_SHOWING, Reading
 from reviewsctl.importing.recognize import Recognised, chosen
-from reviewsctl.importing.review import RowRefusedError, RowSkippedError
+from reviewsctl.importing.review import RowRefusedError, RowSkippedError, RowWithdrawnError
 from reviewsctl.importing.staging import Staging, held, staging
 from reviewsctl.importing.writing import Draft, draft
 
+_MAX_SPARING = 50  # sources among which the reviews of rows that are not taken are looked for
 MAX_LISTED = 10_000  # refused rows that are kept for --verbose
 
 _MEND = "Mend it, or move it away to begin anew; what is wrong: reviewsctl check"
@@ -121,19 +124,27 @@ def _import(order: Order, talk: Talk, exports: Sequence[_Export]) -> Outcome:
         for source, read in readers:
             prefix = f"{source.part.name}: " if len(sources) > 1 else ""
             for where, row in source.rows(reading.watched(source.part)):
-                _stage(staged, outcome, f"{prefix}{where}", read, row)
+                taken = _stage(staged, outcome, f"{prefix}{where}", read, row)
+                if order.replace and not taken:
+                    staged.pass_over(identifiers(row, order.rules.columns))
         outcome.twice = staged.added - staged.count()
         _scaled(order, outcome)
         located(order, staged, outcome, talk)
         _usable(order, staged, outcome)
-        _notes(outcome, exports, staged, order)
+        if order.replace:
+            _replaceable(order, staged, outcome)
+        notes.read(order, outcome, [each.kind for each in exports], staged.count())
         _merge(order, folder, staged, outcome, talk, exports)
     return outcome
 
 
-def _stage(staged: Staging, outcome: Outcome, where: str, read: Reader, row: Row) -> None:
-    """Add one row, or note why it is none."""
-    reason = row.fault
+def _stage(staged: Staging, outcome: Outcome, where: str, read: Reader, row: Row) -> bool:
+    """Add one row, or note why it is none.
+
+    Returns:
+        False where a review that is there may be of this row all the same.
+    """
+    reason, withdrawn = row.fault, False
     if not reason:
         try:
             staged.add(read(row))
@@ -141,8 +152,9 @@ def _stage(staged: Staging, outcome: Outcome, where: str, read: Reader, row: Row
             reason = str(refusal)
         except RowSkippedError as skip:
             outcome.skipped[str(skip)] += 1
+            withdrawn = isinstance(skip, RowWithdrawnError)
         else:
-            return
+            return True
     if reason:
         outcome.refused += 1
         if len(outcome.refusals) < MAX_LISTED:
@@ -150,6 +162,7 @@ def _stage(staged: Staging, outcome: Outcome, where: str, read: Reader, row: Row
     useless = outcome.refused + outcome.skipped.total()
     if useless > max(MAX_USELESS, 9 * staged.added):
         raise _useless(outcome, f"not one in ten of its first {useless + staged.added:,} rows")
+    return withdrawn
 
 
 def _fitting(order: Order, exports: Sequence[_Export]) -> None:
@@ -222,53 +235,25 @@ def _usable(order: Order, staged: Staging, outcome: Outcome) -> None:
         )
 
 
+def _replaceable(order: Order, staged: Staging, outcome: Outcome) -> None:
+    """What is in the export and not taken is not gone: its review must be known to be kept."""
+    untaken = outcome.refused + outcome.skipped.total()
+    sources = {place.source for place in staged.places()}
+    if untaken and (order.rules.tally["no-id"] or len(sources) > _MAX_SPARING):
+        raise ImportRefusedError(
+            f"--replace could remove reviews that the export has: {untaken:,} of its rows cannot be "
+            "taken, and nothing says which reviews they are",
+            "Import it without --replace; or mend these rows first, which --verbose then lists.",
+        )
+    staged.spare(sources)
+
+
 def _useless(outcome: Outcome, rows: str) -> ImportRefusedError:
     why = [f"{where}: {reason}" for where, reason in outcome.refusals[:3]] or outcome.skipped
     return ImportRefusedError(
         f"{rows} can be imported ({'; '.join(why)})",
         "Was it recognised as what it is? --from NAME says so; for a table see --map.",
     )
-
-
-def _notes(outcome: Outcome, exports: Sequence[_Export], staged: Staging, order: Order) -> None:
-    for reason, count in outcome.skipped.items():
-        outcome.notes.append(f"{count:,} skipped: {reason}")
-    if outcome.twice:
-        outcome.notes.append(f"{outcome.twice:,} were there more than once")
-    if outcome.elsewhere:
-        outcome.notes.append(f"{outcome.elsewhere:,} left out: of other locations")
-    # of a platform's own export the rule was shown when it was recognised
-    tabular = any(each.tabular for each in outcome.formats)
-    for name, text in _MENTIONED.items():
-        if (count := order.rules.tally[name]) and (tabular or name != "unsaid"):
-            outcome.notes.append(text.format(count=f"{count:,}"))
-    for export in exports:
-        around = {
-            name: value
-            for source in export.kind.sources
-            for name, value in source.head.around.items()
-        }
-        warnings = export.kind.format.warnings(around, staged.count())
-        outcome.notes += [each for each in warnings if each not in outcome.notes]
-
-
-_MENTIONED = {
-    "no-id": "without an id of their own: {count}; theirs is made of source, author, date and text, "
-    "so one that is edited will come as a new review",
-    "no-source": "no column says where a review was written: {count} have the source "
-    '"import" (--source NAME says it)',
-    "undated-reply": "owner replies without a date: {count}; they got that of the review",
-    "recommendation": "recommendations (Facebook): {count}; they are 5 stars, or 1 where it is not "
-    "recommended",
-    "unrated": "recommendations (Facebook) that were refused, since they have no stars: {count} "
-    "(--recommended takes them as 5, or as 1 where it is not recommended)",
-    "between": "ratings between two stars that were refused: {count} (--scale 5 rounds them, halves "
-    "up)",
-    "rounded": "ratings between two stars: {count}; they were rounded, halves up",
-    "translated": "texts that Google has translated: {count}; the export does not have the originals",
-    "unsaid": "not verified, since the export says of nobody that they are a customer: {count} "
-    "(--verified if you know that they are)",
-}
 
 
 def _merge(  # one step of one import
@@ -322,7 +307,7 @@ def _merge(  # one step of one import
                 except KeyboardInterrupt:  # too late, once it is done
                     if not outcome.written:
                         raise
-    _say_merged(outcome)
+    notes.merged(outcome)
 
 
 def _commit(order: Order, new: Draft, outcome: Outcome) -> None:
@@ -330,26 +315,6 @@ def _commit(order: Order, new: Draft, outcome: Outcome) -> None:
         backup = new.commit()
         outcome.backup = None if backup is None else order.target.with_name(backup)
         outcome.written = True
-
-
-def _say_merged(outcome: Outcome) -> None:
-    tally = outcome.tally
-    outcome.business = tally.filled
-    if tally.examples:
-        outcome.notes.append(f"{tally.examples:,} examples of reviewsctl init left out")
-    if tally.alike:
-        outcome.notes.append(
-            f"there already, and like one of the export in source, author, date and rating, but with "
-            f"another id: {tally.alike:,}. If another tool exported them, they are there twice now; "
-            "reviewsctl check names them"
-        )
-    if outcome.business:
-        outcome.notes.append(f"what the business got: {', '.join(outcome.business)}")
-    if tally.different and tally.given not in (None, tally.total):
-        outcome.notes.append(
-            f"aggregate_rating in the file is kept: it says {reviews(tally.given or 0)}, there are "
-            f"{tally.total:,} now. Leave it out of the file to have it computed"
-        )
 
 
 def _facts(order: Order, staged: Staging, exports: Sequence[_Export]) -> dict[str, object]:

@@ -129,3 +129,7 @@ class RowRefusedError(Exception):
 
 class RowSkippedError(Exception):
     """A row that is no review, by what the platform documents; its text is the reason counted."""
+
+
+class RowWithdrawnError(RowSkippedError):
+    """A row of a review that the platform does not publish, or no longer."""

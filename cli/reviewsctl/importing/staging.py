@@ -9,10 +9,12 @@ import os
 import signal
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from reviewsctl.importing.format import whole
+from reviewsctl.importing.ids import key_of, merge_key
 from reviewsctl.importing.review import Entry
 
 _BATCH = 1000  # entries between two statements
@@ -69,6 +71,8 @@ class Staging:
                 alike INTEGER NOT NULL,
                 record BLOB NOT NULL
             );
+            CREATE TABLE untaken (identifier TEXT PRIMARY KEY) WITHOUT ROWID;
+            CREATE TABLE spared (key TEXT PRIMARY KEY) WITHOUT ROWID;
         """)
         connection.execute("BEGIN")
 
@@ -81,6 +85,29 @@ class Staging:
         self._bytes += len(entry.record)
         if len(self._batch) >= _BATCH or self._bytes >= _BATCH_BYTES:
             self._flush()
+
+    def pass_over(self, identifiers: Iterable[str]) -> None:
+        """Notes a row that is in the export and not taken, by what may be its id."""
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO untaken VALUES (?)", ((whole(each),) for each in identifiers)
+        )
+
+    def spare(self, sources: Collection[str]) -> None:
+        """Has the reviews of the rows that were passed over found, if they are of these sources."""
+        found = self._connection.execute("SELECT identifier FROM untaken")
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO spared VALUES (?)",
+            (
+                (key,)
+                for (each,) in found
+                for key in (merge_key(each), *(key_of(source, each) for source in sources))
+            ),
+        )
+
+    def spares(self, key: str) -> bool:
+        """Whether a row of the review with this key was passed over."""
+        row = self._connection.execute("SELECT 1 FROM spared WHERE key = ?", (key,)).fetchone()
+        return row is not None
 
     def places(self) -> dict[Place, int]:
         """The locations, with the number of their entries, in the order of the export."""

@@ -19,7 +19,7 @@ from reviewsctl.importing.platforms.columns import (
     has_columns,
     listed,
 )
-from reviewsctl.importing.review import Entry, Found, RowSkippedError
+from reviewsctl.importing.review import Entry, Found, RowWithdrawnError
 from reviewsctl.importing.signature import RECOGNISED
 from reviewsctl.importing.values import address, titled, truth, word, words
 
@@ -60,7 +60,7 @@ class _Table:
             fields = flat(row.fields) if head.shape == "json" else row.fields
             cells = {ours: fields.get(name) for ours, name in columns.items()}
             if (word(cells.get("status")) or "").casefold() in _UNPUBLISHED:
-                raise RowSkippedError("not published at the platform")
+                raise RowWithdrawnError("not published at the platform")
             reply = reply_of(words(cells.get("reply")), cells.get("reply_date"), dates)
             return rules.entry(
                 Found(

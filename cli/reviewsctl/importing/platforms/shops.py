@@ -8,7 +8,7 @@ from reviewsctl.importing.format import Format, Head, Reader, Row, Rules, reply_
 from reviewsctl.importing.platforms.any_csv import table
 from reviewsctl.importing.platforms.columns import platform_dates
 from reviewsctl.importing.ratings import stars
-from reviewsctl.importing.review import Entry, Found, RowSkippedError
+from reviewsctl.importing.review import Entry, Found, RowWithdrawnError
 from reviewsctl.importing.signature import Signature
 from reviewsctl.importing.times import AMERICAN, legible, moment
 from reviewsctl.importing.values import address, titled, truth, within, word, words
@@ -24,7 +24,7 @@ def _yotpo_reader(_head: Head, rules: Rules) -> Reader:
     def read(row: Row) -> Entry:
         review = row.fields
         if review.get("deleted") is True or review.get("archived") is True:
-            raise RowSkippedError(_UNPUBLISHED)
+            raise RowWithdrawnError(_UNPUBLISHED)
         said = review.get("verified_buyer")
         name = within(review, "user", "display_name")
         return rules.entry(
@@ -54,7 +54,7 @@ def _judgeme_reader(_head: Head, rules: Rules) -> Reader:
             or review.get("hidden") is True
             or review.get("curated") == "spam"
         ):
-            raise RowSkippedError(_UNPUBLISHED)
+            raise RowWithdrawnError(_UNPUBLISHED)
         return rules.entry(
             Found(
                 source=JUDGEME,

@@ -192,17 +192,80 @@ def test_replace_follows_deletions_at_its_source_and_location_only(
     dry = imported(environment, data, TAKEOUT, "--replace", "--dry-run")
     run = imported(environment, data, TAKEOUT, "--replace")
     listed = [
-        "removed, as the export does not have them: 2 reviews",
+        "removed, as the export does not have them: 1 review",
         "  Gone, 2025-03-14, google",
-        "  Old, 2025-03-14, google",
     ]
 
-    assert [f"would be {listed[0]}", *listed[1:]] == dry.stdout.splitlines()[3:6]
-    assert [f"to be {listed[0]}", *listed[1:]] == run.stdout.splitlines()[3:6]
-    assert "imported 6 new, 1 changed, 0 unchanged, 2 removed, 1 refused" in run.stdout
+    assert [f"would be {listed[0]}", *listed[1:]] == dry.stdout.splitlines()[3:5]
+    assert [f"to be {listed[0]}", *listed[1:]] == run.stdout.splitlines()[3:5]
+    assert "imported 6 new, 1 changed, 0 unchanged, 1 removed, 1 refused" in run.stdout
     ids = {each["id"] for each in reviews_of(data)}
-    assert {"mine-1", "elsewhere", "yelp"} <= ids
-    assert {"gone", "old"}.isdisjoint(ids)
+    assert {"mine-1", "old", "elsewhere", "yelp"} <= ids
+    assert "gone" not in ids
+
+
+def test_without_a_location_only_reviews_without_one_are_replaced(
+    environment: dict[str, str], tmp_path: Path, data: Path
+) -> None:
+    (tmp_path / "one.csv").write_text(
+        "id,date,rating,author,text,source\nx,2025-01-01,5,Ann Lee,Fine work,google\n"
+    )
+    imported(environment, data, TAKEOUT)
+    run = imported(environment, data, str(tmp_path / "one.csv"), "--unverified", "--replace")
+
+    assert "imported 1 new, 0 changed, 0 unchanged, 0 refused" in run.stdout
+    assert 9 == len(reviews_of(data))
+
+
+def google(path: Path, *reviews: tuple[str, str, str], **beside: object) -> str:
+    """A page of the API: the id, the rating and the day of each review."""
+    rows = [
+        {
+            "reviewId": name,
+            "name": f"accounts/1/locations/22/reviews/{name}",
+            "reviewer": {"displayName": name},
+            "starRating": rating,
+            "createTime": f"{day}T00:00:00Z",
+        }
+        for name, rating, day in reviews
+    ]
+    path.write_text(json.dumps({"reviews": rows, **beside}))
+    return str(path)
+
+
+def test_what_is_refused_or_skipped_is_in_the_export(
+    environment: dict[str, str], tmp_path: Path, data: Path
+) -> None:
+    """It was removed by ``--replace`` as if it were not there."""
+    day, five = "2025-01-01", "FIVE"
+    whole = google(tmp_path / "a.json", *((each, five, day) for each in ("A", "B", "C", "D")))
+    less = google(
+        tmp_path / "b.json",
+        ("A", five, day),
+        ("B", "STAR_RATING_UNSPECIFIED", day),
+        ("C", five, "the day"),
+    )
+    imported(environment, data, whole)
+    run = imported(environment, data, less, "--replace")
+
+    assert "imported 0 new, 0 changed, 1 unchanged, 1 removed, 1 refused" in run.stdout
+    assert "note: 2 reviews not removed: the export has them, in rows that were" in run.stdout
+    assert {"A", "B", "C"} == {
+        each["author"] for each in reviews_of(data) if each.get("location") == "22"
+    }
+
+
+def test_rows_that_cannot_be_told_apart_replace_nothing(
+    environment: dict[str, str], tmp_path: Path, data: Path
+) -> None:
+    (tmp_path / "x.csv").write_text(
+        "date,rating,author,source\n2025-01-01,5,Ann Lee,website\n2025-01-02,none,Bo Li,website\n"
+    )
+    words = (str(tmp_path / "x.csv"), "--unverified", "--replace")
+    run = imported(environment, data, *words, code=1)
+
+    assert "--replace could remove reviews that the export has: 1 of its rows" in run.stderr
+    assert THERE == (data / "reviews.json").read_text()
 
 
 def test_on_a_terminal_nothing_is_removed_without_a_yes(
@@ -220,7 +283,7 @@ def test_on_a_terminal_nothing_is_removed_without_a_yes(
     assert (1, 0) == (no, yes)
     assert "  Max Power, 2025-02-03, google" in seen
     assert "Remove them?" in seen
-    assert (4, 2) == (kept, len(reviews_of(data)))  # one had no location
+    assert (4, 3) == (kept, len(reviews_of(data)))  # one had no location, and stays
 
 
 def test_a_place_whose_name_stands_behind_its_reviews_has_one(
