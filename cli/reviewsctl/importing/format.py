@@ -233,6 +233,10 @@ def _nothing(around: Fields, count: int) -> Sequence[str]:  # noqa: ARG001  # a 
     return ()
 
 
+def _all_here(heads: Sequence[Head], count: int) -> str:  # noqa: ARG001  # a seam
+    return ""
+
+
 def _nothing_said(head: Head) -> Fields:  # noqa: ARG001  # a seam
     return {}
 
@@ -259,6 +263,9 @@ class Format:
     """Where ``verified`` comes from; why it is false where the export does not say."""
     warnings: Callable[[Fields, int], Sequence[str]] = _nothing
     """Of what stands beside the rows and their number, when all are read."""
+    incomplete: Callable[[Sequence[Head], int], str] = _all_here
+    """Why these files, with so many rows, lack pages; empty where nothing says so. Asked when all rows
+    are read, of all files of one import that have the same."""
     partial: str = ""
     """Why an export of it is never all the reviews there are, so that nothing may be replaced by it."""
     generic: bool = False

@@ -50,6 +50,18 @@ def read(order: Order, outcome: Outcome, kinds: Sequence[Recognised], count: int
         }
         warnings = kind.format.warnings(around, count)
         outcome.notes += [each for each in warnings if each not in outcome.notes]
+    outcome.notes += missing(outcome, kinds)
+
+
+def missing(outcome: Outcome, kinds: Sequence[Recognised]) -> list[str]:
+    """Why pages are missing, where the pages that are here say so."""
+    says = []
+    for incomplete in dict.fromkeys(each.format.incomplete for each in kinds):
+        own = [each for each in kinds if each.format.incomplete is incomplete]
+        heads = [source.head for each in own for source in each.sources]
+        count = sum(outcome.rows[name] for name in {each.format.name for each in own})
+        says.append(incomplete(heads, count))
+    return list(filter(None, says))
 
 
 def merged(outcome: Outcome) -> None:

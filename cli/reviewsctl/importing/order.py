@@ -45,6 +45,8 @@ class Outcome:
     notes: list[str] = field(default_factory=list)
     """What they should know of the result."""
     tally: Tally = field(default_factory=Tally)
+    rows: Counter[str] = field(default_factory=Counter)
+    """Rows that were read, by the name of the format."""
     refused: int = 0
     refusals: list[tuple[str, str]] = field(default_factory=list)
     """The first of them: where, and why."""

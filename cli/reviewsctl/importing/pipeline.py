@@ -110,7 +110,7 @@ def _import(order: Order, talk: Talk, exports: Sequence[_Export]) -> Outcome:
     for each in exports:
         outcome.says += _recognised(order, each)
     readers = [
-        (source, each.kind.format.reader(source.head, order.rules))
+        (each.kind.format.name, source, each.kind.format.reader(source.head, order.rules))
         for each in exports
         for source in each.kind.sources
     ]
@@ -121,9 +121,10 @@ def _import(order: Order, talk: Talk, exports: Sequence[_Export]) -> Outcome:
         raise ImportRefusedError(f"you may not write to {place}", "Use sudo, or ask its owner.")
     with opened(place) as folder, staging(place if writable and folder.private else None) as staged:
         reading = Reading("reading", sum(source.part.size for source in sources), talk.tell)
-        for source, read in readers:
+        for name, source, read in readers:
             prefix = f"{source.part.name}: " if len(sources) > 1 else ""
             for where, row in source.rows(reading.watched(source.part)):
+                outcome.rows[name] += 1
                 taken = _stage(staged, outcome, f"{prefix}{where}", read, row)
                 if order.replace and not taken:
                     staged.pass_over(identifiers(row, order.rules.columns))
@@ -131,9 +132,10 @@ def _import(order: Order, talk: Talk, exports: Sequence[_Export]) -> Outcome:
         _scaled(order, outcome)
         located(order, staged, outcome, talk)
         _usable(order, staged, outcome)
+        kinds = [each.kind for each in exports]
         if order.replace:
-            _replaceable(order, staged, outcome)
-        notes.read(order, outcome, [each.kind for each in exports], staged.count())
+            _replaceable(order, staged, outcome, kinds)
+        notes.read(order, outcome, kinds, staged.count())
         _merge(order, folder, staged, outcome, talk, exports)
     return outcome
 
@@ -235,8 +237,15 @@ def _usable(order: Order, staged: Staging, outcome: Outcome) -> None:
         )
 
 
-def _replaceable(order: Order, staged: Staging, outcome: Outcome) -> None:
-    """What is in the export and not taken is not gone: its review must be known to be kept."""
+def _replaceable(
+    order: Order, staged: Staging, outcome: Outcome, kinds: Sequence[Recognised]
+) -> None:
+    """What is on another page, or in the export and not taken, is not gone."""
+    if why := notes.missing(outcome, kinds):
+        raise ImportRefusedError(
+            f"--replace would remove the reviews of pages that are not here: {why[0]}",
+            "Name all pages in one command; or import these without --replace.",
+        )
     untaken = outcome.refused + outcome.skipped.total()
     sources = {place.source for place in staged.places()}
     if untaken and (order.rules.tally["no-id"] or len(sources) > _MAX_SPARING):

@@ -3,6 +3,8 @@
 Since 2018 they have no stars: who writes recommends the page or does not. Older ones have a rating.
 """
 
+from collections.abc import Sequence
+
 from reviewsctl.importing.format import Fields, Format, Head, Reader, Row, Rules
 from reviewsctl.importing.ratings import recommends, stars
 from reviewsctl.importing.review import Entry, Found
@@ -37,6 +39,12 @@ def _rating(review: Fields, rules: Rules) -> int:
     if word(review.get("rating")) is not None:
         return stars(review["rating"])
     return rules.scale.recommendation(recommends(review.get("recommendation_type")), rules.tally)
+
+
+def _missing(heads: Sequence[Head], _count: int) -> str:
+    if all(word(within(head.around, "paging", "next")) for head in heads):
+        return "the last page is not here: follow paging.next and import the other pages too"
+    return ""
 
 
 def _apify_reader(_head: Head, rules: Rules) -> Reader:
@@ -75,6 +83,7 @@ GRAPH = Format(
     ),
     reader=_reader,
     verification=_VERIFICATION,
+    incomplete=_missing,
 )
 APIFY = Format(
     name="apify-facebook",

@@ -22,6 +22,7 @@ SOURCE = "google"
 UNSPECIFIED = "STAR_RATING_UNSPECIFIED"
 VERIFICATION = "false: Google does not check that authors are customers"
 
+_NO_LAST = "the last page is not here: follow nextPageToken and import the other pages too"
 _PLACE = re.compile(r"locations/([^/]+)(?:/reviews/(.+))?")
 _SHAPE = Signature(("starRating", "createTime"), shape="json")
 
@@ -100,16 +101,27 @@ def _picture(reviewer: Fields, *, hidden: bool) -> str | UnsetType | None:
     return address(reviewer["profilePhotoUrl"]) if "profilePhotoUrl" in reviewer else UNSET
 
 
-def _missing(around: Fields, count: int) -> Sequence[str]:
-    total = around.get("totalReviewCount")
-    if isinstance(total, int) and total > count:
+def _missing(heads: Sequence[Head], count: int) -> str:
+    totals = [head.around.get("totalReviewCount") for head in heads]
+    total = max((each for each in totals if isinstance(each, int)), default=0)
+    if total > count:
         return (
-            (
-                f"the platform has {total:,} reviews (totalReviewCount), here are {count:,}: "
-                "follow nextPageToken and import the other pages too"
-            ),
+            f"the platform has {total:,} reviews (totalReviewCount), here are {count:,}: "
+            "follow nextPageToken and import the other pages too"
         )
-    return ()
+    last = {_location(head) for head in heads if not head.around.get("nextPageToken")}
+    return _NO_LAST if {_location(head) for head in heads} - last else ""
+
+
+def _batch_missing(heads: Sequence[Head], _count: int) -> str:
+    """A page has several locations, so that one page is the last of all."""
+    return _NO_LAST if all(head.around.get("nextPageToken") for head in heads) else ""
+
+
+def _location(head: Head) -> str:
+    """Whose page it is, by its first review."""
+    match = _PLACE.search(words(head.sample[0].get("name")) or "") if head.sample else None
+    return match[1] if match else head.place
 
 
 TAKEOUT = Format(
@@ -120,7 +132,7 @@ TAKEOUT = Format(
     reader=_reader,
     describes=lambda head: business.listing(head.listing),
     verification=VERIFICATION,
-    warnings=_missing,
+    incomplete=_missing,
 )
 API = Format(
     name="google-api",
@@ -129,7 +141,7 @@ API = Format(
     likeness=_api,
     reader=_reader,
     verification=VERIFICATION,
-    warnings=_missing,
+    incomplete=_missing,
 )
 BATCH = Format(
     name="google-batch",
@@ -138,4 +150,5 @@ BATCH = Format(
     likeness=Signature(("review.starRating", "review.createTime"), shape="json"),
     reader=_batch_reader,
     verification=VERIFICATION,
+    incomplete=_batch_missing,
 )

@@ -255,6 +255,38 @@ def test_what_is_refused_or_skipped_is_in_the_export(
     }
 
 
+def test_pages_that_are_not_all_of_them_replace_nothing(
+    environment: dict[str, str], tmp_path: Path, data: Path
+) -> None:
+    row = ("A", "FIVE", "2025-01-01")
+    first = google(tmp_path / "1.json", row, nextPageToken="x", totalReviewCount=2)
+    last = google(tmp_path / "2.json", (*("B", "STAR_RATING_UNSPECIFIED"), row[2]))
+    token = google(tmp_path / "3.json", row, ("B", "ONE", row[2]), nextPageToken="x")
+    (tmp_path / "4.json").write_text(
+        json.dumps(
+            {
+                "data": [
+                    {
+                        "created_time": "2025-01-01T00:00:00+0000",
+                        "rating": 5,
+                        "reviewer": {"id": "1"},
+                    }
+                ],
+                "paging": {"next": "https://graph.facebook.com/x"},
+            }
+        )
+    )
+    batch = json.loads((SAMPLES / "google_batch.json").read_text()) | {"nextPageToken": "x"}
+    (tmp_path / "5.json").write_text(json.dumps(batch))
+    for pages in ([first], [token], [str(tmp_path / "4.json")], [str(tmp_path / "5.json")]):
+        run = imported(environment, data, *pages, "--replace", code=1)
+        assert "--replace would remove the reviews of pages that are not here" in run.stderr
+        assert "other pages too" in imported(environment, data, *pages, "--dry-run").stdout
+    whole = imported(environment, data, first, last, "--replace")
+
+    assert "imported 1 new, 0 changed, 0 unchanged, 0 refused" in whole.stdout
+
+
 def test_rows_that_cannot_be_told_apart_replace_nothing(
     environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:
