@@ -4,6 +4,7 @@ import datetime
 import errno
 import json
 import os
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final
@@ -143,9 +144,9 @@ def _next_steps(folder: Path, base_url: str, *, system: bool, sample: bool) -> l
     steps = []
     if not system:
         if folder.absolute() != Path.cwd():
-            steps.append(("cd " + str(folder), ""))
+            steps.append(("cd " + shlex.quote(str(folder)), ""))
         if (SYSTEM / CONFIG).exists() or os.environ.get("REVIEWSD_CONFIG"):
-            steps.append((f"export REVIEWSD_CONFIG=$PWD/{CONFIG}", "there is another one"))
+            steps.append((f'export REVIEWSD_CONFIG="$PWD/{CONFIG}"', "there is another one"))
     if sample:
         steps.append(("reviewsctl import EXPORT --replace", "your reviews instead of the examples"))
     steps.append(("reviewsctl check", "before anything is served"))

@@ -1,6 +1,7 @@
 """``reviewsctl insights``: what the insights say, and why; and how to make better ones (insights.md 8)."""
 
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -286,10 +287,11 @@ def next_steps(reviews: Path) -> "Iterator[str]":
     """What to do after an import into this file, as it can be typed where the import was."""
     from reviewsctl.daemon import places  # see main
 
+    named = shlex.quote(str(reviews.parent))
     config = places.configuration(os.environ)
     data = None if config is None else places.data_dir(config, os.environ)
     if data is None or data.resolve() != reviews.parent:
-        yield f"next: reviewsctl check --data {reviews.parent}"
+        yield f"next: reviewsctl check --data {named}"
     elif places.admin_socket(os.environ).exists():
         yield "next: reviewsctl check, then reviewsctl reload (a running daemon notices by itself)"
     elif config == places.SYSTEM:
@@ -297,9 +299,9 @@ def next_steps(reviews: Path) -> "Iterator[str]":
     else:
         yield "next: reviewsctl check, then reviewsd, which serves them"
     if not os.path.lexists(reviews.with_name(FILE)):
-        yield f"insights are made from the reviews; see: reviewsctl insights --data {reviews.parent}"
+        yield f"insights are made from the reviews; see: reviewsctl insights --data {named}"
         yield f"to have technicians in them, name them in {reviews.with_name('insights.yaml')}"
-        yield f"whom the reviews name: reviewsctl insights --suggest --data {reviews.parent}"
+        yield f"whom the reviews name: reviewsctl insights --suggest --data {named}"
 
 
 def _refuse(detail: str, remedy: str) -> None:

@@ -1,6 +1,7 @@
 """Where reviews.json is: in the data directory of the daemon's configuration, or a named one."""
 
 import os
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def reviews_file(data: Path | None, config: Path | None, environ: Mapping[str, s
     if not folder.is_dir():
         raise ImportRefusedError(
             f"there is no directory {folder}",
-            f"Make it: mkdir -p {folder}    or name another one with --data DIR",
+            f"Make it: mkdir -p {_typed(folder)}    or name another one with --data DIR",
         )
     try:
         return real(folder / FILE)
@@ -49,7 +50,7 @@ def _configured(config: Path | None, environ: Mapping[str, str]) -> Path:
         if owner not in {0, os.geteuid(), caller(environ)}:
             raise ImportRefusedError(
                 f"{found} belongs to {user_name(owner)}",
-                f"To use it all the same: --config {found}; or name the data directory: --data DIR",
+                f"To use it all the same: --config {_typed(found)}; or name the data directory: --data DIR",
             )
     if override := environ.get("REVIEWSD_DATA_DIR"):
         return (Path.cwd() if found is None else found.parent) / override
@@ -74,11 +75,17 @@ def _data_dir(config: Path) -> str:
         ) from fault
     except yaml.YAMLError as fault:
         raise ImportRefusedError(
-            f"{config} is no YAML", f"See what is wrong: reviewsd --check --config {config}"
+            f"{config} is no YAML", f"See what is wrong: reviewsd --check --config {_typed(config)}"
         ) from fault
     found = settings.get("data_dir") if isinstance(settings, dict) else None
     if not isinstance(found, str) or not found:
         raise ImportRefusedError(
-            f"{config} has no data_dir", f"See what is wrong: reviewsd --check --config {config}"
+            f"{config} has no data_dir",
+            f"See what is wrong: reviewsd --check --config {_typed(config)}",
         )
     return found
+
+
+def _typed(path: Path) -> str:
+    """A path as a shell takes it."""
+    return shlex.quote(str(path))
