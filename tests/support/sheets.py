@@ -11,33 +11,51 @@ _RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationship
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
 
 
-def spreadsheet(table: Path, path: Path) -> Path:
-    """Texts are shared strings (long ones in runs), numbers are numbers, empty cells are left out."""
-    with table.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.reader(file))
+def spreadsheet(table: Path, path: Path, **more: Path) -> Path:
+    """Texts are shared strings (long ones in runs), numbers are numbers, empty cells are left out.
+
+    Args:
+        table: The sheet "Reviews".
+        path: Where it is to be.
+        more: Other sheets, by their names.
+    """
     strings: dict[str, int] = {}
-    sheet = "".join(
-        f'<row r="{number}">{"".join(_cells(number, row, strings))}</row>'
-        for number, row in enumerate(rows, start=1)
-    )
+    sheets = {name: _sheet(each, strings) for name, each in {"Reviews": table, **more}.items()}
     items = "".join(f"<si>{_runs(text)}</si>" for text in strings)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(
             "xl/workbook.xml",
             f'<workbook xmlns="{_MAIN}" xmlns:r="{_RELATIONS}"><sheets>'
-            '<sheet name="Reviews" sheetId="7" r:id="rId3"/></sheets></workbook>',
+            + "".join(
+                f'<sheet name="{name}" sheetId="{number}" r:id="rId{number}"/>'
+                for number, name in enumerate(sheets, start=7)
+            )
+            + "</sheets></workbook>",
         )
         archive.writestr(
             "xl/_rels/workbook.xml.rels",
             f'<Relationships xmlns="{_PACKAGE}">'
-            '<Relationship Id="rId3" Target="worksheets/sheet7.xml" Type="x"/></Relationships>',
+            + "".join(
+                f'<Relationship Id="rId{number}" Target="worksheets/sheet{number}.xml" Type="x"/>'
+                for number, _ in enumerate(sheets, start=7)
+            )
+            + "</Relationships>",
         )
         archive.writestr("xl/sharedStrings.xml", f'<sst xmlns="{_MAIN}">{items}</sst>')
-        archive.writestr(
-            "xl/worksheets/sheet7.xml",
-            f'<worksheet xmlns="{_MAIN}"><sheetData>{sheet}</sheetData></worksheet>',
-        )
+        for number, sheet in enumerate(sheets.values(), start=7):
+            archive.writestr(
+                f"xl/worksheets/sheet{number}.xml",
+                f'<worksheet xmlns="{_MAIN}"><sheetData>{sheet}</sheetData></worksheet>',
+            )
     return path
+
+
+def _sheet(table: Path, strings: dict[str, int]) -> str:
+    with table.open(newline="", encoding="utf-8") as file:
+        return "".join(
+            f'<row r="{number}">{"".join(_cells(number, row, strings))}</row>'
+            for number, row in enumerate(csv.reader(file), start=1)
+        )
 
 
 def _cells(number: int, row: list[str], strings: dict[str, int]) -> Iterator[str]:

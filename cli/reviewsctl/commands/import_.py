@@ -183,7 +183,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
     data: DataDir = None,
     config: ConfigFile = None,
     verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="List the rows that were refused.")
+        bool, typer.Option("-v", "--verbose", help="List the rows that were refused or skipped.")
     ] = False,
     quiet: Quiet = False,
     as_json: Json = False,

@@ -8,8 +8,8 @@ from reviewsctl.importing.recognize import Recognised
 _MENTIONED = {
     "no-id": "without an id of their own: {count}; theirs is made of source, author, date and text, "
     "so one that is edited will come as a new review",
-    "no-source": "no column says where a review was written: {count} have the source "
-    '"import" (--source NAME says it)',
+    "no-source": "nothing says where these reviews were written: {count} have the source "
+    '"import" (--source NAME says it, or --map source=COLUMN; an empty cell says nothing)',
     "undated-reply": "owner replies without a date: {count}; they got that of the review",
     "recommendation": "recommendations (Facebook): {count}; they are 5 stars, or 1 where it is not "
     "recommended",

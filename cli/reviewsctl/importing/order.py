@@ -52,6 +52,8 @@ class Outcome:
     """The first of them: where, and why."""
     skipped: Counter[str] = field(default_factory=Counter)
     """Rows that are no reviews, by reason."""
+    skips: list[tuple[str, str]] = field(default_factory=list)
+    """The first of them: where, and why."""
     twice: int = 0
     """Reviews that the export has more than once."""
     elsewhere: int = 0

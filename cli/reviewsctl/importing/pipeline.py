@@ -21,6 +21,7 @@ from reviewsctl.importing.locations import located, titles_left
 from reviewsctl.importing.merge import Merge, Tally
 from reviewsctl.importing.order import Order, Outcome, Talk
 from reviewsctl.importing.platforms import own
+from reviewsctl.importing.platforms.columns import listed
 from reviewsctl.importing.readers.archive import DAMAGED
 from reviewsctl.importing.readers.json_file import DOWNLOAD, OWN_VALUE, Document
 from reviewsctl.importing.readers.parts import Part, parts_of
@@ -154,6 +155,8 @@ def _stage(staged: Staging, outcome: Outcome, where: str, read: Reader, row: Row
             reason = str(refusal)
         except RowSkippedError as skip:
             outcome.skipped[str(skip)] += 1
+            if outcome.skipped.total() <= MAX_LISTED:
+                outcome.skips.append((where, str(skip)))
             withdrawn = isinstance(skip, RowWithdrawnError)
         else:
             return True
@@ -204,6 +207,8 @@ def _recognised(order: Order, export: _Export) -> list[str]:
         says.append(f"not taken: {kind.leaves}")
     if kind.verification and not kind.generic:
         says.append(f"verified: {kind.verification}")
+    if left := [f"{source.part.name}: {each}" for source in sources for each in source.left]:
+        says.append(f"not read, since their columns are others: {listed(left)}")
     if ignored := export.kind.ignored:
         more = f" and {len(ignored) - 3:,} more" if len(ignored) > 3 else ""  # noqa: PLR2004
         says.append(f"other files, left alone: {', '.join(ignored[:3])}{more}")

@@ -24,7 +24,7 @@ from reviewsctl.importing.platforms import (
     trustpilot,
     yelp,
 )
-from reviewsctl.importing.platforms.columns import has_columns
+from reviewsctl.importing.platforms.columns import has_columns, listed
 from reviewsctl.importing.readers import csv_file, xlsx
 from reviewsctl.importing.readers.json_file import EACH, LINES, Document, Layout
 from reviewsctl.importing.readers.parts import Part
@@ -87,6 +87,8 @@ class Source:
     rows: Rows
     writing: str
     """How it is written, for the operator: ``utf-8, commas``; empty when there is no doubt."""
+    left: Sequence[str] = ()
+    """What of it is not read."""
 
 
 def source_of(part: Part) -> Source:
@@ -193,15 +195,26 @@ def _second(kind: Format, head: Head) -> Format | None:
 
 
 def _spreadsheet(part: Part) -> Source:
-    """The sheet that is recognised, else the first with a table: covers and notes may lie before."""
+    """The sheet that is recognised, else the first with a table: covers and notes may lie before.
+
+    Those with the same columns, as one for each year, are read too.
+    """
     found = xlsx.sheets(part)
     sheet = next((each for each in found if _has_reviews(each.sample)), None)
     if sheet is None:
         sheet = found[0] if found else None
     if sheet is None:
         return _table(part, xlsx.rows, "spreadsheet")
-    writing = f"spreadsheet, sheet {shown(sheet.name)}, header in row {sheet.header:,}"
-    return _table(part, lambda each: xlsx.rows(each, sheet), writing)
+    taken = [each for each in found if each is sheet or _columns(each) == _columns(sheet)]
+    left = [each.name for each in found if each not in taken]
+    names = listed([shown(each.name) for each in taken])
+    writing = f"spreadsheet, sheet {names}, header in row {sheet.header:,}"
+    source = _table(part, lambda each: xlsx.rows(each, taken), writing)
+    return replace(source, left=[f"sheet {shown(name)}" for name in left])
+
+
+def _columns(sheet: xlsx.Sheet) -> frozenset[str]:
+    return frozenset(name.casefold() for fields in sheet.sample[:1] for name in fields)
 
 
 def _has_reviews(sample: Sequence[Fields]) -> bool:
@@ -211,7 +224,7 @@ def _has_reviews(sample: Sequence[Fields]) -> bool:
 
 
 def _table(
-    part: Part, numbered: Callable[[Part], Iterator[tuple[int, Fields]]], writing: str
+    part: Part, numbered: Callable[[Part], Iterator[tuple[object, Fields]]], writing: str
 ) -> Source:
     sample: list[Fields] = []
     room = MAX_SAMPLE

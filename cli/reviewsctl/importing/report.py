@@ -22,13 +22,17 @@ def _counts(outcome: Outcome) -> str:
 
 def lines(order: Order, outcome: Outcome, *, verbose: bool) -> list[str]:
     """The result for people: the line that counts, and what is to be known."""
-    hint = "" if verbose or not outcome.refused else " (list with --verbose)"
+    untaken = outcome.refused or outcome.skipped
+    hint = "" if verbose or not untaken else " (list with --verbose)"
     done = "would import" if order.dry_run else "imported"
     said = [f"{done} {_counts(outcome)}{hint}"]
     if verbose:
         said += [f"  {where}: {reason}" for where, reason in outcome.refusals]
         more = outcome.refused - len(outcome.refusals)
         said += [f"  and {more:,} more"] if more else []
+        said += [f"  {where}: skipped, {reason}" for where, reason in outcome.skips]
+        more = outcome.skipped.total() - len(outcome.skips)
+        said += [f"  and {more:,} more skipped"] if more else []
     said += [f"note: {note}" for note in outcome.notes]
     if order.dry_run:
         said.append("nothing was written (--dry-run)")
@@ -43,7 +47,7 @@ def lines(order: Order, outcome: Outcome, *, verbose: bool) -> list[str]:
 def document(order: Order, outcome: Outcome, *, verbose: bool) -> dict[str, object]:
     """The result under ``--json``."""
     tally = outcome.tally
-    listed = outcome.refusals if verbose else outcome.refusals[:_IN_JSON]
+    most = None if verbose else _IN_JSON
     return {
         "type": "result",
         "format": ", ".join(each.name for each in outcome.formats),
@@ -64,5 +68,8 @@ def document(order: Order, outcome: Outcome, *, verbose: bool) -> dict[str, obje
         "elsewhere": outcome.elsewhere,
         "total": tally.total,
         "notes": outcome.notes,
-        "refusals": [{"where": where, "reason": reason} for where, reason in listed],
+        "refusals": [
+            {"where": where, "reason": reason} for where, reason in outcome.refusals[:most]
+        ],
+        "skips": [{"where": where, "reason": reason} for where, reason in outcome.skips[:most]],
     }

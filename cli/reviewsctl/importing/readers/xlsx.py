@@ -279,27 +279,27 @@ def sheets(part: Part) -> list[Sheet]:
     return found
 
 
-def rows(part: Part, sheet: Sheet | None = None) -> Iterator[tuple[int, Fields]]:
-    """The rows below the header of a sheet, each with its number there.
+def rows(part: Part, wanted: Sequence[Sheet] = ()) -> Iterator[tuple[object, Fields]]:
+    """The rows below the header of some sheets, each with its number there, and the sheet's name.
 
     Args:
         part: The spreadsheet.
-        sheet: Which; the first one, with its first row, if none.
+        wanted: Which; the first one, with its first row, if none. One alone is not named.
 
     Raises:
         ImportRefusedError: It is not readable this way.
     """
     with _opened(part) as (archive, strings):
-        member = _members(archive)[0][1] if sheet is None else sheet.member
-        above = 0 if sheet is None else sheet.header
-        names: Mapping[int, str] = {}
-        for number, cells in _cells(archive, member, strings):
-            if number < above or not cells:
-                continue
-            if names:
-                yield number, _named(names, cells)
-            else:
-                names = _names(cells)
+        for sheet in wanted or [Sheet(*_members(archive)[0], 0, ())]:
+            names: Mapping[int, str] = {}
+            of = f" of sheet {printable(sheet.name[:_SHOWN])}" if len(wanted) > 1 else ""
+            for number, cells in _cells(archive, sheet.member, strings):
+                if number < sheet.header or not cells:
+                    continue
+                if names:
+                    yield f"{number}{of}" if of else number, _named(names, cells)
+                else:
+                    names = _names(cells)
 
 
 @contextlib.contextmanager

@@ -14,6 +14,7 @@ import pytest
 from tests.support.admin_fake import admin_fake, document, events
 from tests.support.commands import CONSOLE_SCRIPT, reviewsctl
 from tests.support.daemon import until
+from tests.support.sheets import spreadsheet
 
 SAMPLES = Path(__file__).parents[1] / "importing" / "samples"
 TAKEOUT = str(SAMPLES / "takeout")
@@ -285,6 +286,36 @@ def test_pages_that_are_not_all_of_them_replace_nothing(
     whole = imported(environment, data, first, last, "--replace")
 
     assert "imported 1 new, 0 changed, 0 unchanged, 0 refused" in whole.stdout
+
+
+def test_no_sheet_is_lost_without_a_word(
+    environment: dict[str, str], tmp_path: Path, data: Path
+) -> None:
+    head = "id,date,rating,author\n"
+    for name, rows in {
+        "a": f"{head}1,2025-01-01,5,Ann Lee\n",
+        "b": f"{head}2,2024-01-01,4,Bo Li\n3,2024-01-01,none,Bo Li\n",
+        "c": "date,price\n2025-01-01,5\n",
+    }.items():
+        (tmp_path / name).write_text(rows)
+    book = spreadsheet(tmp_path / "a", tmp_path / "x.xlsx", Old=tmp_path / "b", Fees=tmp_path / "c")
+    run = imported(environment, data, str(book), "--unverified", "--source", "website", "-v")
+
+    assert "imported 2 new, 0 changed, 0 unchanged, 1 refused" in run.stdout
+    assert '\n  row 3 of sheet Old: rating "none" is not' in run.stdout
+    assert 'not read, since their columns are others: x.xlsx: sheet "Fees"' in run.stdout
+
+
+def test_what_is_printed_to_be_typed_can_be(environment: dict[str, str], tmp_path: Path) -> None:
+    """A folder with a blank."""
+    shop = tmp_path / "my shop"
+    made = reviewsctl(environment, "init", str(shop))
+    run = imported(environment, shop / "data", TAKEOUT, "--verbose")
+
+    assert f"cd '{shop}'" in made.stdout
+    assert f"next: reviewsctl check --data '{shop}/data'" in run.stdout
+    assert f"insights --data '{shop}/data'" in run.stdout
+    assert ": skipped, without a star rating" in run.stdout
 
 
 def test_rows_that_cannot_be_told_apart_replace_nothing(
