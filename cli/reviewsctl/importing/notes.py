@@ -10,6 +10,8 @@ _MENTIONED = {
     "so one that is edited will come as a new review",
     "no-source": "nothing says where these reviews were written: {count} have the source "
     '"import" (--source NAME says it, or --map source=COLUMN; an empty cell says nothing)',
+    "status": "with a status that is not known: {count}; they count as published (--map status=COLUMN "
+    "refuses them)",
     "undated-reply": "owner replies without a date: {count}; they got that of the review",
     "recommendation": "recommendations (Facebook): {count}; they are 5 stars, or 1 where it is not "
     "recommended",

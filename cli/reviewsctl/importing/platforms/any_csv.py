@@ -18,18 +18,30 @@ from reviewsctl.importing.platforms.columns import (
     flat,
     has_columns,
     listed,
+    normal,
 )
-from reviewsctl.importing.review import Entry, Found, RowWithdrawnError
+from reviewsctl.importing.review import Entry, Found, RowRefusedError, RowWithdrawnError
 from reviewsctl.importing.signature import RECOGNISED
-from reviewsctl.importing.values import address, titled, truth, word, words
+from reviewsctl.importing.values import address, shown, titled, truth, word, words
 
 _SOURCE: Final = "import"  # what reviews are from when no column says
 _UNPUBLISHED: Final = frozenset(
     (
         *("unpublished", "not published", "hidden", "spam", "rejected", "declined", "pending"),
-        *("not-yet", "archived", "deleted", "draft", "disabled", "inactive"),
+        *("not yet", "archived", "deleted", "removed", "draft", "disabled", "inactive"),
+        *("geloscht", "entwurf", "ausgeblendet", "versteckt", "abgelehnt", "ausstehend"),
+        *("supprime", "brouillon", "masque", "rejete", "en attente"),
+        *("eliminado", "borrador", "oculto", "rechazado", "pendiente"),
     )
 )
+_PUBLISHED: Final = frozenset(
+    (
+        *("published", "public", "visible", "approved", "accepted", "active", "live", "ok", "yes"),
+        *("enabled", "true", "veroffentlicht", "sichtbar", "freigegeben", "aktiv", "publie"),
+        *("approuve", "actif", "publicado", "aprobado", "activo"),
+    )
+)
+"""Values of a status, ``normal``."""
 
 
 class _Table:
@@ -59,8 +71,7 @@ class _Table:
         def read(row: Row) -> Entry:
             fields = flat(row.fields) if head.shape == "json" else row.fields
             cells = {ours: fields.get(name) for ours, name in columns.items()}
-            if (word(cells.get("status")) or "").casefold() in _UNPUBLISHED:
-                raise RowWithdrawnError("not published at the platform")
+            _published(cells.get("status"), rules)
             reply = reply_of(words(cells.get("reply")), cells.get("reply_date"), dates)
             return rules.entry(
                 Found(
@@ -100,6 +111,24 @@ class _Table:
             rules.tally["no-source"] += 1
             source = _SOURCE
         return source.lower()
+
+
+def _published(status: object, rules: Rules) -> None:
+    """Raises what keeps a row out that is not published, or may not be.
+
+    A column that was guessed may be a state of another kind: what is not known there is noted alone.
+    """
+    text = word(status)
+    value = normal(text or "")
+    if value in _UNPUBLISHED:
+        raise RowWithdrawnError("not published at the platform")
+    if text is None or value in _PUBLISHED:
+        return
+    if rules.columns.mapped.get("status"):
+        raise RowRefusedError(
+            f"status {shown(text)} is not known to be published (--map status= takes all rows)"
+        )
+    rules.tally["status"] += 1
 
 
 def table(

@@ -318,6 +318,29 @@ def test_what_is_printed_to_be_typed_can_be(environment: dict[str, str], tmp_pat
     assert ": skipped, without a star rating" in run.stdout
 
 
+def test_what_is_not_published_is_left_out_and_what_may_not_be_is_refused(
+    environment: dict[str, str], tmp_path: Path, data: Path
+) -> None:
+    values = ("published", "Veröffentlicht", "", "gelöscht", "Brouillon", "not-yet", "X1")
+    rows = [f"{each},2025-01-01,5,Ann Lee,{value}" for each, value in enumerate(values)]
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join(["id,date,rating,author,state", *rows]))
+    words = (str(path), "--unverified", "--source", "website")
+    guessed = imported(environment, data, *words, "--dry-run")
+    mapped = imported(environment, data, *words, "--map", "status=state", "-v")
+
+    assert "would import 4 new, 0 changed, 0 unchanged, 0 refused" in guessed.stdout
+    assert "note: with a status that is not known: 1; they count as published" in guessed.stdout
+    assert "imported 3 new, 0 changed, 0 unchanged, 1 refused" in mapped.stdout
+    assert '  row 8: status "X1" is not known to be published' in mapped.stdout
+    assert "note: 3 skipped: not published at the platform" in mapped.stdout
+
+    path.write_text("\n".join([rows[0].replace("published", "deleted"), rows[1]]))
+    path.write_text("id,date,rating,author,state\n" + path.read_text())
+    gone = imported(environment, data, *words, "--replace")
+    assert "imported 0 new, 0 changed, 1 unchanged, 3 removed, 0 refused" in gone.stdout
+
+
 def test_rows_that_cannot_be_told_apart_replace_nothing(
     environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:
