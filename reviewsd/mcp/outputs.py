@@ -110,16 +110,14 @@ class Summary(Struct, kw_only=True):
 
     summary: str | None
     pull_quote: str | None
-    verification_statement: Annotated[
-        str | None, Meta(description="How reviews are collected")
-    ]
+    verification_statement: Annotated[str | None, Meta(description="How reviews are collected")]
     review_count: Annotated[Count | UnsetType, Meta(description="Reviews analysed")] = UNSET
     date_range: DateRange
     generated_at: Timestamp | None
     model: str
-    method: Annotated[
-        dict[str, Raw] | UnsetType, Meta(description="How made; repeat its note")
-    ] = UNSET
+    method: Annotated[dict[str, Raw] | UnsetType, Meta(description="How made; repeat its note")] = (
+        UNSET
+    )
     overall_sentiment: OverallSentiment | UnsetType = UNSET
     totals: Annotated[dict[str, Count], Meta(description="How many there are of each list")]
     aspects: Annotated[Labels, Meta(description=f"{_LABEL}; ids for get_aspect_sentiment")] = UNSET
