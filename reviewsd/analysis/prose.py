@@ -72,6 +72,8 @@ def summary(total: Sums, aspects: Sequence[AspectInsight], months: Months) -> st
         f"{_number(total.count, 'review')} give {average:.1f} of 5 stars on average;"
         f" {share:.0f} % of them are positive."
     )
+    if total.count == 1:
+        rated = f"1 review gives {average:.0f} of 5 stars."
     return f"{rated} {_named(aspects)} {_years(months)}"
 
 
@@ -133,13 +135,17 @@ def _named(aspects: Sequence[AspectInsight]) -> str:
 
 def _years(months: Months) -> str:
     now, before = months.year(), months.year(back=1)
-    said = f"The last twelve months have {_number(now.count, 'review')}"
-    if now.count:
-        said += f" with {now.stars / now.count:.1f} stars on average"
-    said += f", the twelve before {before.count:,}"
-    if before.count:
-        said += f" with {before.stars / before.count:.1f}"
-    return said + "."
+    return (
+        f"In the twelve months up to the newest review: {_in_year(now)};"
+        f" in the twelve before: {_in_year(before)}."
+    )
+
+
+def _in_year(year: Sums) -> str:
+    if not year.count:
+        return "none"
+    stars = f"{year.stars / year.count:.1f} stars"
+    return f"{_number(year.count, 'review')} with {stars}{' on average' if year.count > 1 else ''}"
 
 
 def _number(count: int, what: str) -> str:

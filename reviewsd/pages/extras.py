@@ -30,20 +30,17 @@ def _summary(renderer: Renderer, text: str) -> Page:
     site, words = renderer.site, renderer.words
     insights = site.insights
     assert insights is not None  # noqa: S101  they have the text
-    count = renderer.language.number(
-        site.count if insights.review_count is None else insights.review_count
-    )
-    facts = {"name": site.business.name, "count": count}
-    made = words("summary_source", count=count)
+    count = site.count if insights.review_count is None else insights.review_count
+    made = renderer.plural("summary_source", count)
     if insights.generated_at is not None:
         day = renderer.language.date(insights.generated_at.date())
-        made = words("summary_dated", count=count, date=day)
+        made = renderer.plural("summary_dated", count, date=day)
     trail = ((site.business.name, urls.HOME), (words("summary"), urls.SUMMARY))
     return Page(
         path=urls.SUMMARY,
         twin=urls.SUMMARY_MARKDOWN,
         template="summary.html",
-        title=words("summary_title", **facts),
+        title=words("summary_title", name=site.business.name),
         description=shortened(text),
         script=structured_data.script(
             structured_data.graph(structured_data.breadcrumbs(site.base_url, trail))

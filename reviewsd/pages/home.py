@@ -45,7 +45,7 @@ def documents(renderer: Renderer) -> Iterator[FixedDocument]:
 def _page(renderer: Renderer) -> Page:
     site, words = renderer.site, renderer.words
     business, rated = site.business, site.rating.rating_value
-    facts = {"name": business.name, "count": renderer.language.number(site.count)}
+    facts = {"name": business.name}
     insights = site.insights
     months = _months(renderer)
     title, description = (
@@ -54,8 +54,8 @@ def _page(renderer: Renderer) -> Page:
     )
     if site.count and rated is not None:
         average = renderer.language.number(rated, 1)
-        title = words("home_title", **facts)
-        description = words("home_description", **facts, average=average)
+        title = renderer.plural("home_title", site.count, **facts)
+        description = renderer.plural("home_description", site.count, **facts, average=average)
     return Page(
         path=urls.HOME,
         twin=urls.HOME_MARKDOWN,
@@ -99,19 +99,21 @@ def paragraphs(text: str | None) -> list[str]:
 def about(renderer: Renderer) -> Iterator[str]:
     """Where the reviews are from, how they are shown, how insights were made; each with numbers."""
     site, words, number = renderer.site, renderer.words, renderer.language.number
+    plural = renderer.plural
     counted = site.statistics
     if not site.count:
         return
     if site.business.verification_statement:
         yield site.business.verification_statement
     elif counted.verified == site.count:
-        yield words("about_all_verified")
+        yield plural("about_all_verified", site.count)
     else:
-        yield words("about_verified", verified=number(counted.verified), count=number(site.count))
+        yield plural("about_verified", site.count, verified=number(counted.verified))
     yield words("about_order")
     if counted.critical:
-        yield words(
+        yield plural(
             "about_replies",
+            counted.critical,
             answered=number(counted.critical_answered),
             critical=number(counted.critical),
         )

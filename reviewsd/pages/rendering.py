@@ -93,6 +93,7 @@ class Renderer:
                 "rating": site.rating,
                 "base_url": site.base_url,
                 "counted": self.counted,
+                "plural": self.plural,
                 "navigation": self._navigation(),
                 "site_has_insights": site.insights is not None,
                 "as_of": self._as_of(),
@@ -109,10 +110,16 @@ class Renderer:
 
     def counted(self, count: int) -> str:
         """So many reviews, in words."""
-        one = count == 1
-        return self.words(
-            "review_count_one" if one else "review_count", count=self.language.number(count)
-        )
+        return self.plural("review_count", count)
+
+    def plural(self, key: str, count: int, **values: object) -> str:
+        """The words of a key for so many: those of ``{key}_one`` for one.
+
+        Raises:
+            TemplateError: As of ``words``.
+        """
+        form = f"{key}_one" if count == 1 else key
+        return self.words(form, count=self.language.number(count), **values)
 
     def _navigation(self) -> list[tuple[str, str]]:
         """(words, path) of what each page leads to."""

@@ -99,12 +99,11 @@ def documents(renderer: Renderer, made: Frames) -> Iterator[FixedDocument]:
 
 def _listed(renderer: Renderer, *, indexed: bool) -> Page:
     site, words = renderer.site, renderer.words
-    facts = {"name": site.business.name, "count": renderer.language.number(site.count)}
     trail = ((site.business.name, urls.HOME), (words("all_reviews"), urls.LIST))
     return Page(
         path=urls.LIST,
-        title=words("reviews_title", **facts),
-        description=words("reviews_description", **facts),
+        title=words("reviews_title", name=site.business.name),
+        description=renderer.plural("reviews_description", site.count, name=site.business.name),
         template="reviews.html",
         twin=urls.LIST_MARKDOWN if indexed else None,
         script=structured_data.script(

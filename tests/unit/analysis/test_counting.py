@@ -165,7 +165,14 @@ def test_summary_is_three_sentences_of_counts() -> None:
     assert made.summary == (
         "2 reviews give 3.0 of 5 stars on average; 50 % of them are positive."
         " Most praised: pricing (1 of 2 mentions); most criticised: pricing (1 of 2 mentions)."
-        " The last twelve months have 2 reviews with 3.0 stars on average, the twelve before 0."
+        " In the twelve months up to the newest review: 2 reviews with 3.0 stars on average;"
+        " in the twelve before: none."
+    )
+    alone = _count((_review("a", 4), WORDLESS))
+    assert alone.summary == (
+        "1 review gives 4 of 5 stars. No aspect is mentioned."
+        " In the twelve months up to the newest review: 1 review with 4.0 stars;"
+        " in the twelve before: none."
     )
 
 

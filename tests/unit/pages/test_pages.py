@@ -329,6 +329,21 @@ def test_no_reviews_at_all_is_a_page_too(tmp_path: Path) -> None:
     assert "aggregateRating" not in script
 
 
+def test_one_review_is_not_one_reviews(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.publish([review(rating=2, verified=False)], None, {"summary": "Good.", "review_count": 1})
+    targets = ("/", "/reviews", "/summary", "/embed", "/index.md", "/summary.md")
+    sources = [place.get(target).body.decode() for target in targets]
+    assert not [
+        target for target, each in zip(targets, sources, strict=True) if "1 reviews" in each
+    ]
+    assert "Acme: 1 customer review<" in sources[0]
+    assert "The review does not come from a verified source." in sources[0]
+    assert "0 of 1 review with three stars or fewer has a reply." in sources[0]
+    assert "Made from 1 review." in sources[2]
+    assert "Read the review" in sources[3]
+
+
 def test_structured_data_says_what_the_page_shows(harbor: Place, tmp_path: Path) -> None:
     page = harbor.page("/")
     website, business, questions = json.loads(page.scripts[0])["@graph"]
