@@ -72,9 +72,9 @@ class Form:
         rest = [name for name in _PARAMETERS if name in given and name not in self._shown]
         return self._templates.render(
             "form.html",
-            wrong=bool(issues),
+            wrong=[(name, printed(each)) for name, said in issues.items() for each in said],
             given=bool(given),
-            opened=not given.isdisjoint({*self._more, *rest}),
+            opened=not issues.keys().isdisjoint({*self._more, *rest}),
             first=self._fields(_FIRST, values, issues),
             more=self._fields((*self._more, *rest), values, issues),
         )
@@ -103,7 +103,8 @@ class Form:
     def _rendered(self, name: str, value: str, issues: Sequence[str]) -> str:
         choices = self._choices(name)
         value = printed(value)
-        if choices is not None and value and value not in {each for each, _ in choices}:
+        offered = choices is None or value in {"", *(each for each, _ in choices)}
+        if choices is not None and not offered and not issues:
             choices = (*choices, (value, value))
         kind = "date" if _PARAMETERS[name].kind is Kind.DATE and not issues else "text"
         field = Field(

@@ -53,8 +53,10 @@ class Frames(Struct, frozen=True, kw_only=True):
     """The page that says that a review is not there, and..."""
     nothing: str
     """... that nothing is."""
-    names: dict[str, tuple[str, ...]]
-    """By parameter: what the form can be asked for."""
+    names: dict[str, dict[str, str]]
+    """By parameter: labels by id of what the form can be asked for."""
+    years: tuple[tuple[int, int], ...]
+    """The years that have reviews, and how many."""
     jsonld_reviews: bool
 
     def templates_for_requests(self) -> Templates:

@@ -14,19 +14,20 @@ from reviewsd.domain.insights import Insights, named
 from reviewsd.domain.parameters import Issue
 from reviewsd.domain.reviews import OwnerReply, Review
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
-from reviewsd.domain.search_query import LIMIT_DEFAULT, Cursor, SearchQuery
+from reviewsd.domain.search_query import LIMIT_DEFAULT, MENTIONS, Cursor, SearchQuery
 from reviewsd.http1 import urls
 from reviewsd.pages import form, structured_data
 from reviewsd.pages.cards import Cards
 from reviewsd.pages.document import HTML, MARKDOWN, FixedDocument
 from reviewsd.pages.environment import Templates, printed
+from reviewsd.pages.filters import Filters, address
 from reviewsd.pages.form import Form
 from reviewsd.pages.frames import Frame, Frames, frame, slot
 from reviewsd.pages.language import language_of
 from reviewsd.pages.rendering import Page, Renderer, fill_in
 
 TEMPLATES = (
-    *("card.html", "list.html", "form.html", "field.html"),
+    *("card.html", "list.html", "form.html", "field.html", "page_gone.html"),
     *("card.md", "review.md", "reviews.md"),
 )
 """Those that are rendered for a request."""
@@ -36,6 +37,11 @@ _CHOICES = 200
 
 _MAX_VALUE = 500
 """Characters of a value that the form shows again, where it was not valid."""
+
+_CURSOR = "cursor"
+
+_MAX_FILTERS = 80
+"""Characters of the filters in a title."""
 
 _MAX_NAME = 40
 """Characters of an author's name in a title."""
@@ -65,6 +71,7 @@ def frames(renderer: Renderer) -> Frames:
         gone=_message(renderer, words("review_gone"), words("review_gone_text")),
         nothing=_message(renderer, words("not_found"), words("not_found_text")),
         names=_names(renderer),
+        years=site.years(),
         jsonld_reviews=site.settings.jsonld_reviews,
     )
 
@@ -102,7 +109,7 @@ def _listed(renderer: Renderer, *, indexed: bool) -> Page:
     trail = ((site.business.name, urls.HOME), (words("all_reviews"), urls.LIST))
     return Page(
         path=urls.LIST,
-        title=words("reviews_title", name=site.business.name),
+        title=slot("title"),
         description=renderer.plural("reviews_description", site.count, name=site.business.name),
         template="reviews.html",
         twin=urls.LIST_MARKDOWN if indexed else None,
@@ -119,10 +126,10 @@ def _list_frame(renderer: Renderer, page: Page) -> Frame:
     return frame(
         renderer,
         page,
+        heading=slot("heading"),
         form=slot("form"),
         found=slot("found"),
         choices=_names(renderer).items(),
-        years=renderer.site.years(),
     )
 
 
@@ -138,8 +145,8 @@ def _message(renderer: Renderer, heading: str, text: str) -> str:
     return renderer.text(page, heading=heading, text=text)
 
 
-def _names(renderer: Renderer) -> dict[str, tuple[str, ...]]:
-    """What the form offers, by parameter; only what the insights have."""
+def _names(renderer: Renderer) -> dict[str, dict[str, str]]:
+    """What the form offers, labels by id, by parameter; only what the insights have."""
     insights = renderer.site.insights or Insights()
     entities = insights.entities
     listed = {
@@ -151,7 +158,7 @@ def _names(renderer: Renderer) -> dict[str, tuple[str, ...]]:
         "mentions_area": entities.service_areas,
     }
     return {
-        parameter: tuple(named(each).label or "" for each in entries[:_CHOICES])
+        parameter: {each.id or "": each.label or "" for each in map(named, entries[:_CHOICES])}
         for parameter, entries in listed.items()
         if entries
     }
@@ -181,6 +188,7 @@ class RequestPages:
         self._language = language_of(made.business.language)
         self._cards = Cards(self._language, self._words, made.business.name)
         self._form = Form(self._templates, self._words, tuple(made.names))
+        self._filters = Filters(self._words, self._language, made.names, made.years)
 
     def review(self, review: Review) -> bytes:
         """The page of one review."""
@@ -238,8 +246,12 @@ class RequestPages:
             within: Another frame than that of pages with parameters.
         """
         first = query.first_page()
+        given = dict(parse_qsl(first))
+        filters = self._filters.of(query, given)
         cards = self._templates.render(
             "list.html",
+            filters=filters,
+            years=self._filters.years(given),
             matched=found.matched,
             cards=self._cards.of(found.reviews),
             level=2,
@@ -248,8 +260,20 @@ class RequestPages:
             later=query.cursor is not None,
             first=f"{urls.LIST}?{first}" if first else urls.LIST,
         )
-        filled = self._form.render(dict(parse_qsl(first)))
-        return (within or self.frames.listed).fill({"form": filled, "found": cards})
+        name, heading = self.frames.business.name, self._words("all_reviews")
+        title = self._words("reviews_title", name=name)
+        if filters:
+            said = shortened(", ".join(each.label for each in filters), _MAX_FILTERS)
+            heading = self._words("reviews_heading", filters=said)
+            title = f"{heading} · {name}"
+        return (within or self.frames.listed).fill(
+            {
+                "title": _escaped(title),
+                "heading": _escaped(heading),
+                "form": self._form.render(given),
+                "found": cards,
+            }
+        )
 
     def listed_markdown(self, found: Found) -> bytes:
         """The same as Markdown."""
@@ -262,16 +286,28 @@ class RequestPages:
         ).encode()
 
     def invalid(self, query: bytes, issues: Sequence[Issue]) -> bytes:
-        """The page that says what is wrong with the parameters, beside each."""
+        """The page that says what is wrong with the parameters, beside each.
+
+        A cursor is in no field: the page says instead that there is no such page any more.
+        """
         values = parse_qsl(query.decode("latin-1"), encoding="utf-8", errors="replace")
         known = {name: text[:_MAX_VALUE] for name, text in values if name in form.NAMES}
+        known.pop(_CURSOR, None)
         wrong: dict[str, list[str]] = {}
         for issue in issues:
-            name = issue.path[0]
-            label = self._words(f"field_{name}")
-            said = issue.message.removeprefix(f"{name} ")
-            wrong.setdefault(name, []).append(f"{label} {said}")
-        return self.frames.listed.fill({"form": self._form.render(known, wrong), "found": ""})
+            wrong.setdefault(issue.path[0], []).append(self._filters.advice(issue))
+        found = ""
+        if wrong.pop(_CURSOR, None):
+            found = self._templates.render("page_gone.html", first=address(known))
+        problem = self._words("error", problem=self._words("invalid" if wrong else "page_gone"))
+        return self.frames.listed.fill(
+            {
+                "title": _escaped(f"{problem} · {self.frames.business.name}"),
+                "heading": _escaped(self._words("all_reviews")),
+                "form": self._form.render(known, wrong),
+                "found": found,
+            }
+        )
 
     def _words(self, key: str, **values: object) -> str:
         return self._language.isolated(fill_in(self.frames.words, key, values))
@@ -291,9 +327,19 @@ def _try(pages: RequestPages) -> None:
     )  # fmt: skip
     found = Found(matched=2, reviews=(review,), following=urls.LIST)
     issues = [Issue(code="", path=(each.name,), message="") for each in SEARCH_PARAMETERS]
+    several = (("values", ["name"]),)
+    issues.append(Issue(code="", path=(MENTIONS[0],), message="", details=several))
+    issues.append(Issue(code="too_big", path=("query",), message=""))
     pages.review(review)
     pages.review_markdown(review)
     pages.listed(SearchQuery(cursor=Cursor(day, "id")), found)
+    pages.listed(
+        SearchQuery(
+            rating=1, min_rating=1, max_rating=1, since=day, until=day, query="text",
+            mentions_technician="name", sentiment="positive",
+        ),
+        found,
+    )  # fmt: skip
     pages.listed_markdown(found)
     pages.invalid(b"", issues)
 

@@ -262,10 +262,45 @@ def test_what_is_wrong_stands_beside_its_field(harbor: Place) -> None:
     }
     assert {"rating": "e-rating-1", "since": "e-since-1", "limit": "e-limit-1"} == wrong
     assert set(wrong.values()) <= texts.keys()
-    assert "Stars must be at most 5, got 9" in page.text
+    assert "Stars: choose 1 to 5." in page.text
+    assert {"#f-rating", "#f-since", "#f-limit"} <= {each.get("href") for each in page.named("a")}
+    assert "9" not in {each["value"] for each in page.named("option")}
+    assert "<title>Error: Please look at what is marked" in page.source
+    assert not [each for each in page.links if "since=2" in each]
     assert {"query": "boiler"}.items() <= {
         each["name"]: each["value"] for each in page.named("input")
     }.items()
+
+
+def test_the_lowest_rating_is_at_most_the_highest(harbor: Place) -> None:
+    found = harbor.get("/reviews?min_rating=4&max_rating=2")
+    assert "At least stars: choose 1 to 2." in Html(found.body.decode()).text
+
+
+def test_a_page_that_is_gone_leads_to_the_first(harbor: Place) -> None:
+    found = harbor.get("/reviews?rating=5&cursor=zzz")
+    page = Html(found.body.decode())
+    assert 400 == found.status
+    assert "This page is not there any more" in page.text
+    assert "next_cursor" not in page.source
+    assert "/reviews?rating=5" in page.links
+
+
+def test_filters_are_named_and_can_be_taken_away(harbor: Place) -> None:
+    target = "/reviews?mentions_technician=ben-okafor&since=2026-01-01&until=2026-12-31"
+    page = harbor.page(target)
+    assert "<title>Reviews: 2026, Ben Okafor · " in page.source
+    assert {} in page.named("details")
+    removing = {
+        each["aria-label"]: each["href"] for each in page.named("a") if "aria-label" in each
+    }
+    assert {
+        "Remove the filter 2026": "/reviews?mentions_technician=ben-okafor",
+        "Remove the filter Ben Okafor": "/reviews?since=2026-01-01&until=2026-12-31",
+    } == removing
+    current = [each["href"] for each in page.named("a") if each.get("aria-current") == "true"]
+    assert ["/reviews?since=2026-01-01&until=2026-12-31&mentions_technician=ben-okafor"] == current
+    assert '<h1 dir="auto">Reviews: 1 star</h1>' in harbor.page("/reviews?rating=1").source
 
 
 def test_pages_follow_each_other_by_cursor(harbor: Place) -> None:

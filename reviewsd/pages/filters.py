@@ -1,0 +1,156 @@
+"""The filters of ``/reviews`` in words: of a search, and of what is wrong with one (pages.md 1)."""
+
+import datetime
+from collections.abc import Callable, Iterable, Mapping
+from urllib.parse import urlencode
+
+from msgspec import Struct
+
+from reviewsd.domain.parameters import Issue
+from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, Kind
+from reviewsd.domain.search_query import MENTIONS, SearchQuery
+from reviewsd.http1 import urls
+from reviewsd.pages.language import Language
+
+_PARAMETERS = {parameter.name: parameter for parameter in SEARCH_PARAMETERS}
+_NOT_FILTERS = ("limit", "cursor")
+
+
+class Filter(Struct, frozen=True):
+    """One filter of a search."""
+
+    label: str
+    without: str
+    """The address of the same search without it."""
+
+
+class Year(Struct, frozen=True):
+    """A year that has reviews."""
+
+    label: str
+    count: int | None
+    """Of all its reviews; None where other filters leave some out."""
+    href: str
+    current: bool
+
+
+class Filters:
+    """Says filters in words.
+
+    Args:
+        words: Of a key.
+        language: How dates are written.
+        names: By parameter: labels by id.
+        years: Those that have reviews, and how many.
+    """
+
+    def __init__(
+        self,
+        words: Callable[..., str],
+        language: Language,
+        names: Mapping[str, Mapping[str, str]],
+        years: Iterable[tuple[int, int]],
+    ) -> None:
+        self._words = words
+        self._language = language
+        self._names = names
+        self._years = tuple(years)
+
+    def of(self, query: SearchQuery, given: Mapping[str, str]) -> list[Filter]:
+        """The filters of a search.
+
+        Args:
+            query: The search.
+            given: The parameters of its first page.
+        """
+        groups: list[tuple[str, ...]] = [(name,) for name in given if name not in _NOT_FILTERS]
+        if _year(given) is not None:
+            groups = [("since", "until"), *(each for each in groups if each[0] not in _DAYS)]
+        return [Filter(self._label(query, given, group), address(given, group)) for group in groups]
+
+    def _label(self, query: SearchQuery, given: Mapping[str, str], group: tuple[str, ...]) -> str:
+        name = group[0]
+        value = given[name]
+        if len(group) > 1:
+            return _year(given) or value
+        match name:
+            case "rating":
+                return self._words("star" if query.rating == 1 else "star_many", rating=value)
+            case "sentiment":
+                return self._words(value)
+            case "since" | "until":
+                day = self._language.date(datetime.date.fromisoformat(value))
+                return self._words(f"filter_{name}", value=day)
+            case "min_rating" | "max_rating" | "query":
+                return self._words(f"filter_{name}", value=value)
+            case _:
+                return self._names.get(name, {}).get(value, value)
+
+    def years(self, given: Mapping[str, str]) -> list[Year]:
+        """Links to each year's reviews, with the other filters of a search."""
+        if len(self._years) < 2:  # noqa: PLR2004  one year is all of them
+            return []
+        chosen = _year(given)
+        alone = not given.keys() - set(_DAYS) - set(_NOT_FILTERS)
+        return [
+            Year(
+                label=str(year),
+                count=count if alone else None,
+                href=address({**given, **_days(year)}),
+                current=chosen == str(year),
+            )
+            for year, count in self._years
+        ]
+
+    def advice(self, issue: Issue) -> str:
+        """What to do about something wrong, as a sentence."""
+        name = issue.path[0]
+        return self._words(
+            "advice", field=self._words(f"field_{name}"), advice=self._advice(name, issue)
+        )
+
+    def _advice(self, name: str, issue: Issue) -> str:
+        parameter, details = _PARAMETERS[name], dict(issue.details)
+        most = details.get("maximum", parameter.maximum)
+        if isinstance(most, float):
+            most = f"{most:g}"
+        match parameter.kind:
+            case Kind.INTEGER | Kind.NUMBER:
+                return self._words("advice_number", least=parameter.minimum, most=most)
+            case Kind.DATE:
+                return self._words("advice_date", example=parameter.example)
+            case Kind.CHOICE:
+                return self._words("advice_choice")
+        candidates = details.get("values")
+        if name in MENTIONS and isinstance(candidates, list):
+            return self._words("advice_name", names=", ".join(candidates))
+        if issue.code == "too_big":
+            return self._words("advice_length", most=most)
+        return self._words("advice_text")
+
+
+_DAYS = ("since", "until")
+
+
+def address(given: Mapping[str, str], without: Iterable[str] = ()) -> str:
+    """The address of a search.
+
+    Args:
+        given: Its parameters.
+        without: Those to leave out.
+    """
+    left = set(without)
+    rest = urlencode({name: value for name, value in given.items() if name not in left})
+    return f"{urls.LIST}?{rest}" if rest else urls.LIST
+
+
+def _days(year: int) -> dict[str, str]:
+    return {"since": f"{year:04d}-01-01", "until": f"{year:04d}-12-31"}
+
+
+def _year(given: Mapping[str, str]) -> str | None:
+    """The year, where the days are just one."""
+    since, until = (given.get(name, "") for name in _DAYS)
+    year = since[:4]
+    whole = since == f"{year}-01-01" and until == f"{year}-12-31"
+    return str(int(year)) if whole else None
