@@ -45,6 +45,7 @@ def _summary(renderer: Renderer, text: str) -> Page:
         script=structured_data.script(
             structured_data.graph(structured_data.breadcrumbs(site.base_url, trail))
         ),
+        dated=False,
         context={"paragraphs": paragraphs(text), "quote": insights.pull_quote, "made": made},
     )
 

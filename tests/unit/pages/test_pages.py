@@ -90,6 +90,7 @@ def test_nothing_on_a_page_wants_more_than_its_policy_allows(harbor: Place, targ
     digest = b64encode(hashlib.sha256(sheet[1].encode()).digest()).decode()
     ancestors = "*" if target == "/embed" else "'none'"
     assert f"style-src 'sha256-{digest}'" in policy
+    assert "blockquote::before{content:open-quote" in sheet[1]
     assert policy.endswith(f"frame-ancestors {ancestors}")
     assert "unsafe" not in policy
     assert len(sheet[1]) < 10_000
@@ -357,7 +358,9 @@ def test_no_reviews_at_all_is_a_page_too(tmp_path: Path) -> None:
     place = Place(tmp_path)
     place.publish([])
     assert "No reviews yet" in place.page("/").text
-    assert "No review fits." in place.page("/reviews").text
+    assert "No review fits." not in place.page("/reviews").text
+    assert "No reviews yet" in place.page("/reviews").text
+    assert not place.page("/reviews").named("form")
     assert "No reviews yet" in place.page("/embed").text
     assert 404 == place.get("/summary").status
     (script,) = place.page("/").scripts
@@ -375,7 +378,10 @@ def test_one_review_is_not_one_reviews(tmp_path: Path) -> None:
     assert "Acme: 1 customer review<" in sources[0]
     assert "The review does not come from a verified source." in sources[0]
     assert "0 of 1 review with three stars or fewer has a reply." in sources[0]
+    assert "?rating=2" in sources[0]
+    assert "?rating=5" not in sources[0]
     assert "Made from 1 review." in sources[2]
+    assert "As of" not in Html(sources[2]).text
     assert "Read the review" in sources[3]
 
 
