@@ -94,6 +94,7 @@ class Renderer:
                 "base_url": site.base_url,
                 "counted": self.counted,
                 "plural": self.plural,
+                "foreign": self._foreign(),
                 "navigation": self._navigation(),
                 "site_has_insights": site.insights is not None,
                 "as_of": self._as_of(),
@@ -120,6 +121,11 @@ class Renderer:
         """
         form = f"{key}_one" if count == 1 else key
         return self.words(form, count=self.language.number(count), **values)
+
+    def _foreign(self) -> bool:
+        """Whether our own words are English on pages that are not (WCAG 2.2, 3.1.2)."""
+        primary = self.language.tag.lower().partition("-")[0]
+        return primary != "en" and WORDS not in self.site.templates
 
     def _navigation(self) -> list[tuple[str, str]]:
         """(words, path) of what each page leads to."""

@@ -463,3 +463,5 @@ def test_a_page_is_in_the_language_of_the_business(
     page = place.page("/r/a")
     assert [{"lang": language, "dir": direction}] == page.named("html")
     assert date in page.text
+    (footer,) = page.named("footer")
+    assert (None if language == "en-GB" else "en") == footer.get("lang")
