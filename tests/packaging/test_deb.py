@@ -1,0 +1,179 @@
+"""The Debian package: built, judged by lintian, installed, upgraded, removed and purged in a chroot.
+
+Nothing runs systemd there; what the units do is tested by ``tests/test_units.py``.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support import debian
+from tests.support.daemon import until
+from tests.support.debian import System
+from tests.support.distribution import (
+    LISTENING,
+    LOOPBACK,
+    ROOT,
+    VERSION,
+    block,
+    fetch,
+    program,
+    run,
+    takeout,
+)
+
+pytestmark = pytest.mark.packaging
+
+CONFIG = "/etc/reviewsd/reviewsd.yaml"
+UNITS = ("reviewsd.service", "reviewsd.socket", "reviewsd-admin.socket")
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """Two revisions of it, as this machine's Debian makes them."""
+    for name in ("dpkg-deb", "/usr/bin/python3"):
+        if shutil.which(name) is None:
+            pytest.skip(f"needs {name}: it is built on Debian")
+    uv = Path(program("uv")).parent
+    target = tmp_path_factory.mktemp("deb")
+    environ = {**os.environ, "PATH": f"/usr/bin:/bin:{uv}"}
+    run(ROOT / "packaging/deb/build", target, env=environ, seconds=900)
+    (first,) = target.glob("*.deb")
+    # the same with the next revision; compressing it again would take a minute
+    unpacked, second = target / "unpacked", target / first.name.replace("-1~", "-2~")
+    run("dpkg-deb", "-R", first, unpacked)
+    control = unpacked / "DEBIAN" / "control"
+    control.write_text(
+        control.read_text().replace(f"Version: {VERSION}-1~", f"Version: {VERSION}-2~")
+    )
+    run("dpkg-deb", "--build", "--root-owner-group", "-Znone", unpacked, second)
+    return {1: first, 2: second}
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
+    root = debian.base(tmp_path_factory.mktemp("debian") / "root")
+    with debian.system(root) as system:
+        system.run("apt-get", "update", "-q")
+        yield system
+
+
+def test_lintian_has_nothing_to_say(packages: dict[int, Path]) -> None:
+    lintian = program("lintian")
+    done = subprocess.run(
+        [lintian, "--fail-on", "error,warning", str(packages[1])],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert ("", 0) == (done.stdout, done.returncode)
+
+
+def test_its_life(packages: dict[int, Path], machine: System) -> None:
+    """Install, configure, serve, upgrade, remove, purge: one after the other, on one machine."""
+    told = install(machine, packages[1])
+    assert "installed and not started" in told
+    installed(machine)
+    serves_when_configured(machine)
+
+    marked = machine.path(CONFIG).read_text() + "# ours\n"
+    machine.path(CONFIG).write_text(marked)
+    assert "not started" not in install(machine, packages[2])
+    assert f"{VERSION}-2" in machine.run("dpkg-query", "-W", "-f", "${Version}", "reviewsd")
+    assert marked == machine.path(CONFIG).read_text()
+    assert serve(machine)
+
+    machine.run("dpkg", "--remove", "reviewsd")
+    assert not machine.path("/opt/reviewsd").exists()
+    assert not machine.path("/usr/bin/reviewsd").is_symlink()
+    assert marked == machine.path(CONFIG).read_text()
+
+    machine.path("/var/lib/reviewsd").mkdir(exist_ok=True)
+    machine.run("dpkg", "--purge", "reviewsd")
+    assert not machine.path("/etc/reviewsd").exists()
+    assert not machine.path("/var/lib/reviewsd").exists()
+    assert machine.path("/srv/reviews/reviews.json").exists()
+
+
+def install(machine: System, package: Path) -> str:
+    shutil.copyfile(package, machine.path("/tmp") / package.name)
+    return machine.run("apt-get", "install", "-q", "-y", f"/tmp/{package.name}")
+
+
+def installed(machine: System) -> None:
+    """What a package is expected to bring; and nothing is enabled."""
+    assert f"reviewsd {VERSION}\n" == machine.run("reviewsd", "--version")
+    owner = machine.run("dpkg-query", "-W", "-f", "${Conffiles}", "reviewsd")
+    assert [CONFIG] == re.findall(r"/\S+", owner)
+    assert "reviewsd-admin:" in machine.path("/etc/group").read_text()
+    for unit in UNITS:
+        assert machine.path(f"/usr/lib/systemd/system/{unit}").is_file()
+    assert [] == list(machine.path("/etc/systemd/system").glob("*.wants/reviewsd*"))
+    verified = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", f"--root={machine.root}", *UNITS],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert "reviewsd" not in verified.stderr
+    for page in ("man1/reviewsctl.1", "man8/reviewsd.8", "man5/reviewsd.yaml.5"):
+        assert f"/usr/share/man/{page}.gz" in machine.run("dpkg", "-L", "reviewsd")
+    completion = machine.path("/usr/share/bash-completion/completions/reviewsctl")
+    assert "_REVIEWSCTL_COMPLETE" in completion.read_text()
+    refused = machine.run("reviewsd", "--check", code=78)
+    assert "base_url" in refused
+    assert "psycopg" in machine.run(
+        "/opt/reviewsd/bin/python3", "-c", "import psycopg; print(psycopg)"
+    )
+
+
+def serves_when_configured(machine: System) -> None:
+    """As the document goes on, as far as there is no systemd."""
+    first, *rest = block("As a Debian package", "sudo apt-get").splitlines()
+    assert "sudo apt-get install ./reviewsd_*.deb" == first
+    takeout(machine.path("/takeout.zip"))
+    for line in rest:
+        command = line.removeprefix("sudo ")
+        if not command.startswith("systemctl ") and not command.endswith(" doctor"):
+            told = machine.run("sh", "-euc", f"cd /; {command}")
+    assert "imported 7 new" in told
+    assert "valid: 7 reviews" in machine.run("reviewsd", "--check")
+    assert serve(machine)
+
+
+def serve(machine: System) -> bool:
+    """Whether the configured daemon answers; without systemd, and not as root."""
+    log = machine.path("/tmp/log")
+    place = "/tmp/of-nobody"
+    machine.run("install", "-d", "-o", "nobody", place)
+    inside = {
+        **machine.environ,
+        "REVIEWSD_LISTEN": LOOPBACK,
+        "REVIEWSD_STATE_DIR": f"{place}/state",
+        "REVIEWSD_ADMIN_SOCKET": f"{place}/admin.sock",
+    }
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            ["chroot", "--userspec=nobody", str(machine.root), "reviewsd"],
+            env=inside,
+            stdout=out,
+            stderr=out,
+        )
+    try:
+        until(
+            lambda: LISTENING.search(log.read_text()) or process.poll() is not None, "serving", 120
+        )
+        found = LISTENING.search(log.read_text())
+        assert found, log.read_text()
+        assert "pong\n" == machine.run("reviewsctl", "--socket", f"{place}/admin.sock", "ping")
+        return b'"reviews"' in fetch(f"http://{found[1]}/reviews.json")
+    finally:
+        process.terminate()
+        process.wait(40)

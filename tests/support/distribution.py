@@ -1,0 +1,192 @@
+"""The distributions, built as a release builds them, and programs of them that run alone."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+import urllib.request
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.support.daemon import until
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+VERSION: str = PROJECT["version"]
+LOOPBACK = '["tcp:0:interface=127.0.0.1"]'
+ADDRESS = re.compile(r"Open in a browser:\s+(http://\S+)/")
+
+
+def build(kind: str, target: Path, root: Path = ROOT, *, umask: int = 0o022) -> Path:
+    """Build a ``wheel`` or an ``sdist`` of a checkout; returns the file."""
+    pytest.importorskip("hatchling", reason="needs hatchling, which the extra [test] has")
+    target.mkdir(parents=True, exist_ok=True)
+    environ = {name: value for name, value in os.environ.items() if name != "SOURCE_DATE_EPOCH"}
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(target)],
+        cwd=root,
+        env=environ,
+        umask=umask,
+        stdout=subprocess.DEVNULL,
+        timeout=120,
+        check=True,
+    )
+    (built,) = target.glob("*.whl" if kind == "wheel" else "*.tar.gz")
+    return built
+
+
+def tracked() -> list[str]:
+    """The files of the repository; the test is skipped where this is no checkout of git."""
+    git = shutil.which("git")
+    if git is None or not (ROOT / ".git").exists():
+        pytest.skip("no checkout of git")
+    done = subprocess.run(
+        [git, "-c", "safe.directory=*", "ls-files", "-coz", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return [name for name in done.stdout.split("\0") if name and (ROOT / name).exists()]
+
+
+def metadata(wheel: Path) -> str:
+    """What the wheel says of itself."""
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [each for each in archive.namelist() if each.endswith(".dist-info/METADATA")]
+        return archive.read(name).decode()
+
+
+def program(name: str, package: str = "") -> str:
+    """A program of this machine, or beside this Python; the test is skipped without."""
+    beside = Path(sys.executable).with_name(name)
+    found = str(beside) if beside.exists() else shutil.which(name)
+    if found is None:
+        pytest.skip(f"needs {name}: {package or name} is not installed")
+    return found
+
+
+def run(
+    *command: str | Path,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    code: int = 0,
+    seconds: float = 300,
+) -> str:
+    """What a command prints, both ways; it has to end with this code."""
+    done = subprocess.run(
+        [str(each) for each in command],
+        cwd=cwd,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+    assert code == done.returncode, f"{command}:\n{done.stdout}"
+    return done.stdout
+
+
+def bare(home: Path) -> dict[str, str]:
+    """An environment with nothing of ours; what installs may know of this machine's package index."""
+    home.mkdir(exist_ok=True)
+    names = ("PIP_", "UV_", "SSL_", "HTTP", "http", "no_proxy", "NO_PROXY")
+    kept = {name: value for name, value in os.environ.items() if name.startswith(names)}
+    return {**kept, "PATH": "/usr/bin:/bin", "HOME": str(home), "LC_ALL": "C.UTF-8"}
+
+
+@contextmanager
+def demo(
+    command: Sequence[str | Path], cwd: Path, env: Mapping[str, str]
+) -> Iterator[tuple[str, Path]]:
+    """A demo that runs for the block; its address, and where it has its files.
+
+    It ends by SIGTERM, and leaves nothing.
+    """
+    log = cwd / "demo.log"
+    temporary = Path(tempfile.mkdtemp(prefix="d", dir="/tmp"))  # short: a socket's path is in it
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [str(each) for each in command],
+            cwd=cwd,
+            env={**env, "REVIEWSD_LISTEN": LOOPBACK, "TMPDIR": str(temporary)},
+            stdout=out,
+            stderr=out,
+        )
+    try:
+        until(
+            lambda: ADDRESS.search(log.read_text()) or process.poll() is not None, "the demo", 120
+        )
+        found = ADDRESS.search(log.read_text())
+        assert found, log.read_text()
+        yield found[1], temporary
+        process.terminate()
+        assert 0 == process.wait(30), log.read_text()
+        assert [] == list(temporary.iterdir())
+    finally:
+        process.kill()
+        process.wait()
+        shutil.rmtree(temporary)
+
+
+LISTENING = re.compile(r"listening on tcp:(\S+)")
+
+
+@contextmanager
+def served(command: Sequence[str | Path], cwd: Path, env: Mapping[str, str]) -> Iterator[str]:
+    """A daemon in the foreground of a folder, for the block; its address."""
+    log = cwd / "log"
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [str(each) for each in command],
+            cwd=cwd,
+            env={**env, "REVIEWSD_LISTEN": LOOPBACK},
+            stdout=out,
+            stderr=out,
+        )
+    try:
+        until(lambda: LISTENING.search(log.read_text()) or process.poll() is not None, "it", 120)
+        found = LISTENING.search(log.read_text())
+        assert found, log.read_text()
+        yield f"http://{found[1]}"
+        process.terminate()
+        assert 0 == process.wait(45), log.read_text()
+    finally:
+        process.kill()
+        process.wait()
+
+
+def fetch(url: str) -> bytes:
+    """What is at an address."""
+    with urllib.request.urlopen(url, timeout=30) as answer:
+        body: bytes = answer.read()
+    return body
+
+
+def block(heading: str, begins: str) -> str:
+    """A block of ``docs/installing.md`` below a heading, by how it begins."""
+    text = (ROOT / "docs" / "installing.md").read_text()
+    section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    found = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
+    (one,) = [each for each in found if each.startswith(begins)]
+    return str(one)
+
+
+def takeout(target: Path) -> Path:
+    """An export as Google sends it, with seven reviews."""
+    samples = ROOT / "tests/unit/cli/importing/samples/takeout"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(target, "w") as archive:
+        for file in sorted(samples.rglob("*.json")):
+            archive.write(file, file.relative_to(samples))
+    return target

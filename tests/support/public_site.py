@@ -1,0 +1,51 @@
+"""Requests to a public name by TLS, at a port of this machine where a proxy listens."""
+
+import http.client
+import socket
+import ssl
+from collections.abc import Mapping
+from contextlib import suppress
+
+from reviewsd.http1 import urls
+from tests.support.daemon import Answer
+
+
+class PublicSite:
+    """What the public sees.
+
+    Args:
+        name: The public name.
+        port: Where the proxy listens on loopback.
+        context: Trusts the certificate.
+    """
+
+    def __init__(self, name: str, port: int, context: ssl.SSLContext) -> None:
+        self._name, self._port, self._context = name, port, context
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        client: str = "127.0.0.2",
+    ) -> Answer:
+        """One request from an address of this machine."""
+        connection = http.client.HTTPConnection(self._name, timeout=60)
+        plain = socket.create_connection(
+            ("127.0.0.1", self._port), timeout=20, source_address=(client, 0)
+        )
+        try:
+            connection.sock = self._context.wrap_socket(plain, server_hostname=self._name)
+            connection.request(method, path, body, dict(headers or {}))
+            response = connection.getresponse()
+            return Answer(response.status, response.headers, response.read())
+        finally:
+            plain.close()
+            connection.close()
+
+    def serves(self) -> bool:
+        """Whether the daemon behind it answers."""
+        with suppress(OSError):
+            return self.request("GET", urls.HEALTH).status == 200
+        return False
