@@ -21,6 +21,11 @@ test *arguments: _ready
 test-unit *arguments: _ready
     {{bin}}/pytest tests/unit {{arguments}}
 
+# Wheel, container, Debian package and compose files, built and used: minutes, with the network
+test-packaging *arguments: _ready
+    {{bin}}/pip install -q check-jsonschema pipx uv
+    {{bin}}/pytest -m packaging -n 2 tests/packaging {{arguments}}
+
 # Style, and imports that go only down
 lint: _ready
     {{bin}}/ruff check .

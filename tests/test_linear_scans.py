@@ -9,6 +9,8 @@ import contextlib
 import io
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -31,8 +33,9 @@ from reviewsd.http1 import parser, preconditions
 from reviewsd.http1.retry_after import retry_after
 from reviewsd.mcp import arguments, jsonrpc
 from reviewsd.mcp.params import Params
+from reviewsd.pages import environment, text
 from reviewsd.publish import documents
-from reviewsd.snapshot import frequent, mentions
+from reviewsd.snapshot import mentions, suffixes
 from reviewsd.web import mcp
 from reviewsd.websub.outbound import response_parser
 from tests.support.bombs import Pieces, spreadsheet
@@ -103,18 +106,18 @@ def arguments_of(more: Callable[[int], bytes]) -> Scan:
     )
 
 
-def read_bytewise(body: bodies.Body, data: bytes) -> bytes:
+def read_bytewise(body: bodies.BodyReader, data: bytes) -> bytes:
     """A body of which each read brings one byte."""
     for at in range(len(data)):
-        body.take(data[at : at + 1])
+        body.feed(data[at : at + 1])
     return body.content()
 
 
 def take_all(data: bytes) -> None:
     """All requests that came at once."""
     taker = parser.RequestParser(lambda *_: parser.Cap(0, problem=None))  # type: ignore[arg-type]
-    taker.held = data
-    while taker.take() is not None:
+    taker.buffer = data
+    while taker.next_request() is not None:
         pass
 
 
@@ -124,6 +127,13 @@ def read_answer(head: bytes, data: bytes, step: int) -> None:
     reader.feed(head)
     for at in range(0, len(data), step):
         reader.feed(data[at : at + step])
+
+
+def indexed(texts: bytes) -> None:
+    """The index of texts of one length."""
+    size = texts.index(b"\xff") + 1
+    with TemporaryDirectory() as place:
+        suffixes.write(Path(place), "index", texts, [size] * (len(texts) // size))
 
 
 def tags(tail: bytes) -> Scan:
@@ -237,11 +247,11 @@ SCANS: dict[str, Scan] = {
     ),
     "marks of a label": (lambda n: "é★ " * (n // 3), slug),
     "members that are rendered": (lambda n: members(b'"%07d":{"a":[1]}', n), documents.complete),
-    "the same letter in many texts": (lambda n: ["a" * (n // 8)] * 8, frequent.frequent_pieces),
-    "a text without spaces": (
-        lambda n: ["ab" * (n // 16)] * 8,
-        lambda texts: frequent.Marker(["a", "b", "ab", "ba", "aba"]).add(texts),
+    "the same letter in many texts": (
+        lambda n: b"".join(b"a" * (n // 8 - 1) + b"\xff" for _ in range(8)),
+        indexed,
     ),
+    "many texts alike": (lambda n: b"so good\xff" * (n // 8), indexed),
     # the configuration
     "keys of a configuration": (
         lambda n: b"".join(b"a%06d: 1\n" % i for i in range(n // 11)),
@@ -254,7 +264,7 @@ SCANS: dict[str, Scan] = {
     "addresses of a configuration": (lambda n: "://" * (n // 3), yaml_source.masked),
     # requests
     "requests at once": (lambda n: b"GET / HTTP/1.1\r\nHost: a\r\n\r\n" * (n // 27), take_all),
-    "chunks": (lambda n: b"1\r\na\r\n" * (n // 6), lambda data: bodies.Chunked().take(data)),
+    "chunks": (lambda n: b"1\r\na\r\n" * (n // 6), lambda data: bodies.Chunked().feed(data)),
     "chunks, byte by byte": (
         lambda n: b"1\r\na\r\n" * (n // 6),
         lambda data: read_bytewise(bodies.Chunked(), data),
@@ -326,6 +336,10 @@ SCANS: dict[str, Scan] = {
         lambda names: business.same_name(*names),
     ),
     "control characters": (lambda n: "\x1b" * n, escaping.printable),
+    "digits of a list in Markdown": (lambda n: "1" * n + ".", text.unmarked),
+    "blanks before a line of Markdown": (lambda n: " " * n + "-", text.unmarked),
+    "ampersands in Markdown": (lambda n: "&" * n, environment.markdown),
+    "lines in Markdown": (lambda n: "\n" * n, environment.markdown),
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from reviewsctl.importing.platforms import maps
 from reviewsctl.importing.recognize import FORMATS
-from reviewsd.config.schema import Cache, Hub, Mcp, Server
+from reviewsd.config.schema import Cache, HubConfig, Mcp, ServerConfig
 from reviewsd.domain import insights, reviews
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.http1 import problems, urls
@@ -88,7 +88,7 @@ def test_agents_has_every_tool() -> None:
 
 
 def test_numbers_are_the_defaults() -> None:
-    hub, mcp, server, cache = Hub(), Mcp(), Server(), Cache()
+    hub, mcp, server, cache = HubConfig(), Mcp(), ServerConfig(), Cache()
     assert 10 * 86_400 == hub.lease.default
     assert (60, 1800) == hub.delivery.retry_delays
     assert 30 * 86_400 == mcp.session_lifetime

@@ -10,15 +10,15 @@ from typing import BinaryIO, Protocol
 
 import msgspec
 from klein import Klein
-from msgspec.structs import asdict
+from msgspec.structs import replace
 from twisted.protocols.basic import FileSender
 from twisted.python.failure import Failure
 from twisted.web.resource import IResource
 from twisted.web.server import Request
 
 from reviewsd.admin.responses import AdminReplies, ProblemError
+from reviewsd.api.status import BackupContents
 from reviewsd.http1.problems import Problem
-from reviewsd.store.backup import Contents
 
 PATHS = re.compile(rb"/v1/backup")
 """What is answered here."""
@@ -37,7 +37,7 @@ _SHARED = Problem(
 class Backups(Protocol):
     """Makes copies."""
 
-    def make(self) -> Awaitable[tuple[BinaryIO, Contents]]:
+    def make(self) -> Awaitable[tuple[BinaryIO, BackupContents]]:
         """A copy, which goes when it is closed, and what is in it."""
 
 
@@ -54,7 +54,7 @@ class BackupRoutes:
 
     def __init__(self, backups: Backups | None, keys: Sequence[str], version: str) -> None:
         self._backups = backups
-        self._keys = keys
+        self._keys = tuple(keys)
         self._replies = AdminReplies(version)
 
     def resource(self) -> IResource:
@@ -69,7 +69,7 @@ class BackupRoutes:
         self._replies.audit(request, "backup")
         file, contents = await self._backups.make()
         with file:
-            about = msgspec.json.encode({**asdict(contents), "keys": self._keys})
+            about = msgspec.json.encode(replace(contents, keys=self._keys))
             request.setHeader(b"Reviewsd-Backup", about)
             self._replies.stream(request, contents.bytes, _MEDIA_TYPE)
             await FileSender().beginFileTransfer(file, request)

@@ -18,6 +18,7 @@ from twisted.web.server import Request
 from zope.interface import implementer
 
 from reviewsd.admin.responses import AdminReplies, Lines, ProblemError
+from reviewsd.api.jobs import Happening
 from reviewsd.http1.problems import Problem
 
 PATHS = re.compile(rb"/v1/events")
@@ -79,7 +80,7 @@ class EventRoutes:
             return result
 
         listener.ended.addBoth(left)
-        lines.tell({"type": "listening"})
+        lines.tell(Happening(type="listening"))
         return listener.ended
 
     @_app.handle_errors(Exception)  # type: ignore[arg-type]  # Klein declares IRequest
@@ -121,11 +122,11 @@ class _Listener:
         self._paused = True
 
     def resumeProducing(self) -> None:
-        """It does again (``IPushProducer``)."""
+        """The kernel takes more (``IPushProducer``)."""
         self._paused = False
         if self._lost:
             lost, self._lost = self._lost, 0
-            self._lines.tell({"type": "lost", "lost": lost})
+            self._lines.tell(Happening(type="lost", lost=lost))
         while self._waiting and not self._paused:
             self._lines.tell(self._waiting.popleft())
 

@@ -29,15 +29,18 @@ from reviewsd.admin.parameters import (
     text,
     texts,
 )
-from reviewsd.admin.responses import AdminReplies, Lines, ProblemError, line, wire
-from reviewsd.domain.listing import (
+from reviewsd.admin.responses import AdminReplies, ProblemError, line
+from reviewsd.api.hub import (
     Block,
+    Blocked,
+    BlockList,
     HubState,
+    HubStatus,
     Listing,
-    PushResult,
-    PushStep,
+    ListingPage,
     TopicState,
 )
+from reviewsd.api.jobs import JobLine, PushResult, Step
 from reviewsd.http1.problems import Problem
 from reviewsd.http1.urls import TOPICS
 from reviewsd.runtime.tasks import TaskSet
@@ -99,7 +102,7 @@ class Operator(Protocol):
         """End it and tell its subscriber once, as well as can be; False if there is none."""
 
     async def push(
-        self, ids: Sequence[str] | None, topic: str | None, progress: Callable[[PushStep], None]
+        self, ids: Sequence[str] | None, topic: str | None, progress: Callable[[Step], None]
     ) -> PushResult:
         """Deliver the current content to subscriptions whether they have it or not.
 
@@ -171,16 +174,14 @@ class HubRoutes:
             after(request),
             at_most,
         )
-        page = {
-            "subscriptions": [wire(each) for each in found],
-            "next": found[-1].id if len(found) == at_most else None,
-        }
+        after_it = found[-1].id if len(found) == at_most else None
+        page = ListingPage(subscriptions=tuple(found), next=after_it)
         return self._replies.value(request, page)
 
     @_app.route("/v1/subscriptions/<identifier>", methods=["GET"])
     async def subscription(self, request: Request, identifier: str) -> bytes:
         """All that may be known of one."""
-        return self._replies.value(request, wire(await self._one(identifier)))
+        return self._replies.value(request, await self._one(identifier))
 
     @_app.route("/v1/subscriptions/<identifier>/remove", methods=["POST"])
     async def remove(self, request: Request, identifier: str) -> bytes:
@@ -209,22 +210,21 @@ class HubRoutes:
         self._replies.audit(request, f"push to {topic or subscriptions}")
         if request.args.get(b"wait") == [b"false"]:
             await self._carried_out(self._operator.push_later(ids, topic))
-            return self._replies.value(request, {"type": "accepted"}, 202)
-        tell = partial(_tell, self._replies.lines(request))
-        result = await self._carried_out(self._operator.push(ids, topic, tell))
-        return line({"type": "result", **asdict(result)})
+            return self._replies.value(request, JobLine("accepted"), 202)
+        tell = self._replies.lines(request).tell
+        return line(await self._carried_out(self._operator.push(ids, topic, tell)))
 
     @_app.route("/v1/topics", methods=["GET"])
     async def topics(self, request: Request) -> bytes:
         """The topics, and how far their subscribers are."""
-        return self._replies.value(request, {"topics": await self._topics()})
+        return self._replies.value(request, {"topics": await self._operator.topics()})
 
     @_app.route("/v1/hub", methods=["GET"])
     async def hub(self, request: Request) -> bytes:
         """How the hub and its topics are."""
         now = await self._operator.state()
-        topics = await self._topics() if now.store == "ok" else []
-        return self._replies.value(request, {**wire(now), "topics": topics})
+        topics = await self._operator.topics() if now.store == "ok" else ()
+        return self._replies.value(request, HubStatus(**asdict(now), topics=tuple(topics)))
 
     @_app.route("/v1/hub/pause", methods=["POST"])
     async def pause(self, request: Request) -> bytes:
@@ -243,8 +243,8 @@ class HubRoutes:
     @_app.route("/v1/blocks", methods=["GET"])
     async def blocks(self, request: Request) -> bytes:
         """What is blocked."""
-        found = [wire(each) for each in await self._operator.blocks()]
-        return self._replies.value(request, {"blocks": found})
+        found = await self._operator.blocks()
+        return self._replies.value(request, BlockList(blocks=tuple(found)))
 
     @_app.route("/v1/blocks", methods=["POST"])
     async def block(self, request: Request) -> bytes:
@@ -254,7 +254,7 @@ class HubRoutes:
         if not dry_run:
             self._replies.audit(request, f"block of {value}")
         removed = await self._carried_out(self._operator.block(value, note, dry_run))
-        answer = {"value": value, "dry_run": dry_run, "removed": removed}
+        answer = Blocked(value=value, dry_run=dry_run, removed=removed)
         return self._replies.value(request, answer)
 
     @_app.route("/v1/blocks", methods=["DELETE"])
@@ -283,9 +283,6 @@ class HubRoutes:
             raise ProblemError(_UNVERIFIED)
         return found
 
-    async def _topics(self) -> list[dict[str, object]]:
-        return [wire(each) for each in await self._operator.topics()]
-
     def _topic(self, request: Request) -> str | None:
         given = text(request, "topic")
         if not given:
@@ -294,7 +291,3 @@ class HubRoutes:
         if path not in TOPICS:
             raise ProblemError(_NO_TOPIC)
         return path
-
-
-def _tell(lines: Lines, step: PushStep) -> None:
-    lines.tell({"type": "progress", "stage": "pushing", **asdict(step)})

@@ -11,7 +11,7 @@ from twisted.web.server import Request
 
 from reviewsd.admin.responses import ProblemError
 from reviewsd.domain.blocks import read_block
-from reviewsd.domain.listing import State
+from reviewsd.domain.subscription import State
 from reviewsd.http1.problems import Problem
 
 PAGE = 1000

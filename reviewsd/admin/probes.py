@@ -8,7 +8,7 @@ from twisted.web.resource import IResource
 from twisted.web.server import Request
 
 from reviewsd.admin.responses import AdminReplies
-from reviewsd.monitoring.metrics_site import Metrics
+from reviewsd.monitoring.metrics_site import MetricsText
 from reviewsd.monitoring.readiness import Readiness
 
 PATHS = re.compile(rb"/v1/(health|ready|metrics)")
@@ -28,7 +28,7 @@ class ProbeRoutes:
     _app = Klein()
 
     def __init__(
-        self, readiness: Readiness, metrics: Metrics, content_type: str, version: str
+        self, readiness: Readiness, metrics: MetricsText, content_type: str, version: str
     ) -> None:
         self._readiness = readiness
         self._metrics = metrics

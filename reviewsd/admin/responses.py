@@ -3,12 +3,9 @@
 import socket
 import struct
 from dataclasses import replace
-from datetime import UTC, datetime
-from typing import Any, cast
+from typing import cast
 
 import msgspec
-from msgspec import Struct
-from msgspec.structs import asdict
 from twisted.internet.defer import Deferred
 from twisted.internet.unix import Server
 from twisted.logger import Logger
@@ -143,22 +140,6 @@ class Lines:
 def line(event: object) -> bytes:
     """An event as a JSON line."""
     return msgspec.json.encode(event) + b"\n"
-
-
-def moment(seconds: float) -> str:
-    """A time as RFC 3339 in UTC, to the second."""
-    return datetime.fromtimestamp(int(seconds), UTC).isoformat().replace("+00:00", "Z")
-
-
-def wire(value: Struct) -> dict[str, object]:
-    """A value for the wire: fields that end with ``_at`` are times, POSIX seconds."""
-    return {name: _member(name, each) for name, each in asdict(value).items()}
-
-
-def _member(name: str, value: Any) -> object:  # noqa: ANN401  any field
-    if isinstance(value, Struct):
-        return wire(value)
-    return moment(value) if name.endswith("_at") and value is not None else value
 
 
 def _peer(request: Request) -> tuple[int, int, int]:

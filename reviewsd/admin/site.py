@@ -6,14 +6,13 @@ Who may open the socket is decided by its file mode. A browser cannot: it would 
 
 import os
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Protocol
 
 from klein import Klein
-from msgspec import Struct
-from msgspec.structs import asdict
 from twisted.python.failure import Failure
 from twisted.web.resource import IResource, Resource
 from twisted.web.server import Request, Site
@@ -22,10 +21,13 @@ from reviewsd.admin import hub as admin_hub
 from reviewsd.admin import probes as admin_probes
 from reviewsd.admin.hub import HubRoutes, Operator
 from reviewsd.admin.probes import ProbeRoutes
-from reviewsd.admin.responses import API, AdminReplies, line, moment, wire
+from reviewsd.admin.responses import API, AdminReplies, line
+from reviewsd.api.jobs import ConfigChanges, JobLine, LastReload, ReloadResult
+from reviewsd.api.status import DataStatus, Ping, SnapshotStatus, Status, WorkerStatus
+from reviewsd.api.times import instant
 from reviewsd.http1 import problems
 from reviewsd.monitoring.unknown_parameters import named
-from reviewsd.publish.compile_process import Progress
+from reviewsd.publish.compile_process import StepObserver
 from reviewsd.publish.publisher import Publisher, Report
 from reviewsd.runtime.counters import Counts
 from reviewsd.runtime.half_closed import HalfClosedChannel
@@ -37,30 +39,14 @@ HOST = b"reviewsd"
 _PLAIN = re.compile(rb"[a-z0-9/-]*")  # what our paths are made of
 
 
-class Worker(Protocol):
-    """A process that answers beside the main one."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """What does not change while the daemon runs."""
 
-    @property
-    def pid(self) -> int:
-        """Of the process."""
-
-    @property
-    def started_at(self) -> float:
-        """POSIX seconds."""
-
-    @property
-    def restarts(self) -> int:
-        """How many it has replaced."""
-
-
-class Changes(Struct, frozen=True, kw_only=True):
-    """What came of the configuration when it was read again: dotted keys, and faults."""
-
-    applied: tuple[str, ...] = ()
-    restart: tuple[str, ...] = ()
-    """These wait for a restart of the daemon."""
-    problems: tuple[str, ...] = ()
-    """Lines to print, each fault with its place; then nothing was changed."""
+    version: str
+    base_url: str
+    listen: tuple[str, ...]
+    data_dir: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +54,18 @@ class Reloaded:
     """What a reload has done."""
 
     report: Report
-    config: Changes
+    config: ConfigChanges
 
 
 class Reloading(Protocol):
     """Reads the configuration and the data again."""
 
     @property
-    def changes(self) -> Changes:
+    def changes(self) -> ConfigChanges:
         """What came of the configuration when it was read last."""
 
-    async def reload(self, *, force: bool = ..., progress: Progress | None = ...) -> Reloaded:
-        """Do so.
+    async def reload(self, *, force: bool = ..., progress: StepObserver | None = ...) -> Reloaded:
+        """Reload.
 
         Args:
             force: Although many reviews are gone.
@@ -95,7 +81,7 @@ async def _nothing() -> Counts:
 class Processes:
     """What is known of all processes of the daemon."""
 
-    workers: Callable[[], Sequence[Worker]] = tuple
+    workers: Callable[[], Sequence[WorkerStatus]] = tuple
     """Those that serve at the moment."""
     counts: Callable[[], Awaitable[Counts]] = _nothing
     """What they count, added up."""
@@ -109,7 +95,7 @@ class AdminSite:
         publisher: Knows how the last reload of the data went.
         reloading: Reloads it.
         operator: Looks after the hub.
-        about: What does not change while the daemon runs: version, addresses.
+        about: What does not change while the daemon runs.
         now: The time, POSIX seconds.
         tasks: Owns what was ordered.
         processes: What is known of all of them.
@@ -123,7 +109,7 @@ class AdminSite:
         publisher: Publisher,
         reloading: Reloading,
         operator: Operator,
-        about: Mapping[str, object],
+        about: About,
         now: Callable[[], float],
         tasks: TaskSet,
         processes: Processes | None = None,
@@ -137,7 +123,7 @@ class AdminSite:
         self._tasks = tasks
         self._processes = processes or Processes()
         self._started = now()
-        self._replies = AdminReplies(str(about["version"]))
+        self._replies = AdminReplies(about.version)
 
     def site(
         self,
@@ -150,8 +136,7 @@ class AdminSite:
             probes: What is asked all the time, if it may be.
             more: Further routes, and which paths are theirs.
         """
-        base_url = str(self._about["base_url"])
-        hub = HubRoutes(self._operator, self._replies, base_url, self._tasks)
+        hub = HubRoutes(self._operator, self._replies, self._about.base_url, self._tasks)
         others = [(admin_hub.PATHS, hub.resource()), *more]
         if probes is not None:
             others.append((admin_probes.PATHS, probes.resource()))
@@ -160,51 +145,29 @@ class AdminSite:
     @_app.route("/v1/ping", methods=["GET"])
     def ping(self, request: Request) -> bytes:
         """Whether the daemon answers."""
-        return self._replies.value(request, {"pong": True, "version": self._about["version"]})
+        return self._replies.value(request, Ping(pong=True, version=self._about.version))
 
     @_app.route("/v1/status", methods=["GET"])
     async def status(self, request: Request) -> bytes:
         """What is served since when, how the last reload went, and how the hub is."""
-        snapshot = self._snapshots.current
-        last = self._publisher.last
-        failing, retry = self._publisher.failing_since, self._publisher.retry_at
-        return self._replies.value(
-            request,
-            {
-                "api": API,
-                **self._about,
-                "pid": os.getpid(),
-                "started_at": moment(self._started),
-                "uptime_seconds": round(self._now() - self._started, 1),
-                "snapshot": {
-                    "revision": snapshot.revision,
-                    "published_at": moment(snapshot.seen.published_at),
-                    "review_count": snapshot.manifest.review_count,
-                    "updated_at": snapshot.manifest.updated_at,
-                    "insights": snapshot.manifest.insights,
-                    "insights_origin": _origin(snapshot),
-                },
-                "data": {
-                    "dir": self._about["data_dir"],
-                    "state": "ok" if failing is None else "degraded",
-                    "last_reload": None if last is None else _report(last),
-                    "failing_since": None if failing is None else moment(failing),
-                    "retry_at": None if retry is None else moment(retry),
-                    "problems": [] if last is None else last.problems,
-                },
-                "config": asdict(self._reloading.changes),
-                "hub": wire(await self._operator.state()),
-                "unknown_parameters": named(await self._processes.counts()),
-                "workers": [
-                    {
-                        "pid": worker.pid,
-                        "started_at": moment(worker.started_at),
-                        "restarts": worker.restarts,
-                    }
-                    for worker in self._processes.workers()
-                ],
-            },
+        about = self._about
+        status = Status(
+            api=API,
+            version=about.version,
+            base_url=about.base_url,
+            listen=about.listen,
+            data_dir=about.data_dir,
+            pid=os.getpid(),
+            started_at=instant(self._started),
+            uptime_seconds=round(self._now() - self._started, 1),
+            snapshot=_snapshot(self._snapshots.current),
+            data=self._data(),
+            config=self._reloading.changes,
+            hub=await self._operator.state(),
+            unknown_parameters=named(await self._processes.counts()),
+            workers=tuple(self._processes.workers()),
         )
+        return self._replies.value(request, status)
 
     @_app.route("/v1/reload", methods=["POST"])
     async def reload(self, request: Request) -> bytes:
@@ -217,21 +180,22 @@ class AdminSite:
         ordered = partial(self._tasks.outcome, "reload")
         if request.args.get(b"wait") == [b"false"]:
             ordered(self._reloading.reload(force=force))
-            return self._replies.value(request, {"type": "accepted"}, 202)
+            return self._replies.value(request, JobLine("accepted"), 202)
         lines = self._replies.lines(request)
         done = await ordered(self._reloading.reload(force=force, progress=lines.tell))
         snapshot = None if self._snapshots.empty else self._snapshots.current
-        retry = done.report.retry_at
-        result = {
-            "type": "result",
-            **_report(done.report),
-            "retry_at": None if retry is None else moment(retry),
-            "revision": None if snapshot is None else snapshot.revision,
-            "review_count": None if snapshot is None else snapshot.manifest.review_count,
-            "insights_origin": None if snapshot is None else _origin(snapshot),
-            "problems": done.report.problems,
-            "config": asdict(done.config),
-        }
+        report, manifest = done.report, None if snapshot is None else snapshot.manifest
+        result = ReloadResult(
+            at=instant(report.at),
+            outcome=report.outcome,
+            seconds=round(report.seconds, 3),
+            retry_at=_instant(report.retry_at),
+            revision=None if snapshot is None else snapshot.revision,
+            review_count=None if manifest is None else manifest.review_count,
+            insights_origin=None if manifest is None else manifest.insights_origin,
+            problems=report.problems,
+            config=done.config,
+        )
         return line(result)
 
     @_app.handle_errors(Exception)  # type: ignore[arg-type]  # Klein declares IRequest
@@ -239,11 +203,40 @@ class AdminSite:
         """Every error of a route, as the status it means."""
         return self._replies.failed(request, failure)
 
+    def _data(self) -> DataStatus:
+        publisher = self._publisher
+        last, failing = publisher.last, publisher.failing_since
+        return DataStatus(
+            dir=self._about.data_dir,
+            state="ok" if failing is None else "degraded",
+            last_reload=None if last is None else _last_reload(last),
+            failing_since=_instant(failing),
+            retry_at=_instant(publisher.retry_at),
+            problems=() if last is None else last.problems,
+        )
 
-def _origin(snapshot: Snapshot) -> dict[str, object] | None:
-    """Where the insights are from."""
-    origin = snapshot.manifest.insights_origin
-    return None if origin is None else asdict(origin)
+
+def _snapshot(snapshot: Snapshot) -> SnapshotStatus:
+    manifest = snapshot.manifest
+    updated_at = manifest.updated_at
+    return SnapshotStatus(
+        revision=snapshot.revision,
+        published_at=instant(snapshot.seen.published_at),
+        review_count=manifest.review_count,
+        updated_at=None if updated_at is None else datetime.fromisoformat(updated_at),
+        insights=manifest.insights,
+        insights_origin=manifest.insights_origin,
+    )
+
+
+def _last_reload(report: Report) -> LastReload:
+    return LastReload(
+        at=instant(report.at), outcome=report.outcome, seconds=round(report.seconds, 3)
+    )
+
+
+def _instant(seconds: float | None) -> datetime | None:
+    return None if seconds is None else instant(seconds)
 
 
 class _Root(Resource):
@@ -304,11 +297,3 @@ class _Site(Site):
 
     def log(self, request: object) -> None:
         """No access log: changes have their audit line."""
-
-
-def _report(report: Report) -> dict[str, object]:
-    return {
-        "at": moment(report.at),
-        "outcome": report.outcome,
-        "seconds": round(report.seconds, 3),
-    }

@@ -1,32 +1,89 @@
 """Reviews become insights, by rules: the door of this package (insights.md 2)."""
 
 import datetime
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from reviewsd.analysis.aspects import knowledge
-from reviewsd.analysis.counting import Catalogue, InsightsCounter
+from reviewsd.analysis.counting import BlockCounter, Catalogue
+from reviewsd.analysis.counts import Counts
 from reviewsd.analysis.labels import WORDLESS, Labels, label_key
 from reviewsd.analysis.rules import Rules
-from reviewsd.analysis.settings import Settings
+from reviewsd.analysis.settings import InsightSettings
+from reviewsd.analysis.totals import Totals
 from reviewsd.analysis.value import MadeInsights
 from reviewsd.domain.insights import PerReview
 from reviewsd.domain.reviews import Business, Review
 
+_REMEMBERED: Final = 50_000  # labels that are found again while the same texts come
 
-class EarlierLabels(Protocol):
-    """Labels of an earlier call, such as a dict."""
+
+class KnownLabels(Protocol):
+    """Labels made before, such as a dict."""
 
     def get(self, key: str, /) -> Labels | None:
-        """Those of a key; None where there are none."""
+        """Those of a key (``label_key``); None where there are none."""
 
 
-class LabelStore(EarlierLabels, Protocol):
-    """Keeps labels for the next call, such as a dict; it may forget some within this one."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A run of reviews that was read and counted."""
 
-    def __setitem__(self, key: str, labels: Labels, /) -> None:
-        """Keep those of a key."""
+    counts: Counts
+    entries: list[tuple[str, PerReview]]
+    """Of ``per_review``, in the order of the reviews."""
+    labels: dict[str, Labels]
+    """Of every different text, by ``label_key``."""
+
+
+class Analyser:
+    """Reads and counts reviews, block by block. The same reviews always make the same block.
+
+    Args:
+        business: Whose reviews they are.
+        settings: What the owner says; without ``faults``.
+    """
+
+    def __init__(self, business: Business, settings: InsightSettings) -> None:
+        self.rules = Rules(business, settings)
+        self.catalogue = catalogue(business, settings, self.rules)
+        self.analysed = 0
+        """How many texts had to be read, for want of known labels."""
+        self._known: KnownLabels = {}
+        self._remembered: dict[str, Labels] = {}
+
+    def know(self, labels: KnownLabels | None) -> None:
+        """Use labels made before, with whatever settings and rules.
+
+        A key fits only where the same would be found again.
+        """
+        self._known = {} if labels is None else labels
+
+    def block(self, reviews: Iterable[Review]) -> Block:
+        """Read and count some reviews."""
+        counter = BlockCounter(self.catalogue)
+        entries = []
+        found: dict[str, Labels] = {}
+        for review in reviews:
+            labels = WORDLESS
+            text = review.text
+            if text is not None and text.strip():
+                key = label_key(text, review.rating, self.rules.digest)
+                found[key] = labels = self._labels(key, text, review.rating)
+            entries.append((review.id, counter.add(review, labels)))
+        return Block(counts=counter.counts, entries=entries, labels=found)
+
+    def _labels(self, key: str, text: str, rating: int) -> Labels:
+        labels = self._remembered.get(key)
+        if labels is None:
+            labels = self._known.get(key)
+            if labels is None:
+                self.analysed += 1
+                labels = self.rules.label(text, rating)
+            if len(self._remembered) < _REMEMBERED:
+                self._remembered[key] = labels
+        return labels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,61 +91,44 @@ class Made:
     """Insights, and what to keep so that the next ones are made faster."""
 
     insights: MadeInsights
-    labels_by_key: dict[str, Labels]
-    """Of every different text; ``earlier`` of the next call. Empty where ``keep`` has them."""
+    labels: dict[str, Labels]
+    """Of every different text; ``known`` of the next call."""
     analysed: int
-    """How many texts had to be read, for want of earlier labels."""
+    """How many texts had to be read, for want of known labels."""
 
 
 def analyse(
-    reviews: Iterable[Review],
+    reviews: Sequence[Review],
     business: Business,
-    settings: Settings,
+    settings: InsightSettings,
     *,
     generated_at: datetime.datetime | None = None,
-    earlier: EarlierLabels | None = None,
-    keep: LabelStore | None = None,
-    per_review: Callable[[str, PerReview], object] | None = None,
+    known: KnownLabels | None = None,
 ) -> Made:
     """Insights made from reviews alone.
 
     The same arguments give the same value, in any process.
 
     Args:
-        reviews: Each is looked at once; ``per_review`` lists them in this order.
+        reviews: ``per_review`` lists them in this order.
         business: Whose reviews they are.
         settings: What the owner says; without ``faults``.
         generated_at: When the reviews were last updated.
-        earlier: Labels by key as made before, with whatever settings and rules: a key fits only
-            where the same would be found again.
-        keep: Where labels are kept, if not in memory.
-        per_review: Told each entry of ``per_review``, which is empty then: it may be as large as the
-            reviews.
+        known: Labels made before, for ``Analyser.know``.
     """
-    rules = Rules(business, settings)
-    counter = InsightsCounter(catalogue(business, settings, rules), per_review=per_review)
-    in_memory: dict[str, Labels] = {}
-    kept = in_memory if keep is None else keep
-    known = {} if earlier is None else earlier
-    analysed = 0
-    for review in reviews:
-        text = review.text
-        if text is None or not text.strip():
-            counter.add(review, WORDLESS)
-            continue
-        key = label_key(text, review.rating, rules.digest)
-        labels = kept.get(key)
-        if labels is None:
-            labels = known.get(key)
-            if labels is None:
-                analysed += 1
-                labels = rules.label(text, review.rating)
-            kept[key] = labels
-        counter.add(review, labels)
-    return Made(insights=counter.insights(generated_at), labels_by_key=in_memory, analysed=analysed)
+    analyser = Analyser(business, settings)
+    analyser.know(known)
+    block = analyser.block(reviews)
+    totals = Totals(analyser.catalogue)
+    totals.add(block.counts)
+    by_id = {review.id: review for review in reviews}
+    insights = totals.insights(by_id.__getitem__, dict(block.entries), generated_at)
+    return Made(insights=insights, labels=block.labels, analysed=analyser.analysed)
 
 
-def catalogue(business: Business, settings: Settings, rules: Rules | None = None) -> Catalogue:
+def catalogue(
+    business: Business, settings: InsightSettings, rules: Rules | None = None
+) -> Catalogue:
     """What may be labelled in the reviews of a business."""
     rules = rules or Rules(business, settings)
     return Catalogue(

@@ -24,7 +24,7 @@ STRONG: Final = 0.5
 WEAK: Final = 0.25
 
 
-class Mark(Enum):
+class ClauseMark(Enum):
     """What a pattern says about its clause rather than about an aspect."""
 
     HIDES = "none"
@@ -52,7 +52,7 @@ class Knowledge:
     aspects: dict[str, str] = field(default_factory=dict)
     """Labels by id, in the order of the file."""
     problems: dict[str, str] = field(default_factory=dict)
-    patterns: list[tuple[str, Sense | Mark]] = field(default_factory=list)
+    patterns: list[tuple[str, Sense | ClauseMark]] = field(default_factory=list)
 
 
 @functools.cache
@@ -77,11 +77,11 @@ def knowledge() -> Knowledge:
             macros[f"<{key}>"] = f"({words.strip()})"
         else:
             kind, colon, patterns = line.partition(": ")
-            sense: Sense | Mark
+            sense: Sense | ClauseMark
             if section == "aspect":
                 sense = _sense(rest.partition(" ")[0], kind)
             else:
-                sense = Mark(section)
+                sense = ClauseMark(section)
                 patterns = patterns if colon and kind == "+" else line
             for macro, words in macros.items():
                 patterns = patterns.replace(macro, words)

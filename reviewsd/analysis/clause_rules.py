@@ -6,12 +6,13 @@ may overrule them only where it says the opposite clearly.
 
 import bisect
 import operator
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from enum import Enum
-from typing import Final, NamedTuple
+from typing import Final
 
-from reviewsd.analysis.aspects import STRONG, Mark, Sense
+from msgspec import Struct
+
+from reviewsd.analysis.aspects import STRONG, ClauseMark, Sense
 from reviewsd.analysis.lexicon import Opinion, negated, opinions, score
 from reviewsd.analysis.patterns import Match, within_longer
 from reviewsd.analysis.text import Clause
@@ -21,7 +22,8 @@ OVERRULES: Final = 0.4  # absolute score of a clause that contradicts the stars
 OVERRULES_CONTRASTED: Final = 0.3  # the same in a sentence with a contrast word
 NEUTRAL: Final = 0.2  # below it a clause of a three-star review has no opinion
 
-_SET_ASIDE: Final = (Mark.OTHERS, Mark.CONDITIONAL)
+_NEUTRAL_STARS: Final = 3
+_SET_ASIDE: Final = (ClauseMark.OTHERS, ClauseMark.CONDITIONAL)
 _NEAR: Final = 5  # tokens between a word that needs an opinion and that opinion
 
 
@@ -37,7 +39,7 @@ class Reason(Enum):
 _STARS, _PHRASE, _WORDS, _OVERRULED = Reason  # looked up once, as members of enums are slow to get
 
 
-class Decision(NamedTuple):
+class Decision(Struct, frozen=True, gc=False):
     """What was decided about an aspect in a clause."""
 
     aspect: str
@@ -52,15 +54,15 @@ class Decision(NamedTuple):
     problem: str | None = None
 
 
-@dataclass(slots=True)
-class ClauseReading:
+class ClauseReading(Struct, gc=False):
     """A clause, what was found in it, and what follows from that."""
 
     clause: Clause
-    words: list[tuple[int, float]] = field(default_factory=list)
+    words: list[tuple[int, float]] = []
     """Opinion words by token, with the valence of the word alone."""
-    senses: list[tuple[Match, Sense]] = field(default_factory=list)
-    mark: Mark | None = None
+    senses: list[tuple[Match, Sense]] = []
+    """In the order of their starts, shorter ones first."""
+    mark: ClauseMark | None = None
     """What is said of the clause as a whole, if anything."""
     opinions: Sequence[Opinion] = ()
     score: float = 0.0
@@ -75,26 +77,34 @@ def decide(reading: ClauseReading, words: Sequence[str], rating: int) -> None:
         words: The tokens of the text.
         rating: The stars of the review.
     """
-    clause = reading.clause
     if reading.words:
-        reading.opinions = opinions(words, reading.words, clause.start)
+        reading.opinions = opinions(words, reading.words, reading.clause.start)
         reading.score = score(reading.opinions)
-    if reading.mark in _SET_ASIDE or not reading.senses:
+    senses = reading.senses
+    if not senses or (reading.mark is not None and reading.mark in _SET_ASIDE):
         return
-    by_aspect: dict[str, list[tuple[Match, Sense]]] = {}
-    for found in reading.senses:
-        aspect = found[1].aspect
-        if aspect in by_aspect:
-            by_aspect[aspect].append(found)
-        else:
-            by_aspect[aspect] = [found]
     decisions = []
-    for aspect, senses in by_aspect.items():
-        outer = senses if len(senses) == 1 else _outermost(senses)
+    for aspect, about in _by_aspect(senses).items():
+        outer = about if len(about) == 1 else _outermost(about)
         decision = _decide_aspect(aspect, outer, reading, words, rating)
         if decision is not None:
             decisions.append(decision)
     reading.decisions = decisions
+
+
+def _by_aspect(
+    senses: list[tuple[Match, Sense]],
+) -> dict[str, list[tuple[Match, Sense]]]:
+    if len(senses) == 1:
+        return {senses[0][1].aspect: senses}
+    found: dict[str, list[tuple[Match, Sense]]] = {}
+    for each in senses:
+        aspect = each[1].aspect
+        if aspect in found:
+            found[aspect].append(each)
+        else:
+            found[aspect] = [each]
+    return found
 
 
 def _outermost(senses: list[tuple[Match, Sense]]) -> list[tuple[Match, Sense]]:
@@ -110,94 +120,106 @@ def _outermost(senses: list[tuple[Match, Sense]]) -> list[tuple[Match, Sense]]:
 
 def _decide_aspect(
     aspect: str,
-    senses: Iterable[tuple[Match, Sense]],
+    senses: Sequence[tuple[Match, Sense]],
     reading: ClauseReading,
     words: Sequence[str],
     rating: int,
 ) -> Decision | None:
-    found, problem = _strengths(senses, reading, words)
-    if not found:
-        return None
-    best = found[0][1]
-    if len(found) > 1:
-        best = max(found, key=lambda each: (abs(each[0]), each[1].end - each[1].start))[1]
-    if len(found) == 1 and not found[0][0]:  # the usual case: its name alone
-        value, reason = reading.score, _WORDS
-    else:
-        value, reason = _value([strength for strength, _ in found], reading.score)
-    if 0 < abs(value) < OVERRULES_CONTRASTED and value * (rating - 3) < 0:
-        return None  # too weak to contradict the stars, and no reason to agree with them
-    sentiment, overruled, by_stars = _sentiment(value, rating, contrasted=reading.clause.contrasted)
-    if overruled:
-        reason = _OVERRULED
-    elif by_stars:
-        reason = _STARS
-    start, end, _ = best
-    return Decision(aspect, sentiment, value, reason, start, end, problem if value < 0 else None)
-
-
-def _strengths(
-    senses: Iterable[tuple[Match, Sense]], reading: ClauseReading, words: Sequence[str]
-) -> tuple[list[tuple[float, Match]], str | None]:
-    """What each match says where it stands, -1 to 1, and the problem that one of them names."""
-    wished = reading.mark is not None  # the other marks set a clause aside
-    start = reading.clause.start
-    found: list[tuple[float, Match]] = []
+    clause = reading.score
+    best: Match | None = None
+    highest = -1.0  # strength of the best match, without its sign
+    praise = blame = 0.0
     problem = None
     for match, sense in senses:
-        strength = sense.strength
-        if wished:
-            strength = -STRONG
-        elif sense.needs_opinion:
-            if not _opinion_near(match, reading.opinions):
-                continue
-        elif strength:
-            if negated(words, match.start, start):
-                strength = -STRONG if strength > 0 else STRONG
-            elif sense.problem is not None:
-                problem = problem or sense.problem
-        found.append((strength, match))
-    return found, problem
+        strength = _strength(match, sense, reading, words)
+        if strength is None:
+            continue
+        if sense.problem is not None and reading.mark is None and strength == sense.strength:
+            problem = problem or sense.problem
+        if strength > praise:
+            praise = strength
+        elif strength < blame:
+            blame = strength
+        size = strength if strength > 0 else -strength
+        if best is None or size > highest or (size == highest and _longer(match, best)):
+            best, highest = match, size
+    if best is None:
+        return None
+    value, reason = _value(praise + blame, clause)
+    stars = rating - _NEUTRAL_STARS
+    if value * stars < 0 and -OVERRULES_CONTRASTED < value < OVERRULES_CONTRASTED:
+        return None  # too weak to contradict the stars, and no reason to agree with them
+    limit = OVERRULES_CONTRASTED if reading.clause.contrasted else OVERRULES
+    sentiment, why = _sentiment(value, stars, limit)
+    return Decision(
+        aspect,
+        sentiment,
+        value,
+        why or reason,
+        best.start,
+        best.end,
+        problem if value < 0 else None,
+    )
 
 
-def _value(strengths: Sequence[float], clause: float) -> tuple[float, Reason]:
+def _strength(
+    match: Match, sense: Sense, reading: ClauseReading, words: Sequence[str]
+) -> float | None:
+    """What a match says where it stands, -1 to 1; None where it says nothing."""
+    strength = sense.strength
+    if reading.mark is not None:  # wished; the other marks set a clause aside
+        return -STRONG
+    if sense.needs_opinion:
+        return strength if _opinion_near(match, reading.opinions) else None
+    if strength and negated(words, match.start, reading.clause.start):
+        return -STRONG if strength > 0 else STRONG
+    return strength
+
+
+def _longer(one: Match, other: Match) -> bool:
+    return one.end - one.start > other.end - other.start
+
+
+def _value(phrases: float, clause: float) -> tuple[float, Reason]:
     """The score of a clause about an aspect, from its phrases if they agree, else from its words.
 
     Args:
-        strengths: Of the phrases; 0 for those that only name the aspect.
+        phrases: The strongest praise and the strongest complaint of its phrases, added.
         clause: The score of all words of the clause.
     """
-    value = strengths[0]
-    if len(strengths) > 1:
-        value = max(0.0, *strengths) + min(0.0, *strengths)
-    if not value:
+    if not phrases:
         return clause, _WORDS
-    if abs(value) < STRONG:
-        return value + clause / 2, _PHRASE
-    if value > 0:
-        return max(value, clause), _PHRASE
-    return min(value, clause), _PHRASE
+    if -STRONG < phrases < STRONG:
+        return phrases + clause / 2, _PHRASE
+    if phrases > 0:
+        return max(phrases, clause), _PHRASE
+    return min(phrases, clause), _PHRASE
 
 
 def _opinion_near(match: Match, found: Sequence[Opinion]) -> bool:
     """Whether an opinion word stands close by; they are in the order of the text."""
-    at = bisect.bisect_left(found, match.start - _NEAR, key=operator.itemgetter(0))
+    at = bisect.bisect_left(found, match.start - _NEAR, key=operator.attrgetter("at"))
     return at < len(found) and found[at].at < match.end + _NEAR
 
 
-def _sentiment(value: float, rating: int, *, contrasted: bool) -> tuple[Sentiment, bool, bool]:
-    """The sentiment, whether the stars were overruled, and whether they alone decided."""
-    limit = OVERRULES_CONTRASTED if contrasted else OVERRULES
-    if rating > 3:  # noqa: PLR2004  # three stars are neutral
+def _sentiment(value: float, stars: int, limit: float) -> tuple[Sentiment, Reason | None]:
+    """The sentiment, and why if it is not for the value alone.
+
+    Args:
+        value: The score of the clause about the aspect.
+        stars: Less three.
+        limit: What a value that contradicts the stars must reach to overrule them.
+    """
+    if stars > 0:
         if value <= -limit:
-            return "negative", True, False
-        return "positive", False, value <= 0
-    if rating < 3:  # noqa: PLR2004
+            return "negative", _OVERRULED
+        return "positive", _STARS if value <= 0 else None
+    if stars < 0:
         if value >= limit:
-            return "positive", True, False
-        return "negative", False, value >= 0
+            return "positive", _OVERRULED
+        return "negative", _STARS if value >= 0 else None
     if value >= NEUTRAL:
-        return "positive", False, False
+        return "positive", None
     if value <= -NEUTRAL:
-        return "negative", False, False
-    return "neutral", False, True
+        return "negative", None
+    return "neutral", _STARS

@@ -9,91 +9,18 @@ from typing import Final, Self
 import msgspec
 from msgspec import Raw, Struct
 
+from reviewsd.api.insights import (
+    Agreement,
+    Comparison,
+    Figures,
+    ListedEntities,
+    ListedEntity,
+    Row,
+    Trend,
+)
 from reviewsd.domain.insights import AspectMention, PerReview, slug
 
 KINDS: Final = ("technicians", "services", "problems", "service_areas")
-
-
-class Figures(Struct, frozen=True, kw_only=True):
-    """What is published of one thing; None where it is left out, which is not zero."""
-
-    mention_count: int | None = None
-    positive_pct: float | None = None
-
-
-class Row(Struct, frozen=True, kw_only=True):
-    """One aspect or entity on both sides."""
-
-    id: str
-    label: str
-    file: Figures | None
-    """None where insights.json does not have it."""
-    rules: Figures | None
-
-
-class Agreement(Struct, frozen=True, kw_only=True):
-    """Mentions in the reviews that both sides speak of."""
-
-    file: int = 0
-    rules: int = 0
-    both: int = 0
-    """That both have."""
-    same_sentiment: int | None = None
-    """Of these, those that agree how it is mentioned; None where nothing says it."""
-
-
-class Comparison(Struct, frozen=True, kw_only=True):
-    """Both sides."""
-
-    trend: tuple[str | None, str | None]
-    """Of the file, and by the rules."""
-    aspects: tuple[Row, ...]
-    technicians: tuple[Row, ...]
-    services: tuple[Row, ...]
-    problems: tuple[Row, ...]
-    service_areas: tuple[Row, ...]
-    reviews: int
-    """That both sides speak of."""
-    mentions: dict[str, Agreement]
-    """By kind, ``reviews`` for their sentiment."""
-
-
-class _Entity(Struct, frozen=True, kw_only=True):
-    id: str | None = None
-    name: str | None = None
-    label: str | None = None
-    mention_count: int | None = None
-    positive_pct: float | None = None
-
-    @classmethod
-    def of(cls, given: "str | _Entity") -> "_Entity":
-        """A bare string stands for a label."""
-        return _Entity(label=given) if isinstance(given, str) else given
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What it is called, the id first; never empty in valid insights."""
-        return tuple(each for each in (self.id, self.name, self.label) if each)
-
-    @property
-    def called(self) -> str:
-        """What people call it."""
-        return self.label or self.name or self.names[0]
-
-    @property
-    def figures(self) -> Figures:
-        return Figures(mention_count=self.mention_count, positive_pct=self.positive_pct)
-
-
-class _Entities(Struct, frozen=True, kw_only=True):
-    technicians: tuple[str | _Entity, ...] = ()
-    services: tuple[str | _Entity, ...] = ()
-    problems: tuple[str | _Entity, ...] = ()
-    service_areas: tuple[str | _Entity, ...] = ()
-
-
-class _Temporal(Struct, frozen=True, kw_only=True):
-    trend: str | None = None
 
 
 def compare(file: Mapping[str, Raw], rules: Mapping[str, Raw]) -> Comparison:
@@ -124,45 +51,59 @@ def compare(file: Mapping[str, Raw], rules: Mapping[str, Raw]) -> Comparison:
 class _Published(Struct, frozen=True):
     """What is compared of one side."""
 
-    lists: dict[str, tuple[_Entity, ...]]
+    lists: dict[str, tuple[ListedEntity, ...]]
     trend: str | None
 
     @classmethod
     def of(cls, members: Mapping[str, Raw]) -> Self:
         decode = msgspec.json.decode
-        aspects: tuple[str | _Entity, ...] = ()
-        entities, temporal = _Entities(), _Temporal()
+        aspects: tuple[str | ListedEntity, ...] = ()
+        entities, temporal = ListedEntities(), Trend()
         if (raw := members.get("aspects")) is not None:
-            aspects = decode(raw, type=tuple[str | _Entity, ...])
+            aspects = decode(raw, type=tuple[str | ListedEntity, ...])
         if (raw := members.get("entities")) is not None:
-            entities = decode(raw, type=_Entities)
+            entities = decode(raw, type=ListedEntities)
         if (raw := members.get("temporal")) is not None:
-            temporal = decode(raw, type=_Temporal)
+            temporal = decode(raw, type=Trend)
         lists = {"aspects": aspects} | {kind: getattr(entities, kind) for kind in KINDS}
         return cls(
-            {kind: tuple(map(_Entity.of, found)) for kind, found in lists.items()}, temporal.trend
+            {kind: tuple(map(_entity, found)) for kind, found in lists.items()}, temporal.trend
         )
 
 
+def _entity(given: str | ListedEntity) -> ListedEntity:
+    """A bare string stands for a label."""
+    return ListedEntity(label=given) if isinstance(given, str) else given
+
+
+def _names(entity: ListedEntity) -> tuple[str, ...]:
+    """What it is called, the id first; never empty in valid insights."""
+    return tuple(each for each in (entity.id, entity.name, entity.label) if each)
+
+
+def _figures(entity: ListedEntity) -> Figures:
+    return Figures(mention_count=entity.mention_count, positive_pct=entity.positive_pct)
+
+
 def _paired(
-    file: Iterable[_Entity], rules: Iterable[_Entity]
+    file: Iterable[ListedEntity], rules: Iterable[ListedEntity]
 ) -> tuple[tuple[Row, ...], dict[str, str]]:
     """The rows of a list, the file's order first; and the id of a row by the slug of every name."""
     ids: dict[str, str] = {}
     rows: dict[str, Row] = {}
     for entity in file:
-        row = Row(id=entity.names[0], label=entity.called, file=entity.figures, rules=None)
+        row = Row(id=_names(entity)[0], label=entity.called, file=_figures(entity), rules=None)
         rows.setdefault(row.id, row)
-        for name in entity.names:
+        for name in _names(entity):
             ids.setdefault(slug(name), row.id)
     for entity in rules:
-        known = next((ids[key] for key in map(slug, entity.names) if key in ids), None)
+        known = next((ids[key] for key in map(slug, _names(entity)) if key in ids), None)
         if known is None:
-            known = entity.names[0]
-            rows[known] = Row(id=known, label=entity.called, file=None, rules=entity.figures)
+            known = _names(entity)[0]
+            rows[known] = Row(id=known, label=entity.called, file=None, rules=_figures(entity))
         elif rows[known].rules is None:
-            rows[known] = msgspec.structs.replace(rows[known], rules=entity.figures)
-        for name in entity.names:
+            rows[known] = msgspec.structs.replace(rows[known], rules=_figures(entity))
+        for name in _names(entity):
             ids.setdefault(slug(name), known)
     return tuple(rows.values()), ids
 

@@ -1,65 +1,23 @@
 """Why a review has the labels it has (insights.md 8, ``--explain``)."""
 
-from dataclasses import dataclass
 from typing import Final
 
-from reviewsd.analysis.aspects import Mark
+from reviewsd.analysis.aspects import ClauseMark
 from reviewsd.analysis.clause_rules import ClauseReading, Decision
 from reviewsd.analysis.labelling import Reading, labels_of
-from reviewsd.analysis.labels import WORDLESS, Labels
+from reviewsd.analysis.labels import WORDLESS
 from reviewsd.analysis.rules import Rules
-from reviewsd.analysis.settings import Settings
-from reviewsd.domain.insights import Sentiment
+from reviewsd.analysis.settings import InsightSettings
+from reviewsd.api.insights import AspectExplanation, ClauseExplanation, Explanation
 from reviewsd.domain.reviews import Business, Review
 
 _MARKS: Final = {
-    Mark.OTHERS: "speaks of another business",
-    Mark.CONDITIONAL: "says what would have been or was expected",
+    ClauseMark.OTHERS: "speaks of another business",
+    ClauseMark.CONDITIONAL: "says what would have been or was expected",
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AspectExplanation:
-    """What a clause was found to say about an aspect."""
-
-    aspect: str
-    matched: tuple[str, ...]
-    """Verbatim pieces of the text that name, praise or blame it."""
-    sentiment: Sentiment | None
-    """None where it was not counted."""
-    score: float
-    why: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClauseExplanation:
-    """One clause."""
-
-    text: str
-    words: tuple[tuple[str, float], ...]
-    """Opinion words with their valence where they stand, -4 to 4."""
-    score: float
-    """Of all its words, -1 to 1."""
-    contrasted: bool
-    """Whether its sentence has a contrast word."""
-    set_aside: str | None
-    """Why it does not count, if so."""
-    aspects: tuple[AspectExplanation, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
-    """One review."""
-
-    id: str
-    rating: int
-    english: bool
-    clauses: tuple[ClauseExplanation, ...]
-    labels: Labels
-    """What is published."""
-
-
-def explain(review: Review, business: Business, settings: Settings) -> Explanation:
+def explain(review: Review, business: Business, settings: InsightSettings) -> Explanation:
     """A review clause by clause: words with valences, what matched, what was decided and why."""
     rules = Rules(business, settings)
     text = review.text

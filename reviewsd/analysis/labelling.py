@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from reviewsd.analysis.aspects import Mark
+from reviewsd.analysis.aspects import ClauseMark
 from reviewsd.analysis.clause_rules import ClauseReading, Decision
 from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels
 from reviewsd.analysis.lexicon import NEGATIONS
@@ -11,7 +11,7 @@ from reviewsd.analysis.text import Tokens
 from reviewsd.analysis.wordlists import word_set
 
 MAX_PHRASE: Final = 120  # characters; insights.md 4, rule 6
-_COUNTING: Final = (None, Mark.WISHED)  # marks of clauses whose words count
+_COUNTING: Final = (None, ClauseMark.WISHED)  # marks of clauses whose words count
 PROBLEM_STARS: Final = 4  # problems are looked for in reviews of at most so many
 
 
@@ -55,13 +55,15 @@ def labels_of(reading: Reading, rating: int) -> Labels:
         analysed=reading.english,
         foreign=not reading.english,
         aspects=tuple(
-            AspectLabel(
-                id=aspect,
-                sentiment=decision.sentiment,
-                phrase=_phrase(tokens, decision, each),
-                strength=round(strength, 2),
-            )
-            for aspect, (strength, decision, each) in strongest.items()
+            [  # a list, as a generator takes longer
+                AspectLabel(
+                    id=aspect,
+                    sentiment=decision.sentiment,
+                    phrase=_phrase(tokens, decision, each),
+                    strength=round(strength, 2),
+                )
+                for aspect, (strength, decision, each) in strongest.items()
+            ]
         ),
         problems=tuple(problems.values()),
         **{
@@ -81,12 +83,12 @@ def _phrase(tokens: Tokens, decision: Decision, reading: ClauseReading) -> str:
     """What matched, with the words that belong to it; at least two words where the clause has."""
     words = tokens.words
     first = reading.clause.start
-    _, _, value, _, start, end, _ = decision
+    start, end = decision.start, decision.end
     least = max(first, start - 3)
     while start > least and words[start - 1] in _LEAD:
         start -= 1
-    if not value or end - start == 1:  # the word that names it, up to its opinion
-        near = [at for at, _ in reading.opinions if -4 <= at - start <= 4]  # noqa: PLR2004
+    if not decision.score or end - start == 1:  # the word that names it, up to its opinion
+        near = [each.at for each in reading.opinions if -4 <= each.at - start <= 4]  # noqa: PLR2004
         if near:  # in the order of the text
             start, end = min(start, near[0]), max(end, near[-1] + 1)
     if end - start == 1 and start > first and words[start - 1] != ",":

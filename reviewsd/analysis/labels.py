@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from reviewsd.domain.insights import Sentiment
 
-RULES: Final = "lexicon-1"
+RULES: Final = "lexicon-2"
 """The version of the rules; it rises when rules or words change what is found."""
 
 

@@ -28,9 +28,11 @@ def stop_words() -> dict[str, frozenset[str]]:
 
 def is_english(text: str, words: Sequence[str]) -> bool:
     """Whether the rules for English may be applied to a text."""
-    different = set(words)
     lists = stop_words()
-    english = len(lists[ENGLISH] & different)
+    english = len(lists[ENGLISH].intersection(words))
+    if english * 3 >= len(words) and english > _LEAST:
+        return True  # told without a set of the words, as of most texts
+    different = set(words)
     if english * 3 >= len(different) and english > _LEAST:
         return True
     if not text.isascii() and _foreign_script(text):

@@ -7,7 +7,9 @@ of Social Media Text. Of its rules negation and boosters are used; capitals and 
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec import Struct
 
 from reviewsd.analysis.wordlists import data_lines, word_list, word_set
 
@@ -40,7 +42,7 @@ def valences() -> Mapping[str, float]:
     return {word: valence for word, valence in found.items() if valence}
 
 
-class Opinion(NamedTuple):
+class Opinion(Struct, frozen=True, gc=False):
     """An opinion word of a text, by its token, and its valence where it stands."""
 
     at: int
@@ -67,10 +69,10 @@ def score(parts: Sequence[Opinion]) -> float:
 def negated(words: Sequence[str], at: int, start: int) -> bool:
     """Whether one of the three words before token ``at`` negates it; commas end the search."""
     first = at - WINDOW
-    before = words[max(start, first) : at]
-    if NEGATIONS.isdisjoint(before):
+    first = first if first > start else start  # noqa: FURB136  max() takes three times as long
+    if NEGATIONS.isdisjoint(words[first:at]):
         return False
-    for back in range(at - 1, at - 1 - len(before), -1):
+    for back in range(at - 1, first - 1, -1):
         if words[back] == ",":
             return False
         if words[back] in NEGATIONS and not _excused(words, back):
@@ -86,7 +88,7 @@ def _excused(words: Sequence[str], at: int) -> bool:
 def _in_place(words: Sequence[str], at: int, valence: float, start: int) -> float:
     """The valence of an opinion word where it stands."""
     first = at - WINDOW
-    before = words[max(start, first) : at]
+    before = words[first if first > start else start : at]  # noqa: FURB136
     if _MODIFIERS.isdisjoint(before):
         return valence
     sign = 1.0 if valence > 0 else -1.0

@@ -47,7 +47,7 @@ _KINDS: Final = {
 }
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class Excerpted(Struct, frozen=True, kw_only=True):
     """A review as the model gets it: nothing about who wrote it, or when."""
 
     id: str
@@ -119,7 +119,7 @@ class ModelLabels:
         self.digest = hashlib.blake2b(msgspec.json.encode(parts), digest_size=16).digest()
         """Differs where another answer may be expected; the ``digest`` of ``label_key``."""
 
-    def judge(self, answer: str, asked: Sequence[Asked]) -> Judgement:
+    def judge(self, answer: str, asked: Sequence[Excerpted]) -> Judgement:
         """What of an answer to a batch is believed."""
         try:
             entries = msgspec.json.decode(answer, type=_Answer).reviews
@@ -144,7 +144,7 @@ class ModelLabels:
             said=said, labels=labels, refused=len(faults), faults=tuple(faults[:MAX_FAULTS])
         )
 
-    def check(self, entry: Said, review: Asked, faults: list[str]) -> Said:
+    def check(self, entry: Said, review: Excerpted, faults: list[str]) -> Said:
         """What of an entry is believed, phrases as the text has them; faults are added."""
         return Said(
             aspects=tuple(self._aspects(entry, review, faults)),
@@ -153,7 +153,7 @@ class ModelLabels:
             problems=self._entities("problems", entry.problems, review, faults),
         )
 
-    def _aspects(self, entry: Said, review: Asked, faults: list[str]) -> Iterator[AspectSaid]:
+    def _aspects(self, entry: Said, review: Excerpted, faults: list[str]) -> Iterator[AspectSaid]:
         folded = fold(review.text)
         seen = set()
         for index, each in enumerate(entry.aspects):
@@ -170,7 +170,7 @@ class ModelLabels:
                 yield AspectSaid(id=each.id, sentiment=each.sentiment, phrase=phrase)
 
     def _entities(
-        self, kind: str, names: Sequence[str], review: Asked, faults: list[str]
+        self, kind: str, names: Sequence[str], review: Excerpted, faults: list[str]
     ) -> tuple[str, ...]:
         seen: dict[str, None] = {}
         for index, name in enumerate(names):

@@ -4,15 +4,17 @@ Nothing here judges: numbers are counts, and whatever is in quotation marks is a
 review.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from reviewsd.analysis.ranking import Example, Mentions
-from reviewsd.analysis.temporal import Months, Sums
+from reviewsd.analysis.counts import Example, Quote, Sums
+from reviewsd.analysis.ranking import Ranking
+from reviewsd.analysis.temporal import Months
 from reviewsd.analysis.text import sentences
 from reviewsd.analysis.value import AspectInsight
 from reviewsd.domain.insights import FaqEntry
+from reviewsd.domain.reviews import Review
 
 MAX_FAQ: Final = 6
 MIN_MENTIONS: Final = 5  # of an aspect, to be asked about
@@ -33,14 +35,16 @@ _QUESTIONS: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Aspect:
-    """An aspect as it is published, and the mentions behind it."""
+class RankedAspect:
+    """An aspect as it is published, and the reviews behind it."""
 
     insight: AspectInsight
-    mentions: Mentions
+    ranking: Ranking
 
 
-def faq(aspects: Iterable[Aspect]) -> tuple[FaqEntry, ...]:
+def faq(
+    aspects: Iterable[RankedAspect], review_of: Callable[[str], Review]
+) -> tuple[FaqEntry, ...]:
     """Questions that the reviews answer, those about the most mentioned aspects."""
     entries: list[FaqEntry] = []
     for each in aspects:
@@ -48,8 +52,8 @@ def faq(aspects: Iterable[Aspect]) -> tuple[FaqEntry, ...]:
         if insight.mention_count < MIN_MENTIONS or len(entries) == MAX_FAQ:
             continue
         sign = "positive" if insight.positive_count >= insight.negative_count else "negative"
-        best = each.mentions.best("positive" if sign == "positive" else "negative")
-        quotation = "" if best is None else _quotation(best)
+        best = each.ranking.best("positive" if sign == "positive" else "negative")
+        quotation = "" if best is None else _quotation(best, review_of)
         label = insight.label.lower()
         entries.append(
             FaqEntry(
@@ -77,15 +81,14 @@ def summary(total: Sums, aspects: Sequence[AspectInsight], months: Months) -> st
     return f"{rated} {_named(aspects)} {_years(months)}"
 
 
-def pull_quote(candidates: Iterable[Example]) -> str | None:
+def pull_quote(quotes: Iterable[Quote], review_of: Callable[[str], Review]) -> str | None:
     """A sentence of 40 to 160 characters that says the phrase of one of the candidates."""
-    for each in candidates:
-        if each.review is None or not each.review.text:
-            continue
-        for sentence in sentences(each.review.text):
+    for quote in quotes:
+        phrase = quote.example.phrase
+        for sentence in sentences(review_of(quote.example.id).text or ""):
             if (
                 MIN_QUOTE <= len(sentence) <= MAX_QUOTE
-                and each.phrase in sentence
+                and phrase in sentence
                 and sentence[0].isupper()
                 and "@" not in sentence
                 and "://" not in sentence
@@ -94,14 +97,12 @@ def pull_quote(candidates: Iterable[Example]) -> str | None:
     return None
 
 
-def _quotation(example: Example) -> str:
-    review = example.review
-    if review is None or not example.phrase:
+def _quotation(example: Example, review_of: Callable[[str], Review]) -> str:
+    if not example.phrase:
         return ""
-    text = review.text or ""
-    whole = next(
-        (s for s in sentences(text) if example.phrase in s and len(s) <= MAX_QUOTE), example.phrase
-    )
+    review = review_of(example.id)
+    found = sentences(review.text or "")
+    whole = next((s for s in found if example.phrase in s and len(s) <= MAX_QUOTE), example.phrase)
     return f" “{whole}” \u2013 {review.author}, {review.date.isoformat()}"
 
 

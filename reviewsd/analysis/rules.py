@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from reviewsd.analysis.aspects import STRONG, Mark, Sense, knowledge
+from reviewsd.analysis.aspects import STRONG, ClauseMark, Sense, knowledge
 from reviewsd.analysis.clause_rules import ClauseReading, decide
 from reviewsd.analysis.labelling import Reading, labels_of
 from reviewsd.analysis.labels import RULES, WORDLESS, Labels
@@ -28,13 +28,13 @@ from reviewsd.analysis.patterns import (
     within_longer,
 )
 from reviewsd.analysis.presets import preset
-from reviewsd.analysis.settings import ServiceSetting, Settings
+from reviewsd.analysis.settings import InsightSettings, ServiceSetting
 from reviewsd.analysis.text import BARRIERS, Tokens, clauses, tokenise
 from reviewsd.analysis.wordlists import word_set
 from reviewsd.domain.insights import slug
 from reviewsd.domain.reviews import Business
 
-_HIDES: Final = Mark.HIDES  # looked up once, as members of enums are slow to get
+_HIDES: Final = ClauseMark.HIDES  # looked up once, as members of enums are slow to get
 _NAMED: Final = ("technicians", "service_areas")
 _MAX_KINDS: Final = 50_000  # words of strangers must not fill the memory
 _MAX_WORD: Final = 30  # characters
@@ -80,7 +80,7 @@ class Rules:
         settings: What the owner says.
     """
 
-    def __init__(self, business: Business, settings: Settings) -> None:
+    def __init__(self, business: Business, settings: InsightSettings) -> None:
         self.services: tuple[ServiceSetting, ...] = (
             preset(business.category) if settings.services is None else settings.services
         )
@@ -109,8 +109,7 @@ class Rules:
         tokens = tokenise(text)
         words = tokens.words
         english = self._is_english(text, words)
-        kinds = self._kinds
-        matches = self._matcher.find([kinds[word] for word in words])
+        matches = self._matcher.find(list(map(self._kinds.__getitem__, words)))
         readings = [ClauseReading(clause) for clause in clauses(words)] if english else []
         entities: dict[str, dict[str, Match]] = {}
         if matches:
@@ -133,28 +132,27 @@ class Rules:
     ) -> None:
         """Put each match where it belongs: to its clause, or to the entities."""
         owned: list[tuple[Match, _Owned]] = []
-        hides = iter([match for match in matches if match[2] is _HIDES])
+        hides = [match for match in reversed(matches) if match.payload is _HIDES]
         reach = -1  # how far the hiding matches that begin no later go
-        hiding = next(hides, None)
-        starts = [reading.clause.start for reading in readings[1:]]
-        index, last = 0, len(starts)
+        rest = iter(readings)
+        reading = next(rest, None)
+        following = next(rest, None)
         for match in matches:  # in the order of their starts
-            start, end, payload = match
+            payload = match.payload
             if isinstance(payload, _Owned):
                 owned.append((match, payload))
                 continue
-            if not readings or payload is _HIDES:
+            if reading is None or payload is _HIDES:
                 continue
-            while index < last and starts[index] <= start:
-                index += 1
-            while hiding is not None and hiding.start <= start:
-                reach = max(reach, hiding.end)
-                hiding = next(hides, None)
+            while following is not None and following.clause.start <= match.start:
+                reading, following = following, next(rest, None)
+            while hides and hides[-1].start <= match.start:
+                reach = max(reach, hides.pop().end)
             if isinstance(payload, Sense):
-                if end > reach:
-                    readings[index].senses.append((match, payload))
-            elif isinstance(payload, Mark) and not _compared(tokens.words, match, payload):
-                readings[index].mark = payload
+                if match.end > reach:
+                    reading.senses.append((match, payload))
+            elif isinstance(payload, ClauseMark) and not _compared(tokens.words, match, payload):
+                reading.mark = payload
         if owned:
             self._enter(owned, tokens, entities, english=bool(readings))
 
@@ -185,16 +183,16 @@ class Rules:
         """Give each clause its opinion words, and decide."""
         starts = [reading.clause.start for reading in readings[1:]]
         index, last = 0, len(starts)
-        for at, valence in enumerate(map(self._valences.get, words)):
-            if valence is not None:
-                while index < last and starts[index] <= at:
-                    index += 1
-                readings[index].words.append((at, valence))
+        valences = map(self._valences.get, words)
+        for opinion in [(at, value) for at, value in enumerate(valences) if value is not None]:
+            while index < last and starts[index] <= opinion[0]:
+                index += 1
+            readings[index].words.append(opinion)
         for reading in readings:
             if reading.words or reading.senses:
                 decide(reading, words, rating)
 
-    def _add_owned(self, settings: Settings) -> None:
+    def _add_owned(self, settings: InsightSettings) -> None:
         matcher = self._matcher
         for person in settings.technicians:
             for name in (person.name, *person.aliases):
@@ -223,7 +221,7 @@ def _with_plural(text: str) -> tuple[str, ...]:
     return tuple(first + blank + form for form in noun_forms(last)) if last.isalpha() else (text,)
 
 
-def _digest(business: Business, settings: Settings) -> bytes:
+def _digest(business: Business, settings: InsightSettings) -> bytes:
     """Stands for everything that labels depend on beside the review."""
     parts = [RULES.encode(), settings.digest()]
     parts += [msgspec.json.encode((business.category, business.service_areas))]
@@ -234,9 +232,9 @@ _COMPARING: Final = word_set("comparing")
 _REPAIRING: Final = word_set("repairing")
 
 
-def _compared(words: list[str], match: Match, mark: Mark) -> bool:
+def _compared(words: list[str], match: Match, mark: ClauseMark) -> bool:
     """Whether another business is named only to compare, or to be called in after this one."""
-    if mark is not Mark.OTHERS:
+    if mark is not ClauseMark.OTHERS:
         return False
     before = words[max(0, match.start - 4) : match.start]
     return not (_COMPARING.isdisjoint(before) and _REPAIRING.isdisjoint(before))

@@ -13,7 +13,7 @@ from reviewsd.domain.insights import slug
 from reviewsd.domain.reviews import Text
 
 
-class Technician(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class NamedTechnician(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A person who may be named in what is published, and by which names reviews call them."""
 
     name: Text
@@ -47,10 +47,10 @@ class AspectSetting(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     complaint: tuple[Text, ...] = ()
 
 
-class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class InsightSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The content of insights.yaml."""
 
-    technicians: tuple[Technician, ...] = ()
+    technicians: tuple[NamedTechnician, ...] = ()
     services: tuple[ServiceSetting, ...] | None = None
     """None: those of the preset for ``business.category``."""
     aspects: dict[Text, AspectSetting] = {}

@@ -10,16 +10,17 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
-from msgspec import Struct
+from msgspec import convert
 
 from reviewsd.analysis.labelling import Reading
 from reviewsd.analysis.language import ENGLISH, stop_words
 from reviewsd.analysis.lexicon import valences
 from reviewsd.analysis.prose import MAX_QUOTE
 from reviewsd.analysis.rules import Rules
-from reviewsd.analysis.settings import ServiceSetting, Settings
+from reviewsd.analysis.settings import InsightSettings
 from reviewsd.analysis.text import BARRIERS, ENDS, Tokens, words_of
 from reviewsd.analysis.wordlists import word_set
+from reviewsd.api.insights import Candidate, PresetService, Suggestions
 from reviewsd.domain.reviews import Business, Review
 
 MAX_REVIEWS: Final = 20_000  # the newest; five seconds
@@ -42,30 +43,6 @@ _NEVER: Final = word_set("never-people")
 _DETERMINERS: Final = word_set("determiners")
 _WORK: Final = word_set("work")
 _WORK_NOUNS: Final = word_set("work-nouns")
-
-
-class Candidate(Struct, frozen=True, kw_only=True):
-    """What the reviews speak of, and the settings do not name."""
-
-    name: str
-    also: tuple[str, ...]
-    """How else it is written."""
-    reviews: int
-    quotation: str
-    """A verbatim piece of the newest review that has it."""
-    review_id: str
-
-
-class Suggestions(Struct, frozen=True, kw_only=True):
-    """Candidates, most mentioned first."""
-
-    reviews: int
-    """Reviews with words that were read."""
-    technicians: tuple[Candidate, ...]
-    services: tuple[Candidate, ...]
-    aspects: tuple[Candidate, ...]
-    preset: tuple[ServiceSetting, ...]
-    """The services that go with the category: a list in insights.yaml stands instead of them."""
 
 
 @dataclass(slots=True)
@@ -131,7 +108,9 @@ class _Mention:
     sure: bool = False
 
 
-def suggest(reviews: Iterable[Review], business: Business, settings: Settings) -> Suggestions:
+def suggest(
+    reviews: Iterable[Review], business: Business, settings: InsightSettings
+) -> Suggestions:
     """Candidates from reviews.
 
     Args:
@@ -171,8 +150,12 @@ def suggest(reviews: Iterable[Review], business: Business, settings: Settings) -
         technicians=people.chosen(named, least),
         services=phrases.chosen(worked_on, least + 1),
         aspects=phrases.chosen((key for key in judged if key not in worked_on), least + 1),
-        preset=() if settings.services is not None else rules.services,
+        preset=() if settings.services is not None else _preset(rules),
     )
+
+
+def _preset(rules: Rules) -> tuple[PresetService, ...]:
+    return convert(rules.services, tuple[PresetService, ...], from_attributes=True)
 
 
 class _Finder:
@@ -184,7 +167,7 @@ class _Finder:
         rules: The same.
     """
 
-    def __init__(self, business: Business, settings: Settings, rules: Rules) -> None:
+    def __init__(self, business: Business, settings: InsightSettings, rules: Rules) -> None:
         given = [business.name, *business.service_areas]
         for person in settings.technicians:
             given += [person.name, *person.aliases]

@@ -1,33 +1,16 @@
 """Sentiment month by month, and the trend (insights.md 5, ``temporal``)."""
 
 import datetime
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Final
 
+from reviewsd.analysis.counts import Sums
 from reviewsd.analysis.value import MonthInsight, TemporalInsight, Trend
-from reviewsd.domain.insights import Sentiment
 
 YEAR: Final = 12  # months compared with the twelve before
 MIN_REVIEWS: Final = 10  # in each of the two years, for a trend
 MIN_DIFFERENCE: Final = 0.15  # of their mean scores
 MAX_MONTHS: Final = 1200  # a slip of the pen in a year must not make a table of 20,000 rows
-
-
-@dataclass(slots=True)
-class Sums:
-    """What is summed up over reviews."""
-
-    count: int = 0
-    stars: int = 0
-    score: float = 0.0
-    positive: int = 0
-
-    def add(self, other: "Sums") -> None:
-        """Add another one."""
-        self.count += other.count
-        self.stars += other.stars
-        self.score += other.score
-        self.positive += other.positive
 
 
 class Months:
@@ -36,19 +19,19 @@ class Months:
     def __init__(self) -> None:
         self._sums: dict[int, Sums] = {}
 
-    def add(self, day: datetime.date, rating: int, score: float, sentiment: Sentiment) -> None:
-        """Count one review."""
-        sums = self._sums.get(key := month_of(day))
-        if sums is None:
-            sums = self._sums[key] = Sums()
-        sums.count += 1
-        sums.stars += rating
-        sums.score += score
-        sums.positive += sentiment == "positive"
+    def add(self, months: Mapping[int, Sums]) -> None:
+        """Add those of a block."""
+        for month, sums in months.items():
+            self._sums.setdefault(month, Sums()).add(sums)
+
+    @property
+    def last(self) -> int:
+        """The last month with a review; 0 without."""
+        return max(self._sums, default=0)
 
     def year(self, back: int = 0) -> Sums:
         """The sums of the twelve months up to the last review, or of those ``back`` years before."""
-        last = max(self._sums, default=0) - YEAR * back
+        last = self.last - YEAR * back
         total = Sums()
         for month in range(last - YEAR + 1, last + 1):
             if month in self._sums:
@@ -57,7 +40,7 @@ class Months:
 
     def insight(self) -> TemporalInsight:
         """Every month from the first review to the last, oldest first."""
-        last = max(self._sums, default=0)
+        last = self.last
         first = max(min(self._sums, default=1), last - MAX_MONTHS + 1)
         months = range(first, last + 1)
         return TemporalInsight(
@@ -69,7 +52,7 @@ class Months:
         now, before = self.year(), self.year(back=1)
         if min(now.count, before.count) < MIN_REVIEWS:
             return "stable"
-        difference = now.score / now.count - before.score / before.count
+        difference = now.score - before.score
         if abs(difference) < MIN_DIFFERENCE:
             return "stable"
         return "improving" if difference > 0 else "declining"
@@ -89,6 +72,6 @@ def _month(number: int, sums: Sums | None) -> MonthInsight:
         month=name,
         review_count=sums.count,
         average_rating=round(sums.stars / sums.count, 2),
-        score=round(sums.score / sums.count, 2),
+        score=round(sums.score, 2),
         positive_pct=round(100 * sums.positive / sums.count, 1),
     )

@@ -7,6 +7,8 @@ import itertools
 import re
 from typing import Final, NamedTuple
 
+from msgspec import Struct
+
 from reviewsd.analysis.wordlists import word_set
 
 # Possessive quantifiers: no branch is ever tried twice, so the time is linear in the text. Each branch
@@ -35,7 +37,7 @@ _SPECIAL: Final = BARRIERS | _JOINERS | _CONTRASTS | {","}
 """All tokens that may be where a clause begins or ends."""
 
 
-class Clause(NamedTuple):
+class Clause(Struct, frozen=True, gc=False):
     """A run of tokens ``start`` to ``end`` (exclusive) that says one thing."""
 
     start: int
@@ -92,36 +94,39 @@ def clauses(words: list[str]) -> list[Clause]:
     contrasted = False
     for at in [at for at, word in enumerate(words) if word in _SPECIAL] + [len(words)]:
         word = words[at] if at < len(words) else "\n"
-        if not _splits(words, at, word):
+        if not (_ends_clause if word in BARRIERS else _begins_clause)(words, at, word):
             continue
-        bounds.append((start, at))
+        if start < at:
+            bounds.append((start, at))
         start = at + 1
-        if word in _CONTRASTS:
+        if word in ENDS:
+            for first, end in bounds:
+                found.append(Clause(first, end, contrasted, sentence))
+            sentence += bool(bounds)
+            bounds.clear()
+            contrasted = False
+        elif word in _CONTRASTS:
             contrasted = True
             start = at
         elif word in _JOINERS:
             start = at
-        elif word in ENDS:
-            full = [each for each in bounds if each[0] < each[1]]
-            found += [Clause(first, end, contrasted, sentence) for first, end in full]
-            sentence += bool(full)
-            bounds = []
-            contrasted = False
     return found
 
 
-def _splits(words: list[str], at: int, word: str) -> bool:
-    """Whether a clause ends before this token, one of those that may be where one does."""
-    if word in BARRIERS:
-        abbreviates = word == "." and at > 0 and words[at - 1] in _ABBREVIATIONS
-        return not abbreviates or at + 1 >= len(words)
+def _ends_clause(words: list[str], at: int, word: str) -> bool:
+    """Whether a clause ends at this barrier."""
+    if word != "." or not at or words[at - 1] not in _ABBREVIATIONS:
+        return True
+    return at + 1 >= len(words)
+
+
+def _begins_clause(words: list[str], at: int, word: str) -> bool:
+    """Whether a clause begins with this comma, joiner or contrast word."""
+    if word in _CONTRASTS:
+        before = words[at - 1] if at else ""
+        return before not in _NO_CONTRAST_AFTER.get(word, _NOWHERE)
     after = words[at + 1] if at + 1 < len(words) else ""
-    if word == ",":
-        return after in _PRONOUNS or after == "and"
-    if word in _JOINERS:
-        return after in _PRONOUNS
-    before = words[at - 1] if at else ""
-    return before not in _NO_CONTRAST_AFTER.get(word, _NOWHERE)
+    return after in _PRONOUNS or (word == "," and after == "and")
 
 
 def sentences(text: str) -> list[str]:

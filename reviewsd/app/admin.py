@@ -81,7 +81,7 @@ def _keys(config: Config, environ: Mapping[str, str]) -> list[str]:
 def start_digest(
     stack: AsyncExitStack,
     clock: IReactorTime,
-    tally: Counters,
+    counters: Counters,
     counts: Callable[[], Awaitable[Counts]],
     ended: EndedSessions,
 ) -> None:
@@ -90,14 +90,14 @@ def start_digest(
     Args:
         stack: Of the daemon.
         clock: Its reactor.
-        tally: What this process counts.
+        counters: What this process counts.
         counts: What all processes count.
         ended: Tells of sessions that end.
     """
 
     async def note(sessions: Mapping[bytes, int]) -> None:
         for _ in sessions:
-            tally.count(SESSIONS_ENDED)
+            counters.count(SESSIONS_ENDED)
 
     ended.observe(note)
     tasks = TaskSet()

@@ -14,13 +14,17 @@ from typing import Final, cast
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 from twisted.internet.interfaces import IReactorFromThreads
 from twisted.internet.task import Clock
 
+from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.api.files import CheckReport, Facts
+from reviewsd.api.jobs import Step
 from reviewsd.app import pages
 from reviewsd.app.hub import state_store
 from reviewsd.config import load as configuration
-from reviewsd.config.errors import ConfigError
+from reviewsd.config.errors import ConfigError, of_file
 from reviewsd.config.load import Loaded
 from reviewsd.config.schema import Config, Data
 from reviewsd.domain.dataset import (
@@ -31,8 +35,9 @@ from reviewsd.domain.dataset import (
     InsightsFile,
     load,
 )
-from reviewsd.domain.findings import MAX_FINDINGS, DataError, Finding
-from reviewsd.domain.json_location import Place, locate, place_at
+from reviewsd.domain.diagnostics import rendered
+from reviewsd.domain.findings import MAX_FINDINGS, DataError
+from reviewsd.domain.json_location import TextLocation, locate, place_at
 from reviewsd.domain.lint import doubts, mean
 from reviewsd.publish import insights_settings, sources
 from reviewsd.runtime.state_dir import StartError
@@ -42,66 +47,6 @@ from reviewsd.websub.outbound.tls import Tls
 WRITTEN: Final = "the data files are being written; try again"
 
 _LONG: Final = 20_000  # reviews from which on a person wants to see progress
-
-
-class Remark(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A problem or a warning."""
-
-    file: str
-    line: int | None = None
-    column: int | None = None
-    path: str = ""
-    """The dotted key of the configuration, or the JSON path of the data."""
-    id: str | None = None
-    """Of the review."""
-    reason: str
-    lines: tuple[str, ...]
-    """For people: place and reason, and where they help the source line and a caret."""
-
-
-class Facts(Struct, frozen=True, kw_only=True):
-    """What the data is; only valid data has facts."""
-
-    business: str
-    reviews: int
-    first: datetime.date | None
-    last: datetime.date | None
-    average: float | None
-    stars: dict[str, int]
-    replies_until: datetime.date | None
-    """The latest day of a review or reply."""
-    insights: bool
-    analysed: int
-    """Reviews that the insights speak of."""
-    uncovered: int
-    """Reviews that ``per_review`` of the file leaves out."""
-    made: bool
-    """Whether there is no file, and insights are made from the reviews."""
-
-
-class Report(Struct, frozen=True, kw_only=True, tag_field="type", tag="result"):
-    """The answer to ``--check --json``: the last line, after steps of type ``progress``."""
-
-    config: str | None
-    """None where there is none and only data was asked for."""
-    data_dir: str | None
-    """None where the configuration does not say."""
-    problems: tuple[Remark, ...]
-    """The first ``MAX_FINDINGS`` of the configuration, and of the data."""
-    problem_count: int
-    """Of those after the first ``MAX_FINDINGS`` one for each part of the data that has any."""
-    warnings: tuple[Remark, ...]
-    """The first ``MAX_FINDINGS`` of each file."""
-    warning_count: int
-    facts: Facts | None
-
-
-class Step(Struct, frozen=True, kw_only=True, tag_field="type", tag="progress"):
-    """How far the check is."""
-
-    stage: str
-    done: int
-    total: int
 
 
 def files_fault(config: Config) -> str | None:
@@ -120,8 +65,11 @@ def files_fault(config: Config) -> str | None:
 
 
 def inspect(
-    path: Path | None, data: Path | None, environ: Mapping[str, str], tell: Callable[[Step], None]
-) -> Report:
+    path: Path | None,
+    data: Path | None,
+    environ: Mapping[str, str],
+    tell: Callable[[Step], None],
+) -> CheckReport:
     """Check configuration and data, and find all that is odd about them.
 
     Args:
@@ -130,27 +78,25 @@ def inspect(
         environ: As ``config.load`` takes it.
         tell: Told how far the check of large data is.
     """
-    problems: list[Remark] = []
-    warnings: list[Remark] = []
+    problems: list[Diagnostic] = []
+    warnings: list[Diagnostic] = []
     config, file, total = None, None, 0
     try:
         loaded = configuration.examine(path, environ)
     except ConfigError as error:
         if data is None or error.problems[0].file:  # else: there is none, and none is needed
-            problems = [
-                msgspec.convert(each, Remark, from_attributes=True) for each in error.problems
-            ]
+            problems = list(error.problems)
             total = error.total
     else:
         config, file = loaded.config, str(loaded.file)
         warnings = [
-            Remark(file=file, reason=each.removeprefix(f"{file}: "), lines=(each,))
+            Diagnostic(file=file, reason=each.removeprefix(f"{file}: "), lines=(each,))
             for each in loaded.warnings
         ]
         now = datetime.datetime.now(datetime.UTC)
         warnings += map(partial(_doubt, loaded), pages.doubts(config, now))
         if (fault := files_fault(config)) is not None:
-            problems.append(Remark(file=file, reason=fault, lines=(f"{file}: {fault}",)))
+            problems.append(of_file(file, fault))
             total += 1
     folder = data or (config.data_dir if config else None)
     facts, warning_count = None, len(warnings)
@@ -161,7 +107,7 @@ def inspect(
         total += found.problem_count
         warning_count += found.warning_count
         facts = found.facts
-    return Report(
+    return CheckReport(
         config=file,
         data_dir=None if folder is None else str(folder.absolute()),
         problems=tuple(problems),
@@ -172,20 +118,18 @@ def inspect(
     )
 
 
-def _doubt(loaded: Loaded, found: tuple[str, str]) -> Remark:
+def _doubt(loaded: Loaded, found: tuple[str, str]) -> Diagnostic:
     """What is odd about a key of the configuration, at its place where the file has it."""
     (key, reason), file = found, str(loaded.file)
     mark = loaded.marks.get(f"$.{key}")
     line, column = (None, None) if mark is None else mark
-    at = "" if mark is None else f":{line}:{column}"
-    text = f"{file}{at}: {key}: {reason}"
-    return Remark(file=file, line=line, column=column, path=key, reason=reason, lines=(text,))
+    return rendered(Diagnostic(file=file, line=line, column=column, path=key, reason=reason))
 
 
 class _Found(Struct, frozen=True, kw_only=True):
-    problems: list[Remark] = []
+    problems: list[Diagnostic] = []
     problem_count: int = 0
-    warnings: list[Remark] = []
+    warnings: list[Diagnostic] = []
     warning_count: int = 0
     facts: Facts | None = None
 
@@ -193,44 +137,42 @@ class _Found(Struct, frozen=True, kw_only=True):
 def _inspect_data(folder: Path, config: Config | None, tell: Callable[[Step], None]) -> _Found:
     def progress(stage: str, done: int, total: int) -> None:
         if total >= _LONG:
-            tell(Step(stage=stage, done=done, total=total))
+            tell(Step(stage, done, total))
 
     wanted = Data() if config is None else config.data
     try:
         found = sources.read(folder, wanted.max_bytes)
     except DataError as error:
-        return _Found(problems=_remarks(folder, {}, error.findings), problem_count=error.total)
+        return _Found(problems=_placed(folder, {}, error.findings), problem_count=error.total)
     except sources.Unsettled:
         return _unread(folder, WRITTEN)
     except OSError as error:
         return _unread(folder, f"cannot read now: {error.strerror}")
     texts = {REVIEWS_FILE: found.reviews, INSIGHTS_FILE: found.insights or b""}
-    _, faults = insights_settings.examine(found.settings or b"", str(folder / SETTINGS_FILE))
-    problems = [msgspec.convert(each, Remark, from_attributes=True) for each in faults]
+    _, problems = insights_settings.examine(found.settings or b"", str(folder / SETTINGS_FILE))
     problem_count = len(problems)
     problems = problems[:MAX_FINDINGS]
     try:
         dataset = load(found.reviews, found.insights, progress)
     except DataError as error:
-        problems += _remarks(folder, texts, error.findings)
+        problems += _placed(folder, texts, error.findings)
         return _Found(problems=problems, problem_count=problem_count + error.total)
     fault = None if config is None else pages.fault(config, dataset)
     if fault is not None:
-        problems.append(Remark(file=fault.partition(":")[0], reason=fault, lines=(fault,)))
+        problems.append(Diagnostic(file=fault.partition(":")[0], reason=fault, lines=(fault,)))
         problem_count += 1
     odd, count = _first(doubts(found.reviews, dataset, _latest_day(), progress))
     return _Found(
         problems=problems,
         problem_count=problem_count,
-        warnings=_remarks(folder, texts, odd),
+        warnings=_placed(folder, texts, odd),
         warning_count=count,
         facts=None if problems else _facts(dataset, wanted),
     )
 
 
 def _unread(folder: Path, reason: str) -> _Found:
-    remark = Remark(file=str(folder), reason=reason, lines=(f"{folder}: {reason}",))
-    return _Found(problems=[remark], problem_count=1)
+    return _Found(problems=[of_file(str(folder), reason)], problem_count=1)
 
 
 def _latest_day() -> datetime.date:
@@ -238,7 +180,7 @@ def _latest_day() -> datetime.date:
     return datetime.datetime.now(datetime.timezone(datetime.timedelta(hours=14))).date()
 
 
-def _first(findings: Iterable[Finding]) -> tuple[list[Finding], int]:
+def _first(findings: Iterable[Diagnostic]) -> tuple[list[Diagnostic], int]:
     """The first findings of each file, and how many there are of all."""
     counts: Counter[str] = Counter()
     kept = []
@@ -249,32 +191,27 @@ def _first(findings: Iterable[Finding]) -> tuple[list[Finding], int]:
     return kept, counts.total()
 
 
-def _remarks(folder: Path, texts: Mapping[str, bytes], findings: Iterable[Finding]) -> list[Remark]:
+def _placed(
+    folder: Path, texts: Mapping[str, bytes], findings: Iterable[Diagnostic]
+) -> list[Diagnostic]:
+    """Findings with their whole file, place and lines."""
     found = list(findings)
-    places: dict[tuple[str, str], Place] = {}
+    places: dict[tuple[str, str], TextLocation] = {}
     for file, text in texts.items():
         for path, place in locate(text, {each.path for each in found if each.file == file}).items():
             places[file, path] = place
-    for each in found:
-        name, *where = each.file.split(":")
-        if where:  # a syntax error has its place already
-            places[each.file, each.path] = place_at(texts[name], int(where[0]), int(where[1]))
-    return [_remark(folder, each, places.get((each.file, each.path))) for each in found]
+    return [_with_place(folder, texts, each, places.get((each.file, each.path))) for each in found]
 
 
-def _remark(folder: Path, finding: Finding, place: Place | None) -> Remark:
-    file = str(folder / finding.file.partition(":")[0])
-    said = str(finding).removeprefix(finding.file)
-    at = "" if place is None else f":{place.line}:{place.column}"
-    return Remark(
-        file=file,
-        line=None if place is None else place.line,
-        column=None if place is None else place.column,
-        path=finding.path,
-        id=finding.review_id,
-        reason=finding.reason,
-        lines=(f"{file}{at}{said}", *(place.drawn() if place else ())),
-    )
+def _with_place(
+    folder: Path, texts: Mapping[str, bytes], finding: Diagnostic, place: TextLocation | None
+) -> Diagnostic:
+    if finding.line is not None and finding.column is not None:  # of a syntax error, in bytes
+        place = place_at(texts[finding.file], finding.line, finding.column)
+    whole = replace(finding, file=str(folder / finding.file))
+    if place is None:
+        return rendered(whole)
+    return rendered(replace(whole, line=place.line, column=place.column), place.source)
 
 
 def _facts(dataset: Dataset, wanted: Data) -> Facts:

@@ -19,14 +19,15 @@ from twisted.internet.threads import deferToThread
 from twisted.logger import Logger
 
 from reviewsd.admin.probes import ProbeRoutes
-from reviewsd.admin.site import AdminSite, Processes
+from reviewsd.admin.site import About, AdminSite, Processes
+from reviewsd.api.jobs import Step
 from reviewsd.app.admin import admin_endpoint, operator_routes, reload_on_hangup, start_digest
 from reviewsd.app.descriptors import fitted, raise_limit
 from reviewsd.app.files import hold_state, start_guard
 from reviewsd.app.hub import HubParts, build_hub
 from reviewsd.app.listeners import Listeners, address
 from reviewsd.app.mcp import build_mcp, follow_ended
-from reviewsd.app.monitoring import build_metrics, counted, start_pulse, start_watchdog
+from reviewsd.app.monitoring import build_metrics, counted, start_health, start_watchdog
 from reviewsd.app.pages import machine_settings, page_settings, templates_dir
 from reviewsd.app.public import build_public, build_reads, build_replies, build_workload
 from reviewsd.app.reload import Read, Reloading
@@ -34,8 +35,8 @@ from reviewsd.config.schema import Config
 from reviewsd.monitoring.metrics import CONTENT_TYPE
 from reviewsd.monitoring.readiness import Readiness
 from reviewsd.publish import compile_process
-from reviewsd.publish.compiler import Settings
-from reviewsd.publish.job import PublicationOrder, Step
+from reviewsd.publish.compiler import CompileSettings
+from reviewsd.publish.job import PublicationOrder
 from reviewsd.publish.publisher import Publisher, Report
 from reviewsd.publish.sources import signature
 from reviewsd.publish.watcher import Watcher
@@ -128,32 +129,32 @@ async def _start(
     snapshots = Snapshots(config.state_dir / "snapshots", partial(reactor.callInThread, list.clear))
     snapshots.refresh()
     publisher = _publisher(stack, reactor, config, snapshots)
-    tally = Counters()
-    counts = partial(counted, tally, workers.counts)
-    publisher.observe(lambda report: tally.count("data_reloads_total", report.outcome))
+    counters = Counters()
+    counts = partial(counted, counters, workers.counts)
+    publisher.observe(lambda report: counters.count("data_reloads_total", report.outcome))
     await _first_publication(reactor, publisher, snapshots, notifier)
 
-    parts = await build_hub(stack, reactor, config, environ, tally)
-    pulse = start_pulse(stack, reactor, parts.store)
-    readiness = Readiness(snapshots, publisher, lambda: pulse.store_works)
+    parts = await build_hub(stack, reactor, config, environ, counters)
+    health = start_health(stack, reactor, parts.store)
+    readiness = Readiness(snapshots, publisher, lambda: health.store_works)
     replies = build_replies(config)
-    asked = TaskSet()
-    workload = build_workload(reactor, config, tally)
-    route = HubRoute(parts.reception, replies, asked, workload.networks)
-    ended = await follow_ended(stack, reactor, parts.store, parts.world.now, parts.hub.follow)
-    mcp = build_mcp(config, environ, snapshots, ended, replies, workload, asked, tally)
+    requests = TaskSet()
+    workload = build_workload(reactor, config, counters)
+    route = HubRoute(parts.endpoint, replies, requests, workload.networks)
+    ended = await follow_ended(stack, reactor, parts.store, parts.context.now, parts.hub.follow)
+    mcp = build_mcp(config, environ, snapshots, ended, replies, workload, requests, counters)
     public = build_public(
         reactor,
         fitting,
         snapshots,
-        build_reads(snapshots, replies, workload, tally),
+        build_reads(snapshots, replies, workload, counters),
         route,
         mcp,
         readiness=readiness,
     )
-    tally.include(public.counts)
+    counters.include(public.counts)
     ended.observe(workers.end)
-    stack.push_async_callback(asked.stop)
+    stack.push_async_callback(requests.stop)
     stack.push_async_callback(_together, partial(_drain, workers, public), parts.hub.stop)
     listeners = Listeners(stack, reactor, guard, parts.avoid)
     ports = await listeners.open_public(config, public)
@@ -165,17 +166,17 @@ async def _start(
         publisher,
         reloading,
         parts.operator,
-        {
-            "version": program_version(),
-            "base_url": config.base_url,
-            "listen": listen,
-            "data_dir": str(config.data_dir),
-        },
+        About(
+            version=program_version(),
+            base_url=config.base_url,
+            listen=tuple(listen),
+            data_dir=str(config.data_dir),
+        ),
         time.time,
-        asked,
-        Processes(lambda: workers.lives, counts),
+        requests,
+        Processes(lambda: workers.statuses, counts),
     )
-    metrics = build_metrics(reactor, snapshots, publisher, pulse, parts.operator.state, counts)
+    metrics = build_metrics(reactor, snapshots, publisher, health, parts.operator.state, counts)
     routes = admin.site(
         ProbeRoutes(readiness, metrics.text, CONTENT_TYPE, program_version()),
         operator_routes(stack, config, environ, parts.backups, program_version()),
@@ -190,7 +191,7 @@ async def _start(
                 for endpoint, port in zip(config.listen, ports, strict=True)
             ],
             begin=lambda: Begin(config=fitting, log_format=log_format, ended=dict(ended.known)),
-            take=ConnectionReceiver(reactor, public).take,
+            adopt=ConnectionReceiver(reactor, public).adopt,
             now=time.time,
             patience=DRAIN_SECONDS + 2,
         )
@@ -204,9 +205,9 @@ async def _start(
     watcher.start()
     stack.push_async_callback(watcher.stop)
     start_guard(stack, guard, reactor, config, environ, snapshots, publisher)
-    start_digest(stack, reactor, tally, counts, ended)
+    start_digest(stack, reactor, counters, counts, ended)
     reload_on_hangup(reactor, reloading, notifier)
-    start_watchdog(stack, reactor, environ, pulse, notifier)
+    start_watchdog(stack, reactor, environ, health, notifier)
     _tell_ready(snapshots, publisher, notifier)
     stack.callback(readiness.stop)  # before all else that is on the stack
     return listen
@@ -238,7 +239,7 @@ def _order(config: Config) -> PublicationOrder:
     return PublicationOrder(
         data_dir=str(config.data_dir),
         snapshots=str(config.state_dir / "snapshots"),
-        settings=Settings(
+        settings=CompileSettings(
             base_url=config.base_url,
             authority=config.authority,
             year=config.feeds.year,

@@ -31,7 +31,7 @@ class _Guarded:
     name: str
     fate: Fate
     mend: Mend
-    told: str | None = None
+    logged: str | None = None
     """What the log knows."""
 
 
@@ -77,7 +77,7 @@ class FileGuard:
         for each in tuple(self._guarded.values()):
             fate = each.fate()
             if fate is None:
-                each.told = None
+                each.logged = None
                 continue
             tell = self._log.warn
             try:
@@ -85,6 +85,6 @@ class FileGuard:
             except (OSError, StartError) as error:
                 tell, done = self._log.error, f"which could not be mended ({error})"
             text = f"{each.name} {fate}: {done}"
-            if text != each.told:
+            if text != each.logged:
                 tell("{text}", text=text)
-                each.told = text
+                each.logged = text

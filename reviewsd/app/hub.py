@@ -24,13 +24,14 @@ from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 from reviewsd.store.backup import Backups, check_keys
 from reviewsd.store.deliveries import DeliveryOutcome, EndedSubscription
 from reviewsd.store.intents import IntentClaim, Verified
+from reviewsd.store.interface import Store
 from reviewsd.store.keys import KeyFileError
 from reviewsd.store.metered import MeteredStore
 from reviewsd.store.secrets import Secrets, load_keys
 from reviewsd.store.sqlite import Database
 from reviewsd.store.transactions import NewerSchemaError, OtherKeysError, StoreError
-from reviewsd.websub.context import Client, Context, Reach, Store
-from reviewsd.websub.delivery import Delivery, DeliveryAttempts, Patience
+from reviewsd.websub.context import Client, Context, Reach
+from reviewsd.websub.delivery import Delivery, DeliveryAttempts, RetryPolicy
 from reviewsd.websub.denial import FAILED, Denials
 from reviewsd.websub.fairness import HostLimits
 from reviewsd.websub.form import FormRules
@@ -39,7 +40,7 @@ from reviewsd.websub.operator import Operator
 from reviewsd.websub.operator_state import OperatorState
 from reviewsd.websub.outbound.client import CallbackClient
 from reviewsd.websub.outbound.dialer import Dialer
-from reviewsd.websub.outbound.requests import Limits, Outbound
+from reviewsd.websub.outbound.requests import AttemptLimits, Outbound
 from reviewsd.websub.outbound.resolver import Resolver, SystemNames
 from reviewsd.websub.outbound.tls import Tls
 from reviewsd.websub.places import NetworkPlaces
@@ -73,12 +74,12 @@ _log = Logger()
 class HubParts:
     """The hub: what the daemon works with, and what it is made of."""
 
-    world: Context
+    context: Context
     store: Store
     hub: Hub
-    reception: SubscribeEndpoint
+    endpoint: SubscribeEndpoint
     operator: Operator
-    orders: OperatorState
+    operator_state: OperatorState
     backoffs: Backoffs
     distribution: DeliveryAttempts
     delivering: Scheduler[Delivery, DeliveryOutcome]
@@ -98,7 +99,7 @@ class HubParts:
 
     def use(self, config: Config) -> None:
         """Ask of requests what ``hub.lease`` and ``hub.limits`` say now."""
-        self.reception.use(_terms(config, self.ports), _gates(config, self.backoffs))
+        self.endpoint.use(_terms(config, self.ports), _gates(config, self.backoffs))
 
 
 async def build_hub(
@@ -106,7 +107,7 @@ async def build_hub(
     reactor: PosixReactorBase,
     config: Config,
     environ: Mapping[str, str],
-    tally: Counters,
+    counters: Counters,
 ) -> HubParts:
     """Build the hub, which the caller starts and stops; all below it goes onto the stack.
 
@@ -115,7 +116,7 @@ async def build_hub(
         reactor: What everything runs on.
         config: What the operator wants.
         environ: Names systemd's credentials.
-        tally: Counts what happens.
+        counters: Counts what happens.
 
     Raises:
         StartError: Configuration or state cannot be used.
@@ -129,16 +130,16 @@ async def build_hub(
     addresses = convert.addresses(config)
     listeners: set[tuple[str, int]] = set()
     client = _client(stack, reactor, config, addresses, listeners)
-    world = Context(
+    context = Context(
         clock=reactor,
         now=database.now,
         token=partial(token_urlsafe, 32),
         chance=random.random,
         in_thread=deferToThread,
-        tally=tally,
+        counters=counters,
     )
-    store = MeteredStore(database, reactor, tally)
-    parts = assemble(config, world, store, client, addresses, secrets, listeners)
+    store = MeteredStore(database, reactor, counters)
+    parts = assemble(config, context, store, client, addresses, secrets, listeners)
     stack.push_async_callback(parts.denials.stop)
     if isinstance(database, Database):
         return replace(parts, backups=Backups(database, config.state_dir, deferToThread))
@@ -147,7 +148,7 @@ async def build_hub(
 
 def assemble(
     config: Config,
-    world: Context,
+    context: Context,
     store: Store,
     client: Client,
     addresses: Addresses,
@@ -158,7 +159,7 @@ def assemble(
 
     Args:
         config: What the operator wants.
-        world: Time, chance, threads.
+        context: Time, chance, threads.
         store: Where everything is remembered.
         client: Calls callbacks.
         addresses: Which of them may be dialled.
@@ -169,67 +170,67 @@ def assemble(
     verification_limits, delivery_limits = hub.verification, hub.delivery
     asking = Reach(
         client=client,
-        networks=NetworkPlaces(world.clock, verification_limits.per_address),
+        networks=NetworkPlaces(context.clock, verification_limits.per_address),
         timeout=verification_limits.timeout,
     )
     sending = Reach(
         client=client,
-        networks=NetworkPlaces(world.clock, delivery_limits.per_address),
+        networks=NetworkPlaces(context.clock, delivery_limits.per_address),
         timeout=delivery_limits.timeout,
     )
-    orders = OperatorState(store, world.now, addresses.block)
+    operator_state = OperatorState(store, context.now, addresses.block)
     backoffs = Backoffs()
     distribution = DeliveryAttempts(
         database=store,
         reach=sending,
-        neighbours=HostLimits(
+        host_limits=HostLimits(
             delivery_limits.per_host,
             delivery_limits.per_address,
             delivery_limits.concurrency,
             sending.networks,
         ),
-        world=world,
+        context=context,
         secrets=secrets,
         signature_method=hub.signature_method,
-        patience=Patience(delivery_limits.retry_delays, delivery_limits.jitter),
+        patience=RetryPolicy(delivery_limits.retry_delays, delivery_limits.jitter),
     )
     pause = SHARED_PAUSE if hub.shared else MAX_PAUSE
-    order = from_anywhere(world.chance) if hub.shared else longest_first
+    order = from_anywhere(context.chance) if hub.shared else longest_first
     delivering = Scheduler(
-        "deliveries", world.clock, distribution, delivery_limits.concurrency, pause, order
+        "deliveries", context.clock, distribution, delivery_limits.concurrency, pause, order
     )
     verification = VerificationAttempts(
         database=store,
         reach=asking,
-        neighbours=HostLimits(
+        host_limits=HostLimits(
             verification_limits.per_host,
             verification_limits.per_address,
             VERIFICATIONS,
             asking.networks,
         ),
-        world=world,
+        context=context,
         addresses=addresses,
         backoffs=backoffs,
         confirmed=delivering.wake,
     )
-    verifying = Scheduler("verifications", world.clock, verification, VERIFICATIONS, pause, order)
+    verifying = Scheduler("verifications", context.clock, verification, VERIFICATIONS, pause, order)
     asking.networks.freed, sending.networks.freed = verifying.freed, delivering.freed
     ports = {convert.public_port(config)}
-    reception = SubscribeEndpoint(
+    endpoint = SubscribeEndpoint(
         database=store,
         secrets=secrets,
-        orders=orders,
-        world=world,
-        terms=_terms(config, ports),
-        gates=_gates(config, backoffs),
+        operator_state=operator_state,
+        context=context,
+        policy=_terms(config, ports),
+        limits=_gates(config, backoffs),
         accepted=verifying.wake,
     )
     denials = Denials(asking, config.base_url)
     distribution.observe(partial(_tell_removed, denials))
     built = Hub(
-        world=world,
+        context=context,
         database=store,
-        orders=orders,
+        operator_state=operator_state,
         distribution=distribution,
         verifying=verifying,
         delivering=delivering,
@@ -238,9 +239,9 @@ def assemble(
         shared=hub.shared,
     )
     operator = Operator(
-        world=world,
+        context=context,
         database=store,
-        orders=orders,
+        operator_state=operator_state,
         hub=built,
         denials=denials,
         distribution=distribution,
@@ -248,12 +249,12 @@ def assemble(
         opened_networks=hub.callbacks.allow_networks,
     )
     return HubParts(
-        world=world,
+        context=context,
         store=store,
         hub=built,
-        reception=reception,
+        endpoint=endpoint,
         operator=operator,
-        orders=orders,
+        operator_state=operator_state,
         backoffs=backoffs,
         distribution=distribution,
         delivering=delivering,
@@ -283,7 +284,7 @@ def _gates(config: Config, backoffs: Backoffs) -> RateLimits:
     limits = config.hub.limits
     return RateLimits(
         requests=TokenBuckets(limits.requests_per_minute),
-        neighbours=TokenBuckets(NEIGHBOURS * limits.requests_per_minute),
+        host_limits=TokenBuckets(NEIGHBOURS * limits.requests_per_minute),
         hosts=TokenBuckets(limits.requests_per_minute_and_host),
         backoffs=backoffs,
     )
@@ -365,7 +366,7 @@ def _client(
         Resolver(reactor, names, addresses, callbacks.dns_timeout),
         Dialer(reactor, addresses, listeners),
         secure,
-        Limits(
+        AttemptLimits(
             connect_seconds=callbacks.connect_timeout,
             byte_budget=callbacks.byte_budget,
             max_lifetime=max(
@@ -392,5 +393,5 @@ def _tell_removed(
             reason=end.reason,
             type="drop",
         )
-        if not end.told:
+        if not end.denied:
             denials.send(end.pair, end.topic, FAILED)

@@ -10,46 +10,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 
-from reviewsd.analysis.comparing import Comparison, compare
-from reviewsd.analysis.explaining import Explanation, explain
-from reviewsd.analysis.settings import Settings
-from reviewsd.analysis.suggesting import Suggestions, suggest
+from reviewsd.analysis.comparing import compare
+from reviewsd.analysis.explaining import explain
+from reviewsd.analysis.settings import InsightSettings
+from reviewsd.analysis.suggesting import suggest
+from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.api.insights import Compared, Explanation, ServedInsights, Suggested
+from reviewsd.api.jobs import InsightsOrigin
 from reviewsd.config import load as configuration
 from reviewsd.config.schema import Data
 from reviewsd.domain.dataset import Dataset, InsightsFile
-from reviewsd.domain.findings import DataError, Finding
+from reviewsd.domain.findings import DataError
 from reviewsd.domain.reviews import Review
 from reviewsd.publish import documents, made_insights, sources
 from reviewsd.publish.publication import load_sources
-from reviewsd.snapshot.layout import InsightsOrigin
 
-
-class Served(Struct, frozen=True, kw_only=True):
-    """The answer to ``--insights``."""
-
-    data_dir: str
-    origin: InsightsOrigin | None
-    """None where there are none and none are made."""
-    insights: dict[str, Raw]
-    """As ``/insights.json``; without ``per_review`` where only the overview was asked for."""
-
-
-class Compared(Struct, frozen=True, kw_only=True):
-    """The answer to ``--insights compared``."""
-
-    data_dir: str
-    file: InsightsOrigin
-    rules: InsightsOrigin
-    comparison: Comparison
-
-
-class Suggested(Struct, frozen=True, kw_only=True):
-    """The answer to ``--insights suggested``."""
-
-    data_dir: str
-    suggestions: Suggestions
+Served = ServedInsights[dict[str, Raw]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +38,7 @@ class Folder:
     mode: str
     """``data.insights``."""
     dataset: Dataset
-    settings: Settings
+    settings: InsightSettings
 
     def answer(self, which: str) -> Served | Compared | Suggested:
         """The answer to ``--insights``."""
@@ -92,7 +70,7 @@ class Folder:
         given = self.dataset.insights
         if given is None:
             reason = "is not there, so there is nothing to compare"
-            raise DataError((Finding(file="insights.json", path="", reason=reason),))
+            raise DataError((Diagnostic(file="insights.json", reason=reason),))
         made, origin = self._made()
         return Compared(
             data_dir=str(self.place),
@@ -130,7 +108,7 @@ class Folder:
         position = self.dataset.records.places.get(review_id)
         if position is None:
             reason = f'has no review with the id "{review_id}"'
-            raise DataError((Finding(file="reviews.json", path="", reason=reason),))
+            raise DataError((Diagnostic(file="reviews.json", reason=reason),))
         review = msgspec.json.decode(self.dataset.records[position].raw, type=Review)
         return explain(review, self.dataset.business, self.settings)
 

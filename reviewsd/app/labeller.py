@@ -17,8 +17,9 @@ from msgspec import Raw, Struct
 
 from reviewsd.analysis.analysing import catalogue
 from reviewsd.analysis.labels import RULES, Labels, label_key
-from reviewsd.analysis.model_labels import Asked, ModelLabels, Said, merged
+from reviewsd.analysis.model_labels import Excerpted, ModelLabels, Said, merged
 from reviewsd.analysis.rules import Rules
+from reviewsd.api.labelling import DataFolder, LabelBatch, LabelCommand, Labelled, Plan, Verdict
 from reviewsd.app.insights import Folder
 from reviewsd.domain.dataset import InsightsFile
 from reviewsd.domain.reviews import Review
@@ -30,75 +31,11 @@ _BESIDE: Final = 40  # bytes of a review that are not its text
 _RULES: Final = "lexicon-"  # begins the model of what rules made
 
 
-class Place(Struct, frozen=True, kw_only=True, tag_field="type", tag="folder"):
-    """The data directory; the first line."""
-
-    data_dir: str
-    file: Literal["none", "rules", "other"]
-    """Who made the insights.json that is there."""
-
-
-class Plan(Struct, frozen=True, kw_only=True, tag_field="type", tag="plan"):
-    """What there is to ask; the second line."""
-
-    reviews: int
-    wordless: int
-    known: int
-    """Different texts that have their labels, or that rules label after a model failed."""
-    wanted: int
-    """Those to ask for now."""
-    left: int
-    """Those that the limit leaves for another time."""
-    batches: int
-    bytes: int
-    """To send, roughly."""
-    people: int
-    """Named in insights.yaml, and so to the model."""
-    instructions: str
-    schema: dict[str, object]
-
-
-class Batch(Struct, frozen=True, kw_only=True, tag_field="type", tag="batch"):
-    """The answer to ``next``."""
-
-    reviews: int
-    """0 where all are asked."""
-    content: str = ""
-    """A JSON array."""
-
-
-class Verdict(Struct, frozen=True, kw_only=True, tag_field="type", tag="verdict"):
-    """The answer to ``answer``."""
-
-    labels: int
-    refused: int
-    faults: tuple[str, ...]
-    by_rules: bool
-    """The batch is left to the rules."""
-    record: Raw | None
-    """To keep for a later run. None: ask once more, with the faults."""
-
-
-class Labelled(Struct, frozen=True, kw_only=True, tag_field="type", tag="result"):
-    """The answer to ``end``."""
-
-    by_model: int
-    """Reviews."""
-    by_rules: int
-    """Reviews with words that no model labelled."""
-    insights: dict[str, Raw]
-
-
 class _Record(Struct, frozen=True, kw_only=True):
     """The labels of a batch by ``label_key``; None where they are left to the rules."""
 
     model: str
     labels: dict[str, Said | None]
-
-
-class _Command(Struct, frozen=True, kw_only=True):
-    type: Literal["next", "answer", "end"]
-    text: str = ""
 
 
 @dataclass(slots=True)
@@ -135,14 +72,14 @@ class Labeller:
         self._known: dict[str, Said | None] = {}
         self._batches: list[list[str]] = []
 
-    def place(self) -> Place:
+    def place(self) -> DataFolder:
         """Where it is."""
         given = self._folder.dataset.insights
         file: Literal["none", "rules", "other"] = "none"
         if given is not None:
             made = given.typed.model.startswith(_RULES) and not _has_model(given)
             file = "rules" if made else "other"
-        return Place(data_dir=str(self._folder.place), file=file)
+        return DataFolder(data_dir=str(self._folder.place), file=file)
 
     def recall(self, lines: Iterable[bytes]) -> None:
         """Take the records of earlier runs; those of other models, lists or texts are not used."""
@@ -176,19 +113,19 @@ class Labeller:
 
     def serve(self, commands: Iterable[bytes], tell: Callable[[Struct], None]) -> None:
         """Answer commands until ``end``, or until there are no more."""
-        decode = msgspec.json.Decoder(_Command).decode
+        decode = msgspec.json.Decoder(LabelCommand).decode
         left = iter(self._batches)
         keys: list[str] = []
-        asked: list[Asked] = []
+        asked: list[Excerpted] = []
         again = False
         for line in commands:
             command = decode(line)
             match command.type:
                 case "next":
                     keys, again = next(left, []), False
-                    asked = [self._asked(key, str(n)) for n, key in enumerate(keys, start=1)]
+                    asked = [self._excerpt(key, str(n)) for n, key in enumerate(keys, start=1)]
                     content = msgspec.json.encode(asked).decode()
-                    tell(Batch(reviews=len(asked), content=content))
+                    tell(LabelBatch(reviews=len(asked), content=content))
                 case "answer":
                     verdict = self._judge(command.text, keys, asked, again=again)
                     again = verdict.record is None
@@ -225,11 +162,11 @@ class Labeller:
     def _review(self, key: str) -> Review:
         return self._decode(self._folder.dataset.records[self._texts[key].position].raw)
 
-    def _asked(self, key: str, number: str) -> Asked:
+    def _excerpt(self, key: str, number: str) -> Excerpted:
         review = self._review(key)
-        return Asked(id=number, rating=review.rating, text=(review.text or "")[:MAX_TEXT])
+        return Excerpted(id=number, rating=review.rating, text=(review.text or "")[:MAX_TEXT])
 
-    def _judge(self, text: str, keys: list[str], asked: list[Asked], *, again: bool) -> Verdict:
+    def _judge(self, text: str, keys: list[str], asked: list[Excerpted], *, again: bool) -> Verdict:
         judged = self._labels.judge(text, asked)
         by_rules = judged.bad and again
         record = None
@@ -239,7 +176,7 @@ class Labeller:
                 for key, each in zip(keys, asked, strict=True)
             }
             self._known |= labels
-            record = Raw(msgspec.json.encode(_Record(model=self._model, labels=labels)))
+            record = msgspec.to_builtins(_Record(model=self._model, labels=labels))
         return Verdict(
             labels=judged.labels,
             refused=judged.refused,
@@ -254,7 +191,7 @@ class Labeller:
         for key, said in self._known.items():
             if said is None:
                 continue
-            asked = self._asked(key, "1")
+            asked = self._excerpt(key, "1")
             other = self._rules.label(asked.text, asked.rating)
             own = label_key(asked.text, asked.rating, self._rules.digest)
             labels[own] = merged(self._labels.check(said, asked, []), other)  # may be edited
@@ -263,7 +200,7 @@ class Labeller:
         by_rules = len(dataset.records) - self._wordless - by_model
         with tempfile.TemporaryDirectory() as folder:
             file = made_insights.make(
-                dataset, self._folder.settings, lambda *_: None, folder=Path(folder), keep=labels
+                dataset, self._folder.settings, lambda *_: None, folder=Path(folder), known=labels
             )
         method = msgspec.json.decode(file.members["method"], type=dict[str, object])
         method |= {
@@ -276,7 +213,8 @@ class Labeller:
         rendered = b"".join(documents.insights(file, dataset))
         members = msgspec.json.decode(rendered, type=dict[str, Raw])
         members |= {name: Raw(msgspec.json.encode(each)) for name, each in own_members.items()}
-        return Labelled(by_model=by_model, by_rules=by_rules, insights=members)
+        insights = Raw(msgspec.json.encode(members))
+        return Labelled(by_model=by_model, by_rules=by_rules, insights=insights)
 
 
 def run(labeller: Labeller, limit: int | None, lines: BinaryIO) -> None:

@@ -24,11 +24,12 @@ from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshots
-from reviewsd.store.ended_sessions import EndedSessions, Store
+from reviewsd.store.ended_sessions import EndedSessions
+from reviewsd.store.interface import Store
 from reviewsd.store.keys import KeyFileError
 from reviewsd.store.session_keys import load_session_keys
 from reviewsd.store.transactions import StoreError
-from reviewsd.web.mcp import Ended, McpRoute, Rules
+from reviewsd.web.mcp import AccessRules, Ended, McpRoute
 from reviewsd.web.workload import Workload
 from reviewsd.websub.hub import Follower
 from reviewsd.websub.rate_limits import DAY, TokenBuckets
@@ -80,8 +81,8 @@ def build_mcp(
     ended: EndedHere,
     replies: Responses,
     workload: Workload,
-    asked: TaskSet,
-    tally: Counters,
+    requests: TaskSet,
+    counters: Counters,
 ) -> McpRoute:
     """Build MCP.
 
@@ -92,8 +93,8 @@ def build_mcp(
         ended: Ends sessions.
         replies: How answers leave.
         workload: Computes answers.
-        asked: Owns what requests have begun.
-        tally: Counts calls of tools, and sessions that could not be ended.
+        requests: Owns what requests have begun.
+        counters: Counts calls of tools, and sessions that could not be ended.
 
     Raises:
         StartError: The key file cannot be used.
@@ -101,18 +102,18 @@ def build_mcp(
     mcp = config.mcp
     server = McpServer(
         Sessions(_secrets(config, environ), ended.__contains__, mcp.session_lifetime),
-        Methods(Toolbox(mcp.answer_budget), Introduction(version("reviewsd")), tally),
+        Methods(Toolbox(mcp.answer_budget), Introduction(version("reviewsd")), counters),
         os.urandom,
     )
     ends = TokenBuckets(ENDS_PER_DAY, DAY)
-    rules = Rules(
+    rules = AccessRules(
         origins=Origins(config.base_url, convert.allowed_origins(config)),
         hosts=Hosts(config.base_url, convert.allowed_hosts(config)),
         max_body=config.server.max_body.mcp,
         may_end=lambda network: ends.take(network, time.monotonic()),
     )
-    route = McpRoute(server, snapshots, ended, rules, replies, workload, asked, time.time)
-    tally.include(lambda: {"mcp_delete_refused_total": route.refused})
+    route = McpRoute(server, snapshots, ended, rules, replies, workload, requests, time.time)
+    counters.include(lambda: {"mcp_delete_refused_total": route.refused})
     return route
 
 

@@ -13,22 +13,22 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.posixbase import PosixReactorBase
 
-from reviewsd.domain.listing import HubState
+from reviewsd.api.hub import HubState
 from reviewsd.monitoring.health import Health
-from reviewsd.monitoring.metrics import Gauge, Hub, Info, Metrics
+from reviewsd.monitoring.metrics import Gauge, HubFigures, InfoMetric, Metrics
 from reviewsd.publish.publisher import Publisher
 from reviewsd.runtime.counters import Counters, Counts, merged
 from reviewsd.runtime.systemd import Notifier, watchdog_interval
 from reviewsd.runtime.tasks import TaskSet, every
 from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.store.interface import Store
 from reviewsd.store.thread import Purpose
-from reviewsd.websub.context import Store
 
 HUB_SECONDS = 2.0
 """That the store may take to say how the hub is; then the other metrics are told without."""
 
 
-def start_pulse(stack: AsyncExitStack, clock: IReactorTime, store: Store) -> Health:
+def start_health(stack: AsyncExitStack, clock: IReactorTime, store: Store) -> Health:
     """Look after the reactor and the store from now on.
 
     Args:
@@ -36,17 +36,17 @@ def start_pulse(stack: AsyncExitStack, clock: IReactorTime, store: Store) -> Hea
         clock: Its reactor.
         store: Of the hub.
     """
-    pulse = Health(clock, partial(store.run, lambda _: None, Purpose.PROBE))
-    pulse.start()
-    stack.push_async_callback(pulse.stop)
-    return pulse
+    health = Health(clock, partial(store.run, lambda _: None, Purpose.PROBE))
+    health.start()
+    stack.push_async_callback(health.stop)
+    return health
 
 
 def start_watchdog(
     stack: AsyncExitStack,
     clock: IReactorTime,
     environ: Mapping[str, str],
-    pulse: Health,
+    health: Health,
     notifier: Notifier,
 ) -> None:
     """Give systemd signs of life, where it waits for them (O3).
@@ -55,26 +55,26 @@ def start_watchdog(
         stack: Of the daemon.
         clock: Its reactor.
         environ: Says whether systemd waits, and for how long.
-        pulse: Knows whether there is life.
+        health: Knows whether there is life.
         notifier: The way to systemd.
     """
     seconds = watchdog_interval(environ, os.getpid())
     if seconds is not None:
         tasks = TaskSet()
         stack.push_async_callback(tasks.stop)
-        tasks.start("watchdog", every(clock, seconds, partial(pulse.beat, notifier.watchdog)))
+        tasks.start("watchdog", every(clock, seconds, partial(health.beat, notifier.watchdog)))
 
 
-async def counted(tally: Counters, workers: Callable[[], Awaitable[Counts]]) -> Counts:
-    """What all processes count: this one by its tally, and the others."""
-    return merged(tally.counts(), await workers())
+async def counted(counters: Counters, workers: Callable[[], Awaitable[Counts]]) -> Counts:
+    """What all processes count: this one and the others."""
+    return merged(counters.counts(), await workers())
 
 
 def build_metrics(
     reactor: PosixReactorBase,
     snapshots: Snapshots,
     publisher: Publisher,
-    pulse: Health,
+    health: Health,
     hub: Callable[[], Awaitable[HubState]],
     counts: Callable[[], Awaitable[Counts]],
 ) -> Metrics:
@@ -84,7 +84,7 @@ def build_metrics(
         reactor: What everything runs on.
         snapshots: What is served.
         publisher: Knows how reloads went.
-        pulse: Knows how late the reactor is.
+        health: Knows how late the reactor is.
         hub: How the hub is.
         counts: What all processes count.
     """
@@ -117,19 +117,21 @@ def build_metrics(
         Gauge(
             "reactor_lag_seconds",
             "How late the main process was in the last minute, at the worst.",
-            lambda: pulse.lag,
+            lambda: health.lag,
         ),
-        Gauge("store_up", "1 while the state store works.", lambda: pulse.store_works),
+        Gauge("store_up", "1 while the state store works.", lambda: health.store_works),
         Gauge("threadpool_queue", "Work that waits for a thread.", threads),
     ]
     infos = [
-        Info("build", "The program.", _build),
-        Info("snapshot", "The data that is served.", partial(_revision, snapshots)),
+        InfoMetric("build", "The program.", _build),
+        InfoMetric("snapshot", "The data that is served.", partial(_revision, snapshots)),
     ]
     return Metrics(counts, partial(_hub, reactor, hub), gauges, infos)
 
 
-async def _hub(reactor: PosixReactorBase, ask: Callable[[], Awaitable[HubState]]) -> Hub | None:
+async def _hub(
+    reactor: PosixReactorBase, ask: Callable[[], Awaitable[HubState]]
+) -> HubFigures | None:
     """How the hub is, or None where its store does not say so in time."""
     state = Deferred.fromCoroutine(_awaited(ask)).addTimeout(HUB_SECONDS, reactor)
     try:
@@ -137,10 +139,10 @@ async def _hub(reactor: PosixReactorBase, ask: Callable[[], Awaitable[HubState]]
     except defer.TimeoutError:
         return None
     oldest = found.oldest_due_at
-    return Hub(
+    return HubFigures(
         subscriptions={"active": found.active, "pending": found.pending},
         due=found.due,
-        lag=0.0 if oldest is None else max(time.time() - oldest, 0.0),
+        lag=0.0 if oldest is None else max(time.time() - oldest.timestamp(), 0.0),
         paused=found.paused,
     )
 

@@ -78,10 +78,10 @@ def doubts(config: Config, now: datetime.datetime) -> Iterator[tuple[str, str]]:
     expires = config.security.expires
     if expires is not None and expires - now < _NOTICE:
         day = expires.astimezone(datetime.UTC).date()
-        told = f"expired on {day}" if expires <= now else f"expires on {day}"
+        expiry = f"expired on {day}" if expires <= now else f"expires on {day}"
         yield (
             "security.expires",
-            f"security.txt {told}; look its contacts over and set a later time",
+            f"security.txt {expiry}; look its contacts over and set a later time",
         )
 
 

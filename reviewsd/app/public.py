@@ -11,11 +11,11 @@ from reviewsd.http1.responses import Responses
 from reviewsd.monitoring.readiness import Readiness
 from reviewsd.runtime.cooperative import CooperativeScheduler
 from reviewsd.runtime.counters import Counters
-from reviewsd.server.server import Handoff, Limits, PublicServer
+from reviewsd.server.server import ConnectionLimits, Handoff, PublicServer
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.web.answerers import answerers
 from reviewsd.web.clients import ClientNetworks
-from reviewsd.web.dispatch import Dispatcher, fast_lane
+from reviewsd.web.dispatch import Dispatcher, quick_lookup
 from reviewsd.web.klein_site import PublicSite
 from reviewsd.web.mcp import McpRoute
 from reviewsd.web.memory import AnswerMemory
@@ -45,27 +45,27 @@ def build_replies(config: Config) -> Responses:
     )
 
 
-def build_workload(clock: IReactorTime, config: Config, tally: Counters) -> Workload:
+def build_workload(clock: IReactorTime, config: Config, counters: Counters) -> Workload:
     """What computes answers in this process."""
     networks, reads = ClientNetworks(convert.trusted(config)), config.server.read_limit
     limit = (
-        ReadLimit(reads.per_second, reads.burst, networks, clock.seconds, tally.count)
+        ReadLimit(reads.per_second, reads.burst, networks, clock.seconds, counters.count)
         if reads.per_second
         else None
     )
     memory = AnswerMemory(config.mcp.max_held // config.workers)
     scheduler = CooperativeScheduler(clock, group=neighbourhood)
     workload = Workload(scheduler, memory, networks, limit)
-    tally.include(workload.counts)
+    counters.include(workload.counts)
     return workload
 
 
 def build_reads(
-    snapshots: Snapshots, replies: Responses, workload: Workload, tally: Counters
+    snapshots: Snapshots, replies: Responses, workload: Workload, counters: Counters
 ) -> Reads:
     """What answers reads in this process."""
     reads = Reads(snapshots, replies, workload)
-    tally.include(reads.unknown.counts)
+    counters.include(reads.unknown.counts)
     return reads
 
 
@@ -95,15 +95,15 @@ def build_public(
     pages = PageReads(reads)
     answers = answerers(reads, hub, mcp, pages, readiness if server.readyz else None)
     site = PublicSite(reads, answers)
-    lane = fast_lane(reads, answers) if server.fast_lane else None
-    respond = Dispatcher(site.resource(), replies, lane).respond
+    lookup = quick_lookup(reads, answers) if server.fast_lane else None
+    respond = Dispatcher(site.resource(), replies, lookup).respond
     if reads.limit is not None:
         respond = LimitedReads(respond, reads.limit, replies).respond
     public = PublicServer(
         respond,
         replies,
         clock,
-        Limits(
+        ConnectionLimits(
             header=server.header_deadline,
             body=server.body_deadline,
             idle=server.idle,

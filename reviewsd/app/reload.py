@@ -15,10 +15,11 @@ from twisted.internet.defer import Deferred
 from twisted.internet.threads import deferToThread
 from twisted.logger import Logger
 
-from reviewsd.admin.site import Changes, Reloaded
+from reviewsd.admin.site import Reloaded
+from reviewsd.api.jobs import ConfigChanges
 from reviewsd.config.errors import ConfigError
 from reviewsd.config.schema import Config, keys
-from reviewsd.publish.compile_process import Progress
+from reviewsd.publish.compile_process import StepObserver
 from reviewsd.publish.publisher import Report
 
 LIVE = ("crawlers", "data.", "hub.lease.", "hub.limits.", "security.")
@@ -31,7 +32,9 @@ Read = Callable[[], tuple[Config, Sequence[str]]]
 class Publisher(Protocol):
     """Reloads the data: ``publish.publisher.Publisher``."""
 
-    def reload(self, *, force: bool = False, progress: Progress | None = None) -> Deferred[Report]:
+    def reload(
+        self, *, force: bool = False, progress: StepObserver | None = None
+    ) -> Deferred[Report]:
         """Publish what the files say now."""
 
 
@@ -54,10 +57,12 @@ class Reloading:
         self._read = read
         self._apply = apply
         self._publisher = publisher
-        self.changes = Changes()
+        self.changes = ConfigChanges()
         """What came of the configuration when it was read last."""
 
-    async def reload(self, *, force: bool = False, progress: Progress | None = None) -> Reloaded:
+    async def reload(
+        self, *, force: bool = False, progress: StepObserver | None = None
+    ) -> Reloaded:
         """Read the configuration, then the data.
 
         Args:
@@ -89,7 +94,7 @@ class Reloading:
         changed = [key for key in keys(Config) if _leaf(wanted, key) != _leaf(self._in_force, key)]
         applied = tuple(key for key in changed if key.startswith(LIVE))
         restart = tuple(key for key in changed if not key.startswith(LIVE))
-        self.changes = Changes(applied=applied, restart=restart)
+        self.changes = ConfigChanges(applied=applied, restart=restart)
         for warning in warnings:
             self._log.warn("configuration: {warning}", warning=warning)
         if applied:

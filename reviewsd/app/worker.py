@@ -51,7 +51,7 @@ from reviewsd.workers.messages import (
     Ack,
     Alive,
     Begin,
-    Count,
+    CountRequest,
     CountsReport,
     Drain,
     Listen,
@@ -140,7 +140,7 @@ class WorkerProcess:
         self._listeners: list[tuple[str, int]] = []
         self._ended = Expiring()
         self._snapshots: Snapshots | None = None
-        self._tally = Counters()
+        self._counters = Counters()
         self._stack = AsyncExitStack()
         self.code = 0
 
@@ -159,8 +159,8 @@ class WorkerProcess:
             case SnapshotChanged():
                 if self._snapshots is not None:
                     self._snapshots.refresh()
-            case Count():
-                self._tell(CountsReport(order.number, self._tally.counts()))
+            case CountRequest():
+                self._tell(CountsReport(order.number, self._counters.counts()))
             case Ping():
                 self._tell(Alive(os.getpid()))
             case Drain():
@@ -195,15 +195,15 @@ class WorkerProcess:
             await deferLater(reactor, _FIRST_LOOK_SECONDS)
             snapshots.refresh()
         self._snapshots = snapshots
-        tasks, asked, tally = TaskSet(), TaskSet(), self._tally
+        tasks, requests, counters = TaskSet(), TaskSet(), self._counters
         replies = build_replies(config)
-        workload = build_workload(reactor, config, tally)
-        mcp = build_mcp(config, os.environ, snapshots, self, replies, workload, asked, tally)
-        reads = build_reads(snapshots, replies, workload, tally)
+        workload = build_workload(reactor, config, counters)
+        mcp = build_mcp(config, os.environ, snapshots, self, replies, workload, requests, counters)
+        reads = build_reads(snapshots, replies, workload, counters)
         server = build_public(reactor, config, snapshots, reads, None, mcp, self._giver)
-        tally.include(server.counts)
+        counters.include(server.counts)
         self._stack.push_async_callback(tasks.stop)
-        self._stack.push_async_callback(asked.stop)
+        self._stack.push_async_callback(requests.stop)
         self._stack.push_async_callback(server.drain)
         for endpoint, descriptor in self._listeners:
             factory = factory_for(endpoint, server)
@@ -234,8 +234,8 @@ class WorkerProcess:
         self._ended.add(sessions)
         self._ended.forget(int(time.time() * 1000))
 
-    def _tell(self, told: WorkerMessage, descriptor: int | None = None) -> None:
-        self._link.send(encode(told), descriptor)
+    def _tell(self, message: WorkerMessage, descriptor: int | None = None) -> None:
+        self._link.send(encode(message), descriptor)
 
     def _failed(self, failure: Failure) -> None:
         """The start has failed: the main process learns it from the end of the link."""

@@ -1,26 +1,10 @@
 """Why a configuration cannot be used: for people as lines, for programs as values."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from reviewsd.config import yaml_source
+from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.domain.diagnostics import rendered
 from reviewsd.domain.findings import MAX_FINDINGS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigProblem:
-    """One thing wrong with the configuration; no part of it shows a password."""
-
-    file: str
-    """The file, or ``environment``."""
-    line: int | None = None
-    column: int | None = None
-    """Both count from 1, the column in characters; None where there is no place."""
-    path: str = ""
-    """The dotted key, or the variable; empty when it is the file itself."""
-    reason: str
-    lines: tuple[str, ...]
-    """Ready to print: place, key and reason, then the source line and a caret where they help."""
 
 
 class ConfigError(Exception):
@@ -32,7 +16,7 @@ class ConfigError(Exception):
         lines: What to print, ready and in order.
     """
 
-    def __init__(self, problems: Sequence[ConfigProblem]) -> None:
+    def __init__(self, problems: Sequence[Diagnostic]) -> None:
         self.problems = tuple(problems[:MAX_FINDINGS])
         self.total = len(problems)
         rest = self.total - len(self.problems)
@@ -41,20 +25,11 @@ class ConfigError(Exception):
         super().__init__("\n".join(self.lines))
 
 
-def in_document(
-    document: yaml_source.Document, file: str, fault: yaml_source.Fault
-) -> ConfigProblem:
-    """A problem at its place in a file."""
-    return ConfigProblem(
-        file=file,
-        line=fault.mark.line,
-        column=fault.mark.column,
-        path=yaml_source.dotted(fault.path),
-        reason=yaml_source.masked(fault.reason),
-        lines=tuple(document.render(file, fault)),
-    )
+def by_place(found: Diagnostic) -> tuple[int, int]:
+    """What sorts the faults of a file."""
+    return found.line or 0, found.column or 0
 
 
-def of_file(file: str, reason: str) -> ConfigProblem:
+def of_file(file: str, reason: str) -> Diagnostic:
     """A problem of a file as a whole."""
-    return ConfigProblem(file=file, reason=reason, lines=(f"{file}: {reason}",))
+    return rendered(Diagnostic(file=file, reason=reason))

@@ -15,9 +15,11 @@ from pathlib import Path
 
 import msgspec
 
+from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.config import syntax, yaml_source
-from reviewsd.config.errors import ConfigError, ConfigProblem, in_document, of_file
-from reviewsd.config.schema import Config, Lease, Text, keys
+from reviewsd.config.errors import ConfigError, by_place, of_file
+from reviewsd.config.schema import Config, Lease, NonEmptyText, keys
+from reviewsd.domain.diagnostics import rendered
 from reviewsd.domain.findings import explain, nearest
 
 PLACES = (Path("/etc/reviewsd/reviewsd.yaml"), Path("reviewsd.yaml"))
@@ -101,7 +103,7 @@ def find(path: Path | None, environ: Mapping[str, str], places: Sequence[Path] =
     looked = ", ".join(str(place) for place in places)
     reason = f"no configuration found: no --config, no ${_FILE_VARIABLE}, and none of {looked}"
     remedy = "write one: reviewsctl init; or try: reviewsd --demo"
-    raise ConfigError([ConfigProblem(file="", reason=reason, lines=(reason, remedy))])
+    raise ConfigError([Diagnostic(file="", reason=reason, lines=(reason, remedy))])
 
 
 def _trusted(environ: Mapping[str, str]) -> set[int]:
@@ -134,7 +136,7 @@ def examine(
     """
     file = find(path, environ, places)
     data, warnings = _read(file)
-    document = yaml_source.read(data)
+    document = yaml_source.read(data, str(file))
     tree = {} if document.value is None else document.value
     broken = set(document.broken)
     overrides, problems = _override(tree, environ, broken)
@@ -149,8 +151,7 @@ def examine(
             faults.append(document.fault(where, reason, at_key=reason.startswith("unknown key")))
         else:
             problems.append(_of_environment(variable, where, reason))
-    faults.sort(key=lambda fault: fault.mark)
-    problems[:0] = [in_document(document, str(file), fault) for fault in faults]
+    problems[:0] = sorted(faults, key=by_place)
     if problems:
         raise ConfigError(problems)
     config = msgspec.convert(tree, Config)
@@ -181,7 +182,7 @@ def _read(file: Path) -> tuple[bytes, tuple[str, ...]]:
 
 def _override(
     tree: object, environ: Mapping[str, str], broken: set[str]
-) -> tuple[dict[str, str], list[ConfigProblem]]:
+) -> tuple[dict[str, str], list[Diagnostic]]:
     """Put the values of environment variables into the tree.
 
     Returns:
@@ -189,7 +190,7 @@ def _override(
         those that have no value are added to ``broken``.
     """
     overrides: dict[str, str] = {}
-    faults: list[ConfigProblem] = []
+    faults: list[Diagnostic] = []
     known = {_PREFIX + key.replace(".", "__").upper(): key for key in keys(Config)}
     for variable in sorted(environ):
         if not variable.startswith(_PREFIX) or variable == _FILE_VARIABLE:
@@ -216,10 +217,9 @@ def _override(
     return overrides, faults
 
 
-def _of_environment(variable: str, path: str, reason: str) -> ConfigProblem:
+def _of_environment(variable: str, path: str, reason: str) -> Diagnostic:
     said = yaml_source.masked(": ".join(filter(None, (yaml_source.dotted(path), reason))))
-    line = f"environment: {variable}: {said}"
-    return ConfigProblem(file="environment", path=variable, reason=said, lines=(line,))
+    return rendered(Diagnostic(file="environment", path=variable, reason=said))
 
 
 def _inside(path: str, outer: str) -> bool:
@@ -246,7 +246,7 @@ def _place(tree: dict[str, object], folder: Path) -> Iterator[tuple[str, str]]:
     """Make paths absolute, from the configuration's folder."""
     for key in _PATHS:
         if key in tree:
-            faults = list(explain(tree[key], Text, f"$.{key}"))
+            faults = list(explain(tree[key], NonEmptyText, f"$.{key}"))
             yield from faults
             tree[key] = folder if faults else folder / str(tree[key])
     for section, key in (key.rsplit(".", 1) for key in _OPTIONAL_PATHS):

@@ -19,13 +19,13 @@ _END = r"(?![\s\S])"  # "$" alone would match before a final newline
 SQLITE = "sqlite"
 """``hub.store``: a file in the state directory."""
 
-Text = Annotated[str, Meta(min_length=1)]
+NonEmptyText = Annotated[str, Meta(min_length=1)]
 Age = Annotated[int, Meta(ge=0, le=31_536_000)]
 LeaseTime = Annotated[int, Meta(ge=1, le=2_592_000)]
 RetryDelay = Annotated[float, Meta(ge=0, le=86_400)]
 Timeout = Annotated[float, Meta(ge=0.1, le=60)]
 """Of a request to a callback; below the 90 s for which a delivery is claimed (D5)."""
-Timestamp = Annotated[
+ExpiryTime = Annotated[
     datetime.datetime,
     Meta(tz=True, extra={"expected": 'a time such as "2027-06-30T00:00:00Z"'}),
 ]
@@ -106,7 +106,7 @@ class Verification(_Section, frozen=True, kw_only=True):
     per_address: Annotated[int, Meta(ge=1, le=1024)] = 16
 
 
-class Limits(_Section, frozen=True, kw_only=True):
+class HubLimitsConfig(_Section, frozen=True, kw_only=True):
     """What an open hub takes on (H1-H8)."""
 
     requests_per_minute: Annotated[int, Meta(ge=1, le=1_000_000)] = 120
@@ -124,7 +124,7 @@ class Callbacks(_Section, frozen=True, kw_only=True):
     """Which callbacks are reached, and how much each may cost (E3, E7 to E10, E12)."""
 
     allow_networks: tuple[str, ...] = ()
-    ca_file: Text | None = None
+    ca_file: NonEmptyText | None = None
     ports: tuple[str, ...] = ("443", "1024-65535")
     nat64_prefixes: tuple[str, ...] = ()
     dns_timeout: Timeout = 5.0
@@ -135,7 +135,7 @@ class Callbacks(_Section, frozen=True, kw_only=True):
     """Of a connection; below the 90 s for which a delivery is claimed (D5)."""
 
 
-class Hub(_Section, frozen=True, kw_only=True):
+class HubConfig(_Section, frozen=True, kw_only=True):
     """The WebSub hub."""
 
     store: str = SQLITE
@@ -146,7 +146,7 @@ class Hub(_Section, frozen=True, kw_only=True):
     lease: Lease = Lease()
     delivery: Deliveries = Deliveries()
     verification: Verification = Verification()
-    limits: Limits = Limits()
+    limits: HubLimitsConfig = HubLimitsConfig()
     callbacks: Callbacks = Callbacks()
 
     @property
@@ -155,7 +155,7 @@ class Hub(_Section, frozen=True, kw_only=True):
         return self.store != SQLITE
 
 
-Patience = Annotated[float, Meta(ge=0.1, le=3600)]
+PatienceSeconds = Annotated[float, Meta(ge=0.1, le=3600)]
 """Of the service with a client."""
 
 
@@ -165,7 +165,7 @@ class MaxBody(_Section, frozen=True, kw_only=True):
     mcp: Annotated[int, Meta(ge=1024, le=2**24)] = 65_536
 
 
-class ReadLimit(_Section, frozen=True, kw_only=True):
+class ReadLimitConfig(_Section, frozen=True, kw_only=True):
     """How often one client network may read (S14)."""
 
     per_second: Annotated[float, Meta(ge=0, le=1_000_000)] = 0.0
@@ -174,7 +174,7 @@ class ReadLimit(_Section, frozen=True, kw_only=True):
     """Documents that it may have at most."""
 
 
-class Server(_Section, frozen=True, kw_only=True):
+class ServerConfig(_Section, frozen=True, kw_only=True):
     """The public listeners."""
 
     allowed_hosts: tuple[str, ...] = ()
@@ -182,11 +182,11 @@ class Server(_Section, frozen=True, kw_only=True):
     trusted_proxies: tuple[str, ...] = ("127.0.0.0/8", "::1/128")
     """Who may say by X-Forwarded-For where a request comes from (S6)."""
     max_body: MaxBody = MaxBody()
-    header_deadline: Patience = 10.0
+    header_deadline: PatienceSeconds = 10.0
     """From a request's first byte to the end of its header (S1)."""
-    body_deadline: Patience = 20.0
+    body_deadline: PatienceSeconds = 20.0
     """From there to the end of its body."""
-    idle: Patience = 60.0
+    idle: PatienceSeconds = 60.0
     """Between two requests of a connection."""
     requests_per_connection: Annotated[int, Meta(ge=1, le=1_000_000_000)] = 1_000
     max_connections: Annotated[int, Meta(ge=16, le=1_000_000)] = 4_096
@@ -194,7 +194,7 @@ class Server(_Section, frozen=True, kw_only=True):
     """Connections of one client network (S4)."""
     min_drain_rate: Annotated[int, Meta(ge=0, le=2**30)] = 8_192
     """Bytes a second that a client must take of an answer, over 10 s (S5)."""
-    read_limit: ReadLimit = ReadLimit()
+    read_limit: ReadLimitConfig = ReadLimitConfig()
     fast_lane: bool = True
     """Whether what can be is answered before Klein."""
     readyz: bool = False
@@ -205,7 +205,7 @@ class Mcp(_Section, frozen=True, kw_only=True):
     """The MCP endpoint (mcp.md)."""
 
     allowed_origins: tuple[str, ...] = ()
-    session_key_file: Text | None = None
+    session_key_file: NonEmptyText | None = None
     session_lifetime: Annotated[int, Meta(ge=1, le=31_536_000)] = 2_592_000
     answer_budget: Annotated[int, Meta(ge=4_000, le=10_000_000)] = 40_000
     """Bytes of a tool's text (mcp.md 5.4)."""
@@ -226,7 +226,7 @@ class Pages(_Section, frozen=True, kw_only=True):
     """The one colour of the pages."""
     jsonld_reviews: bool = True
     """Whether the structured data has ratings and reviews."""
-    templates_dir: Text | None = None
+    templates_dir: NonEmptyText | None = None
     """Where templates are that come before the shipped ones."""
     sitemap_reviews: Literal["all", "none"] | Annotated[int, Meta(ge=0, le=2**31)] = 50_000
     """How many of the newest reviews the sitemap has."""
@@ -236,11 +236,11 @@ class Security(_Section, frozen=True, kw_only=True):
     """What ``/.well-known/security.txt`` says (RFC 9116); without a contact there is none."""
 
     contact: tuple[str, ...] = ()
-    expires: Timestamp | None = None
+    expires: ExpiryTime | None = None
     policy: str | None = None
 
 
-class Metrics(_Section, frozen=True, kw_only=True):
+class MetricsConfig(_Section, frozen=True, kw_only=True):
     """Prometheus metrics outside the admin socket (O9)."""
 
     listen: str | None = None
@@ -258,14 +258,14 @@ class Config(_Section, frozen=True, kw_only=True):
     data: Data = Data()
     cache: Cache = Cache()
     feeds: Feeds = Feeds()
-    server: Server = Server()
-    hub: Hub = Hub()
+    server: ServerConfig = ServerConfig()
+    hub: HubConfig = HubConfig()
     mcp: Mcp = Mcp()
     pages: Pages = Pages()
     crawlers: Literal["all", "no-training", "no-ai", "none"] = "all"
     """Whom ``/robots.txt`` lets in (pages.md 5)."""
     security: Security = Security()
-    metrics: Metrics = Metrics()
+    metrics: MetricsConfig = MetricsConfig()
 
     @property
     def authority(self) -> str:

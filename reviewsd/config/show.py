@@ -7,38 +7,17 @@ this module.
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
-from msgspec import Struct, UnsetType
 
+from reviewsd.api.files import Setting, Shown
 from reviewsd.config.load import Loaded
-from reviewsd.config.schema import Config, Text, keys
+from reviewsd.config.schema import Config, NonEmptyText, keys
 
 _PASSWORD: Final = re.compile(r"(?<=://)([^:/@?]*):[^/@]*@")
 _REQUIRED: Final = frozenset(f.name for f in msgspec.structs.fields(Config) if f.required)
 _PARAMETER: Final = re.compile(r"([?&](?:password|sslpassword)=)[^&]*", re.IGNORECASE)
-
-
-class Setting(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One key of the configuration."""
-
-    key: str
-    value: object
-    """As it is in effect: paths are absolute; a password is ``***``."""
-    default: object | UnsetType = msgspec.UNSET
-    """Left out where there is none."""
-    origin: Literal["file", "environment", "default"]
-    line: int | None = None
-    column: int | None = None
-    variable: str | None = None
-
-
-class Shown(Struct, frozen=True, kw_only=True):
-    """The answer to ``--show-config``."""
-
-    file: str
-    settings: tuple[Setting, ...]
 
 
 def shown(loaded: Loaded) -> Shown:
@@ -50,7 +29,7 @@ def schema() -> dict[str, object]:
     """The JSON Schema of the configuration file."""
     members: list[tuple[str, object] | tuple[str, object, object]] = []
     for each in msgspec.structs.fields(Config):
-        kind = Text if each.type is Path else each.type  # JSON knows no paths
+        kind = NonEmptyText if each.type is Path else each.type  # JSON knows no paths
         default = str(each.default) if isinstance(each.default, Path) else each.default
         members.append((each.name, kind) if each.required else (each.name, kind, default))
     written = msgspec.defstruct("Config", members, kw_only=True, forbid_unknown_fields=True)

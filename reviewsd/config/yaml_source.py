@@ -16,11 +16,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 import yaml
+from msgspec.structs import replace
 
+from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.domain.diagnostics import MAX_LINE, rendered
 from reviewsd.domain.findings import member, show
-from reviewsd.runtime.printing import in_columns
 
-Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | None"
+YamlValue: TypeAlias = "bool | int | float | str | list[YamlValue] | dict[str, YamlValue] | None"
 Loader: TypeAlias = "type[yaml.SafeLoader | yaml.CSafeLoader]"
 
 LOADER: Loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
@@ -31,14 +33,11 @@ MAX_CHARACTERS = 1_048_576
 MAX_DEPTH = 16
 """Levels of nesting; the configuration itself has four."""
 
-_MAX_LINE = 200  # characters; a longer source line is not shown with a finding
-
 _CONTROLS_REFUSED = "must not contain control characters or line breaks"
 
 _BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")  # the line breaks YAML 1.1 counts
 _NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_NOT_TAB = re.compile(r"[^\t]")
 _WORD = re.compile(r"[^\s\"']+")
 _INTEGER = re.compile(r"[-+]?[0-9]{1,18}", re.ASCII)
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", re.ASCII)
@@ -56,36 +55,50 @@ class Mark(NamedTuple):
     column: int
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file's name and lines."""
+
+    file: str
+    lines: list[str]
+
+    def fault(self, mark: Mark, path: str, reason: str, *, shown: bool = True) -> Diagnostic:
+        """What is wrong at a place, rendered; no part of it shows a password.
+
+        Args:
+            mark: The place.
+            path: The JSON path there.
+            reason: What is wrong.
+            shown: Whether the line helps: not where something is missing.
+        """
+        line, column = mark
+        text = self.lines[line - 1] if shown and line <= len(self.lines) else ""
+        found = Diagnostic(
+            file=self.file, line=line, column=column, path=dotted(path), reason=masked(reason)
+        )
+        lines = rendered(found, text if len(text) <= MAX_LINE else "").lines
+        return replace(found, lines=tuple(map(masked, lines)))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
-    """One thing wrong with the file."""
-
-    mark: Mark
-    path: str
-    """JSON path such as ``$.hub.lease.min``; ``$`` when it is the file itself."""
-    reason: str
-    shown: bool = True
-    """Whether the source line helps: not where something is missing, not where it is secret."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class YamlDocument:
     """What a YAML text says, and where."""
 
-    lines: list[str]
-    value: Value = None
+    source: Source
+    value: YamlValue = None
     fatal: bool = False
     """Whether reading stopped at the last fault; then ``value`` says nothing."""
-    faults: list[Fault] = field(default_factory=list)
+    faults: list[Diagnostic] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)
     """Paths whose value could not be taken and is None here; their fault is in ``faults``."""
     keys: dict[str, Mark] = field(default_factory=dict)
     values: dict[str, Mark] = field(default_factory=dict)
 
-    def fault(self, path: str, reason: str, *, at_key: bool = False, shown: bool = True) -> Fault:
-        """A fault of the value at a path, or of its key.
+    def fault(self, path: str, reason: str, *, at_key: bool = False) -> Diagnostic:
+        """What is wrong with the value at a JSON path, or with its key.
 
-        What is not in the file is placed at the start of what should contain it.
+        What is not in the file is placed at the start of what should contain it; that line would
+        not help.
         """
         place = path
         while place and place not in self.values:
@@ -93,19 +106,7 @@ class Document:
         if place == "$" != path:
             place = ""
         mark = (self.keys if at_key else self.values).get(place, Mark(1, 1))
-        return Fault(mark=mark, path=path, reason=reason, shown=shown and place == path)
-
-    def render(self, file: str, fault: Fault) -> list[str]:
-        """A fault as compilers print it: place, key, reason; the line; a caret below the place."""
-        line, column = fault.mark
-        key = dotted(fault.path)
-        head = f"{file}:{line}:{column}: {key}{': ' if key else ''}{fault.reason}"
-        text = self.lines[line - 1] if line <= len(self.lines) else ""
-        if not fault.shown or not text.strip() or len(text) > _MAX_LINE:
-            return [masked(head)]
-        # A tab stays a tab, so that the caret moves with whatever width the terminal gives it.
-        indent = _NOT_TAB.sub(" ", text[: column - 1])
-        return [masked(head), f"{line:>5} | {masked(in_columns(text))}", f"{'':>5} | {indent}^"]
+        return self.source.fault(mark, path, reason, shown=place == path)
 
 
 def dotted(path: str) -> str:
@@ -141,26 +142,27 @@ def scalar(text: str) -> bool | int | float | str | None:
     return text
 
 
-def read(data: bytes, loader: Loader = LOADER) -> Document:
+def read(data: bytes, file: str = "", loader: Loader = LOADER) -> YamlDocument:
     """Read a YAML file; everything wrong with it is in the document's faults.
 
     Args:
         data: UTF-8, with or without a byte order mark.
+        file: Its name, for faults.
         loader: libyaml's where PyYAML was built with it; both give the same values and marks.
     """
     text = data.decode("utf-8-sig", "surrogateescape")  # an undecodable byte stays findable
-    lines = _BREAK.split(text)
-    builder = _Builder(text, loader)
+    source = Source(file, _BREAK.split(text))
+    builder = _Builder(text, source, loader)
     try:
         value = builder.document()
     except _Stop as stop:
-        fault = Fault(mark=stop.mark, path="$", reason=stop.reason)
-        return Document(lines=lines, fatal=True, faults=[*builder.faults, fault])
+        fault = source.fault(stop.mark, "$", stop.reason)
+        return YamlDocument(source=source, fatal=True, faults=[*builder.faults, fault])
     except yaml.YAMLError as error:
-        fault = _syntax_fault(error, lines)
-        return Document(lines=lines, fatal=True, faults=[*builder.faults, fault])
-    return Document(
-        lines=lines,
+        fault = _syntax_fault(error, source)
+        return YamlDocument(source=source, fatal=True, faults=[*builder.faults, fault])
+    return YamlDocument(
+        source=source,
         value=value,
         faults=builder.faults,
         broken=builder.broken,
@@ -169,14 +171,15 @@ def read(data: bytes, loader: Loader = LOADER) -> Document:
     )
 
 
-def read_value(text: str) -> Document:
+def read_value(text: str) -> YamlDocument:
     """Read one value without a file around it: a JSON list or object, else a plain scalar."""
     if text.startswith(("[", "{")):
         return read(text.encode("utf-8", "surrogatepass"))  # JSON is flow YAML
     if has_controls(text):
-        fault = Fault(mark=Mark(1, 1), path="$", reason=_CONTROLS_REFUSED)
-        return Document(lines=[], fatal=True, faults=[fault])
-    return Document(lines=[text], value=scalar(text))
+        source = Source("", [])
+        fault = source.fault(Mark(1, 1), "$", _CONTROLS_REFUSED)
+        return YamlDocument(source=source, fatal=True, faults=[fault])
+    return YamlDocument(source=Source("", [text]), value=scalar(text))
 
 
 class _Stop(Exception):  # noqa: N818 - ends the reading; its fault is what callers see
@@ -191,33 +194,34 @@ class _Stop(Exception):  # noqa: N818 - ends the reading; its fault is what call
 class _Builder:
     """Turns the events of one YAML text into values, places and faults."""
 
-    def __init__(self, text: str, loader: Loader) -> None:
+    def __init__(self, text: str, source: Source, loader: Loader) -> None:
         self._text = text
+        self._source = source
         self._events = yaml.parse(text, Loader=loader)
-        self.faults: list[Fault] = []
+        self.faults: list[Diagnostic] = []
         self.broken: set[str] = set()
         self.keys: dict[str, Mark] = {}
         self.values: dict[str, Mark] = {}
 
-    def document(self) -> Value:
+    def document(self) -> YamlValue:
         """The value of the only document; None when there is none."""
         if len(self._text) > MAX_CHARACTERS:
             raise _Stop(Mark(1, 1), f"expected at most {MAX_CHARACTERS} characters")
         if refused := _NOT_YAML.search(self._text):
             raise _Stop(_mark_of(self._text, refused.start()), _not_yaml(refused.group()))
-        value: Value = None
+        value: YamlValue = None
         documents = 0
         for event in self._events:
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    raise _Stop(_mark(event), "expected one document, got a second one")
+                    raise _Stop(self._mark(event), "expected one document, got a second one")
             elif isinstance(event, yaml.NodeEvent):
                 value = self._node(event, "$", 0)
         return value
 
-    def _node(self, event: yaml.Event, path: str, depth: int) -> Value:
-        self.values[path] = _mark(event)
+    def _node(self, event: yaml.Event, path: str, depth: int) -> YamlValue:
+        self.values[path] = self._mark(event)
         if depth >= MAX_DEPTH:
             raise _Stop(self.values[path], f"expected at most {MAX_DEPTH} levels")
         if isinstance(event, yaml.AliasEvent):
@@ -236,8 +240,8 @@ class _Builder:
             return None
         return scalar(event.value) if event.implicit[0] else event.value
 
-    def _mapping(self, path: str, depth: int) -> dict[str, Value]:
-        mapping: dict[str, Value] = {}
+    def _mapping(self, path: str, depth: int) -> dict[str, YamlValue]:
+        mapping: dict[str, YamlValue] = {}
         while not isinstance(key := next(self._events), yaml.MappingEndEvent):
             if not isinstance(key, yaml.ScalarEvent) or has_controls(key.value):
                 self._fault(key, path, "expected a plain word as key")
@@ -251,12 +255,12 @@ class _Builder:
                 self._fault(key, place, reason)
                 self._skip(next(self._events))
                 continue
-            self.keys[place] = _mark(key)
+            self.keys[place] = self._mark(key)
             mapping[key.value] = self._node(next(self._events), place, depth + 1)
         return mapping
 
-    def _sequence(self, path: str, depth: int) -> list[Value]:
-        items: list[Value] = []
+    def _sequence(self, path: str, depth: int) -> list[YamlValue]:
+        items: list[YamlValue] = []
         while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
             items.append(self._node(event, f"{path}[{len(items)}]", depth + 1))
         return items
@@ -277,13 +281,18 @@ class _Builder:
         self._fault(event, path, reason)
 
     def _fault(self, event: yaml.Event, path: str, reason: str) -> None:
-        self.faults.append(Fault(mark=_mark(event), path=path, reason=reason))
+        self.faults.append(self._source.fault(self._mark(event), path, reason))
+
+    def _mark(self, event: yaml.Event) -> Mark:
+        assert event.start_mark is not None  # noqa: S101 - the stubs allow for hand-made events
+        return _place(event.start_mark.line, event.start_mark.column, self._source.lines)
 
 
-def _mark(event: yaml.Event) -> Mark:
-    mark = event.start_mark
-    assert mark is not None  # noqa: S101 - the stubs allow for hand-made events
-    return Mark(mark.line + 1, mark.column + 1)
+def _place(line: int, column: int, lines: list[str]) -> Mark:
+    """A place in the text; libyaml puts the end of a text without a line break into the next line."""
+    if line >= len(lines):
+        return Mark(len(lines), len(lines[-1]) + 1)
+    return Mark(line + 1, column + 1)
 
 
 def _mark_of(text: str, index: int) -> Mark:
@@ -297,15 +306,13 @@ def _not_yaml(character: str) -> str:
     return f"the character U+{ord(character):04X} is not allowed"
 
 
-def _syntax_fault(error: yaml.YAMLError, lines: list[str]) -> Fault:
+def _syntax_fault(error: yaml.YAMLError, source: Source) -> Diagnostic:
     """A refusal of PyYAML's; the place is where it got stuck."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    place = Mark(mark.line + 1, mark.column + 1) if mark else Mark(1, 1)
-    if place.line > len(lines):  # the end of a text without a final line break
-        place = Mark(len(lines), len(lines[-1]) + 1)
+    place = _place(mark.line, mark.column, source.lines) if mark else Mark(1, 1)
     parts = [getattr(error, "problem", None), getattr(error, "context", None)]
     reason = ", ".join(part for part in parts if part) or "cannot be read"
-    line = lines[place.line - 1]
+    line = source.lines[place.line - 1]
     if line[place.column - 1 : place.column] == "\t":
         reason = "found a tab; indent with spaces"
-    return Fault(mark=place, path="$", reason=f"no valid YAML: {reason}")
+    return source.fault(place, "$", f"no valid YAML: {reason}")

@@ -7,6 +7,7 @@ contract 1.
 
 import datetime
 import re
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,9 +19,9 @@ from msgspec import Raw
 from reviewsd.domain import strict_json
 from reviewsd.domain.findings import member, show
 from reviewsd.domain.insights import Entities, Entity, Insights, PerReview, named
-from reviewsd.domain.json_file import Findings, JsonFile, Kind
+from reviewsd.domain.json_file import Findings, JsonFile, PartType
 from reviewsd.domain.mentions import Spellings
-from reviewsd.domain.records import Records, Text
+from reviewsd.domain.records import Records, RecordText
 from reviewsd.domain.reviews import AggregateRating, Business, Review, Timestamp
 
 REVIEWS_FILE = "reviews.json"
@@ -51,11 +52,15 @@ class InsightsFile:
     typed: Insights
     """All but ``per_review``, which may be as large as the reviews."""
     mentions: Sequence[Mentions | None]
-    """From ``per_review``: by position of the review, None where it names nobody and nothing."""
+    """From ``per_review``: by position of the review, None where it names nobody and nothing. Of made
+    insights only those of the newest reviews, which feeds show."""
     spellings: Spellings
     """From ``per_review``: all that reviews mention."""
     analysed: int
     """Number of entries of ``per_review``."""
+    bounds: "array[int] | None" = None
+    """Of made insights: where the value of each entry begins and ends in ``per_review``, which is in the
+    order of the reviews and without white space."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +79,9 @@ class Dataset:
     insights: InsightsFile | None
 
 
-def load(reviews: Text, insights: Text | None, progress: Progress = lambda *_: None) -> Dataset:
+def load(
+    reviews: RecordText, insights: RecordText | None, progress: Progress = lambda *_: None
+) -> Dataset:
     """Validate both files as one unit.
 
     Args:
@@ -96,18 +103,18 @@ def load(reviews: Text, insights: Text | None, progress: Progress = lambda *_: N
     return replace(dataset, insights=extra)
 
 
-_BUSINESS: Kind[Business] = Kind(Business)
-_REVIEW: Kind[Review] = Kind(Review, identified=True)
-_PER_REVIEW: Kind[PerReview] = Kind(PerReview)
-_ANYTHING: Kind[Raw] = Kind(Raw)
-_LIST: Kind[list[Raw]] = Kind(list[Raw])
-_OTHER_MEMBERS: dict[str, Kind[object]] = {
-    "aggregate_rating": Kind(AggregateRating),
-    "updated_at": Kind(Timestamp | None),
+_BUSINESS: PartType[Business] = PartType(Business)
+_REVIEW: PartType[Review] = PartType(Review, identified=True)
+_PER_REVIEW: PartType[PerReview] = PartType(PerReview)
+_ANYTHING: PartType[Raw] = PartType(Raw)
+_LIST: PartType[list[Raw]] = PartType(list[Raw])
+_OTHER_MEMBERS: dict[str, PartType[object]] = {
+    "aggregate_rating": PartType(AggregateRating),
+    "updated_at": PartType(Timestamp | None),
 }
 
 
-def _load_reviews(file: JsonFile, text: Text, progress: Progress) -> Dataset | None:
+def _load_reviews(file: JsonFile, text: RecordText, progress: Progress) -> Dataset | None:
     parts = file.split(text)
     if parts is None:
         return None
@@ -180,7 +187,7 @@ def _load_records(
 
 
 def _load_insights(
-    file: JsonFile, text: Text, places: Mapping[str, int], progress: Progress
+    file: JsonFile, text: RecordText, places: Mapping[str, int], progress: Progress
 ) -> InsightsFile | None:
     parts = file.split(text)
     if parts is None:
@@ -211,8 +218,8 @@ def _load_insights(
     )
 
 
-_INSIGHTS_MEMBERS: dict[str, Kind[object]] = {
-    name: Kind(kind)
+_INSIGHTS_MEMBERS: dict[str, PartType[object]] = {
+    name: PartType(kind)
     for name, kind in get_type_hints(Insights, include_extras=True).items()
     if name != "per_review"
 }
@@ -286,7 +293,7 @@ def _fits_utc(moment: datetime.datetime) -> bool:
     return True
 
 
-def _end_of(pattern: re.Pattern[bytes], text: Text, start: int) -> int:
+def _end_of(pattern: re.Pattern[bytes], text: RecordText, start: int) -> int:
     """Where a pattern that matches even nothing ends."""
     match = pattern.match(text, start)
     assert match is not None  # noqa: S101  it matches the empty string

@@ -13,32 +13,16 @@ import math
 import types
 import typing
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import msgspec
+
+from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.domain.diagnostics import headline
 
 MAX_FINDINGS = 20
 """Findings shown at once; the rest is counted (data-model.md 5)."""
 
 _MAX_SHOWN = 40  # characters of an offending value; a finding is one line
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One fault of one file."""
-
-    file: str
-    path: str
-    """JSON path such as ``$.reviews[812].rating``; empty when the file itself is the fault."""
-    reason: str
-    review_id: str | None = None
-
-    def __str__(self) -> str:
-        """The finding as one line."""
-        where = f"{self.path}: " if self.path else ""
-        if self.review_id is not None:
-            where = f"{self.path} (id {self.review_id}): "
-        return f"{self.file}: {where}{self.reason}"
 
 
 class DataError(Exception):
@@ -51,7 +35,7 @@ class DataError(Exception):
     """
 
     def __init__(
-        self, findings: tuple[Finding, ...], total: int | None = None, *, exact: bool = True
+        self, findings: tuple[Diagnostic, ...], total: int | None = None, *, exact: bool = True
     ) -> None:
         self.findings = findings[:MAX_FINDINGS]
         self.total = len(findings) if total is None else total
@@ -67,7 +51,7 @@ class DataError(Exception):
 
     def lines(self) -> list[str]:
         """The text form: one line for each finding, then the number of the rest."""
-        lines = [str(finding) for finding in self.findings]
+        lines = [headline(finding) for finding in self.findings]
         if self.total > len(lines):
             least = "" if self.exact else "at least "
             lines.append(f"... and {least}{self.total - len(lines):,} more")

@@ -11,13 +11,13 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
-from reviewsd.domain.reviews import Count, Date, Text, Timestamp
+from reviewsd.domain.reviews import Date, NonNegative, Text, Timestamp
 
 Percent = Annotated[float, Meta(ge=0, le=100)]
 Score = Annotated[float, Meta(ge=-1, le=1)]
 Stars = Annotated[float, Meta(ge=1, le=5)]
 Sentiment = Literal["positive", "neutral", "negative"]
-Month = Annotated[
+YearMonth = Annotated[
     str, Meta(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])(?![\s\S])", extra={"expected": "YYYY-MM"})
 ]
 
@@ -54,10 +54,10 @@ class Entity(Struct, frozen=True, kw_only=True):
     label: Text | None = None
     aliases: tuple[Text, ...] = ()
     """What else it is called; only look-ups read them."""
-    mention_count: Count | UnsetType = UNSET
-    positive_count: Count | UnsetType = UNSET
-    neutral_count: Count | UnsetType = UNSET
-    negative_count: Count | UnsetType = UNSET
+    mention_count: NonNegative | UnsetType = UNSET
+    positive_count: NonNegative | UnsetType = UNSET
+    neutral_count: NonNegative | UnsetType = UNSET
+    negative_count: NonNegative | UnsetType = UNSET
     positive_pct: Percent | UnsetType = UNSET
     score: Score | UnsetType = UNSET
     average_rating: Stars | UnsetType | None = UNSET
@@ -78,8 +78,8 @@ class Entities(Struct, frozen=True, kw_only=True):
 class MonthlySentiment(Struct, frozen=True, kw_only=True):
     """One month of the trend; a month without reviews has null averages."""
 
-    month: Month
-    review_count: Count | UnsetType = UNSET
+    month: YearMonth
+    review_count: NonNegative | UnsetType = UNSET
     average_rating: Stars | UnsetType | None = UNSET
     score: Score | UnsetType | None = UNSET
     positive_pct: Percent | UnsetType | None = UNSET
@@ -127,7 +127,7 @@ class Insights(Struct, frozen=True, kw_only=True):
     version: int = 1
     generated_at: Timestamp | None = None
     model: str = "unknown"
-    review_count: Count | None = None
+    review_count: NonNegative | None = None
     date_range: DateRange = DateRange()
     overall_sentiment: OverallSentiment | UnsetType = UNSET
     aspects: tuple[Text | Entity, ...] = ()

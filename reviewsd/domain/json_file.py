@@ -14,11 +14,12 @@ from typing import Generic, TypeVar
 import msgspec
 from msgspec import Raw
 
+from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.domain import strict_json
-from reviewsd.domain.findings import MAX_FINDINGS, DataError, Finding, explain
-from reviewsd.domain.records import Text
+from reviewsd.domain.findings import MAX_FINDINGS, DataError, explain
+from reviewsd.domain.records import RecordText
 from reviewsd.domain.reviews import ReviewId
-from reviewsd.domain.strict_json import Buffer
+from reviewsd.domain.strict_json import JsonBuffer
 
 _MIB = 1 << 20
 _CONTINUATION = range(0x80, 0xC0)  # bytes within a UTF-8 character, at most three in a row
@@ -34,7 +35,7 @@ class Findings:
     """Keeps the first findings and counts the others."""
 
     def __init__(self) -> None:
-        self._first: list[Finding] = []
+        self._first: list[Diagnostic] = []
         self._total = 0
         self._exact = True
 
@@ -46,7 +47,7 @@ class Findings:
         """Whether no more are kept."""
         return len(self._first) == MAX_FINDINGS
 
-    def add(self, finding: Finding) -> None:
+    def add(self, finding: Diagnostic) -> None:
         """One more fault, explained."""
         self._total += 1
         if not self.full:
@@ -62,7 +63,7 @@ class Findings:
         return DataError(tuple(self._first), self._total, exact=self._exact)
 
 
-class Kind(Generic[T]):
+class PartType(Generic[T]):
     """A type that a part of a file must have, with its decoder.
 
     Args:
@@ -90,14 +91,14 @@ class JsonFile:
 
     def refuse(self, path: str, reason: str, review_id: str | None = None) -> None:
         """Leave a finding."""
-        self._findings.add(Finding(file=self._name, path=path, reason=reason, review_id=review_id))
+        self._findings.add(Diagnostic(file=self._name, path=path, reason=reason, id=review_id))
 
-    def refuse_type(self, path: str, text: Buffer, kind: object) -> None:
+    def refuse_type(self, path: str, text: JsonBuffer, kind: object) -> None:
         """Refuse JSON of another type than this object or array; what it contains does not count."""
         first = _FIRST.match(text)
         self._refuse_all(explain(_loose(text) if first is None else _HOLLOW[first[1]], kind, path))
 
-    def split(self, text: Text) -> tuple[dict[str, Raw], dict[str, int]] | None:
+    def split(self, text: RecordText) -> tuple[dict[str, Raw], dict[str, int]] | None:
         """The members of the file's one object, and where in the file the value of each begins."""
         skipped = len(_BOM) if text[: len(_BOM)] == _BOM else 0
         view = memoryview(text)[skipped:]
@@ -108,8 +109,9 @@ class JsonFile:
             members = strict_json.split(view)
         except strict_json.NotJsonError as error:
             line, column = _line_and_column(view, error.offset)
-            where = f"{self._name}:{line}:{column}"
-            self._findings.add(Finding(file=where, path="", reason=f"invalid JSON: {error.reason}"))
+            reason = f"invalid JSON: {error.reason}"
+            at = Diagnostic(file=self._name, line=line, column=column, reason=reason)
+            self._findings.add(at)
             return None
         except strict_json.UnfitError as unfit:
             self.refuse("$", str(unfit))
@@ -125,7 +127,7 @@ class JsonFile:
             self.refuse("$", str(unfit))
         return members, begins
 
-    def decode(self, raw: Raw, kind: Kind[T], path: str, depth: int = 1) -> T | None:
+    def decode(self, raw: Raw, kind: PartType[T], path: str, depth: int = 1) -> T | None:
         """One part, strict and typed, or None with what is wrong with it."""
         if self._findings.full:
             try:
@@ -162,7 +164,7 @@ class _Identified(msgspec.Struct):
 _identified = msgspec.json.Decoder(_Identified)
 
 
-def _review_id(raw: Raw, kind: Kind[T]) -> str | None:
+def _review_id(raw: Raw, kind: PartType[T]) -> str | None:
     """The id for the findings of a part; only one that is fit to be shown on a line."""
     if not kind.identified:
         return None
@@ -172,7 +174,7 @@ def _review_id(raw: Raw, kind: Kind[T]) -> str | None:
         return None
 
 
-def _loose(raw: Buffer) -> object:
+def _loose(raw: JsonBuffer) -> object:
     """Any JSON, decoded to be explained; msgspec refuses numbers that are too great for it."""
     return json.loads(bytes(raw), parse_int=lambda digits: int(digits[:_MAX_DIGITS]))
 

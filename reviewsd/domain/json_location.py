@@ -10,22 +10,20 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from reviewsd.runtime.printing import in_columns
+from reviewsd.domain.diagnostics import MAX_LINE
 
 MAX_BYTES: Final = 1 << 26
 """Of a larger file no places are told: the pass takes four times as much memory."""
 
-_MAX_LINE: Final = 200  # characters; a longer source line is not shown
 _STEP: Final = re.compile(r'\.(?P<name>[^.\[]+)|\[(?P<index>[0-9]+)\]|\[(?P<quoted>"[^]]*)\]')
 _BLANK: Final = re.compile(r"[ \t\n\r]*")
-_NOT_TAB: Final = re.compile(r"[^\t]")
 _DECODER: Final = json.JSONDecoder()
 
-Step: TypeAlias = str | int
+PathStep: TypeAlias = str | int
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TextLocation:
     """A place in a text; both count from 1, the column in characters."""
 
     line: int
@@ -33,15 +31,8 @@ class Place:
     source: str
     """The line, or nothing where it is too long to be shown."""
 
-    def drawn(self) -> tuple[str, ...]:
-        """The line, and a caret below the place."""
-        if not self.source.strip():
-            return ()
-        indent = _NOT_TAB.sub(" ", self.source[: self.column - 1])
-        return (f"{self.line:>5} | {in_columns(self.source)}", f"{'':>5} | {indent}^")
 
-
-def locate(text: bytes, paths: Collection[str]) -> dict[str, Place]:
+def locate(text: bytes, paths: Collection[str]) -> dict[str, TextLocation]:
     """The places of JSON paths such as ``$.reviews[812].rating``.
 
     What is not there is placed where it is missing: at the object that should have it.
@@ -63,7 +54,7 @@ def locate(text: bytes, paths: Collection[str]) -> dict[str, Place]:
     return {path: _place(content, offset) for path, offset in offsets.items()}
 
 
-def place_at(text: bytes, line: int, column: int) -> Place:
+def place_at(text: bytes, line: int, column: int) -> TextLocation:
     """The place that a parser named by line and byte, both counted from 1."""
     start = 0
     for _ in range(line - 1):
@@ -71,23 +62,23 @@ def place_at(text: bytes, line: int, column: int) -> Place:
     end = text.find(b"\n", start)
     source = text[start : len(text) if end < 0 else end]
     before = source[: column - 1].decode(errors="replace")
-    shown = source.decode(errors="replace").removesuffix("\r") if len(source) <= _MAX_LINE else ""
-    return Place(line, len(before) + 1, shown)
+    shown = source.decode(errors="replace").removesuffix("\r") if len(source) <= MAX_LINE else ""
+    return TextLocation(line, len(before) + 1, shown)
 
 
-def _place(content: str, offset: int) -> Place:
+def _place(content: str, offset: int) -> TextLocation:
     start = content.rfind("\n", 0, offset) + 1
     end = content.find("\n", offset)
     end = len(content) if end < 0 else end
-    source = content[start:end].removesuffix("\r") if end - start <= _MAX_LINE else ""
-    return Place(content.count("\n", 0, offset) + 1, offset - start + 1, source)
+    source = content[start:end].removesuffix("\r") if end - start <= MAX_LINE else ""
+    return TextLocation(content.count("\n", 0, offset) + 1, offset - start + 1, source)
 
 
-def _steps(path: str) -> tuple[Step, ...] | None:
+def _steps(path: str) -> tuple[PathStep, ...] | None:
     """A path taken apart; None when it is none."""
     if not path.startswith("$"):
         return None
-    steps: list[Step] = []
+    steps: list[PathStep] = []
     at = 1
     while at < len(path):
         step = _STEP.match(path, at)
@@ -107,8 +98,8 @@ def _steps(path: str) -> tuple[Step, ...] | None:
 
 
 def _walk(
-    text: str, at: int, here: tuple[Step, ...], wanted: set[tuple[Step, ...]]
-) -> Iterator[tuple[tuple[Step, ...], int]]:
+    text: str, at: int, here: tuple[PathStep, ...], wanted: set[tuple[PathStep, ...]]
+) -> Iterator[tuple[tuple[PathStep, ...], int]]:
     """The places of the wanted steps in the value at an offset."""
     depth = len(here)
     ahead = {steps for steps in wanted if steps[:depth] == here}
@@ -121,7 +112,7 @@ def _walk(
     index = 0
     at = _after_blank(text, at + 1)
     while text[at] != closing:
-        step: Step = index
+        step: PathStep = index
         if closing == "}":
             name, at = _DECODER.raw_decode(text, at)
             step = str(name)

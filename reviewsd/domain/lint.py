@@ -12,10 +12,11 @@ from typing import Final
 import msgspec
 from msgspec import Raw
 
+from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, Progress
-from reviewsd.domain.findings import Finding, member, show
+from reviewsd.domain.findings import member, show
 from reviewsd.domain.lint_insights import insight_doubts
-from reviewsd.domain.reviews import AggregateRating, Business, Distribution, Review
+from reviewsd.domain.reviews import AggregateRating, Business, Distribution, Review, is_blank
 
 STAGE: Final = "comparing"
 """What ``Progress`` is told."""
@@ -40,7 +41,7 @@ _MEMBERS: Final = msgspec.json.Decoder(dict[str, Raw])
 
 def doubts(
     reviews: bytes, dataset: Dataset, today: datetime.date, progress: Progress = lambda *_: None
-) -> Iterator[Finding]:
+) -> Iterator[Diagnostic]:
     """Everything odd, in the order of the files.
 
     Args:
@@ -70,11 +71,11 @@ def mean(dataset: Dataset) -> float | None:
     return (200 * total + count) // (2 * count) / 100 if count else None
 
 
-def _finding(path: str, reason: str, review_id: str | None = None) -> Finding:
-    return Finding(file=REVIEWS_FILE, path=path, reason=reason, review_id=review_id)
+def _finding(path: str, reason: str, review_id: str | None = None) -> Diagnostic:
+    return Diagnostic(file=REVIEWS_FILE, path=path, reason=reason, id=review_id)
 
 
-def _records(text: bytes, today: datetime.date, progress: Progress) -> Iterator[Finding]:
+def _records(text: bytes, today: datetime.date, progress: Progress) -> Iterator[Diagnostic]:
     items = _RECORDS.decode(text).reviews
     first: dict[int, int] = {}
     for index, item in enumerate(items):
@@ -99,6 +100,8 @@ def _record(review: Review, path: str, today: datetime.date) -> Iterator[tuple[s
         yield path, "an example of reviewsctl init; import your reviews, or take it out"
     if _ULID.fullmatch(review.id) is None:
         yield f"{path}.id", f"not a ULID, got {show(review.id)}"
+    if is_blank(review.author):
+        yield f"{path}.author", f"blank, got {show(review.author)}"
     if review.date > today:
         yield f"{path}.date", f"in the future, got {show(review.date.isoformat())}"
     reply = review.owner_reply

@@ -10,8 +10,9 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.domain.dataset import INSIGHTS_FILE, InsightsFile
-from reviewsd.domain.findings import Finding, member, show
+from reviewsd.domain.findings import member, show
 from reviewsd.domain.insights import (
     OPTIONAL,
     AspectMention,
@@ -27,12 +28,12 @@ _KINDS: Final = ("technicians", "services", "problems", "service_areas")
 _ENTRIES: Final = msgspec.json.Decoder(dict[str, PerReview])
 _ROUNDING: Final = 1.5  # three percentages, each rounded
 
-Fault = tuple[str, str]
+InsightsFault = tuple[str, str]
 
 
 def insight_doubts(
     file: InsightsFile, reviews: Collection[str], newest: datetime.date | None
-) -> Iterator[Finding]:
+) -> Iterator[Diagnostic]:
     """Everything odd about the insights.
 
     Args:
@@ -41,12 +42,12 @@ def insight_doubts(
         newest: The day of the newest review.
     """
     for path, reason in _doubts(file, reviews, newest):
-        yield Finding(file=INSIGHTS_FILE, path=path, reason=reason)
+        yield Diagnostic(file=INSIGHTS_FILE, path=path, reason=reason)
 
 
 def _doubts(
     file: InsightsFile, reviews: Collection[str], newest: datetime.date | None
-) -> Iterator[Fault]:
+) -> Iterator[InsightsFault]:
     typed = file.typed
     for name in _REQUIRED:
         if name not in file.members:
@@ -76,7 +77,7 @@ def _lists(typed: Insights) -> dict[str, tuple[str | Entity, ...]]:
 
 def _entities(
     entities: Iterable[str | Entity], path: str, reviews: Collection[str]
-) -> Iterator[Fault]:
+) -> Iterator[InsightsFault]:
     for index, entity in enumerate(entities):
         if isinstance(entity, str):
             continue
@@ -92,7 +93,7 @@ def _sum(*parts: float | UnsetType) -> float:
     return sum(part for part in parts if part is not UNSET)
 
 
-def _nobody(names: Iterable[str], path: str, reviews: Collection[str]) -> Iterator[Fault]:
+def _nobody(names: Iterable[str], path: str, reviews: Collection[str]) -> Iterator[InsightsFault]:
     for index, name in enumerate(names):
         if name not in reviews:
             yield f"{path}[{index}]", f"there is no review {show(name)}"
@@ -102,7 +103,7 @@ def _per_review(
     entries: dict[str, PerReview],
     lists: dict[str, tuple[str | Entity, ...]],
     reviews: Collection[str],
-) -> Iterator[Fault]:
+) -> Iterator[InsightsFault]:
     known = {path: _spellings(entities) for path, entities in lists.items()}
     for review_id, entry in entries.items():
         path = member("$.per_review", review_id)

@@ -5,12 +5,12 @@ hundred things between them.
 """
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import get_args
 
 from reviewsd.domain.insights import AspectMention, PerReview, Sentiment
 
-Posted = Mapping[str, "array[int]"]
+Postings = Mapping[str, "array[int]"]
 """By spelling: the positions of the reviews, in the order of the file."""
 
 _LISTS = ("technicians", "services", "problems", "topics", "service_areas")
@@ -44,6 +44,11 @@ class Spellings:
                 _note(self._aspects, aspect, position)
         if entry.sentiment is not None:
             _note(self.sentiments, entry.sentiment, position)
+
+    @staticmethod
+    def extend(posted: "dict[str, array[int]]", name: str, positions: Iterable[int]) -> None:
+        """Note in one of the lists that these reviews mention a name."""
+        posted.setdefault(name, array("I")).extend(positions)
 
 
 def _note(posted: dict[str, "array[int]"], name: str, position: int) -> None:

@@ -15,7 +15,7 @@ from reviewsd.domain.insights import Entity, slug
 MAX_CANDIDATES = 10
 """Entities that are told of an ambiguous name."""
 
-_MAX_TOLD = 60  # characters of each of them
+_MAX_SHOWN = 60  # characters of each of them
 
 _MAX_NAME = 200  # characters; from here on only equality counts
 
@@ -92,10 +92,12 @@ def _meant(labels: _Labels, exact: Mapping[str, Means]) -> dict[str, Means]:
         if len(found) == 1:
             meant[key] = exact[next(iter(found))]
         else:
-            told = [each for _, each in zip(range(MAX_CANDIDATES), found.values(), strict=False)]
-            meant[key] = Ambiguous(tuple(map(_short, told)))
+            candidates = [
+                each for _, each in zip(range(MAX_CANDIDATES), found.values(), strict=False)
+            ]
+            meant[key] = Ambiguous(tuple(map(_short, candidates)))
     return meant
 
 
 def _short(label: str) -> str:
-    return label if len(label) <= _MAX_TOLD else f"{label[:_MAX_TOLD]}…"
+    return label if len(label) <= _MAX_SHOWN else f"{label[:_MAX_SHOWN]}…"

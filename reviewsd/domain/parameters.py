@@ -10,7 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote_to_bytes
 
-from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, SINCE_DATE, Kind, Parameter
+from reviewsd.domain.search_parameters import (
+    SEARCH_PARAMETERS,
+    SINCE_DATE,
+    ParameterType,
+    SearchParameter,
+)
 from reviewsd.domain.search_query import Cursor, SearchQuery, read_day
 
 
@@ -138,7 +143,7 @@ def read_date(text: str) -> datetime.date:
         raise InvalidParametersError((_not_a_date(SINCE_DATE, text).issue,)) from None
 
 
-def read_value(parameter: Parameter, text: str) -> object:
+def read_value(parameter: SearchParameter, text: str) -> object:
     """Read one value as the query string of a search would have it.
 
     Returns:
@@ -161,8 +166,8 @@ def ambiguous(parameter: str, name: str, candidates: Sequence[str]) -> Issue:
         name: As given.
         candidates: The names of those it fits, or of some of them.
     """
-    told = " or ".join(f'"{each}"' for each in candidates)
-    message = f"{parameter} must name one, got {shown(name)}: say {told}"
+    spellings = " or ".join(f'"{each}"' for each in candidates)
+    message = f"{parameter} must name one, got {shown(name)}: say {spellings}"
     return Issue(
         code="invalid_value",
         path=(parameter,),
@@ -172,7 +177,7 @@ def ambiguous(parameter: str, name: str, candidates: Sequence[str]) -> Issue:
 
 
 class _IssueError(Exception):
-    def __init__(self, parameter: Parameter, code: str, rule: str, **details: object) -> None:
+    def __init__(self, parameter: SearchParameter, code: str, rule: str, **details: object) -> None:
         self.issue = Issue(
             code=code,
             path=(parameter.name,),
@@ -188,7 +193,7 @@ _BROKEN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _MAX_SHOWN = 40  # characters of an offending value in a message
 
 
-def _read_given(parameter: Parameter, given: Sequence[bytes]) -> object:
+def _read_given(parameter: SearchParameter, given: Sequence[bytes]) -> object:
     """The value of one parameter, None where it is absent."""
     if not given:
         return None
@@ -202,7 +207,7 @@ def _read_given(parameter: Parameter, given: Sequence[bytes]) -> object:
     return _read(parameter, _decoded(parameter, given[0]))
 
 
-def _decoded(parameter: Parameter, value: bytes) -> str:
+def _decoded(parameter: SearchParameter, value: bytes) -> str:
     """A value without its escapes."""
     if b"+" in value:
         value = value.replace(b"+", b" ")
@@ -217,24 +222,24 @@ def _decoded(parameter: Parameter, value: bytes) -> str:
         raise _IssueError(parameter, "invalid_format", "must be UTF-8", format="utf-8") from None
 
 
-def _read(parameter: Parameter, text: str) -> object:
+def _read(parameter: SearchParameter, text: str) -> object:
     match parameter.kind:
-        case Kind.INTEGER | Kind.NUMBER:
+        case ParameterType.INTEGER | ParameterType.NUMBER:
             return _read_number(parameter, text)
-        case Kind.DATE:
+        case ParameterType.DATE:
             try:
                 return read_day(text)
             except ValueError:
                 raise _not_a_date(parameter, text) from None
-        case Kind.CURSOR:
+        case ParameterType.CURSOR:
             try:
                 return Cursor.decode(text)
             except ValueError:
                 rule = "must be the next_cursor of an earlier answer; leave it out to start again"
                 raise _IssueError(parameter, "invalid_format", rule, format="cursor") from None
-        case Kind.CHOICE:
+        case ParameterType.CHOICE:
             return _read_choice(parameter, text)
-        case Kind.TEXT:  # pragma: no branch - there is no further kind
+        case ParameterType.TEXT:  # pragma: no branch - there is no further kind
             if text == "":
                 return None
             if parameter.maximum is not None and len(text) > parameter.maximum:
@@ -248,7 +253,7 @@ def _read(parameter: Parameter, text: str) -> object:
             return text
 
 
-def _read_choice(parameter: Parameter, text: str) -> str | None:
+def _read_choice(parameter: SearchParameter, text: str) -> str | None:
     if text == "":
         return None
     if text not in parameter.choices:
@@ -257,8 +262,8 @@ def _read_choice(parameter: Parameter, text: str) -> str | None:
     return text
 
 
-def _read_number(parameter: Parameter, text: str) -> int | float:
-    integer = parameter.kind is Kind.INTEGER
+def _read_number(parameter: SearchParameter, text: str) -> int | float:
+    integer = parameter.kind is ParameterType.INTEGER
     if (_INTEGER if integer else _NUMBER).fullmatch(text) is None:
         wanted = "an integer" if integer else "a number"
         raise _IssueError(
@@ -287,12 +292,12 @@ def _read_number(parameter: Parameter, text: str) -> int | float:
     return int(value) if integer else value
 
 
-def _not_a_date(parameter: Parameter, text: str) -> _IssueError:
+def _not_a_date(parameter: SearchParameter, text: str) -> _IssueError:
     rule = f"must be a date as YYYY-MM-DD, got {shown(text)}"
     return _IssueError(parameter, "invalid_format", rule, format="date")
 
 
-def bounds(parameter: Parameter) -> str:
+def bounds(parameter: SearchParameter) -> str:
     """What numbers are allowed, in words."""
     return f"from {parameter.minimum} to {parameter.maximum}"
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from mmap import mmap
 from typing import NamedTuple, TypeAlias, overload
 
-Text: TypeAlias = bytes | mmap
+RecordText: TypeAlias = bytes | mmap
 """The content of a file, in memory or mapped; a slice of it is bytes."""
 
 
@@ -29,7 +29,7 @@ class Records(Sequence[Record]):
         text: The file.
     """
 
-    def __init__(self, text: Text) -> None:
+    def __init__(self, text: RecordText) -> None:
         self.text = text
         self.days = array("i")
         """Proleptic ordinals of the dates."""

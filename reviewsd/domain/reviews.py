@@ -68,7 +68,7 @@ ReviewId = Annotated[
 """A stable merge key, by convention a ULID; any printable non-blank ASCII is accepted."""
 
 Rating = Annotated[int, Meta(ge=1, le=5)]
-Count = Annotated[int, Meta(ge=0)]
+NonNegative = Annotated[int, Meta(ge=0)]
 
 ClockTime = Annotated[
     str,
@@ -140,11 +140,11 @@ class Distribution(
 ):
     """Number of reviews for each star rating."""
 
-    one: Count | None = None
-    two: Count | None = None
-    three: Count | None = None
-    four: Count | None = None
-    five: Count | None = None
+    one: NonNegative | None = None
+    two: NonNegative | None = None
+    three: NonNegative | None = None
+    four: NonNegative | None = None
+    five: NonNegative | None = None
 
 
 class AggregateRating(Struct, frozen=True, kw_only=True):
@@ -154,10 +154,14 @@ class AggregateRating(Struct, frozen=True, kw_only=True):
         Annotated[float, Meta(ge=0, le=5)] | None,
         Meta(description="Mean of all ratings, two decimals; null without reviews"),
     ] = None
-    review_count: Count | None = None
+    review_count: NonNegative | None = None
     best_rating: int | None = None
     worst_rating: int | None = None
     distribution: Distribution | None = None
+
+
+_MAX_BLANK = 200
+"""Characters of a name that are looked at."""
 
 
 class OwnerReply(Struct, frozen=True, kw_only=True):
@@ -182,3 +186,8 @@ class Review(Struct, frozen=True, kw_only=True, gc=False):
     source_url: Annotated[Url | None, Meta(description="Permalink of the original")] = None
     owner_reply: OwnerReply | None = None
     verified: Annotated[bool, Meta(description="Whether it comes from a verified source")]
+
+
+def is_blank(name: str) -> bool:
+    """Whether nothing of a name can be seen: it has only blanks, and characters that have no shape."""
+    return not any(each.isprintable() and not each.isspace() for each in name[:_MAX_BLANK])

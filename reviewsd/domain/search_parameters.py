@@ -10,7 +10,7 @@ from reviewsd.domain.search_query import LIMIT_DEFAULT, LIMIT_MAX
 QUERY_MAX_LENGTH = 200  # characters; contract 3
 
 
-class Kind(Enum):
+class ParameterType(Enum):
     """How the text of a parameter is read."""
 
     INTEGER = "integer"
@@ -22,11 +22,11 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
+class SearchParameter:
     """One row of the table."""
 
     name: str
-    kind: Kind
+    kind: ParameterType
     description: str
     example: str | float
     minimum: int | None = None
@@ -39,112 +39,112 @@ class Parameter:
 
 
 SEARCH_PARAMETERS = (
-    Parameter(
+    SearchParameter(
         name="rating",
-        kind=Kind.INTEGER,
+        kind=ParameterType.INTEGER,
         minimum=1,
         maximum=5,
         description="Exact star rating to match.",
         example=5,
     ),
-    Parameter(
+    SearchParameter(
         name="min_rating",
-        kind=Kind.NUMBER,
+        kind=ParameterType.NUMBER,
         minimum=1,
         maximum=5,
         description="Minimum star rating, inclusive.",
         example=4,
     ),
-    Parameter(
+    SearchParameter(
         name="max_rating",
-        kind=Kind.NUMBER,
+        kind=ParameterType.NUMBER,
         minimum=1,
         maximum=5,
         description="Maximum star rating, inclusive.",
         example=2,
     ),
-    Parameter(
+    SearchParameter(
         name="since",
-        kind=Kind.DATE,
+        kind=ParameterType.DATE,
         description="Only reviews on or after this date.",
         example="2025-01-31",
     ),
-    Parameter(
+    SearchParameter(
         name="until",
-        kind=Kind.DATE,
+        kind=ParameterType.DATE,
         description="Only reviews on or before this date.",
         example="2025-12-31",
     ),
-    Parameter(
+    SearchParameter(
         name="query",
-        kind=Kind.TEXT,
+        kind=ParameterType.TEXT,
         maximum=QUERY_MAX_LENGTH,
         description="Substring to find in the review text, upper and lower case alike.",
         example="boiler",
     ),
-    Parameter(
+    SearchParameter(
         name="mentions_technician",
-        kind=Kind.TEXT,
+        kind=ParameterType.TEXT,
         description="Name, given name, alias or id of a technician whom it mentions.",
         example="Sam",
     ),
-    Parameter(
+    SearchParameter(
         name="mentions_service",
-        kind=Kind.TEXT,
+        kind=ParameterType.TEXT,
         description="Id, label, alias or first word of a service that it mentions.",
         example="boiler-repair",
     ),
-    Parameter(
+    SearchParameter(
         name="mentions_aspect",
-        kind=Kind.TEXT,
+        kind=ParameterType.TEXT,
         description="Id or label of an aspect that it speaks of.",
         example="pricing",
     ),
-    Parameter(
+    SearchParameter(
         name="mentions_problem",
-        kind=Kind.TEXT,
+        kind=ParameterType.TEXT,
         description="Id or label of a problem that it reports.",
         example="no-callback",
     ),
-    Parameter(
+    SearchParameter(
         name="mentions_topic",
-        kind=Kind.TEXT,
+        kind=ParameterType.TEXT,
         description="Id or label of a topic that it is on.",
         example="boilers",
     ),
-    Parameter(
+    SearchParameter(
         name="mentions_area",
-        kind=Kind.TEXT,
+        kind=ParameterType.TEXT,
         description="Id or label of a service area that it names.",
         example="dover",
     ),
-    Parameter(
+    SearchParameter(
         name="sentiment",
-        kind=Kind.CHOICE,
+        kind=ParameterType.CHOICE,
         choices=get_args(Sentiment),
         description="Of the aspect where mentions_aspect is given, else of the review.",
         example="negative",
     ),
-    Parameter(
+    SearchParameter(
         name="limit",
-        kind=Kind.INTEGER,
+        kind=ParameterType.INTEGER,
         minimum=1,
         maximum=LIMIT_MAX,
         default=LIMIT_DEFAULT,
         description="Maximum number of reviews returned.",
         example=20,
     ),
-    Parameter(
+    SearchParameter(
         name="cursor",
-        kind=Kind.CURSOR,
+        kind=ParameterType.CURSOR,
         description="Where to go on: the next_cursor of the page before. Opaque.",
         example="MjAyNS0wMy0xNC8wMUo5WkszVjVROFIyTjdNNFQ2VzFYMFlBQg",
     ),
 )
 
-SINCE_DATE = Parameter(
+SINCE_DATE = SearchParameter(
     name="date",
-    kind=Kind.DATE,
+    kind=ParameterType.DATE,
     description="Returns the reviews dated on or after this date.",
     example="2025-01-31",
 )

@@ -39,7 +39,7 @@ _name = msgspec.json.Decoder(str)
 
 T = TypeVar("T")
 
-Buffer: TypeAlias = bytes | Raw | memoryview | mmap
+JsonBuffer: TypeAlias = bytes | Raw | memoryview | mmap
 
 
 class NotJsonError(Exception):
@@ -60,7 +60,7 @@ class UnfitError(Exception):
     """The text is JSON, or may be, and is not fit to publish."""
 
 
-def split(text: Buffer) -> dict[str, Raw]:
+def split(text: JsonBuffer) -> dict[str, Raw]:
     """The members of a JSON object, undecoded.
 
     Raises:
@@ -75,7 +75,7 @@ def split(text: Buffer) -> dict[str, Raw]:
         raise
 
 
-def _read(text: Buffer, decoder: msgspec.json.Decoder[T]) -> T:
+def _read(text: JsonBuffer, decoder: msgspec.json.Decoder[T]) -> T:
     try:
         return decoder.decode(text)
     except msgspec.ValidationError:
@@ -91,7 +91,7 @@ def _read(text: Buffer, decoder: msgspec.json.Decoder[T]) -> T:
         raise UnfitError(_TOO_DEEP) from None
 
 
-def walk(text: Buffer, members: Mapping[str, Raw]) -> Iterator[tuple[str, int, int]]:
+def walk(text: JsonBuffer, members: Mapping[str, Raw]) -> Iterator[tuple[str, int, int]]:
     """Name, begin and end of each value of an object that ``split`` took apart.
 
     Raises:

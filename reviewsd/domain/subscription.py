@@ -17,9 +17,10 @@ and whether it still counts, is the store's business (claims); here it does.
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import assert_never
+from typing import Literal, assert_never
 
-from reviewsd.domain.listing import State
+State = Literal["pending verification", "active", "active (renewing)", "removal pending"]
+"""security-and-operations.md 4.3: the labels of a Subscription."""
 
 MAX_FAILURES = 3
 """Consecutive failed deliveries, after which the hub removes a subscription (seed 3, 8)."""
@@ -186,9 +187,9 @@ def step(  # noqa: C901, PLR0912 - the specification's table in its order, a row
     intent = None if subscription is None else subscription.intent
     match event:
         # none | active -> pending verification | renewing | removal pending
-        case SubscriptionRequested(intent=asked):
-            if asked.mode is Mode.SUBSCRIBE or active is not None:
-                intent = asked
+        case SubscriptionRequested(intent=requested):
+            if requested.mode is Mode.SUBSCRIBE or active is not None:
+                intent = requested
         # pending verification -> active; removal pending -> none
         case Confirmed():
             if intent is not None:

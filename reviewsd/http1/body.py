@@ -17,7 +17,7 @@ _MAX_LINE = 256  # bytes of a chunk's size and its extension
 _MAX_TRAILERS = 4_096  # bytes of all of them
 
 
-class Body(Protocol):
+class BodyReader(Protocol):
     """Reads one body."""
 
     size: int
@@ -25,7 +25,7 @@ class Body(Protocol):
     done: bool
     """Whether it is complete."""
 
-    def take(self, data: bytes) -> bytes:
+    def feed(self, data: bytes) -> bytes:
         """Take what belongs to it; returns the rest, which is empty until it is complete.
 
         Raises:
@@ -48,7 +48,7 @@ class Sized:
         self.done = not length
         self._content = bytearray()
 
-    def take(self, data: bytes) -> bytes:
+    def feed(self, data: bytes) -> bytes:
         """Take what belongs to it."""
         part = data[: self._missing]
         self._content += part
@@ -69,13 +69,13 @@ class Chunked:
         self.done = False
         self._content = bytearray()
         self._missing = 0  # bytes of the chunk under way
-        self._held = b""  # of what is no content: a line that is not complete
+        self._pending = b""  # of what is no content: a line that is not complete
         self._ending = False  # whether a chunk's own line end has to come
         self._trailers = -1  # bytes of them, once the last chunk has come
 
-    def take(self, data: bytes) -> bytes:
+    def feed(self, data: bytes) -> bytes:
         """Take what belongs to it."""
-        data, self._held = self._held + data, b""
+        data, self._pending = self._pending + data, b""
         at = 0  # so far it is read: many small chunks must not be copied again for each
         while at < len(data) and not self.done:
             if self._missing:
@@ -99,7 +99,7 @@ class Chunked:
         length = len(data) - data.endswith(b"\r")
         if length > self._room() or b"\n" in data or (self._ending and data != b"\r"):
             raise RefusedError(problems.NOT_HTTP)
-        self._held = data
+        self._pending = data
 
     def _room(self) -> int:
         return _MAX_LINE if self._trailers < 0 else _MAX_TRAILERS - self._trailers

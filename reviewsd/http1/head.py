@@ -4,8 +4,8 @@ One reader for all requests, however they are answered, so there are no two opin
 ends. What is not exactly as the grammar has it is refused: whoever sits in front of us may read it
 differently, and that is what request smuggling lives on.
 
-A client repeats its fields from request to request, byte for byte. So a connection keeps the last
-``Fields``, and passes them on while their bytes are the same.
+All fields are held to the grammar, in one pass over their bytes. Read are only those on which an
+answer depends (``READ``): a proxy sends many others, and different ones with each request.
 """
 
 import re
@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from ipaddress import IPv6Address
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from reviewsd.http1 import problems
 from reviewsd.http1.problems import Problem
@@ -29,15 +28,32 @@ MAX_FIELDS = 500
 ASTERISK = b"*"
 """The path that stands for the whole server, ``OPTIONS *``."""
 
-_TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]"
+TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]"
+"""A character of a name, and"""
+
+VALUE = rb"[\t -~\x80-\xff]"
+"""one of a value, as expressions (RFC 9110 5.5, 5.6.2)."""
+
 _LINE = re.compile(rb"([A-Z]++) ([!-~]++) HTTP/1\.([01])")
-_FIELDS = re.compile(rb"(?:" + _TOKEN + rb"++:[\t -~\x80-\xff]*+\r\n)*+")
+_FIELDS = re.compile(rb"(?:" + TOKEN + rb"++:" + VALUE + rb"*+\r\n)*+")
 _NAME = rb"(?:[0-9A-Za-z._~!$&'()*+,;=-]++|%[0-9A-Fa-f]{2})+"
 _AUTHORITY = re.compile(rb"(?:\[([0-9A-Fa-f:.]+)\]|" + _NAME + rb")(?::[0-9]{0,5})?")
 _ABSOLUTE = re.compile(rb"https?://([^/?#]*+)([^#]*+)", re.IGNORECASE)
-_SIZED = re.compile(rb"^content-length:[\t ]*([0-9]+)[\t ]*\r$", re.IGNORECASE | re.MULTILINE)
 _DIGITS = re.compile(rb"[0-9]{1,16}")
 _OWS = b" \t"
+_SMALL = 4 * MAX_FIELDS  # bytes that cannot have more fields
+
+READ = frozenset(
+    (
+        *(b"host", b"connection", b"content-length", b"transfer-encoding", b"expect"),
+        *(b"accept", b"accept-encoding", b"content-type", b"origin", b"x-forwarded-for"),
+        *(b"if-match", b"if-none-match", b"if-modified-since", b"if-unmodified-since"),
+        *(b"mcp-session-id", b"mcp-protocol-version", b"mcp-method", b"mcp-name"),
+    )
+)
+"""The fields that are read; nobody asks for another one."""
+
+_READ = re.compile(rb"\n((?i:" + b"|".join(sorted(READ)) + rb")):[\t ]*+(" + VALUE + rb"*+)")
 
 _BEFORE = frozenset((b"if-match", b"if-unmodified-since"))
 _CONDITIONS = _BEFORE | {b"if-none-match", b"if-modified-since"}
@@ -51,7 +67,7 @@ class RefusedError(Exception):
         super().__init__(problem.title)
 
 
-class Line(Struct, frozen=True):
+class RequestLine(Struct, frozen=True):
     """A request line."""
 
     method: bytes
@@ -67,10 +83,8 @@ class Line(Struct, frozen=True):
 class Fields(Struct, frozen=True):
     """The header fields of a request, and what they say of its framing."""
 
-    raw: bytes
-    """As received, each with its line end."""
     values: Mapping[bytes, tuple[bytes, ...]]
-    """The values of each name, in lower case, without blanks around them, in their order."""
+    """The values of each name of ``READ``, without blanks around them, in their order."""
     host: bytes | None
     """The Host field, without which there is none but in HTTP/1.0."""
     length: int | None
@@ -83,11 +97,9 @@ class Fields(Struct, frozen=True):
     """Whether there are preconditions."""
     known: bytes | None
     """What If-None-Match says, where it alone decides (RFC 9110 13.2.2)."""
-    sized: tuple[int, int] | None
-    """Where in ``raw`` the digits of Content-Length are; None where there are none."""
 
 
-def read_line(line: bytes) -> Line:
+def read_line(line: bytes) -> RequestLine:
     """A request line, without its end.
 
     Raises:
@@ -103,7 +115,7 @@ def read_line(line: bytes) -> Line:
     path, _, query = target.partition(b"?")
     if method == b"CONNECT" or b"#" in target:
         raise RefusedError(problems.NOT_A_PATH)
-    return Line(method, path, query, authority, minor == b"0")
+    return RequestLine(method, path, query, authority, minor == b"0")
 
 
 def _origin_form(method: bytes, target: bytes) -> tuple[bytes, bytes | None]:
@@ -146,14 +158,12 @@ def read_fields(raw: bytes, *, old: bool) -> Fields:
         raise RefusedError(problems.FIELDS_TOO_LARGE)
     if _FIELDS.fullmatch(raw) is None:
         raise RefusedError(problems.NOT_HTTP)
-    values: dict[bytes, tuple[bytes, ...]] = {}
-    lines = raw.split(b"\r\n")
-    if len(lines) - 1 > MAX_FIELDS:
+    if len(raw) > _SMALL and raw.count(b"\n") > MAX_FIELDS:
         raise RefusedError(problems.FIELDS_TOO_LARGE)
-    for line in lines[:-1]:
-        name, _, value = line.partition(b":")
-        name, value = name.lower(), value.strip(_OWS)
-        values[name] = (*values[name], value) if name in values else (value,)
+    values: dict[bytes, tuple[bytes, ...]] = {}
+    for spelling, value in _READ.findall(b"\n" + raw):
+        name = spelling.lower()
+        values[name] = (*values.get(name, ()), value.rstrip(_OWS))
     hosts = values.get(b"host", ())
     if len(hosts) > 1 or not (hosts or old):
         raise RefusedError(problems.NOT_HTTP)
@@ -161,46 +171,14 @@ def read_fields(raw: bytes, *, old: bool) -> Fields:
         raise RefusedError(problems.NOT_HTTP)
     tags = values.get(b"if-none-match", ())
     return Fields(
-        raw,
         values,
         hosts[0] if hosts else None,
         _length(values, old=old),
-        not old and not _closes(values),
-        b"100-continue" in (value.lower() for value in values.get(b"expect", ())) and not old,
+        not old and not closes(values),
+        not old and _expects(values),
         not _CONDITIONS.isdisjoint(values),
         tags[0] if len(tags) == 1 and _BEFORE.isdisjoint(values) else None,
-        _place_of_length(raw),
     )
-
-
-def resized(fields: Fields, raw: bytes) -> Fields | None:
-    """The fields of a client that repeats itself, but for the length of what it sends.
-
-    Args:
-        fields: Those that it sent before.
-        raw: What it sends now.
-
-    Returns:
-        None where they differ in something else: then they have to be read.
-    """
-    if fields.sized is None:
-        return None
-    begin, end = fields.sized
-    stop = raw.find(b"\r", begin)
-    digits = raw[begin:stop]
-    if (
-        raw[:begin] != fields.raw[:begin]
-        or raw[stop:] != fields.raw[end:]
-        or _DIGITS.fullmatch(digits) is None
-    ):
-        return None
-    values = {**fields.values, b"content-length": (digits,)}
-    return replace(fields, raw=raw, values=values, length=int(digits), sized=(begin, stop))
-
-
-def _place_of_length(raw: bytes) -> tuple[int, int] | None:
-    found = _SIZED.search(raw)
-    return None if found is None else found.span(1)
 
 
 def _length(values: Mapping[bytes, tuple[bytes, ...]], *, old: bool) -> int | None:
@@ -217,7 +195,13 @@ def _length(values: Mapping[bytes, tuple[bytes, ...]], *, old: bool) -> int | No
     return int(lengths[0])
 
 
-def _closes(values: Mapping[bytes, tuple[bytes, ...]]) -> bool:
+def _expects(values: Mapping[bytes, tuple[bytes, ...]]) -> bool:
+    """Whether the client waits for a 100 (RFC 9110 10.1.1)."""
+    given = values.get(b"expect", ())
+    return bool(given) and b"100-continue" in (value.lower() for value in given)
+
+
+def closes(values: Mapping[bytes, tuple[bytes, ...]]) -> bool:
     """Whether ``close`` is a member of Connection (RFC 9110 7.6.1)."""
     given = b",".join(values.get(b"connection", ())).lower()
     return b"close" in given and b"close" in (each.strip(_OWS) for each in given.split(b","))

@@ -26,6 +26,6 @@ PREFLIGHT: Final[tuple[Header, ...]] = (
 """Of answers to a browser that asks before it sends."""
 
 
-def block(headers: Iterable[Header]) -> bytes:
+def encoded(headers: Iterable[Header]) -> bytes:
     """Header fields as they stand in an answer, each with its line end."""
     return b"".join(b"%b: %b\r\n" % header for header in headers)

@@ -1,7 +1,7 @@
 """From the bytes of a connection to whole requests (RFC 9112 2 to 7; S1 to S3). No I/O, no clock.
 
-What has come waits in ``held`` until somebody takes a request out of it; what follows that stays for
-the next. How far the next one has come is told by ``stage``, so that whoever has a clock can give
+What has come waits in ``buffer`` until somebody takes a request out of it; what follows that stays for
+the next. How far the next one has come is told by ``state``, so that whoever has a clock can give
 each part its time.
 """
 
@@ -9,19 +9,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from reviewsd.http1 import problems
-from reviewsd.http1.body import Body, Chunked, Sized
+from reviewsd.http1.body import BodyReader, Chunked, Sized
 from reviewsd.http1.head import (
     MAX_HEAD,
     MAX_LINE,
     Fields,
-    Line,
     RefusedError,
+    RequestLine,
     read_fields,
     read_line,
-    resized,
 )
 from reviewsd.http1.problems import Problem
 from reviewsd.http1.request import Request
+from reviewsd.http1.usual_head import read_usual
 
 NOTHING, HEAD, BODY = range(3)
 """What has begun to come."""
@@ -60,10 +60,10 @@ class RequestParser:
         cap: Callable[[bytes, bytes], Cap],
         diverts: Callable[[bytes, bytes], bool] | None = None,
     ) -> None:
-        self.held = b""
+        self.buffer = b""
         """What has come and is not taken."""
-        self.stage = NOTHING
-        self.line: Line | None = None
+        self.state = NOTHING
+        self.line: RequestLine | None = None
         """Of the request that is coming, as soon as it is known."""
         self._cap_of = cap
         self.client: str | None = None
@@ -72,99 +72,100 @@ class RequestParser:
         """Whether only this machine can have asked."""
         self._diverts = diverts
         self._seen = 0  # bytes of a part of a head that are judged
-        self._fields: Fields | None = None  # the last ones
-        self._body: Body | None = None
+        self._fields: Fields | None = None  # of the request whose body is coming
+        self._body: BodyReader | None = None
         self._cap: Cap | None = None
 
     @property
     def awaited(self) -> bool:
         """Whether the client waits for a 100 before it sends the body."""
         fields = self._fields
-        return self.stage == BODY and not self.held and fields is not None and fields.expects
+        return self.state == BODY and not self.buffer and fields is not None and fields.expects
 
-    def forget(self) -> None:
-        """Keep no fields but those of a request whose body is coming."""
-        if self.stage != BODY:
-            self._fields = None
-
-    def take(self) -> Request | None:
+    def next_request(self) -> Request | None:
         """The next request; None where more of it must come.
 
         Raises:
             RefusedError: What comes is none, or more than may come.
             DivertedError: It is for somebody else.
         """
-        return self._read_body() if self.stage == BODY else self._read_head()
+        return self._read_body() if self.state == BODY else self._read_head()
 
     def _read_head(self) -> Request | None:
-        held = self.held
+        buffer = self.buffer
+        if not self._seen and (usual := read_usual(buffer)) is not None:
+            method, path, query, fields, end = usual
+            if self._diverts is not None and self._diverts(method, path):
+                raise DivertedError
+            self.buffer = buffer[end:]
+            if fields.length != 0:
+                self.line = asked = RequestLine(method, path, query, None, old=False)
+                return self._begin_body(asked, fields)
+            client, loopback, host = self.client, self.loopback, fields.host
+            return Request(method, path, query, fields, b"", False, client, loopback, host)  # noqa: FBT003  in order
         begin = 0
-        if held.startswith(b"\r\n"):
-            begin = len(next(lines for lines in _LEADING if held.startswith(lines)))
-        end = held.find(b"\r\n\r\n", max(begin, self._seen - 3))
+        if buffer.startswith(b"\r\n"):
+            begin = len(next(lines for lines in _LEADING if buffer.startswith(lines)))
+        end = buffer.find(b"\r\n\r\n", max(begin, self._seen - 3))
         if end < 0:
-            self._judge(held, begin)
+            self._judge(buffer, begin)
             return None
-        first = held.find(b"\r\n", begin)
+        first = buffer.find(b"\r\n", begin)
         line = self.line
         if line is None:
             if first - begin > MAX_LINE:
                 raise RefusedError(problems.URI_TOO_LONG)
-            self.line = line = read_line(held[begin:first])
-        raw, fields = held[first + 2 : end + 2], self._fields
-        if fields is None or line.old:
-            self._fields = fields = read_fields(raw, old=line.old)
-        elif raw != fields.raw:
-            self._fields = fields = resized(fields, raw) or read_fields(raw, old=False)
+            self.line = line = read_line(buffer[begin:first])
+        fields = read_fields(buffer[first + 2 : end + 2], old=line.old)
         if self._diverts is not None and self._diverts(line.method, line.path):
-            self.held, self.stage = held[begin:], NOTHING
+            self.buffer, self.state = buffer[begin:], NOTHING
             raise DivertedError
-        self.held = held[end + 4 :]
+        self.buffer = buffer[end + 4 :]
         if fields.length == 0:
             return self._whole(line, fields)
         return self._begin_body(line, fields)
 
-    def _judge(self, held: bytes, begin: int) -> None:
+    def _judge(self, buffer: bytes, begin: int) -> None:
         """Refuse what cannot become a head any more (a carriage return may be half a line end)."""
-        if len(held) - begin <= held.endswith(b"\r"):
+        if len(buffer) - begin <= buffer.endswith(b"\r"):
             return
-        self.stage = HEAD
-        line, end, rest = held[begin:].partition(b"\r\n")
+        self.state = HEAD
+        line, end, rest = buffer[begin:].partition(b"\r\n")
         if len(line) - line.endswith(b"\r") > MAX_LINE:
             raise RefusedError(problems.URI_TOO_LONG)
         if len(rest) - rest.endswith(b"\r") > MAX_HEAD:
             raise RefusedError(problems.FIELDS_TOO_LARGE)
         if end and self.line is None:
             self.line = read_line(line)
-        fresh = held[self._seen - 1 :] if self._seen else held
+        fresh = buffer[self._seen - 1 :] if self._seen else buffer
         known = self._seen > 0 and fresh.startswith(b"\n")
         if fresh.count(b"\n") - known != fresh.count(b"\r\n"):
             raise RefusedError(problems.NOT_HTTP)
-        self._seen = len(held)
+        self._seen = len(buffer)
 
-    def _begin_body(self, line: Line, fields: Fields) -> Request | None:
+    def _begin_body(self, line: RequestLine, fields: Fields) -> Request | None:
         """Read a body, if it may come (S2)."""
         cap, length = self._cap_of(line.method, line.path), fields.length
         if length is None and cap.chunks:
             self._body = Chunked()
         elif length is not None and length <= cap.room:
-            if len(self.held) >= length:
-                body, self.held = self.held[:length], self.held[length:]
+            if len(self.buffer) >= length:
+                body, self.buffer = self.buffer[:length], self.buffer[length:]
                 return self._whole(line, fields, body)
             self._body = Sized(length)
         elif cap.truncates:
             return self._whole(line, fields, truncated=True)
         else:
             raise RefusedError(cap.problem)  # before a client that waits for leave has it
-        self._cap = cap
-        self.stage = BODY
-        return self._read_body() if self.held else None
+        self._cap, self._fields = cap, fields
+        self.state = BODY
+        return self._read_body() if self.buffer else None
 
     def _read_body(self) -> Request | None:
         body, cap, line, fields = self._body, self._cap, self.line, self._fields
         assert body is not None and cap is not None  # noqa: PT018, S101  it has begun
         assert line is not None and fields is not None  # noqa: PT018, S101  before it
-        self.held = body.take(self.held)
+        self.buffer = body.feed(self.buffer)
         if body.size > cap.room:
             if not cap.truncates:
                 raise RefusedError(cap.problem)
@@ -172,10 +173,10 @@ class RequestParser:
         return self._whole(line, fields, body.content()) if body.done else None
 
     def _whole(
-        self, line: Line, fields: Fields, body: bytes = b"", *, truncated: bool = False
+        self, line: RequestLine, fields: Fields, body: bytes = b"", *, truncated: bool = False
     ) -> Request:
-        self.line = self._body = None
-        self.stage, self._seen = NOTHING, 0
+        self.line = self._body = self._fields = None
+        self.state, self._seen = NOTHING, 0
         return Request(
             line.method,
             line.path,

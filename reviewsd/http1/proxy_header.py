@@ -31,7 +31,7 @@ _WIDTHS = {0x11: 4, 0x21: 16}  # bytes of an address, for TCP over IPv4 and IPv6
 _UNNAMED = frozenset({0x00, 0x31})  # unspecified, and UNIX sockets
 
 
-class Header(Struct, frozen=True):
+class ProxyHeader(Struct, frozen=True):
     """What a proxy has said."""
 
     source: tuple[str, int] | None
@@ -40,7 +40,7 @@ class Header(Struct, frozen=True):
     """Bytes of the header."""
 
 
-def read_header(data: bytes) -> Header | None:
+def read_header(data: bytes) -> ProxyHeader | None:
     """The header at the beginning of a connection; None where more of it must come.
 
     Raises:
@@ -52,7 +52,7 @@ def read_header(data: bytes) -> Header | None:
         raise RefusedError(problems.NOT_PROXIED) from error
 
 
-def _read(data: bytes) -> Header | None:
+def _read(data: bytes) -> ProxyHeader | None:
     if data.startswith(_SIGNATURE[: len(data)]):
         return _read_binary(data) if len(data) >= _FIXED else None
     if data.startswith(_WORD[: len(data)]):
@@ -60,7 +60,7 @@ def _read(data: bytes) -> Header | None:
     raise ValueError("neither version")
 
 
-def _read_line(data: bytes) -> Header | None:
+def _read_line(data: bytes) -> ProxyHeader | None:
     """Version 1."""
     end = data.find(b"\r\n", 0, _MAX_LINE)
     if end < 0 and len(data) < _MAX_LINE:
@@ -70,15 +70,15 @@ def _read_line(data: bytes) -> Header | None:
         raise ValueError("no line of version 1")
     family, source, target, *ports = parts.groups()
     if family is None:
-        return Header(None, end + 2)
+        return ProxyHeader(None, end + 2)
     kind = IPv4Address if family == b"TCP4" else IPv6Address
     host, _ = kind(source.decode()), kind(target.decode())
     if max(map(int, ports)) > _MAX_PORT:
         raise ValueError("no port")
-    return Header((str(host), int(ports[0])), end + 2)
+    return ProxyHeader((str(host), int(ports[0])), end + 2)
 
 
-def _read_binary(data: bytes) -> Header | None:
+def _read_binary(data: bytes) -> ProxyHeader | None:
     """Version 2, whose fixed part has come."""
     command, family, length = data[12], data[13], int.from_bytes(data[14:_FIXED], "big")
     size, width = _FIXED + length, _WIDTHS.get(family)
@@ -90,8 +90,8 @@ def _read_binary(data: bytes) -> Header | None:
     if len(data) < size:
         return None
     if nameless or width is None:
-        return Header(None, size)
+        return ProxyHeader(None, size)
     address = data[_FIXED : _FIXED + width]
     port = _FIXED + 2 * width
     host = IPv4Address(address) if width == 4 else IPv6Address(address)  # noqa: PLR2004  bytes
-    return Header((str(host), int.from_bytes(data[port : port + 2], "big")), size)
+    return ProxyHeader((str(host), int.from_bytes(data[port : port + 2], "big")), size)

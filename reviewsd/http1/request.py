@@ -8,7 +8,7 @@ MAX_PREFERENCES = 256
 """Bytes of Accept or Accept-Encoding that are read; browsers send 140. A header has room for thousands
 of ranges, which take 10 microseconds each."""
 
-_NO_FIELDS = Fields(b"", {}, None, 0, True, False, False, None, None)  # noqa: FBT003  in their order
+_NO_FIELDS = Fields({}, None, 0, True, False, False, None)  # noqa: FBT003  in their order
 
 
 METHODS = frozenset(b"GET HEAD OPTIONS POST PUT PATCH DELETE TRACE QUERY".split())
@@ -42,5 +42,8 @@ class Request(Struct, frozen=True):
 
         A server may disregard them (RFC 9110 12.1).
         """
-        lines = self.lines(name)
-        return lines if sum(map(len, lines)) <= MAX_PREFERENCES else ()
+        lines = self.fields.values.get(name)
+        if lines is None:
+            return ()
+        size = len(lines[0]) if len(lines) == 1 else sum(map(len, lines))
+        return lines if size <= MAX_PREFERENCES else ()

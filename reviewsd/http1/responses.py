@@ -13,8 +13,7 @@ from msgspec import Struct
 
 from reviewsd.domain.parameters import Issue
 from reviewsd.http1 import codings, media_types, problems, urls
-from reviewsd.http1.headers import CORS, PREFLIGHT, SECURITY, Header
-from reviewsd.http1.headers import block as fields
+from reviewsd.http1.headers import CORS, PREFLIGHT, SECURITY, Header, encoded
 from reviewsd.http1.preconditions import ConditionResult, Conditions, evaluate, http_date
 from reviewsd.http1.problems import Problem
 from reviewsd.http1.representation import Buffer, Rendered, Representation
@@ -39,7 +38,7 @@ class Response(Struct, frozen=True):
     """The header fields, each with its line end."""
     body: tuple[Buffer, ...] = ()
     """Its parts; also for HEAD, whose answer the channel sends without them."""
-    hold: Callable[[], Callable[[], None]] | None = None
+    reserve: Callable[[], Callable[[], None]] | None = None
     """Where the body is memory that has to be counted: begins that, and returns what ends it."""
 
 
@@ -85,16 +84,16 @@ class Responses:
         hsts = ((b"Strict-Transport-Security", b"max-age=31536000"),)
         secured = (*SECURITY, *(hsts if base_url.startswith("https:") else ()))
         no_store = ((b"Cache-Control", b"no-store"),)
-        self._secured = fields(secured)
-        self._shared = fields((*secured, *CORS))
+        self._secured = encoded(secured)
+        self._shared = encoded((*secured, *CORS))
         self._usual = {
             **dict((*secured, *CORS)),
             b"Cache-Control": cache_control.encode(),
             b"Accept-Ranges": b"none",
         }
-        self._data = fields(self._usual.items())
-        self._unkept = self._secured + fields(no_store)
-        self._plain = self._unkept + fields(((b"Content-Type", b"text/plain; charset=utf-8"),))
+        self._data = encoded(self._usual.items())
+        self._unkept = self._secured + encoded(no_store)
+        self._plain = self._unkept + encoded(((b"Content-Type", b"text/plain; charset=utf-8"),))
         self._origin = base_url.encode()
         self._service_link = f'<{base_url}{urls.OPENAPI}>; rel="service-desc"'.encode()
 
@@ -148,7 +147,7 @@ class Responses:
 
     def _fixed(self, headers: Mapping[bytes, bytes]) -> bytes:
         """The header fields of data, with some that take the place of the usual ones."""
-        return fields({**self._usual, **headers}.items())
+        return encoded({**self._usual, **headers}.items())
 
     def _prepare(self, of: Representation, block: bytes) -> Prepared:
         block += b"ETag: %b\r\n" % of.etag
@@ -380,7 +379,7 @@ class Responses:
 def _reply(
     status: int, usual: bytes, headers: Sequence[Header], body: tuple[Buffer, ...] = ()
 ) -> Response:
-    block = usual + fields(headers)
+    block = usual + encoded(headers)
     if status not in _BODILESS:
         block += b"Content-Length: %d\r\n" % sum(map(len, body))
     return Response(status, block, body)

@@ -12,7 +12,7 @@ from urllib.parse import unquote_to_bytes
 from reviewsd.http1 import urls
 
 
-class Body(Enum):
+class BodyRule(Enum):
     """What may come in the body of a request."""
 
     IGNORED = "read past, so that a POST is answered for what it is"
@@ -30,7 +30,7 @@ class Route:
     """Its name in ``web.answerers``."""
     methods: tuple[str, ...] | None = ("GET",)
     """The methods that are answered, HEAD and OPTIONS aside; None: the answerer decides."""
-    body: Body = Body.IGNORED
+    body: BodyRule = BodyRule.IGNORED
     whole: bool = False
     """Whether the open segment may hold any escapes, those of slashes too: the answerer reads it from
     the path."""
@@ -73,12 +73,12 @@ ROUTES = (
     Route(path=urls.ATOM_FEED, answerer="document", quick=True),
     Route(path=urls.SEARCH, answerer="search", quick=True, example="?query=boiler&min_rating=4"),
     Route(path=f"{urls.SINCE}{{date}}", answerer="since", quick=True, example="2026-01-01"),
-    Route(path=urls.HUB, answerer="hub", methods=None, body=Body.FORM, main_only=None),
+    Route(path=urls.HUB, answerer="hub", methods=None, body=BodyRule.FORM, main_only=None),
     Route(
         path=urls.MCP,
         answerer="mcp",
         methods=None,
-        body=Body.JSON,
+        body=BodyRule.JSON,
         any_host=True,
         main_only=frozenset(("DELETE",)),
     ),

@@ -53,7 +53,7 @@ class Call(Struct, frozen=True, kw_only=True):
     """Bytes of UTF-8 that the text of a list is not to pass."""
 
 
-Steps = Generator[None, None, ToolAnswer]
+ToolSteps = Generator[None, None, ToolAnswer]
 
 
 def answered(structured: bytes) -> ToolAnswer:

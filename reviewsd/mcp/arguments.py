@@ -18,7 +18,7 @@ from reviewsd.domain.parameters import (
     read_value,
     shown,
 )
-from reviewsd.domain.search_parameters import Kind, Parameter
+from reviewsd.domain.search_parameters import ParameterType, SearchParameter
 
 MAX_PROBLEMS = 10
 """Told of one call; the rest is counted."""
@@ -90,7 +90,7 @@ class ArgumentsError(Exception):
 
 def read(
     tool: str,
-    parameters: Sequence[Parameter],
+    parameters: Sequence[SearchParameter],
     required: Sequence[str],
     arguments: bytes,
     order: str = "",
@@ -161,21 +161,21 @@ class _ProblemError(Exception):
 _NULL = Raw(b"null")
 
 
-def _value(parameter: Parameter, raw: Raw) -> object:
+def _value(parameter: SearchParameter, raw: Raw) -> object:
     """One value; None where it is as good as absent."""
     token = bytes(raw)
     if token == b"null":
         return None
     spelled = token.startswith(b'"')
     text = _string.decode(token) if spelled else token.decode()
-    if parameter.kind in {Kind.TEXT, Kind.CHOICE} and not spelled:
+    if parameter.kind in {ParameterType.TEXT, ParameterType.CHOICE} and not spelled:
         raise _ProblemError(f"{parameter.name} must be a string, got {short(text)}")
     try:
         return read_value(parameter, text if spelled else _plain(text))
     except InvalidParametersError as error:
-        if parameter.kind not in {Kind.INTEGER, Kind.NUMBER}:
+        if parameter.kind not in {ParameterType.INTEGER, ParameterType.NUMBER}:
             raise _ProblemError(str(error)) from None
-    wanted = "an integer" if parameter.kind is Kind.INTEGER else "a number"
+    wanted = "an integer" if parameter.kind is ParameterType.INTEGER else "a number"
     got = shown(text) if spelled else short(text)
     raise _ProblemError(f"{parameter.name} must be {wanted} {bounds(parameter)}, got {got}")
 

@@ -12,7 +12,7 @@ from reviewsd.http1.representation import Buffer
 from reviewsd.mcp.answers import (
     KNOWN,
     Call,
-    Steps,
+    ToolSteps,
     answered,
     as_written,
     fitting,
@@ -35,20 +35,20 @@ _MAX_NAME = 40  # characters of a name that are compared
 _STEP = 200  # entries of the FAQ looked through between two yields
 
 
-def get_entity(kind: str, shelf: str, call: Call) -> Steps:
+def get_entity(kind: str, section: str, call: Call) -> ToolSteps:
     """One aspect, technician or service, by id, name or label."""
     yield
-    shelves = call.snapshot.shelves
+    sections = call.snapshot.sections
     ((parameter, name),) = cast("dict[str, str]", call.values).items()
-    row = shelves.find(shelf, name)
+    row = sections.find(section, name)
     if row is not None:
-        return answered(bytes(shelves.fragment(row)))
+        return answered(bytes(sections.fragment(row)))
     if not call.snapshot.manifest.insights:
         return refused(NO_INSIGHTS)
-    found = find_name(call.snapshot.columns, FIELDS[fragments.FILTERS[shelf]], name)
+    found = find_name(call.snapshot.columns, FIELDS[fragments.FILTERS[section]], name)
     if isinstance(found, Ambiguous):
         return refused(f"{call.tool}: {ambiguous(parameter, name, found.candidates).message}.")
-    return refused(f"{call.tool}: {unknown(kind, shelf, name, call.snapshot)}.")
+    return refused(f"{call.tool}: {unknown(kind, section, name, call.snapshot)}.")
 
 
 class _Named(msgspec.Struct):
@@ -61,21 +61,21 @@ class _Named(msgspec.Struct):
 _named = msgspec.json.Decoder(_Named)
 
 
-def unknown(kind: str, shelf: str, name: str, snapshot: Snapshot) -> str:
+def unknown(kind: str, section: str, name: str, snapshot: Snapshot) -> str:
     """What helps where there is no such entity, without a full stop."""
-    shelves = snapshot.shelves
-    rows = shelves.rows(shelf)
-    if shelf not in snapshot.manifest.shelves:
-        return f"{fragments.not_known([shelf])}; use search_reviews with query"
+    sections = snapshot.sections
+    rows = sections.rows(section)
+    if section not in snapshot.manifest.sections:
+        return f"{fragments.not_known([section])}; use search_reviews with query"
     if not rows:
         return f"the insights name no {kind}; use search_reviews with query"
-    decoded = (_named.decode(shelves.fragment(row)) for row in rows[:_COMPARED])
+    decoded = (_named.decode(sections.fragment(row)) for row in rows[:_COMPARED])
     entities = [entity for entity in decoded if len(entity.id) <= _MAX_ID]
     nearest = _nearest(mention_key(name)[:_MAX_NAME], entities)
     hint = "" if nearest is None else f'; the nearest is "{nearest.id}" ({short(nearest.label)})'
     known = ", ".join(entity.id for entity in entities[:KNOWN])
     if len(rows) > KNOWN:
-        known = f'the {KNOWN} most mentioned of {len(rows)}: {known}; get_topics with kind "{shelf}" has all'
+        known = f'the {KNOWN} most mentioned of {len(rows)}: {known}; get_topics with kind "{section}" has all'
     return f"no {kind} is called {quoted(name)}{hint}. Known ids: {known}"
 
 
@@ -117,7 +117,7 @@ class _Page(NamedTuple):
 def _page(call: Call, rows: Sequence[int], most: int) -> _Page:
     """So many of the rows as were asked for, as far as the budget goes."""
     offset = cast("int", call.values.get("offset", 0))
-    found = [call.snapshot.shelves.fragment(row) for row in rows[offset : offset + most]]
+    found = [call.snapshot.sections.fragment(row) for row in rows[offset : offset + most]]
     entries = found[: fitting(found, call.budget)]
     end = offset + len(entries)
     return _Page(
@@ -128,64 +128,64 @@ def _page(call: Call, rows: Sequence[int], most: int) -> _Page:
 
 
 def _noted(call: Call, answer: bytes, *wanted: str) -> bytes:
-    """An answer that says which of the shelves it is made from are not published."""
-    missing = [shelf for shelf in wanted if shelf not in call.snapshot.manifest.shelves]
+    """An answer that says which of the sections it is made from are not published."""
+    missing = [section for section in wanted if section not in call.snapshot.manifest.sections]
     return with_note(answer, fragments.not_known(missing) if missing else "")
 
 
-def get_topics(call: Call) -> Steps:
+def get_topics(call: Call) -> ToolSteps:
     """A page of the topics, or of another kind of what reviews speak of."""
     yield
     if not call.snapshot.manifest.insights:
         return refused(NO_INSIGHTS)
     kind = cast("str", call.values.get("kind", fragments.TOPICS))
     limit = cast("int", call.values.get("limit", LIMIT_DEFAULT))
-    counts, topics, following = _page(call, call.snapshot.shelves.rows(kind), limit)
+    counts, topics, following = _page(call, call.snapshot.sections.rows(kind), limit)
     parts = (kind.encode(), counts, b",".join(topics), following)
     return answered(_noted(call, b'{"kind":"%b",%b,"topics":[%b],%b}' % parts, kind))
 
 
-def get_sentiment_trend(call: Call) -> Steps:
+def get_sentiment_trend(call: Call) -> ToolSteps:
     """The newest months, or those before them, oldest first."""
     yield
     if not call.snapshot.manifest.insights:
         return refused(NO_INSIGHTS)
-    shelves = call.snapshot.shelves
+    sections = call.snapshot.sections
     months = cast("int", call.values.get("months", MONTHS_DEFAULT))
-    counts, newest, following = _page(call, shelves.rows(fragments.MONTHS)[::-1], months)
-    trend = bytes(shelves.joined(shelves.rows(fragments.TREND)))
+    counts, newest, following = _page(call, sections.rows(fragments.MONTHS)[::-1], months)
+    trend = bytes(sections.joined(sections.rows(fragments.TREND)))
     head = b'"trend":%b,' % trend if trend else b""
     parts = (head, counts, b",".join(reversed(newest)), following)
     answer = b'{%b%b,"monthly":[%b],%b}' % parts
     return answered(_noted(call, answer, fragments.TREND, fragments.MONTHS))
 
 
-def get_faq(call: Call) -> Steps:
+def get_faq(call: Call) -> ToolSteps:
     """A page of the questions and answers that have a text in them, or of all."""
     if not call.snapshot.manifest.insights:
         return refused(NO_INSIGHTS)
-    shelves = call.snapshot.shelves
+    sections = call.snapshot.sections
     query = cast("str", call.values.get("query", ""))
     wanted = query.casefold().encode()
     limit = cast("int", call.values.get("limit", LIMIT_DEFAULT))
     found = []
-    texts = shelves.rows(fragments.FAQ_TEXTS)
-    for number, (row, text) in enumerate(zip(shelves.rows(fragments.FAQ), texts, strict=True)):
+    texts = sections.rows(fragments.FAQ_TEXTS)
+    for number, (row, text) in enumerate(zip(sections.rows(fragments.FAQ), texts, strict=True)):
         if number % _STEP == 0:
             yield
-        if wanted in bytes(shelves.fragment(text)):
+        if wanted in bytes(sections.fragment(text)):
             found.append(row)
     counts, faq, following = _page(call, found, limit)
     page = b'{%b,"faq":[%b],%b}' % (counts, b",".join(faq), following)
-    if fragments.FAQ not in call.snapshot.manifest.shelves:
+    if fragments.FAQ not in call.snapshot.manifest.sections:
         return answered(_noted(call, page, fragments.FAQ))
     return answered(page if found else with_note(page, as_written(query or None)))
 
 
-def get_summary(call: Call) -> Steps:
+def get_summary(call: Call) -> ToolSteps:
     """The overview."""
     yield
     if not call.snapshot.manifest.insights:
         return refused(NO_INSIGHTS)
-    shelves = call.snapshot.shelves
-    return answered(bytes(shelves.joined(shelves.rows(fragments.SUMMARY))))
+    sections = call.snapshot.sections
+    return answered(bytes(sections.joined(sections.rows(fragments.SUMMARY))))

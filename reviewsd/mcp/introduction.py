@@ -103,7 +103,7 @@ def _beginning(snapshot: Snapshot) -> str:
             "No insights are published: get_business has the rating, search_reviews finds reviews by"
             " their words, stars and dates; other tools can say nothing."
         )
-    if any(snapshot.shelves.rows(kind) for kind in fragments.KINDS):
+    if any(snapshot.sections.rows(kind) for kind in fragments.KINDS):
         return (
             "Start with get_summary, which also lists the ids and names that other tools take; find"
             " reviews with search_reviews."

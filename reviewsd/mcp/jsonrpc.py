@@ -75,7 +75,7 @@ class JsonRpcResponse(Struct, frozen=True):
 Message = JsonRpcRequest | Notification | JsonRpcResponse
 
 
-class Batch(Struct, frozen=True):
+class JsonRpcBatch(Struct, frozen=True):
     """What came in one array, for ``read_member``: there may be far too many of them."""
 
     members: Sequence[Raw]
@@ -106,7 +106,7 @@ _text = msgspec.json.Decoder(str)
 _encode = msgspec.json.Encoder().encode
 
 
-def read_body(body: bytes) -> Message | Batch:
+def read_body(body: bytes) -> Message | JsonRpcBatch:
     """What was posted.
 
     Raises:
@@ -119,7 +119,7 @@ def read_body(body: bytes) -> Message | Batch:
     except msgspec.ValidationError:  # not an object
         pass
     try:
-        return Batch(_items.decode(body))
+        return JsonRpcBatch(_items.decode(body))
     except msgspec.ValidationError:
         raise JsonRpcError(INVALID_REQUEST, _NO_OBJECT) from None
 

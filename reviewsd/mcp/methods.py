@@ -44,13 +44,13 @@ class Methods:
     Args:
         toolbox: Calls tools.
         introduction: Names the server.
-        tally: Counts calls of tools.
+        counters: Counts calls of tools.
     """
 
-    def __init__(self, toolbox: Toolbox, introduction: Introduction, tally: Counters) -> None:
+    def __init__(self, toolbox: Toolbox, introduction: Introduction, counters: Counters) -> None:
         self._toolbox = toolbox
         self._introduction = introduction
-        self._tally = tally
+        self._counters = counters
 
     def initialize(self, revision: Revision, snapshot: Snapshot) -> Payload:
         """The answer to initialize, when this revision was agreed on."""
@@ -127,7 +127,7 @@ class Methods:
             raise JsonRpcError(INVALID_PARAMS, _UNKNOWN_TOOL)
         answer = yield from self._toolbox.call(name, params.arguments, snapshot)
         result = "refused" if answer.is_error else "answered"
-        self._tally.count("mcp_tool_calls_total", name, result)
+        self._counters.count("mcp_tool_calls_total", name, result)
         content = (b'{"content":[{"type":"text","text":', answer.text, b"}]")
         if answer.structured is None:
             return (*content, b',"isError":%b}' % (b"true" if answer.is_error else b"false"))

@@ -16,18 +16,18 @@ from reviewsd.domain.insights import (
     OverallSentiment,
     PerReview,
 )
-from reviewsd.domain.reviews import AggregateRating, Business, Count, Date, Review, Timestamp
+from reviewsd.domain.reviews import AggregateRating, Business, Date, NonNegative, Review, Timestamp
 from reviewsd.publish import fragments
 from reviewsd.publish.excerpts import Listed
-from reviewsd.publish.fragments import Topic
+from reviewsd.publish.fragments import TopicFragment
 from reviewsd.publish.openapi import schemas
 from reviewsd.publish.openapi.schemas import Json
 
-Matched = Annotated[Count, Meta(description="All that match")]
+Matched = Annotated[NonNegative, Meta(description="All that match")]
 NextCursor = Annotated[str | None, Meta(description="null on the last page")]
 NextOffset = Annotated[int | None, Meta(description="null on the last page")]
-Note = Annotated[str | UnsetType, Meta(description="Why nothing matches")]
-Missing = fragments.Note
+NothingMatches = Annotated[str | UnsetType, Meta(description="Why nothing matches")]
+Missing = fragments.Unknown
 NewestFirst = Annotated[tuple[Listed, ...], Meta(description="Newest first")]
 
 
@@ -43,17 +43,17 @@ class Profile(Struct):
 
     business: Annotated[dict[str, Raw], Meta(description=_PROFILE)]
     aggregate_rating: AggregateRating
-    review_count: Annotated[Count, Meta(description="Reviews in the data set")]
+    review_count: Annotated[NonNegative, Meta(description="Reviews in the data set")]
 
 
-class Found(Struct):
+class FoundReviews(Struct):
     """Of ``search_reviews``."""
 
     matched: Matched
-    returned: Count
+    returned: NonNegative
     reviews: NewestFirst
     next_cursor: NextCursor
-    note: Note = UNSET
+    note: NothingMatches = UNSET
 
 
 class FoundSince(Struct):
@@ -61,7 +61,7 @@ class FoundSince(Struct):
 
     since: Date
     matched: Matched
-    returned: Count
+    returned: NonNegative
     reviews: Annotated[tuple[dict[str, Raw], ...], Meta(description="As search_reviews has them")]
     next_cursor: NextCursor
 
@@ -70,19 +70,19 @@ class Topics(Struct):
     """Of ``get_topics``."""
 
     kind: str
-    matched: Annotated[Count, Meta(description="All of this kind")]
-    returned: Count
-    topics: Annotated[tuple[Topic, ...], Meta(description="Most mentioned first")]
+    matched: Annotated[NonNegative, Meta(description="All of this kind")]
+    returned: NonNegative
+    topics: Annotated[tuple[TopicFragment, ...], Meta(description="Most mentioned first")]
     next_offset: NextOffset
     note: Missing = UNSET
 
 
-class Trend(Struct, kw_only=True):
+class SentimentTrend(Struct, kw_only=True):
     """Of ``get_sentiment_trend``."""
 
     trend: Literal["improving", "stable", "declining"] | UnsetType = UNSET
-    matched: Annotated[Count, Meta(description="All months there are")]
-    returned: Count
+    matched: Annotated[NonNegative, Meta(description="All months there are")]
+    returned: NonNegative
     monthly: Annotated[tuple[MonthlySentiment, ...], Meta(description="Oldest first")]
     next_offset: NextOffset
     note: Missing = UNSET
@@ -92,13 +92,13 @@ class Faq(Struct):
     """Of ``get_faq``."""
 
     matched: Matched
-    returned: Count
+    returned: NonNegative
     faq: tuple[FaqEntry, ...]
     next_offset: NextOffset
-    note: Note = UNSET
+    note: NothingMatches = UNSET
 
 
-Labels = tuple[dict[str, str | float], ...] | UnsetType
+SummaryIndex = tuple[dict[str, str | float], ...] | UnsetType
 """The index of a summary: id, label (of technicians name), mention_count, positive_pct."""
 
 
@@ -111,7 +111,7 @@ class Summary(Struct, kw_only=True):
     summary: str | None
     pull_quote: str | None
     verification_statement: Annotated[str | None, Meta(description="How reviews are collected")]
-    review_count: Annotated[Count | UnsetType, Meta(description="Reviews analysed")] = UNSET
+    review_count: Annotated[NonNegative | UnsetType, Meta(description="Reviews analysed")] = UNSET
     date_range: DateRange
     generated_at: Timestamp | None
     model: str
@@ -119,15 +119,17 @@ class Summary(Struct, kw_only=True):
         UNSET
     )
     overall_sentiment: OverallSentiment | UnsetType = UNSET
-    totals: Annotated[dict[str, Count], Meta(description="How many there are of each list")]
-    aspects: Annotated[Labels, Meta(description=f"{_LABEL}; ids for get_aspect_sentiment")] = UNSET
-    technicians: Annotated[
-        Labels, Meta(description="name instead of label; ids for get_technician")
+    totals: Annotated[dict[str, NonNegative], Meta(description="How many there are of each list")]
+    aspects: Annotated[
+        SummaryIndex, Meta(description=f"{_LABEL}; ids for get_aspect_sentiment")
     ] = UNSET
-    services: Annotated[Labels, Meta(description="As aspects; ids for get_service")] = UNSET
-    problems: Annotated[Labels, Meta(description="As aspects")] = UNSET
-    service_areas: Annotated[Labels, Meta(description="As aspects")] = UNSET
-    topics: Annotated[Labels, Meta(description="As aspects")] = UNSET
+    technicians: Annotated[
+        SummaryIndex, Meta(description="name instead of label; ids for get_technician")
+    ] = UNSET
+    services: Annotated[SummaryIndex, Meta(description="As aspects; ids for get_service")] = UNSET
+    problems: Annotated[SummaryIndex, Meta(description="As aspects")] = UNSET
+    service_areas: Annotated[SummaryIndex, Meta(description="As aspects")] = UNSET
+    topics: Annotated[SummaryIndex, Meta(description="As aspects")] = UNSET
     note: Missing = UNSET
 
 

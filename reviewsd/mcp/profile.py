@@ -8,8 +8,8 @@ from reviewsd.snapshot.snapshots import Snapshot
 
 def head(snapshot: Snapshot) -> dict[str, msgspec.Raw]:
     """``business``, ``aggregate_rating`` and ``review_count`` (the reviews in the data set)."""
-    (row,) = snapshot.shelves.rows(fragments.BUSINESS)
-    return _members.decode(snapshot.shelves.fragment(row))
+    (row,) = snapshot.sections.rows(fragments.BUSINESS)
+    return _members.decode(snapshot.sections.fragment(row))
 
 
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])

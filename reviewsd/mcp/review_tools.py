@@ -10,7 +10,7 @@ from reviewsd.domain.insights import PerReview
 from reviewsd.domain.search_query import LIMIT_MAX, SearchQuery
 from reviewsd.http1 import urls
 from reviewsd.http1.representation import Buffer
-from reviewsd.mcp.answers import ENVELOPE, Call, Steps, answered, as_written, refused, with_note
+from reviewsd.mcp.answers import ENVELOPE, Call, ToolSteps, answered, as_written, refused, with_note
 from reviewsd.mcp.arguments import quoted
 from reviewsd.mcp.insight_tools import unknown
 from reviewsd.publish import documents, excerpts, fragments
@@ -23,26 +23,26 @@ _OF_INSIGHTS = frozenset({*fragments.FILTERS.values(), "sentiment"})
 _FEW = "the filter knows only the reviews that entities list"
 
 
-def get_business(call: Call) -> Steps:
+def get_business(call: Call) -> ToolSteps:
     """The profile, the rating, the number of reviews."""
     yield
-    shelves = call.snapshot.shelves
-    return answered(bytes(shelves.joined(shelves.rows(fragments.BUSINESS))))
+    sections = call.snapshot.sections
+    return answered(bytes(sections.joined(sections.rows(fragments.BUSINESS))))
 
 
-def search_reviews(call: Call) -> Steps:
+def search_reviews(call: Call) -> ToolSteps:
     """A page of the reviews that match: those of HTTP, as excerpts and as far as the budget goes."""
-    asked = [name for name in call.values if name in _OF_INSIGHTS]
-    if asked and not call.snapshot.manifest.insights:
+    filters = [name for name in call.values if name in _OF_INSIGHTS]
+    if filters and not call.snapshot.manifest.insights:
         return refused(
             f"{call.tool}: no insights are published for this business, so it is not known what "
-            f"reviews mention: leave out {', '.join(asked)}, use query."
+            f"reviews mention: leave out {', '.join(filters)}, use query."
         )
     query = SearchQuery(**call.values)  # type: ignore[arg-type]  # each is of its parameter's kind
     return answered((yield from _page(call, query)))
 
 
-def get_reviews_since(call: Call) -> Steps:
+def get_reviews_since(call: Call) -> ToolSteps:
     """A page of the reviews of a day and all later ones."""
     values = dict(call.values)
     since = values.pop("date")
@@ -68,7 +68,7 @@ def _page(call: Call, query: SearchQuery) -> Generator[None, None, bytes]:
     page = documents.search_result(hits.matched, count, records, after)
     if (
         not _OF_INSIGHTS.isdisjoint(call.values)
-        and fragments.PER_REVIEW not in snapshot.manifest.shelves
+        and fragments.PER_REVIEW not in snapshot.manifest.sections
     ):
         return with_note(page, f"{fragments.not_known([fragments.PER_REVIEW])}; {_FEW}")
     return page if hits.matched else with_note(page, _note(call, query))
@@ -78,15 +78,15 @@ def _note(call: Call, query: SearchQuery) -> str:
     """Why nothing matches, where that can be told without a guess."""
     if query.since is not None and query.until is not None and query.since > query.until:
         return "since is after until"
-    for shelf, parameter in fragments.FILTERS.items():
+    for section, parameter in fragments.FILTERS.items():
         name = cast("str | None", call.values.get(parameter))
         columns = call.snapshot.columns
         if name is not None and find_name(columns, FIELDS[parameter], name) is None:
-            return unknown(parameter.removeprefix("mentions_"), shelf, name, call.snapshot)
+            return unknown(parameter.removeprefix("mentions_"), section, name, call.snapshot)
     return as_written(query.query)
 
 
-def get_review(call: Call) -> Steps:
+def get_review(call: Call) -> ToolSteps:
     """One review, and what the insights say of it."""
     yield
     snapshot = call.snapshot

@@ -49,6 +49,6 @@ BY_NUMBER = {revision.number: revision for revision in HANDSHAKE}
 _BY_NAME = {revision.name: revision for revision in HANDSHAKE}
 
 
-def negotiated(asked: str) -> Revision:
+def negotiated(wanted: str) -> Revision:
     """The revision of a new session: what is asked for, or else the newest (L#version-negotiation)."""
-    return _BY_NAME.get(asked, HANDSHAKE[-1])
+    return _BY_NAME.get(wanted, HANDSHAKE[-1])

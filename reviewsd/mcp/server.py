@@ -19,7 +19,7 @@ from reviewsd.mcp.jsonrpc import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
-    Batch,
+    JsonRpcBatch,
     JsonRpcError,
     JsonRpcRequest,
     Message,
@@ -47,7 +47,7 @@ _NOT_OURS = frozenset((429, 500, 503))
 """Statuses that are no fault of the request."""
 
 
-class Posted(Struct, frozen=True, kw_only=True):
+class McpRequest(Struct, frozen=True, kw_only=True):
     """What counts of an HTTP request; every value of a field, as it came."""
 
     body: bytes = b""
@@ -108,7 +108,7 @@ class AnswerRoom(Protocol):
     def full(self) -> bool:
         """Whether it should not grow any more."""
 
-    def hold(self, parts: Sequence[Buffer]) -> None:
+    def reserve(self, parts: Sequence[Buffer]) -> None:
         """It has grown by these."""
 
     def release(self) -> None:
@@ -132,7 +132,7 @@ class McpServer:
         self._random = random
 
     def post(
-        self, posted: Posted, snapshot: Snapshot, now: float, room: AnswerRoom
+        self, posted: McpRequest, snapshot: Snapshot, now: float, room: AnswerRoom
     ) -> Generator[None, None, McpAnswer]:
         """The answer to a POST, in steps.
 
@@ -160,14 +160,14 @@ class McpServer:
             session = self._session(posted, now)
         except _Refused as refused:
             return McpAnswer(refused.status, (failure(refused.error, _id(message)),))
-        if isinstance(message, Batch):
+        if isinstance(message, JsonRpcBatch):
             return (yield from self._batch(message, session.revision, snapshot, room))
         if not isinstance(message, JsonRpcRequest):
             return ACCEPTED
         body = yield from self._answered(message, params, session.revision, snapshot)
         return McpAnswer(200, body)
 
-    def delete(self, posted: Posted, now: float) -> Session | McpAnswer:
+    def delete(self, posted: McpRequest, now: float) -> Session | McpAnswer:
         """The session that a DELETE ends, or why there is none (2a-8).
 
         Who ends it answers ``ENDED``, or ``NO_ROOM`` where it cannot be remembered.
@@ -182,7 +182,7 @@ class McpServer:
         except _Refused as refused:
             return McpAnswer(refused.status, (failure(refused.error),))
 
-    def fault(self, posted: Posted) -> McpAnswer:
+    def fault(self, posted: McpRequest) -> McpAnswer:
         """The answer when answering failed, which is a fault of ours."""
         try:
             message = read_body(posted.body)
@@ -191,7 +191,7 @@ class McpServer:
         error = JsonRpcError(INTERNAL_ERROR, "Internal error")
         return McpAnswer(500, (failure(error, _id(message)),))
 
-    def _session(self, posted: Posted, now: float) -> Session:
+    def _session(self, posted: McpRequest, now: float) -> Session:
         if not posted.sessions:
             raise _Refused(400, "Mcp-Session-Id is missing; initialize gives one")
         try:
@@ -202,11 +202,11 @@ class McpServer:
     def _initialize(
         self, request: JsonRpcRequest, params: Params, snapshot: Snapshot, now: float
     ) -> McpAnswer:
-        asked = params.protocol_version
-        if asked is None:
+        wanted = params.protocol_version
+        if wanted is None:
             error = JsonRpcError(INVALID_PARAMS, '"protocolVersion" must be a string')
             return McpAnswer(200, (failure(error, request.id),))
-        revision = negotiated(asked)
+        revision = negotiated(wanted)
         token = self._sessions.mint(revision, now, self._random(RANDOM_BYTES))
         payload = self._methods.initialize(revision, snapshot)
         return McpAnswer(200, result(request.id, payload), ((SESSION_ID, token),))
@@ -223,7 +223,7 @@ class McpServer:
         return result(request.id, payload)
 
     def _batch(
-        self, batch: Batch, revision: Revision, snapshot: Snapshot, room: AnswerRoom
+        self, batch: JsonRpcBatch, revision: Revision, snapshot: Snapshot, room: AnswerRoom
     ) -> Generator[None, None, McpAnswer]:
         if not revision.batches:
             return refusal(400, f"Revision {revision.name} has no batches: send one message")
@@ -234,7 +234,7 @@ class McpServer:
             for member in batch.members:
                 body = yield from self._member(member, revision, snapshot, room)
                 if body:
-                    room.hold(body)
+                    room.reserve(body)
                     parts += (b"," if parts else b"[", *body)
                 yield
         finally:
@@ -259,10 +259,14 @@ class McpServer:
         return (yield from self._answered(message, Params(message.params), revision, snapshot))
 
     def _stateless(
-        self, message: Message | Batch, params: Params, posted: Posted, snapshot: Snapshot
+        self,
+        message: Message | JsonRpcBatch,
+        params: Params,
+        posted: McpRequest,
+        snapshot: Snapshot,
     ) -> Generator[None, None, McpAnswer]:
         if not isinstance(message, JsonRpcRequest | Notification):
-            what = "an array" if isinstance(message, Batch) else "a response"
+            what = "an array" if isinstance(message, JsonRpcBatch) else "a response"
             return refusal(400, f"Revision {STATELESS.name} has requests, not {what}")
         try:
             if isinstance(message, Notification):
@@ -276,6 +280,6 @@ class McpServer:
         return McpAnswer(200, result(message.id, payload))
 
 
-def _id(message: Message | Batch) -> bytes | None:
+def _id(message: Message | JsonRpcBatch) -> bytes | None:
     """What an error's id is, where the message has one."""
     return message.id if isinstance(message, JsonRpcRequest) else None

@@ -5,12 +5,12 @@ from functools import partial
 
 from reviewsd.domain.parameters import InvalidParametersError
 from reviewsd.mcp import arguments, insight_tools, review_tools
-from reviewsd.mcp.answers import ANSWER_BUDGET, DEFAULT_BUDGET, Call, Steps, ToolAnswer, refused
+from reviewsd.mcp.answers import ANSWER_BUDGET, DEFAULT_BUDGET, Call, ToolAnswer, ToolSteps, refused
 from reviewsd.mcp.tools import TOOLS
 from reviewsd.publish import fragments
 from reviewsd.snapshot.snapshots import Snapshot
 
-_CALLED: dict[str, Callable[[Call], Steps]] = {
+_CALLED: dict[str, Callable[[Call], ToolSteps]] = {
     "get_business": review_tools.get_business,
     "search_reviews": review_tools.search_reviews,
     "get_aspect_sentiment": partial(insight_tools.get_entity, "aspect", fragments.ASPECTS),

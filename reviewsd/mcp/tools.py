@@ -13,23 +13,23 @@ from reviewsd.domain.search_parameters import (
     QUERY_MAX_LENGTH,
     SEARCH_PARAMETERS,
     SINCE_DATE,
-    Kind,
-    Parameter,
+    ParameterType,
+    SearchParameter,
 )
 from reviewsd.mcp import outputs
 from reviewsd.publish import fragments
-from reviewsd.publish.fragments import Aspect, Offer, Technician
+from reviewsd.publish.fragments import AspectFragment, Offer, TechnicianFragment
 from reviewsd.publish.openapi.schemas import Json, of_parameter
 
 _LIMIT, _CURSOR = (each for each in SEARCH_PARAMETERS if each.name in {"limit", "cursor"})
 _CURSOR = replace(_CURSOR, example="MjAyNS0wMy0xNC8wMUo5")  # long ones take tokens
 _MANY = replace(_LIMIT, description="Maximum number of entries returned.")
-_TOLD = 1_000
+_SHORT = 1_000
 """Greatest bound of a number that is told in words too: whoever pages comes to no higher one."""
 
-_OFFSET = Parameter(
+_OFFSET = SearchParameter(
     name="offset",
-    kind=Kind.INTEGER,
+    kind=ParameterType.INTEGER,
     minimum=0,
     maximum=1_000_000,
     description="Entries to skip: next_offset of the page before.",
@@ -45,7 +45,7 @@ class Tool:
     title: str
     description: str
     answer: type[Struct]
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[SearchParameter, ...] = ()
     required: tuple[str, ...] = ()
     """Names of the parameters that it cannot do without."""
     order: str = ""
@@ -79,19 +79,19 @@ class Tool:
         }
 
 
-def _property(parameter: Parameter, *, required: bool) -> Json:
+def _property(parameter: SearchParameter, *, required: bool) -> Json:
     """The schema of an argument: the keywords that every client knows, the rest in words."""
     schema = of_parameter(parameter)
     schema.pop("maxLength", None)
     schema.pop("pattern", None)  # not every client can look ahead, and cursors are opaque
-    if required and parameter.kind is Kind.TEXT:
+    if required and parameter.kind is ParameterType.TEXT:
         schema["minLength"] = 1
     match parameter.kind:
-        case Kind.INTEGER | Kind.NUMBER:
+        case ParameterType.INTEGER | ParameterType.NUMBER:
             most = parameter.maximum
-            told = most is not None and most <= _TOLD
-            rule = f"; {parameter.kind.value} {bounds(parameter)}" if told else ""
-        case Kind.DATE:
+            limited = most is not None and most <= _SHORT
+            rule = f"; {parameter.kind.value} {bounds(parameter)}" if limited else ""
+        case ParameterType.DATE:
             rule = "; YYYY-MM-DD"
         case _:
             longest = parameter.maximum
@@ -125,8 +125,10 @@ SEARCH_REVIEWS = Tool(
         "get_aspect_sentiment for figures. Newest first, 20 unless limit says otherwise; pass "
         "next_cursor as cursor for the next page. Without a match it answers matched 0, and why."
     ),
-    answer=outputs.Found,
-    parameters=tuple(_CURSOR if each.kind is Kind.CURSOR else each for each in SEARCH_PARAMETERS),
+    answer=outputs.FoundReviews,
+    parameters=tuple(
+        _CURSOR if each.kind is ParameterType.CURSOR else each for each in SEARCH_PARAMETERS
+    ),
     order="newest first",
 )
 
@@ -140,11 +142,11 @@ GET_ASPECT_SENTIMENT = Tool(
         "get_summary for the list of aspects, search_reviews for texts. An unknown aspect gives "
         "an error that lists the known ids."
     ),
-    answer=Aspect,
+    answer=AspectFragment,
     parameters=(
-        Parameter(
+        SearchParameter(
             name="aspect",
-            kind=Kind.TEXT,
+            kind=ParameterType.TEXT,
             description="Id or label of the aspect.",
             example="punctuality",
         ),
@@ -161,11 +163,11 @@ GET_TECHNICIAN = Tool(
         "search_reviews with what its search_reviews has for the full texts, get_summary for the "
         "list of names. An unknown or ambiguous name gives an error that lists the known ones."
     ),
-    answer=Technician,
+    answer=TechnicianFragment,
     parameters=(
-        Parameter(
+        SearchParameter(
             name="name",
-            kind=Kind.TEXT,
+            kind=ParameterType.TEXT,
             description="Name, given name, alias or id of the technician.",
             example="Sam",
         ),
@@ -185,9 +187,9 @@ GET_SERVICE = Tool(
     ),
     answer=Offer,
     parameters=(
-        Parameter(
+        SearchParameter(
             name="service",
-            kind=Kind.TEXT,
+            kind=ParameterType.TEXT,
             description="Id, label, alias or first word of the service.",
             example="boiler-repair",
         ),
@@ -208,9 +210,9 @@ GET_TOPICS = Tool(
     ),
     answer=outputs.Topics,
     parameters=(
-        Parameter(
+        SearchParameter(
             name="kind",
-            kind=Kind.CHOICE,
+            kind=ParameterType.CHOICE,
             choices=fragments.KINDS,
             default=fragments.TOPICS,
             description="What to list.",
@@ -233,11 +235,11 @@ GET_SENTIMENT_TREND = Tool(
         "default, oldest first; next_offset as offset leads to older ones. What is not known is "
         "left out."
     ),
-    answer=outputs.Trend,
+    answer=outputs.SentimentTrend,
     parameters=(
-        Parameter(
+        SearchParameter(
             name="months",
-            kind=Kind.INTEGER,
+            kind=ParameterType.INTEGER,
             minimum=1,
             maximum=120,
             default=24,
@@ -261,9 +263,9 @@ GET_FAQ = Tool(
     ),
     answer=outputs.Faq,
     parameters=(
-        Parameter(
+        SearchParameter(
             name="query",
-            kind=Kind.TEXT,
+            kind=ParameterType.TEXT,
             maximum=QUERY_MAX_LENGTH,
             description="Substring of the question or answer, upper and lower case alike.",
             example="emergency",
@@ -301,15 +303,15 @@ GET_REVIEW = Tool(
     ),
     answer=outputs.OneReview,
     parameters=(
-        Parameter(
+        SearchParameter(
             name="id",
-            kind=Kind.TEXT,
+            kind=ParameterType.TEXT,
             description="Id of the review.",
             example="01J9ZK3V5Q8R2N7M4T6W1X0YAB",
         ),
-        Parameter(
+        SearchParameter(
             name="text_offset",
-            kind=Kind.INTEGER,
+            kind=ParameterType.INTEGER,
             minimum=0,
             maximum=1_000_000_000,
             description="Where in a long text to go on: next_text_offset of the part before.",

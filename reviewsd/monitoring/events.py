@@ -29,9 +29,9 @@ class Events:
         """The log tells something (``ILogObserver``)."""
         kind = event.get("type")
         if self._listeners and kind in TYPES:
-            told = {"type": kind, **fields(event)}
+            outcome = {"type": kind, **fields(event)}
             for hear in tuple(self._listeners.values()):
-                hear(told)
+                hear(outcome)
 
     def listen(self, hear: Hear) -> Callable[[], None]:
         """Have all outcomes told from now on; returns what ends that."""

@@ -45,7 +45,7 @@ class Health:
         self._probe = probe
         self._lags: deque[float] = deque((0.0,), _REMEMBERED)
         self._next_tick: float | None = None
-        self._asked_at: float | None = None
+        self._probed_at: float | None = None
         self._fault: str | None = None
         self._tasks = TaskSet()
 
@@ -90,14 +90,14 @@ class Health:
         return 0.0 if self._next_tick is None else max(self._clock.seconds() - self._next_tick, 0.0)
 
     def _silence(self) -> float:
-        return 0.0 if self._asked_at is None else self._clock.seconds() - self._asked_at
+        return 0.0 if self._probed_at is None else self._clock.seconds() - self._probed_at
 
     async def _tick(self) -> None:
         self._lags.append(self._overdue())
         self._next_tick = self._clock.seconds() + TICK_SECONDS
 
     async def _ask(self) -> None:
-        self._asked_at = self._clock.seconds()
+        self._probed_at = self._clock.seconds()
         try:
             await self._probe()
         except StoreError as error:
@@ -105,4 +105,4 @@ class Health:
         else:
             self._fault = None
         finally:
-            self._asked_at = None
+            self._probed_at = None

@@ -1,6 +1,6 @@
 """The metrics: what each of them is called, and all of them as Prometheus reads them (O9).
 
-What is counted comes as the summed ``tally.Counts`` of all processes, what is looked at only when
+What is counted comes as the summed ``Counts`` of all processes, what is looked at only when
 somebody asks comes from gauges. Here it gets its names, which are the operator's: alert rules and
 dashboards depend on them.
 """
@@ -32,7 +32,7 @@ CONTENT_TYPE = CONTENT_TYPE_LATEST
 _PREFIX = "reviewsd_"
 _TOOL_NAMES = tuple(tool.name for tool in TOOLS)
 
-Labels = tuple[str, ...]
+LabelValues = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Counted:
 
     name: str
     text: str
-    labels: Labels = ()
+    labels: LabelValues = ()
     values: tuple[tuple[str, ...], ...] = ()
     """Of each label, where all are known: what never happened yet is 0, and not unknown."""
 
@@ -57,7 +57,7 @@ class Gauge:
 
 
 @dataclass(frozen=True, slots=True)
-class Info:
+class InfoMetric:
     """A fact that is no number, as the label of a 1."""
 
     name: str
@@ -138,7 +138,7 @@ LEVELS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hub:
+class HubFigures:
     """What the store says of the hub."""
 
     subscriptions: Mapping[str, int]
@@ -163,9 +163,9 @@ class Metrics:
     def __init__(
         self,
         counts: Callable[[], Awaitable[Counts]],
-        hub: Callable[[], Awaitable[Hub | None]],
+        hub: Callable[[], Awaitable[HubFigures | None]],
         gauges: Sequence[Gauge],
-        infos: Sequence[Info],
+        infos: Sequence[InfoMetric],
     ) -> None:
         self._counts = counts
         self._hub = hub
@@ -199,7 +199,7 @@ class _Ready(Collector):
 
 
 def _counted(counts: Counts) -> Iterator[Metric]:
-    found: dict[str, dict[Labels, float]] = {}
+    found: dict[str, dict[LabelValues, float]] = {}
     for key, number in counts.items():
         name, *values = key.split(" ")
         found.setdefault(name, {})[tuple(values)] = number
@@ -216,9 +216,9 @@ def _counted(counts: Counts) -> Iterator[Metric]:
         yield _gauge(each.name, each.text, found.get(each.name, {}).get((), 0.0))
 
 
-def _histogram(each: Counted, found: Mapping[str, Mapping[Labels, float]]) -> Metric:
+def _histogram(each: Counted, found: Mapping[str, Mapping[LabelValues, float]]) -> Metric:
     histogram = HistogramMetricFamily(_PREFIX + each.name, each.text, labels=each.labels)
-    buckets: dict[Labels, list[tuple[str, float]]] = {}
+    buckets: dict[LabelValues, list[tuple[str, float]]] = {}
     for labels, number in found.get(f"{each.name}_bucket", {}).items():
         buckets.setdefault(labels[:-1], []).append((labels[-1], number))
     for labels, total in sorted(found.get(f"{each.name}_sum", {}).items()):
@@ -234,7 +234,7 @@ def _gauge(name: str, text: str, value: float | None) -> Metric:
     return gauge
 
 
-def _hub(hub: Hub | None) -> Iterator[Metric]:
+def _hub(hub: HubFigures | None) -> Iterator[Metric]:
     subscriptions = GaugeMetricFamily(
         f"{_PREFIX}subscriptions", "Subscriptions, and requests for one.", labels=("state",)
     )
@@ -250,7 +250,7 @@ def _hub(hub: Hub | None) -> Iterator[Metric]:
     yield _gauge("hub_paused", text, None if hub is None else hub.paused)
 
 
-def _info(each: Info) -> Metric:
+def _info(each: InfoMetric) -> Metric:
     facts = each.read()
     info = InfoMetricFamily(_PREFIX + each.name, each.text, labels=())
     info.add_metric((), dict(facts))

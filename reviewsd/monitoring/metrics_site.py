@@ -15,7 +15,7 @@ from reviewsd.runtime.half_closed import HalfClosedChannel
 
 PATH = "/metrics"
 
-Metrics = Callable[[], Awaitable[bytes]]
+MetricsText = Callable[[], Awaitable[bytes]]
 """Makes all metrics of the service, in Prometheus's text format."""
 
 
@@ -30,7 +30,7 @@ class MetricsSite:
     _app = Klein()
     _log = Logger()
 
-    def __init__(self, metrics: Metrics, content_type: str) -> None:
+    def __init__(self, metrics: MetricsText, content_type: str) -> None:
         self._metrics = metrics
         self._content_type = content_type.encode()
 

@@ -16,7 +16,7 @@ SECONDS = 60.0
 
 SESSIONS_ENDED = "mcp_sessions_ended_total"
 
-_TOLD = {
+_PHRASES = {
     "rejected_total": "connections refused, or what came over them",
     "callback_refused_total": "callbacks refused",
     "ratelimited_total": "requests refused by a limit",
@@ -35,14 +35,14 @@ class RejectionSummary:
 
     def __init__(self, counts: Callable[[], Awaitable[Counts]]) -> None:
         self._counts = counts
-        self._told: Counts = {}
+        self._logged: Counts = {}
 
     async def tell(self) -> None:
         """Tell what there was since the last time, if there was anything."""
         counts = await self._counts()
-        new = {key: int(number - self._told.get(key, 0)) for key, number in counts.items()}
-        self._told = counts
-        said = [phrase for name, what in _TOLD.items() if (phrase := _phrase(name, what, new))]
+        new = {key: int(number - self._logged.get(key, 0)) for key, number in counts.items()}
+        self._logged = counts
+        said = [phrase for name, what in _PHRASES.items() if (phrase := _phrase(name, what, new))]
         if said:
             self._log.info("in the last minute: {said}", said="; ".join(said))
 

@@ -4,12 +4,19 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from reviewsd.domain.reviews import OwnerReply, Review
+from reviewsd.domain.reviews import OwnerReply, Review, is_blank
 from reviewsd.http1 import urls
 from reviewsd.pages.environment import printed
 from reviewsd.pages.language import Language
 from reviewsd.pages.naming import initials, source_name
+
+_LONG = 500
+"""Characters of a text on a page of many that is not cut."""
+
+_CUT = 400
+"""Characters of a text that is."""
 
 
 class Reply(Struct, frozen=True):
@@ -49,6 +56,8 @@ class Card(Struct, frozen=True, kw_only=True):
     """Of the original."""
     original: str
     """What leads there is called."""
+    more: str
+    """What leads to the whole review is called; empty where this is the whole."""
 
 
 class Cards:
@@ -74,8 +83,17 @@ class Cards:
         """The cards of some reviews."""
         return [self._card(review) for review in reviews]
 
-    def _card(self, review: Review) -> Card:
-        date, author = self._date(review.date), printed(review.author)
+    def shortened(self, reviews: Iterable[Review]) -> list[Card]:
+        """The same with texts that are cut where they are long."""
+        both = ((review, short(review)) for review in reviews)
+        return [self._card(shown, cut=shown is not review) for review, shown in both]
+
+    def author(self, review: Review) -> str:
+        """Who wrote it; other words where the name is blank."""
+        return self._words("nameless") if is_blank(review.author) else review.author
+
+    def _card(self, review: Review, *, cut: bool = False) -> Card:
+        date, author = self._date(review.date), printed(self.author(review))
         source = printed(source_name(review.source))
         return Card(
             author=author,
@@ -93,8 +111,23 @@ class Cards:
             reply=None if review.owner_reply is None else self._reply(review.owner_reply),
             url=review.source_url,
             original="" if review.source_url is None else self._words("original", source=source),
+            more=self._words("read_on") if cut else "",
         )
 
     def _reply(self, reply: OwnerReply) -> Reply:
         day = reply.date
         return Reply(self._reply_heading, day.isoformat(), self._date(day), printed(reply.text))
+
+
+def short(review: Review) -> Review:
+    """A review whose texts are cut at a blank where they are long."""
+    text, reply = review.text, review.owner_reply
+    if text is not None and len(text) > _LONG:
+        review = replace(review, text=_beginning(text))
+    if reply is not None and len(reply.text) > _LONG:
+        review = replace(review, owner_reply=replace(reply, text=_beginning(reply.text)))
+    return review
+
+
+def _beginning(text: str) -> str:
+    return text[:_CUT].rsplit(None, 1)[0].rstrip() + "…"

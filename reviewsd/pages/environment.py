@@ -9,11 +9,15 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import jinja2
 import msgspec
+from jinja2.bccache import Bucket
 from markupsafe import Markup
+
+from reviewsd.pages.text import unmarked
 
 TEMPLATES = Path(__file__).parent / "templates"
 """Those that are shipped."""
@@ -26,8 +30,6 @@ TEMPLATE_ENDINGS = (".html", ".svg", ".css", ".md", ".txt", ".json")
 
 # What HTML cannot hold, and what would turn the text around it about (UAX 9): override and embedding.
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\ufffe\uffff]")
-_MARKS = re.compile(r"([\\`*_\[\]<>|#~&])")
-_BEGINS_ITEM = re.compile(r"^([ \t]*)([-+=]|[0-9]+[.)])", re.MULTILINE)
 
 
 class TemplateError(Exception):
@@ -44,6 +46,50 @@ class TemplateError(Exception):
         super().__init__(f"{name}: {reason}" if line is None else f"{name}:{line}: {reason}")
 
 
+class Bytecode(jinja2.BytecodeCache):
+    """Compiled templates of an earlier publication: to compile them takes longer than to render them.
+
+    Args:
+        known: What has been compiled, by template and content.
+    """
+
+    def __init__(self, known: Mapping[str, bytes]) -> None:
+        self._known = known
+        self.used: dict[str, bytes] = {}
+        """What this publication has needed, known or not."""
+
+    def get_cache_key(self, name: str, filename: str | None = None) -> str:
+        """The name of a template, and whether it is the operator's."""
+        own = "own" if filename == name else "shipped"
+        return f"{jinja2.__version__} {own} {name}"
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Take what is known; nothing where that is of another Python."""
+        found = self._known.get(_content(bucket))
+        if found is not None:
+            bucket.bytecode_from_string(found)
+            if bucket.code is not None:
+                self.used[_content(bucket)] = found
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep what had to be compiled."""
+        self.used[_content(bucket)] = bucket.bytecode_to_string()
+
+
+def _content(bucket: Bucket) -> str:
+    return f"{bucket.key} {bucket.checksum}"
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateSources:
+    """Templates beside those that are shipped, and what is known of both."""
+
+    own: Mapping[str, str] = field(default_factory=dict)
+    """The operator's, by name."""
+    bytecode: Bytecode | None = None
+    """Of templates that were compiled before."""
+
+
 class Templates:
     """The templates of one publication.
 
@@ -51,10 +97,16 @@ class Templates:
         own: The operator's, by name.
         shared: What every template may name.
         prepared: Whether what they are given is printable already (``printed``).
+        bytecode: Of templates that were compiled before; not for those that are given what is prepared.
     """
 
     def __init__(
-        self, own: Mapping[str, str], shared: Mapping[str, object], *, prepared: bool = False
+        self,
+        own: Mapping[str, str],
+        shared: Mapping[str, object],
+        *,
+        prepared: bool = False,
+        bytecode: Bytecode | None = None,
     ) -> None:
         loader = jinja2.ChoiceLoader(
             [jinja2.FunctionLoader(_from(own)), jinja2.FileSystemLoader(TEMPLATES)]
@@ -64,6 +116,8 @@ class Templates:
             loader, shared, autoescape=True, finalize=None if prepared else printable
         )
         self._text = _environment(loader, shared, autoescape=False, finalize=markdown)
+        self._ready: dict[str, jinja2.Template] = {}
+        self._html.bytecode_cache = self._text.bytecode_cache = bytecode
 
     def render(self, name: str, **context: object) -> str:
         """A template as text.
@@ -72,7 +126,7 @@ class Templates:
             TemplateError: It is faulty, or names what there is not.
         """
         try:
-            return self._of(name).get_template(name).render(context)
+            return self._template(name).render(context)
         except TemplateError:
             raise
         except jinja2.TemplateSyntaxError as error:
@@ -87,6 +141,13 @@ class Templates:
         environment = self._of(name)
         assert environment.loader is not None  # noqa: S101  it was given one
         return environment.loader.get_source(environment, name)[0]
+
+    def _template(self, name: str) -> jinja2.Template:
+        found = self._ready.get(name)
+        if found is None:
+            found = self._ready[name] = self._of(name).get_template(name)
+            found.globals = dict(found.globals)  # each rendering copies it; a ChainMap slowly
+        return found
 
     def _of(self, name: str) -> jinja2.Environment:
         return self._text if name.endswith((".md", ".txt")) else self._html
@@ -159,14 +220,8 @@ def markdown(value: object) -> object:
     """A value as Markdown that says just this: no mark in it means anything (CommonMark 2.4)."""
     if isinstance(value, Verbatim) or not isinstance(value, str):
         return value
-    text = _MARKS.sub(r"\\\1", _UNFIT.sub("\N{REPLACEMENT CHARACTER}", value))
-    return Verbatim(_BEGINS_ITEM.sub(_escaped_item, text))
-
-
-def _escaped_item(match: re.Match[str]) -> str:
-    """What would begin a list, with its mark escaped."""
-    gap, mark = match.groups()
-    return f"{gap}{mark[:-1]}\\{mark[-1]}"
+    lines = _UNFIT.sub("\N{REPLACEMENT CHARACTER}", value).split("\n")
+    return Verbatim("\n".join(map(unmarked, lines)))
 
 
 def style(text: str) -> tuple[Markup, str]:

@@ -10,7 +10,7 @@ from reviewsd.pages.rendering import Page, Renderer
 from reviewsd.pages.reviews import shortened
 
 _EMBEDDED = 3
-_EXCERPT = 240
+_EXCERPT = 120
 """Characters of a review in what is embedded."""
 
 _OFF = "#d9d5cd"

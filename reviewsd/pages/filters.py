@@ -1,13 +1,14 @@
 """The filters of ``/reviews`` in words: of a search, and of what is wrong with one (pages.md 1)."""
 
 import datetime
+import math
 from collections.abc import Callable, Iterable, Mapping
 from urllib.parse import urlencode
 
 from msgspec import Struct
 
 from reviewsd.domain.parameters import Issue
-from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, Kind
+from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, ParameterType
 from reviewsd.domain.search_query import MENTIONS, SearchQuery
 from reviewsd.http1 import urls
 from reviewsd.pages.language import Language
@@ -22,6 +23,13 @@ class Filter(Struct, frozen=True):
     label: str
     without: str
     """The address of the same search without it."""
+
+
+class Instead(Struct, frozen=True):
+    """Another search that may have been meant."""
+
+    label: str
+    href: str
 
 
 class Year(Struct, frozen=True):
@@ -84,7 +92,26 @@ class Filters:
             case "min_rating" | "max_rating" | "query":
                 return self._words(f"filter_{name}", value=value)
             case _:
-                return self._names.get(name, {}).get(value, value)
+                named = self._names.get(name, {}).get(value)
+                return named or self._words("filter_named", field=self._field(name), value=value)
+
+    def nothing(self, query: SearchQuery) -> str:
+        """Why no review can fit; empty where it only happens that none does."""
+        if query.since is not None and query.until is not None and query.since > query.until:
+            since, until = map(self._language.date, (query.since, query.until))
+            return self._words("none_days", since=since, until=until)
+        least, most = query.min_rating or 0, query.max_rating or math.inf
+        if math.ceil(least) > most or not least <= (query.rating or least) <= most:
+            return self._words("none_rating")
+        named = [(name, getattr(query, name)) for name in MENTIONS]
+        for name, value in named:
+            alone = value and query == SearchQuery(**{name: value, "limit": query.limit})
+            if alone and value not in self._names.get(name, {}):
+                return self._words("none_named", field=self._field(name), value=value)
+        return ""
+
+    def _field(self, name: str) -> str:
+        return self._words(f"field_{name}")
 
     def years(self, given: Mapping[str, str]) -> list[Year]:
         """Links to each year's reviews, with the other filters of a search."""
@@ -92,11 +119,12 @@ class Filters:
             return []
         chosen = _year(given)
         alone = not given.keys() - set(_DAYS) - set(_NOT_FILTERS)
+        others = address(given, _DAYS).removeprefix(urls.LIST).replace("?", "&")
         return [
             Year(
                 label=str(year),
                 count=count if alone else None,
-                href=address({**given, **_days(year)}),
+                href=f"{urls.LIST}?since={year:04d}-01-01&until={year:04d}-12-31{others}",
                 current=chosen == str(year),
             )
             for year, count in self._years
@@ -105,21 +133,21 @@ class Filters:
     def advice(self, issue: Issue) -> str:
         """What to do about something wrong, as a sentence."""
         name = issue.path[0]
-        return self._words(
-            "advice", field=self._words(f"field_{name}"), advice=self._advice(name, issue)
-        )
+        return self._words("advice", field=self._field(name), advice=self._advice(name, issue))
 
     def _advice(self, name: str, issue: Issue) -> str:
         parameter, details = _PARAMETERS[name], dict(issue.details)
         most = details.get("maximum", parameter.maximum)
         if isinstance(most, float):
             most = f"{most:g}"
+        if name == "min_rating" and "maximum" in details:
+            return self._words("advice_range", most=most)
         match parameter.kind:
-            case Kind.INTEGER | Kind.NUMBER:
+            case ParameterType.INTEGER | ParameterType.NUMBER:
                 return self._words("advice_number", least=parameter.minimum, most=most)
-            case Kind.DATE:
+            case ParameterType.DATE:
                 return self._words("advice_date", example=parameter.example)
-            case Kind.CHOICE:
+            case ParameterType.CHOICE:
                 return self._words("advice_choice")
         candidates = details.get("values")
         if name in MENTIONS and isinstance(candidates, list):
@@ -127,6 +155,19 @@ class Filters:
         if issue.code == "too_big":
             return self._words("advice_length", most=most)
         return self._words("advice_text")
+
+
+def instead_of(issue: Issue, given: Mapping[str, str]) -> list[Instead]:
+    """The searches for each of several names that one may mean.
+
+    Args:
+        issue: What is wrong.
+        given: The parameters.
+    """
+    names = dict(issue.details).get("values")
+    if issue.path[0] not in MENTIONS or not isinstance(names, list):
+        return []
+    return [Instead(name, address({**given, issue.path[0]: name})) for name in names]
 
 
 _DAYS = ("since", "until")
@@ -142,10 +183,6 @@ def address(given: Mapping[str, str], without: Iterable[str] = ()) -> str:
     left = set(without)
     rest = urlencode({name: value for name, value in given.items() if name not in left})
     return f"{urls.LIST}?{rest}" if rest else urls.LIST
-
-
-def _days(year: int) -> dict[str, str]:
-    return {"since": f"{year:04d}-01-01", "until": f"{year:04d}-12-31"}
 
 
 def _year(given: Mapping[str, str]) -> str | None:

@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from markupsafe import Markup
 from msgspec import Struct
 
-from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, Kind
+from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, ParameterType
 from reviewsd.pages.environment import Templates, printed
+from reviewsd.pages.filters import Instead
 
 _FIRST = ("query", "rating")
 """The fields that always show; the others open."""
@@ -57,22 +58,27 @@ class Form:
         self._words = words
         self._listed = frozenset(listed)
         self._more = (*_ALWAYS[2:], *listed, *(("sentiment",) if listed else ()))
-        self._blank: dict[str, str] = {}
+        self._ready: dict[tuple[str, str], str] = {}  # of values that are few
 
     def render(
-        self, values: Mapping[str, str], issues: Mapping[str, Sequence[str]] = _NOTHING
+        self,
+        values: Mapping[str, str],
+        issues: Mapping[str, Sequence[str]] = _NOTHING,
+        instead: Sequence[Instead] = (),
     ) -> str:
         """The form.
 
         Args:
             values: By parameter, as they were given.
             issues: By parameter: what is wrong.
+            instead: What may have been meant.
         """
         given = {*values, *issues}
         rest = [name for name in _PARAMETERS if name in given and name not in self._shown]
         return self._templates.render(
             "form.html",
             wrong=[(name, printed(each)) for name, said in issues.items() for each in said],
+            instead=instead,
             given=bool(given),
             opened=not issues.keys().isdisjoint({*self._more, *rest}),
             first=self._fields(_FIRST, values, issues),
@@ -93,12 +99,13 @@ class Form:
         return Markup("".join(parts))  # noqa: S704  templates have escaped it
 
     def _field(self, name: str, value: str, issues: Sequence[str]) -> str:
-        if value or issues:
+        choices = self._choices(name) or ()
+        if issues or value not in {"", *(each for each, _ in choices)}:
             return self._rendered(name, value, issues)
-        blank = self._blank.get(name)
-        if blank is None:
-            blank = self._blank[name] = self._rendered(name, "", ())
-        return blank
+        ready = self._ready.get((name, value))
+        if ready is None:
+            ready = self._ready[name, value] = self._rendered(name, value, ())
+        return ready
 
     def _rendered(self, name: str, value: str, issues: Sequence[str]) -> str:
         choices = self._choices(name)
@@ -106,7 +113,7 @@ class Form:
         offered = choices is None or value in {"", *(each for each, _ in choices)}
         if choices is not None and not offered and not issues:
             choices = (*choices, (value, value))
-        kind = "date" if _PARAMETERS[name].kind is Kind.DATE and not issues else "text"
+        kind = "date" if _PARAMETERS[name].kind is ParameterType.DATE and not issues else "text"
         field = Field(
             name=name,
             label=self._words(f"field_{name}"),

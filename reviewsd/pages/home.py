@@ -9,6 +9,7 @@ import msgspec
 from reviewsd.domain.reviews import Distribution, OpeningHours
 from reviewsd.http1 import urls
 from reviewsd.pages import mentions, structured_data
+from reviewsd.pages.cards import short
 from reviewsd.pages.document import FixedDocument
 from reviewsd.pages.naming import mail_link, phone_link, site_name, source_name
 from reviewsd.pages.rendering import Page, Renderer
@@ -28,7 +29,7 @@ _BEST = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Month:
+class MonthBar:
     """A bar of the chart."""
 
     label: str
@@ -79,7 +80,7 @@ def _page(renderer: Renderer) -> Page:
             "months_caption": months
             and words("months_caption", first=months[0].label, last=months[-1].label),
             "faq": () if insights is None else insights.faq[:_QUESTIONS],
-            "cards": renderer.cards.of(site.newest[:SHOWN]),
+            "cards": renderer.cards.shortened(site.newest[:SHOWN]),
             "level": 3,
             "original": False,
             "about": list(about(renderer)),
@@ -137,7 +138,7 @@ def _graph(site: Site) -> structured_data.Node:
         node["aggregateRating"] = structured_data.aggregate(site.rating)
         node["review"] = [
             structured_data.review_node(base_url, review, business.name)
-            for review in site.newest[:SHOWN]
+            for review in map(short, site.newest[:SHOWN])
         ]
     nodes = [structured_data.website(base_url, business), node]
     if site.insights is not None and site.insights.faq:
@@ -177,11 +178,11 @@ def _distribution(site: Site) -> list[tuple[int, int, float]]:
     return [(_BEST - at, count, round(100 * count / total, 1)) for at, count in enumerate(counts)]
 
 
-def _months(renderer: Renderer) -> list[Month]:
+def _months(renderer: Renderer) -> list[MonthBar]:
     found = renderer.site.months(_MONTHS)
     most = max((count for _, _, count in found), default=0) or 1
     return [
-        Month(
+        MonthBar(
             label=renderer.language.month(year, month),
             count=count,
             height=max(1, count * _CHART // most),

@@ -74,7 +74,7 @@ def _star(size: int) -> Rows:
     fine = size * _SAMPLES
     rows = []
     for row in range(size):
-        steps = [0] * (fine + 1)
+        steps = [0] * (size + 2)  # how much more is covered than of the pixel before
         for line in range(_SAMPLES):
             height = (row * _SAMPLES + line + 0.5) / fine
             crossings = sorted(
@@ -82,11 +82,12 @@ def _star(size: int) -> Rows:
                 for (x1, y1), (x2, y2) in edges
                 if (y1 <= height) != (y2 <= height)
             )
-            for begin, end in zip(crossings[::2], crossings[1::2], strict=True):
-                steps[min(max(round(begin * fine), 0), fine)] += 1
-                steps[min(max(round(end * fine), 0), fine)] -= 1
-        covered = list(accumulate(steps))[:fine]
-        rows.append(bytes(map(sum, zip(*[iter(covered)] * _SAMPLES, strict=True))))
+            for at, crossing in enumerate(crossings):
+                pixel, part = divmod(min(max(round(crossing * fine), 0), fine), _SAMPLES)
+                sign = 1 if at % 2 == 0 else -1
+                steps[pixel] += sign * (_SAMPLES - part)
+                steps[pixel + 1] += sign * part
+        rows.append(bytes(accumulate(steps[:size])))
     return rows
 
 
@@ -105,7 +106,7 @@ def _png(rows: Rows, colours: Sequence[bytes]) -> bytes:
     chunks = (
         (b"IHDR", head),
         (b"PLTE", b"".join(colours)),
-        (b"IDAT", zlib.compress(lines, 9)),
+        (b"IDAT", zlib.compress(lines, 6)),
         (b"IEND", b""),
     )
     return b"\x89PNG\r\n\x1a\n" + b"".join(

@@ -66,8 +66,8 @@ def _head(site: Site) -> Iterator[str]:
     if business.description:
         yield markdown(shortened(business.description, _MAX_DESCRIPTION))
     if business.verification_statement:
-        told = markdown(shortened(business.verification_statement, _MAX_DESCRIPTION))
-        yield f"How these reviews are collected and checked, says the business: {told}"
+        statement = markdown(shortened(business.verification_statement, _MAX_DESCRIPTION))
+        yield f"How these reviews are collected and checked, says the business: {statement}"
     yield _RULE
 
 

@@ -18,7 +18,7 @@ OPENSEARCH: Final = "application/opensearchdescription+xml"
 
 SITEMAP_REVIEWS: Final = 50_000
 
-Changes = Callable[[int], Iterable[tuple[str, datetime.date]]]
+ChangedDays = Callable[[int], Iterable[tuple[str, datetime.date]]]
 """The newest so many reviews, oldest first: id, and the day of the review or of a later reply."""
 
 
@@ -82,7 +82,7 @@ def documents(
     settings: MachineSettings,
     revisions: tuple[str, ...],
     pages: Sequence[str],
-    changes: Changes,
+    changes: ChangedDays,
 ) -> Iterator[FixedDocument]:
     """What leads crawlers and agents through the pages and the interfaces.
 
@@ -133,14 +133,16 @@ def _cards(
 
 
 def _sitemaps(
-    site: Site, newest: int | None, pages: Sequence[str], changes: Changes
+    site: Site, newest: int | None, pages: Sequence[str], changes: ChangedDays
 ) -> Iterator[FixedDocument]:
     count = site.count if newest is None else min(newest, site.count)
     updated = None if site.updated_at is None else datetime.date.fromisoformat(site.updated_at[:10])
     entries = [
-        sitemap.Entry(site.url(path), None if path in urls.DOCUMENTATION else updated)
+        sitemap.SitemapEntry(site.url(path), None if path in urls.DOCUMENTATION else updated)
         for path in pages
     ]
-    reviews = (sitemap.Entry(site.url(urls.permalink(each)), day) for each, day in changes(count))
+    reviews = (
+        sitemap.SitemapEntry(site.url(urls.permalink(each)), day) for each, day in changes(count)
+    )
     for path, content in sitemap.render(site.base_url, entries, reviews, site.count - count):
         yield FixedDocument(path=path, media_type=XML, content=content)

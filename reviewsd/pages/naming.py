@@ -27,6 +27,7 @@ _PLATFORMS = {
 }
 
 _MAX_INITIALS = 2
+_MAX_ADDRESS = 40  # characters
 
 
 def source_name(source: str) -> str:
@@ -62,6 +63,7 @@ def mail_link(email: str) -> str | None:
 
 
 def site_name(url: str) -> str:
-    """An address as people write it: host and path."""
+    """An address as people write it: host and path, or where that is long the host."""
     _, _, rest = url.partition("://")
-    return rest.removeprefix("www.").rstrip("/")
+    whole = rest.removeprefix("www.").rstrip("/")
+    return whole if len(whole) <= _MAX_ADDRESS else whole.partition("/")[0][:_MAX_ADDRESS]

@@ -9,7 +9,7 @@ from reviewsd.pages.developers import documents as documentation
 from reviewsd.pages.developers.pages import Interfaces
 from reviewsd.pages.document import HTML, FixedDocument
 from reviewsd.pages.frames import Frames
-from reviewsd.pages.machines import Changes, MachineSettings
+from reviewsd.pages.machines import ChangedDays, MachineSettings
 from reviewsd.pages.rendering import Renderer
 
 
@@ -29,7 +29,7 @@ def for_machines(
     pages: Iterable[FixedDocument],
     interfaces: Interfaces,
     settings: MachineSettings,
-    changes: Changes,
+    changes: ChangedDays,
 ) -> Iterator[FixedDocument]:
     """The pages, the documentation, and the documents that lead crawlers and agents to them.
 

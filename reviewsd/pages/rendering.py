@@ -12,7 +12,7 @@ from reviewsd.http1 import urls
 from reviewsd.pages import theme
 from reviewsd.pages.cards import Cards
 from reviewsd.pages.document import HTML, MARKDOWN, FixedDocument
-from reviewsd.pages.environment import TEMPLATES, TemplateError, Templates, style
+from reviewsd.pages.environment import TEMPLATES, Bytecode, TemplateError, Templates, style
 from reviewsd.pages.language import Language, language_of
 from reviewsd.pages.naming import initials, source_name
 from reviewsd.pages.site import Site
@@ -75,11 +75,15 @@ def shared(language: Language, words: Callable[..., str], name: str) -> dict[str
 class Renderer:
     """Renders the pages of one site.
 
+    Args:
+        site: What they say.
+        bytecode: Of templates that were compiled before.
+
     Raises:
         TemplateError: A file of the operator's is faulty.
     """
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, bytecode: Bytecode | None = None) -> None:
         self.site = site
         self.language = language_of(site.business.language)
         self.all_words = _words(site.templates)
@@ -98,7 +102,9 @@ class Renderer:
                 "navigation": self._navigation(),
                 "site_has_insights": site.insights is not None,
                 "as_of": self._as_of(),
+                "verified_note": self._verified_note(),
             },
+            bytecode=bytecode,
         )
 
     def words(self, key: str, **values: object) -> str:
@@ -130,10 +136,16 @@ class Renderer:
     def _navigation(self) -> list[tuple[str, str]]:
         """(words, path) of what each page leads to."""
         insights = self.site.insights
-        pages = [("home", urls.HOME), ("all_reviews", urls.LIST), ("developers", urls.DEVELOPERS)]
+        pages = [("home", urls.HOME), ("all_reviews", urls.LIST)]
         if insights is not None and insights.summary:
-            pages.insert(2, ("summary", urls.SUMMARY))
+            pages.append(("summary", urls.SUMMARY))
         return [(self.words(key), path) for key, path in pages]
+
+    def _verified_note(self) -> str | None:
+        """What ``verified`` means here: it stands where reviews have that mark."""
+        if self.site.business.verification_statement:
+            return self.site.business.verification_statement
+        return self.words("verified_meaning") if self.site.statistics.verified else None
 
     def _as_of(self) -> str | None:
         """The day of the last change."""

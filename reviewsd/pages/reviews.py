@@ -20,14 +20,15 @@ from reviewsd.pages import form, structured_data
 from reviewsd.pages.cards import Cards
 from reviewsd.pages.document import HTML, MARKDOWN, FixedDocument
 from reviewsd.pages.environment import Templates, printed
-from reviewsd.pages.filters import Filters, address
+from reviewsd.pages.filters import Filters, address, instead_of
 from reviewsd.pages.form import Form
 from reviewsd.pages.frames import Frame, Frames, frame, slot
 from reviewsd.pages.language import language_of
 from reviewsd.pages.rendering import Page, Renderer, fill_in
 
 TEMPLATES = (
-    *("card.html", "list.html", "form.html", "field.html", "page_gone.html"),
+    *("card.html", "list.html", "form.html", "field.html"),
+    *("page_gone.html", "note.html"),
     *("card.md", "review.md", "reviews.md"),
 )
 """Those that are rendered for a request."""
@@ -41,7 +42,10 @@ _MAX_VALUE = 500
 _CURSOR = "cursor"
 
 _MAX_FILTERS = 80
-"""Characters of the filters in a title."""
+"""Characters of the filters in a heading."""
+
+_MAX_TITLE, _LEAST_FILTERS = 58, 20
+"""Characters of name and filters together in a title, and of the filters beside any name."""
 
 _MAX_NAME = 40
 """Characters of an author's name in a title."""
@@ -66,7 +70,15 @@ def frames(renderer: Renderer) -> Frames:
         headers=renderer.headers(listed),
         words=dict(renderer.all_words),
         templates={name: renderer.templates.source(name) for name in TEMPLATES},
-        review=frame(renderer, review, heading=slot("heading"), cards=slot("cards")),
+        review=frame(
+            renderer,
+            review,
+            heading=slot("heading"),
+            cards=slot("cards"),
+            newer=slot("newer"),
+            older=slot("older"),
+            note=slot("note"),
+        ),
         listed=_list_frame(renderer, listed),
         gone=_message(renderer, words("review_gone"), words("review_gone_text")),
         nothing=_message(renderer, words("not_found"), words("not_found_text")),
@@ -84,9 +96,12 @@ def documents(renderer: Renderer, made: Frames) -> Iterator[FixedDocument]:
     if site.count > LIMIT_DEFAULT:
         last = site.newest[LIMIT_DEFAULT - 1]
         following = f"{urls.LIST}?cursor={Cursor(last.date, last.id).encode()}"
-    found = Found(matched=site.count, reviews=site.newest[:LIMIT_DEFAULT], following=following)
+    found = ReviewsFound(
+        matched=site.count, reviews=site.newest[:LIMIT_DEFAULT], following=following
+    )
     pages = RequestPages(made, renderer.templates)
-    _try(pages)
+    if site.templates:
+        _try(pages)
     content = pages.listed(SearchQuery(), found, _list_frame(renderer, page))
     headers = renderer.headers(page)
     yield FixedDocument(
@@ -165,7 +180,7 @@ def _names(renderer: Renderer) -> dict[str, dict[str, str]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class ReviewsFound:
     """What a search has found."""
 
     matched: int
@@ -187,13 +202,14 @@ class RequestPages:
         self._templates = templates or made.templates_for_requests()
         self._language = language_of(made.business.language)
         self._cards = Cards(self._language, self._words, made.business.name)
+        self._notes: dict[bool, str] = {}
         self._form = Form(self._templates, self._words, tuple(made.names))
         self._filters = Filters(self._words, self._language, made.names, made.years)
 
     def review(self, review: Review) -> bytes:
         """The page of one review."""
         made, name = self.frames, self.frames.business.name
-        author = review.author[:_MAX_NAME]
+        author = self._cards.author(review)[:_MAX_NAME]
         path = urls.permalink(review.id)
         heading = self._words("review_heading", author=author)
         title = f"{heading} · {name}"
@@ -208,16 +224,29 @@ class RequestPages:
                 "script": structured_data.script(self._graph(review)),
                 "heading": _escaped(heading),
                 "cards": self._templates.render(
-                    "card.html", cards=self._cards.of((review,)), level=2, original=True
+                    "card.html", cards=self._cards.of((review,)), level=0, original=True
                 ),
+                # These stay the same when other reviews change, as all of the page does.
+                "newer": escape(f"{urls.LIST}?since={review.date}"),
+                "note": self._note(verified=review.verified),
+                "older": escape(f"{urls.LIST}?cursor={Cursor(review.date, review.id).encode()}"),
             }
         )
+
+    def _note(self, *, verified: bool) -> str:
+        """What ``verified`` means, where a review is that."""
+        found = self._notes.get(verified)
+        if found is None:
+            stated = self.frames.business.verification_statement
+            text = stated or (self._words("verified_meaning") if verified else "")
+            found = self._notes[verified] = self._templates.render("note.html", text=text)
+        return found
 
     def review_markdown(self, review: Review) -> bytes:
         """The same as Markdown."""
         return self._templates.render(
             "review.md",
-            heading=self._words("review_heading", author=review.author[:_MAX_NAME]),
+            heading=self._words("review_heading", author=self._cards.author(review)[:_MAX_NAME]),
             cards=self._cards.of((review,)),
             base_url=self.frames.base_url,
         ).encode()
@@ -228,7 +257,7 @@ class RequestPages:
         trail = (
             (business.name, urls.HOME),
             (self._words("all_reviews"), urls.LIST),
-            (review.author[:_MAX_NAME], urls.permalink(review.id)),
+            (self._cards.author(review)[:_MAX_NAME], urls.permalink(review.id)),
         )
         crumbs = structured_data.breadcrumbs(base_url, trail)
         if not made.jsonld_reviews:
@@ -237,7 +266,7 @@ class RequestPages:
         node["itemReviewed"] = structured_data.brief(base_url, business)
         return structured_data.graph(node, crumbs)
 
-    def listed(self, query: SearchQuery, found: Found, within: Frame | None = None) -> bytes:
+    def listed(self, query: SearchQuery, found: ReviewsFound, within: Frame | None = None) -> bytes:
         """A page of reviews.
 
         Args:
@@ -253,6 +282,7 @@ class RequestPages:
             filters=filters,
             years=self._filters.years(given),
             matched=found.matched,
+            reason="" if found.matched else self._filters.nothing(query),
             cards=self._cards.of(found.reviews),
             level=2,
             original=False,
@@ -263,9 +293,11 @@ class RequestPages:
         name, heading = self.frames.business.name, self._words("all_reviews")
         title = self._words("reviews_title", name=name)
         if filters:
-            said = shortened(", ".join(each.label for each in filters), _MAX_FILTERS)
-            heading = self._words("reviews_heading", filters=said)
-            title = f"{heading} · {name}"
+            said = ", ".join(each.label for each in filters)
+            heading = self._words("reviews_heading", filters=shortened(said, _MAX_FILTERS))
+            room = max(_MAX_TITLE - len(name), _LEAST_FILTERS)
+            brief = self._words("reviews_heading", filters=shortened(said, room))
+            title = f"{brief} · {name}"
         return (within or self.frames.listed).fill(
             {
                 "title": _escaped(title),
@@ -275,7 +307,7 @@ class RequestPages:
             }
         )
 
-    def listed_markdown(self, found: Found) -> bytes:
+    def listed_markdown(self, found: ReviewsFound) -> bytes:
         """The same as Markdown."""
         return self._templates.render(
             "reviews.md",
@@ -296,6 +328,7 @@ class RequestPages:
         wrong: dict[str, list[str]] = {}
         for issue in issues:
             wrong.setdefault(issue.path[0], []).append(self._filters.advice(issue))
+        instead = [each for issue in issues for each in instead_of(issue, known)]
         found = ""
         if wrong.pop(_CURSOR, None):
             found = self._templates.render("page_gone.html", first=address(known))
@@ -304,7 +337,7 @@ class RequestPages:
             {
                 "title": _escaped(f"{problem} · {self.frames.business.name}"),
                 "heading": _escaped(self._words("all_reviews")),
-                "form": self._form.render(known, wrong),
+                "form": self._form.render(known, wrong, instead),
                 "found": found,
             }
         )
@@ -325,7 +358,7 @@ def _try(pages: RequestPages) -> None:
         id="id", author="name", rating=1, date=day, text="text", source="source",
         source_url="https://source.example/", owner_reply=reply, verified=True,
     )  # fmt: skip
-    found = Found(matched=2, reviews=(review,), following=urls.LIST)
+    found = ReviewsFound(matched=2, reviews=(review,), following=urls.LIST)
     issues = [Issue(code="", path=(each.name,), message="") for each in SEARCH_PARAMETERS]
     several = (("values", ["name"]),)
     issues.append(Issue(code="", path=(MENTIONS[0],), message="", details=several))
@@ -340,6 +373,7 @@ def _try(pages: RequestPages) -> None:
         ),
         found,
     )  # fmt: skip
+    pages.listed(SearchQuery(min_rating=2, rating=1), ReviewsFound(matched=0, reviews=()))
     pages.listed_markdown(found)
     pages.invalid(b"", issues)
 

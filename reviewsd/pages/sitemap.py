@@ -18,7 +18,7 @@ PER_FILE: Final = 50_000
 _NAMESPACE: Final = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
 
-class Entry(NamedTuple):
+class SitemapEntry(NamedTuple):
     """One address."""
 
     url: str
@@ -33,8 +33,8 @@ def path_of(number: int) -> str:
 
 def render(
     base_url: str,
-    pages: Sequence[Entry],
-    reviews: Iterable[Entry],
+    pages: Sequence[SitemapEntry],
+    reviews: Iterable[SitemapEntry],
     first: int = 0,
     per_file: int = PER_FILE,
 ) -> Iterator[tuple[str, bytes]]:
@@ -52,32 +52,32 @@ def render(
     """
     numbered = enumerate(reviews, first)
     chunks = groupby(numbered, lambda each: each[0] // per_file + 1)
-    held: list[Entry] = []
-    listed: list[Entry] = []
+    entries: list[SitemapEntry] = []
+    listed: list[SitemapEntry] = []
     number = 0
     for following, chunk in chunks:
         if number:
-            yield _listed(base_url, number, held, listed)
-        number, held = following, [entry for _, entry in chunk]
-    if not listed and len(held) + len(pages) <= per_file:
-        yield urls.SITEMAP, _document("urlset", "url", (*held, *pages))
+            yield _listed(base_url, number, entries, listed)
+        number, entries = following, [entry for _, entry in chunk]
+    if not listed and len(entries) + len(pages) <= per_file:
+        yield urls.SITEMAP, _document("urlset", "url", (*entries, *pages))
         return
-    yield _listed(base_url, number, held, listed)
+    yield _listed(base_url, number, entries, listed)
     yield _listed(base_url, number + 1, pages, listed)
     yield urls.SITEMAP, _document("sitemapindex", "sitemap", listed)
 
 
 def _listed(
-    base_url: str, number: int, entries: Sequence[Entry], listed: list[Entry]
+    base_url: str, number: int, entries: Sequence[SitemapEntry], listed: list[SitemapEntry]
 ) -> tuple[str, bytes]:
     """One of several files; it is noted for the index."""
     path = path_of(number)
     days = [each.changed for each in entries if each.changed is not None]
-    listed.append(Entry(base_url + path, max(days, default=None)))
+    listed.append(SitemapEntry(base_url + path, max(days, default=None)))
     return path, _document("urlset", "url", entries)
 
 
-def _document(root: str, item: str, entries: Iterable[Entry]) -> bytes:
+def _document(root: str, item: str, entries: Iterable[SitemapEntry]) -> bytes:
     parts = [f'<?xml version="1.0" encoding="UTF-8"?>\n<{root} xmlns="{_NAMESPACE}">\n']
     for url, changed in entries:
         day = "" if changed is None else f"<lastmod>{changed}</lastmod>"

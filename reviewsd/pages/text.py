@@ -4,6 +4,7 @@ A business may be called anything, and customers write what they like. Here a te
 a quotation, that cannot end the line, begin a heading or a link, or turn the direction of what follows.
 """
 
+import re
 import unicodedata
 from typing import Final
 
@@ -19,6 +20,8 @@ _CLEAN: Final = {
 }
 
 _MARKUP: Final = {ord(each): f"\\{each}" for each in "\\`*_[]<>#|~"}
+_MARKED: Final = re.compile(r"[\\`*_\[\]<>#|~&]|\A[ \t]*[-+=0-9]")
+"""A text without it stays as it is; most do."""
 _SEEN: Final = 8
 """Characters that are looked at for each that is wanted; blanks and controls among them go."""
 _LIST_MARKS: Final = ("-", "+", "=")
@@ -27,7 +30,9 @@ _DIGITS: Final = "0123456789"
 
 def line(text: str) -> str:
     """A text as one line: blanks and line ends become one space, control characters go."""
-    return " ".join(text.translate(_CLEAN).split())
+    if not text.isprintable():  # what is printable needs no cleaning
+        text = text.translate(_CLEAN)
+    return " ".join(text.split())
 
 
 def shortened(text: str, length: int) -> str:
@@ -41,13 +46,13 @@ def shortened(text: str, length: int) -> str:
 
 def markdown(text: str) -> str:
     """A text as one line of Markdown that means nothing but itself (CommonMark 2.4)."""
-    return _unmarked(line(text))
+    return unmarked(line(text))
 
 
 def quotation(text: str) -> str:
     """A text as a block quotation of Markdown: its lines stay lines, and none of them is markup."""
     lines = (" ".join(each.split()) for each in _lines(text))
-    return "\n".join(f"> {_unmarked(each)}" if each else ">" for each in lines) or ">"
+    return "\n".join(f"> {unmarked(each)}" if each else ">" for each in lines) or ">"
 
 
 def _lines(text: str) -> list[str]:
@@ -64,8 +69,12 @@ def link(name: str, address: str) -> str:
     return f"[{markdown(name)}]({address.replace('(', '%28').replace(')', '%29')})"
 
 
-def _unmarked(text: str) -> str:
-    """One line, what has a meaning in Markdown escaped."""
+def unmarked(text: str) -> str:
+    """A line with what means something in Markdown escaped; blanks before it stay."""
+    if _MARKED.search(text) is None:
+        return text
+    body = text.lstrip(" \t")
+    gap, text = text[: len(text) - len(body)], body
     number = len(text) - len(text.lstrip(_DIGITS))
     before = ""
     if number and text[number : number + 1] in {".", ")"}:
@@ -74,4 +83,4 @@ def _unmarked(text: str) -> str:
         before = "\\"
     first, *others = text.translate(_MARKUP).split("&")
     entities = (f"\\&{each}" if each[:1].isalpha() else f"&{each}" for each in others)
-    return f"{before}{first}{''.join(entities)}"
+    return f"{gap}{before}{first}{''.join(entities)}"

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from reviewsd.http1 import urls
 from reviewsd.publish import feed as feeds
-from reviewsd.publish.feed import Entry, Feed
+from reviewsd.publish.feed import Feed, FeedEntry
 
 NAMESPACE = "http://www.w3.org/2005/Atom"
 
@@ -52,7 +52,7 @@ def render(feed: Feed) -> bytes:
     return _DECLARATION + body.replace(b"\r", b"&#13;")
 
 
-def _add_entry(root: Element, feed: Feed, entry: Entry) -> None:
+def _add_entry(root: Element, feed: Feed, entry: FeedEntry) -> None:
     review = entry.review
     parent = _add(root, "entry")
     _add(parent, "id", _tag(feed, "review:" + quote(review.id, safe=urls.SEGMENT + "/?")))

@@ -13,11 +13,12 @@ from twisted.internet.interfaces import IProcessTransport, IReactorProcess, IRea
 from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
-from reviewsd.publish.job import Job, Line, Outcome, Step
+from reviewsd.api.jobs import Step
+from reviewsd.publish.job import Job, JobMessage, Outcome
 from reviewsd.publish.memory_limit import Memory
 from reviewsd.runtime.tasks import TaskSet, every
 
-Progress = Callable[[Step], None]
+StepObserver = Callable[[Step], None]
 
 COMMAND = (sys.executable, "-P", "-m", "reviewsd.publish.publication")
 """``-P``: nothing is imported from the current folder, where a stranger's ``json.py`` may lie."""
@@ -39,7 +40,7 @@ class ChildError(Exception):
 async def run(
     reactor: IReactorProcess,
     job: Job,
-    progress: Progress,
+    progress: StepObserver,
     command: Sequence[str] = COMMAND,
     memory: Memory | None = None,
     look_seconds: float = LOOK_SECONDS,
@@ -82,7 +83,7 @@ async def run(
 class _Child(ProcessProtocol):
     transport: IProcessTransport
 
-    def __init__(self, job: Job, progress: Progress) -> None:
+    def __init__(self, job: Job, progress: StepObserver) -> None:
         self._job = job
         self._progress = progress
         self._rest = b""
@@ -101,14 +102,14 @@ class _Child(ProcessProtocol):
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             try:
-                told = _line.decode(line)
+                message = _line.decode(line)
             except ValueError:  # a library that prints
                 self.errReceived(line + b"\n")
                 continue
-            if isinstance(told, Step):
-                self._progress(told)
+            if isinstance(message, Step):
+                self._progress(message)
             else:
-                self._result = told
+                self._result = message
 
     def errReceived(self, data: bytes) -> None:
         self._said = (self._said + data)[-_MAX_STDERR:]
@@ -140,4 +141,4 @@ class _Child(ProcessProtocol):
         self.outcome.errback(ChildError(f"publishing failed: {last}"))
 
 
-_line: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
+_line: msgspec.json.Decoder[JobMessage] = msgspec.json.Decoder(JobMessage)

@@ -5,7 +5,8 @@ Deterministic: no clock, no environment; the same dataset and settings give the 
 
 import array
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -14,6 +15,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from reviewsd.api.jobs import InsightsOrigin
 from reviewsd.domain.dataset import (
     INSIGHTS_FILE,
     REVIEWS_FILE,
@@ -24,27 +26,28 @@ from reviewsd.domain.dataset import (
 )
 from reviewsd.domain.insights import Entity, named, slug
 from reviewsd.domain.naming import mention_key
-from reviewsd.domain.records import Record
 from reviewsd.domain.reviews import Review
 from reviewsd.http1 import urls
 from reviewsd.pages import machines, publication, reviews
 from reviewsd.pages.catalogs import REVISIONS
 from reviewsd.pages.developers.pages import Interfaces
 from reviewsd.pages.document import FixedDocument
+from reviewsd.pages.environment import TemplateSources
 from reviewsd.pages.machines import MachineSettings
 from reviewsd.pages.rendering import Renderer
 from reviewsd.pages.site import PageSettings
 from reviewsd.publish import atom, documents, excerpts, fragments, json_feed
 from reviewsd.publish import site as sites
-from reviewsd.publish.feed import MAX_ENTRIES, Entry, Feed, Label
+from reviewsd.publish.feed import MAX_ENTRIES, Feed, FeedEntry, Label
 from reviewsd.publish.openapi import document
-from reviewsd.publish.site import Tally
-from reviewsd.snapshot import frequent, layout
+from reviewsd.publish.site import StatisticsCounter
+from reviewsd.snapshot import layout
 from reviewsd.snapshot.columns import ColumnsWriter
 from reviewsd.snapshot.digests import DigestsWriter
-from reviewsd.snapshot.layout import Document, File, InsightsOrigin, Manifest, Writer
-from reviewsd.snapshot.mentions import Mentioned, mention_positions
+from reviewsd.snapshot.layout import Document, File, Manifest, Writer
+from reviewsd.snapshot.mentions import MentionIndex, mention_positions
 from reviewsd.snapshot.records import RecordsWriter
+from reviewsd.snapshot.segments_writer import SegmentsWriter
 
 JSON = "application/json"
 ATOM = "application/atom+xml; charset=utf-8"
@@ -56,7 +59,7 @@ _STEP = 10_000  # records between two steps of progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class CompileSettings:
     """What goes into a snapshot beside the data."""
 
     base_url: str
@@ -71,11 +74,12 @@ class Settings:
 
 def compile_folder(
     dataset: Dataset,
-    settings: Settings,
+    settings: CompileSettings,
     target: Path,
     progress: Progress,
     origin: InsightsOrigin | None = None,
-    templates: Mapping[str, str] | None = None,
+    templates: TemplateSources | None = None,
+    earlier: Path | None = None,
 ) -> Manifest:
     """Write the documents and columns of a dataset into a folder that has none.
 
@@ -85,25 +89,54 @@ def compile_folder(
         target: The folder.
         progress: Told how far it is.
         origin: Where the insights are from.
-        templates: The operator's, by name.
+        templates: What pages are rendered with, beside what is shipped.
+        earlier: The folder of the last snapshot: what is the same again is taken over.
 
     Raises:
         TemplateError: One of them is faulty.
     """
+    with ThreadPoolExecutor(max_workers=1) as threads:
+        compressor = _Compressor(target, threads)
+        return _compile(
+            dataset,
+            settings,
+            target,
+            progress,
+            origin,
+            templates or TemplateSources(),
+            earlier,
+            compressor,
+        )
+
+
+def _compile(
+    dataset: Dataset,
+    settings: CompileSettings,
+    target: Path,
+    progress: Progress,
+    origin: InsightsOrigin | None,
+    templates: TemplateSources,
+    earlier: Path | None,
+    compressor: "_Compressor",
+) -> Manifest:
     rendered = {(urls.REVIEWS, JSON): REVIEWS_FILE}
     # The insights come first: what they take must not come on top of what the columns take.
-    files, shelves = fragments.write(dataset, settings.base_url, target)
+    files, sections = fragments.write(dataset, settings.base_url, target)
     files[layout.IDS] = _write_ids(dataset.records.ids, target)
-    mentions: Mentioned = {}
+    mentions: MentionIndex = {}
     if dataset.insights is not None:
         places = dataset.records.places
         files |= _write_insights(dataset.insights, dataset, target, progress)
+        compressor.begin(INSIGHTS_FILE, files[INSIGHTS_FILE].size)
         rendered[urls.INSIGHTS, JSON] = INSIGHTS_FILE
         mentions = mention_positions(dataset.insights, places)
-    columns = ColumnsWriter(target, frequent.frequent_pieces(_sample(dataset.records)))
-    tally = Tally()
-    files |= _write_reviews(dataset, columns, tally, target, progress)
-    files |= columns.close(mentions)
+    counted = StatisticsCounter()
+    with SegmentsWriter(target, len(dataset.records), earlier) as texts:
+        columns = ColumnsWriter(target, texts)
+        files |= _write_reviews(dataset, columns, counted, target, progress)
+        compressor.begin(REVIEWS_FILE, files[REVIEWS_FILE].size)
+        segments, column_files = columns.close(mentions, partial(progress, "indexing"))
+        files |= column_files
     feed = _feed(dataset, settings)
     for path, media_type, file, content in (
         (urls.JSON_FEED, JSON, "feed.json", json_feed.render(feed)),
@@ -118,11 +151,11 @@ def compile_folder(
             dataset,
             settings.base_url,
             settings.pages,
-            tally.statistics(),
-            templates or {},
+            counted.statistics(),
+            templates.own,
             absent=machines.absent(settings.machines),
         )
-        renderer = Renderer(site)
+        renderer = Renderer(site, templates.bytecode)
         frames = reviews.frames(renderer)
         files[layout.PAGES] = layout.write(target, layout.PAGES, msgspec.json.encode(frames))
         interfaces = Interfaces(
@@ -132,8 +165,10 @@ def compile_folder(
         )
         changes = partial(sites.changes, dataset.records)
         pages = publication.documents(renderer, frames)
-        told = publication.for_machines(renderer, pages, interfaces, settings.machines, changes)
-        fixed = chain(fixed, told)
+        machine_files = publication.for_machines(
+            renderer, pages, interfaces, settings.machines, changes
+        )
+        fixed = chain(fixed, machine_files)
     extra: dict[str, FixedDocument] = {}
     for each in fixed:
         file = f"page{quote(each.path, safe='')}"
@@ -143,7 +178,7 @@ def compile_folder(
     compressed: dict[str, File] = {}
     for done, file in enumerate(rendered.values()):
         progress("compressing", done, len(rendered))
-        if (smaller := _compress(target, file, files[file].size)) is not None:
+        if (smaller := compressor.compressed(file, files[file].size)) is not None:
             compressed[file] = smaller
     quoted = {
         f"{file}{layout.QUOTED}": _quote(target, file)
@@ -169,12 +204,17 @@ def compile_folder(
             for (path, media_type), file in rendered.items()
         ),
         files=files | {f"{file}{layout.GZIP}": each for file, each in compressed.items()} | quoted,
-        shelves=shelves,
+        segments=segments,
+        sections=sections,
     )
 
 
 def _write_reviews(
-    dataset: Dataset, columns: ColumnsWriter, tally: Tally, target: Path, progress: Progress
+    dataset: Dataset,
+    columns: ColumnsWriter,
+    counted: StatisticsCounter,
+    target: Path,
+    progress: Progress,
 ) -> dict[str, File]:
     """``reviews.json``, the excerpts, columns and digest of each review, and where each begins."""
     decode = msgspec.json.Decoder(Review).decode
@@ -191,7 +231,7 @@ def _write_reviews(
         listed.add(excerpts.listed(rendered, review))
         digests.add(rendered.content)
         columns.add(record.day, review.rating, review.text)
-        tally.add(review)
+        counted.add(review)
     begins, listed_begins = records.offsets(), listed.offsets()
     writer.write(documents.reviews_tail(dataset))
     return {
@@ -222,6 +262,9 @@ def _write_insights(
         writer.write(part)
         if review_id is None:
             continue
+        if review_id == documents.EVERY_ENTRY and insights.bounds is not None:
+            spans = array.array("Q", (begin + each for each in insights.bounds))
+            continue
         if (position := places.get(review_id)) is not None:
             spans[2 * position], spans[2 * position + 1] = begin, writer.size
         if written % _STEP == 0:
@@ -234,16 +277,7 @@ def _write_insights(
     }
 
 
-def _sample(records: Sequence[Record]) -> list[str]:
-    """Casefolded texts from all over the data, none where it is small enough to be scanned."""
-    if len(records) < frequent.MIN_REVIEWS:
-        return []
-    decode = msgspec.json.Decoder(Review).decode
-    chosen = records[:: len(records) // frequent.SAMPLE]
-    return [(decode(record.raw).text or "").casefold() for record in chosen]
-
-
-def _feed(dataset: Dataset, settings: Settings) -> Feed:
+def _feed(dataset: Dataset, settings: CompileSettings) -> Feed:
     """The newest reviews with the labels of whom and what they mention."""
     newest = [
         msgspec.json.decode(record.raw, type=Review) for record in dataset.records[:MAX_ENTRIES]
@@ -263,7 +297,7 @@ def _feed(dataset: Dataset, settings: Settings) -> Feed:
         authority=settings.authority,
         year=settings.year,
         entries=tuple(
-            Entry(
+            FeedEntry(
                 review=review,
                 technicians=_labelled(mentions.technicians, technicians),
                 services=_labelled(mentions.services, services),
@@ -298,6 +332,29 @@ def _quote(target: Path, file: str) -> File:
             writer.write(msgspec.json.encode(chunk)[1:-1])
     writer.write(b'"')
     return writer.close()
+
+
+class _Compressor:
+    """Compresses files; large ones in a thread while others are made: zlib needs no interpreter.
+
+    Args:
+        target: Where they are.
+        threads: Has the thread.
+    """
+
+    def __init__(self, target: Path, threads: ThreadPoolExecutor) -> None:
+        self._target, self._threads = target, threads
+        self._begun: dict[str, Future[File | None]] = {}
+
+    def begin(self, file: str, size: int) -> None:
+        """Compress a file in the thread."""
+        self._begun[file] = self._threads.submit(_compress, self._target, file, size)
+
+    def compressed(self, file: str, size: int) -> File | None:
+        """The gzip form beside a file, None where it would not be smaller."""
+        if file in self._begun:
+            return self._begun[file].result()
+        return _compress(self._target, file, size)
 
 
 def _compress(target: Path, file: str, size: int) -> File | None:

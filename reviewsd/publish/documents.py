@@ -23,6 +23,9 @@ from reviewsd.publish.feed import noon
 
 BEST_RATING, WORST_RATING = 5, 1
 
+EVERY_ENTRY = ""
+"""Stands for the ids of all entries of ``per_review``; none is empty."""
+
 _members = msgspec.json.Decoder(dict[str, Raw])
 _items = msgspec.json.Decoder(list[Raw])
 _encode = msgspec.json.Encoder().encode
@@ -164,7 +167,7 @@ def reviews_tail(dataset: Dataset) -> bytes:
     return b"]" + (b"," if extra else b"") + join_members(extra)[1:]
 
 
-def insights(file: InsightsFile, dataset: Dataset) -> typing.Iterator[bytes]:
+def insights(file: InsightsFile, dataset: Dataset) -> typing.Iterator[bytes | memoryview]:
     """``/insights.json``: members as given, absent top-level ones filled in (data-model.md 2).
 
     Yields:
@@ -175,14 +178,19 @@ def insights(file: InsightsFile, dataset: Dataset) -> typing.Iterator[bytes]:
 
 def insights_parts(
     file: InsightsFile, dataset: Dataset
-) -> typing.Iterator[tuple[str | None, bytes]]:
-    """``/insights.json`` in parts: each entry of ``per_review`` with its id, all else with None."""
+) -> typing.Iterator[tuple[str | None, bytes | memoryview]]:
+    """``/insights.json`` in parts: each entry of ``per_review`` with its id, all else with None.
+
+    The whole ``per_review`` of made insights has ``EVERY_ENTRY``.
+    """
     left_out = absent(file)
     names = [name for name in _INSIGHTS_NAMES if name not in left_out]
     yield None, b"{"
     for index, name in enumerate([*names, *sorted(file.members.keys() - set(_INSIGHTS_NAMES))]):
         yield None, b"," * (index > 0) + _encode(name) + b":"
-        if name == "per_review" and name in file.members:
+        if name == "per_review" and file.bounds is not None:
+            yield EVERY_ENTRY, memoryview(file.members[name])
+        elif name == "per_review" and name in file.members:
             yield None, b"{"
             for number, (review_id, raw) in enumerate(_members.decode(file.members[name]).items()):
                 yield None, b"," * (number > 0) + _encode(review_id) + b":"

@@ -93,7 +93,7 @@ def listed(rendered: RenderedReview, typed: Review) -> bytes:
     return excerpt(_encode(kept), MAX_LISTED, Listed.__struct_fields__, "get_review has more of it")
 
 
-class Part(NamedTuple):
+class PartOfReview(NamedTuple):
     """A review with a part of its text."""
 
     review: bytes
@@ -113,7 +113,7 @@ class NoPartError(Exception):
         super().__init__(str(length))
 
 
-def part(rendered: bytes, offset: int, rest: str) -> Part:
+def part(rendered: bytes, offset: int, rest: str) -> PartOfReview:
     """A review of which any member may be too long, with its text from a character on.
 
     Args:
@@ -125,7 +125,7 @@ def part(rendered: bytes, offset: int, rest: str) -> Part:
         NoPartError: The text has no such character.
     """
     if not offset and len(rendered) <= MAX_EXCERPT:
-        return Part(rendered, None)
+        return PartOfReview(rendered, None)
     members = _members.decode(rendered)
     members.pop(_NOTE, None)
     text = "" if members["text"] == _NULL else _text.decode(members["text"])
@@ -141,7 +141,7 @@ def part(rendered: bytes, offset: int, rest: str) -> Part:
         said = [f"text: characters {offset:,} to {end:,} of {len(text):,}"]
         said += [_text.decode(kept.pop(_NOTE))] if _NOTE in kept else []
         kept[_NOTE] = Raw(_encode("; ".join(said)))
-    return Part(_encode(kept), None if end == len(text) else end)
+    return PartOfReview(_encode(kept), None if end == len(text) else end)
 
 
 def excerpt(rendered: bytes, most: int, known: Container[str], rest: str) -> bytes:

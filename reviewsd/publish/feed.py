@@ -24,7 +24,7 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class FeedEntry:
     """A review and whom and what it mentions."""
 
     review: Review
@@ -45,7 +45,7 @@ class Feed:
     """Domain name that the ``tag:`` ids are minted under (RFC 4151)."""
     year: int
     """Year in which that domain name was ours."""
-    entries: tuple[Entry, ...]
+    entries: tuple[FeedEntry, ...]
     """Newest first, at most ``MAX_ENTRIES``."""
 
     @property

@@ -2,7 +2,7 @@
 
 Entities have their derived id, name and label, and every member that the data model gives them.
 Complete lists of review ids are left out; of what is too large for a language model there is an excerpt.
-What insights.json leaves out has no shelf, or no member, and a ``note`` says so (insights.md 5).
+What insights.json leaves out has no section, or no member, and a ``note`` says so (insights.md 5).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ from reviewsd.domain.insights import (
     named,
 )
 from reviewsd.domain.naming import Ambiguous, mention_key, names_of
-from reviewsd.domain.reviews import AggregateRating, Business, Count
+from reviewsd.domain.reviews import AggregateRating, Business, NonNegative
 from reviewsd.http1 import urls
 from reviewsd.publish import documents
 from reviewsd.publish.excerpts import MAX_EXCERPT, MAX_LISTED, excerpt, head, whole_in
@@ -38,7 +38,7 @@ PROBLEMS, SERVICE_AREAS = "problems", "service_areas"
 TREND, MONTHS, FAQ = "trend", "months", "faq"
 _LISTS = (ASPECTS, TECHNICIANS, SERVICES, PROBLEMS, SERVICE_AREAS, TOPICS)
 KINDS = (TOPICS, *_LISTS[:-1])
-"""Of what reviews speak of: the shelves of entities, all with at least what a Topic has."""
+"""Of what reviews speak of: the sections of entities, all with at least what a Topic has."""
 
 FILTERS = {
     TECHNICIANS: "mentions_technician",
@@ -48,13 +48,13 @@ FILTERS = {
     TOPICS: "mentions_topic",
     SERVICE_AREAS: "mentions_area",
 }
-"""By shelf: the parameter of a search that takes its ids."""
+"""By section: the parameter of a search that takes its ids."""
 
 SEARCH = "search_reviews"
 """The member of each entity that holds the arguments with which that tool lists its reviews."""
 
 PER_REVIEW = "per_review"
-"""A shelf without fragments, where insights say what each review says: that is in insights.json."""
+"""A section without fragments, where insights say what each review says: that is in insights.json."""
 
 FAQ_TEXTS = "faq_texts"
 """Of each entry of ``FAQ`` the casefolded question and answer, as UTF-8 divided by 0xFF."""
@@ -67,26 +67,26 @@ _MAX_ID = 128  # characters of an id that stands in arguments
 
 _NOTE = "note"
 """The member that says what is not known; nobody else may."""
-_NOT_TOLD = frozenset({"review_ids", _NOTE})
+_LEFT_OUT = frozenset({"review_ids", _NOTE})
 
 Examples = Annotated[tuple[str, ...], Meta(description="For get_review")]
-Note = Annotated[str | UnsetType, Meta(description="What is not known")]
+Unknown = Annotated[str | UnsetType, Meta(description="What is not known")]
 
 
-class Aspect(Struct, frozen=True, kw_only=True):
+class AspectFragment(Struct, frozen=True, kw_only=True):
     """What reviewers say of an aspect, such as punctuality."""
 
     id: str
     label: str
-    mention_count: Count | UnsetType = UNSET
-    positive_count: Count | UnsetType = UNSET
-    neutral_count: Count | UnsetType = UNSET
-    negative_count: Count | UnsetType = UNSET
+    mention_count: NonNegative | UnsetType = UNSET
+    positive_count: NonNegative | UnsetType = UNSET
+    neutral_count: NonNegative | UnsetType = UNSET
+    negative_count: NonNegative | UnsetType = UNSET
     positive_pct: Percent | UnsetType = UNSET
     score: Score | UnsetType = UNSET
     top_phrases: tuple[str, ...] = ()
     example_review_ids: Examples = ()
-    note: Note = UNSET
+    note: Unknown = UNSET
 
 
 class Offer(Struct, frozen=True, kw_only=True):
@@ -94,47 +94,47 @@ class Offer(Struct, frozen=True, kw_only=True):
 
     id: str
     label: str
-    mention_count: Count | UnsetType = UNSET
-    positive_count: Count | UnsetType = UNSET
-    neutral_count: Count | UnsetType = UNSET
-    negative_count: Count | UnsetType = UNSET
+    mention_count: NonNegative | UnsetType = UNSET
+    positive_count: NonNegative | UnsetType = UNSET
+    neutral_count: NonNegative | UnsetType = UNSET
+    negative_count: NonNegative | UnsetType = UNSET
     positive_pct: Percent | UnsetType = UNSET
     score: Score | UnsetType = UNSET
     average_rating: Stars | UnsetType | None = UNSET
     top_phrases: tuple[str, ...] = ()
     example_review_ids: Examples = ()
-    note: Note = UNSET
+    note: Unknown = UNSET
 
 
-class Technician(Struct, frozen=True, kw_only=True):
+class TechnicianFragment(Struct, frozen=True, kw_only=True):
     """What reviewers say of a technician."""
 
     id: str
     name: str
     label: str
-    mention_count: Count | UnsetType = UNSET
-    positive_count: Count | UnsetType = UNSET
-    neutral_count: Count | UnsetType = UNSET
-    negative_count: Count | UnsetType = UNSET
+    mention_count: NonNegative | UnsetType = UNSET
+    positive_count: NonNegative | UnsetType = UNSET
+    neutral_count: NonNegative | UnsetType = UNSET
+    negative_count: NonNegative | UnsetType = UNSET
     positive_pct: Percent | UnsetType = UNSET
     score: Score | UnsetType = UNSET
     average_rating: Stars | UnsetType | None = UNSET
     top_phrases: tuple[str, ...] = ()
     example_review_ids: Examples = ()
-    note: Note = UNSET
+    note: Unknown = UNSET
 
 
-class Topic(Struct, frozen=True, kw_only=True):
+class TopicFragment(Struct, frozen=True, kw_only=True):
     """A cluster of what reviewers write about."""
 
     id: str
     label: str
-    mention_count: Count | UnsetType = UNSET
+    mention_count: NonNegative | UnsetType = UNSET
     positive_pct: Percent | UnsetType = UNSET
     score: Score | UnsetType = UNSET
     top_phrases: tuple[str, ...] = ()
     example_review_ids: Examples = ()
-    note: Note = UNSET
+    note: Unknown = UNSET
 
 
 def not_known(names: Iterable[str]) -> str:
@@ -142,26 +142,30 @@ def not_known(names: Iterable[str]) -> str:
     return f"not in the published insights: {', '.join(names)}"
 
 
-_KINDS: dict[str, type[Struct]] = {ASPECTS: Aspect, TECHNICIANS: Technician, SERVICES: Offer}
-"""By shelf, where it has more than a Topic."""
+_KINDS: dict[str, type[Struct]] = {
+    ASPECTS: AspectFragment,
+    TECHNICIANS: TechnicianFragment,
+    SERVICES: Offer,
+}
+"""By section, where it has more than a Topic."""
 
 
 def write(
     dataset: Dataset, base_url: str, target: Path
 ) -> tuple[dict[str, File], dict[str, tuple[int, int]]]:
-    """Write the shelves of a dataset; the second value says where each is.
+    """Write the sections of a dataset; the second value says where each is.
 
     Args:
         dataset: What is rendered.
         base_url: Where all of it is served, for what excerpts leave out.
         target: The folder.
     """
-    shelves = FragmentStoreWriter(target)
-    shelves.put(BUSINESS, [_business(dataset, whole_in(base_url + urls.REVIEWS))])
+    sections = FragmentStoreWriter(target)
+    sections.put(BUSINESS, [_business(dataset, whole_in(base_url + urls.REVIEWS))])
     if dataset.insights is not None:
         rest = whole_in(base_url + urls.INSIGHTS)
-        _write_insights(dataset.insights, dataset, shelves, rest)
-    return shelves.close(), shelves.shelves
+        _write_insights(dataset.insights, dataset, sections, rest)
+    return sections.close(), sections.sections
 
 
 def _business(dataset: Dataset, rest: str) -> bytes:
@@ -185,13 +189,13 @@ class _Rendered(NamedTuple):
 
 
 def _write_insights(
-    file: InsightsFile, dataset: Dataset, shelves: FragmentStoreWriter, rest: str
+    file: InsightsFile, dataset: Dataset, sections: FragmentStoreWriter, rest: str
 ) -> None:
     typed, entities = file.typed, file.typed.entities
     groups = _groups(file)
     rendered = {
-        shelf: _entities(shelf, raw, listed, rest)
-        for shelf, raw, listed in (
+        section: _entities(section, raw, listed, rest)
+        for section, raw, listed in (
             (ASPECTS, file.members.get(ASPECTS), typed.aspects),
             (TECHNICIANS, groups.get(TECHNICIANS), entities.technicians),
             (SERVICES, groups.get(SERVICES), entities.services),
@@ -201,21 +205,21 @@ def _write_insights(
         )
         if raw is not None
     }
-    for shelf, entries in rendered.items():
-        shelves.put(shelf, [each.fragment for each in entries])
-    for shelf in rendered.keys() & {ASPECTS, TECHNICIANS, SERVICES}:
-        _name(shelves, shelf, [each.entity for each in rendered[shelf]])
+    for section, entries in rendered.items():
+        sections.put(section, [each.fragment for each in entries])
+    for section in rendered.keys() & {ASPECTS, TECHNICIANS, SERVICES}:
+        _name(sections, section, [each.entity for each in rendered[section]])
     if typed.temporal.trend is not UNSET:
-        shelves.put(TREND, [_encode(typed.temporal.trend)])
+        sections.put(TREND, [_encode(typed.temporal.trend)])
     monthly = _members.decode(file.members.get("temporal", b"{}")).get("monthly")
     if monthly is not None:
-        shelves.put(MONTHS, _months(file, monthly, rest))
+        sections.put(MONTHS, _months(file, monthly, rest))
     if (faq := file.members.get("faq")) is not None:
-        shelves.put(FAQ, [_fragment(raw, FaqEntry, rest) for raw in _items.decode(faq)])
-        shelves.put(FAQ_TEXTS, (_folded(entry) for entry in typed.faq))
+        sections.put(FAQ, [_fragment(raw, FaqEntry, rest) for raw in _items.decode(faq)])
+        sections.put(FAQ_TEXTS, (_folded(entry) for entry in typed.faq))
     if PER_REVIEW in file.members:
-        shelves.put(PER_REVIEW, ())
-    shelves.put(SUMMARY, [_summary(file, dataset, rendered, rest)])
+        sections.put(PER_REVIEW, ())
+    sections.put(SUMMARY, [_summary(file, dataset, rendered, rest)])
 
 
 def _months(file: InsightsFile, monthly: Raw, rest: str) -> Iterator[bytes]:
@@ -230,22 +234,22 @@ def _groups(file: InsightsFile) -> dict[str, Raw]:
     return _members.decode(file.members.get("entities", b"{}"))
 
 
-def _entities(shelf: str, raw: Raw, typed: Sequence[str | Entity], rest: str) -> list[_Rendered]:
+def _entities(section: str, raw: Raw, typed: Sequence[str | Entity], rest: str) -> list[_Rendered]:
     """The entities of a list, the most mentioned first."""
     both = zip(_items.decode(raw), map(named, typed), strict=True)
-    rendered = [_Rendered(entity, _entity(shelf, given, entity, rest)) for given, entity in both]
+    rendered = [_Rendered(entity, _entity(section, given, entity, rest)) for given, entity in both]
     return sorted(rendered, key=lambda each: -(each.entity.mention_count or 0))
 
 
-def _entity(shelf: str, raw: Raw, entity: Entity, rest: str) -> bytes:
-    kind = _KINDS.get(shelf, Topic)
+def _entity(section: str, raw: Raw, entity: Entity, rest: str) -> bytes:
+    kind = _KINDS.get(section, TopicFragment)
     text = bytes(raw).strip()
     given = _members.decode(text) if text.startswith(b"{") else {}
-    members = {name: bytes(value) for name, value in given.items() if name not in _NOT_TOLD}
+    members = {name: bytes(value) for name, value in given.items() if name not in _LEFT_OUT}
     members |= {"id": _encode(entity.id), "label": _encode(entity.label)}
     if "name" in kind.__struct_fields__ or "name" in members:
         members["name"] = _encode(entity.name)
-    members |= _search(shelf, entity)
+    members |= _search(section, entity)
     if unknown := [name for name in _figures(kind) if name not in members]:
         members[_NOTE] = _encode(not_known(unknown))
     complete = documents.complete(documents.join_members(members.items()), kind)
@@ -259,11 +263,11 @@ def _figures(kind: type[Struct]) -> Iterator[str]:
             yield field.name
 
 
-def _search(shelf: str, entity: Entity) -> dict[str, bytes]:
+def _search(section: str, entity: Entity) -> dict[str, bytes]:
     """The member that leads to an entity's reviews; none where the id is too long to be told whole."""
     if entity.id is None or len(entity.id) > _MAX_ID:
         return {}
-    return {SEARCH: _encode({FILTERS[shelf]: entity.id})}
+    return {SEARCH: _encode({FILTERS[section]: entity.id})}
 
 
 def _fragment(raw: bytes | Raw, kind: type[Struct], rest: str) -> bytes:
@@ -271,18 +275,18 @@ def _fragment(raw: bytes | Raw, kind: type[Struct], rest: str) -> bytes:
     return excerpt(documents.complete(raw, kind), MAX_EXCERPT, kind.__struct_fields__, rest)
 
 
-def _name(shelves: FragmentStoreWriter, shelf: str, entities: list[Entity]) -> None:
+def _name(sections: FragmentStoreWriter, section: str, entities: list[Entity]) -> None:
     """Have them found by every name; an id comes before a label of the same spelling."""
     for spelling in ("id", "name", "label"):
         for number, entity in enumerate(entities):
-            shelves.name(shelf, number, mention_key(getattr(entity, spelling)))
-    names = names_of(entities, first_words=shelf in {TECHNICIANS, SERVICES})
+            sections.name(section, number, mention_key(getattr(entity, spelling)))
+    names = names_of(entities, first_words=section in {TECHNICIANS, SERVICES})
     for key, means in names.exact.items():
         if not isinstance(means, Ambiguous):
-            shelves.name(shelf, means[0], key)
+            sections.name(section, means[0], key)
     for key, means in names.loose.items():
         if not isinstance(means, Ambiguous):
-            shelves.name(shelf, means[0], key, loose=True)
+            sections.name(section, means[0], key, loose=True)
 
 
 def _folded(entry: FaqEntry) -> bytes:
@@ -341,13 +345,13 @@ def _within(entries: Iterable[bytes]) -> Iterator[bytes]:
         yield entry
 
 
-def _indexed(shelf: str, rendered: _Rendered, spelling: str) -> bytes:
+def _indexed(section: str, rendered: _Rendered, spelling: str) -> bytes:
     """An entity by its id and the beginning of its name or label."""
     members = _members.decode(rendered.fragment)
     called = msgspec.json.decode(members[spelling], type=str)
     if (short := head(called, _MAX_LABEL)) != called:
         short += "…"
-    search = _search(shelf, rendered.entity) if shelf in {ASPECTS, PROBLEMS} else {}
+    search = _search(section, rendered.entity) if section in {ASPECTS, PROBLEMS} else {}
     return _encode(
         {
             "id": members["id"],

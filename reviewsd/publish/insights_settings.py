@@ -5,39 +5,39 @@ Validated like the configuration: every fault with its line and column, and the 
 
 import msgspec
 
-from reviewsd.analysis.settings import Settings
+from reviewsd.analysis.settings import InsightSettings
+from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.config import yaml_source
-from reviewsd.config.errors import ConfigProblem, in_document
+from reviewsd.config.errors import by_place
 from reviewsd.domain.dataset import SETTINGS_FILE
-from reviewsd.domain.findings import DataError, Finding, explain
+from reviewsd.domain.findings import DataError, explain
 
 
-def examine(data: bytes, file: str = SETTINGS_FILE) -> tuple[Settings, list[ConfigProblem]]:
+def examine(data: bytes, file: str = SETTINGS_FILE) -> tuple[InsightSettings, list[Diagnostic]]:
     """The settings, or all that is wrong with them in the order of the file.
 
     Args:
         data: The content.
         file: Its name, as problems tell it.
     """
-    document = yaml_source.read(data)
+    document = yaml_source.read(data, file)
     tree = {} if document.value is None else document.value
     faults = list(document.faults)
-    settings = Settings()
+    settings = InsightSettings()
     if not document.fatal:
-        found = list(explain(tree, Settings))
+        found = list(explain(tree, InsightSettings))
         if not found and not document.faults:
-            settings = msgspec.convert(tree, Settings)
+            settings = msgspec.convert(tree, InsightSettings)
             found = [(f"$.{path}", reason) for path, reason in settings.faults()]
         faults += [
             document.fault(path, reason, at_key=reason.startswith("unknown key"))
             for path, reason in found
             if path not in document.broken
         ]
-    faults.sort(key=lambda fault: fault.mark)
-    return settings, [in_document(document, file, fault) for fault in faults]
+    return settings, sorted(faults, key=by_place)
 
 
-def read(data: bytes | None) -> Settings:
+def read(data: bytes | None) -> InsightSettings:
     """The settings; those of an empty file where there is none.
 
     Raises:
@@ -45,10 +45,5 @@ def read(data: bytes | None) -> Settings:
     """
     settings, problems = examine(data or b"")
     if problems:
-        raise DataError(tuple(map(_finding, problems)))
+        raise DataError(tuple(problems))
     return settings
-
-
-def _finding(problem: ConfigProblem) -> Finding:
-    place = f"{problem.file}:{problem.line}:{problem.column}"
-    return Finding(file=place, path=problem.path, reason=problem.reason)

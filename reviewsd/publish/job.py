@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
+from pyroaring import __croaring_version__
 
 from reviewsd.analysis.labels import RULES
-from reviewsd.publish.compiler import Settings
+from reviewsd.api.jobs import Step
+from reviewsd.publish.compiler import CompileSettings
 from reviewsd.snapshot import layout
 
 
@@ -21,7 +23,7 @@ class PublicationOrder(Struct, frozen=True, kw_only=True):
     data_dir: str
     snapshots: str
     """The directory of the snapshot folders."""
-    settings: Settings
+    settings: CompileSettings
     max_bytes: int
     """Greatest size of a file."""
     max_shrink: float | None = None
@@ -38,16 +40,9 @@ class PublicationOrder(Struct, frozen=True, kw_only=True):
 
     def build_key(self, version: str) -> str:
         """What goes into a snapshot beside the files; another build_key wants a new snapshot."""
-        parts = (version, layout.LAYOUT, self.settings, self.insights, RULES)
+        libraries = __croaring_version__  # its bytes are in the snapshot
+        parts = (version, layout.LAYOUT, self.settings, self.insights, RULES, libraries)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
-
-
-class Step(Struct, frozen=True, tag_field="type", tag="progress"):
-    """How far the work is."""
-
-    stage: str
-    done: int
-    total: int
 
 
 class Published(Struct, frozen=True, tag_field="type", tag="published"):
@@ -56,6 +51,8 @@ class Published(Struct, frozen=True, tag_field="type", tag="published"):
     revision: str
     insights_fault: str = ""
     """The traceback of what kept insights from being made."""
+    bytecode: dict[str, bytes] = {}
+    """Of all templates that were used (``pages.environment``), where some had to be compiled."""
 
 
 class Unchanged(Struct, frozen=True, tag_field="type", tag="unchanged"):
@@ -63,6 +60,7 @@ class Unchanged(Struct, frozen=True, tag_field="type", tag="unchanged"):
 
     revision: str
     insights_fault: str = ""
+    bytecode: dict[str, bytes] = {}
 
 
 class Refused(Struct, frozen=True, tag_field="type", tag="refused"):
@@ -71,14 +69,14 @@ class Refused(Struct, frozen=True, tag_field="type", tag="refused"):
     problems: tuple[str, ...]
 
 
-class Failed(Struct, frozen=True, tag_field="type", tag="failed"):
+class PublicationFailed(Struct, frozen=True, tag_field="type", tag="failed"):
     """The data could not be published now; another time it may."""
 
     problem: str
 
 
-Outcome = Published | Unchanged | Refused | Failed
-Line = Step | Outcome
+Outcome = Published | Unchanged | Refused | PublicationFailed
+JobMessage = Step | Outcome
 
 
 class MemoryLimit(Struct, frozen=True):
@@ -98,3 +96,5 @@ class Job(Struct, frozen=True, kw_only=True):
     now: float
     force: bool = False
     memory: MemoryLimit | None = None
+    bytecode: dict[str, bytes] = {}
+    """Of the templates of an earlier run."""

@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct, UnsetType
 from reviewsd.domain.reviews import OwnerReply
 from reviewsd.http1 import urls
 from reviewsd.publish import feed as feeds
-from reviewsd.publish.feed import Entry, Feed
+from reviewsd.publish.feed import Feed, FeedEntry
 
 VERSION: Final = "https://jsonfeed.org/version/1.1"
 
@@ -24,7 +24,7 @@ class Author(Struct, frozen=True, kw_only=True):
     avatar: str | UnsetType = UNSET
 
 
-class Hub(Struct, frozen=True, kw_only=True):
+class HubLink(Struct, frozen=True, kw_only=True):
     """Where changes of the feed can be subscribed to."""
 
     type: Literal["WebSub"]
@@ -68,7 +68,7 @@ class JsonFeed(Struct, frozen=True, kw_only=True):
     favicon: str | UnsetType = UNSET
     authors: tuple[Author, ...]
     language: str
-    hubs: tuple[Hub, ...]
+    hubs: tuple[HubLink, ...]
     items: tuple[Item, ...]
 
 
@@ -86,13 +86,13 @@ def render(feed: Feed) -> bytes:
         favicon=logo,
         authors=(Author(name=business.name, url=business.url or UNSET, avatar=logo),),
         language=business.language,
-        hubs=(Hub(type="WebSub", url=feed.url(urls.HUB)),),
+        hubs=(HubLink(type="WebSub", url=feed.url(urls.HUB)),),
         items=tuple(_item(feed, entry) for entry in feed.entries),
     )
     return msgspec.json.encode(document)
 
 
-def _item(feed: Feed, entry: Entry) -> Item:
+def _item(feed: Feed, entry: FeedEntry) -> Item:
     review = entry.review
     changed = feeds.changed(review)
     return Item(
@@ -115,7 +115,7 @@ def _item(feed: Feed, entry: Entry) -> Item:
     )
 
 
-def _tags(entry: Entry) -> tuple[str, ...]:
+def _tags(entry: FeedEntry) -> tuple[str, ...]:
     """Each tag once: a technician may be called like a service."""
     mentioned = (label.label for label in (*entry.technicians, *entry.services))
     return tuple(dict.fromkeys((f"{entry.review.rating}-star", *mentioned)))

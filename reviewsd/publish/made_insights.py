@@ -4,11 +4,13 @@ What the analyser makes becomes an ``InsightsFile``, as if it had stood in insig
 is written to a file without a name and mapped from there: it may be as large as the reviews.
 """
 
+import contextlib
 import datetime
 import mmap
 import tempfile
 import traceback
-from collections.abc import Iterator
+from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -16,23 +18,28 @@ from typing import Self
 import msgspec
 from msgspec import Raw
 
-from reviewsd.analysis.analysing import LabelStore, analyse
-from reviewsd.analysis.settings import Settings
+from reviewsd.analysis.analysing import Analyser, Block, KnownLabels
+from reviewsd.analysis.counts import Counts
+from reviewsd.analysis.settings import InsightSettings
+from reviewsd.analysis.totals import Totals
+from reviewsd.api.jobs import InsightsOrigin
 from reviewsd.domain.dataset import Dataset, InsightsFile, Mentions, Progress
 from reviewsd.domain.insights import Insights, PerReview
 from reviewsd.domain.mentions import Spellings
 from reviewsd.domain.reviews import Review
-from reviewsd.publish import documents
-from reviewsd.publish.labels_file import LabelsReader, LabelsWriter
-from reviewsd.snapshot.layout import InsightsOrigin
+from reviewsd.publish import blocks, documents
+from reviewsd.publish.blocks import BlocksReader, BlocksWriter, KeptBlock, Span
+from reviewsd.publish.feed import MAX_ENTRIES
 
 _STEP = 10_000  # reviews between two steps of progress
 
 _encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Review).decode
+_decode_entry = msgspec.json.Decoder(PerReview).decode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class AnalysisFailure:
     """Why insights could not be made: a bug of ours, or too little memory."""
 
     reason: str
@@ -40,13 +47,22 @@ class Fault:
     traceback: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeping:
+    """Where blocks are kept from one publication to the next."""
+
+    earlier: BlocksReader
+    writer: BlocksWriter
+
+
 def make(
     dataset: Dataset,
-    settings: Settings,
+    settings: InsightSettings,
     progress: Progress,
     *,
     folder: Path,
-    keep: LabelStore | None = None,
+    known: KnownLabels | None = None,
+    keeping: Keeping | None = None,
 ) -> InsightsFile:
     """Insights made from the reviews of a dataset.
 
@@ -55,43 +71,41 @@ def make(
         settings: What the owner says.
         progress: Told how far it is.
         folder: Where a file without a name may be written.
-        keep: Labels that are known, to which the rules add what is missing.
+        known: Labels that are known; with ``keeping`` those of its changed blocks.
+        keeping: Where blocks are kept, if they are.
 
     Raises:
         OSError: The folder cannot be written: the disk is full, for one.
     """
-    updated_at = documents.updated_at(dataset)
-    generated_at = None if updated_at is None else datetime.datetime.fromisoformat(updated_at)
+    analyser = Analyser(dataset.business, settings)
+    digest = analyser.rules.digest
+    spans = list(blocks.spans(dataset.records, digest))
+    if keeping is not None:
+        known = keeping.earlier.labels_of_others((span.key for span in spans), digest)
+    analyser.know(known)
+    totals = Totals(analyser.catalogue)
     with _Entries(folder) as entries:
-        made = analyse(
-            _reviews(dataset, progress),
-            dataset.business,
-            settings,
-            generated_at=generated_at,
-            keep=keep,
-            per_review=entries.add,
-        )
-        encoded = _encode(made.insights)
-        members = msgspec.json.decode(encoded, type=dict[str, Raw])
-        members |= {"generated_at": Raw(_encode(updated_at)), "per_review": entries.object()}
-        return InsightsFile(
-            members=members,
-            typed=msgspec.json.decode(encoded, type=Insights),
-            mentions=entries.mentions,
-            spellings=entries.spellings,
-            analysed=made.insights.review_count,
-        )
+        for span in spans:
+            if span.begin // _STEP != span.end // _STEP:
+                progress("analysing", span.begin, len(dataset.records))
+            block = _kept(dataset, analyser, span, keeping)
+            totals.add(block.counts)
+            entries.add(block)
+        progress("analysing", len(dataset.records), len(dataset.records))
+        if keeping is not None:
+            keeping.writer.finish(digest)
+        return _file(dataset, totals, entries)
 
 
 def attempt(
     dataset: Dataset,
-    settings: Settings,
+    settings: InsightSettings,
     progress: Progress,
     *,
     folder: Path,
     earlier: Path,
     keep: Path,
-) -> InsightsFile | Fault:
+) -> InsightsFile | AnalysisFailure:
     """As ``make``; our bug, or too little memory, must not keep the reviews from being served.
 
     Raises:
@@ -99,17 +113,15 @@ def attempt(
     """
     try:
         with keep.open("xb") as file:
-            writer = LabelsWriter(file, LabelsReader(earlier))
-            made = make(dataset, settings, progress, folder=folder, keep=writer)
-            writer.finish()
-            return made
+            keeping = Keeping(earlier=BlocksReader(earlier), writer=BlocksWriter(file))
+            return make(dataset, settings, progress, folder=folder, keeping=keeping)
     except OSError:
         raise
     except MemoryError:
         reason = "they take more memory than there is"
-        return Fault(reason=reason, traceback=reason)
+        return AnalysisFailure(reason=reason, traceback=reason)
     except Exception as error:  # noqa: BLE001 - told in the log and by status
-        return Fault(
+        return AnalysisFailure(
             reason=traceback.format_exception_only(error)[-1].strip(),
             traceback=traceback.format_exc(),
         )
@@ -127,14 +139,58 @@ def given(file: InsightsFile) -> InsightsOrigin:
     )
 
 
-def _reviews(dataset: Dataset, progress: Progress) -> Iterator[Review]:
-    decode = msgspec.json.Decoder(Review).decode
-    total = len(dataset.records)
-    for position, record in enumerate(dataset.records):
-        if position % _STEP == 0:
-            progress("analysing", position, total)
-        yield decode(record.raw)
-    progress("analysing", total, total)
+def _kept(dataset: Dataset, analyser: Analyser, span: Span, keeping: Keeping | None) -> KeptBlock:
+    """A block as it was kept, or as it is read and counted now."""
+    if keeping is not None and (content := keeping.earlier.find(span.key)) is not None:
+        with contextlib.suppress(msgspec.MsgspecError):  # of another version
+            block = blocks.decode(content)
+            keeping.writer.add(span.key, content)
+            return block
+    records = dataset.records[span.begin : span.end]
+    block = _encoded(analyser.block(_decode(record.raw) for record in records))
+    if keeping is not None:
+        keeping.writer.add(span.key, blocks.encode(block))
+    return block
+
+
+def _encoded(block: Block) -> KeptBlock:
+    entries = bytearray()
+    bounds: list[int] = []
+    for review_id, entry in block.entries:
+        if bounds:
+            entries += b","
+        entries += _encode(review_id)
+        entries += b":"
+        bounds.append(len(entries))
+        entries += _encode(entry)
+        bounds.append(len(entries))
+    return KeptBlock(
+        counts=block.counts,
+        entries=memoryview(entries),
+        bounds=bounds,
+        labels=blocks.encode_labels(block.labels),
+    )
+
+
+def _file(dataset: Dataset, totals: Totals, entries: "_Entries") -> InsightsFile:
+    records = dataset.records
+    updated_at = documents.updated_at(dataset)
+    insights = totals.insights(
+        lambda review_id: _decode(records[records.places[review_id]].raw),
+        {},
+        None if updated_at is None else datetime.datetime.fromisoformat(updated_at),
+    )
+    encoded = _encode(insights)
+    members = msgspec.json.decode(encoded, type=dict[str, Raw])
+    members |= {"generated_at": Raw(_encode(updated_at)), "per_review": entries.object()}
+    return InsightsFile(
+        members=members,
+        typed=msgspec.json.decode(encoded, type=Insights),
+        mentions=entries.newest,
+        spellings=entries.spellings,
+        analysed=totals.review_count,
+        bounds=entries.bounds,
+    )
 
 
 class _Entries:
@@ -146,10 +202,12 @@ class _Entries:
 
     def __init__(self, folder: Path) -> None:
         self._file = tempfile.TemporaryFile(dir=folder, buffering=1 << 18)  # noqa: SIM115  see __exit__
-        self._file.write(b"{")
-        self.mentions: list[Mentions | None] = []
+        self._size = self._file.write(b"{")
+        self.newest: list[Mentions | None] = []
+        """Whom and what the reviews that feeds show mention."""
+        self.bounds = array("Q")
+        """Where the value of each entry begins and ends in the object."""
         self.spellings = Spellings()
-        self._shared: dict[Mentions, Mentions] = {}  # a few people and services, a million times
 
     def __enter__(self) -> Self:
         return self
@@ -157,19 +215,45 @@ class _Entries:
     def __exit__(self, *_: object) -> None:
         self._file.close()  # a mapping of it stays
 
-    def add(self, review_id: str, entry: PerReview) -> None:
-        """Write the entry of the next review."""
-        comma = b"," if self.mentions else b""
-        self._file.write(b"%b%b:%b" % (comma, _encode(review_id), _encode(entry)))
-        self.spellings.add(len(self.mentions), entry)
-        found = None
-        if entry.technicians or entry.services:
-            found = Mentions(entry.technicians, entry.services)
-            found = self._shared.setdefault(found, found)
-        self.mentions.append(found)
+    def add(self, block: KeptBlock) -> None:
+        """Write the entries of the next reviews."""
+        if self.bounds:
+            self._size += self._file.write(b",")
+        self._spell(block.counts, len(self.bounds) // 2)
+        self._note_newest(block)
+        base = self._size
+        self.bounds.extend([base + each for each in block.bounds])
+        self._size += self._file.write(block.entries)
 
     def object(self) -> Raw:
         """All of it, mapped."""
         self._file.write(b"}")
         self._file.flush()
         return Raw(memoryview(mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)))
+
+    def _spell(self, counts: Counts, base: int) -> None:
+        """Note what the reviews of a block mention, of which the first has the position ``base``."""
+        spellings = self.spellings
+        for sentiment, at in counts.sentiments.items():
+            spellings.extend(spellings.sentiments, sentiment, _moved(at, base))
+        for kind, things in counts.mentions.items():
+            for name, mentions in things.items():
+                for sentiment, said in mentions.said.items():
+                    positions = _moved(said.at, base)
+                    spellings.extend(spellings.lists[kind], name, positions)
+                    if kind == "aspects":
+                        spellings.extend(spellings.felt[sentiment], name, positions)
+
+    def _note_newest(self, block: KeptBlock) -> None:
+        missing = MAX_ENTRIES - len(self.newest)
+        for begin, end in _pairs(block.bounds[: 2 * missing] if missing else ()):
+            entry = _decode_entry(block.entries[begin:end])
+            self.newest.append(Mentions(entry.technicians, entry.services))
+
+
+def _moved(positions: list[int], base: int) -> list[int]:
+    return [base + position for position in positions]
+
+
+def _pairs(numbers: Sequence[int]) -> "zip[tuple[int, int]]":
+    return zip(numbers[::2], numbers[1::2], strict=True)

@@ -19,15 +19,15 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
-from reviewsd.publish.compile_process import ChildError, Progress
+from reviewsd.api.jobs import ReloadOutcome, Step
+from reviewsd.publish.compile_process import ChildError, StepObserver
 from reviewsd.publish.job import (
-    Failed,
     Job,
     Outcome,
+    PublicationFailed,
     PublicationOrder,
     Published,
     Refused,
-    Step,
     Unchanged,
 )
 from reviewsd.runtime.tasks import TaskSet
@@ -42,8 +42,8 @@ RETRY_FIRST, RETRY_MOST = 1.0, 300.0
 class Report:
     """How one reload went."""
 
-    outcome: str
-    """``published``, ``unchanged``, ``refused`` (the data) or ``failed`` (for what may pass)."""
+    outcome: ReloadOutcome
+    """The data is refused; what may pass has failed."""
     problems: tuple[str, ...] = ()
     """Why it was refused or failed, a line each."""
     at: float
@@ -58,7 +58,7 @@ class Report:
         return self.outcome in {"published", "unchanged"}
 
 
-_Waiter = tuple[Deferred[Report], Progress | None]
+_Waiter = tuple[Deferred[Report], StepObserver | None]
 
 _UNOPENED = "published, but it cannot be opened; the log says why"
 
@@ -83,7 +83,7 @@ class Publisher:
         version: str,
         snapshots: Snapshots,
         look: Callable[[], Awaitable[Fingerprint]],
-        run: Callable[[Job, Progress], Awaitable[Outcome]],
+        run: Callable[[Job, StepObserver], Awaitable[Outcome]],
         clock: IReactorTime,
     ) -> None:
         self._order = order
@@ -97,8 +97,9 @@ class Publisher:
         self._waiting: list[_Waiter] = []
         self._next: list[_Waiter] = []  # for whom no run is started
         self._forced = False
+        self._bytecode: dict[str, bytes] = {}  # for the next run, which would compile it again
         self._observers: list[Callable[[Report], None]] = []
-        self._told: tuple[str, ...] = ()  # the problems that the log already knows
+        self._logged: tuple[str, ...] = ()  # the problems that the log already knows
         self._retry: IDelayedCall | None = None
         self._pause = RETRY_FIRST
         self.last: Report | None = None
@@ -118,7 +119,9 @@ class Publisher:
         """Publish so from the next run on."""
         self._order = order
 
-    def reload(self, *, force: bool = False, progress: Progress | None = None) -> Deferred[Report]:
+    def reload(
+        self, *, force: bool = False, progress: StepObserver | None = None
+    ) -> Deferred[Report]:
         """Publish what the files say now.
 
         Args:
@@ -136,7 +139,7 @@ class Publisher:
             self._tasks.start("publish", self._work())
         return report
 
-    def next_report(self, progress: Progress) -> Deferred[Report]:
+    def next_report(self, progress: StepObserver) -> Deferred[Report]:
         """What the next run comes to; call it while one is to come (``retry_at``)."""
         report: Deferred[Report] = Deferred()
         self._next.append((report, progress))
@@ -160,20 +163,16 @@ class Publisher:
         finally:
             self._busy = False
 
-    async def _publish(self, forced: bool, listeners: list[Progress]) -> Report:  # noqa: FBT001  ours
+    async def _publish(self, forced: bool, listeners: list[StepObserver]) -> Report:  # noqa: FBT001  ours
         def tell(step: Step) -> None:
             for listener in listeners:
                 listener(step)
 
         began = time.monotonic()
-        outcome, problems = _told(Unchanged(""))
+        outcome, problems = _logged(Unchanged(""))
         try:
             if forced or not await self._up_to_date():
-                self._snapshots.discard_damaged()
-                job = Job(order=self._order, version=self._version, now=time.time(), force=forced)
-                result = await self._run(job, tell)
-                self._note_insights(result)
-                outcome, problems = _told(result)
+                outcome, problems = _logged(await self._run_child(forced, tell))
                 self._snapshots.refresh()
                 if outcome != "refused" and self._snapshots.stale:
                     outcome, problems = "failed", (_UNOPENED,)
@@ -200,9 +199,24 @@ class Publisher:
         self._note(report)
         return report
 
-    def _note_insights(self, outcome: Outcome) -> None:
+    async def _run_child(self, forced: bool, progress: StepObserver) -> Outcome:  # noqa: FBT001  ours
+        self._snapshots.discard_damaged()
+        job = Job(
+            order=self._order,
+            version=self._version,
+            now=time.time(),
+            force=forced,
+            bytecode=self._bytecode,
+        )
+        result = await self._run(job, progress)
+        if isinstance(result, Published | Unchanged):
+            self._bytecode = result.bytecode or self._bytecode
+            self._note_insights(result)
+        return result
+
+    def _note_insights(self, outcome: Published | Unchanged) -> None:
         """Log a fault of the analyser; the data is published without insights (insights.md 2)."""
-        if isinstance(outcome, Published | Unchanged) and outcome.insights_fault:
+        if outcome.insights_fault:
             self._log.error(
                 "no insights could be made, the reviews are served without:\n{traceback}",
                 traceback=outcome.insights_fault,
@@ -233,7 +247,7 @@ class Publisher:
         if report.good:
             self.failing_since = None
             self.succeeded_at = report.at
-            self._told = ()
+            self._logged = ()
             if report.outcome == "published":
                 self._log.info(
                     "published {revision}: {reviews} reviews in {seconds} s",
@@ -244,8 +258,8 @@ class Publisher:
                 )
         else:
             self.failing_since = self.failing_since or report.at
-            if report.problems != self._told:  # each distinct error once, not at every reload
-                self._told = report.problems
+            if report.problems != self._logged:  # each distinct error once, not at every reload
+                self._logged = report.problems
                 again = ""
                 if report.retry_at is not None:
                     again = f", tried again in {report.retry_at - report.at:.0f} s and so on"
@@ -265,7 +279,7 @@ _LAST_GOOD = "the last good data keeps serving"
 _NOTHING = "nothing is served yet"
 
 
-def _told(outcome: Outcome) -> tuple[str, tuple[str, ...]]:
+def _logged(outcome: Outcome) -> tuple[ReloadOutcome, tuple[str, ...]]:
     match outcome:
         case Published():
             return "published", ()
@@ -273,5 +287,5 @@ def _told(outcome: Outcome) -> tuple[str, tuple[str, ...]]:
             return "unchanged", ()
         case Refused():
             return "refused", outcome.problems
-        case Failed():
+        case PublicationFailed():
             return "failed", (outcome.problem,)

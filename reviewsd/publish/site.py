@@ -33,7 +33,7 @@ class _Method(Struct):
     note: object = None
 
 
-class Tally:
+class StatisticsCounter:
     """Counts while the reviews are written, since they are read only once."""
 
     def __init__(self) -> None:
@@ -92,10 +92,10 @@ def try_templates(
     Raises:
         TemplateError: There is one.
     """
-    tally = Tally()
+    counted = StatisticsCounter()
     for record in dataset.records[:NEWEST]:
-        tally.add(msgspec.json.decode(record.raw, type=Review))
-    made = make(dataset, base_url, settings, tally.statistics(), templates)
+        counted.add(msgspec.json.decode(record.raw, type=Review))
+    made = make(dataset, base_url, settings, counted.statistics(), templates)
     renderer = Renderer(replace(made, insights=made.insights or _SAMPLE))
     interfaces = Interfaces(
         openapi=document.render(base_url, dataset.business),

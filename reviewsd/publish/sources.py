@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar, overload
 
+from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.domain.dataset import INSIGHTS_FILE, REVIEWS_FILE, SETTINGS_FILE
-from reviewsd.domain.findings import DataError, Finding
-from reviewsd.domain.records import Text
+from reviewsd.domain.findings import DataError
+from reviewsd.domain.records import RecordText
 from reviewsd.pages.environment import MAX_TEMPLATE, TEMPLATE_ENDINGS
 from reviewsd.snapshot.layout import FileFingerprint, Fingerprint
 
@@ -41,7 +42,7 @@ _LASTING = frozenset(
 """What stays until somebody changes the files. All else may pass: EMFILE, EIO, ESTALE, ENOMEM."""
 
 
-T = TypeVar("T", bytes, Text)
+T = TypeVar("T", bytes, RecordText)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,13 +100,13 @@ def read(data_dir: Path, max_bytes: int) -> Sources[bytes]: ...
 @overload
 def read(
     data_dir: Path, max_bytes: int, copies: Path, templates_dir: Path | None = None
-) -> Sources[Text]: ...
+) -> Sources[RecordText]: ...
 def read(
     data_dir: Path,
     max_bytes: int,
     copies: Path | None = None,
     templates_dir: Path | None = None,
-) -> Sources[bytes] | Sources[Text]:
+) -> Sources[bytes] | Sources[RecordText]:
     """The bytes of the files, each read exactly once.
 
     Args:
@@ -123,8 +124,8 @@ def read(
         OSError: The system cannot read now; that says nothing about the files either.
     """
     before = signature(data_dir, templates_dir)
-    contents: dict[str, Text] = {}
-    findings: list[Finding] = []
+    contents: dict[str, RecordText] = {}
+    findings: list[Diagnostic] = []
     for name, seen, limit in (
         (REVIEWS_FILE, before.reviews, max_bytes),
         (INSIGHTS_FILE, before.insights, max_bytes),
@@ -139,7 +140,7 @@ def read(
                 raise
             if name == REVIEWS_FILE or not isinstance(error, FileNotFoundError):
                 reason = f"cannot read: {error.strerror}"
-                findings.append(Finding(file=name, path="", reason=reason))
+                findings.append(Diagnostic(file=name, reason=reason))
     templates = _templates(templates_dir, before.templates, findings)
     if signature(data_dir, templates_dir) != before:
         raise Unsettled
@@ -163,7 +164,7 @@ def read_templates(folder: Path | None) -> Mapping[str, str]:
         Unsettled: One moved meanwhile.
         OSError: The system cannot read now.
     """
-    findings: list[Finding] = []
+    findings: list[Diagnostic] = []
     found = _templates(folder, _template_fingerprints(folder), findings)
     if findings:
         raise DataError(tuple(findings))
@@ -178,7 +179,7 @@ def _template_fingerprints(folder: Path | None) -> dict[str, FileFingerprint]:
 
 
 def _templates(
-    folder: Path | None, seen: Mapping[str, FileFingerprint], findings: list[Finding]
+    folder: Path | None, seen: Mapping[str, FileFingerprint], findings: list[Diagnostic]
 ) -> Mapping[str, str]:
     """The operator's templates; what is wrong with them joins the findings.
 
@@ -190,7 +191,7 @@ def _templates(
         return {}
     if not folder.is_dir():
         reason = f"cannot read {folder}: no such folder"
-        findings.append(Finding(file="pages.templates_dir", path="", reason=reason))
+        findings.append(Diagnostic(file="pages.templates_dir", reason=reason))
     texts: dict[str, str] = {}
     for name, fingerprint in seen.items():
         try:
@@ -198,12 +199,12 @@ def _templates(
         except DataError as refusal:
             findings.extend(refusal.findings)
         except UnicodeDecodeError as error:
-            findings.append(Finding(file=name, path="", reason=f"not UTF-8 at byte {error.start}"))
+            findings.append(Diagnostic(file=name, reason=f"not UTF-8 at byte {error.start}"))
         except OSError as error:
             if error.errno not in _LASTING:
                 raise
             reason = f"cannot read: {error.strerror}"
-            findings.append(Finding(file=name, path="", reason=reason))
+            findings.append(Diagnostic(file=name, reason=reason))
     return texts
 
 
@@ -228,7 +229,9 @@ def _file_signature(real: str, status: os.stat_result) -> FileFingerprint:
     )
 
 
-def _content(path: Path, seen: FileFingerprint | None, max_bytes: int, copies: Path | None) -> Text:
+def _content(
+    path: Path, seen: FileFingerprint | None, max_bytes: int, copies: Path | None
+) -> RecordText:
     """The bytes of the file that was seen, at most as many as it had then."""
     # An open without O_NONBLOCK waits for ever on a FIFO that nobody writes to.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
@@ -251,7 +254,7 @@ def _content(path: Path, seen: FileFingerprint | None, max_bytes: int, copies: P
         os.close(descriptor)
 
 
-def _copied(file: BinaryIO, size: int, place: Path) -> Text:
+def _copied(file: BinaryIO, size: int, place: Path) -> RecordText:
     with tempfile.TemporaryFile(dir=place) as copy:
         copied = 0
         while piece := file.read(min(_PIECE, size - copied)):
@@ -261,4 +264,4 @@ def _copied(file: BinaryIO, size: int, place: Path) -> Text:
 
 
 def _refused(path: Path, reason: str) -> DataError:
-    return DataError((Finding(file=path.name, path="", reason=reason),))
+    return DataError((Diagnostic(file=path.name, reason=reason),))

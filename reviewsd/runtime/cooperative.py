@@ -82,7 +82,7 @@ class _Group:
         self.waiting += 1
 
     def remove(self, client: str, job: _Job) -> None:
-        """It is done, or not wanted any more."""
+        """Forget a job that is done or cancelled."""
         jobs = self.clients[client]
         jobs.remove(job)
         self.waiting -= 1

@@ -44,14 +44,14 @@ class Durations:
         self._slow = [0] * (len(BOUNDS) + 1)
 
     def add(self, seconds: float) -> None:
-        """It was done once more."""
+        """Count one measurement."""
         self.count += 1
         self.seconds += seconds
         if seconds > QUICK:
             self.slow(seconds)
 
     def slow(self, seconds: float) -> None:
-        """It took longer than what is quick."""
+        """Put a measurement above ``QUICK`` into its bucket."""
         self._slow[bisect_left(BOUNDS, seconds)] += 1
 
     def counts(self, name: str, *labels: str) -> dict[str, float]:

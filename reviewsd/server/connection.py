@@ -19,7 +19,7 @@ a head or a body. A client that is sent more than it takes is not read from unti
 is cut off if it takes it too slowly. A body is counted while it comes.
 
 **Quick.** A whole request that came alone, as most do, goes through ``dataReceived`` to ``send`` in one
-go: no event loop, no Deferred. The lane answers what it knows; for all else Klein finds the route
+go: no event loop, no Deferred. The quick look-up answers what it knows; for all else Klein finds the route
 (``exchange``). Both come back to ``_reply``: the one place where an answer is written.
 """
 
@@ -41,7 +41,7 @@ from reviewsd.http1.proxy_header import read_header
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
 from reviewsd.server.exchange import Exchange
-from reviewsd.server.write_buffer import Pace, WriteBuffer, outlet
+from reviewsd.server.write_buffer import ReadingPace, WriteBuffer, outlet
 
 if TYPE_CHECKING:
     from reviewsd.server.server import PublicServer
@@ -59,7 +59,7 @@ NEVER = float("inf")
 
 READY, BUSY, OVER = range(3)
 
-_MAX_HELD = 16_384  # bytes that wait while a request is answered; then the socket is not read
+_MAX_BUFFERED = 16_384  # bytes that wait while a request is answered; then the socket is not read
 
 _CLOSE = b"Connection: close\r\n\r\n"
 _END = b"\r\n"
@@ -77,9 +77,9 @@ class Channel(Protocol):
 
     def __init__(self, server: "PublicServer", *, proxied: bool = False) -> None:
         self.site = server
-        self.intake = RequestParser(server.cap, server.diverts)
+        self.parser = RequestParser(server.cap, server.diverts)
         self._header = b"" if proxied else None  # what has come of what a proxy says first
-        self.due = NEVER
+        self.deadline = NEVER
         """When it is overdue, in the clock's seconds; the server looks."""
         self.state = READY
         self._peer: tuple[str, int] | None = None  # the client's address and port
@@ -87,7 +87,7 @@ class Channel(Protocol):
         """The client network it is counted for."""
         self.exchange = Exchange(server)
         self._answered = 0  # requests
-        self._stage = NOTHING  # of the intake, when its time was last set
+        self._timed_state = NOTHING  # of the intake, when its time was last set
         self._lingers = False  # whether what still comes is read past at the end
         self._closes = False  # after the answer under way, or the next
         self._write_blocked = False  # whether the client has not taken what it was sent
@@ -107,17 +107,17 @@ class Channel(Protocol):
         if isinstance(peer, IPv4Address | IPv6Address):
             self._meet(peer.host, peer.port)
         self.out: WriteBuffer = outlet(transport, self)
-        self._pace = Pace(self.out, transport)
+        self._pace = ReadingPace(self.out, transport)
         limits = self.site.limits
         lasts = limits.idle if self._header is None else limits.header
-        self.due = self.site.clock.seconds() + lasts
+        self.deadline = self.site.clock.seconds() + lasts
         if (refused := self.site.entered(self)) is not None:
             self._refuse(refused)
 
     def _meet(self, host: str, port: int) -> None:
         """Know the client."""
         self._peer = host, port
-        self.intake.client, self.intake.loopback = host, is_loopback(host)
+        self.parser.client, self.parser.loopback = host, is_loopback(host)
 
     def _introduce(self, data: bytes) -> bytes:
         """Read what a proxy says first; returns what follows it, empty where it goes on.
@@ -141,7 +141,7 @@ class Channel(Protocol):
                 self._refuse(problem)
                 return b""
         if not self._closes:
-            self.due = self.site.clock.seconds() + self.site.limits.idle
+            self.deadline = self.site.clock.seconds() + self.site.limits.idle
         return rest
 
     def readConnectionLost(self) -> None:
@@ -153,7 +153,7 @@ class Channel(Protocol):
         if self.state is OVER:
             self.out.end(lingering=False)
         elif self.state is BUSY:
-            self.due = self.site.clock.seconds() + self.site.limits.idle
+            self.deadline = self.site.clock.seconds() + self.site.limits.idle
         elif not self._write_blocked:
             self._advance()
 
@@ -164,7 +164,7 @@ class Channel(Protocol):
         self.state = OVER
         self.site.left(self)
         self._release()
-        self.site.pipelines.forget(self._go_on)
+        self.site.pipelines.forget(self._answer_next)
         self.exchange.lost()
 
     def drain(self) -> None:
@@ -176,7 +176,7 @@ class Channel(Protocol):
         if self._is_idle and self._write_blocked:
             self._end()
         elif self._is_idle:
-            self.due = self.site.clock.seconds() + MORE_SECONDS
+            self.deadline = self.site.clock.seconds() + MORE_SECONDS
 
     def abort(self) -> None:
         """Close without more ado."""
@@ -190,7 +190,7 @@ class Channel(Protocol):
 
     @property
     def _is_idle(self) -> bool:
-        return self.state is READY and self.intake.stage == NOTHING and not self._queued
+        return self.state is READY and self.parser.state == NOTHING and not self._queued
 
     # Reading --------------------------------------------------------------------------------------
 
@@ -199,21 +199,21 @@ class Channel(Protocol):
             return
         if self._header is not None and not (data := self._introduce(data)):
             return
-        intake, exchange = self.intake, self.exchange
-        begins = intake.stage == NOTHING and not intake.held  # a request, and nothing else
+        parser, exchange = self.parser, self.exchange
+        begins = parser.state == NOTHING and not parser.buffer  # a request, and nothing else
         if data == exchange.same and begins and self.state is READY and not self._write_blocked:
             self._repeat()
             return
         answered = self._answered
-        intake.held = intake.held + data if intake.held else data
+        parser.buffer = parser.buffer + data if parser.buffer else data
         if self.state is READY and not self._write_blocked and not self._queued:
             self._advance()
-            ends = intake.stage == NOTHING and not intake.held
+            ends = parser.state == NOTHING and not parser.buffer
             if begins and ends and self._answered == answered + 1 and exchange.said is not None:
                 exchange.same = data
-        elif len(intake.held) > _MAX_HELD and not self._paused:
+        elif len(parser.buffer) > _MAX_BUFFERED and not self._paused:
             self._paused = True
-            self.out.hold()
+            self.out.pause_reading()
 
     def _repeat(self) -> None:
         """Answer the last request, which has come again, as it was answered then."""
@@ -225,24 +225,23 @@ class Channel(Protocol):
         """Keep nothing of the last request, which may be large; it comes again at once or seldom."""
         if self.state is not BUSY:
             self.exchange.let_go()
-            self.intake.forget()
 
     def _advance(self) -> None:
         """Take and answer a request, if there is one; the next one waits for its turn."""
         if self._advancing:  # an answer that was made at once
             return
         self._advancing = True
-        intake = self.intake
+        parser = self.parser
         try:
-            if intake.held and self.state is READY and not self._write_blocked:
-                request = intake.take()
+            if parser.buffer and self.state is READY and not self._write_blocked:
+                request = parser.next_request()
                 if request is None:
                     self._await()
                 else:
                     self._ask(request)
-                    if intake.held and self.state is READY and not self._write_blocked:
+                    if parser.buffer and self.state is READY and not self._write_blocked:
                         self._queued = True
-                        self.site.pipelines.put_off(self._go_on, self.abort)
+                        self.site.pipelines.put_off(self._answer_next, self.abort)
         except RefusedError as refused:
             self._refuse(refused.problem)
         except DivertedError:
@@ -256,42 +255,42 @@ class Channel(Protocol):
             self._end()
         elif self._paused:
             self._paused = False
-            self.out.go_on()
+            self.out.resume_reading()
 
-    def _go_on(self) -> None:
+    def _answer_next(self) -> None:
         self._queued = False
         self._advance()
 
     def _await(self) -> None:
         """Give what is coming its time, which begins with its first byte and is not put off."""
-        stage, limits = self.intake.stage, self.site.limits
-        if stage != self._stage:
-            self._stage = stage
-            seconds = limits.header if stage == HEAD else limits.body
-            self.due = self.site.clock.seconds() + seconds
-            if self.intake.awaited:
+        state, limits = self.parser.state, self.site.limits
+        if state != self._timed_state:
+            self._timed_state = state
+            seconds = limits.header if state == HEAD else limits.body
+            self.deadline = self.site.clock.seconds() + seconds
+            if self.parser.awaited:
                 self.out.send(_CONTINUE)
 
     def _hand_over(self) -> None:
         """Let another process go on with the connection, from the beginning of the request."""
-        self._stage = NOTHING
+        self._timed_state = NOTHING
         if self.out.pending:
-            self.due = self.site.clock.seconds()  # tried again when the server looks
+            self.deadline = self.site.clock.seconds()  # tried again when the server looks
             return
         transport, peer, hand_over = self.transport, self._peer, self.site.hand_over
         assert transport is not None and hand_over is not None  # noqa: PT018, S101  it was asked
         assert peer is not None  # noqa: S101  what can be handed over is TCP
         self.state = OVER
         self.site.left(self)
-        hand_over.give(transport, peer, self.intake.held)
+        hand_over.give(transport, peer, self.parser.buffer)
 
     # Answering ------------------------------------------------------------------------------------
 
     def _ask(self, request: Request) -> None:
         """Have a whole request answered."""
         self.state = BUSY
-        self.due = self.site.now + self.site.limits.idle if self._finished else NEVER
-        self._stage = NOTHING
+        self.deadline = self.site.now + self.site.limits.idle if self._finished else NEVER
+        self._timed_state = NOTHING
         self._count()
         if request.truncated:
             self._lingers = self._closes = True
@@ -316,39 +315,39 @@ class Channel(Protocol):
         site = self.site
         head = site.prefix(response.status) + response.block + (_CLOSE if self._closes else _END)
         self.out.send(head, *(() if bodiless else response.body))
-        if self._write_blocked and response.hold is not None:
-            self._release = response.hold()
+        if self._write_blocked and response.reserve is not None:
+            self._release = response.reserve()
         site.answered.add(self)
         if self._closes:
             self._end()
             return
         self.state = READY
         if not self._write_blocked:
-            self.due = site.now + site.limits.idle
-            if self.intake.held or self._finished:
+            self.deadline = site.now + site.limits.idle
+            if self.parser.buffer or self._finished:
                 self._advance()
 
     def _refuse(self, problem: Problem) -> None:
         """Answer what is no request, and close; what still comes of it is read past."""
         self._closes = self._lingers = True
         self.site.traffic.refused(problem)
-        line = self.intake.line
+        line = self.parser.line
         self._reply(self.site.refusal(problem), line is not None and line.method == b"HEAD")
 
     def _end(self) -> None:
         """Close when all is sent."""
         self.state = OVER
-        sends = self._lingers or self._paused or bool(self.intake.held)
+        sends = self._lingers or self._paused or bool(self.parser.buffer)
         lingering = sends and not self._finished
-        self.intake.held = b""
+        self.parser.buffer = b""
         pending = self.out.pending
         if pending:
             self._pace.begin()
         lasts = LINGER_SECONDS if lingering and not pending else DRAIN_WINDOW
-        self.due = self.site.clock.seconds() + lasts
+        self.deadline = self.site.clock.seconds() + lasts
         if self._paused:
             self._paused = False
-            self.out.go_on()
+            self.out.resume_reading()
         self.out.end(lingering=lingering)
 
     # What the server and the transport say --------------------------------------------------------
@@ -358,14 +357,14 @@ class Channel(Protocol):
         if self.out.pending or (self.state is OVER and self._pace.left):
             kept = self._pace.kept(self.site.limits.drain_rate * DRAIN_WINDOW)
             if kept and not self.site.outdated(self._blocked_since):
-                self.due = self.site.clock.seconds() + DRAIN_WINDOW
+                self.deadline = self.site.clock.seconds() + DRAIN_WINDOW
             else:
                 self.abort()
         elif self.state is OVER:
             self.abort()
-        elif self.intake.stage != NOTHING:
+        elif self.parser.state != NOTHING:
             self._refuse(problems.TIMEOUT)
-        elif self.state is READY and self.intake.held and self.site.hand_over is not None:
+        elif self.state is READY and self.parser.buffer and self.site.hand_over is not None:
             self._advance()
         else:
             self._end()
@@ -375,16 +374,16 @@ class Channel(Protocol):
         self._write_blocked = True
         self._pace.begin()
         self._blocked_since = self.site.clock.seconds()
-        self.due = self._blocked_since + DRAIN_WINDOW
+        self.deadline = self._blocked_since + DRAIN_WINDOW
 
     def resumeProducing(self) -> None:
-        """It has taken all."""
+        """The transport has taken all that was written."""
         self._write_blocked = False
         self._pace.end()
         self._release()
         if self.state is READY:
-            if self.intake.stage == NOTHING:
-                self.due = self.site.clock.seconds() + self.site.limits.idle
+            if self.parser.state == NOTHING:
+                self.deadline = self.site.clock.seconds() + self.site.limits.idle
             self._advance()
 
     def stopProducing(self) -> None:

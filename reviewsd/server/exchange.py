@@ -41,7 +41,7 @@ class Exchange:
     def __init__(self, server: "PublicServer") -> None:
         self._site = server
         self._give: Give | None = None  # while there is a request under way, and somebody waits
-        self._asked: Request | None = None
+        self._request: Request | None = None
         self._began = 0.0  # when it was whole, by perf_counter
         self._waiting: Deferred[Response] | None = None  # under way
         self._known_host: bytes | None = None  # under which the client has been served before
@@ -60,7 +60,7 @@ class Exchange:
         site = self._site
         self.forget()
         self._give = give
-        self._asked = request
+        self._request = request
         self._began = perf_counter()
         if request.authority != self._known_host and request.path not in site.nameless:
             if not site.serves(request):
@@ -72,7 +72,7 @@ class Exchange:
             return
         answer = site.respond(request)
         if isinstance(answer, Response):
-            if request.method in _READS and answer.hold is None:
+            if request.method in _READS and answer.reserve is None:
                 self.said = answer
             self._answer(answer)
         else:
@@ -93,7 +93,7 @@ class Exchange:
     def let_go(self) -> None:
         """Keep nothing of the last request."""
         self.forget()
-        self._asked = self._known_host = None
+        self._request = self._known_host = None
 
     def lost(self) -> None:
         """The client has left; nobody waits for the answer any more."""
@@ -102,7 +102,7 @@ class Exchange:
             self._waiting.cancel()
 
     def _answer(self, response: Response) -> None:
-        self._waiting, give, request = None, self._give, self._asked
+        self._waiting, give, request = None, self._give, self._request
         if give is not None and request is not None:  # the client has not left meanwhile
             self._give = None
             self._site.traffic.answered(request, response.status, self._began)

@@ -33,19 +33,19 @@ class Pipelines:
         self._next_turn: IDelayedCall | None = None
         self._running = False
 
-    def put_off(self, go_on: Callable[[], object], abort: Abort) -> None:
+    def put_off(self, resume: Callable[[], object], abort: Abort) -> None:
         """Have a connection go on when all others that wait have had their turn.
 
         Args:
-            go_on: Answers its next request.
+            resume: Answers its next request.
             abort: Ends it, should that fail.
         """
-        self._waiting[go_on] = abort
+        self._waiting[resume] = abort
         self._wake()
 
-    def forget(self, go_on: Callable[[], object]) -> None:
+    def forget(self, resume: Callable[[], object]) -> None:
         """Have a connection not go on."""
-        self._waiting.pop(go_on, None)
+        self._waiting.pop(resume, None)
         if not self._waiting and self._next_turn is not None:
             self._next_turn.cancel()
             self._next_turn = None
@@ -58,10 +58,10 @@ class Pipelines:
         self._next_turn, self._running = None, True
         end = self._timer() + TURN_SECONDS
         while self._waiting and self._timer() < end:
-            go_on = next(iter(self._waiting))
-            abort = self._waiting.pop(go_on)
+            resume = next(iter(self._waiting))
+            abort = self._waiting.pop(resume)
             try:
-                go_on()
+                resume()
             except Exception:  # noqa: BLE001 - logged with its traceback; others have their turn, too
                 self._log.failure("answering what came at once failed")
                 abort()

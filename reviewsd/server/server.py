@@ -29,7 +29,7 @@ from reviewsd.http1.preconditions import http_date
 from reviewsd.http1.problems import HUB_MAX_BODY, Problem
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
-from reviewsd.http1.routes import ANY_HOST, Body, route_of
+from reviewsd.http1.routes import ANY_HOST, BodyRule, route_of
 from reviewsd.runtime.counters import merged
 from reviewsd.server.connection import BUSY, NEVER, Channel
 from reviewsd.server.pipelines import Pipelines
@@ -65,7 +65,7 @@ _PHRASES = {413: "Content Too Large", 414: "URI Too Long"}  # of RFC 9110
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ConnectionLimits:
     """How long and how much (S1, S2, S4, S5)."""
 
     header: float = 10.0
@@ -121,7 +121,7 @@ class PublicServer(Factory):
         respond: Respond,
         responses: Responses,
         clock: IReactorTime,
-        limits: Limits,
+        limits: ConnectionLimits,
         hosts: Hosts | None = None,
         exempt: Sequence[IPv4Network | IPv6Network] = (),
         hand_over: Handoff | None = None,
@@ -184,7 +184,7 @@ class PublicServer(Factory):
     def counted(self, channel: Channel) -> Problem | None:
         """Count a connection for its client, whoever that was before, and as :meth:`entered`."""
         self._uncount(channel)
-        client, loopback = channel.intake.client, channel.intake.loopback
+        client, loopback = channel.parser.client, channel.parser.loopback
         if client is not None and not loopback and not is_trusted(client, self._exempt):
             network = client_network(client)
             near = neighbourhood(network)
@@ -211,7 +211,7 @@ class PublicServer(Factory):
         while True:
             if self._idle is None:
                 idle = (each for each in self.channels if each.idle and each is not newest)
-                self._idle = sorted(idle, key=lambda channel: channel.due, reverse=True)
+                self._idle = sorted(idle, key=lambda channel: channel.deadline, reverse=True)
                 self._found = len(self._idle)
             while self._idle:
                 channel = self._idle.pop()
@@ -252,8 +252,8 @@ class PublicServer(Factory):
         answered, self.answered = self.answered, set()
         for channel in answered:
             channel.let_go()
-        for channel in [channel for channel in self.channels if channel.due <= now]:
-            channel.due = NEVER
+        for channel in [channel for channel in self.channels if channel.deadline <= now]:
+            channel.deadline = NEVER
             try:
                 channel.overdue()
             except Exception:  # noqa: BLE001 - logged with its traceback; all others are due, too
@@ -313,7 +313,7 @@ class PublicServer(Factory):
     def misdirected(self, request: Request) -> Response:
         """The answer where it may not."""
         route = route_of(request.path)
-        if route is not None and route.body is Body.FORM:
+        if route is not None and route.body is BodyRule.FORM:
             return self._responses.refusal(problems.HUB_MISDIRECTED)
         return self._responses.problem(request, problems.MISDIRECTED)
 
@@ -328,10 +328,10 @@ class PublicServer(Factory):
     def cap(self, method: bytes, path: bytes) -> Cap:
         """What may come in the body of a request (S2)."""
         route = route_of(path)
-        body = Body.IGNORED if route is None else route.body
-        if body is Body.JSON:
+        body = BodyRule.IGNORED if route is None else route.body
+        if body is BodyRule.JSON:
             return self._mcp_cap
-        form = body is Body.FORM
+        form = body is BodyRule.FORM
         if method in _BODILESS:
             return _NO_HUB_BODY if form else _NO_BODY
         return _HUB_CAP if form else _IGNORED

@@ -34,7 +34,7 @@ class DirectServer(Server):
     """A connection that sends buffers without joining or copying them.
 
     Order is kept: what :meth:`send` is given goes out after all that was written before it, and
-    before all that is written after it. Producers and the ways to close work as ever.
+    before all that is written after it. Producers and closing work as in Twisted.
     """
 
     logstr = "public"  # the same for all: making one for each takes time
@@ -80,12 +80,12 @@ class DirectServer(Server):
             self.reactor.addReader(self)
 
     def startReading(self) -> None:
-        """As ever."""
+        """Have the reactor read, now and after changes of the protocol."""
         self._asks = True
         self.reactor.addReader(self)
 
     def stopReading(self) -> None:
-        """As ever."""
+        """Have the reactor stop reading."""
         self._asks = False
         self.reactor.removeReader(self)
 
@@ -135,11 +135,11 @@ class DirectServer(Server):
         else:
             self.loseConnection()
 
-    def hold(self) -> None:
-        """Do not read what the client says, until :meth:`go_on`."""
+    def pause_reading(self) -> None:
+        """Stop reading, until :meth:`resume_reading`."""
         self.stopReading()
 
-    def go_on(self) -> None:
+    def resume_reading(self) -> None:
         """Read again."""
         self.startReading()
 
@@ -188,7 +188,7 @@ class DirectServer(Server):
             self._tempDataBuffer, self._tempDataLen = [], 0
             self._rest += filter(len, written)
         fresh = [memoryview(part) for part in parts if part]
-        _take(fresh, sent)
+        _advance(fresh, sent)
         self._rest += fresh
         self._maybePauseProducer()
         self.startWriting()
@@ -204,7 +204,7 @@ class DirectServer(Server):
                 return None
             except OSError:
                 return CONNECTION_LOST
-            _take(self._rest, sent)
+            _advance(self._rest, sent)
             if self._rest:
                 return None
         return cast("ConnectionDone | ConnectionLost | None", super().doWrite())
@@ -315,7 +315,7 @@ def _batch(parts: _Views) -> _Views:
     return batch
 
 
-def _take(parts: _Views, sent: int) -> None:
+def _advance(parts: _Views, sent: int) -> None:
     """Remove the bytes that were sent from the beginning of some parts."""
     whole = 0
     for part in parts:

@@ -47,10 +47,10 @@ class WriteBuffer(Protocol):
                 he has read the answer. The channel closes the rest.
         """
 
-    def hold(self) -> None:
-        """Do not read what the client says, until :meth:`go_on`."""
+    def pause_reading(self) -> None:
+        """Stop reading what the client sends, until :meth:`resume_reading`."""
 
-    def go_on(self) -> None:
+    def resume_reading(self) -> None:
         """Read again."""
 
     def abortConnection(self) -> None:
@@ -80,7 +80,7 @@ def unacknowledged(transport: ITransport) -> int:
     return count
 
 
-class Pace:
+class ReadingPace:
     """How fast a client takes what it is sent (S5).
 
     Args:
@@ -132,8 +132,8 @@ class ChunkedWriter:
         self._lingers = False
         self._produces = True  # as far as the transport knows
         transport.registerProducer(self, True)  # noqa: FBT003  it pushes
-        self.hold = transport.pauseProducing
-        self.go_on = transport.resumeProducing
+        self.pause_reading = transport.pauseProducing
+        self.resume_reading = transport.resumeProducing
         self.abortConnection = cast("ITCPTransport", transport).abortConnection
 
     @property
@@ -191,7 +191,7 @@ class ChunkedWriter:
         self._waits = True
 
     def resumeProducing(self) -> None:
-        """It takes more."""
+        """The transport takes more."""
         self._waits = False
         self._push()
         if self._write_blocked and not (self._rest or self._ends):

@@ -1,27 +1,23 @@
 """Writes the columns that ``snapshot.search`` reads, one review after the other, newest first."""
 
-import array
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from array import array
+from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import compress, count, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from pyroaring import BitMap
 
 from reviewsd.domain.naming import Ambiguous
 from reviewsd.snapshot import layout as names
-from reviewsd.snapshot.frequent import Marker, bitmap_of
-from reviewsd.snapshot.layout import BITMAP, LIST, NAMES, File, Writer
-from reviewsd.snapshot.mentions import Mentioned
-from reviewsd.snapshot.position_sets import FREQUENT, MAX_RATING, MIN_RATING, RATING
-from reviewsd.snapshot.search import SEPARATOR, STARS
+from reviewsd.snapshot.layout import NAMES, NUMBERS, File, SegmentFile, Writer
+from reviewsd.snapshot.mentions import MentionIndex
+from reviewsd.snapshot.numbering import Numbering
+from reviewsd.snapshot.position_sets import MAX_RATING, MIN_RATING, RATING
+from reviewsd.snapshot.segments_writer import SegmentsWriter
 
-_DENSE = 32
-"""A set of more than one position in so many is smaller as a bitmap than as 32-bit numbers."""
-
-BLOCK = 4_096
-"""Texts that are marked at a time: a multiple of 8, few enough for their marks to take little memory."""
-
-_ALIGNED = 8  # bytes; a set of 32-bit numbers must begin at a multiple of 4
+STARS = range(1, 6)
 
 
 class ColumnsWriter:
@@ -29,78 +25,67 @@ class ColumnsWriter:
 
     Args:
         folder: Where the files are made.
-        pieces: The pieces of text to mark (``frequent.frequent_pieces``).
+        segments: Collects the texts.
     """
 
-    def __init__(self, folder: Path, pieces: Iterable[str]) -> None:
+    def __init__(self, folder: Path, segments: SegmentsWriter) -> None:
         self._folder = folder
-        self._days = array.array("i")
+        self._segments = segments
+        self._days = array("i")
         self._ratings = bytearray()
-        self._texts = Writer(folder, names.TEXTS)
-        self._text_offsets = array.array("Q", [0])
-        self._block: list[str] = []
-        self._marker = Marker(pieces)
 
     def add(self, day: int, rating: int, text: str | None) -> None:
         """The next review: ordinal of its date, stars, text."""
         self._days.append(-day)
         self._ratings.append(rating)
-        folded = "" if text is None else text.casefold()
-        self._texts.write(folded.encode() + STARS[rating : rating + 1] + SEPARATOR)
-        self._text_offsets.append(self._texts.size)
-        self._block.append(folded)
-        if len(self._block) == BLOCK:
-            self._mark()
+        self._segments.add(text)
 
-    def _mark(self) -> None:
-        self._marker.add(self._block)
-        self._block = []
-
-    def close(self, mentions: Mentioned) -> dict[str, File]:
-        """Write everything.
+    def close(
+        self, mentions: MentionIndex, progress: Callable[[int, int], None] = lambda *_: None
+    ) -> tuple[tuple[SegmentFile, ...], dict[str, File]]:
+        """Write everything; returns the segments and all files.
 
         Args:
             mentions: Which reviews mention what (``snapshot.mentions``).
+            progress: Told how many indexes of how many are made.
         """
-        self._mark()
-        return {
-            names.TEXTS: self._texts.close(),
-            names.DAYS: names.write(self._folder, names.DAYS, self._days.tobytes()),
-            names.TEXT_OFFSETS: names.write(
-                self._folder, names.TEXT_OFFSETS, self._text_offsets.tobytes()
-            ),
-            **self._write_sets(dict(self._sets(mentions))),
-        }
+        segments, files = self._segments.close(progress)
+        files[names.DAYS] = names.write(self._folder, names.DAYS, self._days.tobytes())
+        numbering = Numbering(each.reviews for each in segments)
+        files |= self._write_sets(dict(self._sets(mentions, numbering)))
+        return segments, files
 
-    def _sets(self, mentions: Mentioned) -> Iterator[tuple[bytes, "_Packed"]]:
+    def _sets(
+        self, mentions: MentionIndex, numbering: Numbering
+    ) -> Iterator[tuple[bytes, "_Packed"]]:
         """Every position set by its key."""
-        total = len(self._days)
-        for rating in range(1, 6):
-            yield set_key(RATING, str(rating)), self._stars_set({rating})
-            yield set_key(MIN_RATING, str(rating)), self._stars_set(set(range(rating, 6)))
-            yield set_key(MAX_RATING, str(rating)), self._stars_set(set(range(1, rating + 1)))
-        packed = {id(each): _pack(each, total) for each in mentions.values()}
-        for (field, key), found in mentions.items():
-            yield set_key(field, key), packed[id(found)]
-        for piece, count, bitmap in self._marker.frequent(total):
-            yield set_key(FREQUENT, piece), _Packed(count, bitmap, BITMAP)
+        rated = [_numbers(self._rated(stars), numbering) for stars in STARS]
+        for stars, found in zip(STARS, rated, strict=True):
+            yield set_key(RATING, str(stars)), _pack_set(found)
+            least = BitMap().union(*rated[stars - 1 :])
+            yield set_key(MIN_RATING, str(stars)), _pack_set(least)
+            most = BitMap().union(*rated[:stars])
+            yield set_key(MAX_RATING, str(stars)), _pack_set(most)
+        packed = {id(each): _pack(each, numbering) for each in mentions.values()}
+        for (field, key), each in mentions.items():
+            yield set_key(field, key), packed[id(each)]
 
-    def _stars_set(self, stars: set[int]) -> "_Packed":
-        marks = self._ratings.translate(bytes(rating in stars for rating in range(256)))
-        return _Packed(marks.count(1), bitmap_of(bytes(marks)), BITMAP)
+    def _rated(self, stars: int) -> "array[int]":
+        marks = self._ratings.translate(bytes(rating == stars for rating in range(256)))
+        return array("I", compress(count(), marks))
 
     def _write_sets(self, sets: Mapping[bytes, "_Packed"]) -> dict[str, File]:
-        table = array.array("Q")
+        table = array("Q")
         keys = Writer(self._folder, names.SET_KEYS)
         content = Writer(self._folder, names.SETS)
         written: dict[int, int] = {}
         for key, packed in sorted(sets.items()):
             begin = written.setdefault(id(packed), content.size)
-            table.extend((keys.size, keys.size + len(key), begin, packed.size, packed.kind))
+            end = begin + len(packed.content)
+            table.extend((keys.size, keys.size + len(key), begin, end, packed.kind))
             keys.write(key)
             if begin == content.size:
                 content.write(packed.content)
-                content.write(bytes(-len(packed.content) % _ALIGNED))
         return {
             names.SET_KEYS: keys.close(),
             names.SETS: content.close(),
@@ -111,25 +96,29 @@ class ColumnsWriter:
 class _Packed(NamedTuple):
     """A position set, or names, as it is written."""
 
-    size: int
-    content: bytes | bytearray
+    content: bytes
     kind: int
 
 
-def _pack(found: Collection[int] | Ambiguous, total: int) -> _Packed:
+def _pack(found: Collection[int] | Ambiguous, numbering: Numbering) -> _Packed:
     if isinstance(found, Ambiguous):
-        content = msgspec.json.encode(found.candidates)
-        return _Packed(len(content), content, NAMES)
-    return _pack_set(found, total)
+        return _Packed(msgspec.json.encode(found.candidates), NAMES)
+    return _pack_set(_numbers(found, numbering))
 
 
-def _pack_set(positions: Collection[int], total: int) -> _Packed:
-    if len(positions) * _DENSE <= total:
-        return _Packed(len(positions), array.array("I", positions).tobytes(), LIST)
-    marks = bytearray(total)
-    for position in positions:
-        marks[position] = 1
-    return _Packed(len(positions), bitmap_of(bytes(marks)), BITMAP)
+def _pack_set(numbers: BitMap) -> _Packed:
+    numbers.run_optimize()
+    return _Packed(numbers.serialize(), NUMBERS)
+
+
+def _numbers(positions: Collection[int], numbering: Numbering) -> BitMap:
+    """The numbers of the reviews at some positions."""
+    found = BitMap(positions)
+    parts = [
+        (found & BitMap(range(begin, end))).shift(shift)
+        for (begin, end), shift in zip(pairwise(numbering.begins), numbering.shifts, strict=False)
+    ]
+    return BitMap().union(*parts)
 
 
 def set_key(field: str, key: str) -> bytes:

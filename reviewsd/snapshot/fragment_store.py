@@ -1,11 +1,11 @@
-"""Shelves: fragments of JSON made at publication, from which answers to agents are joined.
+"""Sections: fragments of JSON made at publication, from which answers to agents are joined.
 
-A fragment is a rendered value, such as what is said of one technician; a shelf is a run of fragments,
+A fragment is a rendered value, such as what is said of one technician; a section is a run of fragments,
 such as all technicians, the most mentioned first. All fragments stand in one mapped file, with commas
-between them, so that any run of a shelf is one slice, and what stands inside a JSON array. A row is
+between them, so that any run of a section is one slice, and what stands inside a JSON array. A row is
 a fragment's number.
 
-Names are found by bisection in a shelf of their own: sorted rows of shelf, name and number, divided
+Names are found by bisection in a section of their own: sorted rows of section, name and number, divided
 by bytes that UTF-8 never contains.
 """
 
@@ -23,11 +23,11 @@ _KEYS = "keys"
 _SEPARATOR = b"\xff"
 
 _LOOSE = "~"
-"""Ends the name of a shelf whose names are loose."""
+"""Ends the name of a section whose names are loose."""
 
 
 class FragmentStoreWriter:
-    """Writes fragments, shelf by shelf.
+    """Writes fragments, section by section.
 
     Args:
         folder: Where the files are made.
@@ -38,29 +38,29 @@ class FragmentStoreWriter:
         self._content = Writer(folder, names.FRAGMENTS)
         self._begins = array.array("Q")
         self._keys: dict[bytes, int] = {}
-        self.shelves: dict[str, tuple[int, int]] = {}
+        self.sections: dict[str, tuple[int, int]] = {}
 
-    def put(self, shelf: str, fragments: Iterable[bytes]) -> None:
-        """Fill a shelf."""
+    def put(self, section: str, fragments: Iterable[bytes]) -> None:
+        """Fill a section."""
         first = len(self._begins)
         for fragment in fragments:
             if self._begins:
                 self._content.write(b",")
             self._begins.append(self._content.size)
             self._content.write(fragment)
-        self.shelves[shelf] = first, len(self._begins)
+        self.sections[section] = first, len(self._begins)
 
-    def name(self, shelf: str, number: int, key: str, *, loose: bool = False) -> None:
-        """Have the shelf's fragment of that number found by a name, unless another one is.
+    def name(self, section: str, number: int, key: str, *, loose: bool = False) -> None:
+        """Have the section's fragment of that number found by a name, unless another one is.
 
         Args:
-            shelf: Its name.
+            section: Its name.
             number: Of the fragment.
             key: An exact or a loose one (``domain.naming``).
             loose: Which of them it is.
         """
-        row = self.shelves[shelf][0] + number
-        self._keys.setdefault(_key(shelf + _LOOSE if loose else shelf, key), row)
+        row = self.sections[section][0] + number
+        self._keys.setdefault(_key(section + _LOOSE if loose else section, key), row)
 
     def close(self) -> dict[str, File]:
         """Write everything."""
@@ -76,28 +76,28 @@ class FragmentStoreWriter:
 
 
 class FragmentStore:
-    """The shelves of a snapshot.
+    """The sections of a snapshot.
 
     Args:
-        shelves: By name the first row and the one after the last.
+        sections: By name the first row and the one after the last.
         content: All fragments.
         begins: Where each begins; one more for the end.
     """
 
     def __init__(
         self,
-        shelves: Mapping[str, tuple[int, int]],
+        sections: Mapping[str, tuple[int, int]],
         content: "memoryview[int]",
         begins: "memoryview[int]",
     ) -> None:
-        self._shelves = shelves
+        self._sections = sections
         self._content = content
         self._begins = begins
         self._keys = self.rows(_KEYS)
 
-    def rows(self, shelf: str) -> range:
-        """The rows of a shelf; none where there is no such shelf."""
-        return range(*self._shelves.get(shelf, (0, 0)))
+    def rows(self, section: str) -> range:
+        """The rows of a section; none where there is no such section."""
+        return range(*self._sections.get(section, (0, 0)))
 
     def joined(self, rows: range) -> "memoryview[int]":
         """The fragments of neighbouring rows, with commas between them."""
@@ -109,11 +109,11 @@ class FragmentStore:
         """One fragment."""
         return self.joined(range(row, row + 1))
 
-    def find(self, shelf: str, name: str) -> int | None:
-        """The row of the shelf's fragment that a name means (``domain.naming``)."""
-        found = self._find(_key(shelf, mention_key(name)))
+    def find(self, section: str, name: str) -> int | None:
+        """The row of the section's fragment that a name means (``domain.naming``)."""
+        found = self._find(_key(section, mention_key(name)))
         if found is None and (key := loose_key(name)) is not None:
-            found = self._find(_key(shelf + _LOOSE, key))
+            found = self._find(_key(section + _LOOSE, key))
         return found
 
     def _find(self, wanted: bytes) -> int | None:
@@ -124,5 +124,5 @@ class FragmentStore:
         return int(row) if found + _SEPARATOR == wanted else None
 
 
-def _key(shelf: str, key: str) -> bytes:
-    return shelf.encode() + _SEPARATOR + key.encode() + _SEPARATOR
+def _key(section: str, key: str) -> bytes:
+    return section.encode() + _SEPARATOR + key.encode() + _SEPARATOR

@@ -20,9 +20,11 @@ from typing import BinaryIO, TypeVar
 import msgspec
 from msgspec import Struct
 
+from reviewsd.api.jobs import InsightsOrigin
+
 T = TypeVar("T")
 
-LAYOUT = 8
+LAYOUT = 10
 """Raised when an older program could not read the folder, or a newer one not this."""
 
 GZIP = ".gz"
@@ -61,16 +63,18 @@ where it has none. Only with insights."""
 PAGES = "pages.json"
 """What pages that are made for a request are put together from (``pages.frames``); not where there are none."""
 
-LABELS = "labels.column"
-"""What the analyser found in each review, for the next publication (``publish.labels_file``). Only where
-the insights were made; nothing of it is served, so the manifest does not list it."""
+BLOCKS = "blocks.column"
+"""What the analyser found and counted, for the next publication (``publish.blocks``). Only where the
+insights were made; nothing of it is served, so the manifest does not list it."""
 
 SET_FIELDS = 5
-"""Numbers in a row of the set table: begin and end of the key, begin of the set, its size, and
-what it is: a sorted list, a bitmap, or names, as JSON, of which each fits the key."""
+"""Numbers in a row of the set table: begin and end of the key, begin and end of the set, and what it
+is: a Roaring bitmap of numbers, or names, as JSON, of which each fits the key."""
 
-LIST, BITMAP, NAMES = range(3)
+NUMBERS, NAMES = range(2)
 """The last of them."""
+
+_PART = 1 << 18  # bytes
 
 _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 
@@ -107,18 +111,13 @@ class File(Struct, frozen=True, kw_only=True):
     sha256: str
 
 
-class InsightsOrigin(Struct, frozen=True, kw_only=True):
-    """Where the insights of a snapshot are from."""
+class SegmentFile(Struct, frozen=True, kw_only=True):
+    """A segment of the reviews (``snapshot.numbering``)."""
 
-    made: bool
-    """From the reviews, by rules; else they are those of insights.json."""
-    model: str | None = None
-    reviews: int = 0
-    """How many they speak of."""
-    generated_at: str | None = None
-    """As insights.json says it."""
-    fault: str | None = None
-    """Why there are none although they were to be made."""
+    reviews: int
+    """How many it has."""
+    index: str | None
+    """The file with the index of its texts (``snapshot.suffixes``); None where it is small."""
 
 
 class Manifest(Struct, frozen=True, kw_only=True):
@@ -133,7 +132,9 @@ class Manifest(Struct, frozen=True, kw_only=True):
     """None where there is no insights.json and none are to be made."""
     documents: tuple[Document, ...]
     files: dict[str, File]
-    shelves: dict[str, tuple[int, int]]
+    segments: tuple[SegmentFile, ...]
+    """Newest first."""
+    sections: dict[str, tuple[int, int]]
     """By name: the first row and the one after the last (``snapshot.fragment_store``)."""
 
 
@@ -176,22 +177,43 @@ class BuildInfo(Struct, frozen=True, kw_only=True):
 
 
 class Writer:
-    """Writes one file of the folder and knows its size and digest."""
+    """Writes one file of the folder and knows its size and digest.
+
+    Many small parts are collected: to hash and write each by itself takes five times as long.
+    """
 
     def __init__(self, folder: Path, name: str) -> None:
         self.name = name
-        self._file: BinaryIO = (folder / name).open("xb", buffering=1 << 18)
+        self._file: BinaryIO = (folder / name).open("xb")
         self._digest = hashlib.sha256()
+        self._collected = bytearray()
         self.size = 0
 
     def write(self, part: "bytes | bytearray | memoryview[int]") -> None:
         """Append a part."""
-        self._file.write(part)
-        self._digest.update(part)
         self.size += len(part)
+        if len(part) < _PART:
+            self._collected += part
+            if len(self._collected) >= _PART:
+                self._write_collected()
+        else:
+            self._write_collected()
+            self._file.write(part)
+            self._digest.update(part)
+
+    def _write_collected(self) -> None:
+        self._file.write(self._collected)
+        self._digest.update(self._collected)
+        self._collected.clear()
+
+    def flush(self) -> None:
+        """Let others read what was written."""
+        self._write_collected()
+        self._file.flush()
 
     def close(self) -> File:
         """End the file."""
+        self._write_collected()
         self._file.close()
         return File(size=self.size, sha256=self._digest.hexdigest())
 

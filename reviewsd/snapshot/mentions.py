@@ -7,7 +7,7 @@ from itertools import chain
 
 from reviewsd.domain.dataset import InsightsFile
 from reviewsd.domain.insights import Entity, named
-from reviewsd.domain.mentions import SENTIMENTS, Posted
+from reviewsd.domain.mentions import SENTIMENTS, Postings
 from reviewsd.domain.naming import Ambiguous, Means, names_of
 from reviewsd.domain.naming import mention_key as key_of
 from reviewsd.snapshot.position_sets import (
@@ -22,12 +22,12 @@ from reviewsd.snapshot.position_sets import (
     loose,
 )
 
-Mentioned = dict[tuple[str, str], Collection[int] | Ambiguous]
+MentionIndex = dict[tuple[str, str], Collection[int] | Ambiguous]
 """By (field, key): the positions, ascending, or whom the key might mean. What is one object is
 written once."""
 
 
-def mention_positions(insights: InsightsFile, positions: Mapping[str, int]) -> Mentioned:
+def mention_positions(insights: InsightsFile, positions: Mapping[str, int]) -> MentionIndex:
     """Which reviews mention what, by every name that finds it.
 
     Args:
@@ -35,7 +35,7 @@ def mention_positions(insights: InsightsFile, positions: Mapping[str, int]) -> M
         positions: The position of each review, by id.
     """
     typed, spellings = insights.typed, insights.spellings
-    mentioned: Mentioned = {}
+    mentioned: MentionIndex = {}
     for field, member, listed in (
         (TECHNICIAN, "technicians", typed.entities.technicians),
         (SERVICE, "services", typed.entities.services),
@@ -62,8 +62,8 @@ def _examples(entity: Entity, positions: Mapping[str, int]) -> "array[int]":
 
 
 def _of_field(
-    field: str, posted: Posted, entities: Sequence[Entity], examples: Sequence["array[int]"]
-) -> Mentioned:
+    field: str, posted: Postings, entities: Sequence[Entity], examples: Sequence["array[int]"]
+) -> MentionIndex:
     """The positions of a field, by every key.
 
     Args:
@@ -86,19 +86,19 @@ def _of_field(
     def reviews_of(key: str | None, means: Means) -> Collection[int] | Ambiguous:
         if isinstance(means, Ambiguous):
             return means
-        asked = key if key in spelled else None
-        if (asked, id(means)) not in known:
-            keys = chain([] if asked is None else [asked], *(own[each] for each in means))
+        spelling = key if key in spelled else None
+        if (spelling, id(means)) not in known:
+            keys = chain([] if spelling is None else [spelling], *(own[each] for each in means))
             parts = frozenset(keys), frozenset(each for each in means if examples[each])
             if parts not in unions:
                 listed = (examples[each] for each in parts[1])
                 unions[parts] = _union(*(spelled[each] for each in parts[0]), *listed)
-            known[asked, id(means)] = unions[parts]
-        return known[asked, id(means)]
+            known[spelling, id(means)] = unions[parts]
+        return known[spelling, id(means)]
 
     names = names_of(entities, first_words=field in {TECHNICIAN, SERVICE})
     exact: dict[str, Means] = dict.fromkeys(spelled, ()) | names.exact
-    mentioned: Mentioned = {(field, key): reviews_of(key, exact[key]) for key in exact}
+    mentioned: MentionIndex = {(field, key): reviews_of(key, exact[key]) for key in exact}
     for key, means in names.loose.items():
         mentioned[loose(field), key] = reviews_of(None, means)
     return mentioned

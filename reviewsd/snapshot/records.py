@@ -36,7 +36,7 @@ class RecordsWriter:
         return self._begins.tobytes()
 
 
-class Records:
+class SnapshotRecords:
     """The records of a snapshot.
 
     Args:

@@ -7,17 +7,14 @@ when its folder has been removed (ARCHITECTURE.md, contract 1).
 
 import datetime
 import mmap
-from array import array
 from bisect import bisect_left
-from collections import OrderedDict
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 import msgspec
-import stringzilla
+from pyroaring import BitMap
 from twisted.logger import Logger
 
 from reviewsd.domain.dataset import INSIGHTS_FILE
@@ -30,24 +27,16 @@ from reviewsd.snapshot.columns import set_key
 from reviewsd.snapshot.digests import Digests
 from reviewsd.snapshot.fragment_store import FragmentStore
 from reviewsd.snapshot.layout import BuildInfo, Document, Manifest, open_manifest, open_seen
-from reviewsd.snapshot.position_sets import (
-    FREQUENT,
-    Bitmap,
-    Columns,
-    Finder,
-    PositionSet,
-    PostingList,
-)
-from reviewsd.snapshot.records import Records
-from reviewsd.snapshot.search import Hits, date_range, search, texts_with
+from reviewsd.snapshot.numbering import Numbering
+from reviewsd.snapshot.position_sets import Columns
+from reviewsd.snapshot.records import SnapshotRecords
+from reviewsd.snapshot.search import Hits, date_range, search
+from reviewsd.snapshot.segments import Segment, Text
 
 _SMALL = 16_385  # numbers; their lists have half a megabyte each
 
-_NEEDLES = 1_024
-"""Pieces of text whose reviews are remembered where there are few."""
-
-_COUNTS = 4_096
-"""Numbers of matches remembered for each snapshot, so that later pages need no counting."""
+_MOST_KEPT = 64
+"""Sets that are kept in memory, of at most some kilobytes each."""
 
 
 class SnapshotError(Exception):
@@ -92,28 +81,26 @@ class Snapshot:
         }
         (body,) = self.documents[urls.REVIEWS].identity.parts
         begins = _numbers(files[layout.RECORDS], "Q")
-        self.records = Records(memoryview(body), begins)
+        self.records = SnapshotRecords(memoryview(body), begins)
         """The reviews as they are served."""
         excerpt_begins = _numbers(files[layout.EXCERPT_OFFSETS], "Q")
-        self.excerpts = Records(files[layout.EXCERPTS], excerpt_begins)
+        self.excerpts = SnapshotRecords(files[layout.EXCERPTS], excerpt_begins)
         """The reviews as agents are given them in lists (``publish.excerpts``)."""
-        texts = stringzilla.Str(files[layout.TEXTS])
-        offsets = _numbers(files[layout.TEXT_OFFSETS], "Q")
         count = manifest.review_count
-        self._sets = _InvertedIndex(files, count, partial(_with_text, texts, offsets, count))
+        numbering = Numbering(each.reviews for each in manifest.segments)
+        self.sets = InvertedIndex(files, few=count < _SMALL)
         self.columns = Columns(
             count=count,
             days=_numbers(files[layout.DAYS], "i"),
-            texts=texts,
-            text_bytes=files[layout.TEXTS],
-            text_offsets=offsets,
+            segments=_segments(manifest, files, numbering),
+            numbering=numbering,
             id_at=_id_at(self.records),
-            positions=self._sets.find,
+            numbers=self.sets.find,
+            remembered={} if count < _SMALL else None,
         )
         self.digests = Digests(files[layout.DIGESTS], files[layout.CHAIN], few=count < _SMALL)
-        self._counts: OrderedDict[SearchQuery, int] = OrderedDict()
-        self.shelves = FragmentStore(
-            manifest.shelves,
+        self.sections = FragmentStore(
+            manifest.sections,
             files[layout.FRAGMENTS],
             files[layout.FRAGMENT_OFFSETS].cast("Q"),
         )
@@ -163,12 +150,7 @@ class Snapshot:
 
     def search(self, query: SearchQuery) -> Generator[None, None, Hits]:
         """Find one page, in steps (``snapshot.search``)."""
-        everything = msgspec.structs.replace(query, cursor=None, limit=1)
-        hits = yield from search(self.columns, query, self._counts.get(everything))
-        self._counts[everything] = hits.matched
-        if len(self._counts) > _COUNTS:
-            self._counts.popitem(last=False)
-        return hits
+        return search(self.columns, query)
 
     def cursor(self, hits: Hits) -> Cursor | None:
         """Where the page after this one goes on; None where there is none."""
@@ -186,7 +168,7 @@ _identity = msgspec.json.Decoder(_Identity)
 _names = msgspec.json.Decoder(tuple[str, ...])
 
 
-def _id_at(records: Records) -> Callable[[int], str]:
+def _id_at(records: SnapshotRecords) -> Callable[[int], str]:
     """Reads ids without the Snapshot: in a circle with it, it would stay until a collection."""
 
     def id_at(position: int) -> str:
@@ -201,29 +183,34 @@ def _numbers(column: "memoryview[int]", kind: Literal["i", "Q"]) -> Sequence[int
     return numbers.tolist() if len(numbers) <= _SMALL else numbers
 
 
-def _with_text(texts: Finder, offsets: Sequence[int], count: int, text: str) -> PostingList:
-    """The reviews that have a piece of text, looked for in all of them."""
-    found = texts_with(texts, offsets, text.encode(), range(count))
-    return PostingList(memoryview(array("I", found)))
+def _segments(
+    manifest: Manifest, files: Mapping[str, "memoryview[int]"], numbering: Numbering
+) -> list[Segment]:
+    texts = files[layout.TEXTS].obj
+    offsets = _numbers(files[layout.TEXT_OFFSETS], "Q")
+    places = zip(manifest.segments, numbering.begins, numbering.shifts, strict=False)
+    return [
+        Segment(
+            first=first,
+            shift=shift,
+            texts=cast("Text", texts),
+            offsets=offsets,
+            size=each.reviews,
+            index=None if each.index is None else files[each.index],
+        )
+        for each, first, shift in places
+    ]
 
 
-class _InvertedIndex:
+class InvertedIndex:
     """The position sets, by key: some hundreds, however many reviews there are.
-
-    Where there are few reviews, a piece of text that has no set gets one when it is first asked for.
 
     Args:
         files: Of the snapshot.
-        count: Of the reviews.
-        with_text: Makes that set.
+        few: Whether there are so few reviews that sets are kept when they are read.
     """
 
-    def __init__(
-        self,
-        files: Mapping[str, "memoryview[int]"],
-        count: int,
-        with_text: Callable[[str], PostingList],
-    ) -> None:
+    def __init__(self, files: Mapping[str, "memoryview[int]"], *, few: bool) -> None:
         keys, table = files[layout.SET_KEYS], files[layout.SET_TABLE].cast("Q")
         self._rows = {
             bytes(keys[table[at] : table[at + 1]]): at + 2
@@ -231,22 +218,29 @@ class _InvertedIndex:
         }
         self._table = table
         self._sets = files[layout.SETS]
-        self._size = (count + 7) // 8
-        self._looked_up = lru_cache(_NEEDLES)(with_text) if count < _SMALL else None
+        self._kept: dict[bytes, BitMap] = {}
+        self._most_kept = _MOST_KEPT if few else 0
 
-    def find(self, field: str, key: str) -> PositionSet | Ambiguous | None:
-        """The set of a field's value, None where nothing has it, or nobody knows."""
-        at = self._rows.get(set_key(field, key))
+    def __iter__(self) -> Iterator[bytes]:
+        """The keys of all sets (``columns.set_key``)."""
+        return iter(self._rows)
+
+    def find(self, field: str, key: str) -> BitMap | Ambiguous | None:
+        """The set of a field's value; None where nothing has it."""
+        whole = set_key(field, key)
+        if whole in self._kept:
+            return self._kept[whole]
+        at = self._rows.get(whole)
         if at is None:
-            if field != FREQUENT or self._looked_up is None:
-                return None
-            return self._looked_up(key)
-        begin, size, kind = self._table[at : at + 3]
-        if kind == layout.BITMAP:
-            return Bitmap(self._sets[begin : begin + self._size])
+            return None
+        begin, end, kind = self._table[at : at + 3]
+        content = self._sets[begin:end]
         if kind == layout.NAMES:
-            return Ambiguous(_names.decode(self._sets[begin : begin + size]))
-        return PostingList(self._sets[begin : begin + 4 * size].cast("I"))
+            return Ambiguous(_names.decode(content))
+        found = BitMap.deserialize(content)  # type: ignore[arg-type]  # any buffer; copies it
+        if len(self._kept) < self._most_kept:
+            self._kept[whole] = found
+        return found
 
 
 class Snapshots:
@@ -268,7 +262,7 @@ class Snapshots:
         self._current: Snapshot | None = None
         self._observers: list[Callable[[Snapshot], None]] = []
         self._damaged = False
-        self._told = ""  # what the log already knows to be wrong
+        self._logged = ""  # what the log already knows to be wrong
 
     @property
     def current(self) -> Snapshot:
@@ -320,7 +314,7 @@ class Snapshots:
             if layout.exhausted(error):
                 self._warn(f"the new snapshot cannot be opened: {error.strerror}")
             return
-        self._damaged, self._told = False, ""
+        self._damaged, self._logged = False, ""
         old = [] if self._current is None else [self._current]
         changed = [each.revision for each in old] != [found.revision]
         self._current = found
@@ -330,8 +324,8 @@ class Snapshots:
         self._dispose(old)
 
     def _warn(self, text: str) -> None:
-        if text != self._told:
-            self._told = text
+        if text != self._logged:
+            self._logged = text
             self._log.warn("{text}", text=text)
 
     def discard_damaged(self) -> None:

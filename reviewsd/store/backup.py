@@ -6,52 +6,28 @@ database, which is what gets around, opens nothing. They never change by themsel
 once, and apart. ``check_keys`` sees to it that they are not forgotten when a copy is put back.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 from secrets import token_hex
 from tempfile import gettempdir
 from typing import Any, BinaryIO, Protocol, TypeVar
 
-from msgspec import Struct
-from twisted.internet.defer import Deferred
-
+from reviewsd.api.status import BackupContents
 from reviewsd.store import key_check
 from reviewsd.store.copies import examine
+from reviewsd.store.interface import InThread
 from reviewsd.store.secrets import Secrets
-from reviewsd.store.transactions import Cursor, OtherKeysError, StoreError
+from reviewsd.store.transactions import OtherKeysError, SqlCursor, StoreError
 
 T = TypeVar("T")
 
 _PREFIX = ".backup-"
 
 
-class Contents(Struct, frozen=True, kw_only=True):
-    """What is in a backup."""
-
-    bytes: int
-    schema: int
-    subscriptions: int
-    signed: int
-    """Of the subscriptions: without the key their deliveries cannot be signed."""
-    requests: int
-    """For a subscription or its end, not confirmed yet."""
-    blocks: int
-    sessions_ended: int
-    """MCP sessions that were ended before their time."""
-
-
-class Store(Protocol):
+class BackupSource(Protocol):
     """What is copied: a ``store.sqlite.Database``."""
 
     async def backup(self, path: Path) -> None:
         """Copy the store as it is between two transactions."""
-
-
-class InThread(Protocol):
-    """Runs what takes long beside the reactor: ``twisted.internet.threads.deferToThread``."""
-
-    def __call__(self, work: Callable[[], T], /) -> Deferred[T]:
-        """Call it in a thread."""
 
 
 class Backups:
@@ -63,14 +39,14 @@ class Backups:
         in_thread: Reads a copy.
     """
 
-    def __init__(self, store: Store, directory: Path, in_thread: InThread) -> None:
+    def __init__(self, store: BackupSource, directory: Path, in_thread: InThread) -> None:
         self._store = store
         self._directory = directory
         self._in_thread = in_thread
         for left in directory.glob(f"{_PREFIX}*"):  # by a daemon that was killed
             left.unlink(missing_ok=True)
 
-    async def make(self) -> tuple[BinaryIO, Contents]:
+    async def make(self) -> tuple[BinaryIO, BackupContents]:
         """A copy, which goes when it is closed, and what is in it.
 
         Raises:
@@ -88,7 +64,7 @@ class Backups:
             path.unlink(missing_ok=True)
 
 
-def _contents(cursor: Cursor) -> Contents:
+def _contents(cursor: SqlCursor) -> BackupContents:
     def only(query: str) -> Any:  # noqa: ANN401  a column
         (row,) = cursor.execute(query).fetchall()
         return row[0]
@@ -96,7 +72,7 @@ def _contents(cursor: Cursor) -> Contents:
     found = only("PRAGMA quick_check(1)")
     if found != "ok":
         raise StoreError(f"the copy is damaged: {found}")
-    return Contents(
+    return BackupContents(
         bytes=only("PRAGMA page_count") * only("PRAGMA page_size"),
         schema=only("PRAGMA user_version"),
         subscriptions=only("SELECT COUNT(*) FROM subscription"),
@@ -107,7 +83,7 @@ def _contents(cursor: Cursor) -> Contents:
     )
 
 
-def check_keys(cursor: Cursor, secrets: Secrets) -> None:
+def check_keys(cursor: SqlCursor, secrets: Secrets) -> None:
     """Make sure that the keys are those which have sealed what the store holds.
 
     With others every signed delivery would fail, and the third failure ends a subscription.
@@ -124,7 +100,7 @@ def check_keys(cursor: Cursor, secrets: Secrets) -> None:
     key_check.seal(cursor, secrets)
 
 
-def _holds_secrets(cursor: Cursor) -> bool:
+def _holds_secrets(cursor: SqlCursor) -> bool:
     cursor.execute(
         "SELECT 1 FROM subscription WHERE secret_sealed IS NOT NULL"
         " UNION ALL SELECT 1 FROM verification WHERE secret_sealed IS NOT NULL LIMIT 1"

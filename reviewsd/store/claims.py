@@ -13,7 +13,7 @@ alone. After MAX_DEATHS it is not attempted any more: see ``Distribution`` and `
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from reviewsd.store.transactions import MANY, Cursor, Numbers, Value
+from reviewsd.store.transactions import MANY, Numbers, SqlCursor, SqlValue
 
 MAX_DEATHS = 4
 """Processes that may die of an attempt, as far as that can be known."""
@@ -36,7 +36,7 @@ class LeftClaim:
     """Processes in a row that have died during an attempt at this row."""
 
 
-def take_over(cursor: Cursor, now: int) -> Sequence[LeftClaim]:
+def take_over(cursor: SqlCursor, now: int) -> Sequence[LeftClaim]:
     """Void all claims; only where one process uses the store, at its start (D7)."""
     found: list[LeftClaim] = []
     for table in (SUBSCRIPTION, VERIFICATION):
@@ -45,7 +45,7 @@ def take_over(cursor: Cursor, now: int) -> Sequence[LeftClaim]:
 
 
 def take_over_lapsed(
-    cursor: Cursor, table: str, ids: Sequence[int], now: int
+    cursor: SqlCursor, table: str, ids: Sequence[int], now: int
 ) -> Sequence[LeftClaim]:
     """Void those of these rows' claims whose time is over."""
     if not ids:
@@ -55,7 +55,7 @@ def take_over_lapsed(
 
 
 def _void(
-    cursor: Cursor, table: str, where: str, values: Sequence[Value], now: int
+    cursor: SqlCursor, table: str, where: str, values: Sequence[SqlValue], now: int
 ) -> Sequence[LeftClaim]:
     cursor.execute(f"SELECT id, callback_host, deaths + 1 FROM {table} WHERE {where}", values)
     found = cursor.fetchall()

@@ -22,13 +22,13 @@ from typing import Protocol
 from reviewsd.domain.subscription import UNREACHABLE_WAIT
 
 JUMPED = "the clock was set {how}; leases and waits go on for as long as was left of them"
-"""For the log; ``how`` is what ``told`` says."""
+"""For the log; ``how`` is what ``described`` says."""
 
 JUMP = 10_000
 """Milliseconds: what is less is no jump, but a clock that was adjusted; it is followed."""
 
 
-class Cursor(Protocol):
+class ClockCursor(Protocol):
     """What ``move`` needs of a transaction."""
 
     def execute(self, sql: str, parameters: Sequence[int] = ..., /) -> object:
@@ -83,7 +83,7 @@ class StoreClock:
         self._known = False
 
 
-def move(cursor: Cursor, by: int, now: int) -> None:
+def move(cursor: ClockCursor, by: int, now: int) -> None:
     """Move the times that have to come with a clock that has jumped.
 
     Args:
@@ -114,7 +114,7 @@ def move(cursor: Cursor, by: int, now: int) -> None:
     cursor.execute("UPDATE topic SET changed_at = changed_at + ?", (by,))
 
 
-def put_right(cursor: Cursor, now: int, claim: int, wait: int) -> None:
+def put_right(cursor: ClockCursor, now: int, claim: int, wait: int) -> None:
     """Shorten claims and waits that end later than any that is made now: the clock was ahead then.
 
     Args:
@@ -139,6 +139,6 @@ def put_right(cursor: Cursor, now: int, claim: int, wait: int) -> None:
     )
 
 
-def told(by: int) -> str:
+def described(by: int) -> str:
     """A jump in words, for the log."""
     return f"{'ahead' if by > 0 else 'back'} by {abs(by) / 1000:,.0f} s"

@@ -14,7 +14,7 @@ from reviewsd.store.claims import SUBSCRIPTION, take_over_lapsed
 from reviewsd.store.intents import Due
 from reviewsd.store.rows import ACTIVE, ACTIVE_SIZE, INTENT, Pair, active, intent, note_end, save
 from reviewsd.store.topics import Topic, topics
-from reviewsd.store.transactions import MANY, Cursor, Numbers, Texts, Value
+from reviewsd.store.transactions import MANY, Numbers, SqlCursor, SqlValue, Texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,12 +57,12 @@ class EndedSubscription:
     pair: Pair
     topic: str
     reason: str
-    told: bool
+    denied: bool
     """Its callback needs no notice: it asked for the end with a 410, or is not to be called at all."""
 
 
 def due(
-    cursor: Cursor, contents: Mapping[str, str], now: int, limit: int, without: Collection[str]
+    cursor: SqlCursor, contents: Mapping[str, str], now: int, limit: int, without: Collection[str]
 ) -> tuple[Sequence[Due], int | None]:
     """Who is owed a version now, the longest waiting first, and when the next will be.
 
@@ -107,7 +107,7 @@ def due(
 
 
 def turn(
-    cursor: Cursor,
+    cursor: SqlCursor,
     results: Sequence[DeliveryOutcome],
     wanted: Sequence[Due],
     contents: Mapping[str, str],
@@ -137,13 +137,13 @@ def turn(
     return _claim(cursor, wanted, contents, token, now, claim_until), ended
 
 
-def _ours(cursor: Cursor, contents: Mapping[str, str]) -> dict[str, Topic]:
+def _ours(cursor: SqlCursor, contents: Mapping[str, str]) -> dict[str, Topic]:
     known = topics(cursor)
     return {path: topic for path, topic in known.items() if contents.get(path) == topic.sha256}
 
 
 def _claim(
-    cursor: Cursor,
+    cursor: SqlCursor,
     wanted: Sequence[Due],
     contents: Mapping[str, str],
     token: str,
@@ -185,14 +185,15 @@ def _claim(
 
 
 def _settle(
-    cursor: Cursor, results: Sequence[DeliveryOutcome], now: int
+    cursor: SqlCursor, results: Sequence[DeliveryOutcome], now: int
 ) -> list[EndedSubscription]:
     """Write results, those that come to the same in one statement."""
-    rows = _claimed(cursor, results)
+    others = _write_deliveries(cursor, results, now)
+    rows = _claimed(cursor, others) if others else {}
     ended: list[EndedSubscription] = []
-    alike: dict[tuple[Value, ...], Numbers] = {}
+    alike: dict[tuple[SqlValue, ...], Numbers] = {}
     put_back = Numbers()
-    for result in results:
+    for result in others:
         claim, row = result.claim, rows.get(result.claim.id)
         if row is None or row[0] != claim.token:
             continue
@@ -205,20 +206,12 @@ def _settle(
             save(cursor, claim.pair, before, after)
             reason = _reason(result)
             note_end(cursor, claim.pair, reason, now)
-            told = result.deadly or isinstance(result.event, Gone)
-            ended.append(EndedSubscription(claim.pair, claim.topic, reason, told))
+            denied = result.deadly or isinstance(result.event, Gone)
+            ended.append(EndedSubscription(claim.pair, claim.topic, reason, denied))
         else:
             alike.setdefault(_values(result, after.active, now), Numbers()).append(claim.id)
     for values, ids in alike.items():
-        cursor.execute(
-            "UPDATE subscription SET claim_token = NULL, claim_until = NULL,"
-            " delivered_version = ?, consecutive_failures = ?, next_attempt_at = ?,"
-            " deaths = ?, last_attempt_at = ?, last_status = ?, last_error = ?,"
-            " last_success_at = COALESCE(?, last_success_at),"
-            " last_failure_at = COALESCE(?, last_failure_at),"
-            f" last_failure = COALESCE(?, last_failure) WHERE id IN {MANY}",
-            (*values, ids),
-        )
+        cursor.execute(f"{_WRITE} WHERE id IN {MANY}", (*values, ids))
     if put_back:
         cursor.execute(
             f"UPDATE subscription SET claim_token = NULL, claim_until = NULL WHERE id IN {MANY}",
@@ -227,7 +220,54 @@ def _settle(
     return ended
 
 
-def _claimed(cursor: Cursor, results: Sequence[DeliveryOutcome]) -> dict[int, tuple[Any, ...]]:
+def _write_deliveries(
+    cursor: SqlCursor, results: Sequence[DeliveryOutcome], now: int
+) -> list[DeliveryOutcome]:
+    """Write those that were delivered; returns the other results.
+
+    What a delivery writes does not depend on what was before, so no row has to be read.
+    """
+    others: list[DeliveryOutcome] = []
+    alike: dict[tuple[str, int, int | None], list[DeliveryOutcome]] = {}
+    for result in results:
+        if isinstance(result.event, Delivered):
+            key = result.claim.token, result.event.version, result.status
+            alike.setdefault(key, []).append(result)
+        else:
+            others.append(result)
+    for (token, version, _), same in alike.items():
+        after = step(_ANY, Delivered(version), now)
+        assert after is not None and after.active is not None  # noqa: PT018, S101  it goes on
+        ids = Numbers(result.claim.id for result in same)
+        values = _values(same[0], after.active, now)
+        cursor.execute(f"{_WRITE} WHERE claim_token = ? AND id IN {MANY}", (*values, token, ids))
+    return others
+
+
+_ANY = Subscription(
+    Active(
+        secret=None,
+        lease_seconds=0,
+        lease_expires_at=0,
+        delivered_version=0,
+        created_at=0,
+        verified_at=0,
+    ),
+    None,
+)
+
+_WRITE = (
+    "UPDATE subscription SET claim_token = NULL, claim_until = NULL,"
+    " delivered_version = ?, consecutive_failures = ?, next_attempt_at = ?,"
+    " deaths = ?, last_attempt_at = ?, last_status = ?, last_error = ?,"
+    " last_success_at = COALESCE(?, last_success_at),"
+    " last_failure_at = COALESCE(?, last_failure_at),"
+    " last_failure = COALESCE(?, last_failure)"
+)
+"""Takes the values of ``_values``."""
+
+
+def _claimed(cursor: SqlCursor, results: Sequence[DeliveryOutcome]) -> dict[int, tuple[Any, ...]]:
     """The rows that results are about, by id: the token, and what is known."""
     ids = Numbers(result.claim.id for result in results)
     cursor.execute(
@@ -239,7 +279,7 @@ def _claimed(cursor: Cursor, results: Sequence[DeliveryOutcome]) -> dict[int, tu
     return {row[0]: row[1:] for row in cursor.fetchall()}
 
 
-def _values(result: DeliveryOutcome, after: Active, now: int) -> tuple[Value, ...]:
+def _values(result: DeliveryOutcome, after: Active, now: int) -> tuple[SqlValue, ...]:
     """What is written after an attempt; the last success and failure outlive each other."""
     failed = result.error is not None
     return (

@@ -15,15 +15,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from heapq import heappop, heappush
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.python.failure import Failure
 
 from reviewsd.runtime.tasks import TaskSet, every
+from reviewsd.store.interface import Store
 from reviewsd.store.thread import Purpose
-from reviewsd.store.transactions import Cursor, StoreError
+from reviewsd.store.transactions import SqlCursor, StoreError
 
 MAX_ENDED = 100_000
 """Sessions; when there are as many, none can be ended until some expire."""
@@ -36,15 +37,8 @@ PRUNE_SECONDS = 60.0
 
 T = TypeVar("T")
 
-Observer = Callable[[Mapping[bytes, int]], Awaitable[object]]
+EndedSessionsObserver = Callable[[Mapping[bytes, int]], Awaitable[object]]
 """Hears which sessions have ended, and when each would have ended by itself, ms since 1970."""
-
-
-class Store(Protocol):
-    """Where transactions run: a ``store.sqlite.Database``."""
-
-    async def run(self, work: Callable[[Cursor], T], purpose: Purpose) -> T:
-        """Run a transaction."""
 
 
 class Expiring:
@@ -112,7 +106,7 @@ class EndedSessions:
         self._last = 0
         self._waiting: list[_End] = []
         self._storing = False
-        self._observers: list[Observer] = []
+        self._observers: list[EndedSessionsObserver] = []
         self._tasks = TaskSet()
 
     def __contains__(self, digest: bytes) -> bool:
@@ -124,7 +118,7 @@ class EndedSessions:
         """All that have ended, as observers hear of them."""
         return self._ended.known
 
-    def observe(self, observer: Observer) -> None:
+    def observe(self, observer: EndedSessionsObserver) -> None:
         """Have what ends from now on told; ``end`` waits for the observer."""
         self._observers.append(observer)
 
@@ -207,7 +201,7 @@ class EndedSessions:
 
 
 def _write(
-    cursor: Cursor, wanted: Mapping[bytes, int], room: int, last: int, now: int
+    cursor: SqlCursor, wanted: Mapping[bytes, int], room: int, last: int, now: int
 ) -> tuple[Mapping[bytes, int], int]:
     """End sessions as far as there is room.
 

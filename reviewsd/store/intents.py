@@ -23,7 +23,7 @@ from reviewsd.domain.subscription import (
 from reviewsd.store.claims import VERIFICATION, take_over_lapsed
 from reviewsd.store.rows import INTENT, Pair, intent, load, save
 from reviewsd.store.topics import topics
-from reviewsd.store.transactions import MANY, Cursor, Texts
+from reviewsd.store.transactions import MANY, SqlCursor, Texts
 from reviewsd.store.upkeep import blocks, change
 
 _NOTHING = "nothing_to_end"
@@ -45,10 +45,10 @@ class Asking(Enum):
 
 
 def ask(
-    cursor: Cursor,
+    cursor: SqlCursor,
     path: str,
     callback: tuple[str, str],
-    asked: Intent,
+    requested: Intent,
     caps: Caps,
     *,
     backing_off: bool,
@@ -60,7 +60,7 @@ def ask(
         cursor: Of a transaction.
         path: The topic's.
         callback: The URL and its host.
-        asked: The request; the topic's version is filled in here.
+        requested: The request; the topic's version is filled in here.
         caps: What the hub takes on.
         backing_off: Whether verifications of the host are held back (H3).
         crowded: Whether there were too many requests for the host (H2).
@@ -75,21 +75,23 @@ def ask(
     if before is None or before.active is None:
         if crowded:
             return Asking.CROWDED_HOST
-        if asked.mode is Mode.UNSUBSCRIBE:
-            _write_anyway(cursor, asked)
+        if requested.mode is Mode.UNSUBSCRIBE:
+            _write_anyway(cursor, requested)
             return Asking.NOTHING_TO_END
         if backing_off:
             return Asking.BACKING_OFF
         # one that is pending already counts as it did
-        refused = _over(cursor, pair, asked, caps) if before is None else None
+        refused = _over(cursor, pair, requested, caps) if before is None else None
         if refused is not None:
             return refused
-    asked = replace(asked, topic_version=topic.version)
-    save(cursor, pair, before, step(before, SubscriptionRequested(asked), asked.requested_at))
+    requested = replace(requested, topic_version=topic.version)
+    save(
+        cursor, pair, before, step(before, SubscriptionRequested(requested), requested.requested_at)
+    )
     return Asking.ACCEPTED
 
 
-def _write_anyway(cursor: Cursor, asked: Intent) -> None:
+def _write_anyway(cursor: SqlCursor, requested: Intent) -> None:
     """Take as long as if something were kept: or the time would tell who is subscribed (E14).
 
     Each time something else, as SQLite neither writes nor syncs what has not changed.
@@ -97,11 +99,11 @@ def _write_anyway(cursor: Cursor, asked: Intent) -> None:
     cursor.execute(
         "INSERT INTO meta (key, value) VALUES (?, ?)"
         " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-        (_NOTHING, asked.challenge),
+        (_NOTHING, requested.challenge),
     )
 
 
-def _over(cursor: Cursor, pair: Pair, asked: Intent, caps: Caps) -> Asking | None:
+def _over(cursor: SqlCursor, pair: Pair, requested: Intent, caps: Caps) -> Asking | None:
     """The cap that a new pair would break."""
     new = (  # who renews is in the first count, or asks for an end
         "FROM verification v WHERE NOT EXISTS (SELECT 1 FROM subscription s"
@@ -112,7 +114,7 @@ def _over(cursor: Cursor, pair: Pair, asked: Intent, caps: Caps) -> Asking | Non
         " (SELECT COUNT(*) FROM subscription s WHERE s.callback_host = ?),"
         f" (SELECT COUNT(*) {new} AND v.callback_host = ?),"
         " (SELECT COUNT(*) FROM verification v WHERE v.requester = ?)",
-        (pair.host, pair.host, asked.requester),
+        (pair.host, pair.host, requested.requester),
     )
     row = cursor.fetchone()
     assert row is not None  # noqa: S101  aggregates always give a row
@@ -172,7 +174,7 @@ class Verified:
 
 
 def due(
-    cursor: Cursor, now: int, limit: int, without: Collection[str]
+    cursor: SqlCursor, now: int, limit: int, without: Collection[str]
 ) -> tuple[Sequence[Due], int | None]:
     """What is to be verified now, the longest waiting first, and when the next will be.
 
@@ -211,7 +213,7 @@ def due(
 
 
 def turn(
-    cursor: Cursor,
+    cursor: SqlCursor,
     results: Sequence[Verified],
     wanted: Sequence[Due],
     token: str,
@@ -244,7 +246,7 @@ def turn(
 
 
 def _claim(
-    cursor: Cursor, wanted: Due, token: str, now: int, claim_until: int
+    cursor: SqlCursor, wanted: Due, token: str, now: int, claim_until: int
 ) -> IntentClaim | None:
     cursor.execute(
         "UPDATE verification SET claim_token = ?, claim_until = ? WHERE id = ?"
@@ -261,19 +263,19 @@ def _claim(
     )
     row = cursor.fetchone()
     assert row is not None  # noqa: S101  it has just been updated
-    asked = intent(row[4:])
-    assert asked is not None  # noqa: S101  the mode is never NULL
+    requested = intent(row[4:])
+    assert requested is not None  # noqa: S101  the mode is never NULL
     return IntentClaim(
         id=wanted.id,
         token=token,
         pair=Pair(row[0], row[1], wanted.host),
-        intent=asked,
+        intent=requested,
         active=row[2] is not None,
         deaths=row[3],
     )
 
 
-def _settle(cursor: Cursor, result: Verified, now: int) -> None:
+def _settle(cursor: SqlCursor, result: Verified, now: int) -> None:
     claim = result.claim
     fence = (claim.id, claim.token)
     if result.event is None:

@@ -5,13 +5,13 @@ a key that was replaced may go some day.
 """
 
 from reviewsd.store.secrets import SealError, Secrets
-from reviewsd.store.transactions import Cursor
+from reviewsd.store.transactions import SqlCursor
 
 _KEY = "key_check"
 _WORD = b"reviewsd"
 
 
-def opens(cursor: Cursor, secrets: Secrets) -> bool:
+def opens(cursor: SqlCursor, secrets: Secrets) -> bool:
     """Whether these keys unseal the word; any do where there is none yet."""
     cursor.execute("SELECT value FROM meta WHERE key = ?", (_KEY,))
     row = cursor.fetchone()
@@ -23,7 +23,7 @@ def opens(cursor: Cursor, secrets: Secrets) -> bool:
     return True
 
 
-def seal(cursor: Cursor, secrets: Secrets) -> None:
+def seal(cursor: SqlCursor, secrets: Secrets) -> None:
     """Seal the word with the newest key."""
     cursor.execute(
         "INSERT INTO meta (key, value) VALUES (?, ?)"

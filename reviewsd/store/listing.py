@@ -5,12 +5,14 @@ request whose subscription does not exist yet.
 """
 
 from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Any
 
-from reviewsd.domain.listing import Listing, PendingIntent, TopicState
+from reviewsd.api.hub import Listing, PendingIntent, TopicState
+from reviewsd.api.times import instant
 from reviewsd.domain.subscription import Active, Intent, Pushed, Removed, Subscription
 from reviewsd.store.rows import ACTIVE, ACTIVE_SIZE, INTENT, INTENT_SIZE, Pair, active, intent
-from reviewsd.store.transactions import MANY, Cursor, Numbers, Value
+from reviewsd.store.transactions import MANY, Numbers, SqlCursor, SqlValue
 from reviewsd.store.upkeep import change
 
 PENDING = "p"
@@ -38,7 +40,7 @@ _REQUESTS = (
 
 
 def page(
-    cursor: Cursor, topic: str | None, callback: str | None, after: str | None, limit: int
+    cursor: SqlCursor, topic: str | None, callback: str | None, after: str | None, limit: int
 ) -> list[Listing]:
     """Subscriptions in the order of their ids, then the requests for new ones.
 
@@ -73,7 +75,7 @@ def page(
     return found
 
 
-def one(cursor: Cursor, name: str) -> Listing | None:
+def one(cursor: SqlCursor, name: str) -> Listing | None:
     """The subscription or request with this id."""
     pending = name.startswith(PENDING)
     where = f"{_REQUESTS} AND v.id = ?" if pending else f"{_SUBSCRIPTIONS} WHERE s.id = ?"
@@ -92,7 +94,7 @@ def _number(name: str) -> int:
     return int(name.removeprefix(PENDING))
 
 
-def remove(cursor: Cursor, name: str, reason: str, now: int) -> tuple[Pair, str, bool] | None:
+def remove(cursor: SqlCursor, name: str, reason: str, now: int) -> tuple[Pair, str, bool] | None:
     """Remove a subscription or request; its pair, its topic's path, and whether it was active."""
     found = one(cursor, name)
     if found is None:
@@ -105,7 +107,7 @@ def remove(cursor: Cursor, name: str, reason: str, now: int) -> tuple[Pair, str,
     return pair, found.topic, before is not None and before.active is not None
 
 
-def push(cursor: Cursor, names: Sequence[str] | None, topic: str | None, now: int) -> list[int]:
+def push(cursor: SqlCursor, names: Sequence[str] | None, topic: str | None, now: int) -> list[int]:
     """Forget what was delivered; returns the ids of the subscriptions.
 
     Args:
@@ -115,7 +117,7 @@ def push(cursor: Cursor, names: Sequence[str] | None, topic: str | None, now: in
         now: Milliseconds since 1970 UTC.
     """
     where, values = "WHERE s.lease_expires_at > ?", [now]
-    extra: list[Value] = []
+    extra: list[SqlValue] = []
     if topic is not None:
         where += " AND t.path = ?"
         extra.append(topic)
@@ -134,7 +136,7 @@ def push(cursor: Cursor, names: Sequence[str] | None, topic: str | None, now: in
     return [row[0] for row in found]
 
 
-def topic_states(cursor: Cursor, now: int) -> list[TopicState]:
+def topic_states(cursor: SqlCursor, now: int) -> list[TopicState]:
     """The topics, and how far their subscribers are whose lease is not over."""
     cursor.execute(
         "SELECT t.path, t.version, t.sha256, t.changed_at, COUNT(s.id),"
@@ -148,7 +150,7 @@ def topic_states(cursor: Cursor, now: int) -> list[TopicState]:
             path=path,
             version=version,
             sha256=sha256,
-            changed_at=changed_at / 1000,
+            changed_at=instant(changed_at / 1000),
             subscriptions=subscriptions,
             due=due,
         )
@@ -156,8 +158,8 @@ def topic_states(cursor: Cursor, now: int) -> list[TopicState]:
     ]
 
 
-def counts(cursor: Cursor, now: int) -> tuple[int, int, int, float | None]:
-    """Active subscriptions, requests, subscriptions that are behind, and since when (POSIX s)."""
+def counts(cursor: SqlCursor, now: int) -> tuple[int, int, int, datetime | None]:
+    """Active subscriptions, requests, subscriptions that are behind, and since when."""
     behind = "CASE WHEN s.delivered_version < t.version THEN"
     cursor.execute(
         f"SELECT COUNT(*), (SELECT COUNT(*) FROM verification), COUNT({behind} 1 END),"
@@ -168,16 +170,16 @@ def counts(cursor: Cursor, now: int) -> tuple[int, int, int, float | None]:
     row = cursor.fetchone()
     assert row is not None  # noqa: S101  aggregates always give a row
     subscriptions, requests, owed, oldest = row
-    return subscriptions, requests, owed, _seconds(oldest)
+    return subscriptions, requests, owed, _instant(oldest)
 
 
 def _listing(row: Sequence[Any], prefix: str) -> Listing:
     number, callback, host, claimed, asking, path, version = row[:7]
     columns = row[7 : 7 + ACTIVE_SIZE]
-    asked = intent(row[7 + ACTIVE_SIZE : 7 + ACTIVE_SIZE + INTENT_SIZE])
+    requested = intent(row[7 + ACTIVE_SIZE : 7 + ACTIVE_SIZE + INTENT_SIZE])
     attempted_at, status, error, succeeded_at, failed_at, failure = row[-6:]
     known: Active | None = None if columns[1] is None else active(columns)
-    current = known or asked
+    current = known or requested
     assert current is not None  # noqa: S101  a row is one or the other
     created_at = current.created_at if isinstance(current, Active) else current.requested_at
     behind = known is not None and known.delivered_version < version and claimed is None
@@ -186,44 +188,44 @@ def _listing(row: Sequence[Any], prefix: str) -> Listing:
         topic=path,
         callback=callback,
         host=host,
-        state=Subscription(known, asked).label,
-        created_at=created_at / 1000,
-        verified_at=None if known is None else known.verified_at / 1000,
+        state=Subscription(known, requested).label,
+        created_at=instant(created_at / 1000),
+        verified_at=None if known is None else instant(known.verified_at / 1000),
         lease_seconds=current.lease_seconds,
-        lease_expires_at=None if known is None else known.lease_expires_at / 1000,
+        lease_expires_at=None if known is None else instant(known.lease_expires_at / 1000),
         signed=current.secret is not None,
         delivered_version=None if known is None else known.delivered_version,
         topic_version=version,
         consecutive_failures=0 if known is None else known.failures,
-        next_attempt_at=known.next_attempt_at / 1000 if known is not None and behind else None,
+        next_attempt_at=_instant(known.next_attempt_at if known is not None and behind else None),
         in_flight=claimed is not None,
-        last_attempt_at=_seconds(attempted_at),
+        last_attempt_at=_instant(attempted_at),
         last_status=status,
         last_error=error,
-        last_success_at=_seconds(succeeded_at),
-        last_failure_at=_seconds(failed_at),
+        last_success_at=_instant(succeeded_at),
+        last_failure_at=_instant(failed_at),
         last_failure=failure,
-        pending=None if asked is None else _pending(asked, asking),
+        pending=None if requested is None else _pending(requested, asking),
     )
 
 
-def _pending(asked: Intent, claimed: int | None) -> PendingIntent:
+def _pending(requested: Intent, claimed: int | None) -> PendingIntent:
     return PendingIntent(
-        mode=asked.mode.value,
-        requested_at=asked.requested_at / 1000,
-        expires_at=asked.expires_at / 1000,
-        attempts=asked.attempts,
-        next_attempt_at=None if claimed is not None else asked.next_attempt_at / 1000,
-        requester=asked.requester,
-        lease_seconds=asked.lease_seconds,
+        mode=requested.mode.value,
+        requested_at=instant(requested.requested_at / 1000),
+        expires_at=instant(requested.expires_at / 1000),
+        attempts=requested.attempts,
+        next_attempt_at=_instant(None if claimed is not None else requested.next_attempt_at),
+        requester=requested.requester,
+        lease_seconds=requested.lease_seconds,
     )
 
 
-def _seconds(milliseconds: int | None) -> float | None:
-    return None if milliseconds is None else milliseconds / 1000
+def _instant(milliseconds: int | None) -> datetime | None:
+    return None if milliseconds is None else instant(milliseconds / 1000)
 
 
-def attempted(cursor: Cursor, ids: Collection[int], since: int) -> dict[int, bool | None]:
+def attempted(cursor: SqlCursor, ids: Collection[int], since: int) -> dict[int, bool | None]:
     """Of the subscriptions that are still there: what came of the last delivery.
 
     Args:

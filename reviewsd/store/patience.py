@@ -23,7 +23,7 @@ class SilentError(psycopg.OperationalError):
     """The server has not answered, and the connection is closed."""
 
 
-class Connection(psycopg.Connection[tuple[Any, ...]]):
+class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
     """Waits for so long and no longer."""
 
     def wait(self, gen: Generator[Any, Any, T], *args: Any, **kwargs: Any) -> T:  # noqa: ANN401  passed on
@@ -56,4 +56,4 @@ def _patient(gen: Generator[Any, Any, T]) -> Generator[Any, Any, T]:
         return result
 
 
-connect = Connection.connect
+connect = TimedConnection.connect

@@ -36,17 +36,17 @@ from twisted.internet.interfaces import IReactorFromThreads
 from twisted.logger import Logger
 
 from reviewsd.store import key_check, patience
-from reviewsd.store.clock import JUMPED, StoreClock, move, told
+from reviewsd.store.clock import JUMPED, StoreClock, described, move
 from reviewsd.store.schema import MIGRATIONS
 from reviewsd.store.secrets import Secrets
 from reviewsd.store.thread import Purpose, StoreThread, disconnect
 from reviewsd.store.transactions import (
     MANY,
-    Cursor,
     NewerSchemaError,
     OtherKeysError,
+    SqlCursor,
+    SqlValue,
     StoreError,
-    Value,
     wall_clock,
 )
 
@@ -73,7 +73,7 @@ _SESSION = {
     "idle_in_transaction_session_timeout": "3s",
 }
 
-_WORLD = (
+_OUTAGES = (
     psycopg.OperationalError,
     psycopg.InterfaceError,
     psycopg.InternalError,
@@ -95,7 +95,7 @@ _FACTS = (
     f" (SELECT value FROM meta WHERE key = '{_MOVED}')"
 )
 
-Connection = psycopg.Connection[tuple[Any, ...]]
+PsycopgConnection = psycopg.Connection[tuple[Any, ...]]
 Result = TypeVar("Result")
 
 
@@ -165,7 +165,7 @@ class Postgres:
         await self.run(lambda _: None)
 
     async def run(
-        self, work: Callable[[Cursor], Result], purpose: Purpose = Purpose.WORK
+        self, work: Callable[[SqlCursor], Result], purpose: Purpose = Purpose.WORK
     ) -> Result:
         """Run a transaction: all that ``work`` does, or nothing of it; see ``Database.run``."""
         return await self._opened().call(purpose, self._transact, work)
@@ -200,7 +200,7 @@ class Postgres:
 
     # All below runs in the store's thread.
 
-    def _transact(self, pool: ConnectionPool, work: Callable[[Cursor], Result]) -> Result:
+    def _transact(self, pool: ConnectionPool, work: Callable[[SqlCursor], Result]) -> Result:
         with self._watching(pool):
             connection = _renewed(pool, self._begin)
             with connection.cursor() as cursor:
@@ -216,7 +216,7 @@ class Postgres:
                     raise
         if jumped:
             self._moved += jumped
-            self._log.warn(JUMPED, how=told(jumped))
+            self._log.warn(JUMPED, how=described(jumped))
         return result
 
     def _look(self, pool: ConnectionPool) -> bool:
@@ -232,17 +232,17 @@ class Postgres:
             raise type(self._failure)(str(self._failure))
         try:
             yield
-        except (*_WORLD, StoreError) as error:
+        except (*_OUTAGES, StoreError) as error:
             disconnect(pool)
             raise self._failed(error) from error
         self._works()
 
-    def _begin(self, connection: Connection) -> Connection:
+    def _begin(self, connection: PsycopgConnection) -> PsycopgConnection:
         """Begin a transaction that holds the lock."""
         self._jumped = self._clock.look(partial(self._read_clock, connection))
         return connection
 
-    def _read_clock(self, connection: Connection) -> int:
+    def _read_clock(self, connection: PsycopgConnection) -> int:
         """The server's clock, less what the rows have moved with it; once the lock is there."""
         found = connection.execute(f"{_BEGIN}; {_FACTS}", prepare=False)
         while found.nextset():
@@ -256,7 +256,7 @@ class Postgres:
             self._clock.forget()
         return int(row[0]) - moved
 
-    def _prepare(self, connection: Connection) -> None:
+    def _prepare(self, connection: PsycopgConnection) -> None:
         """Make a new connection fit for use, or close it and raise."""
         try:
             connection.autocommit = True  # we begin ourselves
@@ -290,7 +290,7 @@ class Postgres:
 
 
 class _Cursor:
-    """A ``Cursor`` whose placeholders are ``?``; no statement of ours has a literal one, or a %."""
+    """A ``SqlCursor`` whose placeholders are ``?``; no statement of ours has a literal one, or a %."""
 
     def __init__(self, cursor: psycopg.Cursor[tuple[Any, ...]]) -> None:
         self._cursor = cursor
@@ -299,11 +299,11 @@ class _Cursor:
     def rowcount(self) -> int:
         return self._cursor.rowcount
 
-    def execute(self, sql: str, parameters: Sequence[Value] = (), /) -> Self:
+    def execute(self, sql: str, parameters: Sequence[SqlValue] = (), /) -> Self:
         self._cursor.execute(_marked(sql), parameters)
         return self
 
-    def executemany(self, sql: str, parameters: Sequence[Sequence[Value]], /) -> Self:
+    def executemany(self, sql: str, parameters: Sequence[Sequence[SqlValue]], /) -> Self:
         self._cursor.executemany(_marked(sql), parameters)
         return self
 
@@ -314,7 +314,7 @@ class _Cursor:
         return self._cursor.fetchall()
 
 
-def _renewed(pool: ConnectionPool, ask: Callable[[Connection], Result]) -> Result:
+def _renewed(pool: ConnectionPool, ask: Callable[[PsycopgConnection], Result]) -> Result:
     """Ask something first; over a new connection if that was lost since it was last used."""
     if pool.connections:
         try:
@@ -326,7 +326,7 @@ def _renewed(pool: ConnectionPool, ask: Callable[[Connection], Result]) -> Resul
     return ask(pool.connect())
 
 
-def _snapshot(connection: Connection) -> object:
+def _snapshot(connection: PsycopgConnection) -> object:
     """Which transactions are visible: what writes something changes this when it commits."""
     return _only(connection, "SELECT CAST(pg_current_snapshot() AS TEXT)")
 
@@ -342,7 +342,7 @@ def _marked(sql: str) -> bytes:
     return sql.replace(f"IN {MANY}", "= ANY(?)").replace("?", "%s").encode()
 
 
-def _migrate(connection: Connection) -> None:
+def _migrate(connection: PsycopgConnection) -> None:
     """Bring the schema up to date (D11)."""
     version = 0
     if _only(connection, "SELECT to_regclass('meta')") is not None:
@@ -362,7 +362,7 @@ def _check_version(version: int) -> None:
         )
 
 
-def _check_keys(connection: Connection, secrets: Secrets) -> None:
+def _check_keys(connection: PsycopgConnection, secrets: Secrets) -> None:
     """Make sure that the nodes can unseal each other's secrets (H11)."""
     cursor = _Cursor(connection.cursor())
     if not key_check.opens(cursor, secrets):
@@ -373,12 +373,12 @@ def _check_keys(connection: Connection, secrets: Secrets) -> None:
     key_check.seal(cursor, secrets)
 
 
-def _fact(connection: Connection, key: str) -> str | None:
+def _fact(connection: PsycopgConnection, key: str) -> str | None:
     found = _only(connection, "SELECT (SELECT value FROM meta WHERE key = %s)", key)
     return None if found is None else str(found)
 
 
-def _note(connection: Connection, key: str, value: str) -> None:
+def _note(connection: PsycopgConnection, key: str, value: str) -> None:
     connection.execute(
         "INSERT INTO meta (key, value) VALUES (%s, %s)"
         " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
@@ -386,7 +386,7 @@ def _note(connection: Connection, key: str, value: str) -> None:
     )
 
 
-def _only(connection: Connection, sql: str, *parameters: str) -> object:
+def _only(connection: PsycopgConnection, sql: str, *parameters: str) -> object:
     """The one value of a query's one row."""
     row = connection.execute(sql.encode(), parameters).fetchone()
     assert row is not None  # noqa: S101  these queries always give one

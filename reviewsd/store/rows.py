@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from reviewsd.domain.subscription import Active, Intent, Mode, Subscription
-from reviewsd.store.transactions import Cursor
+from reviewsd.store.transactions import SqlCursor
 
 MAX_ENDED = 10_000
 """Rows of the ring that remembers how subscriptions ended."""
@@ -78,7 +78,7 @@ def intent(row: Sequence[Any]) -> Intent | None:
     )
 
 
-def load(cursor: Cursor, pair: Pair) -> Subscription | None:
+def load(cursor: SqlCursor, pair: Pair) -> Subscription | None:
     """What is known of a pair."""
     key = (pair.topic_id, pair.callback)
     cursor.execute(
@@ -88,16 +88,16 @@ def load(cursor: Cursor, pair: Pair) -> Subscription | None:
     cursor.execute(
         f"SELECT {INTENT} FROM verification v WHERE v.topic_id = ? AND v.callback = ?", key
     )
-    asked = cursor.fetchone()
-    if found is None and asked is None:
+    requested = cursor.fetchone()
+    if found is None and requested is None:
         return None
     return Subscription(
-        None if found is None else active(found), None if asked is None else intent(asked)
+        None if found is None else active(found), None if requested is None else intent(requested)
     )
 
 
 def save(
-    cursor: Cursor, pair: Pair, before: Subscription | None, after: Subscription | None
+    cursor: SqlCursor, pair: Pair, before: Subscription | None, after: Subscription | None
 ) -> None:
     """Write what has changed."""
     was, now = before or _NOTHING, after or _NOTHING
@@ -110,7 +110,7 @@ def save(
 _NOTHING = Subscription(None, None)
 
 
-def _save_active(cursor: Cursor, pair: Pair, was: Active | None, now: Active | None) -> None:
+def _save_active(cursor: SqlCursor, pair: Pair, was: Active | None, now: Active | None) -> None:
     key = (pair.topic_id, pair.callback)
     if now is None:
         cursor.execute("DELETE FROM subscription WHERE topic_id = ? AND callback = ?", key)
@@ -141,7 +141,7 @@ def _save_active(cursor: Cursor, pair: Pair, was: Active | None, now: Active | N
         )
 
 
-def _save_intent(cursor: Cursor, pair: Pair, was: Intent | None, now: Intent | None) -> None:
+def _save_intent(cursor: SqlCursor, pair: Pair, was: Intent | None, now: Intent | None) -> None:
     """A newer request is a new row: what comes of the older one's attempt finds nothing."""
     key = (pair.topic_id, pair.callback)
     if was is not None and now is not None and was.challenge == now.challenge:
@@ -177,7 +177,7 @@ def _save_intent(cursor: Cursor, pair: Pair, was: Intent | None, now: Intent | N
         )
 
 
-def note_end(cursor: Cursor, pair: Pair, reason: str, now: int) -> None:
+def note_end(cursor: SqlCursor, pair: Pair, reason: str, now: int) -> None:
     """Remember that and why a subscription ended, and forget the oldest of such notes."""
     cursor.execute(
         "INSERT INTO ended (callback, topic, reason, at)"

@@ -22,7 +22,7 @@ A store that fails is no reason to stop: reads are served from memory. ``run`` r
 until the store works again, and each call tries (D9). A failed commit has an unknown outcome, as
 after a crash: it was not acknowledged, but may be there.
 
-``postgres`` stands beside this: whoever uses a store sees ``run`` and ``Cursor`` only.
+``postgres`` stands beside this: whoever uses a store sees ``run`` and ``SqlCursor`` only.
 """
 
 import json
@@ -39,16 +39,16 @@ from twisted.enterprise.adbapi import ConnectionPool
 from twisted.internet.interfaces import IReactorFromThreads
 from twisted.logger import Logger
 
-from reviewsd.store.clock import JUMPED, StoreClock, move, told
+from reviewsd.store.clock import JUMPED, StoreClock, described, move
 from reviewsd.store.copies import copy, save
 from reviewsd.store.durable import renew, sync
 from reviewsd.store.kept import KeptStore
 from reviewsd.store.schema import MIGRATIONS
 from reviewsd.store.thread import Purpose, StoreThread
 from reviewsd.store.transactions import (
-    Cursor,
     NewerSchemaError,
     Numbers,
+    SqlCursor,
     StoreError,
     Texts,
     wall_clock,
@@ -64,7 +64,7 @@ _PRAGMAS = {
     "foreign_keys": "on",
 }
 
-_WORLD = frozenset(
+_OUTAGES = frozenset(
     {
         sqlite3.SQLITE_PERM,
         sqlite3.SQLITE_BUSY,
@@ -141,7 +141,7 @@ class Database:
         await self._thread.call(Purpose.WORK, self._connection)
 
     async def run(
-        self, work: Callable[[Cursor], Result], purpose: Purpose = Purpose.WORK
+        self, work: Callable[[SqlCursor], Result], purpose: Purpose = Purpose.WORK
     ) -> Result:
         """Run a transaction: all that ``work`` does, or nothing of it.
 
@@ -193,7 +193,7 @@ class Database:
     # All below runs in the store's thread.
 
     def _transact(
-        self, pool: ConnectionPool, work: Callable[[Cursor], Result], purpose: Purpose
+        self, pool: ConnectionPool, work: Callable[[SqlCursor], Result], purpose: Purpose
     ) -> Result:
         connection = self._in_place(pool, purpose)
         jumped = self._clock.look(self._wall)
@@ -208,14 +208,14 @@ class Database:
                     connection.rollback()
                     raise
         except sqlite3.Error as error:
-            if not _blames_the_world(error):
+            if not _is_outage(error):
                 raise
             if self._kept.fate is None:  # else all there is would go with it
                 pool.disconnect(connection)
             raise self._failed(error) from error
         if jumped:
             self._clock.jump(jumped)
-            self._log.warn(JUMPED, how=told(jumped))
+            self._log.warn(JUMPED, how=described(jumped))
         if purpose.acknowledged:
             self._in_place(pool, purpose)  # else the next start does not find it
         return result
@@ -267,7 +267,7 @@ class Database:
                 self._before_opening()
             connection: sqlite3.Connection = pool.connect()
         except (OSError, sqlite3.Error, StoreError) as error:
-            if isinstance(error, sqlite3.Error) and not _blames_the_world(error):
+            if isinstance(error, sqlite3.Error) and not _is_outage(error):
                 raise
             raise self._failed(error) from error
         self._works()
@@ -329,9 +329,9 @@ class Database:
         return failure
 
 
-def _blames_the_world(error: sqlite3.Error) -> bool:
+def _is_outage(error: sqlite3.Error) -> bool:
     # An error of the module itself, as for a wrong number of parameters, has no code.
-    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _WORLD
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _OUTAGES
 
 
 def _configure(connection: sqlite3.Connection) -> None:

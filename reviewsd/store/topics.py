@@ -8,7 +8,7 @@ would send is what the store speaks of.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from reviewsd.store.transactions import Cursor
+from reviewsd.store.transactions import SqlCursor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class Topic:
     """Milliseconds since 1970 UTC."""
 
 
-def topics(cursor: Cursor) -> dict[str, Topic]:
+def topics(cursor: SqlCursor) -> dict[str, Topic]:
     """All topics by path; none before the first ``bump``."""
     cursor.execute("SELECT id, path, version, sha256, changed_at FROM topic ORDER BY id")
     return {
@@ -33,7 +33,7 @@ def topics(cursor: Cursor) -> dict[str, Topic]:
 
 
 def bump(
-    cursor: Cursor,
+    cursor: SqlCursor,
     digests: Mapping[str, str],
     data_revision: int,
     now: int,

@@ -16,7 +16,7 @@ class Texts(list[str]):
 MANY = "(SELECT value FROM json_each(?))"
 """What stands behind ``IN``. So a statement is always the same, and parsed and planned once."""
 
-Value = str | int | float | bytes | Numbers | Texts | None
+SqlValue = str | int | float | bytes | Numbers | Texts | None
 
 
 class StoreError(Exception):
@@ -31,17 +31,17 @@ class OtherKeysError(StoreError):
     """Other nodes seal with keys that this one does not have: it must not deliver (H11)."""
 
 
-class Cursor(Protocol):
+class SqlCursor(Protocol):
     """What a transaction works with; placeholders are ``?``."""
 
     @property
     def rowcount(self) -> int:
         """The rows that the last statement has changed."""
 
-    def execute(self, sql: str, parameters: Sequence[Value] = ..., /) -> Self:
+    def execute(self, sql: str, parameters: Sequence[SqlValue] = ..., /) -> Self:
         """Run one statement."""
 
-    def executemany(self, sql: str, parameters: Sequence[Sequence[Value]], /) -> Self:
+    def executemany(self, sql: str, parameters: Sequence[Sequence[SqlValue]], /) -> Self:
         """Run one statement for each of the parameter rows."""
 
     def fetchone(self) -> tuple[Any, ...] | None:

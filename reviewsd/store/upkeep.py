@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from reviewsd.domain.blocks import hits
 from reviewsd.domain.subscription import Event, Passed, Removed, Subscription, step
 from reviewsd.store.rows import Pair, load, note_end, save
-from reviewsd.store.transactions import Cursor
+from reviewsd.store.transactions import SqlCursor
 
 SWEEP = 1_000
 """Rows that one sweep takes at most, so that it never holds the store for long."""
@@ -16,7 +16,7 @@ SWEEP = 1_000
 _PAUSED = "hub_paused"
 
 
-def sweep(cursor: Cursor, now: int) -> int:
+def sweep(cursor: SqlCursor, now: int) -> int:
     """End what has run out: leases, and requests that nobody confirmed. Returns how many."""
     cursor.execute(
         "SELECT topic_id, callback, callback_host FROM subscription WHERE lease_expires_at <= ?"
@@ -31,7 +31,7 @@ def sweep(cursor: Cursor, now: int) -> int:
 
 
 def change(
-    cursor: Cursor, pair: Pair, event: Event, now: int, reason: str
+    cursor: SqlCursor, pair: Pair, event: Event, now: int, reason: str
 ) -> tuple[Subscription | None, Subscription | None]:
     """Let an event happen to a pair; returns what was and what is.
 
@@ -50,13 +50,13 @@ def change(
     return before, after
 
 
-def paused(cursor: Cursor) -> bool:
+def paused(cursor: SqlCursor) -> bool:
     """Whether the operator has paused the hub."""
     cursor.execute("SELECT 1 FROM meta WHERE key = ?", (_PAUSED,))
     return cursor.fetchone() is not None
 
 
-def pause(cursor: Cursor, now: int) -> None:
+def pause(cursor: SqlCursor, now: int) -> None:
     """Pause the hub; it stays so through restarts."""
     cursor.execute(
         "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO NOTHING",
@@ -64,7 +64,7 @@ def pause(cursor: Cursor, now: int) -> None:
     )
 
 
-def resume(cursor: Cursor) -> None:
+def resume(cursor: SqlCursor) -> None:
     """End the pause."""
     cursor.execute("DELETE FROM meta WHERE key = ?", (_PAUSED,))
 
@@ -78,13 +78,13 @@ class BlockRow:
     created_at: int
 
 
-def blocks(cursor: Cursor) -> list[BlockRow]:
+def blocks(cursor: SqlCursor) -> list[BlockRow]:
     """All blocks."""
     cursor.execute("SELECT value, note, created_at FROM block ORDER BY value")
     return [BlockRow(row[0], row[1] or "", row[2]) for row in cursor.fetchall()]
 
 
-def block(cursor: Cursor, value: str, note: str, now: int, *, dry_run: bool) -> int:
+def block(cursor: SqlCursor, value: str, note: str, now: int, *, dry_run: bool) -> int:
     """Block a host or network, and remove what it hits (H7).
 
     Args:
@@ -115,7 +115,7 @@ def block(cursor: Cursor, value: str, note: str, now: int, *, dry_run: bool) -> 
     return len(pairs)
 
 
-def unblock(cursor: Cursor, value: str) -> bool:
+def unblock(cursor: SqlCursor, value: str) -> bool:
     """Take a block back; whether there was one."""
     cursor.execute("DELETE FROM block WHERE value = ?", (value,))
     return cursor.rowcount > 0

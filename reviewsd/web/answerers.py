@@ -52,7 +52,7 @@ def answerers(
     if readiness is not None:
         state = readiness.answer
 
-        def ready(_asked: Request) -> Response:
+        def ready(_request: Request) -> Response:
             status, document = state()
             return reads.responses.no_store_json(document, status)
 

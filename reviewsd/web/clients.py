@@ -21,14 +21,14 @@ class ClientNetworks:
 
     def __init__(self, trusted: Sequence[IPv4Network | IPv6Network] = ()) -> None:
         self._trusted = trusted
-        self._told = False
+        self._warned = False
 
     def of(self, request: Request) -> str:
         """An IPv4 /32 or IPv6 /64; ``clients.LOCAL`` over a UNIX socket where no proxy names one."""
         host = request.client
         forwarded = request.lines(b"x-forwarded-for")
-        if forwarded and not self._told and not is_trusted(host, self._trusted):
-            self._told = True  # once: anybody can send it
+        if forwarded and not self._warned and not is_trusted(host, self._trusted):
+            self._warned = True  # once: anybody can send it
             self._log.warn(
                 "X-Forwarded-For from {host} is ignored; server.trusted_proxies can name a proxy",
                 host=host,

@@ -20,7 +20,7 @@ from reviewsd.web.answerers import Answerer
 from reviewsd.web.klein_request import KleinExchange
 from reviewsd.web.reads import Answer, Reads
 
-Lane = Callable[[Request], Answer | None]
+QuickLookup = Callable[[Request], Answer | None]
 """Answers what it knows; None: let Klein find the route."""
 
 
@@ -30,23 +30,25 @@ class Dispatcher:
     Args:
         site: Klein's root resource, which knows all routes.
         responses: What answers are made of.
-        lane: The quick look-up, where there is one.
+        lookup: The quick look-up, where there is one.
     """
 
-    def __init__(self, site: IResource, responses: Responses, lane: Lane | None = None) -> None:
+    def __init__(
+        self, site: IResource, responses: Responses, lookup: QuickLookup | None = None
+    ) -> None:
         self._site = site
         self._responses = responses
-        self._lane = lane
+        self._lookup = lookup
 
     def respond(self, request: Request) -> Response | Deferred[Response]:
         """Answer a request: at once where the look-up can, else later; cancelling stops the work."""
-        answer = None if self._lane is None else self._lane(request)
+        answer = None if self._lookup is None else self._lookup(request)
         if answer is not None:
             return answer
         return KleinExchange(request, self._responses).render(self._site)
 
 
-def fast_lane(reads: Reads, answers: Mapping[str, Answerer]) -> Lane:
+def quick_lookup(reads: Reads, answers: Mapping[str, Answerer]) -> QuickLookup:
     """The quick look-up of a site.
 
     Args:
@@ -63,7 +65,7 @@ def fast_lane(reads: Reads, answers: Mapping[str, Answerer]) -> Lane:
     whole = [(route.prefix.encode(), answers[route.answerer]) for route in quick if route.whole]
     mcp = answers.get("mcp")
 
-    def lane(request: Request) -> Answer | None:
+    def lookup(request: Request) -> Answer | None:
         method, path = request.method, request.path
         if method == b"GET" or method == b"HEAD":  # noqa: PLR1714  twice as fast as a set
             answerer = fixed.get(path) or _find(opened, path) or _find_whole(whole, path)
@@ -81,7 +83,7 @@ def fast_lane(reads: Reads, answers: Mapping[str, Answerer]) -> Lane:
             answer.addErrback(_failed, reads, request)
         return answer
 
-    return lane
+    return lookup
 
 
 _MCP = urls.MCP.encode()

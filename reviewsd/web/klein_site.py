@@ -88,17 +88,17 @@ class PublicRoot(Resource):
         request.finish()
         return NOT_DONE_YET
 
-    def _refused(self, asked: Request) -> Response | None:
-        if asked.method not in METHODS:
-            return self._replies.problem(asked, problems.NOT_IMPLEMENTED)
-        path = asked.path
-        if path == ASTERISK and asked.method == b"OPTIONS":
+    def _refused(self, request: Request) -> Response | None:
+        if request.method not in METHODS:
+            return self._replies.problem(request, problems.NOT_IMPLEMENTED)
+        path = request.path
+        if path == ASTERISK and request.method == b"OPTIONS":
             return self._replies.options(("GET", "HEAD", "OPTIONS"))
         if b"%" in path and not _well_escaped(path):
-            return self._replies.problem(asked, problems.BAD_ESCAPE)
+            return self._replies.problem(request, problems.BAD_ESCAPE)
         route = route_of(path)
         if _NOT_EXACT.search(path) is not None and not (route is not None and route.whole):
-            return self._replies.problem(asked, problems.NOT_FOUND)
+            return self._replies.problem(request, problems.NOT_FOUND)
         return None
 
 

@@ -28,7 +28,7 @@ from reviewsd.mcp.server import (
     NOT_ALLOWED,
     AnswerRoom,
     McpAnswer,
-    Posted,
+    McpRequest,
     refusal,
 )
 from reviewsd.mcp.sessions import Session
@@ -57,7 +57,7 @@ _EXPOSED = (b"Access-Control-Expose-Headers", b"Mcp-Session-Id, Retry-After")
 _VARY = (b"Vary", b"Origin")
 _TYPE = (b"Content-Type", b"application/json")
 
-_MAX_TOLD = 100
+_MAX_LOGGED = 100
 """Names of foreign pages and hosts that the log is told of, each once: anybody can invent more."""
 
 
@@ -82,18 +82,18 @@ FAILED = McpAnswer(500, (failure(JsonRpcError(INTERNAL_ERROR, "Internal error"))
 UNSTORED = refusal(503, "The session cannot be ended at the moment", ((b"Retry-After", b"60"),))
 
 
-class Server(Protocol):
+class McpProtocol(Protocol):
     """Who knows the protocol: ``reviewsd.mcp.server.McpServer``."""
 
     def post(
-        self, posted: Posted, snapshot: Snapshot, now: float, room: AnswerRoom
+        self, posted: McpRequest, snapshot: Snapshot, now: float, room: AnswerRoom
     ) -> Generator[None, None, McpAnswer]:
         """Answer what was posted, in steps; ``now`` is POSIX seconds."""
 
-    def delete(self, posted: Posted, now: float, /) -> Session | McpAnswer:
+    def delete(self, posted: McpRequest, now: float, /) -> Session | McpAnswer:
         """The session that a DELETE ends, or why there is none."""
 
-    def fault(self, posted: Posted, /) -> McpAnswer:
+    def fault(self, posted: McpRequest, /) -> McpAnswer:
         """The answer when answering a POST failed."""
 
 
@@ -109,7 +109,7 @@ class Ended(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class AccessRules:
     """Whom the operator lets in, and with how much."""
 
     origins: Origins
@@ -139,10 +139,10 @@ class McpRoute:
 
     def __init__(
         self,
-        server: Server,
+        server: McpProtocol,
         snapshots: Snapshots,
         ended: Ended,
-        rules: Rules,
+        rules: AccessRules,
         responses: Responses,
         workload: Workload,
         tasks: TaskSet,
@@ -159,7 +159,7 @@ class McpRoute:
         self._workload = workload
         self._tasks = tasks
         self._now = now
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
         self.refused = 0
         """How often a session could not be ended because too many are, in all or of one client."""
 
@@ -198,8 +198,8 @@ class McpRoute:
 
     def _tell(self, who: str, given: Sequence[bytes], setting: str) -> None:
         text = b", ".join(given)[:200].decode("ascii", "backslashreplace")
-        if text not in self._told and len(self._told) < _MAX_TOLD:
-            self._told.add(text)
+        if text not in self._logged and len(self._logged) < _MAX_LOGGED:
+            self._logged.add(text)
             sentence = "MCP was refused to {who} {given}; {setting} can allow that"
             self._log.warn(sentence, who=who, given=text, setting=setting)
 
@@ -228,7 +228,7 @@ class McpRoute:
                 return self._delete(request)
         return NOT_ALLOWED
 
-    def _post(self, request: Request, posted: Posted) -> McpAnswer | Deferred[McpAnswer]:
+    def _post(self, request: Request, posted: McpRequest) -> McpAnswer | Deferred[McpAnswer]:
         try:
             room = self._workload.room(request)
             steps = self._server.post(posted, self._snapshots.current, self._now(), room)
@@ -239,7 +239,7 @@ class McpRoute:
             answer.addErrback(partial(self._failed, posted))
         return answer
 
-    def _failed(self, posted: Posted, reason: Failure) -> McpAnswer:
+    def _failed(self, posted: McpRequest, reason: Failure) -> McpAnswer:
         """What is said when answering has failed; a client reads nothing but JSON-RPC."""
         if reason.check(CancelledError):
             reason.raiseException()
@@ -294,9 +294,9 @@ def too_many_ends(wait: float) -> McpAnswer:
     )
 
 
-def _posted(request: Request) -> Posted:
+def _posted(request: Request) -> McpRequest:
     lines = request.lines
-    return Posted(
+    return McpRequest(
         body=request.body,
         sessions=lines(b"mcp-session-id"),
         versions=lines(b"mcp-protocol-version"),

@@ -50,7 +50,7 @@ class AnswerMemory:
     """
 
     def __init__(self, total: int = TOTAL) -> None:
-        self.held = 0
+        self.in_use = 0
         """Bytes of all clients now."""
         self._total = total
         self._share = total // SHARE
@@ -58,18 +58,18 @@ class AnswerMemory:
 
     def full(self, client: Callable[[], str]) -> bool:
         """Whether a client may not be given more; who it is, is asked only where it matters."""
-        if self.held < self._share:
+        if self.in_use < self._share:
             return False
-        return self.held >= self._total or self._clients[client()] >= self._share
+        return self.in_use >= self._total or self._clients[client()] >= self._share
 
-    def hold(self, client: str, size: int) -> None:
+    def reserve(self, client: str, size: int) -> None:
         """Count bytes that are held for a client."""
-        self.held += size
+        self.in_use += size
         self._clients[client] += size
 
     def release(self, client: str, size: int) -> None:
         """Count them no longer."""
-        self.held -= size
+        self.in_use -= size
         self._clients[client] -= size
         if not self._clients[client]:
             del self._clients[client]
@@ -94,11 +94,11 @@ class Room:
         """Whether it should hold no more, on its own account or because of others."""
         return self._size >= BATCH or self._memory.full(self._client)
 
-    def hold(self, parts: Iterable[Buffer]) -> None:
+    def reserve(self, parts: Iterable[Buffer]) -> None:
         """Hold the bytes of these, whether there is room or not."""
         if size := own_size(parts):
             self._name = self._name or self._client()
-            self._memory.hold(self._name, size)
+            self._memory.reserve(self._name, size)
             self._size += size
 
     def release(self) -> None:

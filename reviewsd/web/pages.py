@@ -20,7 +20,7 @@ from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.pages.document import HTML, MARKDOWN
 from reviewsd.pages.frames import Frames, decode
-from reviewsd.pages.reviews import Found, RequestPages
+from reviewsd.pages.reviews import RequestPages, ReviewsFound
 from reviewsd.runtime.cooperative import RETRY_SOON
 from reviewsd.snapshot.snapshots import Snapshot
 from reviewsd.web.memory import MemoryFullError
@@ -158,7 +158,7 @@ class PageReads:
         def body() -> bytes:
             reviews = [_review.decode(snapshot.records.at(each)) for each in found]
             return pages.listed(
-                query, Found(matched=hits.matched, reviews=reviews, following=following)
+                query, ReviewsFound(matched=hits.matched, reviews=reviews, following=following)
             )
 
         response = self._responses.page(

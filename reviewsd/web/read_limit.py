@@ -15,6 +15,7 @@ from reviewsd.http1 import problems
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.http1.routes import route_of
+from reviewsd.server.server import Respond
 from reviewsd.web.clients import ClientNetworks
 from reviewsd.websub.rate_limits import TokenBuckets
 
@@ -26,8 +27,6 @@ LABEL: Final = "reads"
 
 _FREE: Final = frozenset(("hub", "health", "ready"))
 _OWN: Final = "mcp"  # counts itself, since what it costs is in the body
-
-Respond = Callable[[Request], Response | Deferred[Response]]
 
 
 class ReadLimit:
@@ -102,22 +101,22 @@ class LimitedReads:
             if wait > 0:
                 retry = ((b"Retry-After", b"%d" % ceil(wait)),)
                 refused = self._responses.problem(request, problems.TOO_MANY_READS, retry)
-                return self._told(refused, request)
+                return self._counted(refused, request)
         answer = self._respond(request)
         if isinstance(answer, Deferred):
-            return answer.addCallback(self._told, request)
-        return self._told(answer, request)
+            return answer.addCallback(self._counted, request)
+        return self._counted(answer, request)
 
-    def _told(self, answer: Response, request: Request) -> Response:
+    def _counted(self, answer: Response, request: Request) -> Response:
         """An answer that says what is left.
 
         What is held is not remembered by its connection (decision 46), so the next request is counted.
         """
         block = answer.block + self._limit.fields(request)
-        return replace(answer, block=block, hold=answer.hold or _nothing_held)
+        return replace(answer, block=block, reserve=answer.reserve or _nothing_reserved)
 
 
-def _nothing_held() -> Callable[[], None]:
+def _nothing_reserved() -> Callable[[], None]:
     return _release
 
 

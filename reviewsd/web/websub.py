@@ -27,7 +27,7 @@ UNSTORED = HubAnswer(
 FAILED = HubAnswer(status=500, text="the hub failed; its log says why")
 
 
-class Hub(Protocol):
+class HubEndpoint(Protocol):
     """Who answers subscribers."""
 
     @property
@@ -61,7 +61,7 @@ class HubRoute:
 
     def __init__(
         self,
-        hub: Hub,
+        hub: HubEndpoint,
         responses: Responses,
         tasks: TaskSet,
         networks: ClientNetworks,

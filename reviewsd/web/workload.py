@@ -63,16 +63,16 @@ class Workload:
             return response
         if self._memory.full(partial(self.networks.of, request)):
             raise MemoryFullError
-        return replace(response, hold=partial(_hold, self.room(request), response.body))
+        return replace(response, reserve=partial(_reserve, self.room(request), response.body))
 
     def counts(self) -> dict[str, float]:
         """What waits, and what is held (O9)."""
         return {
             "computations_waiting": self._scheduler.waiting,
-            "answer_bytes_held": self._memory.held,
+            "answer_bytes_held": self._memory.in_use,
         }
 
 
-def _hold(room: Room, body: tuple[Buffer, ...]) -> Callable[[], None]:
-    room.hold(body)
+def _reserve(room: Room, body: tuple[Buffer, ...]) -> Callable[[], None]:
+    room.reserve(body)
     return room.release

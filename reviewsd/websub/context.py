@@ -1,4 +1,4 @@
-"""What the hub has from outside: time, chance, threads, a tally, a store, the way to callbacks.
+"""What the hub has from outside: time, chance, threads, counters, a store, the way to callbacks.
 
 Tests bring their own.
 """
@@ -7,24 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 
 from reviewsd.domain.callback import Callback
 from reviewsd.runtime.counters import Counters
-from reviewsd.store.thread import Purpose
-from reviewsd.store.transactions import Cursor
+from reviewsd.store.interface import InThread
 from reviewsd.websub.outbound.outcomes import Admission, AttemptOutcome, Push, Trail
 from reviewsd.websub.places import NetworkPlaces
 
 T = TypeVar("T")
-
-
-class InThread(Protocol):
-    """Runs what takes long beside the reactor: ``twisted.internet.threads.deferToThread``."""
-
-    def __call__(self, work: Callable[[], T], /) -> Deferred[T]:
-        """Call it in a thread."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,25 +31,7 @@ class Context:
     chance: Callable[[], float]
     """A number from 0 to 1, another one each time."""
     in_thread: InThread
-    tally: Counters = field(default_factory=Counters)
-
-
-class Store(Protocol):
-    """Where transactions run: a ``store.sqlite.Database``."""
-
-    async def run(self, work: Callable[[Cursor], T], purpose: Purpose = Purpose.WORK) -> T:
-        """Run a transaction: all that ``work`` does, or nothing of it.
-
-        Raises:
-            StoreError: The store cannot be used now.
-        """
-
-    async def changed(self) -> bool:
-        """Whether other nodes may have changed something since the last time.
-
-        Raises:
-            StoreError: The store cannot say.
-        """
+    counters: Counters = field(default_factory=Counters)
 
 
 class Client(Protocol):

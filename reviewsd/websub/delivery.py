@@ -24,8 +24,9 @@ from reviewsd.store import deliveries
 from reviewsd.store.claims import DEADLY, MAX_DEATHS
 from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome, EndedSubscription
 from reviewsd.store.intents import Due
+from reviewsd.store.interface import Store
 from reviewsd.store.secrets import SealError, Secrets
-from reviewsd.websub.context import Context, Reach, Store
+from reviewsd.websub.context import Context, Reach
 from reviewsd.websub.fairness import QUICK_SECONDS, HostLimits, SlowCallbacks
 from reviewsd.websub.outbound.outcomes import Answered, Push, Throttled, Trail, Unanswered
 from reviewsd.websub.verification import CLAIM
@@ -91,7 +92,7 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """How long failures are waited out (contract.md 5)."""
 
     retry_delays: tuple[float, float]
@@ -106,7 +107,7 @@ class Patience:
         return max(longest, retry.MAX_RETRY_AFTER)
 
 
-Observer = Callable[[Sequence[DeliveryOutcome], Sequence[EndedSubscription]], None]
+OutcomeObserver = Callable[[Sequence[DeliveryOutcome], Sequence[EndedSubscription]], None]
 
 
 class DeliveryAttempts:
@@ -115,8 +116,8 @@ class DeliveryAttempts:
     Args:
         database: Where the subscriptions are.
         reach: The way to callbacks.
-        neighbours: How many may be under way at a host.
-        world: Time and chance.
+        host_limits: How many may be under way at a host.
+        context: Time and chance.
         secrets: Opens the secrets that sign.
         signature_method: Of ``X-Hub-Signature``: sha256, sha384 or sha512 (WebSub 7.1).
         patience: How long failures are waited out.
@@ -129,56 +130,56 @@ class DeliveryAttempts:
         *,
         database: Store,
         reach: Reach,
-        neighbours: HostLimits,
-        world: Context,
+        host_limits: HostLimits,
+        context: Context,
         secrets: Secrets,
         signature_method: str,
-        patience: Patience,
+        patience: RetryPolicy,
     ) -> None:
         self._database = database
         self._reach = reach
-        self._neighbours = neighbours
-        self._world = world
+        self._host_limits = host_limits
+        self._context = context
         self._secrets = secrets
         self._method = signature_method
         self.patience = patience
-        self._observers: list[Observer] = []
+        self._observers: list[OutcomeObserver] = []
         self._contents: Mapping[str, Content] = {}
         self._slow = SlowCallbacks()
 
-    def observe(self, observer: Observer) -> None:
+    def observe(self, observer: OutcomeObserver) -> None:
         """Have outcomes told that are in the store, and the subscriptions that ended by them."""
         self._observers.append(observer)
 
-    def take(self, current: Mapping[str, Content]) -> None:
+    def publish(self, current: Mapping[str, Content]) -> None:
         """Send this from now on; the store has its versions already.
 
         To let go of files that are deleted takes the kernel 50 ms at a million reviews.
         """
         old = [self._contents]
         self._contents = current
-        self._neighbours.begin_anew()
-        self._world.in_thread(old.clear)
+        self._host_limits.begin_anew()
+        self._context.in_thread(old.clear)
 
     def keys(self, due: Due) -> Collection[str]:
         """See ``Attempts``."""
-        return self._neighbours.keys(due.host, slow=self._is_slow(due))
+        return self._host_limits.keys(due.host, slow=self._is_slow(due))
 
     def keys_while_busy(self, due: Due) -> Collection[str]:
         """See ``Attempts``."""
-        return self._neighbours.keys_while_busy(
+        return self._host_limits.keys_while_busy(
             due.host, due.requester, due.deaths, slow=self._is_slow(due)
         )
 
     def room(self, key: str, _due: Due) -> int:
         """See ``Attempts``."""
-        return self._neighbours.room(key)
+        return self._host_limits.room(key)
 
     async def look(
         self, limit: int, without: Collection[str]
     ) -> tuple[Sequence[Due], float | None]:
         """See ``Attempts``."""
-        now = self._world.now()
+        now = self._context.now()
         found, following = await self._database.run(
             partial(
                 deliveries.due,
@@ -194,14 +195,14 @@ class DeliveryAttempts:
         self, results: Sequence[DeliveryOutcome], wanted: Sequence[Due]
     ) -> Sequence[Delivery]:
         """See ``Attempts``."""
-        now, current = self._world.now(), self._contents
+        now, current = self._context.now(), self._contents
         claims, ended = await self._database.run(
             partial(
                 deliveries.turn,
                 results=results,
                 wanted=wanted,
                 contents=_digests(current),
-                token=self._world.token(),
+                token=self._context.token(),
                 now=now,
                 claim_until=now + CLAIM,
             )
@@ -225,14 +226,14 @@ class DeliveryAttempts:
             return self._failed(delivery, None, "its secret was sealed with a key that is gone")
         content = claim.content
         push = Push(headers=content.headers, body=content.body, signature=signature)
-        began = self._world.clock.seconds()
+        began = self._context.clock.seconds()
         answer = await self._reach.deliver(stored(delivery.pair.callback), push, claim.trail)
-        self._neighbours.learn(claim.host, answer.address)
+        self._host_limits.learn(claim.host, answer.address)
         if isinstance(answer, Throttled):
             return self.release(claim)  # its network is known by now: it waits for a place there
-        seconds = self._world.clock.seconds() - began
+        seconds = self._context.clock.seconds() - began
         quick = isinstance(answer, Answered) and seconds <= QUICK_SECONDS
-        self._neighbours.ended(claim.host, quick=quick)
+        self._host_limits.ended(claim.host, quick=quick)
         self._slow.note(claim.id, quick=quick)
         match answer:
             case Unanswered(reason=reason):
@@ -246,8 +247,8 @@ class DeliveryAttempts:
                     claim=delivery, event=Gone(), status=status, error="answered 410"
                 )
             case Answered(status=status):
-                asked = answer.headers.get(b"retry-after") if status in {429, 503} else None
-                return self._failed(delivery, status, f"answered {status}", asked)
+                retry_after = answer.headers.get(b"retry-after") if status in {429, 503} else None
+                return self._failed(delivery, status, f"answered {status}", retry_after)
 
     def _is_slow(self, due: Due) -> bool:
         return due.failing or due.id in self._slow
@@ -267,14 +268,14 @@ class DeliveryAttempts:
         secret = self._secrets.unseal(claim.secret, claim.pair.callback, claim.topic)
         sign = partial(_hmac, self._method, secret, content.body)
         large = sum(map(len, content.body)) > SIGNED_AT_ONCE
-        digest = await self._world.in_thread(sign) if large else sign()
+        digest = await self._context.in_thread(sign) if large else sign()
         return f"{self._method}={digest}".encode()
 
     def _tell(self, results: Sequence[DeliveryOutcome]) -> None:
         """Count them; one line for those who were sent the same; who failed has one of his own."""
         for result in results:
             if result.event is not None:
-                self._world.tally.count("delivery_attempts_total", RESULTS[type(result.event)])
+                self._context.counters.count("delivery_attempts_total", RESULTS[type(result.event)])
         served = Counter(
             (result.claim.topic, result.event.version)
             for result in results
@@ -304,8 +305,8 @@ class DeliveryAttempts:
         waits = retry.waits(
             self.patience.retry_delays,
             self.patience.jitter,
-            self._world.chance,
-            retry.retry_after(retry_after, self._world.now()),
+            self._context.chance,
+            retry.retry_after(retry_after, self._context.now()),
         )
         return DeliveryOutcome(claim=claim, event=Failed(waits), status=status, error=error)
 

@@ -21,9 +21,10 @@ from reviewsd.store import claims, topics, upkeep
 from reviewsd.store.clock import put_right
 from reviewsd.store.deliveries import DeliveryOutcome
 from reviewsd.store.intents import IntentClaim, Verified
+from reviewsd.store.interface import Store
 from reviewsd.store.topics import Topic
-from reviewsd.store.transactions import Cursor, StoreError
-from reviewsd.websub.context import Context, Store
+from reviewsd.store.transactions import SqlCursor, StoreError
+from reviewsd.websub.context import Context
 from reviewsd.websub.delivery import Delivery, DeliveryAttempts, contents
 from reviewsd.websub.operator_state import OperatorState
 from reviewsd.websub.scheduler import STORE_PAUSE, Scheduler
@@ -50,9 +51,9 @@ class Hub:
     """The hub's own loop.
 
     Args:
-        world: Time and chance.
+        context: Time and chance.
         database: What is remembered.
-        orders: Of the operator.
+        operator_state: Of the operator.
         distribution: Told what to send.
         verifying: The verifications under way.
         delivering: The deliveries under way.
@@ -67,9 +68,9 @@ class Hub:
     def __init__(  # noqa: PLR0913 - all that the hub is made of meets here
         self,
         *,
-        world: Context,
+        context: Context,
         database: Store,
-        orders: OperatorState,
+        operator_state: OperatorState,
         distribution: DeliveryAttempts,
         verifying: Scheduler[IntentClaim, Verified],
         delivering: Scheduler[Delivery, DeliveryOutcome],
@@ -77,9 +78,9 @@ class Hub:
         min_interval: float,
         shared: bool = False,
     ) -> None:
-        self._world = world
+        self._context = context
         self._database = database
-        self._orders = orders
+        self._operator_state = operator_state
         self._distribution = distribution
         self._verifying = verifying
         self._delivering = delivering
@@ -107,7 +108,7 @@ class Hub:
 
     def start(self) -> None:
         """Begin; what is due already is done at once."""
-        self._began = self._world.clock.seconds()
+        self._began = self._context.clock.seconds()
         self._tasks.start("hub", self._run())
 
     async def stop(self) -> None:
@@ -118,37 +119,39 @@ class Hub:
 
     async def pause(self) -> None:
         """Send nothing to anybody until ``resume``, also after a restart (H7)."""
-        await self._orders.pause()
-        self._verifying.hold()
-        self._delivering.hold()
+        await self._operator_state.pause()
+        self._verifying.pause()
+        self._delivering.pause()
 
     async def resume(self) -> None:
         """End the pause."""
-        await self._orders.resume()
+        await self._operator_state.resume()
         self._verifying.release()
         self._delivering.release()
 
     async def _run(self) -> None:
         if not self._shared:
-            await self._insist(self._take_over)
-        await self._insist(self._orders.load)
-        if self._orders.paused:
-            self._verifying.hold()
-            self._delivering.hold()
+            await self._insist(self._adopt_claims)
+        await self._insist(self._operator_state.load)
+        if self._operator_state.paused:
+            self._verifying.pause()
+            self._delivering.pause()
         self._verifying.start()
         self._delivering.start()
-        self._tasks.start("sweep", every(self._world.clock, SWEEP_SECONDS, self._sweep))
+        self._tasks.start("sweep", every(self._context.clock, SWEEP_SECONDS, self._sweep))
         if self._shared:
-            self._tasks.start("other nodes", every(self._world.clock, FOLLOW_SECONDS, self._follow))
+            self._tasks.start(
+                "other nodes", every(self._context.clock, FOLLOW_SECONDS, self._follow)
+            )
         while True:
             while self._newest is None:
                 self._signal = Deferred()
                 await self._signal
             await self._insist(self._announce)
 
-    async def _take_over(self) -> None:
+    async def _adopt_claims(self) -> None:
         """Have done again what the process before this one was about to do when it died (D7)."""
-        left = await self._database.run(partial(claims.take_over, now=self._world.now()))
+        left = await self._database.run(partial(claims.take_over, now=self._context.now()))
         if left:
             self._log.warn(
                 "the service has died while attempts were under way; these are made again, after a"
@@ -170,13 +173,13 @@ class Hub:
         known = await self._database.run(topics.topics)
         wait = self._wait(known)
         if wait > 0:
-            await deferLater(self._world.clock, wait)
+            await deferLater(self._context.clock, wait)
         snapshot = self._newest
         if snapshot is None:
             return
         current = contents(snapshot, self._base_url)
         digests = {path: content.sha256 for path, content in current.items()}
-        now = self._world.now()
+        now = self._context.now()
         after = await self._database.run(
             partial(
                 topics.bump,
@@ -191,7 +194,7 @@ class Hub:
             self._newest = None
         if not self.announced.called:
             self.announced.callback(None)
-        self._distribution.take(current)
+        self._distribution.publish(current)
         self._delivering.wake()
         changed = [
             f"{path} version {topic.version}"
@@ -212,14 +215,14 @@ class Hub:
         """Seconds until the topics may change again; a clock that jumped makes it no longer."""
         if not known:
             return 0
-        since = (self._world.now() - max(topic.changed_at for topic in known.values())) / 1000
+        since = (self._context.now() - max(topic.changed_at for topic in known.values())) / 1000
         return min(max(self._min_interval - since, 0), self._min_interval)
 
     async def _sweep(self) -> None:
-        settled = self._world.clock.seconds() - self._began >= SETTLE_SECONDS
+        settled = self._context.clock.seconds() - self._began >= SETTLE_SECONDS
 
-        def sweep(cursor: Cursor) -> int:
-            now = self._world.now()
+        def sweep(cursor: SqlCursor) -> int:
+            now = self._context.now()
             put_right(cursor, now, CLAIM, self._distribution.patience.longest)
             return upkeep.sweep(cursor, now) if settled else 0
 
@@ -236,21 +239,21 @@ class Hub:
 
     async def _follow(self) -> None:
         """Find what other nodes have left to do, and what their operators have ordered (H7)."""
-        paused = self._orders.paused
+        paused = self._operator_state.paused
         try:
             self._behind = self._behind or await self._database.changed()
             if not self._behind:
                 return
-            await self._orders.load()
+            await self._operator_state.load()
             for follower in self._followers:
                 await follower()
         except StoreError:
             return  # the attempts say so
         self._behind = False
-        if self._orders.paused and not paused:
-            self._verifying.hold()
-            self._delivering.hold()
-        elif paused and not self._orders.paused:
+        if self._operator_state.paused and not paused:
+            self._verifying.pause()
+            self._delivering.pause()
+        elif paused and not self._operator_state.paused:
             self._verifying.release()
             self._delivering.release()
         self._verifying.wake()
@@ -263,7 +266,7 @@ class Hub:
                 await action()
             except StoreError as error:
                 self._log.warn("hub: {error}", error=str(error))
-                await deferLater(self._world.clock, STORE_PAUSE)
+                await deferLater(self._context.clock, STORE_PAUSE)
             else:
                 return
 

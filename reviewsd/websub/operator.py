@@ -2,18 +2,22 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
 
 from twisted.internet.defer import Deferred
 from twisted.logger import Logger
 
-from reviewsd.domain.listing import Block, HubState, Listing, PushResult, PushStep, TopicState
+from reviewsd.api.hub import Block, HubState, Listing, TopicState
+from reviewsd.api.jobs import PushResult, Step
+from reviewsd.api.times import instant
 from reviewsd.domain.subscription import Delivered
 from reviewsd.store import listing
 from reviewsd.store.deliveries import DeliveryOutcome, EndedSubscription
+from reviewsd.store.interface import Store
 from reviewsd.store.thread import Purpose
 from reviewsd.store.transactions import StoreError
-from reviewsd.websub.context import Context, Store
+from reviewsd.websub.context import Context
 from reviewsd.websub.delivery import Delivery, DeliveryAttempts
 from reviewsd.websub.denial import REMOVED, Denials
 from reviewsd.websub.hub import Hub
@@ -27,9 +31,7 @@ SILENCE = 2.0
 class _Push:
     """A push under way: who is still to have an attempt."""
 
-    def __init__(
-        self, ids: Sequence[int], since: int, progress: Callable[[PushStep], None]
-    ) -> None:
+    def __init__(self, ids: Sequence[int], since: int, progress: Callable[[Step], None]) -> None:
         self.total = len(ids)
         self.since = since
         self.waiting = set(ids)
@@ -41,7 +43,7 @@ class _Push:
         self, results: Sequence[DeliveryOutcome], ended: Sequence[EndedSubscription]
     ) -> None:
         gone = {id(end.pair) for end in ended}
-        told = len(self.waiting)
+        denied = len(self.waiting)
         for result in results:
             if result.event is None or result.claim.id not in self.waiting:
                 continue
@@ -52,7 +54,7 @@ class _Push:
                 self.removed += 1
             else:
                 self.failed += 1
-        if len(self.waiting) != told:
+        if len(self.waiting) != denied:
             self.tell()
 
     def look(self, attempted: Mapping[int, bool | None]) -> None:
@@ -71,7 +73,7 @@ class _Push:
 
     def tell(self) -> None:
         done = self.total - len(self.waiting)
-        self._progress(PushStep(done=done, total=self.total, failed=self.failed + self.removed))
+        self._progress(Step("pushing", done, self.total, self.failed + self.removed))
         if not self.waiting and not self.ended.called:
             self.ended.callback(None)
 
@@ -80,9 +82,9 @@ class Operator:
     """What the operator may see and do.
 
     Args:
-        world: Time and chance.
+        context: Time and chance.
         database: What the hub remembers.
-        orders: What the operator has ordered.
+        operator_state: What the operator has ordered.
         hub: Is paused and resumed.
         denials: Tell subscribers that they were removed.
         distribution: Tells outcomes.
@@ -95,23 +97,23 @@ class Operator:
     def __init__(
         self,
         *,
-        world: Context,
+        context: Context,
         database: Store,
-        orders: OperatorState,
+        operator_state: OperatorState,
         hub: Hub,
         denials: Denials,
         distribution: DeliveryAttempts,
         delivering: Scheduler[Delivery, DeliveryOutcome],
         opened_networks: tuple[str, ...],
     ) -> None:
-        self._world = world
+        self._context = context
         self._database = database
-        self._orders = orders
+        self._operator_state = operator_state
         self._hub = hub
         self._denials = denials
         self._delivering = delivering
         self._opened_networks = opened_networks
-        self._counts: tuple[int, int, int, float | None] = (0, 0, 0, None)
+        self._counts: tuple[int, int, int, datetime | None] = (0, 0, 0, None)
         self._pushes: set[_Push] = set()
         distribution.observe(self._settled)
 
@@ -146,7 +148,7 @@ class Operator:
         if not listing.is_id(identifier):
             return False
         removed = await self._database.run(
-            partial(listing.remove, name=identifier, reason=reason, now=self._world.now())
+            partial(listing.remove, name=identifier, reason=reason, now=self._context.now())
         )
         if removed is None:
             return False
@@ -158,7 +160,7 @@ class Operator:
             subscription_id=identifier,
             type="drop",
         )
-        if active and not self._orders.paused:
+        if active and not self._operator_state.paused:
             self._denials.send(pair, topic, reason or REMOVED)
         return True
 
@@ -166,7 +168,7 @@ class Operator:
         self,
         ids: Sequence[str] | None,
         topic: str | None,
-        progress: Callable[[PushStep], None],
+        progress: Callable[[Step], None],
     ) -> PushResult:
         """Deliver the current content again; ends when each has had one attempt or is gone.
 
@@ -175,7 +177,7 @@ class Operator:
             topic: Of this path; None for all three.
             progress: Told of each step.
         """
-        now = self._world.now()
+        now = self._context.now()
         push = _Push(await self._forget(ids, topic, now), now, progress)
         self._pushes.add(push)
         self._delivering.wake()
@@ -194,7 +196,7 @@ class Operator:
 
     async def push_later(self, ids: Sequence[str] | None, topic: str | None) -> None:
         """Deliver the current content again, while nobody waits for it."""
-        await self._forget(ids, topic, self._world.now())
+        await self._forget(ids, topic, self._context.now())
         self._delivering.wake()
 
     async def _forget(self, ids: Sequence[str] | None, topic: str | None, now: int) -> list[int]:
@@ -204,14 +206,14 @@ class Operator:
     async def _some_outcomes(self, push: _Push) -> None:
         """Wait until the push has ended, or for a while; then see who is left."""
         left = len(push.waiting)
-        timer = self._world.clock.callLater(SILENCE, push.ended.callback, None)
+        timer = self._context.clock.callLater(SILENCE, push.ended.callback, None)
         try:
             await push.ended
         finally:
             if timer.active():
                 timer.cancel()
         push.ended = Deferred()
-        if len(push.waiting) == left and not self._orders.paused:
+        if len(push.waiting) == left and not self._operator_state.paused:
             try:
                 attempted = await self._database.run(
                     partial(listing.attempted, ids=tuple(push.waiting), since=push.since)
@@ -229,7 +231,7 @@ class Operator:
 
     async def topics(self) -> Sequence[TopicState]:
         """The topics, and how far their subscribers are."""
-        return await self._database.run(partial(listing.topic_states, now=self._world.now()))
+        return await self._database.run(partial(listing.topic_states, now=self._context.now()))
 
     async def state(self) -> HubState:
         """How the hub is; while the store fails, with the last counts known."""
@@ -239,16 +241,18 @@ class Operator:
         except StoreError as error:
             store = str(error)
         with suppress(StoreError):  # one that takes on nothing new may still say how much there is
-            self._counts = await self._database.run(partial(listing.counts, now=self._world.now()))
+            self._counts = await self._database.run(
+                partial(listing.counts, now=self._context.now())
+            )
         active, pending, behind, oldest = self._counts
         return HubState(
-            paused=self._orders.paused,
+            paused=self._operator_state.paused,
             active=active,
             pending=pending,
             due=behind,
             in_flight=self._delivering.underway,
             oldest_due_at=oldest,
-            blocks=len(self._orders.blocks),
+            blocks=len(self._operator_state.blocks),
             opened_networks=self._opened_networks,
             store=store,
         )
@@ -264,8 +268,8 @@ class Operator:
     async def blocks(self) -> Sequence[Block]:
         """All blocks."""
         return [
-            Block(value=block.value, note=block.note, created_at=block.created_at / 1000)
-            for block in self._orders.blocks
+            Block(value=block.value, note=block.note, created_at=instant(block.created_at / 1000))
+            for block in self._operator_state.blocks
         ]
 
     async def block(self, value: str, note: str, dry_run: bool) -> int:  # noqa: FBT001 - a seam
@@ -274,7 +278,7 @@ class Operator:
         Raises:
             ValueError: It is neither.
         """
-        removed = await self._orders.block(value, note, dry_run=dry_run)
+        removed = await self._operator_state.block(value, note, dry_run=dry_run)
         if not dry_run:
             self._log.info(
                 "the block of {value} has ended subscriptions and requests: {count}",
@@ -290,4 +294,4 @@ class Operator:
         Raises:
             ValueError: It is neither a host nor a network.
         """
-        return await self._orders.unblock(value)
+        return await self._operator_state.unblock(value)

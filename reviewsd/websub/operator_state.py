@@ -6,9 +6,9 @@ from functools import partial
 from reviewsd.domain import blocks as rules
 from reviewsd.domain.blocks import Network
 from reviewsd.store import upkeep
-from reviewsd.store.transactions import Cursor
+from reviewsd.store.interface import Store
+from reviewsd.store.transactions import SqlCursor
 from reviewsd.store.upkeep import BlockRow
-from reviewsd.websub.context import Store
 
 
 class OperatorState:
@@ -40,11 +40,11 @@ class OperatorState:
             StoreError: It cannot say.
         """
 
-        def read(cursor: Cursor) -> tuple[bool, Sequence[BlockRow]]:
+        def read(cursor: SqlCursor) -> tuple[bool, Sequence[BlockRow]]:
             return upkeep.paused(cursor), upkeep.blocks(cursor)
 
         self.paused, blocks = await self._database.run(read)
-        self._take(blocks)
+        self._replace(blocks)
 
     def blocked(self, host: str) -> bool:
         """Whether a callback host is blocked by its name or, if it is one, its address."""
@@ -71,7 +71,7 @@ class OperatorState:
             partial(upkeep.block, value=value, note=note, now=self._now(), dry_run=dry_run)
         )
         if not dry_run:
-            self._take(await self._database.run(upkeep.blocks))
+            self._replace(await self._database.run(upkeep.blocks))
         return removed
 
     async def unblock(self, value: str) -> bool:
@@ -81,10 +81,10 @@ class OperatorState:
             ValueError: It is neither a host nor a network.
         """
         found = await self._database.run(partial(upkeep.unblock, value=rules.read_block(value)))
-        self._take(await self._database.run(upkeep.blocks))
+        self._replace(await self._database.run(upkeep.blocks))
         return found
 
-    def _take(self, blocks: Sequence[BlockRow]) -> None:
+    def _replace(self, blocks: Sequence[BlockRow]) -> None:
         self.blocks = blocks
         values = [block.value for block in blocks]
         self._hit = rules.hits(values)

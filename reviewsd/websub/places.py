@@ -71,13 +71,13 @@ class Places(Generic[T]):
         return busy < self.count and len(self._since) < (1 + IDLE) * self.count
 
     def enter(self, attempt: T) -> None:
-        """It begins."""
+        """Give an attempt that begins its place."""
         self._since[attempt] = self._clock.seconds()
         if self._look is None:
             self._look = self._clock.callLater(LOOK_SECONDS, self._look_around)
 
     def leave(self, attempt: T) -> None:
-        """It has ended."""
+        """Free the place of an attempt that has ended."""
         del self._since[attempt]
         self._idlers.discard(attempt)
 

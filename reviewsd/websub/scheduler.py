@@ -133,10 +133,10 @@ class Scheduler(Generic[C, R]):
         self._results: list[R] = []
         self._waiting: deque[_Claim[C]] = deque()
         self._claimed: set[int] = set()
-        self._crowds = Counter[str]()
+        self._under_way = Counter[str]()
         self._stale = True  # whether something may be due that the last look-up did not show
         self._left_out = False  # whether the last look-up left out hosts that had no room
-        self._held = False
+        self._paused = False
         self._again = 0.0  # when to look in any case, on the clock
         self._turned = 0.0  # when the last turn was taken, on the clock
         self._signal: Deferred[None] | None = None
@@ -164,21 +164,21 @@ class Scheduler(Generic[C, R]):
         self._stale = self._stale or self._left_out
         self._wake_up()
 
-    def hold(self) -> None:
+    def pause(self) -> None:
         """Begin no more attempts; those under way end as ever."""
-        self._held = True
+        self._paused = True
         while self._waiting:
             self._put_back(self._waiting.popleft())
         self._wake_up()
 
     def release(self) -> None:
         """Begin attempts again."""
-        self._held = False
+        self._paused = False
         self.wake()
 
     async def stop(self, seconds: float) -> None:
         """Let what is under way end, but not longer than that; the rest is attempted again."""
-        self.hold()
+        self.pause()
         await self._wait_until_idle(seconds)
         await self._tasks.stop()
         await self._wait_until_idle(
@@ -245,8 +245,8 @@ class Scheduler(Generic[C, R]):
             self._stale = True
         if 2 * len(claims) < len(wanted):  # others have had them, and so the most of what follows
             self._due, self._stale = (), True
-        if self._held:  # meanwhile
-            self.hold()
+        if self._paused:  # meanwhile
+            self.pause()
         return 0
 
     async def _begin(self) -> None:
@@ -273,7 +273,7 @@ class Scheduler(Generic[C, R]):
         return self._free() and (self._stale or self._clock.seconds() >= self._again)
 
     def _free(self) -> bool:
-        return not self._held and self._ahead() > 0
+        return not self._paused and self._ahead() > 0
 
     def _ahead(self) -> int:
         """How much more may be claimed: as much again as there are places may wait for one."""
@@ -304,7 +304,7 @@ class Scheduler(Generic[C, R]):
     def _pick(self) -> list[tuple[Due, _Keys]]:
         """Take from what is due what there is room for; with all that it counts for."""
         wanted: list[tuple[Due, _Keys]] = []
-        if self._held:
+        if self._paused:
             return wanted
         passed_over: list[Due] = []
         full: set[tuple[str, bool]] = set()
@@ -323,7 +323,7 @@ class Scheduler(Generic[C, R]):
             if short is None:
                 wanted.append((each, keys))
                 self._claimed.add(each.id)
-                self._crowds.update(chain(*keys))
+                self._under_way.update(chain(*keys))
                 continue
             passed_over.append(each)
             if short == 0:  # the others at this host need not be asked for
@@ -334,38 +334,38 @@ class Scheduler(Generic[C, R]):
     async def _work(self) -> None:
         """Make attempts, one after the other, for as long as claims are waiting."""
         while self._waiting and self._places.free:
-            held = self._waiting.popleft()
-            if self._clock.seconds() > held.since + MAX_WAITING:
-                self._put_back(held)
+            claimed = self._waiting.popleft()
+            if self._clock.seconds() > claimed.since + MAX_WAITING:
+                self._put_back(claimed)
                 continue
-            self._places.enter(held)
+            self._places.enter(claimed)
             try:
-                result = await self._attempts.attempt(held.claim)
+                result = await self._attempts.attempt(claimed.claim)
                 self._results.append(result)  # not in one line: meanwhile it is another list
             except CancelledError:
-                self._results.append(self._attempts.release(held.claim))
+                self._results.append(self._attempts.release(claimed.claim))
                 raise
             finally:
-                self._places.leave(held)
-                self._let_go(held.claim.id, held.keys)
+                self._places.leave(claimed)
+                self._let_go(claimed.claim.id, claimed.keys)
                 self._wake_up()
 
-    def _put_back(self, held: _Claim[C]) -> None:
-        self._results.append(self._attempts.release(held.claim))
-        self._let_go(held.claim.id, held.keys)
+    def _put_back(self, claimed: _Claim[C]) -> None:
+        self._results.append(self._attempts.release(claimed.claim))
+        self._let_go(claimed.claim.id, claimed.keys)
 
-    def _is_busy(self, held: _Claim[C]) -> bool:
-        return self._attempts.is_busy(held.claim)
+    def _is_busy(self, claimed: _Claim[C]) -> bool:
+        return self._attempts.is_busy(claimed.claim)
 
-    def _is_idle(self, held: _Claim[C]) -> None:
-        keys, busy_keys = held.keys
-        held.keys = keys, ()
+    def _is_idle(self, claimed: _Claim[C]) -> None:
+        keys, busy_keys = claimed.keys
+        claimed.keys = keys, ()
         self._uncount(busy_keys)
 
     def _short_of(self, due: Due, keys: _Keys) -> int | None:
         """Which of the keys has no room left; None if each of them has."""
         for at, key in enumerate(chain(*keys)):
-            if self._crowds[key] >= self._attempts.room(key, due):
+            if self._under_way[key] >= self._attempts.room(key, due):
                 return at
         return None
 
@@ -375,9 +375,9 @@ class Scheduler(Generic[C, R]):
 
     def _uncount(self, keys: Iterable[str]) -> None:
         for key in keys:
-            self._crowds[key] -= 1
-            if not self._crowds[key]:
-                del self._crowds[key]
+            self._under_way[key] -= 1
+            if not self._under_way[key]:
+                del self._under_way[key]
 
     async def _sleep(self, seconds: float) -> None:
         self._signal = Deferred()

@@ -17,9 +17,10 @@ from reviewsd.domain.subscription import Caps, Intent
 from reviewsd.http1 import urls
 from reviewsd.store import intents
 from reviewsd.store.intents import Asking
+from reviewsd.store.interface import Store
 from reviewsd.store.secrets import Secrets
 from reviewsd.store.thread import Purpose
-from reviewsd.websub.context import Context, Store
+from reviewsd.websub.context import Context
 from reviewsd.websub.form import FormRules, HubAnswer, HubRequest, HubRequestError, read_form
 from reviewsd.websub.operator_state import OperatorState
 from reviewsd.websub.rate_limits import Backoffs, TokenBuckets
@@ -64,7 +65,7 @@ class RateLimits:
 
     requests: TokenBuckets
     """Of client networks (H1)."""
-    neighbours: TokenBuckets
+    host_limits: TokenBuckets
     """Of the address networks that these are in (H1)."""
     hosts: TokenBuckets
     """Of callback hosts (H2)."""
@@ -78,10 +79,10 @@ class SubscribeEndpoint:
     Args:
         database: Keeps them.
         secrets: Seals ``hub.secret``.
-        orders: Of the operator.
-        world: Time and chance.
-        terms: What is asked of every request.
-        gates: What depends on who asks, and for whom.
+        operator_state: Of the operator.
+        context: Time and chance.
+        policy: What is asked of every request.
+        limits: What depends on who asks, and for whom.
         accepted: Called when there is something to verify.
     """
 
@@ -92,30 +93,30 @@ class SubscribeEndpoint:
         *,
         database: Store,
         secrets: Secrets,
-        orders: OperatorState,
-        world: Context,
-        terms: Policy,
-        gates: RateLimits,
+        operator_state: OperatorState,
+        context: Context,
+        policy: Policy,
+        limits: RateLimits,
         accepted: Callable[[], None],
     ) -> None:
         self._database = database
         self._secrets = secrets
-        self._orders = orders
-        self._world = world
-        self._count = world.tally.count
-        self._terms = terms
-        self._gates = gates
+        self._operator_state = operator_state
+        self._context = context
+        self._count = context.counters.count
+        self._policy = policy
+        self._limits = limits
         self._accepted = accepted
 
-    def use(self, terms: Policy, gates: RateLimits) -> None:
+    def use(self, policy: Policy, limits: RateLimits) -> None:
         """Ask this of every request from now on."""
-        self._terms = terms
-        self._gates = gates
+        self._policy = policy
+        self._limits = limits
 
     @property
     def help_text(self) -> str:
         """How to subscribe, for who looks at the hub with a browser (W24)."""
-        rules = self._terms.rules
+        rules = self._policy.rules
         base_url = rules.base_url
         topics = "\n".join(f"  {base_url}{path}" for path in urls.TOPICS)
         return (
@@ -145,38 +146,38 @@ class SubscribeEndpoint:
         Raises:
             StoreError: Nothing can be kept now.
         """
-        now = self._world.clock.seconds()
-        wait = self._gates.requests.take(client, now)
-        wait = wait or self._gates.neighbours.take(neighbourhood(client), now)
+        now = self._context.clock.seconds()
+        wait = self._limits.requests.take(client, now)
+        wait = wait or self._limits.host_limits.take(neighbourhood(client), now)
         if wait > 0:
             self._count("ratelimited_total", PER_CLIENT)
             return _later(429, "too many requests from your network", wait)
         try:
-            asked = read_form(body, content_type, self._terms.rules)
+            requested = read_form(body, content_type, self._policy.rules)
         except HubRequestError as error:
             if error.refusal is not None:
                 self._count("callback_refused_total", error.refusal.value)
             return HubAnswer(status=error.status, text=error.text)
-        host = asked.callback.host
-        if self._orders.blocked(host):
+        host = requested.callback.host
+        if self._operator_state.blocked(host):
             return HubAnswer(status=403, text=Asking.BLOCKED.value)
-        if self._orders.paused:
+        if self._operator_state.paused:
             return _later(503, "the hub is paused by its operator", PAUSE_WAIT)
-        return await self._keep(asked, client)
+        return await self._keep(requested, client)
 
-    async def _keep(self, asked: HubRequest, client: str) -> HubAnswer:
-        host = asked.callback.host
+    async def _keep(self, requested: HubRequest, client: str) -> HubAnswer:
+        host = requested.callback.host
         # Strangers can use up what a host may have; who is subscribed there must renew all the same.
-        wait = self._gates.hosts.take(host, self._world.clock.seconds())
-        held_back = self._gates.backoffs.wait(host, self._world.clock.seconds())
+        wait = self._limits.hosts.take(host, self._context.clock.seconds())
+        throttled = self._limits.backoffs.wait(host, self._context.clock.seconds())
         asking = await self._database.run(
             partial(
                 intents.ask,
-                path=asked.topic,
-                callback=(asked.callback.url, host),
-                asked=self._intent(asked, client),
-                caps=self._terms.caps,
-                backing_off=held_back > 0,
+                path=requested.topic,
+                callback=(requested.callback.url, host),
+                requested=self._intent(requested, client),
+                caps=self._policy.caps,
+                backing_off=throttled > 0,
                 crowded=wait > 0,
             ),
             Purpose.REQUEST,
@@ -187,8 +188,8 @@ class SubscribeEndpoint:
             case Asking.ACCEPTED:
                 self._log.info(
                     "{mode} of {topic} asked for with a callback at {callback_host}",
-                    mode=asked.mode.value,
-                    topic=asked.topic,
+                    mode=requested.mode.value,
+                    topic=requested.topic,
                     callback_host=host,
                     client=client,
                     type="subscribe",
@@ -204,25 +205,25 @@ class SubscribeEndpoint:
             case Asking.CROWDED_HOST:
                 return _later(429, asking.value, wait)
             case Asking.BACKING_OFF:
-                return _later(429, asking.value, held_back)
+                return _later(429, asking.value, throttled)
             case Asking.TOO_MANY | Asking.TOO_MANY_FOR_HOST | Asking.TOO_MANY_PENDING:
                 return _later(429, asking.value, FULL_WAIT)
         assert_never(asking)
 
-    def _intent(self, asked: HubRequest, client: str) -> Intent:
-        now, secret = self._world.now(), asked.secret
+    def _intent(self, requested: HubRequest, client: str) -> Intent:
+        now, secret = self._context.now(), requested.secret
         if secret is not None:
-            secret = self._secrets.seal(secret, asked.callback.url, asked.topic)
+            secret = self._secrets.seal(secret, requested.callback.url, requested.topic)
         return Intent(
-            mode=asked.mode,
-            topic_given=asked.topic_given,
+            mode=requested.mode,
+            topic_given=requested.topic_given,
             secret=secret,
-            lease_seconds=asked.lease_seconds,
-            challenge=self._world.token(),
+            lease_seconds=requested.lease_seconds,
+            challenge=self._context.token(),
             topic_version=0,  # known in the transaction
             requester=client,
             requested_at=now,
-            expires_at=now + self._terms.pending_time * 1000,
+            expires_at=now + self._policy.pending_time * 1000,
             next_attempt_at=now,
         )
 

@@ -13,7 +13,8 @@ from reviewsd.domain.subscription import Confirmed, Intent, Mode, NotConfirmed, 
 from reviewsd.store import intents
 from reviewsd.store.claims import DEADLY, MAX_DEATHS
 from reviewsd.store.intents import Due, IntentClaim, Verified
-from reviewsd.websub.context import Context, Reach, Store
+from reviewsd.store.interface import Store
+from reviewsd.websub.context import Context, Reach
 from reviewsd.websub.fairness import QUICK_SECONDS, HostLimits
 from reviewsd.websub.outbound.outcomes import Answered, Throttled, Unanswered
 from reviewsd.websub.rate_limits import Backoffs
@@ -33,10 +34,10 @@ class VerificationAttempts:
     Args:
         database: Where they are.
         reach: The way to callbacks.
-        world: Time and chance.
+        context: Time and chance.
         addresses: Tells which are third parties.
         backoffs: Hosts that are left in peace; told of every outcome.
-        neighbours: How many may be under way at a host.
+        host_limits: How many may be under way at a host.
         confirmed: Called after a confirmation is in the store.
     """
 
@@ -47,42 +48,42 @@ class VerificationAttempts:
         *,
         database: Store,
         reach: Reach,
-        world: Context,
+        context: Context,
         addresses: Addresses,
         backoffs: Backoffs,
-        neighbours: HostLimits,
+        host_limits: HostLimits,
         confirmed: Callable[[], None],
     ) -> None:
         self._database = database
         self._reach = reach
-        self._world = world
+        self._context = context
         self._addresses = addresses
         self._backoffs = backoffs
-        self._neighbours = neighbours
+        self._host_limits = host_limits
         self._confirmed = confirmed
 
     def keys(self, due: Due) -> Collection[str]:
         """See ``Attempts``."""
-        return self._neighbours.keys(due.host, slow=self._is_slow(due))
+        return self._host_limits.keys(due.host, slow=self._is_slow(due))
 
     def keys_while_busy(self, due: Due) -> Collection[str]:
         """See ``Attempts``."""
-        return self._neighbours.keys_while_busy(
+        return self._host_limits.keys_while_busy(
             due.host, due.requester, due.deaths, slow=self._is_slow(due)
         )
 
     def room(self, key: str, due: Due) -> int:
         """See ``Attempts``; a host that keeps failing has none, or one (H3)."""
-        if not due.active and self._backoffs.wait(due.host, self._world.clock.seconds()) > 0:
+        if not due.active and self._backoffs.wait(due.host, self._context.clock.seconds()) > 0:
             return 0
         alone = not due.active and self._backoffs.one_at_a_time(due.host)
-        return 1 if alone else self._neighbours.room(key)
+        return 1 if alone else self._host_limits.room(key)
 
     async def look(
         self, limit: int, without: Collection[str]
     ) -> tuple[Sequence[Due], float | None]:
         """See ``Attempts``."""
-        now = self._world.now()
+        now = self._context.now()
         found, following = await self._database.run(
             partial(intents.due, now=now, limit=limit, without=without)
         )
@@ -92,13 +93,13 @@ class VerificationAttempts:
         self, results: Sequence[Verified], wanted: Sequence[Due]
     ) -> Sequence[IntentClaim]:
         """See ``Attempts``."""
-        now = self._world.now()
+        now = self._context.now()
         claims = await self._database.run(
             partial(
                 intents.turn,
                 results=results,
                 wanted=wanted,
-                token=self._world.token(),
+                token=self._context.token(),
                 now=now,
                 claim_until=now + CLAIM,
             )
@@ -112,11 +113,11 @@ class VerificationAttempts:
         if claim.deaths >= MAX_DEATHS:
             return self._concluded(claim, NotConfirmed(), DEADLY, None)
         callback = stored(claim.pair.callback).adding(_question(claim.intent))
-        began = self._world.clock.seconds()
+        began = self._context.clock.seconds()
         answer = await self._reach.ask(callback, claim.intent.requester)
         match answer:
             case Throttled(address=address):
-                self._neighbours.learn(claim.host, address)
+                self._host_limits.learn(claim.host, address)
                 return self.release(claim)  # as for a delivery
             case Answered(status=status, body=body):
                 right = compare_digest(body, claim.intent.challenge.encode())
@@ -128,10 +129,10 @@ class VerificationAttempts:
                     said += " without the challenge"
             case Unanswered(reason=reason):
                 event, said = Unreachable(), reason
-        self._neighbours.learn(claim.host, answer.address)
-        seconds = self._world.clock.seconds() - began
+        self._host_limits.learn(claim.host, answer.address)
+        seconds = self._context.clock.seconds() - began
         quick = isinstance(answer, Answered) and seconds <= QUICK_SECONDS
-        self._neighbours.ended(claim.host, quick=quick)
+        self._host_limits.ended(claim.host, quick=quick)
         return self._concluded(claim, event, said, answer.address)
 
     def _is_slow(self, due: Due) -> bool:
@@ -142,7 +143,7 @@ class VerificationAttempts:
     ) -> Verified:
         """Note and tell what has come of an attempt."""
         self._note(claim, event, address)
-        self._world.tally.count("verification_total", RESULTS[type(event)])
+        self._context.counters.count("verification_total", RESULTS[type(event)])
         self._log.info(
             "{mode} at {callback_host}: {said}",
             mode=claim.intent.mode.value,
@@ -165,7 +166,7 @@ class VerificationAttempts:
         if isinstance(event, Confirmed):
             self._backoffs.succeeded(claim.host)
         elif not claim.active and not (address and self._addresses.opened(address)):
-            self._backoffs.failed(claim.host, self._world.clock.seconds())
+            self._backoffs.failed(claim.host, self._context.clock.seconds())
 
 
 def _question(intent: Intent) -> str:

@@ -44,7 +44,7 @@ class RestartBackoff:
         self._call: IDelayedCall | None = None
 
     def begin(self) -> None:
-        """A life begins."""
+        """Note that a worker has started."""
         self._began = self._reactor.seconds()
 
     def then(self, action: Callable[[], object]) -> None:

@@ -81,7 +81,7 @@ class ConnectionReceiver:
         self._reactor = reactor
         self._factory = factory
 
-    def take(self, handed: HandedConnection, descriptor: int | None) -> None:
+    def adopt(self, handed: HandedConnection, descriptor: int | None) -> None:
         """Go on with a connection.
 
         Args:

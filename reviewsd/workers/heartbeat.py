@@ -35,7 +35,7 @@ class Heartbeat:
         self._rhythm = rhythm
         self._ask = ask
         self._alive = False  # whether it has ever answered
-        self._asked = False  # and has not answered yet
+        self._unanswered = False  # and has not answered yet
         self._missed = 0  # looks in vain since then
 
     @property
@@ -45,13 +45,13 @@ class Heartbeat:
 
     def answered(self) -> None:
         """It has given a sign of life."""
-        self._alive, self._asked, self._missed = True, False, 0
+        self._alive, self._unanswered, self._missed = True, False, 0
 
     def look(self) -> bool:
         """Look whether it has answered, and ask again if so; returns whether it lives."""
-        if self._asked:
+        if self._unanswered:
             self._missed += 1
         else:
-            self._asked = True
+            self._unanswered = True
             self._ask()
         return self.silent < (self._rhythm.silence if self._alive else self._rhythm.birth)

@@ -123,9 +123,9 @@ class MessageSocket:
             if not packet:
                 self.close()
                 return
-            self._take(packet, _descriptor_of(ancillary))
+            self._receive(packet, _descriptor_of(ancillary))
 
-    def _take(self, packet: bytes, descriptor: int | None) -> None:
+    def _receive(self, packet: bytes, descriptor: int | None) -> None:
         if descriptor is not None:
             self._descriptor = descriptor
         self._pieces.append(packet[1:])

@@ -41,7 +41,7 @@ class SnapshotChanged(Struct, tag=True, frozen=True):
     """There may be a new snapshot."""
 
 
-class Count(Struct, tag=True, frozen=True):
+class CountRequest(Struct, tag=True, frozen=True):
     """The counts are asked for (``counters``)."""
 
     number: int
@@ -78,7 +78,7 @@ class CountsReport(Struct, tag=True, frozen=True):
     counts: dict[str, float]
 
 
-Command = Listen | Begin | SessionsEnded | SnapshotChanged | Count | Ping | Drain
+Command = Listen | Begin | SessionsEnded | SnapshotChanged | CountRequest | Ping | Drain
 WorkerMessage = Alive | Ready | Ack | CountsReport | HandedConnection
 
 
@@ -92,7 +92,7 @@ def read_order(message: bytes) -> Command:
     return _orders.decode(message)
 
 
-def read_told(message: bytes) -> WorkerMessage:
+def read_message(message: bytes) -> WorkerMessage:
     """What the main process has received."""
     return _tellings.decode(message)
 

@@ -32,6 +32,8 @@ from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.posixbase import PosixReactorBase
 from twisted.logger import Logger
 
+from reviewsd.api.status import WorkerStatus
+from reviewsd.api.times import instant
 from reviewsd.runtime.counters import Counts, WorkerTotals
 from reviewsd.runtime.state_dir import StartError
 from reviewsd.runtime.tasks import TaskSet, every
@@ -44,7 +46,7 @@ from reviewsd.workers.messages import (
     Alive,
     Begin,
     Command,
-    Count,
+    CountRequest,
     CountsReport,
     Drain,
     Listen,
@@ -53,22 +55,11 @@ from reviewsd.workers.messages import (
     SessionsEnded,
     SnapshotChanged,
     encode,
-    read_told,
+    read_message,
 )
 
 ANSWER_SECONDS = 1.0
 """That are waited for readers to answer; one that is so busy is passed over."""
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerStatus:
-    """A process as the operator sees it."""
-
-    pid: int
-    started_at: float
-    """POSIX seconds."""
-    restarts: int
-    """How many others it has replaced."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +70,7 @@ class WorkerContext:
     """The endpoints, and the descriptors of the sockets, that readers take connections from."""
     begin: Callable[[], Begin]
     """The first order for a new reader."""
-    take: Callable[[HandedConnection, int | None], None]
+    adopt: Callable[[HandedConnection, int | None], None]
     """Goes on with a connection that a reader gives."""
     now: Callable[[], float]
     """POSIX seconds."""
@@ -119,12 +110,12 @@ class Workers:
         self._started: Deferred[None] = Deferred()
         self._stopped: Deferred[None] = Deferred()
         self.stopping = False
-        self.ledger = WorkerTotals()
+        self.totals = WorkerTotals()
 
     @property
-    def lives(self) -> list[WorkerStatus]:
+    def statuses(self) -> list[WorkerStatus]:
         """The readers that serve now."""
-        return [worker.life for worker in self._workers if worker.ready]
+        return [worker.status for worker in self._workers if worker.ready]
 
     def prepare(self) -> None:
         """Begin to import what readers need, which takes a while.
@@ -137,11 +128,11 @@ class Workers:
             looking = every(self._reactor, self._rhythm.beat, self._look)
             self._tasks.start("look whether workers live", looking)
 
-    async def start(self, ways: WorkerContext) -> None:
+    async def start(self, context: WorkerContext) -> None:
         """Start all; returns when they take connections.
 
         Args:
-            ways: To the rest of the main process.
+            context: To the rest of the main process.
 
         Raises:
             StartError: One of them could not start.
@@ -149,9 +140,9 @@ class Workers:
         if not self._wanted:
             return
         self._workers = [
-            _Worker(self, self._reactor, ways, self._rhythm) for _ in range(self._wanted)
+            _Worker(self, self._reactor, context, self._rhythm) for _ in range(self._wanted)
         ]
-        self._patience = ways.patience
+        self._patience = context.patience
         for worker in self._workers:
             worker.grow()
         await self._started
@@ -188,8 +179,8 @@ class Workers:
 
     async def counts(self) -> Counts:
         """The sums of what all readers have counted, those that have ended too."""
-        await self._ask(Count)
-        return self.ledger.counts()
+        await self._ask(CountRequest)
+        return self.totals.counts()
 
     async def _look(self) -> None:
         """End those that do not answer any more; others come for them."""
@@ -198,7 +189,7 @@ class Workers:
         for worker in self._workers:
             worker.look()
 
-    async def _ask(self, order: Callable[[int], SessionsEnded | Count]) -> None:
+    async def _ask(self, order: Callable[[int], SessionsEnded | CountRequest]) -> None:
         """Have an order answered by all who are not too busy to do so in time."""
         number = next(self._numbers)
         await gatherResults([worker.ask(order(number)) for worker in self._workers])
@@ -256,15 +247,15 @@ class _Worker:
     _log = Logger()
 
     def __init__(
-        self, workers: Workers, reactor: PosixReactorBase, ways: WorkerContext, rhythm: Rhythm
+        self, workers: Workers, reactor: PosixReactorBase, context: WorkerContext, rhythm: Rhythm
     ) -> None:
         self._workers = workers
         self._reactor = reactor
-        self._ways = ways
+        self._context = context
         self._rhythm = rhythm
         self._link: MessageSocket | None = None
         self._deaths = RestartBackoff(reactor)
-        self._asked: dict[int, Deferred[None]] = {}
+        self._unanswered: dict[int, Deferred[None]] = {}
         self._pid = 0
         self._restarts = -1
         self._started_at = 0.0
@@ -276,14 +267,16 @@ class _Worker:
         return self._link is None
 
     @property
-    def life(self) -> WorkerStatus:
+    def status(self) -> WorkerStatus:
         """Who has the place."""
-        return WorkerStatus(self._pid, self._started_at, self._restarts)
+        return WorkerStatus(
+            pid=self._pid, started_at=instant(self._started_at), restarts=self._restarts
+        )
 
     def grow(self) -> None:
         """Have a reader born for this place."""
         self._restarts += 1
-        self._started_at = self._ways.now()
+        self._started_at = self._context.now()
         self._deaths.begin()
         self._pid = 0
         self._heartbeat = Heartbeat(self._rhythm, lambda: self.order(Ping()))
@@ -296,12 +289,12 @@ class _Worker:
             self._link = link = MessageSocket(self._reactor, mine, self)
             self.look()
             try:
-                for endpoint, descriptor in self._ways.listeners:
+                for endpoint, descriptor in self._context.listeners:
                     link.send(encode(Listen(endpoint)), os.dup(descriptor))
             except OSError:
                 link.close()
                 return
-            self.order(self._ways.begin())
+            self.order(self._context.begin())
             self._workers.fork(theirs)
 
     def order(self, order: Command) -> None:
@@ -309,19 +302,19 @@ class _Worker:
         if self._link is not None:
             self._link.send(encode(order))
 
-    def ask(self, order: SessionsEnded | Count) -> Deferred[None]:
+    def ask(self, order: SessionsEnded | CountRequest) -> Deferred[None]:
         """Tell it something that it answers; fires when it has, is gone, or takes too long."""
         answer: Deferred[None] = Deferred()
         if self._link is None:
             answer.callback(None)
             return answer
-        self._asked[order.number] = answer
+        self._unanswered[order.number] = answer
         answer.addTimeout(ANSWER_SECONDS, self._reactor, lambda *_: self._answer(order.number))
         self.order(order)
         return answer
 
     def _answer(self, number: int) -> None:
-        answer = self._asked.pop(number, None)
+        answer = self._unanswered.pop(number, None)
         if answer is not None:
             answer.callback(None)
 
@@ -351,30 +344,30 @@ class _Worker:
 
     def received(self, message: bytes, descriptor: int | None) -> None:
         """The reader tells something (``link.Ends``)."""
-        told = read_told(message)
-        match told:
+        worker_message = read_message(message)
+        match worker_message:
             case HandedConnection():
-                self._ways.take(told, descriptor)
+                self._context.adopt(worker_message, descriptor)
             case Alive():
-                self._pid = told.pid
+                self._pid = worker_message.pid
                 self._heartbeat.answered()
             case Ready():
                 self.ready = True
                 self._workers.changed()
             case Ack():
-                self._answer(told.number)
+                self._answer(worker_message.number)
             case CountsReport():
-                self._workers.ledger.note(self._pid, told.counts)
-                self._answer(told.number)
+                self._workers.totals.note(self._pid, worker_message.counts)
+                self._answer(worker_message.number)
             case _:
-                assert_never(told)
+                assert_never(worker_message)
 
     def lost(self) -> None:
         """The reader is gone (``link.Ends``)."""
         self._link = None
         self.ready = False
-        self._workers.ledger.end(self._pid)
-        for number in tuple(self._asked):
+        self._workers.totals.end(self._pid)
+        for number in tuple(self._unanswered):
             self._answer(number)
         if self._workers.stopping:
             self._workers.changed()

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from reviewsd.analysis.analysing import Made, analyse
-from reviewsd.analysis.settings import Settings, Technician
+from reviewsd.analysis.settings import InsightSettings, NamedTechnician
 from reviewsd.domain.reviews import Business, Review
 
 _LABELLED = Path(__file__).parents[1] / "unit" / "analysis" / "reviews.json"
@@ -52,7 +52,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     business = Business(name="B", category="Plumber", service_areas=("Port Ellery", "Gull Point"))
-    settings = Settings(technicians=(Technician(name="Priya Raman", aliases=("Priya",)),))
+    settings = InsightSettings(
+        technicians=(NamedTechnician(name="Priya Raman", aliases=("Priya",)),)
+    )
     given = reviews(options.reviews)
     words = sum(len((each.text or "").split()) for each in given) / len(given)
     took, made = _best(options.rounds, lambda: analyse(given, business, settings))
@@ -65,8 +67,8 @@ def main() -> None:
             **{name: getattr(changed, name) for name in Review.__struct_fields__ if name != "text"},
             text=f"Changed {each}. {changed.text}",
         )
-    kept = made.labels_by_key
-    took, again = _best(options.rounds, lambda: analyse(given, business, settings, earlier=kept))
+    kept = made.labels
+    took, again = _best(options.rounds, lambda: analyse(given, business, settings, known=kept))
     sys.stdout.write(f"again  {took:.2f} s, {again.analysed} analysed\n")
 
 

@@ -1,7 +1,7 @@
 """What to search for: classes of queries, chosen from the data so that the worst are among them.
 
-The worst text is the most frequent one that is no frequent piece: each match stops the scan, and
-nothing is known of it beforehand (``snapshot.frequent``).
+*frequent* texts are in more than 15 % of the reviews. The *worst* are the most frequent of the others: before the
+suffixes were sorted each of their matches stopped a scan, so they are kept to compare with.
 """
 
 import datetime
@@ -10,15 +10,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
+import msgspec
 from msgspec.structs import replace
+from pyroaring import BitMap
 
 from reviewsd.domain.search_query import Cursor, SearchQuery
-from reviewsd.snapshot.position_sets import FREQUENT, SERVICE, TECHNICIAN, PostingList
-from reviewsd.snapshot.search import STARS
+from reviewsd.snapshot.position_sets import SERVICE, TECHNICIAN
 from reviewsd.snapshot.snapshots import Snapshot
 
 _SAMPLE = 4_000  # texts in which words and pieces are counted
 _WORST = 20
+_FREQUENT = 0.15  # of the texts
+_LONG = 40  # bytes of a text
 _LONGEST_PIECE = 4  # characters of a piece that is no word
 
 Classes = Mapping[str, list[SearchQuery]]
@@ -27,10 +30,11 @@ Classes = Mapping[str, list[SearchQuery]]
 def classes(snapshot: Snapshot) -> Classes:
     """Queries by the name of their class; the first of each is the plainest."""
     texts = sample(snapshot)
-    frequent = [word for word, _ in _words(texts) if known(snapshot, word)][:10]
-    words = [word for word, _ in _words(texts) if not known(snapshot, word)][:_WORST]
-    pairs = [pair for pair, _ in _pairs(texts) if not known(snapshot, pair)][:_WORST]
-    pieces = [each for each, _ in _pieces(texts) if not known(snapshot, each)][:_WORST]
+    most_texts = _FREQUENT * len(texts)
+    frequent = [word for word, count in _words(texts) if count >= most_texts][:10]
+    words = [word for word, count in _words(texts) if count < most_texts][:_WORST]
+    pairs = [pair for pair, count in _pairs(texts) if count < most_texts][:_WORST]
+    pieces = [each for each, count in _pieces(texts) if count < most_texts][:_WORST]
     rare = [word for word, count in _words(texts) if 1 <= count <= 3][:_WORST]
     dense_technician, sparse_technician = _extremes(snapshot, TECHNICIAN)
     dense_service, sparse_service = _extremes(snapshot, SERVICE)
@@ -70,6 +74,15 @@ def classes(snapshot: Snapshot) -> Classes:
         "text: not there": texts_of(["zzzzqq", "qqqqq zz", "the reviewsd"]),
         "text: accents": texts_of(["é", "peña", "STRASSE", "für"]),
         "text: emoji": texts_of(["😀", "👍", "🔥"]),
+        "text: prefixes": texts_of(
+            [word[:length] for word, _ in _words(texts)[:400:40] for length in (2, 3, 4)]
+        ),
+        "text: three words": texts_of(
+            [" ".join(text.split()[1:4]) for text in texts[:400:20] if len(text) > _LONG]
+        ),
+        "text: inside words": texts_of(
+            [text[17:23] for text in texts[:400:20] if len(text) > _LONG]
+        ),
         "text: long": texts_of(["finished ahead of schedule", "x" * 200]),
         "worst text, rating=5": texts_of([*words[:5], *pieces[:5]], rating=5),
         "worst text, rating=2": texts_of([*words[:5], *pieces[:5]], rating=2),
@@ -126,18 +139,15 @@ def distinct(snapshot: Snapshot, seed: int = 1) -> Iterator[SearchQuery]:
 
 def sample(snapshot: Snapshot) -> list[str]:
     """Casefolded texts from all over the snapshot."""
-    columns = snapshot.columns
-    step = max(1, columns.count // _SAMPLE)
-    offsets, content = columns.text_offsets, columns.text_bytes
-    return [
-        bytes(content[offsets[at] : offsets[at + 1]]).rstrip(b"\xff" + STARS).decode()
-        for at in range(0, columns.count, step)
-    ]
+    count = snapshot.columns.count
+    records = map(snapshot.records.at, range(0, count, max(1, count // _SAMPLE)))
+    return [(msgspec.json.decode(each, type=_Text).text or "").casefold() for each in records]
 
 
-def known(snapshot: Snapshot, text: str) -> bool:
-    """Whether a text is a frequent piece."""
-    return snapshot.columns.positions(FREQUENT, text) is not None
+class _Text(msgspec.Struct):
+    """Of a review."""
+
+    text: str | None
 
 
 def _words(texts: list[str]) -> list[tuple[str, int]]:
@@ -170,18 +180,13 @@ def _counted(texts: list[str], parts: Callable[[str], set[str]]) -> list[tuple[s
 
 def _extremes(snapshot: Snapshot, field: str) -> tuple[str, str]:
     """The names of a field with the largest and the smallest set."""
-    sets = snapshot._sets
+    prefix = f"{field}\0"
+    names = [key.decode() for key in snapshot.sets if key.startswith(prefix.encode())]
     sizes = {}
-    prefix = f"{field}\0".encode()
-    for key, row in sets._rows.items():
-        if key.startswith(prefix):
-            name = key[len(prefix) :].decode()
-            found = sets.find(field, name)
-            size = (
-                len(found.positions) if isinstance(found, PostingList) else snapshot.columns.count
-            )
-            sizes[name] = sets._table[row + 1] if found else size
-    ordered = sorted(sizes, key=lambda name: (sizes[name], name))
+    for name in (each.removeprefix(prefix) for each in names):
+        found = snapshot.columns.numbers(field, name)
+        sizes[name] = len(found) if isinstance(found, BitMap) else 0
+    ordered = sorted(filter(sizes.get, sizes), key=lambda name: (sizes[name], name))
     return ordered[-1], ordered[0]
 
 

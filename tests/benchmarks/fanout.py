@@ -4,7 +4,7 @@ A change of ``/feed.xml`` (50 kB) goes to 1,000 and 10,000 verified subscribers,
 after 50 ms, on kept connections or a new one each. The daemon is the real one, its subscriptions are
 written into its store before it starts. The peer is a durable fan-out with aiohttp and uvloop
 (``fanout_peer``), with the same store, content and limits. Both have core 0, in turn; the subscribers
-(``fanout_sink``) have core 1.
+(``fanout_sink``) have core 1. A third column is aiohttp *bare*, which stores nothing.
 
 Instant subscribers live at 8 addresses, so that the 16 at once that a host is granted are not what
 is measured; those who take 50 ms at 100. All addresses are of different /24 networks.
@@ -27,11 +27,15 @@ CASES = tuple(
     for delay in (0.0, 0.05)
     for close in (False, True)
 )
+STANDING = tuple(Case(subscribers=5_000, delay=0.0, close=close) for close in (True, False))
+"""Those of ``python -m tests.benchmarks``."""
 CROWDED = tuple(
     Case(subscribers=10_000, delay=0.05, close=close, concurrency=256) for close in (False, True)
 )
 AIMS = {False: 0.2, True: 0.8}
 """CPU milliseconds of a delivery, by whether it needs a new connection."""
+BARE_AIMS = {False: 0.9, True: 1.1}
+"""How many times our CPU aiohttp should take that stores nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +44,21 @@ class Pair:
 
     ours: Run
     theirs: Run
+    bare: Run
 
 
 def figures(case: Case, pairs: Sequence[Pair]) -> str:
     """A row of the table."""
-    ours, theirs = ([getattr(pair, side) for pair in pairs] for side in ("ours", "theirs"))
+    ours, theirs, bare = (
+        [getattr(pair, side) for pair in pairs] for side in ("ours", "theirs", "bare")
+    )
 
     def middle(runs: Sequence[Run], name: str) -> float:
         return float(median(getattr(run, name) for run in runs))
 
     rate = median(pair.ours.rate / pair.theirs.rate for pair in pairs)
-    cpu = median(pair.theirs.cpu / pair.ours.cpu for pair in pairs)
+    cpu = [pair.theirs.cpu / pair.ours.cpu for pair in pairs]
+    least = [pair.bare.cpu / pair.ours.cpu for pair in pairs]
     health = sorted(each for run in ours for each in run.health)
     p50, p99 = (health[int(len(health) * part)] for part in (0.5, 0.99))
     cells = (
@@ -64,7 +72,9 @@ def figures(case: Case, pairs: Sequence[Pair]) -> str:
         f"{middle(ours, 'cpu'):.3f}",
         f"{AIMS[case.close]}",
         f"{middle(theirs, 'cpu'):.3f}",
-        f"{cpu:.2f}",
+        f"{median(cpu):.2f} ({min(cpu):.2f}..{max(cpu):.2f})",
+        f"{middle(bare, 'cpu'):.3f}",
+        f"{median(least):.2f} ({min(least):.2f}..{max(least):.2f}), aim {BARE_AIMS[case.close]}",
         f"{p50:.1f} / {p99:.1f} / {health[-1]:.1f}",
         f"{middle(ours, 'gap'):.1f} ({middle(ours, 'busy'):.1f})",
         f"{middle(ours, 'handshakes'):,.0f} ({middle(ours, 'resumed'):,.0f})",
@@ -76,6 +86,7 @@ def figures(case: Case, pairs: Sequence[Pair]) -> str:
 HEADINGS = (
     *("subscribers", "answers, connections", "deliveries/s", "aiohttp", "ratio"),
     *("last after s", "aiohttp", "CPU ms each", "aim", "aiohttp", "times less"),
+    *("aiohttp bare", "times less"),
     *("/healthz p50 / p99 / max ms", "longest gap ms (own CPU)", "handshakes (resumed)", "aiohttp"),
 )
 
@@ -89,7 +100,7 @@ def main() -> None:
     parser.add_argument("--profile", type=Path, help="profile the daemon in each case, into there")
     arguments = parser.parse_args()
     sizes = set(map(int, arguments.subscribers.split(",")))
-    cases = [case for case in CASES + CROWDED if case.subscribers in sizes]
+    cases = [case for case in STANDING + CASES + CROWDED if case.subscribers in sizes]
     os.sched_setaffinity(0, {1})
     sys.stdout.write(f"| {' | '.join(HEADINGS)} |\n|{' --- |' * len(HEADINGS)}\n")
     with tempfile.TemporaryDirectory(prefix="reviewsd-fanout-") as name:
@@ -100,7 +111,9 @@ def main() -> None:
                 continue
             pairs = []
             for _ in range(arguments.rounds):
-                pairs.append(Pair(bench.ours(case), bench.theirs(case)))
+                pairs.append(
+                    Pair(bench.ours(case), bench.theirs(case), bench.theirs(case, bare=True))
+                )
                 sys.stderr.write(f"{case.subscribers} {case.name}: {pairs[-1]}\n")
             sys.stdout.write(figures(case, pairs) + "\n")
             sys.stdout.flush()

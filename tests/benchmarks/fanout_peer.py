@@ -1,12 +1,15 @@
 """What one would write instead: a durable hub's fan-out with aiohttp and uvloop, plain but tuned.
 
-    python fanout_peer.py STATE BODY CA CONCURRENCY        in a venv of its own, started by ``fanout``
+    python fanout_peer.py STATE BODY CA CONCURRENCY [bare]     in a venv of its own, started by ``fanout``
 
 It has the same rows in SQLite, in the same order of things: claims and results share a transaction,
 synchronous=FULL, while the deliveries go on, and what is claimed is what there is room for. Its
 statements are for whole batches. It has one session, one TLS context, the body prepared once. It
 has no address guard, no leases, no retries, no back-off, no bounds on what a subscriber may answer,
 no signatures, and nothing else to do meanwhile.
+
+*bare* is aiohttp and nothing else: who is due is read once, so many tasks take one after the other, and
+nobody writes down what was delivered, so a crash would deliver everything again.
 
 It says "ready", waits for a line, and works until it is killed.
 """
@@ -63,10 +66,10 @@ class Store:
         for pragma in ("locking_mode=EXCLUSIVE", "journal_mode=WAL", "synchronous=FULL"):
             self._connection.execute(f"PRAGMA {pragma}")
 
-    def look(self) -> list[Row]:
-        """What is due."""
+    def look(self, limit: int = LOOK) -> list[Row]:
+        """What is due; without a limit all of it where that is -1."""
         now = time.time_ns() // 1_000_000
-        return self._connection.execute(_DUE, (now, now, now, LOOK)).fetchall()
+        return self._connection.execute(_DUE, (now, now, now, limit)).fetchall()
 
     def turn(self, results: list[Result], claims: list[Row], token: str) -> None:
         """Write results and claims."""
@@ -137,22 +140,38 @@ class FanOut:
         return picked
 
     async def _deliver(self, row: int, callback: str, host: str, token: str) -> None:
-        url = URL(callback, encoded=True)
-        status = 0
-        try:
-            async with self._session.post(url, data=self._body, allow_redirects=False) as answer:
-                status = answer.status if answer.ok else 0
-        except (aiohttp.ClientError, TimeoutError) as error:
-            sys.stderr.write(f"{error!r}\n")
+        status = await post(self._session, callback, self._body)
         self._results.append((row, token, status))
         self._hosts[host] -= 1
         self._underway -= 1
         self._stirred.set()
 
 
+async def post(session: aiohttp.ClientSession, callback: str, body: bytes) -> int:
+    """The status of an answer that accepts, or 0."""
+    url = URL(callback, encoded=True)
+    try:
+        async with session.post(url, data=body, allow_redirects=False) as answer:
+            return answer.status if answer.ok else 0
+    except (aiohttp.ClientError, TimeoutError) as error:
+        sys.stderr.write(f"{error!r}\n")
+        return 0
+
+
+async def bare(store: Store, session: aiohttp.ClientSession, body: bytes, concurrency: int) -> None:
+    """Deliver to everybody, and write nothing."""
+    due = iter(store.look(-1))
+
+    async def some() -> None:
+        for _, callback, _ in due:
+            await post(session, callback, body)
+
+    await asyncio.gather(*(some() for _ in range(concurrency)))
+
+
 async def main() -> None:
     """Fan out once a line has come."""
-    state, body, ca, concurrency = sys.argv[1:]
+    state, body, ca, concurrency, *options = sys.argv[1:]
     store = Store(Path(state))
     origin = "https://reviews.example.com"
     headers = {
@@ -181,6 +200,9 @@ async def main() -> None:
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
+        if options:
+            await bare(store, session, content, int(concurrency))
+            await asyncio.Event().wait()
         await fan_out.run()
 
 

@@ -33,6 +33,8 @@ OURS, SINKS = "0", "1"  # cores
 _SETTINGS = """\
 data:
   poll_interval: 3600
+server:
+  requests_per_connection: 1000000000
 hub:
   min_interval: 0
   delivery:
@@ -160,8 +162,8 @@ class Bench:
                 busy=max((busy for _, busy in within), default=0.0),
             )
 
-    def theirs(self, case: Case) -> Run:
-        """The peer's fan-out."""
+    def theirs(self, case: Case, *, bare: bool = False) -> Run:
+        """The peer's fan-out; bare, it stores nothing."""
         with self._sink(case) as (port, counts, sink):
             directory = self._seeded(case, port)
             body = directory / "body"
@@ -174,6 +176,7 @@ class Bench:
             program = Path(__file__).with_name("fanout_peer.py")
             command = ["taskset", "-c", OURS, str(self._python), str(program)]
             command += [str(database), str(body), str(self._ca), str(case.concurrency)]
+            command += ["bare"] * bare
             process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             try:
                 assert process.stdin is not None
@@ -189,7 +192,8 @@ class Bench:
             finally:
                 process.kill()
                 process.communicate()
-            _check(directory, case)
+            if not bare:
+                _check(directory, case)
             shutil.rmtree(directory)
             return run
 

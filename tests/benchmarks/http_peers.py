@@ -1,7 +1,8 @@
 """The HTTP table: us beside nginx, Starlette, aiohttp and FastAPI, one core each.
 
-    python -m tests.benchmarks.http_peers [--rows feed,304,...] [--rounds 5] [--seconds 2]
-        [--connections 16] [--sizes 1000,100000] [--data DIR] [--venv /tmp/w/peer]
+    python -m tests.benchmarks.http_peers [--rows feed-vary,...] [--rounds 5] [--seconds 2]
+        [--connections 16] [--servers nginx,...] [--beside CHECKOUT] [--sizes 1000,100000]
+        [--data DIR] [--venv /tmp/w/peer]
 
 Servers on core 0, wrk and this program on core 1. Each round asks all servers in turn, so that who is
 compared is measured in the same minute. CPU is what the kernel accounts to a server's processes, user
@@ -14,17 +15,19 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from enum import Enum
 from pathlib import Path
 from statistics import median
 
-from tests.benchmarks import http_searches, wrk
+from tests.benchmarks import heads, http_searches, wrk
 from tests.benchmarks.http_searches import SEARCH, SINCE, Round
 from tests.benchmarks.http_servers import (
     AIOHTTP,
     ASKING,
+    BEFORE,
     ENCODING,
     FASTAPI,
     KLEIN,
@@ -33,6 +36,7 @@ from tests.benchmarks.http_servers import (
     READING,
     STARLETTE,
     Server,
+    fronted,
     ours,
     peers,
     publish,
@@ -40,15 +44,23 @@ from tests.benchmarks.http_servers import (
 from tests.benchmarks.search_peer import get
 from tests.benchmarks.sizes import data_set
 
-_NAMES = (OURS, KLEIN, NGINX, READING, STARLETTE, AIOHTTP, ENCODING, FASTAPI)
+_NAMES = (OURS, BEFORE, KLEIN, NGINX, READING, STARLETTE, AIOHTTP, ENCODING, FASTAPI)
+_USUAL = (NGINX, STARLETTE, AIOHTTP)
 _FEED, _REVIEWS = "/api/feed.json", "/reviews.json"
-_AIMS = {NGINX: 0.9, STARLETTE: 3.0, AIOHTTP: 2.0, ENCODING: 8.0}
-"""How many times our CPU a peer should take for a document (performance.md 1)."""
 _SIZE = 1_000
 _WARM = 200  # requests that nobody counts
 
 Headers = Callable[[bytes], Sequence[str]]
 """Of a request, from the head of the plain answer."""
+
+
+class Way(Enum):
+    """How a server is asked."""
+
+    REPEATED = "the same request again"
+    VARYING = "heads that vary"
+    FRONTED = "the same behind nginx"
+    NEW = "a connection each"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +69,11 @@ class Row:
 
     title: str
     path: str
+    way: Way
     headers: Headers = lambda _: ()
     status: int = 200
-    aims: tuple[str, ...] = tuple(_AIMS)
+    aims: Mapping[str, float] = field(default_factory=dict)
+    """How many times our CPU a peer should take."""
 
 
 def _tag(head: bytes) -> Sequence[str]:
@@ -68,52 +82,99 @@ def _tag(head: bytes) -> Sequence[str]:
     return (f"If-None-Match: {tag}",)
 
 
-ROWS = {
-    "feed": Row(title="feed.json", path=_FEED),
-    "304": Row(title="reviews.json, 304", path=_REVIEWS, headers=_tag, status=304),
-    "identity": Row(title="reviews.json", path=_REVIEWS),
-    "gzip": Row(
-        title="reviews.json, gzip",
-        path=_REVIEWS,
-        headers=lambda _: ("Accept-Encoding: gzip",),
+def _gzip(_: bytes) -> Sequence[str]:
+    return ("Accept-Encoding: gzip",)
+
+
+_KINDS: Sequence[tuple[str, Row]] = (
+    ("feed", Row(title="feed.json", path=_FEED, way=Way.REPEATED)),
+    (
+        "304",
+        Row(title="reviews.json, 304", path=_REVIEWS, way=Way.REPEATED, headers=_tag, status=304),
     ),
-    "new": Row(
-        title="feed.json, a connection each",
-        path=_FEED,
-        headers=lambda _: ("Connection: close",),
-        aims=(),
-    ),
+    ("gzip", Row(title="reviews.json, gzip", path=_REVIEWS, way=Way.REPEATED, headers=_gzip)),
+    ("identity", Row(title="reviews.json", path=_REVIEWS, way=Way.REPEATED)),
+)
+_WAYS = {"same": Way.REPEATED, "vary": Way.VARYING, "front": Way.FRONTED}
+_AIMS: Mapping[str, Mapping[str, float]] = {
+    "feed-same": {NGINX: 0.95, STARLETTE: 3.0, AIOHTTP: 2.0},
+    "feed-vary": {NGINX: 0.7, STARLETTE: 2.6, AIOHTTP: 1.8},
+    "304-same": {NGINX: 0.95, STARLETTE: 3.0, AIOHTTP: 2.0},
+    "304-vary": {NGINX: 0.5, STARLETTE: 2.6, AIOHTTP: 1.8},
+    "gzip-same": {NGINX: 0.95},
+    "gzip-vary": {NGINX: 0.9},
+    "identity-same": {NGINX: 0.9},
+    "feed-front": {NGINX: 0.65},
+    "304-front": {NGINX: 0.65},
+    "gzip-front": {NGINX: 0.65},
+    "feed-new": {NGINX: 0.55},
 }
+
+ROWS = {
+    "feed-new": Row(
+        title="feed.json",
+        path=_FEED,
+        way=Way.NEW,
+        headers=lambda _: ("Connection: close",),
+        aims=_AIMS["feed-new"],
+    ),
+    **{
+        f"{name}-{way}": replace(row, way=_WAYS[way], aims=_AIMS.get(f"{name}-{way}", {}))
+        for way in ("front", "vary", "same")
+        for name, row in _KINDS
+    },
+}
+"""The worse cases first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """How it is measured."""
+
+    rounds: int
+    seconds: int
+    """Of wrk, each time."""
+    connections: int
+    beside: Path | None
+    """Another checkout of ours."""
 
 
 def documents(
-    data: Path, venv: Path, rows: Sequence[str], rounds: int, seconds: int, connections: int
+    data: Path, venv: Path, rows: Sequence[str], names: Sequence[str], asking: Asking
 ) -> list[tuple[str, list[Round]]]:
     """The rounds of the rows of documents, by their titles."""
     found = []
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reviewsd-http-")))
-        own, current = stack.enter_context(ours(place / "ours", data_set(data, _SIZE)))
+        own = [name for name in (OURS, KLEIN) if name in (OURS, *names)]
+        mine, current = stack.enter_context(
+            ours(place / "ours", data_set(data, _SIZE), own, asking.beside)
+        )
         publish(current, place / "root")
-        others = stack.enter_context(peers(place / "peers", place / "root", venv, _NAMES[2:]))
-        servers = [*own, *others]
+        others = [name for name in names if name not in own]
+        theirs = stack.enter_context(peers(place / "peers", place / "root", venv, others))
+        direct = [*mine, *theirs]
+        fronted_ones = stack.enter_context(fronted(place / "front", direct))
         for row in (ROWS[name] for name in rows):
-            headers = {server.name: _ready(server, row, place / "root") for server in servers}
-            size = (place / "root" / row.path.lstrip("/")).stat().st_size
-            title = row.title if row.status == 304 else f"{row.title}, {size / 1000:,.0f} kB"
-            if "gzip" in row.title:
-                size = (place / "root" / f"{row.path.lstrip('/')}.gz").stat().st_size
-                title = f"{row.title}, {size / 1000:,.0f} kB"
+            servers = fronted_ones if row.way is Way.FRONTED else direct
+            heads_of = {server.name: _ready(server, row, place / "root") for server in servers}
             several = [
                 {
-                    each.name: _asked(each, row, headers[each.name], seconds, connections)
+                    each.name: _asked(each, row, heads_of[each.name], place / "heads", asking)
                     for each in servers
                 }
-                for _ in range(rounds)
+                for _ in range(asking.rounds)
             ]
-            found.append((title, several))
-            sys.stderr.write(f"{title} done\n")
+            found.append((_titled(row, place / "root"), several))
+            sys.stderr.write(f"{found[-1][0]} done\n")
     return found
+
+
+def _titled(row: Row, root: Path) -> str:
+    if row.status == 304:
+        return f"{row.title}, {row.way.value}"
+    name = row.path.lstrip("/") + (".gz" if "gzip" in row.title else "")
+    return f"{row.title}, {(root / name).stat().st_size / 1000:,.0f} kB, {row.way.value}"
 
 
 def _ready(server: Server, row: Row, root: Path) -> Sequence[str]:
@@ -150,18 +211,30 @@ def _same(server: Server, body: bytes, file: Path) -> None:
 
 
 def _asked(
-    server: Server, row: Row, headers: Sequence[str], seconds: int, connections: int
+    server: Server, row: Row, headers: Sequence[str], place: Path, asking: Asking
 ) -> tuple[float, float]:
     """CPU us for each request, and requests a second."""
+    script: Sequence[str] = ()
+    if row.way in {Way.VARYING, Way.FRONTED}:
+        heads.write(place, row.path, f"127.0.0.1:{server.port}", headers)
+        script, headers = (str(heads.SCRIPT), str(place)), ()
     before = server.used()
-    said = wrk.run(server.url(row.path), headers, connections=connections, seconds=seconds)
+    said = wrk.run(
+        server.url(row.path),
+        headers,
+        connections=asking.connections,
+        seconds=asking.seconds,
+        script=script,
+    )
     used = server.used() - before
     if said.failures:
         sys.stderr.write(f"{row.title}, {server.name}: {said}\n")
     return 1e6 * used / said.requests, said.rate
 
 
-def tables(found: Sequence[tuple[str, Sequence[Round]]], aims: dict[str, dict[str, float]]) -> str:
+def tables(
+    found: Sequence[tuple[str, Sequence[Round]]], aims: Mapping[str, Mapping[str, float]]
+) -> str:
     """CPU, ratios and rates.
 
     Args:
@@ -195,7 +268,7 @@ def _cell(rounds: Sequence[Round], name: str | None, side: int, form: str) -> st
     return format(value, form if value < 1000 else ",.0f")
 
 
-def _ratio(rounds: Sequence[Round], name: str | None, aims: dict[str, float]) -> str:
+def _ratio(rounds: Sequence[Round], name: str | None, aims: Mapping[str, float]) -> str:
     if name is None:
         return ""
     values = [each[name][0] / each[OURS][0] for each in rounds]
@@ -219,20 +292,29 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=2, help="of wrk, each time")
     parser.add_argument("--connections", type=int, default=16)
     parser.add_argument("--sizes", default="1000,100000", help="reviews that are searched")
+    parser.add_argument("--servers", default=",".join(_USUAL), help=f"of {', '.join(_NAMES)}")
+    parser.add_argument("--beside", type=Path, help="another checkout of ours, measured too")
     parser.add_argument("--data", type=Path, default=Path("/tmp/w/data"))
     parser.add_argument("--venv", type=Path, default=Path("/tmp/w/peer"))
     arguments = parser.parse_args()
     rows = arguments.rows.split(",")
     if unknown := set(rows) - set(every):
         parser.error(f"no such row: {', '.join(sorted(unknown))}")
+    names = [name for name in arguments.servers.split(",") if name]
     os.sched_setaffinity(0, {int(ASKING)})
     data, venv, rounds = arguments.data, arguments.venv, arguments.rounds
     found: list[tuple[str, list[Round]]] = []
-    aims: dict[str, dict[str, float]] = {}
+    aims: dict[str, Mapping[str, float]] = {}
     if some := [name for name in rows if name in ROWS]:
-        found += documents(data, venv, some, rounds, arguments.seconds, arguments.connections)
+        asking = Asking(
+            rounds=rounds,
+            seconds=arguments.seconds,
+            connections=arguments.connections,
+            beside=arguments.beside,
+        )
+        found += documents(data, venv, some, names, asking)
         for name, (title, _) in zip(some, found, strict=True):
-            aims[title] = {peer: _AIMS[peer] for peer in ROWS[name].aims}
+            aims[title] = ROWS[name].aims
     for size in map(int, arguments.sizes.split(",")):
         if some := [name for name in rows if name in (SEARCH, SINCE)]:
             for title, several in http_searches.measure(data, venv, size, some, rounds):

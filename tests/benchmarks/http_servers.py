@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reviewsd.http1 import urls
@@ -21,7 +21,7 @@ from tests.benchmarks.search_peer import Connection, prepare
 
 SERVED, ASKING = "0", "1"  # cores
 
-OURS, KLEIN = "reviewsd", "Klein alone"
+OURS, KLEIN, BEFORE = "reviewsd", "Klein alone", "another checkout"
 NGINX, READING = "nginx", "nginx, no sendfile"
 STARLETTE, AIOHTTP = "Starlette", "aiohttp"
 FASTAPI, ENCODING = "FastAPI, prepared", "FastAPI"
@@ -29,6 +29,7 @@ FASTAPI, ENCODING = "FastAPI, prepared", "FastAPI"
 _SETTINGS = "data: {poll_interval: 3600}\n"
 _HERE = Path(__file__).parent
 _TUNED = ("--loop", "uvloop", "--http", "httptools", "--no-access-log", "--log-level", "error")
+_KEPT = ("--timeout-keep-alive", "600")  # who is measured may wait for its turn
 _START_SECONDS = 120
 
 
@@ -70,26 +71,33 @@ class Server:
 
 
 @contextmanager
-def ours(place: Path, data: Path) -> Iterator[tuple[list[Server], Path]]:
-    """The daemon as it is, and with Klein alone; and the snapshot that both serve.
+def ours(
+    place: Path, data: Path, names: Sequence[str] = (OURS, KLEIN), other: Path | None = None
+) -> Iterator[tuple[list[Server], Path]]:
+    """Our daemons, and the snapshot that they serve.
 
     Args:
         place: A new directory.
         data: Files to publish.
+        names: Which; the daemon as it is comes first.
+        other: A checkout whose program is to be measured beside.
     """
     place.mkdir()
-    first, second = place / "fast", place / "klein"
+    first = place / OURS
     first.mkdir()
     shutil.copytree(data, first / "data")
     with ExitStack() as stack:
         servers = []
-        for name, directory, lane in ((OURS, first, "true"), (KLEIN, second, "false")):
-            if directory is second:
+        for name in (*names, *((BEFORE,) if other else ())):
+            directory = place / name
+            if directory != first:
                 ignored = shutil.ignore_patterns("*.sock", "log", "lock")
-                shutil.copytree(first, second, symlinks=True, ignore=ignored)
+                shutil.copytree(first, directory, symlinks=True, ignore=ignored)
+            lane = "false" if name == KLEIN else "true"
             running = Patient(directory, f"{_SETTINGS}server: {{fast_lane: {lane}}}\n")
             stack.callback(running.close)
-            running.launch(before=("taskset", "-c", SERVED))
+            beside = ("env", "PYTHONSAFEPATH=1", f"PYTHONPATH={other}") if name == BEFORE else ()
+            running.launch(before=("taskset", "-c", SERVED, *beside))
             running.wait_ready()
             assert running.process is not None
             servers.append(Server(name, running.port, running.process.pid))
@@ -149,9 +157,23 @@ def searching(place: Path, snapshot: Path, venv: Path) -> Iterator[Server]:
         yield server
 
 
+@contextmanager
+def fronted(place: Path, servers: Sequence[Server]) -> Iterator[list[Server]]:
+    """The servers behind an nginx on the other core, which keeps its connections to them.
+
+    They are asked at its ports, and it is their own CPU that is counted.
+    """
+    place.mkdir()
+    ports = {server.name: _free_port() for server in servers}
+    upstreams = [(each.port, ports[each.name]) for each in servers]
+    front = http_nginx.front(place / "nginx", upstreams)
+    with _listening("nginx in front", ["taskset", "-c", ASKING, *front], {}, upstreams[0][1]):
+        yield [replace(server, port=ports[server.name]) for server in servers]
+
+
 def _uvicorn(venv: Path, app: str, port: int) -> list[str]:
     program = [str(venv / "bin" / "uvicorn"), "--app-dir", str(_HERE), app, "--port", str(port)]
-    return [*program, *_TUNED]
+    return [*program, *_TUNED, *_KEPT]
 
 
 @contextmanager
@@ -159,14 +181,25 @@ def _started(
     name: str, command: Callable[[int], list[str]], environ: Mapping[str, str]
 ) -> Iterator[Server]:
     """A server, until it is not needed any more."""
+    port = _free_port()
+    program = ["taskset", "-c", SERVED, *command(port)]
+    with _listening(name, program, environ, port) as process:
+        yield Server(name, port, process.pid)
+
+
+def _free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    process = subprocess.Popen(
-        ["taskset", "-c", SERVED, *command(port)],
-        env={**os.environ, **environ},
-        stdout=sys.stderr,
-    )
+        port: int = free.getsockname()[1]
+    return port
+
+
+@contextmanager
+def _listening(
+    name: str, program: Sequence[str], environ: Mapping[str, str], port: int
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A process from when it listens until it is not needed any more."""
+    process = subprocess.Popen(program, env={**os.environ, **environ}, stdout=sys.stderr)
     try:
         deadline = time.monotonic() + _START_SECONDS
         while True:
@@ -177,7 +210,7 @@ def _started(
                 assert process.poll() is None, name
                 assert time.monotonic() < deadline, name
                 time.sleep(0.1)
-        yield Server(name, port, process.pid)
+        yield process
     finally:
         process.terminate()
         process.wait(10)

@@ -26,7 +26,7 @@ from twisted.web.iweb import IAgent, IResponse
 from zope.interface import implementer
 
 from reviewsd.domain.callback import Callback
-from reviewsd.websub.outbound.client import CallbackClient, Response
+from reviewsd.websub.outbound.client import BufferedResponse, CallbackClient
 from reviewsd.websub.outbound.outcomes import Answered
 from tests.support.authority import authority
 from tests.support.callback_process import sink
@@ -88,7 +88,7 @@ class Agent:
         return Deferred.fromCoroutine(self._request())
 
     async def _request(self) -> IResponse:
-        return Response(
+        return BufferedResponse(
             Answered(status=await self._send(self._to), headers={}, body=b"", address="")
         )
 

@@ -20,7 +20,8 @@ from statistics import median
 
 import msgspec
 
-from reviewsd.publish.job import Job, Line, Step
+from reviewsd.api.jobs import Step
+from reviewsd.publish.job import Job, JobMessage
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks import inside
@@ -91,9 +92,9 @@ def compile_once(data: Path, state: Path) -> Compiling:
     assert process.stdout is not None
     process.stdin.write(msgspec.json.encode(job))
     process.stdin.close()
-    last: Line | None = None
+    last: JobMessage | None = None
     for line in process.stdout:
-        last = msgspec.json.decode(line, type=Line)
+        last = msgspec.json.decode(line, type=JobMessage)
     _, _, usage = os.wait4(process.pid, 0)
     process.returncode = 0
     assert last is not None

@@ -1,18 +1,24 @@
 """What pages cost beside what is asked anyway: at publication, and for a request (pages.md 4).
 
-    python -m tests.benchmarks.pages DATA STATE [--compile]
+    python -m tests.benchmarks.pages DATA STATE [--compile | --processes | --nginx]
 
 It publishes a data directory into a state directory, unless there is a snapshot, and says in CPU milliseconds
-what pages add: ``/r/{id}`` to the request itself, a filtered ``/reviews`` to the same search. ``--compile`` publishes with pages and
-without, and says the difference.
+what pages add: ``/r/{id}`` to the request itself, a filtered ``/reviews`` to the same search. ``--compile`` says what it takes to
+make the pages in this process, ``--processes`` what whole publishing processes take with pages and without, in turns;
+``--nginx`` has wrk ask for ``/`` here and at an nginx with the same bytes, in turns.
 """
 
 import argparse
+import dataclasses
+import os
+import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from statistics import median
 
 import msgspec
 from twisted.internet.task import Clock
@@ -24,18 +30,26 @@ from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Responses
 from reviewsd.pages import publication, reviews
 from reviewsd.pages.rendering import Renderer
+from reviewsd.pages.site import PageSettings
 from reviewsd.publish import site as sites
-from reviewsd.publish.compiler import Settings
-from reviewsd.publish.job import Job, PublicationOrder
+from reviewsd.publish.compile_process import COMMAND
+from reviewsd.publish.compiler import CompileSettings
+from reviewsd.publish.job import Job, PublicationOrder, Published
 from reviewsd.publish.publication import publish
-from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.snapshot import layout
+from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.web.pages import PageReads
 from reviewsd.web.reads import Reads
+from tests.benchmarks import wrk
+from tests.benchmarks.http_servers import NGINX, READING, ours, peers
 from tests.support.workload import workload
 
-SETTINGS = Settings(base_url="https://reviews.example", authority="reviews.example", year=2025)
+SETTINGS = CompileSettings(
+    base_url="https://reviews.example", authority="reviews.example", year=2025
+)
 QUERIES = (b"query=boiler", b"min_rating=4&mentions_technician=sam", b"rating=1")
 _ROUNDS = 400
+_PROCESSES, _TURNS = 10, 7
 
 
 def main() -> None:
@@ -44,9 +58,17 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("state", type=Path)
     parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--processes", action="store_true")
+    parser.add_argument("--nginx", action="store_true")
     options = parser.parse_args()
     if options.compile:
         _compiling(options.data)
+        return
+    if options.processes:
+        _publishing(options.data, options.state)
+        return
+    if options.nginx:
+        _beside_nginx(options.data, options.state)
         return
     order = PublicationOrder(
         data_dir=str(options.data),
@@ -57,7 +79,7 @@ def main() -> None:
     )
     if not (options.state / "current").exists():
         outcome = publish(Job(order=order, version="1", now=0.0), lambda *_: None)
-        sys.stdout.write(f"{outcome}\n")
+        sys.stdout.write(f"{type(outcome).__name__}\n")
     _asking(options.state)
 
 
@@ -97,13 +119,68 @@ def _each(ask: Callable[[int], object], tries: int) -> float:
     return 1000 * best
 
 
+def _publishing(data: Path, state: Path) -> None:
+    bare = dataclasses.replace(SETTINGS, pages=PageSettings(enabled=False))
+    spent: dict[str, list[float]] = {"without pages": [], "with pages": []}
+    bytecode: dict[str, bytes] = {}
+    for _ in range(_PROCESSES):
+        for name, settings in zip(spent, (bare, SETTINGS), strict=True):
+            shutil.rmtree(state, ignore_errors=True)
+            order = PublicationOrder(
+                data_dir=str(data),
+                snapshots=str(state),
+                settings=settings,
+                max_bytes=1 << 31,
+                insights="file",
+            )
+            job = msgspec.json.encode(Job(order=order, version="1", now=0.0, bytecode=bytecode))
+            before = os.times()
+            done = subprocess.run(COMMAND, input=job, stdout=subprocess.PIPE, check=True)
+            after = os.times()
+            spent[name].append(
+                after.children_user
+                + after.children_system
+                - before.children_user
+                - before.children_system
+            )
+            outcome = msgspec.json.decode(done.stdout.splitlines()[-1], type=Published)
+            bytecode = outcome.bytecode or bytecode
+    for name, each in spent.items():
+        sys.stdout.write(f"{name}: {1000 * min(each):.0f} ms, median {1000 * median(each):.0f}\n")
+
+
+def _beside_nginx(data: Path, place: Path) -> None:
+    place.mkdir()
+    root = place / "root"
+    root.mkdir()
+    with ours(place / "ours", data) as (servers, snapshot):
+        document = next(
+            each for each in Snapshot(snapshot).manifest.documents if each.path == urls.HOME
+        )
+        shutil.copyfile(snapshot / document.file, root / "home")
+        shutil.copyfile(snapshot / f"{document.file}{layout.GZIP}", root / f"home{layout.GZIP}")
+        with peers(place / "peers", root, place, (NGINX, READING)) as others:
+            asked = [(servers[0], urls.HOME), *((each, "/home") for each in others)]
+            for title, headers in (("plain", ()), ("gzip", ("Accept-Encoding: gzip",))):
+                best = dict.fromkeys((each.name for each, _ in asked), float("inf"))
+                for _ in range(_TURNS):
+                    for server, path in asked:
+                        before = server.used()
+                        said = wrk.run(server.url(path), ("Accept: text/html", *headers), seconds=1)
+                        assert not said.failures
+                        each = 1e6 * (server.used() - before) / said.requests
+                        best[server.name] = min(best[server.name], each)
+                told = ", ".join(f"{name} {each:.1f} us" for name, each in best.items())
+                sys.stdout.write(f"/ {title}: {told}\n")
+
+
 def _compiling(data: Path) -> None:
     texts = [data / name for name in ("reviews.json", "insights.json")]
     insights = texts[1].read_bytes() if texts[1].exists() else None
     dataset = load(texts[0].read_bytes(), insights)
     reviews_of = msgspec.json.Decoder(Review)
     typed = [reviews_of.decode(record.raw) for record in dataset.records[:10_000]]
-    tally = sites.Tally()
+    tally = sites.StatisticsCounter()
     began = time.process_time()
     for each in typed:
         tally.add(each)

@@ -22,9 +22,10 @@ from pathlib import Path
 from statistics import median
 
 import msgspec
+from pyroaring import BitMap
 
 from reviewsd.snapshot import layout
-from reviewsd.snapshot.position_sets import SERVICE, TECHNICIAN, Bitmap, PostingList
+from reviewsd.snapshot.position_sets import SERVICE, TECHNICIAN
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks.classes import distinct
 from tests.benchmarks.outside import Patient
@@ -147,16 +148,11 @@ def prepare(snapshot: Snapshot, source: Path, place: Path) -> None:
     for name in ("reviews.json", "feed.json"):
         shutil.copyfile(source / name, place / name)
     mentions: dict[str, dict[str, list[int]]] = {TECHNICIAN: {}, SERVICE: {}}
-    sets = snapshot._sets
-    for key in sets._rows:
+    columns = snapshot.columns
+    for key in snapshot.sets:
         field, _, name = key.decode().partition("\0")
-        if field in mentions and isinstance(found := sets.find(field, name), PostingList | Bitmap):
-            every = range(snapshot.columns.count)
-            mentions[field][name] = (
-                [place for place in every if place in found]
-                if isinstance(found, Bitmap)
-                else found.positions.tolist()
-            )
+        if field in mentions and isinstance(found := columns.numbers(field, name), BitMap):
+            mentions[field][name] = [*map(columns.numbering.position, found)]
     (place / "mentions.json").write_bytes(msgspec.json.encode(mentions))
 
 

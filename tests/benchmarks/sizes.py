@@ -97,7 +97,6 @@ ROWS: list[tuple[str, str, Callable[[inside.Result, outside.Result], str]]] = [
         lambda i, _: _worst(i, lambda each: each.cold[1]),
     ),
     ("... in CPU time, ms", "", lambda i, _: _worst(i, lambda each: each.cpu)),
-    ("... count known, ms", "", lambda i, _: _worst(i, lambda each: each.warm)),
     (
         "longest step of any search, ms",
         "< 5 (1m)",
@@ -151,7 +150,7 @@ def report(found: dict[int, Measured]) -> str:
             [
                 each.name,
                 str(each.samples),
-                *(f"{value:.2f}" for value in (*each.cold, each.cpu, each.warm, each.step)),
+                *(f"{value:.2f}" for value in (*each.cold, each.cpu, each.step)),
                 f"{each.step_cpu:.2f}",
                 f"`{each.worst[:60]}`",
             ]
@@ -164,7 +163,6 @@ def report(found: dict[int, Measured]) -> str:
             "p99",
             "max",
             "CPU p99",
-            "warm p99",
             "step",
             "step CPU",
             "worst",

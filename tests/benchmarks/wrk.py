@@ -54,6 +54,7 @@ class Wrk:
         connections: Each with one request under way.
         seconds: Whole ones.
         timeout: Seconds after which an answer counts as late.
+        script: In Lua, and its arguments; none when empty.
     """
 
     def __init__(
@@ -64,11 +65,12 @@ class Wrk:
         connections: int = 16,
         seconds: int,
         timeout: int = 2,
+        script: Sequence[str] = (),
     ) -> None:
         self._command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", f"--timeout={timeout}s"]
         for header in headers:
             self._command += ["-H", header]
-        self._command.append(url)
+        self._command += ["-s", script[0], url, "--", *script[1:]] if script else [url]
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(self._command, stdout=subprocess.PIPE, text=True)
@@ -95,9 +97,16 @@ class Wrk:
         return self.wait()
 
 
-def run(url: str, headers: Sequence[str] = (), *, connections: int = 16, seconds: int) -> Said:
+def run(
+    url: str,
+    headers: Sequence[str] = (),
+    *,
+    connections: int = 16,
+    seconds: int,
+    script: Sequence[str] = (),
+) -> Said:
     """Run it for so long."""
-    with Wrk(url, headers, connections=connections, seconds=seconds) as wrk:
+    with Wrk(url, headers, connections=connections, seconds=seconds, script=script) as wrk:
         return wrk.wait()
 
 

@@ -1,4 +1,5 @@
-// Run by pages.sh: axe, the width of pages, and what a browser says under their policy.
+// Run by pages.sh: axe, what a browser says under the policy of the pages, and how they are used: by keyboard, on paper,
+// with large letters, with forced colours, in a frame.
 import { readFileSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 
@@ -9,33 +10,105 @@ const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] }
 let found = 0;
 const tell = (...what) => { found += 1; console.log(...what); };
 
+const within = async (options, path, look) => {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  try {
+    await page.goto(base + path);
+    await look(page);
+  } finally {
+    await context.close();
+  }
+};
+const sideways = (page) => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+
+// Each theme and each width with the other, which shows what either breaks.
+const looks = [
+  { colorScheme: 'light', viewport: { width: 320, height: 900 } },
+  { colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
+];
 for (const path of paths) {
-  for (const colorScheme of ['light', 'dark']) {
-    for (const width of [320, 1280]) {
-      const viewport = { width, height: 900 };
-      const open = await browser.newContext({ viewport, colorScheme, bypassCSP: true });
-      const page = await open.newPage();
-      await page.goto(base + path);
+  for (const look of looks) {
+    const name = `${path} ${look.colorScheme} ${look.viewport.width}`;
+    await within({ ...look, bypassCSP: true }, path, async (page) => {
       await page.evaluate(axe);
       const { violations } = await page.evaluate((runOnly) => window.axe.run({ runOnly }), rules);
-      for (const each of violations) tell(path, colorScheme, width, each.id, each.nodes[0].html);
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
-      if (wide) tell(path, width, 'scrolls sideways');
-      await open.close();
-
-      const strict = await browser.newContext({ viewport, colorScheme, javaScriptEnabled: false });
-      const quiet = await strict.newPage();
-      quiet.on('console', (said) => {
-        if (!said.text().startsWith('Failed to load resource: the server responded with a status of 4')) {
-          tell(path, said.text());
-        }
-      });
-      quiet.on('request', (asked) => { if (!asked.url().startsWith(base)) tell(path, asked.url()); });
-      await quiet.goto(base + path);
-      await strict.close();
-    }
+      for (const each of violations) tell(name, each.id, each.nodes[0].html);
+      if (await sideways(page)) tell(name, 'scrolls sideways');
+    });
+    const strict = await browser.newContext({ ...look, javaScriptEnabled: false });
+    const quiet = await strict.newPage();
+    quiet.on('console', (said) => {
+      if (!said.text().startsWith('Failed to load resource: the server responded with a status of 4')) {
+        tell(name, said.text());
+      }
+    });
+    quiet.on('request', (asked) => { if (!asked.url().startsWith(base)) tell(name, asked.url()); });
+    await quiet.goto(base + path);
+    await strict.close();
   }
+  const phone = { viewport: { width: 320, height: 900 }, bypassCSP: true };
+  await within(phone, path, async (page) => { // WCAG 2.2 1.4.4
+    await page.addStyleTag({ content: 'html{font-size:200%}' });
+    if (await sideways(page)) tell(path, 'scrolls sideways with letters of twice the size');
+  });
 }
+
+// What each kind of page has in common is looked at once.
+const desk = { viewport: { width: 1280, height: 900 } };
+for (const path of ['/', '/reviews', '/developers']) {
+  await within(desk, path, async (page) => { // WCAG 2.2 2.1.1, 2.4.1, 2.4.3, 2.4.7
+    await page.keyboard.press('Tab');
+    const first = await page.evaluate(() => document.activeElement.className);
+    if (first !== 'skip') tell(path, 'the first stop of Tab is no link to the content:', first);
+    const seen = new Set();
+    for (;;) {
+      const stop = await page.evaluate(() => {
+        const at = document.activeElement;
+        if (at === document.body) return null;
+        const { width, height, top, bottom } = at.getBoundingClientRect();
+        const { outlineStyle } = getComputedStyle(at);
+        const place = [...document.querySelectorAll('*')].indexOf(at);
+        const visible = width > 0 && height > 0 && bottom > 0 && top < innerHeight;
+        return { place, visible, outlineStyle, html: at.outerHTML.slice(0, 100) };
+      });
+      if (stop === null || seen.has(stop.place)) break;
+      seen.add(stop.place);
+      if (!stop.visible) tell(path, 'a stop of Tab cannot be seen:', stop.html);
+      if (stop.outlineStyle === 'none') tell(path, 'a stop of Tab has no ring:', stop.html);
+      await page.keyboard.press('Tab');
+    }
+    const places = [...seen];
+    if (places.length < 10) tell(path, 'Tab stops only', places.length, 'times');
+    if (places.some((place, at) => at && place < places[at - 1])) tell(path, 'Tab leaves the order of the page');
+  });
+  await within({ viewport: { width: 794, height: 1123 } }, path, async (page) => {
+    await page.emulateMedia({ media: 'print' });
+    if (await sideways(page)) tell(path, 'is too wide for paper');
+    if (await page.locator('.top nav').isVisible()) tell(path, 'prints its navigation');
+    if ((await page.pdf({ format: 'A4' })).length < 5_000) tell(path, 'prints nothing');
+  });
+}
+await within({ ...desk, javaScriptEnabled: false }, '/reviews', async (page) => {
+  await page.focus('#f-query');
+  await page.keyboard.type('heat');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/query=heat/);
+});
+for (const colorScheme of ['light', 'dark']) {
+  await within({ ...desk, colorScheme, forcedColors: 'active' }, '/', async (page) => {
+    const [star, off, ground] = await page.evaluate(() => [
+      getComputedStyle(document.querySelector('.card .stars')).fill,
+      getComputedStyle(document.querySelector('.bars .off')).stroke,
+      getComputedStyle(document.body).backgroundColor,
+    ]);
+    if (star === ground || off === ground) tell('/', colorScheme, 'stars cannot be seen with forced colours');
+  });
+}
+await within({ viewport: { width: 340, height: 640 } }, '/embed', async (page) => { // as docs/pages.md says
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  if (height > 640) tell('/embed', 'is higher than its frame:', height);
+});
 await browser.close();
 console.log(`${paths.length} pages, ${found} findings`);
 process.exit(found ? 1 : 0);

@@ -1,7 +1,6 @@
 """Compiled folders without a daemon: made from plain values, opened with plain bytes.
 
-Where ``reviewsd.snapshot.snapshots`` maps the files and searches them with stringzilla, here they are
-read into memory and searched with ``bytes.find``: slow, short, and without a bug of its own.
+Where ``reviewsd.snapshot.snapshots`` maps the files, here they are read into memory.
 """
 
 import json
@@ -12,21 +11,22 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TypedDict
 
 import pytest
+from pyroaring import BitMap
 
 from reviewsd.domain.dataset import load
 from reviewsd.domain.insights import slug
 from reviewsd.domain.naming import Ambiguous
 from reviewsd.pages.site import PageSettings
-from reviewsd.publish.compiler import Settings, compile_folder
-from reviewsd.snapshot import columns as writing
-from reviewsd.snapshot import frequent
+from reviewsd.publish.compiler import CompileSettings, compile_folder
 from reviewsd.snapshot import layout as names
-from reviewsd.snapshot import search as searching
+from reviewsd.snapshot import numbering, segments, segments_writer, suffixes
 from reviewsd.snapshot.columns import set_key
 from reviewsd.snapshot.layout import Manifest
-from reviewsd.snapshot.position_sets import Bitmap, Columns, PositionSet, PostingList
+from reviewsd.snapshot.numbering import Numbering
+from reviewsd.snapshot.position_sets import Columns
+from reviewsd.snapshot.segments import Segment
 
-SETTINGS = Settings(
+SETTINGS = CompileSettings(
     base_url="https://reviews.example",
     authority="reviews.example",
     year=2025,
@@ -103,49 +103,56 @@ def record_slices(folder: Path) -> list[bytes]:
     return [content[begins[i] : begins[i + 1] - 1] for i in range(len(begins) - 1)]
 
 
-def position_sets(folder: Path) -> dict[bytes, PositionSet | Ambiguous]:
+def position_sets(folder: Path) -> dict[bytes, BitMap | Ambiguous]:
     """Every position set by its key, in the order of the file."""
     keys = (folder / names.SET_KEYS).read_bytes()
-    content = memoryview((folder / names.SETS).read_bytes())
+    content = (folder / names.SETS).read_bytes()
     table = _numbers(folder, names.SET_TABLE, "Q")
-    count = len(_numbers(folder, names.DAYS, "i"))
-    sets: dict[bytes, PositionSet | Ambiguous] = {}
+    sets: dict[bytes, BitMap | Ambiguous] = {}
     for row in range(0, len(table), names.SET_FIELDS):
-        begin, end, at, size, kind = table[row : row + names.SET_FIELDS]
-        if kind == names.NAMES:
-            sets[keys[begin:end]] = Ambiguous(tuple(json.loads(bytes(content[at : at + size]))))
-        elif kind == names.BITMAP:
-            sets[keys[begin:end]] = Bitmap(content[at : at + (count + 7) // 8])
-        else:
-            sets[keys[begin:end]] = PostingList(content[at : at + 4 * size].cast("I"))
+        key_begin, key_end, begin, end, kind = table[row : row + names.SET_FIELDS]
+        found = content[begin:end]
+        names_of_several = kind == names.NAMES
+        sets[keys[key_begin:key_end]] = (
+            Ambiguous(tuple(json.loads(found))) if names_of_several else BitMap.deserialize(found)
+        )
     return sets
 
 
-def members(positions: PositionSet | Ambiguous, count: int) -> list[int]:
-    """The positions of a set over so many reviews, ascending."""
-    match positions:
-        case PostingList():
-            return positions.positions.tolist()
-        case Bitmap():
-            return [position for position in range(count) if position in positions]
-        case Ambiguous():
-            raise AssertionError(positions)
+def members(found: BitMap | Ambiguous, columns: Columns) -> list[int]:
+    """The positions of a set, ascending."""
+    assert isinstance(found, BitMap)
+    return [columns.numbering.position(number) for number in found]
 
 
-def open_columns(folder: Path) -> Columns:
+def open_columns(folder: Path, manifest: Manifest) -> Columns:
     """The columns of a compiled folder."""
     texts = (folder / names.TEXTS).read_bytes()
+    offsets = _numbers(folder, names.TEXT_OFFSETS, "Q")
     days = _numbers(folder, names.DAYS, "i")
     ids = [str(json.loads(record)["id"]) for record in record_slices(folder)]
     sets = position_sets(folder)
+    numbering = Numbering(each.reviews for each in manifest.segments)
+    places = zip(manifest.segments, numbering.begins, numbering.shifts, strict=False)
     return Columns(
         count=len(days),
         days=days,
-        texts=texts,
-        text_bytes=memoryview(texts),
-        text_offsets=_numbers(folder, names.TEXT_OFFSETS, "Q"),
+        segments=[
+            Segment(
+                first=first,
+                shift=shift,
+                texts=texts,
+                offsets=offsets,
+                size=each.reviews,
+                index=None
+                if each.index is None
+                else memoryview((folder / each.index).read_bytes()),
+            )
+            for each, first, shift in places
+        ],
+        numbering=numbering,
         id_at=ids.__getitem__,
-        positions=lambda field, key: sets.get(set_key(field, key)),
+        numbers=lambda field, key: sets.get(set_key(field, key)),
     )
 
 
@@ -162,15 +169,15 @@ class Data(NamedTuple):
 
 
 @contextmanager
-def opened(data: Data, **thresholds: float) -> Iterator[Columns]:
+def opened(data: Data, **thresholds: object) -> Iterator[Columns]:
     """The columns of a data set, compiled and searched with these thresholds."""
     with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as place:
         for name, value in thresholds.items():
-            for module in (searching, writing, frequent):
+            for module in (segments, segments_writer, suffixes, numbering):
                 if hasattr(module, name):
                     patch.setattr(module, name, value)
-        compiled(Path(place, "folder"), data.reviews, data.insights)
-        yield open_columns(Path(place, "folder"))
+        manifest = compiled(Path(place, "folder"), data.reviews, data.insights)
+        yield open_columns(Path(place, "folder"), manifest)
 
 
 def _names_of(entity: str | Entity) -> set[str]:

@@ -20,7 +20,7 @@ from reviewsd.http1.hosts import Hosts
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.server.connection import Channel
-from reviewsd.server.server import SWEEP_SECONDS, Handoff, Limits, PublicServer
+from reviewsd.server.server import SWEEP_SECONDS, ConnectionLimits, Handoff, PublicServer
 from reviewsd.web.dispatch import Dispatcher
 from reviewsd.web.klein_request import PublicRequest
 from reviewsd.web.reads import Answer
@@ -229,7 +229,7 @@ class Routes(Resource):
         request.finish()
 
 
-class Door:
+class MemoryListener:
     """A server whose connections are in memory.
 
     Args:
@@ -253,7 +253,7 @@ class Door:
             Dispatcher(self.routes, REPLIES, self.routes.lane if fast else None).respond,
             REPLIES,
             self.clock,
-            Limits(**limits),
+            ConnectionLimits(**limits),
             hosts,
             [ip_network(PROXY)],
             hand_over,

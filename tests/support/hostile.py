@@ -21,6 +21,7 @@ from reviewsd.websub.outbound.outcomes import Answered, AttemptOutcome, Unanswer
 from tests.support.authority import Identity, authority, self_signed
 from tests.support.callback_process import Kind, sink
 from tests.support.callbacks import HOST, NAMES
+from tests.support.descriptors import open_descriptors
 from tests.support.outbound import Turnstile, callback, calling, push, reactor
 
 Attempt = Callable[[CallbackClient], Coroutine[Deferred[Any], Any, AttemptOutcome]]
@@ -95,7 +96,7 @@ async def cost(ca_file: Path, attempt: Attempt) -> Cost:
 
 def leftovers() -> int:
     """File descriptors and delayed calls."""
-    return len(list(Path("/proc/self/fd").iterdir())) + len(reactor.getDelayedCalls())
+    return len(open_descriptors()) + len(reactor.getDelayedCalls())
 
 
 def _memory(*, reset: bool = False) -> int:

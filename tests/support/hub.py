@@ -23,7 +23,7 @@ from twisted.python.failure import Failure
 from reviewsd.app.hub import assemble
 from reviewsd.config import convert
 from reviewsd.config.schema import Config
-from reviewsd.config.schema import Hub as Settings
+from reviewsd.config.schema import HubConfig as Settings
 from reviewsd.domain.addresses import network_of
 from reviewsd.domain.callback import Callback
 from reviewsd.http1 import urls
@@ -33,7 +33,7 @@ from reviewsd.store import deliveries, intents
 from reviewsd.store.schema import MIGRATIONS
 from reviewsd.store.secrets import Secrets
 from reviewsd.store.thread import Purpose
-from reviewsd.store.transactions import Cursor, StoreError
+from reviewsd.store.transactions import SqlCursor, StoreError
 from reviewsd.websub.context import Context
 from reviewsd.websub.delivery import Delivery, DeliveryAttempts
 from reviewsd.websub.denial import Denials
@@ -123,12 +123,12 @@ def connect(path: str = ":memory:") -> sqlite3.Connection:
     return connection
 
 
-def transact(connection: sqlite3.Connection, work: Callable[[Cursor], T]) -> T:
+def transact(connection: sqlite3.Connection, work: Callable[[SqlCursor], T]) -> T:
     """Run a transaction."""
     cursor = connection.cursor()
     cursor.execute("BEGIN IMMEDIATE")
     try:
-        result = work(cast("Cursor", cursor))
+        result = work(cast("SqlCursor", cursor))
     except BaseException:
         cursor.execute("ROLLBACK")
         raise
@@ -156,7 +156,7 @@ class MemoryStore:
         """The process was killed: nothing is carried out, nothing returns."""
         self._seen = -1
 
-    async def run(self, work: Callable[[Cursor], T], _purpose: Purpose = Purpose.WORK) -> T:
+    async def run(self, work: Callable[[SqlCursor], T], _purpose: Purpose = Purpose.WORK) -> T:
         self.transactions += 1
         if self.transactions > BUDGET:
             raise AssertionError("the store is used for ever")
@@ -386,23 +386,23 @@ def form(callback: str, mode: str, topic: str, **more: str) -> tuple[bytes, byte
 
 
 @dataclass(kw_only=True, eq=False)
-class Life:
+class HubProcess:
     """One process: everything that dies with it."""
 
     time: Time
     callbacks: Callbacks
     store: MemoryStore
-    orders: OperatorState
+    operator_state: OperatorState
     secrets: Secrets
     backoffs: Backoffs
     distribution: DeliveryAttempts
     verifying: Scheduler[intents.IntentClaim, intents.Verified]
     delivering: Scheduler[Delivery, deliveries.DeliveryOutcome]
-    reception: SubscribeEndpoint
+    endpoint: SubscribeEndpoint
     hub: Hub
     operator: Operator
     denials: Denials
-    following: "Life | None" = None
+    following: "HubProcess | None" = None
     """The process after this one."""
 
     def post(
@@ -414,7 +414,7 @@ class Life:
         **more: str,
     ) -> HubAnswer:
         """Ask the hub for something; ``lease_seconds`` and ``secret`` as keywords."""
-        return self.wait(self.reception.receive(*form(callback, mode, topic, **more), client))
+        return self.wait(self.endpoint.receive(*form(callback, mode, topic, **more), client))
 
     def wait(self, coroutine: Coroutine[Deferred[Any], Any, T]) -> T:
         """What a coroutine returns that needs the store's time at most."""
@@ -455,11 +455,11 @@ def begin(
     settings: Settings = CAREFREE,
     *,
     start: bool = True,
-) -> Life:
+) -> HubProcess:
     """A process, as ``wiring.build_hub`` makes it."""
     config = Config(base_url=BASE_URL, data_dir=Path("/nowhere"), hub=settings)
     numbers = itertools.count(connection.total_changes)
-    world = Context(
+    context = Context(
         clock=time.clock,
         now=time.now,
         token=lambda: f"token-{next(numbers)}-{time.now()}",
@@ -468,40 +468,40 @@ def begin(
     )
     store = MemoryStore(connection, time.clock)
     secrets = Secrets([b"k" * 32])
-    parts = assemble(config, world, store, callbacks, convert.addresses(config), secrets, set())
-    life = Life(
+    parts = assemble(config, context, store, callbacks, convert.addresses(config), secrets, set())
+    process = HubProcess(
         time=time,
         callbacks=callbacks,
         store=store,
-        orders=parts.orders,
+        operator_state=parts.operator_state,
         secrets=secrets,
         backoffs=parts.backoffs,
         distribution=parts.distribution,
         verifying=parts.verifying,
         delivering=parts.delivering,
-        reception=parts.reception,
+        endpoint=parts.endpoint,
         hub=parts.hub,
         operator=parts.operator,
         denials=parts.denials,
     )
     if start:
-        life.hub.start()
-    return life
+        process.hub.start()
+    return process
 
 
 @contextmanager
-def living(settings: Settings = CAREFREE, text: str | None = "first") -> Iterator[Life]:
+def living(settings: Settings = CAREFREE, text: str | None = "first") -> Iterator[HubProcess]:
     """A hub that has begun, and its data; no bug may reach the log."""
     with no_bugs():
         time = Time()
-        life = begin(connect(), time, Callbacks(time), settings)
+        process = begin(connect(), time, Callbacks(time), settings)
         if text is not None:
-            life.publish(text)
+            process.publish(text)
             time.go(0.0)
-        yield life
-        while life.following is not None:
-            life = life.following
-        life.stop()
+        yield process
+        while process.following is not None:
+            process = process.following
+        process.stop()
         assert [] == time.clock.getDelayedCalls()
 
 
@@ -519,13 +519,17 @@ def _bug(event: LogEvent) -> str:
     return str(event["log_failure"].getTraceback())
 
 
-def again(life: Life, settings: Settings = CAREFREE, text: str | None = None) -> Life:
+def again(
+    process: HubProcess, settings: Settings = CAREFREE, text: str | None = None
+) -> HubProcess:
     """The process after that one, which is killed, over the same store."""
-    life.kill()
-    life.time.restart()
-    life.callbacks.underway.clear()
-    life.following = following = begin(life.store.connection, life.time, life.callbacks, settings)
+    process.kill()
+    process.time.restart()
+    process.callbacks.underway.clear()
+    process.following = following = begin(
+        process.store.connection, process.time, process.callbacks, settings
+    )
     if text is not None:
         following.publish(text)
-    life.time.go(0.0)
+    process.time.go(0.0)
     return following

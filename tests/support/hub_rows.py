@@ -14,7 +14,7 @@ from reviewsd.store import deliveries, intents, topics
 from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome, EndedSubscription
 from reviewsd.store.intents import Asking, Due, IntentClaim, Verified
 from reviewsd.store.rows import Pair
-from reviewsd.store.transactions import Cursor
+from reviewsd.store.transactions import SqlCursor
 from tests.support.hub import CALLBACK, FEED, JSON_FEED, REVIEWS, START, connect, transact
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ class Rows:
         self.connection = connect()
         self.run(lambda cursor: topics.bump(cursor, OLD, START, START))
 
-    def run(self, work: Callable[[Cursor], T]) -> T:
+    def run(self, work: Callable[[SqlCursor], T]) -> T:
         return transact(self.connection, work)
 
     def sql(self, query: str) -> list[tuple[Any, ...]]:

@@ -190,17 +190,17 @@ class Summary:
                 {
                     "id": aspect,
                     "label": aspect.replace("_", " ").capitalize(),
-                    **tally.facts(),
+                    **counters.facts(),
                     "top_phrases": [item for of, item in vocabulary.PRAISE if of == aspect][:3],
                 }
-                for aspect, tally in self._aspects.items()
+                for aspect, counters in self._aspects.items()
             ],
             "entities": entities,
             "topics": topics,
             "temporal": {
                 "monthly": [
-                    {"month": month, "review_count": tally.total, **tally.average()}
-                    for month, tally in sorted(self._months.items())
+                    {"month": month, "review_count": counters.total, **counters.average()}
+                    for month, counters in sorted(self._months.items())
                 ],
                 "trend": "stable",
             },
@@ -217,6 +217,14 @@ class Summary:
 
     def _entity_list(self, member: str) -> list[dict[str, object]]:
         return [
-            {"id": _IDS[label], "name": label, "label": label, **tally.facts(), "top_phrases": []}
-            for label, tally in zip(_LABELS[member], self._entities[member].values(), strict=True)
+            {
+                "id": _IDS[label],
+                "name": label,
+                "label": label,
+                **counters.facts(),
+                "top_phrases": [],
+            }
+            for label, counters in zip(
+                _LABELS[member], self._entities[member].values(), strict=True
+            )
         ]

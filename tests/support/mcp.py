@@ -10,13 +10,13 @@ from reviewsd.http1.representation import Buffer
 from reviewsd.mcp.introduction import Introduction
 from reviewsd.mcp.methods import Methods
 from reviewsd.mcp.params import CLIENT_CAPABILITIES, PROTOCOL_VERSION
-from reviewsd.mcp.server import McpAnswer, McpServer, Posted
+from reviewsd.mcp.server import McpAnswer, McpRequest, McpServer
 from reviewsd.mcp.sessions import Session, Sessions
 from reviewsd.mcp.toolbox import Toolbox
 from reviewsd.runtime.counters import Counters
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.columns import review
-from tests.support.publishing import House
+from tests.support.publishing import Directories
 
 NOW = 1_760_000_000.0
 LIFETIME = 30 * 86_400
@@ -28,16 +28,16 @@ TECHNICIAN = {"name": "Sam", "mention_count": 1, "positive_pct": 100, "review_id
 INSIGHTS = {"entities": {"technicians": [TECHNICIAN]}}
 
 
-def publish(house: House) -> Snapshot:
+def publish(directories: Directories) -> Snapshot:
     """Three reviews, of which one mentions Sam."""
-    house.write(
+    directories.write(
         review("a", date="2025-01-01", rating=3, text="Slow."),
         review("b", date="2025-02-01", text='Sam fixed the "boiler".'),
         review("c", date="2025-03-01", text="Great boiler. 🎉"),
         insights=INSIGHTS,
     )
-    house.publish()
-    return Snapshot(house.current.resolve())
+    directories.publish()
+    return Snapshot(directories.current.resolve())
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Room:
     def full(self) -> bool:
         return sum(map(len, self.held)) >= self.most
 
-    def hold(self, parts: Sequence[Buffer]) -> None:
+    def reserve(self, parts: Sequence[Buffer]) -> None:
         self.held += parts
 
     def release(self) -> None:
@@ -123,7 +123,9 @@ class Bench:
     def send(self, message: object, **fields: Sequence[bytes]) -> Reply:
         """POST a message, or bytes as they are."""
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
-        steps = self.server.post(Posted(body=body, **fields), self.snapshot, self.now, self.room)
+        steps = self.server.post(
+            McpRequest(body=body, **fields), self.snapshot, self.now, self.room
+        )
         while True:
             try:
                 next(steps)
@@ -147,7 +149,7 @@ class Bench:
         return self.send(modern(method, **params), **mirrors(method, names))
 
     def delete(self, *sessions: bytes, versions: Sequence[bytes] = ()) -> Reply | Session:
-        found = self.server.delete(Posted(sessions=sessions, versions=versions), self.now)
+        found = self.server.delete(McpRequest(sessions=sessions, versions=versions), self.now)
         return found if isinstance(found, Session) else reply(found)
 
 

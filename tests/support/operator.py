@@ -5,17 +5,11 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 from twisted.internet.defer import Deferred, succeed
 
-from reviewsd.admin.site import Changes, Reloaded
-from reviewsd.domain.listing import (
-    Block,
-    HubState,
-    Listing,
-    PendingIntent,
-    PushResult,
-    PushStep,
-    TopicState,
-)
-from reviewsd.publish.compile_process import Progress
+from reviewsd.admin.site import Reloaded
+from reviewsd.api.hub import Block, HubState, Listing, PendingIntent, TopicState
+from reviewsd.api.jobs import ConfigChanges, PushResult, Step
+from reviewsd.api.times import instant
+from reviewsd.publish.compile_process import StepObserver
 from reviewsd.publish.publisher import Publisher
 
 AT = 1_760_000_000.0
@@ -27,21 +21,21 @@ ACTIVE = Listing(
     callback="https://subscriber.example.com/cb?secret=1",
     host="subscriber.example.com",
     state="active",
-    created_at=AT,
-    verified_at=AT + 1.5,
+    created_at=instant(AT),
+    verified_at=instant(AT + 1.5),
     lease_seconds=864_000,
-    lease_expires_at=AT + 864_001.5,
+    lease_expires_at=instant(AT + 864_001.5),
     signed=True,
     delivered_version=11,
     topic_version=12,
     consecutive_failures=1,
-    next_attempt_at=AT + 120,
+    next_attempt_at=instant(AT + 120),
     in_flight=False,
-    last_attempt_at=AT + 60,
+    last_attempt_at=instant(AT + 60),
     last_status=503,
     last_error="HTTP 503",
-    last_success_at=AT + 10,
-    last_failure_at=AT + 60,
+    last_success_at=instant(AT + 10),
+    last_failure_at=instant(AT + 60),
     last_failure="HTTP 503",
     pending=None,
 )
@@ -64,10 +58,10 @@ PENDING = replace(
     last_failure=None,
     pending=PendingIntent(
         mode="subscribe",
-        requested_at=AT,
-        expires_at=AT + 600,
+        requested_at=instant(AT),
+        expires_at=instant(AT + 600),
         attempts=1,
-        next_attempt_at=AT + 30,
+        next_attempt_at=instant(AT + 30),
         requester="192.0.2.7/32",
         lease_seconds=864_000,
     ),
@@ -78,7 +72,7 @@ QUIET = HubState(
     pending=1,
     due=1,
     in_flight=0,
-    oldest_due_at=AT,
+    oldest_due_at=instant(AT),
     blocks=0,
     opened_networks=("127.0.0.0/8",),
     store="ok",
@@ -129,11 +123,11 @@ class MemoryOperator:
         return True
 
     async def push(
-        self, ids: Sequence[str] | None, topic: str | None, progress: Callable[[PushStep], None]
+        self, ids: Sequence[str] | None, topic: str | None, progress: Callable[[Step], None]
     ) -> PushResult:
-        progress(PushStep(done=0, total=2, failed=0))
+        progress(Step("pushing", 0, 2, 0))
         await self._change("push", ids, topic)
-        progress(PushStep(done=2, total=2, failed=1))
+        progress(Step("pushing", 2, 2, 1))
         return PushResult(total=2, delivered=1, failed=1, removed=0)
 
     async def push_later(self, ids: Sequence[str] | None, topic: str | None) -> None:
@@ -143,7 +137,12 @@ class MemoryOperator:
         self._check()
         return [
             TopicState(
-                path="/feed.xml", version=12, sha256="ab", changed_at=AT, subscriptions=1, due=1
+                path="/feed.xml",
+                version=12,
+                sha256="ab",
+                changed_at=instant(AT),
+                subscriptions=1,
+                due=1,
             )
         ]
 
@@ -163,7 +162,7 @@ class MemoryOperator:
     async def block(self, value: str, note: str, dry_run: bool, /) -> int:  # noqa: FBT001  a seam
         await self._change("block", value, note, dry_run)
         if not dry_run:
-            self.blocked.append(Block(value=value, note=note, created_at=AT))
+            self.blocked.append(Block(value=value, note=note, created_at=instant(AT)))
         return 3
 
     async def unblock(self, value: str, /) -> bool:
@@ -185,8 +184,10 @@ class DataReloading:
 
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher
-        self.changes = Changes()
+        self.changes = ConfigChanges()
 
-    async def reload(self, *, force: bool = False, progress: Progress | None = None) -> Reloaded:
+    async def reload(
+        self, *, force: bool = False, progress: StepObserver | None = None
+    ) -> Reloaded:
         report = await self._publisher.reload(force=force, progress=progress)
         return Reloaded(report, self.changes)

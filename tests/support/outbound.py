@@ -22,7 +22,7 @@ from reviewsd.domain.callback import Callback, rebuilt
 from reviewsd.websub.outbound.client import CallbackClient
 from reviewsd.websub.outbound.dialer import Dialer
 from reviewsd.websub.outbound.outcomes import Push, Trail
-from reviewsd.websub.outbound.requests import Limits, Outbound
+from reviewsd.websub.outbound.requests import AttemptLimits, Outbound
 from reviewsd.websub.outbound.resolver import Resolver
 from reviewsd.websub.outbound.tls import Tls
 
@@ -96,7 +96,7 @@ async def calling(
     networks: Sequence[Any] = LOOPBACK,
     own_listeners: set[tuple[str, int]] | None = None,
     dns_seconds: float = 5.0,
-    limits: Limits | None = None,
+    limits: AttemptLimits | None = None,
 ) -> AsyncIterator[CallbackClient]:
     """A client that trusts ``ca_file`` and may call this host; afterwards nothing of it is left."""
     addresses = Addresses(networks)
@@ -105,7 +105,7 @@ async def calling(
         Resolver(reactor, names or Names(), addresses, dns_seconds),
         Dialer(reactor, addresses, set() if own_listeners is None else own_listeners),
         Tls(reactor, ca_file),
-        limits or Limits(),
+        limits or AttemptLimits(),
     )
     client = CallbackClient(reactor, outbound, USER_AGENT)
     try:

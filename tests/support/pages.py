@@ -14,15 +14,15 @@ from twisted.internet.task import Clock
 from reviewsd.http1.responses import Responses
 from reviewsd.pages.site import PageSettings
 from reviewsd.publish.job import Outcome
-from reviewsd.server.server import Limits, PublicServer
+from reviewsd.server.server import ConnectionLimits, PublicServer
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.web.answerers import answerers
-from reviewsd.web.dispatch import Dispatcher, fast_lane
+from reviewsd.web.dispatch import Dispatcher, quick_lookup
 from reviewsd.web.klein_site import PublicSite
 from reviewsd.web.pages import PageReads
 from reviewsd.web.reads import Reads
 from tests.support.connections import BASE_URL, Line, ask
-from tests.support.publishing import House
+from tests.support.publishing import Directories
 from tests.support.raw import ReceivedResponse, responses
 from tests.support.workload import workload
 
@@ -42,22 +42,22 @@ class Place:
     def __init__(
         self, place: Path, *, fast: bool = True, settings: PageSettings | None = None
     ) -> None:
-        self.house = House(place)
+        self.directories = Directories(place)
         self.templates = place / "templates"
         self.templates.mkdir()
-        order = self.house.order
+        order = self.directories.order
         pages = dataclasses.replace(order.settings, pages=settings or PageSettings())
-        self.house.order = msgspec.structs.replace(
+        self.directories.order = msgspec.structs.replace(
             order, settings=pages, templates_dir=str(self.templates)
         )
-        self.snapshots = Snapshots(self.house.snapshots)
+        self.snapshots = Snapshots(self.directories.snapshots)
         replies = Responses(BASE_URL, "public", lambda: 0.0)
         reads = Reads(self.snapshots, replies, workload(Clock()))
         answers = answerers(reads, pages=PageReads(reads))
         site = PublicSite(reads, answers).resource()
-        lane = fast_lane(reads, answers) if fast else None
+        lane = quick_lookup(reads, answers) if fast else None
         respond = Dispatcher(site, replies, lane).respond
-        self._server = PublicServer(respond, replies, Clock(), Limits(requests=1_000_000))
+        self._server = PublicServer(respond, replies, Clock(), ConnectionLimits(requests=1_000_000))
 
     def publish(
         self,
@@ -67,14 +67,14 @@ class Place:
     ) -> Outcome:
         """Publish a business."""
         content = {"business": business or {"name": "Acme"}, "reviews": reviews}
-        (self.house.data / "reviews.json").write_text(json.dumps(content))
+        (self.directories.data / "reviews.json").write_text(json.dumps(content))
         if insights is not None:
-            (self.house.data / "insights.json").write_text(json.dumps(insights))
+            (self.directories.data / "insights.json").write_text(json.dumps(insights))
         return self.again()
 
     def again(self) -> Outcome:
         """Publish what the files say now."""
-        outcome = self.house.publish()
+        outcome = self.directories.publish()
         self.snapshots.refresh()
         return outcome
 

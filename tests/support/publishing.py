@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
-from reviewsd.publish.job import Job, Line, Outcome, PublicationOrder
+from reviewsd.publish.job import Job, JobMessage, Outcome, PublicationOrder
 from reviewsd.publish.publication import publish
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.layout import BuildInfo, Manifest, open_manifest, open_seen
@@ -22,10 +22,10 @@ from tests.support.columns import SETTINGS, Review
 NOW = 1_760_000_000.5
 
 ROOT = Path(__file__).parents[2]
-_line: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
+_line: msgspec.json.Decoder[JobMessage] = msgspec.json.Decoder(JobMessage)
 
 
-class House:
+class Directories:
     """Both directories, and what is to be published from one into the other."""
 
     def __init__(self, place: Path) -> None:
@@ -89,8 +89,8 @@ class House:
         manifest = self.manifest()
         assert {"current", self.current.readlink().name} == names_in(self.snapshots)
         origin = manifest.insights_origin
-        labels = {layout.LABELS} if origin and origin.made and not origin.fault else set()
-        assert {*manifest.files, layout.MANIFEST, layout.SEEN, *labels} == names_in(self.current)
+        kept = {layout.BLOCKS} if origin and origin.made and not origin.fault else set()
+        assert {*manifest.files, layout.MANIFEST, layout.SEEN, *kept} == names_in(self.current)
 
 
 @contextlib.contextmanager
@@ -113,7 +113,7 @@ def start() -> "subprocess.Popen[bytes]":
     return subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe)
 
 
-def run(job: Job, most_bytes: int = resource.RLIM_INFINITY) -> tuple[int, list[Line], str]:
+def run(job: Job, most_bytes: int = resource.RLIM_INFINITY) -> tuple[int, list[JobMessage], str]:
     """Exit status, lines on stdout, and what it said on stderr."""
     with start() as process:
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (most_bytes, most_bytes))

@@ -9,7 +9,7 @@ from reviewsd.domain.dataset import load
 from reviewsd.domain.reviews import Review
 from reviewsd.pages.site import PageSettings, Site
 from reviewsd.publish import site as sites
-from reviewsd.publish.site import Tally
+from reviewsd.publish.site import StatisticsCounter
 
 BASE_URL = "https://reviews.example.com"
 
@@ -40,14 +40,14 @@ def site(
     dataset = load(
         json.dumps(content).encode(), None if insights is None else json.dumps(insights).encode()
     )
-    tally = Tally()
+    counters = StatisticsCounter()
     for record in dataset.records:
-        tally.add(msgspec.json.decode(record.raw, type=Review))
+        counters.add(msgspec.json.decode(record.raw, type=Review))
     return sites.make(
         dataset,
         base_url,
         PageSettings(),
-        tally.statistics(),
+        counters.statistics(),
         {},
         absent=absent,
     )

@@ -9,7 +9,7 @@ from twisted.internet import reactor
 from twisted.internet.interfaces import IReactorFromThreads
 
 from reviewsd.store.sqlite import Database
-from reviewsd.store.transactions import Cursor
+from reviewsd.store.transactions import SqlCursor
 
 threads = cast("IReactorFromThreads", reactor)
 
@@ -30,11 +30,11 @@ async def rows(database: Database, sql: str) -> list[tuple[Any, ...]]:
     return await database.run(lambda cursor: cursor.execute(sql).fetchall())
 
 
-def blocking(*values: str) -> Callable[[Cursor], None]:
+def blocking(*values: str) -> Callable[[SqlCursor], None]:
     """A transaction that writes the simplest rows there are."""
     rows = [(value,) for value in values]
 
-    def work(cursor: Cursor) -> None:
+    def work(cursor: SqlCursor) -> None:
         cursor.executemany("INSERT INTO block (value, created_at) VALUES (?, 0)", rows)
 
     return work

@@ -13,7 +13,7 @@ from reviewsd.mcp.toolbox import Toolbox
 from reviewsd.mcp.tools import TOOLS
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.daemon import DEMO
-from tests.support.publishing import House
+from tests.support.publishing import Directories
 
 _VALIDATORS = {
     tool.name: jsonschema.Draft202012Validator(
@@ -27,17 +27,17 @@ Data = Any
 """What JSON has decoded."""
 
 
-def demo_snapshot(house: House, *, insights: bool = True) -> Snapshot:
+def demo_snapshot(directories: Directories, *, insights: bool = True) -> Snapshot:
     """The sample business, with its insights or without."""
     for name in ("reviews.json", *(["insights.json"] if insights else [])):
-        (house.data / name).write_bytes((DEMO / name).read_bytes())
-    return published(house)
+        (directories.data / name).write_bytes((DEMO / name).read_bytes())
+    return published(directories)
 
 
-def published(house: House) -> Snapshot:
+def published(directories: Directories) -> Snapshot:
     """What the data directory holds."""
-    house.publish()
-    return Snapshot(house.current.resolve())
+    directories.publish()
+    return Snapshot(directories.current.resolve())
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from reviewsd.workers.messages import (
     Alive,
     Begin,
     Command,
-    Count,
+    CountRequest,
     CountsReport,
     Drain,
     Ping,
@@ -73,7 +73,7 @@ def answer(end: socket.socket, order: Command) -> None:
             told = Ready()
         case SessionsEnded():
             told = Ack(order.number)
-        case Count():
+        case CountRequest():
             told = CountsReport(order.number, {"fingers": 10, "waves_total": 0.5})
         case _:
             return

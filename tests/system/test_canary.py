@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from reviewsd.monitoring.events import TYPES
+from tests.support.conversation import PATH, QUERY, SECRET, Conversation, replies
 from tests.support.daemon import Daemon, until
-from tests.support.life import PATH, QUERY, SECRET, Life, replies
 from tests.support.subscriber import Subscriber, settings
 
 NAMES = "ts level event type topic version callback_host subscription_id client path traceback"
@@ -25,19 +25,19 @@ Seen = dict[str, str]
 """What there is to see, by where."""
 
 
-def sing(place: Path, workers: int, form: str) -> tuple[Life, Seen]:
+def sing(place: Path, workers: int, form: str) -> tuple[Conversation, Seen]:
     """Live, listening, and gather all there is to see."""
     seen: Seen = {}
     with Subscriber(place, reply=replies) as subscriber:
         daemon = Daemon(
             place, f"workers: {workers}\n{settings(subscriber.ca_file)}", ("--log-format", form)
         )
-        life = Life(daemon, subscriber)
+        conversation = Conversation(daemon, subscriber)
         with daemon:
             events = daemon.directory / "events"
             with events.open("wb") as file, listening(daemon, file.fileno()) as listener:
                 until(lambda: b"listening" in events.read_bytes(), "the first line")
-                life.live()
+                conversation.live()
                 until(lambda: b'"drop"' in events.read_bytes(), "the removal")
                 listener.send_signal(signal.SIGINT)
                 assert 130 == listener.wait(10)
@@ -50,10 +50,10 @@ def sing(place: Path, workers: int, form: str) -> tuple[Life, Seen]:
             seen["the backup, but for callbacks"] = backup.read_bytes().decode("latin-1")
             seen["subs show"] = daemon.ctl("subs", "show", "1").stdout
             assert 0 == daemon.stop()
-        for number, answer in enumerate(life.answers):
+        for number, answer in enumerate(conversation.answers):
             seen[f"answer {number}"] = answer.decode()
         seen["log"] = daemon.log.read_text()
-    return life, seen
+    return conversation, seen
 
 
 def listening(daemon: Daemon, output: int) -> "subprocess.Popen[bytes]":
@@ -68,9 +68,9 @@ def listening(daemon: Daemon, output: int) -> "subprocess.Popen[bytes]":
 
 @pytest.mark.parametrize(("form", "workers"), [("text", 1), ("json", 1), ("json", 2)])
 def test_no_canary_is_heard(tmp_path: Path, form: str, workers: int) -> None:
-    life, seen = sing(tmp_path, workers, form)
+    conversation, seen = sing(tmp_path, workers, form)
     for where, text in seen.items():
-        for what, canary in life.canaries.items():
+        for what, canary in conversation.canaries.items():
             shown = where in {"subs show", "the backup, but for callbacks"}
             if shown and canary in {PATH, QUERY}:
                 assert canary in text  # otherwise this test would hear nothing

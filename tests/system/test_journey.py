@@ -24,7 +24,7 @@ EXPORT = Path(__file__).parents[1] / "unit" / "cli" / "importing" / "samples" / 
 TOPIC = "/reviews.json"
 
 
-class Shop:
+class Site:
     """The directory that ``reviewsctl init`` made, and what is done in it."""
 
     def __init__(self, place: Path) -> None:
@@ -106,72 +106,72 @@ def zipped(target: Path) -> Path:
 
 
 def test_the_first_day_of_an_operator(tmp_path: Path) -> None:
-    shop = Shop(tmp_path / "shop")
-    said = shop.ctl(
+    site = Site(tmp_path / "shop")
+    said = site.ctl(
         "init", "shop", "--name", "Acme", "--base-url", "http://localhost:8080", place=tmp_path
     )
     assert "reviewsctl import EXPORT --replace" in said
-    config = shop.place / "reviewsd.yaml"
+    config = site.place / "reviewsd.yaml"
 
     export = str(zipped(tmp_path / "takeout.zip"))
-    assert "would" in shop.ctl("import", export, "--replace", "--dry-run")
-    assert "imported 7 new" in shop.ctl("import", export, "--replace")
-    assert "7 unchanged" in shop.ctl("import", export)
-    assert "all is well" in shop.ctl("check")
+    assert "would" in site.ctl("import", export, "--replace", "--dry-run")
+    assert "imported 7 new" in site.ctl("import", export, "--replace")
+    assert "7 unchanged" in site.ctl("import", export)
+    assert "all is well" in site.ctl("check")
 
     with Subscriber(tmp_path) as subscriber:
         # what a machine without a public address needs, and a port of its own
         text = config.read_text().replace("allow_networks: []", 'allow_networks: ["127.0.0.0/8"]')
         text = text.replace("ca_file: null", f"ca_file: {subscriber.ca_file}")
         config.write_text(re.sub(r"tcp:8080\b", "tcp:0", text))
-        assert "tcp:0" in shop.ctl("config", "show", "--origin")
-        with shop.running():
-            day(shop, subscriber, tmp_path)
-        restored(shop, tmp_path)
+        assert "tcp:0" in site.ctl("config", "show", "--origin")
+        with site.running():
+            day(site, subscriber, tmp_path)
+        restored(site, tmp_path)
 
 
-def day(shop: Shop, subscriber: Subscriber, tmp_path: Path) -> None:
+def day(site: Site, subscriber: Subscriber, tmp_path: Path) -> None:
     """Serve, subscribe, break, mend, back up."""
-    assert 7 == len(json.loads(shop.get(TOPIC))["reviews"])
+    assert 7 == len(json.loads(site.get(TOPIC))["reviews"])
     wanted = [
         ("hub.mode", "subscribe"),
         ("hub.topic", f"http://localhost:8080{TOPIC}"),
         ("hub.callback", subscriber.url()),
         ("hub.secret", "open sesame"),
     ]
-    assert 202 == shop.subscribe(wanted)
-    until(lambda: "active" in shop.daemon("subs", "list"), "the subscription")
-    assert "ok" in shop.daemon("status")
+    assert 202 == site.subscribe(wanted)
+    until(lambda: "active" in site.daemon("subs", "list"), "the subscription")
+    assert "ok" in site.daemon("status")
 
-    data = shop.place / "data" / "reviews.json"
+    data = site.place / "data" / "reviews.json"
     good = data.read_bytes()
     data.write_bytes(
         good.replace(b'"rating": 5', b'"rating": 7').replace(b'"rating":5', b'"rating":7')
     )
-    assert "expected 1..5, got 7" in shop.ctl("check", code=5)
-    assert "expected 1..5, got 7" in shop.daemon("reload", code=1)
-    assert "degraded" in shop.daemon("status")
-    assert 7 == len(json.loads(shop.get(TOPIC))["reviews"])
-    assert "reviewsd_data_last_reload_successful 0.0" in shop.daemon("metrics")
+    assert "expected 1..5, got 7" in site.ctl("check", code=5)
+    assert "expected 1..5, got 7" in site.daemon("reload", code=1)
+    assert "degraded" in site.daemon("status")
+    assert 7 == len(json.loads(site.get(TOPIC))["reviews"])
+    assert "reviewsd_data_last_reload_successful 0.0" in site.daemon("metrics")
 
     data.write_bytes(good.replace(b"Acme", b"Acme & Daughters"))
-    assert "degraded" not in shop.daemon("reload") + shop.daemon("status")
+    assert "degraded" not in site.daemon("reload") + site.daemon("status")
     heard = subscriber.until_deliveries(1)
     assert heard.field("X-Hub-Signature") is not None
-    assert b"Acme & Daughters" in shop.get(TOPIC)
+    assert b"Acme & Daughters" in site.get(TOPIC)
     # the delivery is known to the hub a moment after the subscriber has answered it
-    until(lambda: "1 of 1" in shop.daemon("push"), "a push")
-    assert "1 subscription" in shop.daemon("backup", str(tmp_path / "state.sqlite"))
+    until(lambda: "1 of 1" in site.daemon("push"), "a push")
+    assert "1 subscription" in site.daemon("backup", str(tmp_path / "state.sqlite"))
 
 
-def restored(shop: Shop, tmp_path: Path) -> None:
+def restored(site: Site, tmp_path: Path) -> None:
     """On another disk: the backup, the keys, the data."""
-    state = shop.place / "state"
-    aside = state.rename(shop.place / "lost")
+    state = site.place / "state"
+    aside = state.rename(site.place / "lost")
     state.mkdir(mode=0o700)
     shutil.copyfile(tmp_path / "state.sqlite", state / "state.sqlite")
     for key in ("secret.key", "mcp.key"):
         shutil.copyfile(aside / key, state / key)
-    with shop.running():
-        until(lambda: "active" in shop.daemon("subs", "list"), "the subscription")
-        assert "Acme & Daughters" in shop.get(TOPIC).decode()
+    with site.running():
+        until(lambda: "active" in site.daemon("subs", "list"), "the subscription")
+        assert "Acme & Daughters" in site.get(TOPIC).decode()

@@ -52,9 +52,9 @@ def test_an_imported_folder_is_served_with_insights(tmp_path: Path) -> None:
     assert ["reviews.json"] == [each.name for each in data.iterdir()]
     with Daemon(tmp_path) as daemon:
         insights = daemon.get("/insights.json").json()
-        assert ("lexicon-1", 5) == (insights["model"], insights["review_count"])
+        assert ("lexicon-2", 5) == (insights["model"], insights["review_count"])
         assert daemon.get("/reviews.json").json()["updated_at"] == insights["generated_at"]
-        assert "insights   made from 5 reviews (lexicon-1)\n" in daemon.ctl("status").stdout
+        assert "insights   made from 5 reviews (lexicon-2)\n" in daemon.ctl("status").stdout
         summary = called(daemon, "get_summary")
         assert "5 reviews" in summary["summary"]
         pricing = next(each for each in summary["aspects"] if each["id"] == "pricing")

@@ -3,21 +3,20 @@
 The files are used as they are shipped; only ports, certificates and names of files are replaced.
 """
 
-import http.client
 import json
 import os
 import shutil
 import socket
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from reviewsd.http1 import urls
 from tests.support.authority import authority, client_context
-from tests.support.daemon import BASE_URL, Answer, Daemon, until
+from tests.support.daemon import BASE_URL, Daemon, until
+from tests.support.public_site import PublicSite
 
 PROXIES = Path(__file__).parents[2] / "docs" / "proxies"
 NAME = BASE_URL.partition("//")[2]
@@ -94,43 +93,10 @@ def haproxy(place: Path, listen: int, daemon: int) -> list[str]:
     return ["haproxy", "-db", "-f", str(place / "haproxy.cfg")]
 
 
-class Proxy:
-    """A proxy that runs, and requests to it by the public name."""
-
-    def __init__(self, port: int) -> None:
-        self._port = port
-
-    def request(
-        self,
-        method: str,
-        path: str,
-        headers: Mapping[str, str] | None = None,
-        body: bytes | None = None,
-        client: str = "127.0.0.2",
-    ) -> Answer:
-        """One request from an address of this machine."""
-        connection = http.client.HTTPConnection(NAME, timeout=60)
-        plain = socket.create_connection(
-            ("127.0.0.1", self._port), timeout=20, source_address=(client, 0)
-        )
-        connection.sock = client_context().wrap_socket(plain, server_hostname=NAME)
-        try:
-            connection.request(method, path, body, dict(headers or {}))
-            response = connection.getresponse()
-            return Answer(response.status, response.headers, response.read())
-        finally:
-            connection.close()
-
-    def serves(self) -> bool:
-        with suppress(OSError):
-            return self.request("GET", urls.HEALTH).status == 200
-        return False
-
-
 @pytest.fixture(scope="module", params=[nginx, caddy, haproxy], ids=lambda each: each.__name__)
 def proxy(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Proxy]:
+) -> Iterator[PublicSite]:
     configure: Callable[[Path, int, int], list[str]] = request.param
     name = configure.__name__
     if shutil.which(name) is None:
@@ -150,7 +116,7 @@ def proxy(
                 stderr=output,
             )
         try:
-            running = Proxy(port)
+            running = PublicSite(NAME, port, client_context())
             until(lambda: running.serves() or process.poll() is not None, f"{name} that serves")
             assert process.poll() is None, log.read_text()
             yield running
@@ -160,7 +126,7 @@ def proxy(
             process.wait(10)
 
 
-def test_reads_come_through_as_they_are(proxy: Proxy) -> None:
+def test_reads_come_through_as_they_are(proxy: PublicSite) -> None:
     answer = proxy.request("GET", urls.JSON_FEED)
     assert 200 == answer.status
     assert f"{BASE_URL}{urls.JSON_FEED}" == answer.json()["feed_url"]
@@ -173,7 +139,7 @@ def test_reads_come_through_as_they_are(proxy: Proxy) -> None:
     assert (400, ["rating"]) == (refused.status, refused.json()["issues"][0]["path"])
 
 
-def test_agents_come_through(proxy: Proxy) -> None:
+def test_agents_come_through(proxy: PublicSite) -> None:
     opened = proxy.request("POST", urls.MCP, JSON, json.dumps(INITIALIZE).encode())
     session = {**JSON, "Mcp-Session-Id": opened.headers["Mcp-Session-Id"]}
     call = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
@@ -184,7 +150,7 @@ def test_agents_come_through(proxy: Proxy) -> None:
     assert 404 == proxy.request("POST", urls.MCP, session, json.dumps(call).encode()).status
 
 
-def test_subscribers_come_through_and_each_client_has_its_own_limit(proxy: Proxy) -> None:
+def test_subscribers_come_through_and_each_client_has_its_own_limit(proxy: PublicSite) -> None:
     """What a client writes into X-Forwarded-For itself gives it no other limit."""
     form = b"hub.mode=subscribe&hub.topic=/feed.xml&hub.callback=http://subscriber.example/"
     for client in ("127.0.0.3", "127.0.0.4"):
@@ -198,7 +164,7 @@ def test_subscribers_come_through_and_each_client_has_its_own_limit(proxy: Proxy
         assert b"hub.callback: the callback must begin with https://\n" == answers[0].body
 
 
-def test_another_name_is_not_served(proxy: Proxy) -> None:
+def test_another_name_is_not_served(proxy: PublicSite) -> None:
     """Host reaches the daemon, which refuses names that it does not know; Caddy answers itself."""
     answer = proxy.request("GET", urls.REVIEWS, {"Host": "other.example.com"})
     assert 421 == answer.status or b"" == answer.body

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.conversation import Conversation, replies
 from tests.support.daemon import Daemon, until
-from tests.support.life import Life, replies
 from tests.support.subscriber import Subscriber, settings
 from tests.system.crash.tracing import STRACE, obstacle
 
@@ -77,7 +77,7 @@ def test_every_call_is_let_through(tmp_path: Path) -> None:
         daemon.launch([STRACE, "-D", "-f", "-c", "-o", str(summary)])
         try:
             daemon.wait_ready()
-            Life(daemon, subscriber).live()
+            Conversation(daemon, subscriber).live()
             for order in (["backup", str(tmp_path / "copy")], ["reload"], ["metrics"]):
                 assert 0 == daemon.ctl(*order).returncode
             assert 0 == daemon.stop()

@@ -12,7 +12,7 @@ from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.terminal.output import EXIT_FAILED, EXIT_INTERRUPTED, complain, json_line
 
 if TYPE_CHECKING:
-    from reviewsctl.daemon.messages import BackupContents
+    from reviewsd.api.status import BackupContents
 
 EPILOG = """\b
     Examples:
@@ -54,14 +54,20 @@ def backup(
         complain("error", members, as_json=as_json)
         raise typer.Exit(EXIT_FAILED) from fault
     if as_json:
-        typer.echo(json_line({"file": str(file), **answer.members()}))
+        typer.echo(json_line({"file": str(file), **_members(answer)}))
     elif not quiet:
         from reviewsctl.terminal.escaping import printable_lines  # see main
 
-        typer.echo(printable_lines(_told(file, answer)))
+        typer.echo(printable_lines(_described(file, answer)))
 
 
-def _told(file: Path, contents: "BackupContents") -> str:
+def _members(contents: "BackupContents") -> dict[str, object]:
+    from msgspec.structs import asdict  # see main
+
+    return {name: value for name, value in asdict(contents).items() if name != "schema"}
+
+
+def _described(file: Path, contents: "BackupContents") -> str:
     from reviewsctl.terminal.words import counted  # see main
 
     parts = (

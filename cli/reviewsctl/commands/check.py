@@ -11,7 +11,7 @@ from reviewsctl.terminal.output import EXIT_FOUND, failing, telling
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reviewsctl.daemon.reports import Facts, Report
+    from reviewsd.api.files import CheckReport, Facts
 
 EPILOG: Final = """\b
     Examples:
@@ -50,7 +50,7 @@ def check(
         raise typer.Exit(EXIT_FOUND)
 
 
-def _said(report: "Report", *, strict: bool) -> "Iterator[str]":
+def _said(report: "CheckReport", *, strict: bool) -> "Iterator[str]":
     from reviewsctl.terminal.escaping import printable  # see main
 
     for problem in report.problems:
@@ -102,7 +102,7 @@ def _insights(facts: "Facts") -> str:
     return "made from the reviews; see: reviewsctl insights" if facts.made else "none"
 
 
-def _verdict(report: "Report") -> str:
+def _verdict(report: "CheckReport") -> str:
     counts = [
         f"{count:,} {noun}{'' if count == 1 else 's'}"
         for count, noun in ((report.problem_count, "problem"), (report.warning_count, "warning"))

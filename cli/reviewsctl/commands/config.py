@@ -9,7 +9,7 @@ from reviewsctl.daemon.session import Json
 from reviewsctl.terminal.output import failing
 
 if TYPE_CHECKING:
-    from reviewsctl.daemon.reports import Setting
+    from reviewsd.api.files import Setting
 
 app = typer.Typer(
     name="config",
@@ -58,9 +58,12 @@ def show(
     if as_json:
         typer.echo(answer.text)
         return
+    from reviewsctl.terminal.escaping import printable
+    from reviewsctl.terminal.flow import flow
+
     found = [each for each in answer.value.settings if defaults or each.origin != "default"]
     for each in found:
-        line = f"{each.key}: {_yaml(each.value)}"
+        line = printable(f"{each.key}: {flow(each.value)}")
         typer.echo(f"{line:<{_WIDTH}}  # {_origin(answer.value.file, each)}" if origin else line)
 
 
@@ -80,17 +83,6 @@ def schema() -> None:
     with failing(as_json=False):
         text = schema_text()
     typer.echo(text, nl=False)
-
-
-def _yaml(value: object) -> str:
-    """A value on one line, as the file would have it."""
-    import json  # see main
-
-    from reviewsctl.terminal.escaping import printable
-
-    plain = isinstance(value, str) and value and value.isascii() and " " not in value
-    # JSON is YAML; plain words need no quotes
-    return printable(str(value) if plain else json.dumps(value, ensure_ascii=False))
 
 
 def _origin(file: str, setting: "Setting") -> str:

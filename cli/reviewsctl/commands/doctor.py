@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reviewsctl.daemon.errors import DaemonError
-    from reviewsctl.daemon.messages import Status
-    from reviewsctl.daemon.reports import Report, Shown
     from reviewsctl.diagnosis.verdict import Diagnosis
+    from reviewsd.api.files import CheckReport, Shown
+    from reviewsd.api.status import Status
 
 _VERDICT, _INDENT = 6, 22  # columns of the verdict, and with the name of the test
 
@@ -68,7 +68,7 @@ def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iter
 
     now = time.time()
     shown = _settings(config)
-    socket = session.asked or _configured(shown) or session.socket
+    socket = session.given or _configured(shown) or session.socket
     answer = _status(socket)
     yield running.socket(answer, socket, own_version("reviewsd"))
     report = program.check(config, None, lambda _: None).value
@@ -136,7 +136,7 @@ def _settings(config: Path | None) -> "Shown | None":
         return None
 
 
-def _serves(answer: "Status | DaemonError", report: "Report") -> bool:
+def _serves(answer: "Status | DaemonError", report: "CheckReport") -> bool:
     """Whether a daemon answers and serves this very data."""
     data = getattr(answer, "data", None)
     return data is not None and data.dir == report.data_dir and data.state == "ok"

@@ -16,9 +16,9 @@ from reviewsctl.terminal import interruption
 from reviewsctl.terminal.output import EXIT_INTERRUPTED, complain, console, json_line
 
 if TYPE_CHECKING:
-    from reviewsctl.daemon.messages import Progress
     from reviewsctl.importing.order import Order, Outcome
     from reviewsctl.importing.readers.watching import Tell
+    from reviewsd.api.jobs import Step
 
 _ANSWER_SECONDS: Final = 2.0  # the daemon is only asked whether there is something to offer
 
@@ -208,6 +208,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
 
     columns = Columns(mapped=_mapped(mapped or []), date_format=date_format, source=source)
     zone = _zone(timezone)
+    now = datetime.datetime.now(datetime.UTC)
     try:
         order = Order(
             exports=exports,
@@ -219,13 +220,14 @@ def import_(  # noqa: PLR0913  # these are the command's options
                 verified=verified,
                 scale=Scale(best=scale, recommended=recommended),
                 columns=columns,
+                today=now.astimezone(zone).date(),
             ),
             location=location,
             name=name,
             replace=not merge,
             yes=yes,
             dry_run=dry_run,
-            now=datetime.datetime.now(datetime.UTC),
+            now=now,
         )
         with interruption.stoppable():
             outcome = _imported(order, quiet=quiet, as_json=as_json)
@@ -298,7 +300,7 @@ class _Display:
         self._stack = contextlib.ExitStack()
         self._tell: Tell | None = None
 
-    def tell(self, step: "Progress") -> None:
+    def tell(self, step: "Step") -> None:
         """Shows a step."""
         if self._tell is None:
             from reviewsctl.terminal import progress  # rich, see main
@@ -376,8 +378,8 @@ def _serves(session: Session, target: Path) -> bool:
         errors,  # 25 ms, see main
     )
 
-    asked = client.Client(session.socket, answer_seconds=_ANSWER_SECONDS)
+    given = client.Client(session.socket, answer_seconds=_ANSWER_SECONDS)
     try:
-        return Path(asked.status().value.data.dir).resolve() == target.parent
+        return Path(given.status().value.data.dir).resolve() == target.parent
     except errors.DaemonError:
         return False

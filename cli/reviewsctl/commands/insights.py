@@ -190,14 +190,14 @@ def insights(  # noqa: PLR0913  # these are the command's options
         if write:
             lines = iter([_write(config, data, replace=replace)])
         else:
-            text, lines = _asked(config, data, explain=explain, suggest=suggest, diff=diff)
+            text, lines = _printed(config, data, explain=explain, suggest=suggest, diff=diff)
             if as_json:
                 lines = iter([text])
     for line in lines:
         typer.echo(printable(line))
 
 
-def _asked(
+def _printed(
     config: Path | None, data: Path | None, *, explain: str, suggest: bool, diff: bool
 ) -> "tuple[str, Iterator[str]]":
     """What is asked for, as JSON and for people."""
@@ -206,8 +206,8 @@ def _asked(
     from reviewsctl.terminal.suggestions import suggested
 
     if explain:
-        told = program.explanation(config, data, explain)
-        return told.text, shown.explained(told.value)
+        explanation = program.explanation(config, data, explain)
+        return explanation.text, shown.explained(explanation.value)
     if suggest:
         candidates = program.suggested(config, data)
         return candidates.text, suggested(candidates.value.suggestions)
@@ -257,7 +257,7 @@ def _label(
         file = str(outcome.folder / FILE)
         typer.echo(json_line(command.document(outcome, bill) | {"file": file}))
         return
-    for line in (*command.told(outcome, bill, options.model), written):
+    for line in (*command.summary_lines(outcome, bill, options.model), written):
         typer.echo(printable(line))
 
 
@@ -292,7 +292,7 @@ def next_steps(reviews: Path) -> "Iterator[str]":
     data = None if config is None else places.data_dir(config, os.environ)
     if data is None or data.resolve() != reviews.parent:
         yield f"next: reviewsctl check --data {named}"
-    elif places.admin_socket(os.environ).exists():
+    elif os.path.lexists(places.admin_socket(os.environ)):  # False where we may not look
         yield "next: reviewsctl check, then reviewsctl reload (a running daemon notices by itself)"
     elif config == places.SYSTEM:
         yield "next: reviewsctl check, then sudo reviewsctl service install"

@@ -10,7 +10,7 @@ from reviewsctl.daemon.session import own_version
 from reviewsctl.terminal.output import EXIT_FAILED, complain, failing
 
 if TYPE_CHECKING:
-    from reviewsctl.daemon.reports import Facts
+    from reviewsd.api.files import Facts
 
 SCHEMA: Final = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 

@@ -14,7 +14,7 @@ from reviewsctl.daemon.session import Json, Session
 from reviewsctl.terminal.output import failing, json_line
 
 if TYPE_CHECKING:
-    from reviewsctl.daemon.reports import Shown
+    from reviewsd.api.files import Shown
 
 EPILOG: Final = """\b
     Examples:
@@ -70,8 +70,8 @@ def _paths(shown: "Shown", session: Session) -> Iterator[tuple[str, Path]]:
         if shown.value(key) is not None:
             yield name, Path(shown.text(key))
     yield "admin socket", Path(shown.text("admin_socket"))
-    if session.asked is not None and session.asked.absolute() != Path(shown.text("admin_socket")):
-        yield "asked socket", session.asked.absolute()
+    if session.given is not None and session.given.absolute() != Path(shown.text("admin_socket")):
+        yield "asked socket", session.given.absolute()
     for unit in ("reviewsd.service", "reviewsd.socket", "reviewsd-admin.socket"):
         yield "unit", Path("/etc/systemd/system") / unit
     yield "python", Path(sys.executable)

@@ -36,8 +36,8 @@ _PAGER_HELP: Final = "Never show long lists through $PAGER."
 _SOCKET, _NO_PAGER = "reviewsctl.socket", "reviewsctl.no_pager"  # in the context's meta
 
 
-def _version(context: typer.Context, _: object, asked: bool) -> None:  # noqa: FBT001  Typer's way
-    if asked and not context.resilient_parsing:
+def _version(context: typer.Context, _: object, given: bool) -> None:  # noqa: FBT001  Typer's way
+    if given and not context.resilient_parsing:
         typer.echo(f"reviewsctl {own_version('reviewsd') or 'of a tree that is not installed'}")
         raise typer.Exit
 
@@ -139,8 +139,8 @@ class Root(TyperGroup):
 
 def session(context: typer.Context) -> Session:
     """What the options say, wherever they stand."""
-    asked = context.meta.get(_SOCKET)
-    return Session(None if asked is None else Path(asked), pager=not context.meta.get(_NO_PAGER))
+    given = context.meta.get(_SOCKET)
+    return Session(None if given is None else Path(given), pager=not context.meta.get(_NO_PAGER))
 
 
 def _imported(name: str) -> Any:  # noqa: ANN401  a command of Typer's, which it does not export

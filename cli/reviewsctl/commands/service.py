@@ -193,10 +193,10 @@ def _refuse_what_others_can_change(wanted: "Wanted") -> None:
     files = (*programs.files, *wanted.files)
     found = list(islice(faults(files, programs.trees, {0, installer}), _MOST))
     if found:
-        told = "\n".join(f"  {fault.path}: {fault.reason}" for fault in found)
+        listed = "\n".join(f"  {fault.path}: {fault.reason}" for fault in found)
         mending = "\n".join(f"  {fault.remedy}" for fault in found)
         _refuse(
-            f"others than root can change what the service runs or reads\n{told}",
+            f"others than root can change what the service runs or reads\n{listed}",
             f"Mend it, or install the program where only root can write:\n{mending}",
         )
     if installer != 0 and any(faults(programs.files, (), {0})):

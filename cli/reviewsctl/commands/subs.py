@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reviewsctl.daemon.client import Client
-    from reviewsctl.daemon.messages import Subscription
     from reviewsctl.daemon.transport import Answer
+    from reviewsd.api.hub import Listing
 
 _ID: Final = re.compile("p?[0-9]+")
 
@@ -211,7 +211,7 @@ def push(
         push_to(daemon, {"id": identifiers}, wait=wait, quiet=quiet, as_json=as_json)
 
 
-def _lines(pages: "Iterator[list[Answer[Subscription]]]", *, filtered: bool) -> "Iterator[str]":
+def _lines(pages: "Iterator[list[Answer[Listing]]]", *, filtered: bool) -> "Iterator[str]":
     from reviewsctl.terminal import (
         columns,
         paging,
@@ -230,7 +230,7 @@ def _lines(pages: "Iterator[list[Answer[Subscription]]]", *, filtered: bool) -> 
         yield "no such subscription" if filtered else "there are no subscriptions"
 
 
-def _found(daemon: "Client", which: str) -> "list[Answer[Subscription]]":
+def _found(daemon: "Client", which: str) -> "list[Answer[Listing]]":
     if _ID.fullmatch(which):
         return [daemon.subscription(which)]
     found = [answer for page in daemon.subscriptions(callback=which) for answer in page]
@@ -245,14 +245,14 @@ def _found(daemon: "Client", which: str) -> "list[Answer[Subscription]]":
     return found
 
 
-def _verified(found: "list[Answer[Subscription]]") -> list[str]:
+def _verified(found: "list[Answer[Listing]]") -> list[str]:
     """Whom a push to a callback can reach; if that is nobody, the daemon says why."""
     identifiers = [answer.value.id for answer in found]
     verified = [answer.value.id for answer in found if answer.value.verified_at is not None]
     return verified or identifiers
 
 
-def _print(answers: "list[Answer[Subscription]]") -> None:
+def _print(answers: "list[Answer[Listing]]") -> None:
     for answer in answers:
         typer.echo(answer.text)
 

@@ -1,9 +1,14 @@
 """``reviewsctl tail``: events as they happen (interfaces.md 1.1)."""
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from reviewsctl.daemon.session import Json, Session
 from reviewsctl.terminal.output import EXIT_INTERRUPTED
+
+if TYPE_CHECKING:
+    from reviewsd.api.jobs import Happening
 
 EPILOG = """\b
     Examples:
@@ -25,6 +30,18 @@ def tail(ctx: typer.Context, *, as_json: Json = False) -> None:
     try:
         with session.daemon(as_json=as_json) as daemon:
             for event in daemon.events():
-                typer.echo(event.text if as_json else event.value.line())
+                typer.echo(event.text if as_json else _line(event.value))
     except KeyboardInterrupt:
         raise typer.Exit(EXIT_INTERRUPTED) from None
+
+
+def _line(event: "Happening") -> str:
+    from reviewsctl.terminal.escaping import printable  # see main
+
+    match event.type:
+        case "listening":
+            return "waiting for events; Ctrl-C ends"
+        case "lost":
+            return f"{event.lost:,} event{' was' if event.lost == 1 else 's were'} too many to show"
+        case _:
+            return f"{printable(event.ts)}  {printable(event.type):<9}  {printable(event.event)}"

@@ -9,23 +9,13 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlencode
 
+from msgspec import Raw
+
 from reviewsctl.daemon.errors import UnexpectedAnswer, Unreachable
-from reviewsctl.daemon.messages import (
-    BackupContents,
-    Blocked,
-    Blocks,
-    Event,
-    Happening,
-    Hub,
-    Page,
-    Ping,
-    Progress,
-    PushResult,
-    ReloadResult,
-    Status,
-    Subscription,
-)
 from reviewsctl.daemon.transport import Answer, Peer, Transport, decode
+from reviewsd.api.hub import Blocked, BlockList, HubStatus, Listing, ListingPage
+from reviewsd.api.jobs import Happening, JobLine, PushResult, ReloadResult, Step
+from reviewsd.api.status import BackupContents, Ping, Status
 
 ANSWER_SECONDS = 10.0  # most is answered from memory, the rest by one query
 SILENCE_SECONDS = 600.0  # between two lines of a job; one stage over a million reviews is silent
@@ -87,9 +77,9 @@ class Client:
 
     def reload_later(self) -> str:
         """Asks for a reload without waiting for it; returns the daemon's document."""
-        return decode(self._ask("POST", "/v1/reload", wait="false"), Event).text
+        return decode(self._ask("POST", "/v1/reload", wait="false"), JobLine).text
 
-    def reload(self, step: Callable[[Answer[Progress]], None]) -> Answer[ReloadResult]:
+    def reload(self, step: Callable[[Answer[Step]], None]) -> Answer[ReloadResult]:
         """Reloads the data and waits for the outcome.
 
         Giving up the wait does not stop the daemon (A3).
@@ -101,7 +91,7 @@ class Client:
 
     def subscriptions(
         self, *, topic: str = "", state: str = "", callback: str = "", limit: int | None = None
-    ) -> Iterator[list[Answer[Subscription]]]:
+    ) -> Iterator[list[Answer[Listing]]]:
         """The subscriptions, a page at a time; an empty filter lets all through.
 
         Args:
@@ -115,16 +105,17 @@ class Client:
             at_most = PAGE if limit is None else min(PAGE, limit)
             filters = {"topic": topic, "state": state, "callback": callback, "after": after}
             page = decode(
-                self._ask("GET", "/v1/subscriptions", limit=str(at_most), **filters), Page
+                self._ask("GET", "/v1/subscriptions", limit=str(at_most), **filters),
+                ListingPage[Raw],
             )
-            found = [decode(bytes(each), Subscription) for each in page.value.subscriptions]
+            found = [decode(bytes(each), Listing) for each in page.value.subscriptions]
             yield found
             after = page.value.next
             limit = None if limit is None else limit - len(found)
 
-    def subscription(self, identifier: str) -> Answer[Subscription]:
+    def subscription(self, identifier: str) -> Answer[Listing]:
         """One subscription, or a request for one that is not confirmed yet."""
-        return decode(self._ask("GET", f"/v1/subscriptions/{identifier}"), Subscription)
+        return decode(self._ask("GET", f"/v1/subscriptions/{identifier}"), Listing)
 
     def remove(self, identifier: str, reason: str) -> None:
         """Ends a subscription, or a request for one."""
@@ -133,12 +124,12 @@ class Client:
     def push_later(self, whom: Mapping[str, str | Sequence[str]]) -> str:
         """Asks for a push without waiting for it; returns the daemon's document."""
         target = _target("/v1/push", **whom, wait="false")
-        return decode(self._whole("POST", target), Event).text
+        return decode(self._whole("POST", target), JobLine).text
 
     def push(
         self,
         whom: Mapping[str, str | Sequence[str]],
-        step: Callable[[Answer[Progress]], None],
+        step: Callable[[Answer[Step]], None],
     ) -> Answer[PushResult]:
         """Delivers the current content now and waits until each has had its attempt.
 
@@ -151,9 +142,9 @@ class Client:
         target = _target("/v1/push", **whom)
         return self._job(target, PushResult, step, "How it ended: reviewsctl hub status")
 
-    def hub(self) -> Answer[Hub]:
+    def hub(self) -> Answer[HubStatus]:
         """How the hub and its topics are."""
-        return decode(self._ask("GET", "/v1/hub"), Hub)
+        return decode(self._ask("GET", "/v1/hub"), HubStatus)
 
     def pause(self) -> None:
         """Has the hub send nothing until ``resume``."""
@@ -163,9 +154,9 @@ class Client:
         """Has the hub send again."""
         self._ask("POST", "/v1/hub/resume")
 
-    def blocks(self) -> Answer[Blocks]:
+    def blocks(self) -> Answer[BlockList]:
         """What the hub has nothing to do with."""
-        return decode(self._ask("GET", "/v1/blocks"), Blocks)
+        return decode(self._ask("GET", "/v1/blocks"), BlockList)
 
     def block(self, value: str, note: str, *, dry_run: bool) -> Answer[Blocked]:
         """Ends all that a host or network has here, and refuses it from then on."""
@@ -185,12 +176,12 @@ class Client:
         return self._transport.whole(method, target, self._answer_seconds)
 
     def _job(
-        self, target: str, kind: type[_T], step: Callable[[Answer[Progress]], None], remedy: str
+        self, target: str, kind: type[_T], step: Callable[[Answer[Step]], None], remedy: str
     ) -> Answer[_T]:
         for line in self._transport.lines("POST", target, self._silence_seconds):
-            match decode(line, Event).value.type:
+            match decode(line, JobLine).value.type:
                 case "progress":
-                    step(decode(line, Progress))
+                    step(decode(line, Step))
                 case "result":
                     return decode(line, kind)
                 case _:  # an event of a newer daemon

@@ -2,8 +2,16 @@
 
 from http import HTTPStatus
 
-from reviewsctl.daemon.messages import Problem
+import msgspec
+
 from reviewsctl.terminal.escaping import printable
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """An RFC 9457 body; every member is optional there (3.1)."""
+
+    title: str = ""
+    detail: str = ""
 
 
 class DaemonError(Exception):

@@ -27,7 +27,8 @@ def admin_socket(
         return _path(Path(named), "admin_socket") or default
     here = _path(HERE, "admin_socket") if _is_trusted(HERE, environ) else None
     there = _path(system, "admin_socket")
-    if here is not None and (here.exists() or (there is None and not default.exists())):
+    exists = os.path.lexists  # False where we may not look
+    if here is not None and (exists(here) or (there is None and not exists(default))):
         return here
     return there or default
 

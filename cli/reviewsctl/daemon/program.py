@@ -1,7 +1,7 @@
 """Asks the ``reviewsd`` of this installation about files and settings; nothing has to be running.
 
-The models and rules are the daemon's own, and this tool does not import it: it runs
-``python -P -m reviewsd`` with the options that ``reviewsd/app/check.py`` is made for, and reads JSON.
+The models and rules are the daemon's own, and this tool imports nothing of it but ``reviewsd.api``: it
+runs ``python -P -m reviewsd`` with the options that ``reviewsd/app/check.py`` is made for, and reads JSON.
 ``-P`` keeps the folder it is run in off the module path, where a stranger's ``json.py`` may lie.
 
 Importing this costs about 25 ms (``subprocess``, msgspec), see main.
@@ -18,10 +18,11 @@ from typing import IO, Final, NoReturn, TypeVar
 import msgspec
 
 from reviewsctl.daemon.errors import DaemonError
-from reviewsctl.daemon.messages import Event, Progress
-from reviewsctl.daemon.reports import Compared, Explanation, Insights, Report, Shown, Suggested
 from reviewsctl.daemon.transport import Answer, decode
 from reviewsctl.terminal.escaping import printable
+from reviewsd.api.files import CheckReport, Shown
+from reviewsd.api.insights import Compared, Explanation, Overview, ServedInsights, Suggested
+from reviewsd.api.jobs import JobLine, Step
 
 _EX_CONFIG: Final = 78
 _EX_DATAERR: Final = 65
@@ -52,8 +53,8 @@ class NotInstalled(DaemonError):  # noqa: N818  # the same
 
 
 def check(
-    config: Path | None, data: Path | None, step: Callable[[Answer[Progress]], None]
-) -> Answer[Report]:
+    config: Path | None, data: Path | None, step: Callable[[Answer[Step]], None]
+) -> Answer[CheckReport]:
     """Everything that is wrong with, or odd about, configuration and data.
 
     Args:
@@ -65,10 +66,10 @@ def check(
     with _running("--check", "--json", *arguments) as (process, said):
         assert process.stdout is not None  # noqa: S101  # it is a pipe
         for line in process.stdout:
-            if decode(line, Event).value.type == "progress":
-                step(decode(line, Progress))
+            if decode(line, JobLine).value.type == "progress":
+                step(decode(line, Step))
             else:
-                return decode(line, Report)
+                return decode(line, CheckReport)
         process.wait()
         raise NotInstalled(_lines(said))
 
@@ -123,7 +124,9 @@ class BadData(DaemonError):  # noqa: N818  # the same
         )
 
 
-def insights(config: Path | None, data: Path | None, *, made: bool = False) -> Answer[Insights]:
+def insights(
+    config: Path | None, data: Path | None, *, made: bool = False
+) -> Answer[ServedInsights[Overview]]:
     """The insights that are served, or made now.
 
     Args:
@@ -133,7 +136,7 @@ def insights(config: Path | None, data: Path | None, *, made: bool = False) -> A
     """
     which = "made" if made else "served"
     arguments = [*_option("--config", config), *_option("--data", data)]
-    return decode(_whole("--insights", which, *arguments), Insights)
+    return decode(_whole("--insights", which, *arguments), ServedInsights[Overview])
 
 
 def compared(config: Path | None, data: Path | None) -> Answer[Compared]:

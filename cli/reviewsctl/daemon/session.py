@@ -28,7 +28,7 @@ Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the outco
 class Session:
     """One run of reviewsctl: the global options. Commands get it as ``ctx.obj``."""
 
-    asked: Path | None
+    given: Path | None
     """The admin socket that an option or $REVIEWSD_ADMIN_SOCKET names."""
     pager: bool = True
     """Whether long output on a terminal may go through one."""
@@ -36,7 +36,7 @@ class Session:
     @property
     def socket(self) -> Path:
         """The admin socket: the one asked for, or the one that is configured."""
-        return self.asked or admin_socket(os.environ)
+        return self.given or admin_socket(os.environ)
 
     @contextlib.contextmanager
     def daemon(

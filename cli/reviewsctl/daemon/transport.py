@@ -17,8 +17,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from reviewsctl.daemon.errors import DaemonError, Refused, UnexpectedAnswer, Unreachable
-from reviewsctl.daemon.messages import Problem
+from reviewsctl.daemon.errors import DaemonError, Problem, Refused, UnexpectedAnswer, Unreachable
 from reviewsctl.terminal.escaping import printable
 
 API = 1

@@ -8,9 +8,10 @@ import time
 from pathlib import Path
 from typing import Final
 
-from reviewsctl.daemon.reports import Remark, Report
 from reviewsctl.diagnosis.verdict import Diagnosis, fail, ok, skip, warn
 from reviewsctl.terminal.words import counted
+from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.api.files import CheckReport
 
 _FUTURE: Final = 5.0  # seconds that clocks of file servers may be ahead
 _FILES: Final = ("reviews.json", "insights.json", "insights.yaml")
@@ -18,7 +19,7 @@ _LITTLE: Final = 100 * 1024 * 1024  # bytes; below it a disk is full for a datab
 _BUILT: Final = 1_767_225_600.0  # 2026-01-01: this program is younger, and so is the time
 
 
-def configuration(report: Report) -> Diagnosis:
+def configuration(report: CheckReport) -> Diagnosis:
     """Whether the configuration is valid."""
     name = "configuration"
     problems = [each for each in report.problems if not _is_data(report, each)]
@@ -32,7 +33,7 @@ def configuration(report: Report) -> Diagnosis:
     return ok(name, f"{report.config} is valid")
 
 
-def data(report: Report) -> Diagnosis:
+def data(report: CheckReport) -> Diagnosis:
     """Whether the data is valid."""
     name = "data"
     if report.data_dir is None:
@@ -48,7 +49,7 @@ def data(report: Report) -> Diagnosis:
     return ok(name, f"{counted(count, 'review')}, valid")
 
 
-def directory(report: Report, *, served: bool = False) -> Diagnosis:
+def directory(report: CheckReport, *, served: bool = False) -> Diagnosis:
     """Who may read the data, and who may write it.
 
     Args:
@@ -88,7 +89,7 @@ def directory(report: Report, *, served: bool = False) -> Diagnosis:
     return ok(name, f"{owner}, everybody may read it; {linked} or rewritten")
 
 
-def disk(state: Path, report: Report) -> Diagnosis:
+def disk(state: Path, report: CheckReport) -> Diagnosis:
     """Whether there is room for the next snapshot, which is written beside the last one."""
     name = "disk"
     place = next(each for each in (state, *state.parents) if _looked_at(each) is not None)
@@ -102,7 +103,7 @@ def disk(state: Path, report: Report) -> Diagnosis:
     return ok(name, said)
 
 
-def clock(report: Report, now: float) -> Diagnosis:
+def clock(report: CheckReport, now: float) -> Diagnosis:
     """Whether the time can be true: leases, certificates and "since" need it."""
     name = "clock"
     said = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
@@ -132,14 +133,14 @@ def _looked_at(path: Path) -> os.stat_result | None:
         return None
 
 
-def _is_data(report: Report, remark: Remark) -> bool:
+def _is_data(report: CheckReport, problem: Diagnostic) -> bool:
     folder = report.data_dir
-    return folder is not None and remark.file.startswith(folder)
+    return folder is not None and problem.file.startswith(folder)
 
 
-def _first(remarks: list[Remark]) -> str:
-    more = f" (and {len(remarks) - 1} more)" if len(remarks) > 1 else ""
-    return remarks[0].lines[0] + more
+def _first(found: list[Diagnostic]) -> str:
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    return found[0].lines[0] + more
 
 
 def _user(uid: int) -> str:

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from reviewsctl.daemon.errors import DaemonError
-from reviewsctl.daemon.messages import Status
 from reviewsctl.diagnosis.verdict import Diagnosis, fail, ok, skip, warn
 from reviewsctl.terminal.words import counted
+from reviewsd.api.status import Status
 
 BOOTED: Final = Path("/run/systemd/system")
 """There where systemd runs the machine: sd_booted(3)."""
@@ -75,7 +75,7 @@ def systemd(unit: str = "reviewsd.service") -> Diagnosis:
     if not BOOTED.is_dir():
         return skip(name, "this machine does not run it")
     wanted = "LoadState,ActiveState,SubState,Result,NRestarts,UnitFileState"
-    shown = _asked("systemctl", "show", unit, f"--property={wanted}")
+    shown = _output_of("systemctl", "show", unit, f"--property={wanted}")
     if shown is None:
         return skip(name, "systemctl does not answer")
     state = dict(line.partition("=")[::2] for line in shown.splitlines())
@@ -100,7 +100,7 @@ def synchronised() -> Diagnosis:
     name = "time service"
     if not BOOTED.is_dir():
         return skip(name, "this machine does not run systemd")
-    shown = _asked("timedatectl", "show", "--property=NTPSynchronized", "--value")
+    shown = _output_of("timedatectl", "show", "--property=NTPSynchronized", "--value")
     if shown is None:
         return skip(name, "timedatectl does not answer")
     if shown.strip() != "yes":
@@ -108,7 +108,7 @@ def synchronised() -> Diagnosis:
     return ok(name, "the clock is synchronised")
 
 
-def _asked(*command: str) -> str | None:
+def _output_of(*command: str) -> str | None:
     """What a program says, or None if it says nothing in time."""
     program = shutil.which(command[0])
     if program is None:

@@ -7,7 +7,7 @@ business is a question everywhere.
 from reviewsctl.importing.business import same_name
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.locations import titles_left
-from reviewsctl.importing.merge import Tally
+from reviewsctl.importing.merge import MergeResult
 from reviewsctl.importing.order import Order, Outcome, Talk, reviews
 from reviewsctl.importing.staging import Staging
 from reviewsctl.importing.values import shown
@@ -20,16 +20,16 @@ def agree(order: Order, staged: Staging, outcome: Outcome, talk: Talk) -> None:
         SayMoreError: Nobody can be asked.
         ImportRefusedError: The operator does not want it.
     """
-    tally = outcome.tally
-    if tally.removed:
-        more = tally.removed - len(tally.leaving)
+    result = outcome.result
+    if result.removed:
+        more = result.removed - len(result.leaving)
         verb = "would be" if order.dry_run else "to be"
-        what = f"{verb} removed, as the export does not have them: {reviews(tally.removed)}"
+        what = f"{verb} removed, as the export does not have them: {reviews(result.removed)}"
         rest = [f"  and {more:,} more"] if more else []
-        talk.say([what, *(f"  {each}" for each in tally.leaving), *rest])
+        talk.say([what, *(f"  {each}" for each in result.leaving), *rest])
         if talk.confirm is not None and not (order.yes or order.dry_run):
             _confirmed("Remove them?", talk)
-    doubt = _doubt(order, staged, tally)
+    doubt = _doubt(order, staged, result)
     if not doubt or order.yes:
         return
     if order.dry_run:
@@ -47,15 +47,15 @@ def _confirmed(question: str, talk: Talk) -> None:
         raise ImportRefusedError("not wanted", "Nothing was written.")
 
 
-def _doubt(order: Order, staged: Staging, tally: Tally) -> str:
+def _doubt(order: Order, staged: Staging, result: MergeResult) -> str:
     """Why the export may be that of another business, or nothing."""
     titles = titles_left(order, staged)
-    if tally.name and titles:
-        if any(same_name(tally.name, title) for title in titles):
+    if result.name and titles:
+        if any(same_name(result.name, title) for title in titles):
             return ""
-        return f"{order.target.name} is of {shown(tally.name)}, the export of {shown(titles[0])}"
-    for source in {place.source for place in tally.places}:
-        there = {place.name for place in tally.places if place.source == source}
+        return f"{order.target.name} is of {shown(result.name)}, the export of {shown(titles[0])}"
+    for source in {place.source for place in result.places}:
+        there = {place.name for place in result.places if place.source == source}
         here = {place.name for place in staged.places() if place.source == source} - {""}
         if here and there.isdisjoint(here):
             return (

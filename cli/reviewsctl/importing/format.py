@@ -112,8 +112,10 @@ class Rules:
     """What the operator says of reviews of which the export says nothing."""
     scale: Scale = field(default_factory=Scale)
     columns: Columns = field(default_factory=Columns)
-    tally: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
     """What the result has to mention, with counts."""
+    today: datetime.date = datetime.date.max
+    """The business's; reviews of a later day are mentioned."""
     places: dict[str, str] = field(default_factory=dict)
     """The locations that occur, with their titles."""
 
@@ -131,9 +133,11 @@ class Rules:
             RowRefusedError: Its day is outside of the calendar.
         """
         day = self._day(found.created)
+        if day > self.today:
+            self.counts["future"] += 1
         key = found.key
         if key is None:
-            self.tally["no-id"] += 1
+            self.counts["no-id"] += 1
             author = words(found.author) or ""
             key = f"{author}\0{found.created.isoformat()}\0{found.text or ''}"
         review = Imported(
@@ -163,7 +167,7 @@ class Rules:
         if said is not None:
             return said
         if self.verified is None:
-            self.tally["unsaid"] += 1
+            self.counts["unsaid"] += 1
         return self.verified or False
 
     def _name(self, found: Found) -> str:
@@ -179,7 +183,7 @@ class Rules:
             return reply
         text, when = reply
         if when is None:
-            self.tally["undated-reply"] += 1
+            self.counts["undated-reply"] += 1
         return OwnerReply(text=text, date=day if when is None else self._day(when))
 
     def _day(self, when: datetime.datetime) -> datetime.date:

@@ -26,7 +26,7 @@ def located(order: Order, staged: Staging, outcome: Outcome, talk: Talk) -> None
     for source in dict.fromkeys(place.source for place in counts):
         own = {place: count for place, count in counts.items() if place.source == source}
         if len(own) > 1:
-            wanted = _asked(own, titles, talk)
+            wanted = _chosen(own, titles, talk)
             if wanted == ALL:
                 return
             _keep(wanted, own, titles, staged, outcome)
@@ -38,7 +38,7 @@ def titles_left(order: Order, staged: Staging) -> list[str]:
     return list(dict.fromkeys(filter(None, titles)))
 
 
-def _asked(own: Mapping[Place, int], titles: Mapping[str, str], talk: Talk) -> str:
+def _chosen(own: Mapping[Place, int], titles: Mapping[str, str], talk: Talk) -> str:
     described = {
         place.name: f"{titles.get(place.name) or 'without a title'} ({reviews(count)})"
         for place, count in own.items()

@@ -33,7 +33,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 @dataclass(slots=True, kw_only=True)
-class Tally:
+class MergeResult:
     """What became of the reviews."""
 
     new: int = 0
@@ -102,7 +102,7 @@ class Merge:
         self._used = bytearray(staged.largest() + 1)
         self._updated_at = updated_at
         self._first = True
-        self.tally = Tally()
+        self.result = MergeResult()
 
     def anew(self, members: dict[str, object]) -> None:
         """Writes a file that was not there.
@@ -145,7 +145,7 @@ class Merge:
             text = json.dumps(self._updated_at)
         if name == "aggregate_rating" and isinstance(piece.value, dict):
             given = piece.value.get("review_count")
-            self.tally.given = given if isinstance(given, int) else None
+            self.result.given = given if isinstance(given, int) else None
         if name == "business" and isinstance(piece.value, dict):
             text = self._business(piece.value, text)
         self._out.write(text.encode())
@@ -153,11 +153,11 @@ class Merge:
     def _business(self, there: dict[str, object], text: str) -> str:
         """The business, with what was empty filled; else as it is written."""
         name = there.get("name")
-        self.tally.name = name if isinstance(name, str) and not empty("name", name) else ""
-        self.tally.filled = filled(there, self._facts)
-        if not self.tally.filled:
+        self.result.name = name if isinstance(name, str) and not empty("name", name) else ""
+        self.result.filled = filled(there, self._facts)
+        if not self.result.filled:
             return text
-        new = msgspec.json.decode(encoded(self.tally.filled), type=dict[str, Raw])
+        new = msgspec.json.decode(encoded(self.result.filled), type=dict[str, Raw])
         return _encode({**_members(there, text), **new}).decode()
 
     def _array(self, there: Iterator[Piece]) -> None:
@@ -169,20 +169,20 @@ class Merge:
             if number % _STEP == 0:
                 self._step(number)
             if not used[number]:
-                self.tally.new += 1
+                self.result.new += 1
                 self._write(record)
         self._out.write(b"\n]")
 
     def _settle(self, piece: Piece) -> None:
         """One review that is there."""
-        tally = self.tally
+        result = self.result
         review = piece.value if isinstance(piece.value, dict) else {}
         source, location, identifier = map(review.get, ("source", "location", "id"))
         if isinstance(source, str) and isinstance(location, str):
-            tally.places.add(Place(source, location))
+            result.places.add(Place(source, location))
         if isinstance(identifier, str):
             if identifier in EXAMPLES:
-                tally.examples += 1
+                result.examples += 1
                 return
             # an export of ours has whole ids
             found = self._staged.find(identifier) or self._staged.find(merge_key(identifier))
@@ -190,25 +190,25 @@ class Merge:
                 self._used[found.number] = 1
                 record = merged(review, piece.text, found.record)
                 if record is None:
-                    tally.unchanged += 1
+                    result.unchanged += 1
                     self._write(piece.text.encode())
                 else:
-                    tally.changed += 1
+                    result.changed += 1
                     self._write(record)
                 return
         leaves = self._leaves(review)
         if leaves and isinstance(identifier, str) and self._staged.spares(merge_key(identifier)):
-            tally.spared += 1
+            result.spared += 1
         elif leaves:
-            tally.removed += 1
-            if len(tally.leaving) < _LISTED:
-                tally.leaving.append(_named(review))
+            result.removed += 1
+            if len(result.leaving) < _LISTED:
+                result.leaving.append(_named(review))
             return
-        tally.kept += 1
+        result.kept += 1
         author, day, rating = map(review.get, ("author", "date", "rating"))
         said = (source, author, day, rating)
         if all(isinstance(each, str | int) for each in said) and alike(*said) in self._alikes:
-            tally.alike += 1
+            result.alike += 1
         self._write(piece.text.encode())
 
     def _leaves(self, review: dict[str, object]) -> bool:

@@ -13,6 +13,8 @@ _MENTIONED = {
     "status": "with a status that is not known: {count}; they count as published (--map status=COLUMN "
     "refuses them)",
     "undated-reply": "owner replies without a date: {count}; they got that of the review",
+    "future": "dated in the future: {count}; a date with day and month the wrong way round, or a clock "
+    "that is wrong (reviewsctl check names them)",
     "recommendation": "recommendations (Facebook): {count}; they are 5 stars, or 1 where it is not "
     "recommended",
     "unrated": "recommendations (Facebook) that were refused, since they have no stars: {count} "
@@ -44,7 +46,7 @@ def read(order: Order, outcome: Outcome, kinds: Sequence[Recognised], count: int
     # of a platform's own export the rule was shown when it was recognised
     tabular = any(each.tabular for each in outcome.formats)
     for name, text in _MENTIONED.items():
-        if (found := order.rules.tally[name]) and (tabular or name != "unsaid"):
+        if (found := order.rules.counts[name]) and (tabular or name != "unsaid"):
             outcome.notes.append(text.format(count=f"{found:,}"))
     for kind in kinds:
         around = {
@@ -68,25 +70,25 @@ def missing(outcome: Outcome, kinds: Sequence[Recognised]) -> list[str]:
 
 def merged(outcome: Outcome) -> None:
     """Notes what became of the reviews that were there."""
-    tally = outcome.tally
-    outcome.business = tally.filled
-    if tally.examples:
-        outcome.notes.append(f"{tally.examples:,} examples of reviewsctl init left out")
-    if tally.spared:
+    result = outcome.result
+    outcome.business = result.filled
+    if result.examples:
+        outcome.notes.append(f"{result.examples:,} examples of reviewsctl init left out")
+    if result.spared:
         outcome.notes.append(
-            f"{reviews(tally.spared)} not removed: the export has them, in rows that were refused or "
+            f"{reviews(result.spared)} not removed: the export has them, in rows that were refused or "
             "skipped"
         )
-    if tally.alike:
+    if result.alike:
         outcome.notes.append(
             f"there already, and like one of the export in source, author, date and rating, but with "
-            f"another id: {tally.alike:,}. If another tool exported them, they are there twice now; "
+            f"another id: {result.alike:,}. If another tool exported them, they are there twice now; "
             "reviewsctl check names them"
         )
     if outcome.business:
         outcome.notes.append(f"what the business got: {', '.join(outcome.business)}")
-    if tally.different and tally.given not in (None, tally.total):
+    if result.different and result.given not in (None, result.total):
         outcome.notes.append(
-            f"aggregate_rating in the file is kept: it says {reviews(tally.given or 0)}, there are "
-            f"{tally.total:,} now. Leave it out of the file to have it computed"
+            f"aggregate_rating in the file is kept: it says {reviews(result.given or 0)}, there are "
+            f"{result.total:,} now. Leave it out of the file to have it computed"
         )

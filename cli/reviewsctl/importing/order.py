@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from reviewsctl.importing.format import Format, Rules
-from reviewsctl.importing.merge import Tally
+from reviewsctl.importing.merge import MergeResult
 from reviewsctl.importing.readers.watching import Tell
 
 ALL = "all"
@@ -44,7 +44,7 @@ class Outcome:
     """What was recognised, for the operator, before the result."""
     notes: list[str] = field(default_factory=list)
     """What they should know of the result."""
-    tally: Tally = field(default_factory=Tally)
+    result: MergeResult = field(default_factory=MergeResult)
     rows: Counter[str] = field(default_factory=Counter)
     """Rows that were read, by the name of the format."""
     refused: int = 0

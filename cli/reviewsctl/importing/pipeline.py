@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from reviewsctl.daemon.messages import Progress
 from reviewsctl.files.folders import Folder, opened
 from reviewsctl.importing import notes
 from reviewsctl.importing.bounds import MAX_USELESS, MEMORY
@@ -18,7 +17,7 @@ from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.format import Reader, Row
 from reviewsctl.importing.identifiers import identifiers
 from reviewsctl.importing.locations import located, titles_left
-from reviewsctl.importing.merge import Merge, Tally
+from reviewsctl.importing.merge import Merge, MergeResult
 from reviewsctl.importing.order import Order, Outcome, Talk
 from reviewsctl.importing.platforms import own
 from reviewsctl.importing.platforms.columns import listed
@@ -28,8 +27,9 @@ from reviewsctl.importing.readers.parts import Part, parts_of
 from reviewsctl.importing.readers.watching import WORTH_SHOWING, Reading
 from reviewsctl.importing.recognize import Recognised, chosen
 from reviewsctl.importing.review import RowRefusedError, RowSkippedError, RowWithdrawnError
-from reviewsctl.importing.staging import Staging, held, staging
+from reviewsctl.importing.staging import Staging, signals_deferred, staging
 from reviewsctl.importing.writing import Draft, draft
+from reviewsd.api.jobs import Step
 
 _MAX_SPARING = 50  # sources among which the reviews of rows that are not taken are looked for
 MAX_LISTED = 10_000  # refused rows that are kept for --verbose
@@ -217,10 +217,10 @@ def _recognised(order: Order, export: _Export) -> list[str]:
 
 def _scaled(order: Order, outcome: Outcome) -> None:
     """Ratings above five in somebody's own table mean that four of them may be two stars."""
-    if order.rules.scale.best is None and order.rules.tally["above-five"]:
+    if order.rules.scale.best is None and order.rules.counts["above-five"]:
         where, why = next(each for each in outcome.refusals if each[1].startswith("rating"))
         raise SayMoreError(
-            f"ratings above five: {order.rules.tally['above-five']:,}, as in {where}: {why}",
+            f"ratings above five: {order.rules.counts['above-five']:,}, as in {where}: {why}",
             "Say the best rating there is, as in --scale 10 (ratings are then brought to five "
             "stars); or --scale 5 to refuse those rows",
         )
@@ -229,7 +229,7 @@ def _scaled(order: Order, outcome: Outcome) -> None:
 def _usable(order: Order, staged: Staging, outcome: Outcome) -> None:
     if staged.count():
         return
-    if count := order.rules.tally["unrated"]:
+    if count := order.rules.counts["unrated"]:
         raise SayMoreError(
             f"its {count:,} recommendations have no stars",
             "Say --recommended to take them as 5, or as 1 where it is not recommended",
@@ -253,7 +253,7 @@ def _replaceable(
         )
     untaken = outcome.refused + outcome.skipped.total()
     sources = {place.source for place in staged.places()}
-    if untaken and (order.rules.tally["no-id"] or len(sources) > _MAX_SPARING):
+    if untaken and (order.rules.counts["no-id"] or len(sources) > _MAX_SPARING):
         raise ImportRefusedError(
             f"--replace could remove reviews that the export has: {untaken:,} of its rows cannot be "
             "taken, and nothing says which reviews they are",
@@ -284,9 +284,9 @@ def _merge(  # one step of one import
 
     def step(done: int) -> None:
         if count * 100 >= WORTH_SHOWING:  # some 100 bytes each at least
-            talk.tell(Progress(stage="writing", done=done, total=count))
+            talk.tell(Step(stage="writing", done=done, total=count))
 
-    def merge(out: BinaryIO) -> Tally:
+    def merge(out: BinaryIO) -> MergeResult:
         merging = Merge(
             staged,
             out,
@@ -300,22 +300,22 @@ def _merge(  # one step of one import
             members = _members(order, facts, exports)
             merging.anew(members)
             if members.keys() == {"business"}:
-                merging.tally.filled = {name: facts[name] for name in facts if facts[name]}
-            return merging.tally
+                merging.result.filled = {name: facts[name] for name in facts if facts[name]}
+            return merging.result
         with Reading("merging", there.st_size, talk.tell).file(folder.open(name)) as file:
             merging.onto(Document(file, name, _MEND, OWN_VALUE))
-        return merging.tally
+        return merging.result
 
     name = order.target.name
     if order.dry_run:
         with open(os.devnull, "wb") as nowhere:  # noqa: PTH123  # no file
-            outcome.tally = merge(nowhere)
+            outcome.result = merge(nowhere)
         agree(order, staged, outcome, talk)
     else:
         with draft(folder, name) as new:
-            outcome.tally = merge(new.file)
+            outcome.result = merge(new.file)
             agree(order, staged, outcome, talk)
-            if outcome.tally.different or folder.look(name) is None:
+            if outcome.result.different or folder.look(name) is None:
                 try:
                     _commit(order, new, outcome)
                 except KeyboardInterrupt:  # too late, once it is done
@@ -325,7 +325,7 @@ def _merge(  # one step of one import
 
 
 def _commit(order: Order, new: Draft, outcome: Outcome) -> None:
-    with held():
+    with signals_deferred():
         backup = new.commit()
         outcome.backup = None if backup is None else order.target.with_name(backup)
         outcome.written = True

@@ -88,7 +88,7 @@ class Scale:
     recommended: bool = False
     """``--recommended``: a recommendation is five stars, its opposite one."""
 
-    def recommendation(self, positive: object, tally: Counter[str]) -> int:
+    def recommendation(self, positive: object, counts: Counter[str]) -> int:
         """The stars of a recommendation.
 
         Raises:
@@ -97,25 +97,25 @@ class Scale:
         if not isinstance(positive, bool):
             raise RowRefusedError("neither a rating nor a recommendation")
         if not self.recommended:
-            tally["unrated"] += 1
+            counts["unrated"] += 1
             raise RowRefusedError(
                 "a recommendation has no stars (--recommended takes it as 5, its opposite as 1)"
             )
-        tally["recommendation"] += 1
+        counts["recommendation"] += 1
         return MAX_STARS if positive else 1
 
-    def stars(self, value: object, tally: Counter[str]) -> int:
+    def stars(self, value: object, counts: Counter[str]) -> int:
         """The stars of a rating in somebody's own table.
 
         Args:
             value: As the table has it.
-            tally: Gets what the result has to mention.
+            counts: Gets what the result has to mention.
 
         Raises:
             RowRefusedError: It is none, or nobody said how to read it.
         """
         if (positive := recommends(value)) is not None:
-            return self.recommendation(positive, tally)
+            return self.recommendation(positive, counts)
         text = word(value)
         match = None if text is None else _NUMBER.fullmatch(text)
         if match is None:
@@ -124,17 +124,17 @@ class Scale:
         best = int(match[2]) if match[2] else self.best
         if best is None or best == MAX_STARS:
             if number > MAX_STARS:
-                tally["above-five"] += 1
+                counts["above-five"] += 1
             if number.denominator == 1 or self.best is None:
                 if number.denominator != 1 and number < MAX_STARS:
-                    tally["between"] += 1
+                    counts["between"] += 1
                 return self._whole(value, number)
             best = MAX_STARS
         if best not in SCALES or not 0 < number <= best:
             raise RowRefusedError(f"rating {shown(value)} is not above 0 and up to {best}")
         exact = number * MAX_STARS / best
         if exact.denominator != 1:
-            tally["rounded"] += 1
+            counts["rounded"] += 1
         return max(1, math.floor(exact + Fraction(1, 2)))
 
     @staticmethod

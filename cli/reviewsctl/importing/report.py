@@ -8,14 +8,14 @@ _IN_JSON: Final = 100  # refused rows without --verbose
 
 
 def _counts(outcome: Outcome) -> str:
-    tally = outcome.tally
+    result = outcome.result
     counts = [
-        f"{tally.new:,} new",
-        f"{tally.changed:,} changed",
-        f"{tally.unchanged:,} unchanged",
+        f"{result.new:,} new",
+        f"{result.changed:,} changed",
+        f"{result.unchanged:,} unchanged",
     ]
-    if tally.removed:
-        counts.append(f"{tally.removed:,} removed")
+    if result.removed:
+        counts.append(f"{result.removed:,} removed")
     counts.append(f"{outcome.refused:,} refused")
     return ", ".join(counts)
 
@@ -40,13 +40,13 @@ def lines(order: Order, outcome: Outcome, *, verbose: bool) -> list[str]:
         said.append(f"{order.target} says all of it already; nothing was written")
     else:
         kept = f", the old one is {outcome.backup.name}" if outcome.backup else ""
-        said.append(f"wrote {order.target} with {reviews(outcome.tally.total)}{kept}")
+        said.append(f"wrote {order.target} with {reviews(outcome.result.total)}{kept}")
     return said
 
 
 def document(order: Order, outcome: Outcome, *, verbose: bool) -> dict[str, object]:
     """The result under ``--json``."""
-    tally = outcome.tally
+    result = outcome.result
     most = None if verbose else _IN_JSON
     return {
         "type": "result",
@@ -56,17 +56,17 @@ def document(order: Order, outcome: Outcome, *, verbose: bool) -> dict[str, obje
         "dry_run": order.dry_run,
         "written": outcome.written,
         "backup": str(outcome.backup) if outcome.backup else None,
-        "new": tally.new,
-        "changed": tally.changed,
-        "unchanged": tally.unchanged,
-        "removed": tally.removed,
-        "examples": tally.examples,
+        "new": result.new,
+        "changed": result.changed,
+        "unchanged": result.unchanged,
+        "removed": result.removed,
+        "examples": result.examples,
         "business": sorted(outcome.business),
         "refused": outcome.refused,
         "skipped": outcome.skipped.total(),
         "twice": outcome.twice,
         "elsewhere": outcome.elsewhere,
-        "total": tally.total,
+        "total": result.total,
         "notes": outcome.notes,
         "refusals": [
             {"where": where, "reason": reason} for where, reason in outcome.refusals[:most]

@@ -168,7 +168,7 @@ def staging(folder: Path | None) -> Iterator[Staging]:
             SQLite opens it; or None for the system's temporary folder.
     """
     with contextlib.ExitStack() as stack:
-        with held():  # until the name is gone
+        with signals_deferred():  # until the name is gone
             handle, name = tempfile.mkstemp(prefix=".reviews-import-", suffix=".sqlite", dir=folder)
             os.close(handle)
             try:
@@ -181,7 +181,7 @@ def staging(folder: Path | None) -> Iterator[Staging]:
 
 
 @contextlib.contextmanager
-def held() -> Iterator[None]:
+def signals_deferred() -> Iterator[None]:
     """Signals that stop a command wait until the block is done."""
     stopping = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, stopping)

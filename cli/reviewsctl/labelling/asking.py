@@ -73,8 +73,8 @@ class Model:
                 problem = self._problem(response)
                 if response.status not in _AGAIN:
                     raise ModelError(problem, _remedy(response.status))
-                asked = wait_of(response.retry_after, self.now())
-                wait = pause if asked is None else asked
+                told_wait = wait_of(response.retry_after, self.now())
+                wait = pause if told_wait is None else told_wait
             if not left or wait > LONGEST:
                 asks = f"; it asks to wait {wait:,.0f} s" if wait > LONGEST else ""
                 raise ModelError(f"{problem}{asks}", _KEPT)

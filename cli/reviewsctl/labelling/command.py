@@ -11,18 +11,19 @@ from pathlib import Path
 
 import typer
 
-from reviewsctl.daemon.messages import Progress
 from reviewsctl.labelling import endpoint as addresses
 from reviewsctl.labelling.asking import Model
 from reviewsctl.labelling.bill import Bill, Prices, estimate
 from reviewsctl.labelling.endpoint import Endpoint
 from reviewsctl.labelling.errors import ModelError
 from reviewsctl.labelling.records import NAME
-from reviewsctl.labelling.run import Order, Outcome, Plan, Talk, run
+from reviewsctl.labelling.run import Order, Outcome, Talk, run
 from reviewsctl.labelling.wire import Api
 from reviewsctl.terminal import progress
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import console
+from reviewsd.api.jobs import Step
+from reviewsd.api.labelling import Plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +112,7 @@ def planned(plan: Plan, prices: Prices) -> Iterator[str]:
         yield f"--limit leaves {plan.left:,} texts for another time; rules label these"
 
 
-def told(outcome: Outcome, bill: Bill, model: str) -> Iterator[str]:
+def summary_lines(outcome: Outcome, bill: Bill, model: str) -> Iterator[str]:
     """How it went, for people."""
     if outcome.asked:
         yield f"used {bill.line()}"
@@ -174,7 +175,7 @@ class _Steps:
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
         self._stack = contextlib.ExitStack()
-        self._tell: Callable[[Progress], None] | None = None
+        self._tell: Callable[[Step], None] | None = None
 
     def tell(self, done: int, total: int) -> None:
         """So many reviews are asked, of so many."""
@@ -182,7 +183,7 @@ class _Steps:
             return
         if self._tell is None:
             self._tell = self._stack.enter_context(progress.shown(console(err=True)))
-        self._tell(Progress(stage="labelling", done=done, total=total))
+        self._tell(Step(stage="labelling", done=done, total=total))
 
     def close(self) -> None:
         """Take it away."""

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
@@ -21,57 +21,19 @@ from reviewsctl.labelling.bill import Bill
 from reviewsctl.labelling.errors import ModelError
 from reviewsctl.labelling.records import Records
 from reviewsctl.labelling.wire import Question
+from reviewsd.api.labelling import DataFolder, LabelBatch, LabelCommand, Labelled, Plan, Verdict
 
 INSIGHTS: Final = "insights.json"
 BATCH: Final = 20  # reviews
 _AGAIN: Final = "\n\nAn earlier answer for these reviews was refused, for these faults:\n"
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """The data directory."""
-
-    data_dir: str
-    file: Literal["none", "rules", "other"]
+def _line(command: LabelCommand) -> bytes:
+    return msgspec.json.encode(command) + b"\n"
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What there is to ask."""
-
-    reviews: int
-    wordless: int
-    known: int
-    wanted: int
-    left: int
-    batches: int
-    bytes: int
-    people: int
-    instructions: str
-    schema: dict[str, object]
-
-
-class Batch(msgspec.Struct, frozen=True, kw_only=True):
-    """Reviews to ask for at once."""
-
-    reviews: int
-    content: str
-
-
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What of an answer is believed."""
-
-    labels: int
-    refused: int
-    faults: tuple[str, ...]
-    by_rules: bool
-    record: dict[str, object] | None
-
-
-class Labelled(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome."""
-
-    by_model: int
-    by_rules: int
-    insights: msgspec.Raw
+_NEXT: Final = _line(LabelCommand(type="next"))
+_END: Final = _line(LabelCommand(type="end"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +87,7 @@ def run(order: Order, model: Model, bill: Bill, talk: Talk) -> Outcome:
     if order.limit is not None:
         arguments.append(f"--limit={order.limit}")
     with program.conversation(order.config, order.data, *arguments) as labeller:
-        place = labeller.hear(Place)
+        place = labeller.hear(DataFolder)
         folder = Path(place.data_dir)
         if place.file == "other" and not order.replace:
             raise ModelError(
@@ -149,7 +111,7 @@ def run(order: Order, model: Model, bill: Bill, talk: Talk) -> Outcome:
                     f"{folder / INSIGHTS} was changed by somebody else meanwhile",
                     "Run it again; what is labelled is kept.",
                 )
-        labeller.tell(_command("end"))
+        labeller.tell(_END)
         labelled = labeller.hear(Labelled)
     outcome.by_model, outcome.by_rules = labelled.by_model, labelled.by_rules
     outcome.insights = bytes(labelled.insights)
@@ -170,8 +132,8 @@ class _Asking:
 
     def go_on(self) -> bool:
         """Have the next batch labelled; whether there is one and it may be paid for."""
-        self.labeller.tell(_command("next"))
-        batch = self.labeller.hear(Batch)
+        self.labeller.tell(_NEXT)
+        batch = self.labeller.hear(LabelBatch)
         if not batch.reviews:
             return False
         verdict = self._ask(batch, self.plan.instructions)
@@ -188,7 +150,7 @@ class _Asking:
         self.outcome.labels += 0 if verdict.by_rules else verdict.labels
         return True
 
-    def _ask(self, batch: Batch, instructions: str) -> Verdict | None:
+    def _ask(self, batch: LabelBatch, instructions: str) -> Verdict | None:
         """What of an answer is believed; None where asking would cost too much."""
         question = Question(
             model=self.name, system=instructions, content=batch.content, schema=self.plan.schema
@@ -198,7 +160,7 @@ class _Asking:
             return None
         reply = self.model.ask(question)
         self.bill.add(reply, size)
-        self.labeller.tell(_command("answer", reply.text))
+        self.labeller.tell(_line(LabelCommand(type="answer", text=reply.text)))
         return self.labeller.hear(Verdict)
 
 
@@ -206,7 +168,3 @@ def _changed(before: os.stat_result | None, now: os.stat_result | None) -> bool:
     if before is None or now is None:
         return before is not now
     return (before.st_ino, before.st_mtime_ns) != (now.st_ino, now.st_mtime_ns)
-
-
-def _command(kind: str, text: str = "") -> bytes:
-    return msgspec.json.encode({"type": kind, "text": text}) + b"\n"

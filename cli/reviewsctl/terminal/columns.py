@@ -4,7 +4,6 @@ rich measures, wraps and colours each cell by itself, which takes 13 s for 20,00
 fraction of a second. Widths are those of a page, and never less than those of the pages before it.
 """
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -108,7 +107,6 @@ def _width(text: str) -> int:
     """Columns of a terminal."""
     if text.isascii():
         return len(text)
-    return sum(
-        0 if unicodedata.combining(each) else 1 + (unicodedata.east_asian_width(each) in "WF")
-        for each in text
-    )
+    from rich.cells import cell_len  # 40 ms, seldom needed
+
+    return cell_len(text)

@@ -6,28 +6,48 @@ Texts of others pass ``printable`` where lines are printed.
 from collections.abc import Iterator
 from typing import Final
 
-from reviewsctl.daemon.reports import Compared, Entity, Explanation, Figures, Insights
+from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.words import counted
+from reviewsd.api.insights import (
+    Compared,
+    Explanation,
+    Figures,
+    ListedEntity,
+    Overview,
+    ServedInsights,
+)
+from reviewsd.api.jobs import InsightsOrigin
 
 _BAR: Final = 20  # characters of all mentions being positive
 _SHOWN: Final = 10  # entries of each list
 _COMPARED: Final = 20  # of each list of a comparison
 
 
-def overview(found: Insights) -> Iterator[str]:
+def origin_line(origin: InsightsOrigin) -> str:
+    """Where insights are from."""
+    if origin.fault is not None:
+        return printable(f"none, they could not be made: {origin.fault}")
+    model = "" if origin.model is None else f" ({printable(origin.model)})"
+    if origin.made:
+        return f"made from {counted(origin.reviews, 'review')}{model}"
+    of = "" if origin.generated_at is None else f" of {printable(origin.generated_at[:10])}"
+    return f"insights.json{of}{model}"
+
+
+def overview(found: ServedInsights[Overview]) -> Iterator[str]:
     """The table of what the insights say."""
-    told, origin = found.insights, found.origin
+    insights, origin = found.insights, found.origin
     yield f"{'data':<15}{found.data_dir}"
-    yield f"{'insights':<15}{'none' if origin is None else origin.line()}"
-    if told.summary is not None:
-        yield f"{'summary':<15}{told.summary}"
-    if told.temporal.trend is not None:
-        yield f"{'trend':<15}{told.temporal.trend}"
+    yield f"{'insights':<15}{'none' if origin is None else origin_line(origin)}"
+    if insights.summary is not None:
+        yield f"{'summary':<15}{insights.summary}"
+    if insights.temporal.trend is not None:
+        yield f"{'trend':<15}{insights.temporal.trend}"
     for heading, entities, barred in (
-        ("aspects", told.aspects, True),
-        ("people", told.entities.technicians, True),
-        ("services", told.entities.services, True),
-        ("problems", told.entities.problems, False),
+        ("aspects", insights.aspects, True),
+        ("people", insights.entities.technicians, True),
+        ("services", insights.entities.services, True),
+        ("problems", insights.entities.problems, False),
     ):
         if entities:
             yield ""
@@ -38,7 +58,7 @@ def overview(found: Insights) -> Iterator[str]:
                 yield f"  and {more:,} more"
 
 
-def _row(entity: Entity, *, barred: bool) -> str:
+def _row(entity: ListedEntity, *, barred: bool) -> str:
     count, share = entity.mention_count, entity.positive_pct
     row = f"  {entity.called[:28]:<28}  {'' if count is None else f'{count:,}':>7}"
     if not barred or share is None or not count:
@@ -81,8 +101,8 @@ def compared(found: Compared) -> Iterator[str]:
     """The table of ``--diff``."""
     both = found.comparison
     yield f"{'data':<15}{found.data_dir}"
-    yield f"{'file':<15}{found.file.line()}"
-    yield f"{'rules':<15}{found.rules.line()}"
+    yield f"{'file':<15}{origin_line(found.file)}"
+    yield f"{'rules':<15}{origin_line(found.rules)}"
     given, made = (each or "none" for each in both.trend)
     yield f"{'trend':<15}{given}; by the rules {made}"
     for heading, kind in _KINDS.items():

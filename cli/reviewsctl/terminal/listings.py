@@ -6,19 +6,20 @@ from collections.abc import Iterable
 from rich.table import Table
 from rich.text import Text
 
-from reviewsctl.daemon.messages import Blocked, HubState, Pending, PushResult, Subscription, Topic
 from reviewsctl.terminal import rows
 from reviewsctl.terminal.columns import Cell
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.times import duration, moment, until, when
 from reviewsctl.terminal.words import counted
+from reviewsd.api.hub import Blocked, HubState, Listing, PendingIntent, TopicState
+from reviewsd.api.jobs import PushResult
 
 MAX_FAILURES = 3  # in a row; the hub then removes the subscription (contract 5)
 
 _Row = tuple[str, Text | str]
 
 
-def render_one(one: Subscription, now: datetime.datetime) -> Table:
+def render_one(one: Listing, now: datetime.datetime) -> Table:
     """``reviewsctl subs show``: what it is, what it was sent, what comes next."""
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True, style="dim")
@@ -80,7 +81,7 @@ def hub_state(hub: HubState) -> Text:
     return Text("ok", style="green")
 
 
-def render_topics(topics: Iterable[Topic], now: datetime.datetime) -> Table:
+def render_topics(topics: Iterable[TopicState], now: datetime.datetime) -> Table:
     """The topics, and how far their subscribers are."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("topic", no_wrap=True)
@@ -103,7 +104,7 @@ def render_blocked(blocked: Blocked, *, dry_run: bool) -> Text:
 
 
 def _verified(
-    one: Subscription, verified_at: datetime.datetime, now: datetime.datetime
+    one: Listing, verified_at: datetime.datetime, now: datetime.datetime
 ) -> Iterable[_Row]:
     yield "verified", when(verified_at, now)
     yield "lease", _lease(one, now)
@@ -126,7 +127,7 @@ def _verified(
         yield "next attempt", "when the content changes"
 
 
-def _pending(pending: Pending, now: datetime.datetime) -> Iterable[_Row]:
+def _pending(pending: PendingIntent, now: datetime.datetime) -> Iterable[_Row]:
     lease = f" for {duration(pending.lease_seconds)}" if pending.mode == "subscribe" else ""
     who = printable(pending.requester)
     yield "asked for", Text(f"{pending.mode}{lease}, {when(pending.requested_at, now)}, by {who}")
@@ -136,7 +137,7 @@ def _pending(pending: Pending, now: datetime.datetime) -> Iterable[_Row]:
     yield "verifications", f"{tries}; given up {_next(pending.expires_at, now)}"
 
 
-def _lease(one: Subscription, now: datetime.datetime) -> str:
+def _lease(one: Listing, now: datetime.datetime) -> str:
     if one.lease_expires_at is None:
         return duration(one.lease_seconds)
     granted = duration(one.lease_seconds)

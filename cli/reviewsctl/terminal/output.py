@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
 
-    from reviewsctl.daemon.messages import Progress
     from reviewsctl.daemon.transport import Answer
+    from reviewsd.api.jobs import Step
 
 PIPE_WIDTH: Final = 10_000  # columns where no terminal says: a line of output stays one line
 
@@ -25,7 +25,7 @@ EXIT_INTERRUPTED: Final = 130
 @contextlib.contextmanager
 def steps(
     job: str, outcome: str, *, quiet: bool, as_json: bool
-) -> "Iterator[Callable[[Answer[Progress]], None]]":
+) -> "Iterator[Callable[[Answer[Step]], None]]":
     """Shows the steps of a long job while the block runs, in the way that fits the reader.
 
     The events themselves under ``--json``, nothing under ``--quiet``. Ctrl-C ends the command, but
@@ -59,7 +59,7 @@ def failing(*, as_json: bool) -> "Iterator[None]":
 
 
 @contextlib.contextmanager
-def telling(*, quiet: bool, as_json: bool) -> "Iterator[Callable[[Answer[Progress]], None]]":
+def telling(*, quiet: bool, as_json: bool) -> "Iterator[Callable[[Answer[Step]], None]]":
     """Shows the steps of work that ends with this command, as ``steps`` does."""
     if quiet:
         yield lambda _: None

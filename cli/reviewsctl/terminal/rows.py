@@ -3,10 +3,10 @@
 import datetime
 from typing import Final
 
-from reviewsctl.daemon.messages import Block, Subscription
 from reviewsctl.terminal.columns import Cell, Painted, Row
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.times import ago, duration, moment
+from reviewsd.api.hub import Block, Listing
 
 SUBSCRIPTIONS: Final = (
     *("id", "topic", "callback", "state"),
@@ -18,7 +18,7 @@ BLOCKS: Final = ("blocked", "since", "note")
 NOTE: Final = BLOCKS.index("note")
 
 
-def subscription(one: Subscription, now: datetime.datetime) -> Row:
+def subscription(one: Listing, now: datetime.datetime) -> Row:
     """A row of ``reviewsctl subs list``."""
     return (
         printable(one.id),
@@ -31,7 +31,7 @@ def subscription(one: Subscription, now: datetime.datetime) -> Row:
     )
 
 
-def state(one: Subscription, now: datetime.datetime) -> Cell:
+def state(one: Listing, now: datetime.datetime) -> Cell:
     """Its state; one whose lease is over has ended, though the daemon clears it away later."""
     if one.lease_expires_at is not None and one.lease_expires_at <= now:
         return Painted("ended", "yellow")
@@ -43,7 +43,7 @@ def block(one: Block) -> Row:
     return printable(one.value), moment(one.created_at), printable(one.note)
 
 
-def version(one: Subscription) -> Cell:
+def version(one: Listing) -> Cell:
     """Which version the subscriber has, of which."""
     if one.delivered_version is None:
         return "-"
@@ -52,7 +52,7 @@ def version(one: Subscription) -> Cell:
     return Painted(f"{has} behind", "yellow") if behind else has
 
 
-def outcome(one: Subscription, now: datetime.datetime) -> Cell:
+def outcome(one: Listing, now: datetime.datetime) -> Cell:
     """What came of the last attempt."""
     if one.last_attempt_at is None:
         return "under way" if one.in_flight else "none yet"
@@ -62,7 +62,7 @@ def outcome(one: Subscription, now: datetime.datetime) -> Cell:
     return Painted(f"{printable(one.last_error)}, {ago(one.last_attempt_at, now)}", "red")
 
 
-def _left(one: Subscription, now: datetime.datetime) -> str:
+def _left(one: Listing, now: datetime.datetime) -> str:
     if one.lease_expires_at is None:
         return "-"
     left = (one.lease_expires_at - now).total_seconds()

@@ -3,13 +3,10 @@
 So nothing is published by pasting them: the owner takes away the ``# `` of what is right.
 """
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Sequence
 
-from reviewsctl.daemon.reports import Candidate, ServiceSetting, Suggestions
-
-_RESERVED: Final = {"yes", "no", "true", "false", "on", "off", "null", "y", "n"}
+from reviewsctl.terminal.flow import flow
+from reviewsd.api.insights import Candidate, PresetService, Suggestions
 
 
 def suggested(found: Suggestions) -> Iterator[str]:
@@ -42,7 +39,7 @@ def suggested(found: Suggestions) -> Iterator[str]:
         yield f"#   {_id(each)}: {_mapping(('label', _label(each)), ('words', _words(each)))}"
 
 
-def _preset(services: Sequence[ServiceSetting]) -> Iterator[str]:
+def _preset(services: Sequence[PresetService]) -> Iterator[str]:
     if services:
         yield f"## A list stands instead of the {len(services):,} that go with the category, which are:"
     for each in services:
@@ -62,23 +59,7 @@ def _remark(each: Candidate) -> str:
 
 
 def _mapping(*members: tuple[str, str | Sequence[str]]) -> str:
-    return f"{{{', '.join(_members(members))}}}"
-
-
-def _members(members: Iterable[tuple[str, str | Sequence[str]]]) -> Iterator[str]:
-    for name, value in members:
-        if value:
-            text = (
-                _scalar(value) if isinstance(value, str) else f"[{', '.join(map(_scalar, value))}]"
-            )
-            yield f"{name}: {text}"
-
-
-def _scalar(text: str) -> str:
-    """A string of YAML, plain where it can be nothing else."""
-    words = text.replace("-", " ").split(" ")
-    plain = all(word.isalpha() for word in words) and text.casefold() not in _RESERVED
-    return text if plain else json.dumps(text, ensure_ascii=False)
+    return flow({name: value for name, value in members if value})
 
 
 def _id(each: Candidate) -> str:

@@ -10,11 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from rich.table import Table
 from rich.text import Text
 
-from reviewsctl.daemon.messages import Changes, HubState, ReloadResult, Status
 from reviewsctl.terminal.escaping import printable
+from reviewsctl.terminal.insights import origin_line
 from reviewsctl.terminal.listings import hub_state
 from reviewsctl.terminal.times import ago, duration, moment, until, when
 from reviewsctl.terminal.words import counted
+from reviewsd.api.hub import HubState
+from reviewsd.api.jobs import ConfigChanges, ReloadResult
+from reviewsd.api.status import Status
 
 
 def render_status(status: Status, now: datetime.datetime) -> Table:
@@ -39,7 +42,7 @@ def render_status(status: Status, now: datetime.datetime) -> Table:
         table.add_row("updated", Text(f"{moment(snapshot.updated_at)}, says the data"))
     if (origin := snapshot.insights_origin) is not None:
         style = "yellow" if origin.fault is not None else ""
-        table.add_row("insights", Text(origin.line(), style=style))
+        table.add_row("insights", Text(origin_line(origin), style=style))
     if status.hub is not None:
         table.add_row("hub", _hub(status.hub))
         if status.hub.paused or status.hub.store != "ok":
@@ -63,7 +66,8 @@ def render_status(status: Status, now: datetime.datetime) -> Table:
 
 def render_reload(result: ReloadResult) -> Text:
     """The outcome of a reload; one that was not applied says why and what keeps serving."""
-    revision, count = printable(result.revision), counted(result.review_count, "review")
+    revision = printable(result.revision or "")
+    count = counted(result.review_count or 0, "review")
     match result.outcome:
         case "published":
             text = f": revision {revision} with {count}, {result.seconds:.2f} s"
@@ -91,11 +95,11 @@ def render_reload(result: ReloadResult) -> Text:
 
 def _more(result: ReloadResult) -> str:
     origin = result.insights_origin
-    insights = "" if origin is None else f"\ninsights: {origin.line()}"
+    insights = "" if origin is None else f"\ninsights: {origin_line(origin)}"
     return insights + _changes(result.config)
 
 
-def _changes(config: Changes) -> str:
+def _changes(config: ConfigChanges) -> str:
     lines = []
     if config.applied:
         lines.append(f"\nconfiguration: {printable(', '.join(config.applied))} changed")
@@ -127,7 +131,7 @@ def _last_reload(status: Status, now: datetime.datetime) -> str:
     return f", last reload {last.outcome} {ago(last.at, now)} ({last.seconds:.2f} s)"
 
 
-def _config(config: Changes) -> Iterator[tuple[str, Text]]:
+def _config(config: ConfigChanges) -> Iterator[tuple[str, Text]]:
     """What is to be known of the configuration, if anything."""
     if config.problems:
         yield "config", Text("has faults, nothing of it was applied", style="yellow")

@@ -7,10 +7,10 @@ from urllib.parse import quote
 from reviewsd.http1 import urls
 from reviewsd.pages.developers import schemas
 from reviewsd.pages.developers.blocks import (
-    Block,
     Code,
+    ContentBlock,
+    DeveloperPage,
     Link,
-    Page,
     Paragraph,
     Section,
     Table,
@@ -18,7 +18,13 @@ from reviewsd.pages.developers.blocks import (
     prose,
 )
 from reviewsd.pages.developers.data_model import PLACES
-from reviewsd.pages.developers.openapi import Description, Media, Operation, Parameter, Response
+from reviewsd.pages.developers.openapi import (
+    Description,
+    Media,
+    OpenApiParameter,
+    OpenApiResponse,
+    Operation,
+)
 
 _GUIDES: Final = {
     urls.HUB: Link("notifications", urls.DEVELOPERS_WEBHOOKS),
@@ -29,10 +35,10 @@ _GUIDES: Final = {
 _NOT_MODIFIED: Final = "304"
 """Among the answers of whatever has an entity tag: of every read."""
 
-_HEAD: Final = ("Parameter", "In", "Type", "Required", "Description", "Example")
+_HEAD: Final = ("OpenApiParameter", "In", "Type", "Required", "Description", "Example")
 
 
-def page(description: Description, base_url: str) -> Page:
+def page(description: Description, base_url: str) -> DeveloperPage:
     """The page.
 
     Args:
@@ -45,7 +51,7 @@ def page(description: Description, base_url: str) -> Page:
         for path, methods in description.paths.items()
         for method, operation in methods.items()
     ]
-    return Page(
+    return DeveloperPage(
         path=urls.DEVELOPERS_API,
         title="HTTP API",
         description="Every address of the HTTP API with its parameters, answers and examples.",
@@ -93,8 +99,8 @@ def _blocks(
     base_url: str,
     path: str,
     operation: Operation,
-    common: dict[str, Response],
-) -> Iterator[Block]:
+    common: dict[str, OpenApiResponse],
+) -> Iterator[ContentBlock]:
     yield from prose(operation.description)
     if path in _GUIDES:
         yield Paragraph(("How it is used: ", _GUIDES[path], "."))
@@ -113,7 +119,7 @@ def _blocks(
         yield Paragraph(("And ", Link("what all reads have in common", "#reads"), "."))
 
 
-def _common(description: Description) -> dict[str, Response]:
+def _common(description: Description) -> dict[str, OpenApiResponse]:
     """The answers that all reads have in common, that of success aside."""
     operations = (each for methods in description.paths.values() for each in methods.values())
     first, *others = (each for each in operations if _NOT_MODIFIED in each.responses)
@@ -124,7 +130,9 @@ def _common(description: Description) -> dict[str, Response]:
     }
 
 
-def _reads_blocks(description: Description, common: dict[str, Response]) -> tuple[Block, ...]:
+def _reads_blocks(
+    description: Description, common: dict[str, OpenApiResponse]
+) -> tuple[ContentBlock, ...]:
     return (
         parameters_table(
             "Header fields of all reads", tuple(description.components.parameters.values())
@@ -133,13 +141,13 @@ def _reads_blocks(description: Description, common: dict[str, Response]) -> tupl
     )
 
 
-def _answers(label: str, description: Description, responses: dict[str, Response]) -> Table:
+def _answers(label: str, description: Description, responses: dict[str, OpenApiResponse]) -> Table:
     answers = ((status, description.response(each)) for status, each in responses.items())
     rows = tuple((status, each.description, _body(each.content)) for status, each in answers)
     return Table(label, ("Status", "Meaning", "Body"), rows)
 
 
-def parameters_table(label: str, parameters: tuple[Parameter, ...]) -> Table:
+def parameters_table(label: str, parameters: tuple[OpenApiParameter, ...]) -> Table:
     """The table of parameters."""
     linked = schemas.described(PLACES, urls.DEVELOPERS_API)
     return Table(
@@ -170,18 +178,18 @@ def _target(path: str, operation: Operation) -> str:
 def _body(content: dict[str, Media]) -> Words:
     """The media types of an answer and what each holds."""
     linked = schemas.described(PLACES, urls.DEVELOPERS_API)
-    told: list[str | Link] = []
+    described: list[str | Link] = []
     for name in dict.fromkeys(media.schema.name for media in content.values()):
         types = ", ".join(
             f"`{each}`" for each, media in content.items() if media.schema.name == name
         )
-        told.append(f"{', ' if told else ''}{types}")
+        described.append(f"{', ' if described else ''}{types}")
         if address := linked(name):
-            told += [": ", Link(name, address)]
-    return tuple(told)
+            described += [": ", Link(name, address)]
+    return tuple(described)
 
 
-def _examples(base_url: str) -> tuple[Block, ...]:
+def _examples(base_url: str) -> tuple[ContentBlock, ...]:
     search = f"{base_url}{urls.SEARCH}"
     return (
         Paragraph("All pages of a search, with the standard library alone:"),

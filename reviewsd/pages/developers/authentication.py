@@ -1,16 +1,16 @@
 """There is no authentication; what there is instead."""
 
 from reviewsd.http1 import urls
-from reviewsd.pages.developers.blocks import Code, Items, Link, Page, Paragraph, Section
+from reviewsd.pages.developers.blocks import Code, DeveloperPage, Items, Link, Paragraph, Section
 
 
-def page(base_url: str) -> Page:
+def page(base_url: str) -> DeveloperPage:
     """The page.
 
     Args:
         base_url: Origin of the addresses in examples.
     """
-    return Page(
+    return DeveloperPage(
         path=urls.DEVELOPERS_AUTHENTICATION,
         title="Authentication",
         description="No account, no key and no login: everything here is public and read-only.",

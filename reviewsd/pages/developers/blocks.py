@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """A piece of a text."""
 
     text: str
@@ -31,16 +31,18 @@ Words = str | Link | tuple[str | Link, ...]
 
 
 @lru_cache(maxsize=4096)  # each is asked for twice, by HTML and by Markdown
-def parts(words: Words) -> tuple[Part, ...]:
+def parts(words: Words) -> tuple[TextPart, ...]:
     """The pieces of a text: words, code, links."""
-    found: list[Part] = []
+    found: list[TextPart] = []
     for each in words if isinstance(words, tuple) else (words,):
         if isinstance(each, Link):
             code = each.text.startswith("`")
-            found.append(Part(each.text.strip("`"), code, each.href))
+            found.append(TextPart(each.text.strip("`"), code, each.href))
         else:
             pieces = each.split("`")
-            found += (Part(piece, index % 2 == 1) for index, piece in enumerate(pieces) if piece)
+            found += (
+                TextPart(piece, index % 2 == 1) for index, piece in enumerate(pieces) if piece
+            )
     return tuple(found)
 
 
@@ -53,7 +55,7 @@ class Paragraph:
     kind = "paragraph"
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[TextPart, ...]:
         """Its pieces."""
         return parts(self.words)
 
@@ -67,7 +69,7 @@ class Items:
     kind = "items"
 
     @property
-    def lines(self) -> tuple[tuple[Part, ...], ...]:
+    def lines(self) -> tuple[tuple[TextPart, ...], ...]:
         """The pieces of each entry."""
         return tuple(map(parts, self.entries))
 
@@ -95,12 +97,12 @@ class Table:
     kind = "table"
 
     @property
-    def cells(self) -> tuple[tuple[tuple[Part, ...], ...], ...]:
+    def cells(self) -> tuple[tuple[tuple[TextPart, ...], ...], ...]:
         """The pieces of each cell of each row."""
         return tuple(tuple(map(parts, row)) for row in self.rows)
 
 
-Block = Paragraph | Items | Code | Table
+ContentBlock = Paragraph | Items | Code | Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,27 +111,27 @@ class Section:
 
     anchor: str
     title: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[ContentBlock, ...]
     level: int = 2
     """Of the heading, 2 or 3."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class DeveloperPage:
     """One page."""
 
     path: str
     title: str
     description: str
     """One sentence for search engines."""
-    blocks: tuple[Block, ...]
+    blocks: tuple[ContentBlock, ...]
     """What comes before the first section."""
     sections: tuple[Section, ...] = ()
 
 
-def prose(text: str) -> tuple[Block, ...]:
+def prose(text: str) -> tuple[ContentBlock, ...]:
     """The blocks of a text of ours in CommonMark: paragraphs, and lists with hyphens."""
-    blocks: list[Block] = []
+    blocks: list[ContentBlock] = []
     for paragraph in text.strip().split("\n\n"):
         if paragraph.startswith("- "):
             entries = ("\n" + paragraph).split("\n- ")[1:]

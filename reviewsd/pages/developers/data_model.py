@@ -5,7 +5,7 @@ from typing import Final
 
 from reviewsd.http1 import urls
 from reviewsd.pages.developers import schemas
-from reviewsd.pages.developers.blocks import Link, Page, Paragraph, Words
+from reviewsd.pages.developers.blocks import DeveloperPage, Link, Paragraph, Words
 from reviewsd.pages.developers.openapi import Description
 
 
@@ -102,14 +102,14 @@ PLACES: Final = {
 """The page of each schema that is described."""
 
 
-def pages(description: Description) -> tuple[Page, ...]:
+def pages(description: Description) -> tuple[DeveloperPage, ...]:
     """The three pages."""
     return tuple(_page(model, description) for model in _MODELS)
 
 
-def _page(model: _Model, description: Description) -> Page:
+def _page(model: _Model, description: Description) -> DeveloperPage:
     linked = schemas.described(PLACES, model.path)
-    return Page(
+    return DeveloperPage(
         path=model.path,
         title=model.title,
         description=model.description,

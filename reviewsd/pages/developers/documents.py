@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from reviewsd.http1 import urls
 from reviewsd.pages import structured_data
-from reviewsd.pages.developers import markdown
+from reviewsd.pages.developers import html, markdown
 from reviewsd.pages.developers.pages import Interfaces, pages
 from reviewsd.pages.document import FixedDocument
 from reviewsd.pages.environment import Verbatim
@@ -39,6 +39,7 @@ def documents(renderer: Renderer, interfaces: Interfaces) -> Iterator[FixedDocum
                 context={
                     "documentation": each,
                     "menu": menu,
+                    "content": html.render(each),
                     "text": Verbatim(markdown.render(each, base_url).decode()),
                 },
             )

@@ -7,11 +7,11 @@ from reviewsd.http1 import problems, urls
 from reviewsd.http1.problems import Problem
 from reviewsd.pages.developers import schemas
 from reviewsd.pages.developers.blocks import (
-    Block,
     Code,
+    ContentBlock,
+    DeveloperPage,
     Items,
     Link,
-    Page,
     Paragraph,
     Section,
     Table,
@@ -64,7 +64,7 @@ def kinds() -> dict[str, list[Problem]]:
     return found
 
 
-def page(description: Description, base_url: str) -> Page:
+def page(description: Description, base_url: str) -> DeveloperPage:
     """The page.
 
     Args:
@@ -73,7 +73,7 @@ def page(description: Description, base_url: str) -> Page:
     """
     linked = schemas.described(PLACES, urls.DEVELOPERS_ERRORS)
     found = kinds()
-    return Page(
+    return DeveloperPage(
         path=urls.DEVELOPERS_ERRORS,
         title="Errors",
         description="Every error that the service answers with, and what to do about it.",
@@ -89,14 +89,14 @@ def page(description: Description, base_url: str) -> Page:
             ),
             Section("operators", "On the operator's socket", (_operators(),)),
             *(
-                Section(kind, kind, (Paragraph(f"{told.capitalize()}."),), level=3)
-                for kind, told in OPERATORS.items()
+                Section(kind, kind, (Paragraph(f"{described.capitalize()}."),), level=3)
+                for kind, described in OPERATORS.items()
             ),
         ),
     )
 
 
-def _blocks(description: Description, base_url: str) -> tuple[Block, ...]:
+def _blocks(description: Description, base_url: str) -> tuple[ContentBlock, ...]:
     invalid = description.components.responses["InvalidParameters"]
     example = invalid.content["application/json"].example
     return (
@@ -144,7 +144,7 @@ def _section(kind: str, same: list[Problem]) -> Section:
     )
 
 
-def _operators() -> Block:
+def _operators() -> ContentBlock:
     return Paragraph(
         "These are told to `reviewsctl` alone, by the administration socket. Nobody meets them at "
         "public urls."

@@ -3,11 +3,19 @@
 from collections.abc import Iterable, Iterator
 from urllib.parse import urljoin
 
-from reviewsd.pages.developers.blocks import Block, Code, Items, Page, Paragraph, Part, Table
+from reviewsd.pages.developers.blocks import (
+    Code,
+    ContentBlock,
+    DeveloperPage,
+    Items,
+    Paragraph,
+    Table,
+    TextPart,
+)
 from reviewsd.pages.text import markdown
 
 
-def render(page: Page, base_url: str) -> bytes:
+def render(page: DeveloperPage, base_url: str) -> bytes:
     """The page.
 
     Args:
@@ -22,7 +30,7 @@ def render(page: Page, base_url: str) -> bytes:
     return "\n\n".join(lines).encode() + b"\n"
 
 
-def _blocks(blocks: Iterable[Block], here: str) -> Iterator[str]:
+def _blocks(blocks: Iterable[ContentBlock], here: str) -> Iterator[str]:
     for block in blocks:
         match block:
             case Paragraph():
@@ -40,11 +48,11 @@ def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _text(parts: Iterable[Part], here: str) -> str:
+def _text(parts: Iterable[TextPart], here: str) -> str:
     return "".join(_part(part, here) for part in parts)
 
 
-def _part(part: Part, here: str) -> str:
+def _part(part: TextPart, here: str) -> str:
     # In a table a bar would end the cell even within code (GFM 4.10).
     shown = f"`{part.text.replace('|', chr(92) + '|')}`" if part.code else _words(part.text)
     if not part.href:

@@ -5,18 +5,18 @@ from typing import Final
 from reviewsd.http1 import urls
 from reviewsd.pages.developers import schemas
 from reviewsd.pages.developers.blocks import (
-    Block,
     Code,
+    ContentBlock,
+    DeveloperPage,
     Items,
     Link,
-    Page,
     Paragraph,
     Section,
     Table,
     Words,
     prose,
 )
-from reviewsd.pages.developers.openapi import Description, Schema, Tool
+from reviewsd.pages.developers.openapi import Description, ListedTool, Schema
 
 _EXAMPLE: Final = ", e.g. "
 
@@ -34,11 +34,11 @@ _CODES: Final = (
 
 def page(
     description: Description,
-    tools: tuple[Tool, ...],
+    tools: tuple[ListedTool, ...],
     revisions: tuple[str, ...],
     base_url: str,
     absent: frozenset[str] = frozenset(),
-) -> Page:
+) -> DeveloperPage:
     """The page on MCP.
 
     Args:
@@ -50,7 +50,7 @@ def page(
     """
     post = description.paths[urls.MCP]["post"]
     served = ", ".join(f"`{each}`" for each in revisions)
-    return Page(
+    return DeveloperPage(
         path=urls.DEVELOPERS_MCP,
         title="MCP for AI agents",
         description="How to give the reviews to an AI agent by the Model Context Protocol.",
@@ -69,7 +69,7 @@ def page(
                 (
                     Table(
                         "Tools",
-                        ("Tool", "What it is for"),
+                        ("ListedTool", "What it is for"),
                         tuple((_link(tool), tool.title) for tool in tools),
                     ),
                     Paragraph(
@@ -134,9 +134,9 @@ def page(
     )
 
 
-def tools_page(tools: tuple[Tool, ...]) -> Page:
+def tools_page(tools: tuple[ListedTool, ...]) -> DeveloperPage:
     """The page on all tools."""
-    return Page(
+    return DeveloperPage(
         path=urls.DEVELOPERS_TOOLS,
         title="MCP tools",
         description="Every tool of the MCP server with its arguments and what it answers.",
@@ -157,7 +157,7 @@ def tools_page(tools: tuple[Tool, ...]) -> Page:
     )
 
 
-def _tool(tool: Tool) -> tuple[Block, ...]:
+def _tool(tool: ListedTool) -> tuple[ContentBlock, ...]:
     arguments = tuple(_argument(tool, *each) for each in tool.input_schema.properties.items())
     answers = tuple(_member(tool, *each) for each in tool.output_schema.properties.items())
     table = Table(
@@ -172,37 +172,37 @@ def _tool(tool: Tool) -> tuple[Block, ...]:
     )
 
 
-def _argument(tool: Tool, name: str, schema: Schema) -> tuple[Words, ...]:
+def _argument(tool: ListedTool, name: str, schema: Schema) -> tuple[Words, ...]:
     """An argument; its description ends with an example."""
-    told, _, example = schema.description.rpartition(_EXAMPLE)
+    described, _, example = schema.description.rpartition(_EXAMPLE)
     default = "" if schema.default is None else f"; default `{schemas.plain(schema.default)}`"
     return (
         f"`{name}`",
         schemas.type_of(schema, _nowhere),
         "yes" if name in tool.input_schema.required else "no",
-        f"{told}{default}",
+        f"{described}{default}",
         f"`{example}`",
     )
 
 
-def _member(tool: Tool, name: str, schema: Schema) -> tuple[Words, ...]:
+def _member(tool: ListedTool, name: str, schema: Schema) -> tuple[Words, ...]:
     """A member of the answer; what may be null says its type in words (``mcp.outputs``)."""
-    kind, told = schemas.type_of(schema, _nowhere), schema.description
+    kind, described = schemas.type_of(schema, _nowhere), schema.description
     if not schema.type:
-        kind, _, told = schema.description.partition(": ")
+        kind, _, described = schema.description.partition(": ")
     required = "yes" if name in tool.output_schema.required else "no"
-    return f"`{name}`", kind, required, told
+    return f"`{name}`", kind, required, described
 
 
 def _nowhere(_name: str) -> str:
     return ""
 
 
-def _link(tool: Tool) -> Link:
+def _link(tool: ListedTool) -> Link:
     return Link(f"`{tool.name}`", f"{urls.DEVELOPERS_TOOLS}#{tool.name}")
 
 
-def _connect(base_url: str) -> tuple[Block, ...]:
+def _connect(base_url: str) -> tuple[ContentBlock, ...]:
     address = f"{base_url}{urls.MCP}"
     return (
         Paragraph("Claude Code, and VS Code:"),
@@ -230,7 +230,7 @@ curl {address} \\
     )
 
 
-def _safety() -> tuple[Block, ...]:
+def _safety() -> tuple[ContentBlock, ...]:
     return (
         Paragraph(
             "Texts, names and phrases are what customers wrote. The server tells agents to quote and "

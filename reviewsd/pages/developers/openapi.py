@@ -34,7 +34,7 @@ class Schema(Struct, frozen=True, kw_only=True):
         return self.ref.rpartition("/")[2]
 
 
-class Parameter(Struct, frozen=True, kw_only=True):
+class OpenApiParameter(Struct, frozen=True, kw_only=True):
     """A parameter or a header field; all but ``ref`` is empty where it refers to one."""
 
     ref: str = msgspec.field(name="$ref", default="")
@@ -53,7 +53,7 @@ class Media(Struct, frozen=True, kw_only=True):
     example: object = None
 
 
-class Response(Struct, frozen=True, kw_only=True):
+class OpenApiResponse(Struct, frozen=True, kw_only=True):
     """An answer."""
 
     ref: str = msgspec.field(name="$ref", default="")
@@ -61,7 +61,7 @@ class Response(Struct, frozen=True, kw_only=True):
     content: dict[str, Media] = {}
 
 
-class Body(Struct, frozen=True, kw_only=True):
+class OpenApiBody(Struct, frozen=True, kw_only=True):
     """The body of a request."""
 
     content: dict[str, Media] = {}
@@ -74,9 +74,9 @@ class Operation(Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
     summary: str = ""
     description: str = ""
-    parameters: tuple[Parameter, ...] = ()
-    body: Body = msgspec.field(name="requestBody", default=Body())
-    responses: dict[str, Response] = {}
+    parameters: tuple[OpenApiParameter, ...] = ()
+    body: OpenApiBody = msgspec.field(name="requestBody", default=OpenApiBody())
+    responses: dict[str, OpenApiResponse] = {}
     callbacks: dict[str, dict[str, dict[str, "Operation"]]] = {}
     """By name, then by where it goes, then by method: what the service asks of the client."""
 
@@ -85,11 +85,11 @@ class Components(Struct, frozen=True, kw_only=True):
     """What is said once."""
 
     schemas: dict[str, Schema] = {}
-    parameters: dict[str, Parameter] = {}
-    responses: dict[str, Response] = {}
+    parameters: dict[str, OpenApiParameter] = {}
+    responses: dict[str, OpenApiResponse] = {}
 
 
-class Info(Struct, frozen=True, kw_only=True):
+class OpenApiInfo(Struct, frozen=True, kw_only=True):
     """About the document."""
 
     description: str = ""
@@ -98,21 +98,21 @@ class Info(Struct, frozen=True, kw_only=True):
 class Description(Struct, frozen=True, kw_only=True):
     """The document."""
 
-    info: Info
+    info: OpenApiInfo
     paths: dict[str, dict[str, Operation]]
     """By path, then by method in lower case."""
     components: Components
 
-    def parameter(self, given: Parameter) -> Parameter:
+    def parameter(self, given: OpenApiParameter) -> OpenApiParameter:
         """A parameter that refers to nothing."""
         return self.components.parameters[_name(given.ref)] if given.ref else given
 
-    def response(self, given: Response) -> Response:
+    def response(self, given: OpenApiResponse) -> OpenApiResponse:
         """A response that refers to nothing."""
         return self.components.responses[_name(given.ref)] if given.ref else given
 
 
-class Tool(Struct, frozen=True, kw_only=True):
+class ListedTool(Struct, frozen=True, kw_only=True):
     """A tool of MCP, as ``tools/list`` has it."""
 
     name: str
@@ -125,7 +125,7 @@ class Tool(Struct, frozen=True, kw_only=True):
 class Tools(Struct, frozen=True, kw_only=True):
     """The result of ``tools/list``."""
 
-    tools: tuple[Tool, ...]
+    tools: tuple[ListedTool, ...]
 
 
 def _name(ref: str) -> str:
@@ -137,6 +137,6 @@ def read_description(content: bytes) -> Description:
     return msgspec.json.decode(content, type=Description)
 
 
-def read_tools(content: bytes) -> tuple[Tool, ...]:
+def read_tools(content: bytes) -> tuple[ListedTool, ...]:
     """The tools of a ``tools/list`` result, decoded."""
     return msgspec.json.decode(content, type=Tools).tools

@@ -6,7 +6,15 @@ from typing import Final
 
 from reviewsd.http1 import urls
 from reviewsd.http1.routes import ROUTES
-from reviewsd.pages.developers.blocks import Code, Link, Page, Paragraph, Section, Table, Words
+from reviewsd.pages.developers.blocks import (
+    Code,
+    DeveloperPage,
+    Link,
+    Paragraph,
+    Section,
+    Table,
+    Words,
+)
 from reviewsd.pages.developers.openapi import Description
 
 _MACHINES: Final = {
@@ -28,9 +36,9 @@ def page(
     description: Description,
     base_url: str,
     name: str,
-    others: tuple[Page, ...],
+    others: tuple[DeveloperPage, ...],
     absent: frozenset[str] = frozenset(),
-) -> Page:
+) -> DeveloperPage:
     """The page.
 
     Args:
@@ -40,7 +48,7 @@ def page(
         others: The other pages of the documentation.
         absent: Paths of documents that there are not.
     """
-    return Page(
+    return DeveloperPage(
         path=urls.DEVELOPERS,
         title="For developers",
         description="The reviews as data: HTTP API, feeds, notifications, AI agents, badge.",
@@ -52,7 +60,7 @@ def page(
             Code(f"curl '{base_url}{urls.SEARCH}?min_rating=4&limit=5'", "sh"),
             Table(
                 "Documentation",
-                ("Page", "What it says"),
+                ("DeveloperPage", "What it says"),
                 tuple((Link(each.title, each.path), each.description) for each in others),
             ),
         ),
@@ -100,13 +108,13 @@ def _documents(absent: frozenset[str]) -> Iterator[tuple[Words, ...]]:
 
 
 def _badge(base_url: str, name: str) -> str:
-    told = html.escape(f"Customer reviews of {name}")
-    return f'<a href="{base_url}/"><img src="{base_url}{urls.BADGE}" alt="{told}"></a>'
+    title = html.escape(f"Customer reviews of {name}")
+    return f'<a href="{base_url}/"><img src="{base_url}{urls.BADGE}" alt="{title}"></a>'
 
 
 def _frame(base_url: str, name: str) -> str:
-    told = html.escape(f"Customer reviews of {name}")
+    title = html.escape(f"Customer reviews of {name}")
     return (
-        f'<iframe src="{base_url}{urls.EMBED}" title="{told}" width="100%" height="480" '
+        f'<iframe src="{base_url}{urls.EMBED}" title="{title}" width="100%" height="480" '
         'loading="lazy"></iframe>'
     )

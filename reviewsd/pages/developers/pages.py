@@ -12,7 +12,7 @@ from reviewsd.pages.developers import (
     overview,
     webhooks,
 )
-from reviewsd.pages.developers.blocks import Page
+from reviewsd.pages.developers.blocks import DeveloperPage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Interfaces:
 
 def pages(
     interfaces: Interfaces, base_url: str, name: str, absent: frozenset[str] = frozenset()
-) -> tuple[Page, ...]:
+) -> tuple[DeveloperPage, ...]:
     """The pages, the overview first.
 
     Args:

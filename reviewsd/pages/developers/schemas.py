@@ -77,24 +77,24 @@ def _type_of(schema: Schema, linked: Linked) -> tuple[str | Link, ...]:
 def notes(schema: Schema) -> str:
     """What is said of a value, and its bounds."""
     bounded = [_bounds(each) for each in (schema, *schema.any_of)]
-    told = [schema.description.rstrip("."), *filter(None, bounded)]
-    return "; ".join(filter(None, told))
+    described = [schema.description.rstrip("."), *filter(None, bounded)]
+    return "; ".join(filter(None, described))
 
 
 def _bounds(schema: Schema) -> str:
     low, high = schema.minimum, schema.maximum
-    told = []
+    described = []
     if low is not None and high is not None:
-        told.append(f"{low} to {high}")
+        described.append(f"{low} to {high}")
     elif low is not None:
-        told.append(f"at least {low}")
+        described.append(f"at least {low}")
     if schema.max_length is not None:
-        told.append(f"at most {schema.max_length} characters")
+        described.append(f"at most {schema.max_length} characters")
     elif schema.min_length:
-        told.append("not empty")
+        described.append("not empty")
     if schema.default is not None:
-        told.append(f"default `{plain(schema.default)}`")
-    return ", ".join(told)
+        described.append(f"default `{plain(schema.default)}`")
+    return ", ".join(described)
 
 
 def plain(value: object) -> str:

@@ -6,11 +6,11 @@ from reviewsd.http1 import urls
 from reviewsd.pages.developers import schemas
 from reviewsd.pages.developers.api import parameters_table
 from reviewsd.pages.developers.blocks import (
-    Block,
     Code,
+    ContentBlock,
+    DeveloperPage,
     Items,
     Link,
-    Page,
     Paragraph,
     Section,
     Table,
@@ -21,7 +21,7 @@ from reviewsd.pages.developers.openapi import Description, Operation
 _FORM: Final = "application/x-www-form-urlencoded"
 
 
-def page(description: Description, base_url: str) -> Page:
+def page(description: Description, base_url: str) -> DeveloperPage:
     """The page.
 
     Args:
@@ -29,7 +29,7 @@ def page(description: Description, base_url: str) -> Page:
         base_url: Origin of hub and topics.
     """
     subscribe = description.paths[urls.HUB]["post"]
-    return Page(
+    return DeveloperPage(
         path=urls.DEVELOPERS_WEBHOOKS,
         title="Notifications (WebSub)",
         description="How to be sent new reviews: topics, subscribing, verification, signatures.",
@@ -66,7 +66,7 @@ def page(description: Description, base_url: str) -> Page:
     )
 
 
-def _subscribe(operation: Operation, base_url: str) -> tuple[Block, ...]:
+def _subscribe(operation: Operation, base_url: str) -> tuple[ContentBlock, ...]:
     form = operation.body.content[_FORM]
     fields = tuple(
         (
@@ -97,7 +97,7 @@ curl {base_url}{urls.HUB} \\
     )
 
 
-def _called(operation: Operation, name: str) -> tuple[Block, ...]:
+def _called(operation: Operation, name: str) -> tuple[ContentBlock, ...]:
     """What the hub asks of the callback."""
     ((_, methods),) = operation.callbacks[name].items()
     ((method, called),) = methods.items()
@@ -113,7 +113,7 @@ def _called(operation: Operation, name: str) -> tuple[Block, ...]:
     )
 
 
-def _signatures() -> tuple[Block, ...]:
+def _signatures() -> tuple[ContentBlock, ...]:
     return (
         Paragraph(
             "Where a `hub.secret` was given, a delivery has `X-Hub-Signature`: the method, `=`, and the "
@@ -135,7 +135,7 @@ def is_genuine(body: bytes, signature: str, secret: bytes) -> bool:
     )
 
 
-def _leases() -> tuple[Block, ...]:
+def _leases() -> tuple[ContentBlock, ...]:
     return (
         Paragraph(
             "A subscription lasts as long as the verification says in `hub.lease_seconds`, 10 days unless "
@@ -145,7 +145,7 @@ def _leases() -> tuple[Block, ...]:
     )
 
 
-def _limits() -> tuple[Block, ...]:
+def _limits() -> tuple[ContentBlock, ...]:
     return (
         Items(
             (

@@ -15,7 +15,7 @@ import yaml
 
 from reviewsd.config.yaml_source import LOADER
 from reviewsd.domain.reviews import Business
-from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, SINCE_DATE, Parameter
+from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, SINCE_DATE, SearchParameter
 from reviewsd.http1 import problems, urls
 from reviewsd.publish.openapi import examples, schemas
 from reviewsd.publish.openapi.schemas import Json, reference
@@ -61,7 +61,9 @@ def render(base_url: str, business: Business) -> bytes:
         "hub.misdirected": f"{problems.HUB_MISDIRECTED.detail}\n",
     }
     values |= {f"example.{name}": each for name, each in examples.answers(base_url).items()}
-    values |= {f"problem.{kind}": _told(each) for kind, each in examples.refusals(base_url).items()}
+    values |= {
+        f"problem.{kind}": _example(each) for kind, each in examples.refusals(base_url).items()
+    }
     filled = {name: _filled(part, values) for name, part in _written().items()}
     components = msgspec.convert(filled["components"], _Components)
     components.schemas = dict(sorted((schemas.components() | components.schemas).items()))
@@ -109,7 +111,7 @@ def _contact(business: Business) -> Json:
     return contact
 
 
-def _parameter(row: Parameter, place: str) -> Json:
+def _parameter(row: SearchParameter, place: str) -> Json:
     """A row of the parameter table, to be sent in the ``query`` or the ``path``."""
     return {
         "name": row.name,
@@ -121,7 +123,7 @@ def _parameter(row: Parameter, place: str) -> Json:
     }
 
 
-def _told(problem: object) -> Json:
+def _example(problem: object) -> Json:
     """The content of a refusal, in both media types of problem details."""
     media = {"schema": reference("Problem"), "example": problem}
     return {"application/json": media, "application/problem+json": media}

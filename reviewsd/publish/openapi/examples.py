@@ -14,7 +14,7 @@ from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_query import Cursor
 from reviewsd.http1 import problems
 from reviewsd.publish import atom, documents, json_feed
-from reviewsd.publish.feed import Entry, Feed, Label
+from reviewsd.publish.feed import Feed, FeedEntry, Label
 from reviewsd.publish.openapi.schemas import Json
 
 _REVIEWS = b"""{
@@ -78,7 +78,7 @@ def answers(base_url: str) -> Json:
         authority="reviews.example.com",
         year=2025,
         entries=(
-            Entry(
+            FeedEntry(
                 review=typed,
                 technicians=(Label("sam", "Sam"),),
                 services=(Label("boiler-repair", "Boiler repair"),),

@@ -11,20 +11,20 @@ from msgspec import Struct
 
 from reviewsd.domain.insights import NOT_FILLED_IN, Insights
 from reviewsd.domain.reviews import AggregateRating, Business, Review
-from reviewsd.domain.search_parameters import Kind, Parameter
+from reviewsd.domain.search_parameters import ParameterType, SearchParameter
 from reviewsd.publish.json_feed import JsonFeed
 
 Json = dict[str, object]
 """An object as JSON can write it: a schema, or another part of the document."""
 
-_SPELLED: dict[Kind, Json] = {
+_SPELLED: dict[ParameterType, Json] = {
     # all that can be said without a calendar; years begin at 1
-    Kind.DATE: {
+    ParameterType.DATE: {
         "format": "date",
         "pattern": r"^(?!0000)[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$",
     },
     # unpadded base64url of a date, a slash and 1 to 128 characters
-    Kind.CURSOR: {"pattern": "^[A-Za-z0-9_-]{16,186}$"},
+    ParameterType.CURSOR: {"pattern": "^[A-Za-z0-9_-]{16,186}$"},
 }
 
 
@@ -40,7 +40,7 @@ _FROM_OUTSIDE = {
 _CLIENT_NAMES = {
     "Author": "FeedAuthor",
     "Extension": "FeedReview",
-    "Hub": "FeedHub",
+    "HubLink": "FeedHub",
     "Item": "FeedItem",
 }
 """Names that say enough in their module, but not in a client made from this document."""
@@ -69,10 +69,10 @@ def reference(name: str) -> Json:
     return {"$ref": f"#/components/schemas/{_client_name(name)}"}
 
 
-def of_parameter(parameter: Parameter) -> Json:
+def of_parameter(parameter: SearchParameter) -> Json:
     """The schema of a request parameter."""
     schema: Json
-    if parameter.kind in {Kind.INTEGER, Kind.NUMBER}:
+    if parameter.kind in {ParameterType.INTEGER, ParameterType.NUMBER}:
         schema = {
             "type": parameter.kind.value,
             "minimum": parameter.minimum,

@@ -196,11 +196,11 @@ class _Agent:
             raise _NotAnsweredError(outcome)
         self.address = outcome.address
         self.fields.update(outcome.headers)
-        return Response(outcome)
+        return BufferedResponse(outcome)
 
 
 @implementer(IResponse)
-class Response:
+class BufferedResponse:
     """An answer that has been read already, as treq wants to see it."""
 
     version = (b"HTTP", 1, 1)

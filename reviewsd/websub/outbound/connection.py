@@ -35,8 +35,8 @@ from reviewsd.websub.outbound.exchange import (
     pieces_of,
 )
 from reviewsd.websub.outbound.fair_queue import FairQueue
-from reviewsd.websub.outbound.outcomes import SUCCESS, Buffer
-from reviewsd.websub.outbound.pace import Pace
+from reviewsd.websub.outbound.outcomes import SUCCESS, BodyBuffer
+from reviewsd.websub.outbound.pace import AcceptedPace
 from reviewsd.websub.outbound.response_parser import AnswerReader, BrokenAnswerError
 from reviewsd.websub.outbound.tls import READ_SIZE, NotTrustedError, Tls
 
@@ -45,6 +45,7 @@ MAX_PROLOGUE = 32_768  # bytes received up to which the session is worth its mem
 SLICE = 4_096  # bytes given to OpenSSL at once: 150 key updates, which take it 3 ms
 SHORT = 1_024  # bytes of an answer and what comes with it that are read as they come
 MAX_OVERHEAD = 20_480  # bytes of TLS that bring no data; handshakes have 3,000 to 10,000
+RECORD = 21  # bytes around the data of a TLS record, at least (ChaCha20 in TLS 1.2)
 
 
 @implementer(IPullProducer)
@@ -94,15 +95,16 @@ class Connection(Protocol):
         self._lost: Failure | None = None  # by the peer; there may be something in the inbox still
         self._received = 0
         self._overhead = 0  # of that, what has brought no data
+        self._unread = 0  # bytes that OpenSSL may still have of what it was given, at most
         self._remembered = False  # its TLS session is kept
         self._registered = False  # as a producer, which the transport tells when it has room
         self._queued = False  # the transport has not got rid of everything yet
         self._handed_over = 0  # bytes that the transport was given
-        self._pace = Pace()
+        self._pace = AcceptedPace()
         self._lifetime: IDelayedCall | None = None
 
         self._outcome: Deferred[OutboundResponse | Lost] | None = None
-        self._pieces: Iterator[Buffer] = iter(())
+        self._pieces: Iterator[BodyBuffer] = iter(())
         self._sent = True
         self._max_answer: int | None = None
         self._answer = AnswerReader(0)
@@ -124,7 +126,8 @@ class Connection(Protocol):
         """Send a request and wait for its answer; cancelling aborts the connection."""
         outcome: Deferred[OutboundResponse | Lost] = Deferred(lambda _: self.abort())
         if self._checked:
-            self._received = self._overhead = 0  # the first exchange includes the handshake
+            # the first exchange includes the handshake
+            self._received = self._overhead = self._unread = 0
         self._outcome = outcome
         self._pace.begin(self._handed_over, self._clock.seconds())
         self._pieces = pieces_of(request)
@@ -182,7 +185,7 @@ class Connection(Protocol):
         self._work_in_turn()
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
-        """It has ended, once all that was received is read: perhaps the answer, or why it left."""
+        """The connection has ended; what was received is read first: it may be the answer."""
         if self._lifetime is not None and self._lifetime.active():
             self._lifetime.cancel()
         self._lost = reason
@@ -237,6 +240,7 @@ class Connection(Protocol):
     def _decrypt(self, data: bytes) -> None:
         self._overhead += len(data)
         if data:
+            self._unread += len(data)
             self._tls.bio_write(data)
         if self._checked or self._shake():
             self._read()
@@ -289,7 +293,11 @@ class Connection(Protocol):
         return False
 
     def _read(self) -> None:
-        """Take what TLS has to give."""
+        """Take what TLS has to give.
+
+        Where less is left than any record has, OpenSSL is not asked: to hear that it wants more takes
+        as long as to read a short answer.
+        """
         while self._open:
             try:
                 data = self._tls.recv(READ_SIZE)
@@ -302,9 +310,12 @@ class Connection(Protocol):
             except SSL.Error as error:
                 self._fail(f"TLS: {tls.reason(error)}")
                 return
-            self._take(data)
+            self._unread -= len(data) + RECORD
+            self._receive(data)
+            if self._unread < RECORD:
+                return
 
-    def _take(self, data: bytes) -> None:
+    def _receive(self, data: bytes) -> None:
         self._overhead -= len(data)
         try:
             self._answer.feed(data)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reviewsd.domain.callback import Callback
-from reviewsd.websub.outbound.outcomes import Buffer
+from reviewsd.websub.outbound.outcomes import BodyBuffer
 from reviewsd.websub.outbound.response_parser import Head
 
 PIECE = 262_144  # bytes written at once; a request that fits into it is written in one go
@@ -28,7 +28,7 @@ class OutboundRequest:
 
     head: bytes
     """Request line and fields, with the empty line at the end."""
-    body: tuple[Buffer, ...] = ()
+    body: tuple[BodyBuffer, ...] = ()
     max_answer: int | None = None
     """Bytes of the answer's body that are wanted; None: the head alone says it all."""
 
@@ -50,7 +50,7 @@ class Lost:
     """Some of an answer had come in."""
 
 
-def pieces_of(request: OutboundRequest) -> Iterator[Buffer]:
+def pieces_of(request: OutboundRequest) -> Iterator[BodyBuffer]:
     """The request in pieces that may be encrypted in one go."""
     if len(request.head) + sum(map(len, request.body)) <= PIECE:
         yield b"".join((request.head, *request.body))

@@ -23,24 +23,24 @@ class FairQueue:
 
     def __init__(self, clock: IReactorTime) -> None:
         self._clock = clock
-        self._due: deque[Callable[[], None]] = deque()
+        self._waiting: deque[Callable[[], None]] = deque()
         self._scheduled = False
 
     def add(self, work: Callable[[], None]) -> None:
         """Run it in one of the next turns."""
-        self._due.append(work)
+        self._waiting.append(work)
         self._schedule()
 
     def _schedule(self) -> None:
-        if self._due and not self._scheduled:
+        if self._waiting and not self._scheduled:
             self._scheduled = True
             self._clock.callLater(0, self._run)
 
     def _run(self) -> None:
         end = self._clock.seconds() + PORTION_SECONDS
         try:
-            while self._due:
-                self._due.popleft()()
+            while self._waiting:
+                self._waiting.popleft()()
                 if self._clock.seconds() >= end:
                     return
         finally:

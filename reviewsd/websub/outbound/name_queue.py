@@ -105,7 +105,7 @@ class NameQueue:
             name.requester = ""
             self._wait(name)
 
-    def take(self, now: float) -> str | None:
+    def next_host(self, now: float) -> str | None:
         """The name to look up now; None if there is none that may be."""
         if self._running == THREADS:
             return None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-Buffer = bytes | memoryview
+BodyBuffer = bytes | memoryview
 
 SUCCESS = range(200, 300)
 
@@ -84,7 +84,7 @@ class Push:
 
     headers: bytes
     """Ready lines, each ended with CRLF: Content-Type, Content-Length, Link, ETag."""
-    body: tuple[Buffer, ...]
+    body: tuple[BodyBuffer, ...]
     """Content-Length bytes in all; slices of mapped files are never joined or copied whole."""
     signature: bytes | None
     """The value of ``X-Hub-Signature``, for a subscription with a secret."""

@@ -18,7 +18,7 @@ PACE_SECONDS = 1.0
 _TCP_INFO = Struct("=120xQ")  # tcpi_bytes_acked of linux/tcp.h
 
 
-class Pace:
+class AcceptedPace:
     """What a peer has taken of late."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Pace:
 def _taken(handle: socket) -> int:
     """Bytes that the peer's kernel has (``struct tcp_info``); 0 where this one does not say."""
     try:
-        told = handle.getsockopt(IPPROTO_TCP, TCP_INFO, _TCP_INFO.size)
+        denied = handle.getsockopt(IPPROTO_TCP, TCP_INFO, _TCP_INFO.size)
     except OSError:
         return 0
-    return int(_TCP_INFO.unpack(told)[0]) if len(told) == _TCP_INFO.size else 0
+    return int(_TCP_INFO.unpack(denied)[0]) if len(denied) == _TCP_INFO.size else 0

@@ -31,7 +31,7 @@ class Pool:
         self._by_host: dict[tuple[str, int], list[Connection]] = {}
         self._sweep: IDelayedCall | None = None
 
-    def take(self, callback: Callback) -> Connection | None:
+    def acquire(self, callback: Callback) -> Connection | None:
         """A connection to that host and port whose last answer is complete."""
         for connection in reversed(self._by_host.get(_key(callback), ())):
             if connection.ready:
@@ -51,7 +51,7 @@ class Pool:
             self._sweep = self._clock.callLater(self._idle_seconds, self._close_idle)
 
     def forget(self, connection: Connection) -> None:
-        """It is in use, or gone."""
+        """Take out a connection that is in use again, or closed."""
         if self._since.pop(connection, None) is None:
             return
         key = _key(connection.peer.callback)

@@ -8,6 +8,7 @@ resolver's and the dialler's, the limits below TLS are the connection's; here is
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, TypeVar
 
 from twisted.internet import defer
 from twisted.internet.defer import CancelledError, Deferred
@@ -31,11 +32,13 @@ from reviewsd.websub.outbound.pool import Pool
 from reviewsd.websub.outbound.resolver import NotResolvedError, Resolver
 from reviewsd.websub.outbound.tls import Tls
 
+T = TypeVar("T")
+
 _STOPPING = "this service is stopping"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class AttemptLimits:
     """What one attempt may cost (E12)."""
 
     connect_seconds: float = 10.0
@@ -65,7 +68,7 @@ class Outbound:
         resolver: Resolver,
         dialler: Dialer,
         secure: Tls,
-        limits: Limits,
+        limits: AttemptLimits,
     ) -> None:
         self._clock = clock
         self._resolver = resolver
@@ -74,7 +77,7 @@ class Outbound:
         self._limits = limits
         self._turns = FairQueue(clock)
         self._pool = Pool(clock, limits.idle_seconds)
-        self._attempts: set[Deferred[AttemptOutcome]] = set()
+        self._attempts: set[Deferred[Any]] = set()
         self._connections: set[Connection] = set()
         self._closed = False
         self._emptied: Deferred[None] | None = None
@@ -105,13 +108,27 @@ class Outbound:
         trail = trail or Trail(keeps_place=True)
         if self._closed:
             return Unanswered(_STOPPING, None)
+        deadline = self._clock.seconds() + timeout
+        kept = self._pool.acquire(callback) if request.max_answer is None else None
+        if kept is not None:
+            outcome = await self._on_kept(kept, request, timeout, admission, trail)
+            if outcome is not None:
+                return outcome
+            # it had died while it waited, which says nothing of the subscriber (E7)
         # a coroutine has no timeout, and nothing that close() could cancel
         attempt = Deferred.fromCoroutine(
             self._attempt(callback, request, admission, trail, requester)
         )
+        left = max(0.0, deadline - self._clock.seconds())
+        return await self._within(attempt, left, timeout, trail)
+
+    async def _within(
+        self, attempt: Deferred[T], seconds: float, timeout: float, trail: Trail
+    ) -> T | Unanswered:
+        """What comes of an attempt in so many seconds, which are left of the timeout."""
         self._attempts.add(attempt)
         try:
-            return await attempt.addTimeout(timeout, self._clock)
+            return await attempt.addTimeout(seconds, self._clock)
         except defer.TimeoutError:
             return Unanswered(f"no answer within {timeout:g} s", trail.address)
         except CancelledError:
@@ -120,6 +137,31 @@ class Outbound:
             raise
         finally:
             self._attempts.discard(attempt)
+
+    async def _on_kept(
+        self,
+        kept: Connection,
+        request: OutboundRequest,
+        timeout: float,
+        admission: Admission,
+        trail: Trail,
+    ) -> AttemptOutcome | None:
+        """An exchange on a kept connection; None where it was lost before any of an answer."""
+        peer = kept.peer
+        trail.address = peer.address
+        if not admission.enter(peer.network, trail):
+            self._pool.keep(kept)
+            return Throttled(peer.address)
+        trail.is_busy = kept.is_busy
+        try:
+            reply = await self._within(kept.exchange(request), timeout, timeout, trail)
+        finally:
+            admission.leave(peer.network, trail)
+        if isinstance(reply, OutboundResponse):
+            return self._answered(kept, request, reply)
+        if isinstance(reply, Unanswered):
+            return reply
+        return Unanswered(reply.reason, peer.address) if reply.begun else None
 
     async def close(self) -> None:
         """End every attempt and every connection; returns when no socket is left."""
@@ -141,21 +183,6 @@ class Outbound:
         trail: Trail,
         requester: str,
     ) -> AttemptOutcome:
-        kept = self._pool.take(callback) if request.max_answer is None else None
-        if kept is not None:
-            trail.address = kept.peer.address
-            if not admission.enter(kept.peer.network, trail):
-                self._pool.keep(kept)
-                return Throttled(kept.peer.address)
-            try:
-                outcome = await self._exchange(kept, request, trail)
-            finally:
-                admission.leave(kept.peer.network, trail)
-            if isinstance(outcome, Answered):
-                return outcome
-            if outcome.begun:
-                return Unanswered(outcome.reason, kept.peer.address)
-            # it had died while it waited, which says nothing of the subscriber (E7)
         try:
             addresses = await self._resolver.addresses(callback, requester)
         except (NotResolvedError, AddressRefusedError) as error:
@@ -202,8 +229,12 @@ class Outbound:
         """One exchange; afterwards the connection is kept or closed."""
         trail.is_busy = connection.is_busy
         reply = await connection.exchange(request)
-        if isinstance(reply, Lost):
-            return reply
+        return reply if isinstance(reply, Lost) else self._answered(connection, request, reply)
+
+    def _answered(
+        self, connection: Connection, request: OutboundRequest, reply: OutboundResponse
+    ) -> Answered:
+        """An answer has come; the connection is kept or closed."""
         if request.max_answer is None and connection.keepable and not self._closed:
             self._pool.keep(connection)
         else:

@@ -146,7 +146,7 @@ class Resolver:
         return answers
 
     def _begin(self) -> None:
-        while (host := self._queue.take(self._clock.seconds())) is not None:
+        while (host := self._queue.next_host(self._clock.seconds())) is not None:
             lookup = self._lookups[host]
             lookup.deadline = self._clock.callLater(self._deadline, self._late, lookup)
             self._names.resolveHostName(lookup, lookup.host)

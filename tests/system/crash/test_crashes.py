@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 
-from reviewsd.store.transactions import Cursor, StoreError
+from reviewsd.store.transactions import SqlCursor, StoreError
 from tests.support.stores import blocking, opened, rows
 from tests.system.crash.replay import Files, Kept, Loss, losses
 from tests.system.crash.tracing import CALLS, Call, Note, Writers, notes, obstacle, writers
@@ -252,7 +252,7 @@ async def test_a_full_disk_is_told_and_forgotten_when_there_is_room_again(place:
     """D9. No process is restarted."""
     values = [f"{number:04}.com" for number in range(2000)]
 
-    def held(cursor: Cursor) -> list[str]:
+    def held(cursor: SqlCursor) -> list[str]:
         cursor.execute("SELECT value FROM block ORDER BY value")
         return [value for (value,) in cursor.fetchall()]
 

@@ -39,7 +39,7 @@ from reviewsd.http1.urls import TOPICS
 from reviewsd.store import claims, deliveries, intents, upkeep
 from reviewsd.store.sqlite import Database
 from reviewsd.store.topics import bump
-from reviewsd.store.transactions import Cursor, StoreError
+from reviewsd.store.transactions import SqlCursor, StoreError
 
 STORE = "state/state.db"
 LOG = "log"
@@ -53,7 +53,7 @@ _START = 1_700_000_000_000
 _LEASE = 864_000
 _TRIES = 100
 
-Step = Callable[[Cursor], object]
+Step = Callable[[SqlCursor], object]
 
 
 class Hub:
@@ -82,11 +82,11 @@ class Hub:
     def _contents(self) -> dict[str, str]:
         return {path: f"{path} {self._version}" for path in TOPICS}
 
-    def _change(self, number: int, cursor: Cursor) -> None:
+    def _change(self, number: int, cursor: SqlCursor) -> None:
         self._version = number
         bump(cursor, self._contents(), self.now, self.now)
 
-    def _ask(self, number: int, mode: Mode, cursor: Cursor) -> None:
+    def _ask(self, number: int, mode: Mode, cursor: SqlCursor) -> None:
         asked = Intent(
             mode=mode,
             topic_given=TOPICS[number % 3],
@@ -103,10 +103,10 @@ class Hub:
         callback = (f"https://subscriber.com/{number}?{'x' * 500}", "subscriber.com")
         intents.ask(cursor, TOPICS[number % 3], callback, asked, caps, backing_off=False)
 
-    def _sweep(self, cursor: Cursor) -> None:
+    def _sweep(self, cursor: SqlCursor) -> None:
         upkeep.sweep(cursor, self.now)
 
-    def _turn_verifications(self, token: str | None, cursor: Cursor) -> None:
+    def _turn_verifications(self, token: str | None, cursor: SqlCursor) -> None:
         """Claim what is due; without a token, write what came of the claimed."""
         if token is not None:
             wanted, _ = intents.due(cursor, self.now, 10, ())
@@ -119,7 +119,7 @@ class Hub:
         ]
         intents.turn(cursor, results, (), "", self.now, 0)
 
-    def _turn_deliveries(self, token: str | None, cursor: Cursor) -> None:
+    def _turn_deliveries(self, token: str | None, cursor: SqlCursor) -> None:
         contents = self._contents()
         if token is not None:
             wanted, _ = deliveries.due(cursor, contents, self.now, 10, ())
@@ -142,7 +142,7 @@ def _outcome(claim: deliveries.DeliveryClaim) -> deliveries.DeliveryOutcome:
     return deliveries.DeliveryOutcome(claim=claim, event=Delivered(claim.version), status=204)
 
 
-def digest(cursor: Cursor) -> str:
+def digest(cursor: SqlCursor) -> str:
     """Of all rows of all tables."""
     tables = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
     found = hashlib.sha256()
@@ -196,13 +196,13 @@ async def _live(
 ) -> None:
     """Run transactions one after the other; go on when the store fails, as the hub does."""
 
-    def prepare(cursor: Cursor) -> str:
+    def prepare(cursor: SqlCursor) -> str:
         cursor.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
         if weak:
             cursor.execute("PRAGMA synchronous = NORMAL")
         return digest(cursor)
 
-    def apply(step: Step, before: str, cursor: Cursor) -> str:
+    def apply(step: Step, before: str, cursor: SqlCursor) -> str:
         """A step, unless it turns out that the commit which failed has come to be."""
         if digest(cursor) == before:
             step(cursor)
@@ -217,7 +217,7 @@ async def _live(
 
 
 async def _patiently(
-    database: Database, index: int, work: Callable[[Cursor], str], log: Log
+    database: Database, index: int, work: Callable[[SqlCursor], str], log: Log
 ) -> str:
     for _ in range(_TRIES):
         try:

@@ -18,8 +18,8 @@ from twisted.internet.task import Clock
 from twisted.internet.threads import deferToThread
 from twisted.logger import capturedLogs
 
-from reviewsd.admin.site import AdminSite
-from reviewsd.publish.compile_process import Progress
+from reviewsd.admin.site import About, AdminSite
+from reviewsd.publish.compile_process import StepObserver
 from reviewsd.publish.job import Job, Outcome
 from reviewsd.publish.publication import publish
 from reviewsd.publish.publisher import Publisher
@@ -37,10 +37,10 @@ from tests.support.admin_socket import (
 )
 from tests.support.columns import review
 from tests.support.operator import ACTIVE, DataReloading, MemoryOperator
-from tests.support.publishing import House
+from tests.support.publishing import Directories
 
 BASE = "https://a.example"
-ABOUT = {"version": VERSION, "base_url": BASE, "listen": [], "data_dir": "/d"}
+ABOUT = About(version=VERSION, base_url=BASE, listen=(), data_dir="/d")
 WHO = f"asked for by pid {os.getpid()}, uid {os.getuid()}, gid {os.getgid()}"
 
 
@@ -48,12 +48,17 @@ class Desk:
     """An AdminSite on a socket, over an operator in memory."""
 
     def __init__(self, place: Path) -> None:
-        house = House(place)
-        house.write(review("a"))
-        snapshots = Snapshots(house.snapshots)
+        directories = Directories(place)
+        directories.write(review("a"))
+        snapshots = Snapshots(directories.snapshots)
         self.operator = MemoryOperator()
         self.publisher = Publisher(
-            house.order, "1", snapshots, lambda: succeed(signature(house.data)), _publish, Clock()
+            directories.order,
+            "1",
+            snapshots,
+            lambda: succeed(signature(directories.data)),
+            _publish,
+            Clock(),
         )
         self.path = place / "admin.sock"
         site = AdminSite(
@@ -74,7 +79,7 @@ class Desk:
         return await ask(self.path, method, target)
 
 
-async def _publish(job: Job, _: Progress) -> Outcome:
+async def _publish(job: Job, _: StepObserver) -> Outcome:
     return publish(job, lambda *_: None)
 
 

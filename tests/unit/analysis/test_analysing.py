@@ -18,17 +18,18 @@ from reviewsd.analysis.analysing import Made, analyse
 from reviewsd.analysis.explaining import explain
 from reviewsd.analysis.labels import Labels
 from reviewsd.analysis.rules import Rules
-from reviewsd.analysis.settings import Settings, Technician
+from reviewsd.analysis.settings import InsightSettings, NamedTechnician
 from reviewsd.domain.dataset import load
+from reviewsd.domain.diagnostics import headline
 from reviewsd.domain.lint import doubts
 from reviewsd.domain.reviews import Business, Review
 from tests.support.growth import Thunk, assert_linear
 
 _BUSINESS = Business(name="B", category="Plumber", service_areas=("North Ellery", "Saltmarsh"))
-_SETTINGS = Settings(
+_SETTINGS = InsightSettings(
     technicians=(
-        Technician(name="Priya Raman", aliases=("Priya",)),
-        Technician(name="Will Stone", aliases=("Will",)),
+        NamedTechnician(name="Priya Raman", aliases=("Priya",)),
+        NamedTechnician(name="Will Stone", aliases=("Will",)),
     )
 )
 _DAY = datetime.date(2026, 6, 15)
@@ -58,7 +59,7 @@ def _reviews(texts: Iterable[tuple[str | None, int]]) -> list[Review]:
 def _findings(reviews: list[Review], made: Made) -> list[str]:
     given = msgspec.json.encode(_File(_BUSINESS, reviews))
     dataset = load(given, msgspec.json.encode(made.insights))
-    return [str(each) for each in doubts(given, dataset, _DAY)]
+    return [headline(each) for each in doubts(given, dataset, _DAY)]
 
 
 _WORDS = st.sampled_from(
@@ -134,7 +135,7 @@ import json, sys, msgspec
 from tests.unit.analysis.test_analysing import _BUSINESS, _LABELLED, _SETTINGS, _reviews
 from reviewsd.analysis.analysing import analyse
 made = analyse(_reviews((e["text"], e["rating"]) for e in _LABELLED), _BUSINESS, _SETTINGS)
-sys.stdout.buffer.write(msgspec.json.encode([made.insights, made.labels_by_key]))
+sys.stdout.buffer.write(msgspec.json.encode([made.insights, made.labels]))
 """
 
 
@@ -155,28 +156,28 @@ def test_same_bytes_in_every_process() -> None:
 def test_only_what_changed_is_read_again() -> None:
     texts = [(each["text"], each["rating"]) for each in _LABELLED]
     first = analyse(_reviews(texts), _BUSINESS, _SETTINGS)
-    kept = msgspec.json.decode(msgspec.json.encode(first.labels_by_key), type=dict[str, Labels])
+    kept = msgspec.json.decode(msgspec.json.encode(first.labels), type=dict[str, Labels])
     assert first.analysed == len(set(texts))
     texts[3] = (texts[3][0] + " And friendly.", texts[3][1])
     texts[4] = (texts[4][0], 3)
-    second = analyse(_reviews(texts), _BUSINESS, _SETTINGS, earlier=kept)
+    second = analyse(_reviews(texts), _BUSINESS, _SETTINGS, known=kept)
     assert second.analysed == 2
     assert second.insights == analyse(_reviews(texts), _BUSINESS, _SETTINGS).insights
-    assert len(second.labels_by_key) == len(first.labels_by_key)
+    assert len(second.labels) == len(first.labels)
 
 
 @pytest.mark.parametrize(
     ("business", "owner"),
     [
-        (_BUSINESS, Settings(language="en")),
+        (_BUSINESS, InsightSettings(language="en")),
         (Business(name="B", category="Dentist"), _SETTINGS),
         (Business(name="B", category="Plumber", service_areas=("X",)), _SETTINGS),
     ],
 )
-def test_other_settings_read_everything_again(business: Business, owner: Settings) -> None:
+def test_other_settings_read_everything_again(business: Business, owner: InsightSettings) -> None:
     reviews = _reviews([("They were on time.", 5)])
-    kept = analyse(reviews, _BUSINESS, _SETTINGS).labels_by_key
-    assert analyse(reviews, business, owner, earlier=kept).analysed == 1
+    kept = analyse(reviews, _BUSINESS, _SETTINGS).labels
+    assert analyse(reviews, business, owner, known=kept).analysed == 1
 
 
 @pytest.mark.parametrize(
@@ -235,7 +236,7 @@ def test_time_grows_with_the_length_of_the_text(piece: str) -> None:
 
 def test_labelled_reviews_keep_their_figures() -> None:
     """Not a measure of how good it is on other reviews, as the words were chosen with these."""
-    rules = Rules(Business(name="B"), Settings())
+    rules = Rules(Business(name="B"), InsightSettings())
     found = right = same = labelled = contrary = contrary_found = 0
     for each in _LABELLED:
         expected = each["aspects"]

@@ -5,7 +5,8 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from reviewsd.analysis.comparing import Agreement, Comparison, Figures, Row, compare
+from reviewsd.analysis.comparing import compare
+from reviewsd.api.insights import Agreement, Comparison, Figures, Row
 
 RULES = {
     "aspects": [{"id": "work_quality", "label": "Quality of work", "mention_count": 2}],

@@ -4,8 +4,9 @@ import re
 import msgspec
 import pytest
 
-from reviewsd.analysis.counting import Catalogue, InsightsCounter
+from reviewsd.analysis.counting import BlockCounter, Catalogue
 from reviewsd.analysis.labels import WORDLESS, AspectLabel, EntityLabel, Labels
+from reviewsd.analysis.totals import Totals
 from reviewsd.analysis.value import MadeInsights
 from reviewsd.domain.insights import Sentiment
 from reviewsd.domain.reviews import Review
@@ -35,10 +36,10 @@ def _priced(sentiment: Sentiment, strength: float = 0.5, phrase: str = "Fair pri
 
 
 def _count(*labelled: tuple[Review, Labels]) -> MadeInsights:
-    counter = InsightsCounter(_CATALOGUE)
-    for review, labels in labelled:
-        counter.add(review, labels)
-    return counter.insights()
+    counter, totals = BlockCounter(_CATALOGUE), Totals(_CATALOGUE)
+    entries = {review.id: counter.add(review, labels) for review, labels in labelled}
+    totals.add(counter.counts)
+    return totals.insights({review.id: review for review, _ in labelled}.__getitem__, entries)
 
 
 def test_no_reviews() -> None:
@@ -72,8 +73,16 @@ def test_an_aspect_counts_reviews() -> None:
     (aspect,) = made.aspects
     assert (aspect.mention_count, aspect.positive_count, aspect.negative_count) == (3, 2, 1)
     assert (aspect.positive_pct, aspect.score) == (66.7, 0.33)
-    assert aspect.top_phrases == ("fair price", "Too much")  # as the newest review spells it
+    assert aspect.top_phrases == ("fair price", "Too much")
     assert aspect.example_review_ids == ("c", "b", "a")
+
+
+def test_a_wording_is_spelled_as_most_reviews_spell_it() -> None:
+    spelled = ("FAIR PRICE", "Fair price", "Fair price", "too much")
+    made = _count(
+        *[(_review(f"r{n}"), _priced("positive", phrase=each)) for n, each in enumerate(spelled)]
+    )
+    assert made.aspects[0].top_phrases == ("Fair price", "too much")
 
 
 def test_examples_have_both_signs() -> None:

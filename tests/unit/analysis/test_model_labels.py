@@ -11,15 +11,22 @@ from hypothesis import strategies as st
 
 from reviewsd.analysis.analysing import catalogue
 from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels
-from reviewsd.analysis.model_labels import Asked, AspectSaid, Judgement, ModelLabels, Said, merged
-from reviewsd.analysis.settings import Settings, Technician
+from reviewsd.analysis.model_labels import (
+    AspectSaid,
+    Excerpted,
+    Judgement,
+    ModelLabels,
+    Said,
+    merged,
+)
+from reviewsd.analysis.settings import InsightSettings, NamedTechnician
 from reviewsd.domain.reviews import Business
 
-SETTINGS = Settings(
+SETTINGS = InsightSettings(
     technicians=(
-        Technician(name="Sam Ortiz", aliases=("Sammy",)),
-        Technician(name="Sam Lee"),
-        Technician(name="Zoë Marchand"),
+        NamedTechnician(name="Sam Ortiz", aliases=("Sammy",)),
+        NamedTechnician(name="Sam Lee"),
+        NamedTechnician(name="Zoë Marchand"),
     )
 )
 LISTS = catalogue(Business(name="B", category="Plumber"), SETTINGS)
@@ -29,7 +36,7 @@ TEXT = "Sammy wasn\u2019t late. The PRICE was fair;\nthe leak is fixed. \N{SMILI
 
 def judged(entries: object, text: str = TEXT, rating: int = 4) -> Judgement:
     answer = entries if isinstance(entries, str) else json.dumps({"reviews": entries})
-    return LABELS.judge(answer, [Asked(id="1", rating=rating, text=text)])
+    return LABELS.judge(answer, [Excerpted(id="1", rating=rating, text=text)])
 
 
 def entry(**labels: Any) -> list[dict[str, Any]]:  # noqa: ANN401  JSON
@@ -121,7 +128,7 @@ def test_faults_have_no_word_of_the_answer() -> None:
 
 def test_the_schema_is_closed_and_has_no_empty_list() -> None:
     """An empty enum, or a keyword beyond the common ones, is refused by some servers."""
-    bare = ModelLabels(catalogue(Business(name="B"), Settings()), "tiny")
+    bare = ModelLabels(catalogue(Business(name="B"), InsightSettings()), "tiny")
     jsonschema.Draft202012Validator.check_schema(bare.schema)
     text = json.dumps(bare.schema)
     assert '"enum": []' not in text
@@ -136,7 +143,7 @@ def test_the_schema_is_closed_and_has_no_empty_list() -> None:
 
 
 def test_what_depends_on_the_lists_has_another_digest() -> None:
-    bare = catalogue(Business(name="B"), Settings())
+    bare = catalogue(Business(name="B"), InsightSettings())
     digests = {ModelLabels(*given).digest for given in ((LISTS, "a"), (LISTS, "b"), (bare, "a"))}
     assert 3 == len(digests)
 
@@ -173,7 +180,7 @@ def test_the_rules_add_what_a_model_is_not_asked() -> None:
 def test_whatever_is_published_is_verbatim(text: str, said: str, at: int, size: int) -> None:
     for phrase in (said, text[at : at + size], text[at : at + size].upper()):
         answer = msgspec.json.encode({"reviews": aspect(phrase=phrase)})
-        found = LABELS.judge(answer.decode(), [Asked(id="1", rating=4, text=text)])
+        found = LABELS.judge(answer.decode(), [Excerpted(id="1", rating=4, text=text)])
         for each in found.said["1"].aspects if found.said else ():
             assert each.phrase in text
             assert len(each.phrase) <= 120

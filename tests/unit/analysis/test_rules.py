@@ -1,20 +1,27 @@
 """Sentences as customers write them, and what they say about the business."""
 
+from pathlib import Path
+
 import pytest
 
 from reviewsd.analysis.labels import WORDLESS
 from reviewsd.analysis.presets import preset
 from reviewsd.analysis.rules import Rules
-from reviewsd.analysis.settings import AspectSetting, ServiceSetting, Settings, Technician
+from reviewsd.analysis.settings import (
+    AspectSetting,
+    InsightSettings,
+    NamedTechnician,
+    ServiceSetting,
+)
 from reviewsd.domain.reviews import Business
 
 _BUSINESS = Business(
     name="B", category="Plumber", service_areas=("Ellery", "North Ellery", "Bath", "Saltmarsh")
 )
-_SETTINGS = Settings(
+_SETTINGS = InsightSettings(
     technicians=(
-        Technician(name="Priya Raman", aliases=("Priya",)),
-        Technician(name="Will Stone", aliases=("Will",)),
+        NamedTechnician(name="Priya Raman", aliases=("Priya",)),
+        NamedTechnician(name="Will Stone", aliases=("Will",)),
     ),
     aspects={
         "parking": AspectSetting(
@@ -201,7 +208,7 @@ def test_another_language_is_taken_by_its_stars_but_names_stay_names(rules: Rule
 
 
 def test_the_owner_may_say_the_language() -> None:
-    rules = Rules(_BUSINESS, Settings(language="de"))
+    rules = Rules(_BUSINESS, InsightSettings(language="de"))
     assert rules.label("They were on time.", 5).foreign
 
 
@@ -212,14 +219,14 @@ def test_a_rating_without_words(rules: Rules, text: str | None) -> None:
 
 def test_services_of_the_preset_and_of_the_owner() -> None:
     text = "They unclogged the drains and installed a new water heater."
-    assert [each.id for each in Rules(_BUSINESS, Settings()).label(text, 5).services] == [
+    assert [each.id for each in Rules(_BUSINESS, InsightSettings()).label(text, 5).services] == [
         "drain-cleaning",
         "water-heater-installation",
     ]
     own = ServiceSetting(
         id="ac-repair", label="AC repair", words=("ac unit",), with_=("repair", "fix")
     )
-    rules = Rules(_BUSINESS, Settings(services=(own,)))
+    rules = Rules(_BUSINESS, InsightSettings(services=(own,)))
     assert rules.label("The AC units hummed", 5).services == ()
     assert [each.id for each in rules.label("Called to fix the AC unit", 5).services] == [
         "ac-repair"
@@ -248,9 +255,24 @@ def test_presets(category: str) -> None:
     services = preset(category)
     assert 10 <= len(services) <= 15
     assert len({each.id for each in services}) == len(services)
-    assert not list(Settings(services=services).faults())
+    assert not list(InsightSettings(services=services).faults())
 
 
 def test_no_preset_for_other_trades() -> None:
     assert preset("Florist") == ()
     assert preset(None) == ()
+
+
+def _sentences() -> list[tuple[str, str, str]]:
+    lines = (Path(__file__).parent / "sentences.txt").read_text("utf-8").splitlines()
+    found = [line.split(" ", 2) for line in lines if line and not line.startswith("#")]
+    return [(aspect, sign, text) for aspect, sign, text in found]
+
+
+@pytest.mark.parametrize(("aspect", "sign", "text"), _sentences())
+def test_common_ways_to_praise_and_to_complain(
+    rules: Rules, aspect: str, sign: str, text: str
+) -> None:
+    """The stars agree, so what is tested is that the words are known."""
+    found = {each.id: each.sentiment for each in rules.label(text, 5 if sign == "+" else 1).aspects}
+    assert ("positive" if sign == "+" else "negative") == found.get(aspect)

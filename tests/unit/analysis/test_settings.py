@@ -1,22 +1,32 @@
 import msgspec
 import pytest
 
-from reviewsd.analysis.settings import AspectSetting, ServiceSetting, Settings, Technician
+from reviewsd.analysis.settings import (
+    AspectSetting,
+    InsightSettings,
+    NamedTechnician,
+    ServiceSetting,
+)
 
 
 @pytest.mark.parametrize(
     ("settings", "faults"),
     [
-        (Settings(), []),
+        (InsightSettings(), []),
         (
-            Settings(technicians=(Technician(name="Priya Raman"), Technician(name="priya raman"))),
+            InsightSettings(
+                technicians=(
+                    NamedTechnician(name="Priya Raman"),
+                    NamedTechnician(name="priya raman"),
+                )
+            ),
             [("technicians[1].name", "duplicate of technicians[0].name")],
         ),
         (
-            Settings(
+            InsightSettings(
                 technicians=(
-                    Technician(name="Dan Moe", aliases=("Dan",)),
-                    Technician(name="Dan Poe", aliases=("dan", "\u2605")),
+                    NamedTechnician(name="Dan Moe", aliases=("Dan",)),
+                    NamedTechnician(name="Dan Poe", aliases=("dan", "\u2605")),
                 )
             ),
             [
@@ -25,7 +35,7 @@ from reviewsd.analysis.settings import AspectSetting, ServiceSetting, Settings, 
             ],
         ),
         (
-            Settings(
+            InsightSettings(
                 services=(
                     ServiceSetting(id="a", label="A", words=("x",)),
                     ServiceSetting(id="A", label="B", words=(), with_=("!",)),
@@ -38,7 +48,7 @@ from reviewsd.analysis.settings import AspectSetting, ServiceSetting, Settings, 
             ],
         ),
         (
-            Settings(aspects={"pricing": AspectSetting(label="P", words=())}),
+            InsightSettings(aspects={"pricing": AspectSetting(label="P", words=())}),
             [
                 ("aspects.pricing", "is one of the nine; choose another name"),
                 ("aspects.pricing.words", "must not be empty"),
@@ -46,23 +56,23 @@ from reviewsd.analysis.settings import AspectSetting, ServiceSetting, Settings, 
         ),
     ],
 )
-def test_faults(settings: Settings, faults: list[tuple[str, str]]) -> None:
+def test_faults(settings: InsightSettings, faults: list[tuple[str, str]]) -> None:
     assert list(settings.faults()) == faults
 
 
 def test_the_file_says_with() -> None:
     given = b'{"services":[{"id":"a","label":"A","words":["b"],"with":["c"]}]}'
-    settings = msgspec.json.decode(given, type=Settings)
+    settings = msgspec.json.decode(given, type=InsightSettings)
     assert settings.services == (ServiceSetting(id="a", label="A", words=("b",), with_=("c",)),)
 
 
 def test_unknown_keys_are_refused() -> None:
     with pytest.raises(msgspec.ValidationError, match="unknown field"):
-        msgspec.json.decode(b'{"technican":[]}', type=Settings)
+        msgspec.json.decode(b'{"technican":[]}', type=InsightSettings)
 
 
 def test_the_digest_tells_settings_apart() -> None:
-    one = Settings(technicians=(Technician(name="A"),))
-    assert one.digest() == Settings(technicians=(Technician(name="A"),)).digest()
-    assert one.digest() != Settings(technicians=(Technician(name="B"),)).digest()
-    assert Settings(services=()).digest() != Settings().digest()
+    one = InsightSettings(technicians=(NamedTechnician(name="A"),))
+    assert one.digest() == InsightSettings(technicians=(NamedTechnician(name="A"),)).digest()
+    assert one.digest() != InsightSettings(technicians=(NamedTechnician(name="B"),)).digest()
+    assert InsightSettings(services=()).digest() != InsightSettings().digest()

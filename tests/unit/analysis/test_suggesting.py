@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewsd.analysis import suggesting
-from reviewsd.analysis.settings import AspectSetting, Settings, Technician
-from reviewsd.analysis.suggesting import Suggestions, suggest
+from reviewsd.analysis.settings import AspectSetting, InsightSettings, NamedTechnician
+from reviewsd.analysis.suggesting import suggest
+from reviewsd.api.insights import Suggestions
 from reviewsd.domain.reviews import Business, Review
 from tests.support.growth import Thunk, assert_linear
 
@@ -29,8 +30,8 @@ def reviews(*texts: str) -> Iterator[Review]:
         )
 
 
-def suggested(*texts: str, owner: Settings | None = None) -> Suggestions:
-    return suggest(reviews(*texts), BUSINESS, owner or Settings())
+def suggested(*texts: str, owner: InsightSettings | None = None) -> Suggestions:
+    return suggest(reviews(*texts), BUSINESS, owner or InsightSettings())
 
 
 TEXTS = (
@@ -65,8 +66,8 @@ def test_two_people_are_not_one() -> None:
 
 
 def test_what_the_settings_name_is_no_candidate() -> None:
-    owner = Settings(
-        technicians=(Technician(name="Sam Ortiz"), Technician(name="Anna")),
+    owner = InsightSettings(
+        technicians=(NamedTechnician(name="Sam Ortiz"), NamedTechnician(name="Anna")),
         services=(),
         aspects={"parking": AspectSetting(label="Parking", words=("parking",))},
     )

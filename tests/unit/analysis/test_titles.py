@@ -3,10 +3,12 @@
 import pytest
 
 from reviewsd.analysis.rules import Rules
-from reviewsd.analysis.settings import Settings, Technician
+from reviewsd.analysis.settings import InsightSettings, NamedTechnician
 from reviewsd.domain.reviews import Business
 
-SETTINGS = Settings(technicians=(Technician(name="Ana Lopez", aliases=("Dr. Lopez", "Mrs Lopez")),))
+SETTINGS = InsightSettings(
+    technicians=(NamedTechnician(name="Ana Lopez", aliases=("Dr. Lopez", "Mrs Lopez")),)
+)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from twisted.logger import capturedLogs
 
 from reviewsd.app import descriptors
 from reviewsd.app.descriptors import MIN_CONNECTIONS, OTHERS, connections, fitted
-from reviewsd.config.schema import Config, Server
+from reviewsd.config.schema import Config, ServerConfig
 
 OF_THE_HUB = (
     2_176  # files for 64 deliveries and 64 verifications at once, and 16 idle ones for each
@@ -35,7 +35,7 @@ CONFIG = Config(base_url="https://example.com", data_dir=Path("/data"))
 def test_connections_leave_room_for_all_else(
     wanted: int, workers: int, limit: int, expected: int
 ) -> None:
-    config = replace(CONFIG, workers=workers, server=Server(max_connections=wanted))
+    config = replace(CONFIG, workers=workers, server=ServerConfig(max_connections=wanted))
     with capturedLogs() as events:
         found = fitted(config, limit)
     assert expected == found.server.max_connections

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from reviewsd.analysis.settings import Settings
+from reviewsd.analysis.settings import InsightSettings
 from reviewsd.app.insights import Folder
 from reviewsd.app.labeller import BATCH_BYTES, MAX_TEXT, Labeller
 from reviewsd.domain.dataset import load
@@ -19,7 +19,7 @@ def labeller(*reviews: Any, insights: object = None, batch: int = 2) -> Labeller
     document = {"business": {"name": "B"}, "reviews": reviews}
     given = None if insights is None else json.dumps(insights).encode()
     dataset = load(json.dumps(document).encode(), given)
-    folder = Folder(place=Path("/data"), mode="auto", dataset=dataset, settings=Settings())
+    folder = Folder(place=Path("/data"), mode="auto", dataset=dataset, settings=InsightSettings())
     return Labeller(folder, "tiny", batch)
 
 
@@ -73,7 +73,7 @@ def test_a_text_is_asked_for_once_and_counts_as_often_as_it_is_there() -> None:
     assert (3, 1) == (result["by_model"], result["by_rules"])
     (pricing,) = [e for e in result["insights"]["aspects"] if e["id"] == "pricing"]
     assert (3, 3) == (pricing["mention_count"], pricing["positive_count"])
-    assert ["tiny", "lexicon-1"] == [
+    assert ["tiny", "lexicon-2"] == [
         result["insights"]["method"][name] for name in ("model", "rules")
     ]
 
@@ -106,13 +106,13 @@ def test_batches_have_an_end_in_bytes() -> None:
 
 
 def test_whose_file_it_is() -> None:
-    made = {"model": "lexicon-1", "method": {"rules": "lexicon-1"}}
+    made = {"model": "lexicon-2", "method": {"rules": "lexicon-2"}}
     cases = [
         (None, "none"),
         (made, "rules"),
         ({"model": "mine"}, "other"),
         ({}, "other"),
-        ({"model": "lexicon-1", "method": {"model": "tiny"}}, "other"),
+        ({"model": "lexicon-2", "method": {"model": "tiny"}}, "other"),
     ]
     assert [file for _, file in cases] == [
         labeller(*REVIEWS, insights=given).place().file for given, _ in cases

@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Meta, Struct
 
+from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.domain import insights, reviews
-from reviewsd.domain.findings import DataError, Finding, explain, member, nearest, show
+from reviewsd.domain.diagnostics import headline
+from reviewsd.domain.findings import DataError, explain, member, nearest, show
 from tests.support.broken import INSIGHTS, REVIEWS, Document, encoded, nearly
 
 
@@ -70,9 +72,8 @@ def test_the_nearest_name_is_near(name: str, hint: str) -> None:
     ],
 )
 def test_a_finding_is_one_line(path: str, review_id: str | None, line: str) -> None:
-    assert line == str(
-        Finding(file="reviews.json", path=path, reason="missing", review_id=review_id)
-    )
+    found = Diagnostic(file="reviews.json", path=path, reason="missing", id=review_id)
+    assert line == headline(found)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +88,7 @@ def test_a_finding_is_one_line(path: str, review_id: str | None, line: str) -> N
 def test_twenty_findings_are_told_and_the_rest_counted(
     kept: int, total: int | None, rest: list[str]
 ) -> None:
-    found = tuple(Finding(file="f", path=f"$[{n}]", reason="x") for n in range(kept))
+    found = tuple(Diagnostic(file="f", path=f"$[{n}]", reason="x") for n in range(kept))
     error = DataError(found, total)
     assert [*(f"f: $[{n}]: x" for n in range(min(kept, 20))), *rest] == error.lines()
     assert (total or kept) == error.total

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from reviewsd.domain.dataset import load
+from reviewsd.domain.diagnostics import headline
 from reviewsd.domain.lint import doubts, mean
 
 TODAY = datetime.date(2026, 11, 22)
@@ -59,7 +60,7 @@ def found(
     document = {"business": {"name": "B"}, "reviews": [first, second or review(1)], **(top or {})}
     text = b"\xef\xbb\xbf" + json.dumps(document).encode()
     dataset = load(text, None if insights is None else json.dumps(insights).encode())
-    return [str(each).partition(": ")[2] for each in doubts(text, dataset, TODAY)]
+    return [headline(each).partition(": ")[2] for each in doubts(text, dataset, TODAY)]
 
 
 def test_good_data_leaves_no_doubt() -> None:
@@ -70,6 +71,10 @@ def test_good_data_leaves_no_doubt() -> None:
     ("members", "odd"),
     [
         ({"id": "r1"}, '$.reviews[0].id (id r1): not a ULID, got "r1"'),
+        (
+            {"author": " \u200b"},
+            '$.reviews[0].author (id <id>): blank, got " \\u200b"',
+        ),
         ({"date": "2026-11-23"}, '$.reviews[0].date (id <id>): in the future, got "2026-11-23"'),
         (
             {"owner_reply": {"text": "t", "date": "2025-12-31"}},

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec.structs import fields, replace
 
 from reviewsd.domain.parameters import InvalidParametersError, read_date, read_query
-from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, Parameter
+from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, SearchParameter
 from reviewsd.domain.search_query import Cursor, SearchQuery
 
 LEAP_DAY = datetime.date(2024, 2, 29)
@@ -334,7 +334,7 @@ def test_the_table_has_a_row_for_each_field() -> None:
 
 
 @pytest.mark.parametrize("parameter", SEARCH_PARAMETERS, ids=lambda each: str(each.name))
-def test_the_example_of_each_row_is_good(parameter: Parameter) -> None:
+def test_the_example_of_each_row_is_good(parameter: SearchParameter) -> None:
     read = read_query(urlencode({parameter.name: parameter.example}).encode())
     assert getattr(read, parameter.name) is not None
 

@@ -262,6 +262,14 @@ def test_a_success_forgives_failures_and_waits() -> None:
     assert Subscription(SENT, None) == step(Subscription(TWICE, None), Delivered(8), NOW)
 
 
+@pytest.mark.parametrize("before", [ACTIVE, TWICE, SENT, PUSHED, RENEWED])
+def test_what_a_delivery_changes_does_not_depend_on_what_was(before: Active) -> None:
+    """So the store writes it without reading (``store.deliveries``)."""
+    after = step(Subscription(before, None), Delivered(8), NOW)
+    changed = replace(before, delivered_version=8, failures=0, next_attempt_at=0)
+    assert Subscription(changed, None) == after
+
+
 def test_a_renewal_forgives_failures_too() -> None:
     assert Subscription(RENEWED, None) == step(Subscription(TWICE, JOIN), Confirmed(), NOW)
 

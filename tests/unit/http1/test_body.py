@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from reviewsd.http1 import body as body_module
 from reviewsd.http1 import problems
-from reviewsd.http1.body import Body, Chunked, Sized
+from reviewsd.http1.body import BodyReader, Chunked, Sized
 from reviewsd.http1.head import RefusedError
 from tests.support.growth import Thunk, assert_linear, cpu
 
@@ -34,7 +34,7 @@ class Reading:
     rest: bytes
 
 
-def read(body: Body, pieces: Iterable[bytes]) -> Reading | None:
+def read(body: BodyReader, pieces: Iterable[bytes]) -> Reading | None:
     """Feed a body as a connection does; None where it is refused."""
     rest = b""
     try:
@@ -43,7 +43,7 @@ def read(body: Body, pieces: Iterable[bytes]) -> Reading | None:
                 rest += piece
             else:
                 assert b"" == rest
-                rest = body.take(piece)
+                rest = body.feed(piece)
     except RefusedError:
         return None
     return Reading(content=body.content(), size=body.size, done=body.done, rest=rest)
@@ -92,13 +92,13 @@ def test_no_bytes_are_complete_at_once() -> None:
     assert Sized(0).done
     assert complete(b"") == read(Sized(0), [])
     assert complete(b"", NEXT) == read(Sized(0), [NEXT])
-    assert NEXT == Sized(0).take(NEXT)
+    assert NEXT == Sized(0).feed(NEXT)
 
 
 def test_a_sized_body_tells_what_is_to_come() -> None:
     """So that one that is too large is known before it has come."""
     body = Sized(10**16 - 1)
-    assert b"" == body.take(b"abc")
+    assert b"" == body.feed(b"abc")
     assert (10**16 - 1, False, b"abc") == (body.size, body.done, body.content())
 
 
@@ -158,7 +158,7 @@ SIZES = [
 @pytest.mark.parametrize("size", SIZES)
 def test_nothing_else_is_a_size(size: bytes) -> None:
     with pytest.raises(RefusedError) as caught:
-        Chunked().take(size + b"\r\nabc\r\n0\r\n\r\n")
+        Chunked().feed(size + b"\r\nabc\r\n0\r\n\r\n")
     assert problems.NOT_HTTP == caught.value.problem
     assert chunks(size + b"\r\nabc\r\n0\r\n\r\n") is None
     assert chunks(b"1\r\nx\r\n" + size + b"\r\nabc\r\n0\r\n\r\n") is None
@@ -249,7 +249,7 @@ def test_content_is_counted_while_it_comes() -> None:
     """So that a chunk that claims to be larger than may be has not to come (S2)."""
     body = Chunked()
     for count in range(1, 100):
-        assert b"" == body.take(b"ffffffff\r\na" if count == 1 else b"a")
+        assert b"" == body.feed(b"ffffffff\r\na" if count == 1 else b"a")
         assert (count, False) == (body.size, body.done)
     assert 99 * b"a" == body.content()
 
@@ -367,18 +367,18 @@ def test_a_body_takes_no_more_memory_than_it_has_bytes(kind: str, piece: int) ->
     """However small the pieces are; objects of their own would take thirty times as much."""
     size = 65_536 // piece * piece
     pieces = [bytes((at % 251, at % 241, at % 239)[:piece]) for at in range(size // piece)]
-    body: Body = Sized(size)
+    body: BodyReader = Sized(size)
     if kind == "chunks":
         body = Chunked()
         pieces = [b"%x\r\n%b\r\n" % (piece, each) for each in pieces]
     tracemalloc.start()
     try:
         for each in pieces:
-            body.take(each)
+            body.feed(each)
         ours = [tracemalloc.Filter(inclusive=True, filename_pattern=body_module.__file__)]
-        held = sum(trace.size for trace in tracemalloc.take_snapshot().filter_traces(ours).traces)
+        buffer = sum(trace.size for trace in tracemalloc.take_snapshot().filter_traces(ours).traces)
     finally:
         tracemalloc.stop()
 
     assert size == len(body.content())
-    assert held < 1.3 * size
+    assert buffer < 1.3 * size

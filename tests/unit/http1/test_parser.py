@@ -38,14 +38,14 @@ def cap(method: bytes, path: bytes) -> Cap:
     return Cap(ROOM, problems.CONTENT_TOO_LARGE, chunks=path == b"/hub")
 
 
-def taken(*pieces: bytes, intake: RequestParser | None = None) -> list[Request | str]:
+def taken(*pieces: bytes, parser: RequestParser | None = None) -> list[Request | str]:
     """The requests in some pieces, and how it ended where it did."""
-    intake = intake or RequestParser(cap)
+    parser = parser or RequestParser(cap)
     found: list[Request | str] = []
     for piece in pieces:
-        intake.held += piece
+        parser.buffer += piece
         try:
-            while intake.held and (asked := intake.take()) is not None:
+            while parser.buffer and (asked := parser.next_request()) is not None:
                 found.append(asked)
         except RefusedError as refused:
             return [*found, refused.problem.title]
@@ -112,30 +112,30 @@ def test_fields_have_their_limit_wherever_they_are_cut(size: int) -> None:
 
 
 def test_the_stage_tells_what_has_begun_to_come() -> None:
-    intake = RequestParser(cap)
+    parser = RequestParser(cap)
     stages: list[str] = []
     for byte in b"\r\n" + SENT:
         assert not stages or stages[-1] != "whole"
-        stages.append("whole" if taken(bytes([byte]), intake=intake) else str(intake.stage))
+        stages.append("whole" if taken(bytes([byte]), parser=parser) else str(parser.state))
     assert [str(NOTHING)] * 2 == stages[:2]
     assert [str(HEAD)] * (len(SENT) - 6) == stages[2 : len(SENT) - 4]
     assert [*[str(BODY)] * 5, "whole"] == stages[len(SENT) - 4 :]
 
 
 def test_a_client_that_waits_for_leave_is_known() -> None:
-    intake = RequestParser(cap)
+    parser = RequestParser(cap)
     head = SENT[:-9] + b"\r\nExpect: 100-continue\r\n\r\n"
-    assert ([], True) == (taken(head, intake=intake), intake.awaited)
+    assert ([], True) == (taken(head, parser=parser), parser.awaited)
     assert ([], False) == (taken(head + b"h"), RequestParser(cap).awaited)
 
 
 def test_what_is_for_somebody_else_is_held_from_its_first_byte() -> None:
-    intake = RequestParser(cap, lambda _, path: path == b"/hub")
-    assert 1 == len(taken(READ, intake=intake))
-    intake.held = b"\r\n" + SENT[:-2]
+    parser = RequestParser(cap, lambda _, path: path == b"/hub")
+    assert 1 == len(taken(READ, parser=parser))
+    parser.buffer = b"\r\n" + SENT[:-2]
     with pytest.raises(DivertedError):
-        intake.take()
-    assert (SENT[:-2], NOTHING) == (intake.held, intake.stage)
+        parser.next_request()
+    assert (SENT[:-2], NOTHING) == (parser.buffer, parser.state)
 
 
 def test_a_head_that_comes_byte_by_byte_is_looked_at_once() -> None:

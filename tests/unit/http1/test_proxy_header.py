@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from reviewsd.http1 import problems
 from reviewsd.http1.head import RefusedError
 from reviewsd.http1.hosts import Hosts
-from reviewsd.http1.proxy_header import MAX_HEADER, Header, read_header
-from reviewsd.server.server import Limits
-from tests.support.connections import BASE_URL, PROXY, Client, Door, ask
+from reviewsd.http1.proxy_header import MAX_HEADER, ProxyHeader, read_header
+from reviewsd.server.server import ConnectionLimits
+from tests.support.connections import BASE_URL, PROXY, Client, MemoryListener, ask
 
 SIGNATURE = b"\r\n\r\n\x00\r\nQUIT\n"
 
@@ -94,12 +94,12 @@ REFUSED = [
 @pytest.mark.parametrize("rest", [b"", b"GET / HTTP/1.1\r\n", b"PROXY UNKNOWN\r\n"])
 @pytest.mark.parametrize(("data", "host"), NAMED)
 def test_a_proxy_names_the_client(data: bytes, host: str, rest: bytes) -> None:
-    assert Header((host, 50000), len(data)) == read_header(data + rest)
+    assert ProxyHeader((host, 50000), len(data)) == read_header(data + rest)
 
 
 @pytest.mark.parametrize("data", UNNAMED)
 def test_a_proxy_may_speak_for_itself_or_know_no_client(data: bytes) -> None:
-    assert Header(None, len(data)) == read_header(data + b"x")
+    assert ProxyHeader(None, len(data)) == read_header(data + b"x")
 
 
 @pytest.mark.parametrize("data", REFUSED)
@@ -135,8 +135,8 @@ def test_any_bytes_are_read_or_refused_and_never_waited_for_in_vain(
 
 
 @pytest.fixture
-def door() -> Iterator[Door]:
-    one = Door(hosts=Hosts(BASE_URL), per_client=2)
+def listener() -> Iterator[MemoryListener]:
+    one = MemoryListener(hosts=Hosts(BASE_URL), per_client=2)
     yield one
     one.close()
 
@@ -146,39 +146,43 @@ def asked(host: str = "reviews.example") -> bytes:
 
 
 @pytest.mark.parametrize("header", [line("192.0.2.7"), binary("192.0.2.7")])
-def test_a_request_is_the_clients_that_was_named(door: Door, header: bytes) -> None:
-    clients = [door.connect("127.0.0.1", proxied=True) for _ in range(3)]
+def test_a_request_is_the_clients_that_was_named(listener: MemoryListener, header: bytes) -> None:
+    clients = [listener.connect("127.0.0.1", proxied=True) for _ in range(3)]
     clients[0].send(header, asked(), asked())
     clients[1].send(header + asked() + asked())
     data = header + asked() + asked()
-    door.server.limits = Limits()
+    listener.server.limits = ConnectionLimits()
     clients[2].send(*(data[at : at + 1] for at in range(len(data))))
 
     for client in clients:
         assert [200, 200] == client.statuses
-    assert {("192.0.2.7", False)} == {(each.client, each.loopback) for each in door.routes.asked}
+    assert {("192.0.2.7", False)} == {
+        (each.client, each.loopback) for each in listener.routes.asked
+    }
 
 
-def test_the_header_is_no_part_of_a_request_that_comes_again(door: Door) -> None:
-    client = door.connect("127.0.0.1", proxied=True)
+def test_the_header_is_no_part_of_a_request_that_comes_again(listener: MemoryListener) -> None:
+    client = listener.connect("127.0.0.1", proxied=True)
     client.send(line() + asked(), line() + asked())
 
     assert [200, 400] == client.statuses
 
 
 @pytest.mark.parametrize("header", [line("127.0.0.1"), line("::1"), UNNAMED[0], UNNAMED[3]])
-def test_only_a_client_on_this_machine_may_use_its_names(door: Door, header: bytes) -> None:
+def test_only_a_client_on_this_machine_may_use_its_names(
+    listener: MemoryListener, header: bytes
+) -> None:
     """The proxy, which is, may for itself: it looks whether we are there."""
-    own, other = (door.connect("127.0.0.1", proxied=True) for _ in range(2))
+    own, other = (listener.connect("127.0.0.1", proxied=True) for _ in range(2))
     own.send(header + asked("localhost"))
     other.send(line() + asked("localhost"))
 
     assert ([200], [421]) == (own.statuses, other.statuses)
 
 
-def test_each_client_has_its_own_limit_and_the_proxy_none(door: Door) -> None:
+def test_each_client_has_its_own_limit_and_the_proxy_none(listener: MemoryListener) -> None:
     def connect(host: str) -> Client:
-        client = door.connect("127.0.0.1", proxied=True)
+        client = listener.connect("127.0.0.1", proxied=True)
         client.send(line(host))
         return client
 
@@ -191,82 +195,84 @@ def test_each_client_has_its_own_limit_and_the_proxy_none(door: Door) -> None:
 
 
 @pytest.mark.parametrize("silent", [b"", b"PRO", SIGNATURE])
-def test_until_then_a_connection_is_its_peers(door: Door, silent: bytes) -> None:
+def test_until_then_a_connection_is_its_peers(listener: MemoryListener, silent: bytes) -> None:
     """Who says nothing may have as many as anybody."""
-    clients = [door.connect("192.0.2.9", proxied=True) for _ in range(2)]
+    clients = [listener.connect("192.0.2.9", proxied=True) for _ in range(2)]
     for client in clients:
         client.send(silent)
-    third = door.connect("192.0.2.9", proxied=True)
+    third = listener.connect("192.0.2.9", proxied=True)
     assert [429] == third.statuses
     third.line.leave()
     clients[0].send((binary() if silent == SIGNATURE else line())[len(silent) :])
-    assert b"" == door.connect("192.0.2.9", proxied=True).received
+    assert b"" == listener.connect("192.0.2.9", proxied=True).received
 
 
-def test_a_proxy_that_is_known_may_have_any_number(door: Door) -> None:
-    assert 5 * [b""] == [door.connect(PROXY, proxied=True).received for _ in range(5)]
+def test_a_proxy_that_is_known_may_have_any_number(listener: MemoryListener) -> None:
+    assert 5 * [b""] == [listener.connect(PROXY, proxied=True).received for _ in range(5)]
 
 
 @pytest.mark.parametrize(
     "drip", [b"", b"PROXY TCP4 192.0.2.1 ", SIGNATURE + b"\x21\x11\1\0" + bytes(9)]
 )
 def test_a_header_that_does_not_come_ends_the_connection_and_nothing_puts_that_off(
-    door: Door, drip: bytes
+    listener: MemoryListener, drip: bytes
 ) -> None:
-    client = door.connect("127.0.0.1", proxied=True)
-    for second in range(int(Limits().header)):
+    client = listener.connect("127.0.0.1", proxied=True)
+    for second in range(int(ConnectionLimits().header)):
         assert not client.line.closed, second
         client.send(drip[second : second + 1])
-        door.wait(1)
+        listener.wait(1)
     assert client.line.closed
     assert b"" == client.received
 
 
-def test_from_then_on_it_is_a_connection_like_any_other(door: Door) -> None:
-    client = door.connect("127.0.0.1", proxied=True)
-    door.wait(9)
+def test_from_then_on_it_is_a_connection_like_any_other(listener: MemoryListener) -> None:
+    client = listener.connect("127.0.0.1", proxied=True)
+    listener.wait(9)
     client.send(line())
-    door.wait(59)
+    listener.wait(59)
     assert not client.line.closed
-    door.wait(1)
+    listener.wait(1)
     assert client.line.closed
 
 
 @pytest.mark.parametrize("data", [b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", b"PROXY x\r\n" + asked()])
-def test_without_a_header_nothing_is_answered_but_why(door: Door, data: bytes) -> None:
-    client = door.connect("127.0.0.1", proxied=True)
+def test_without_a_header_nothing_is_answered_but_why(
+    listener: MemoryListener, data: bytes
+) -> None:
+    client = listener.connect("127.0.0.1", proxied=True)
     client.send(data)
 
     assert [400] == client.statuses
     assert problems.NOT_PROXIED.detail in client.texts[0]
     assert client.line.half_closed
-    assert [] == door.routes.asked
+    assert [] == listener.routes.asked
 
 
-def test_those_who_have_said_nothing_make_room_first(door: Door) -> None:
-    door.server.limits = Limits(connections=2)
-    silent, asking = (door.connect("127.0.0.1", proxied=True) for _ in range(2))
+def test_those_who_have_said_nothing_make_room_first(listener: MemoryListener) -> None:
+    listener.server.limits = ConnectionLimits(connections=2)
+    silent, asking = (listener.connect("127.0.0.1", proxied=True) for _ in range(2))
     silent.send(b"PROXY ")
     asking.send(line() + asked()[:-2])
-    newest = door.connect("127.0.0.1", proxied=True)
+    newest = listener.connect("127.0.0.1", proxied=True)
     newest.send(line("192.0.2.2") + asked())
 
     assert ([200], True, False) == (newest.statuses, silent.line.aborted, asking.line.closed)
 
 
-def test_a_client_that_leaves_before_it_is_named_is_closed(door: Door) -> None:
-    client = door.connect("127.0.0.1", proxied=True)
+def test_a_client_that_leaves_before_it_is_named_is_closed(listener: MemoryListener) -> None:
+    client = listener.connect("127.0.0.1", proxied=True)
     client.send(b"PROXY TCP4")
     client.finish()
     assert client.line.closed
     assert b"" == client.received
 
 
-def test_who_is_named_as_the_daemon_stops_may_ask_once_more(door: Door) -> None:
-    client = door.connect("127.0.0.1", proxied=True)
-    ended = door.drain()
+def test_who_is_named_as_the_daemon_stops_may_ask_once_more(listener: MemoryListener) -> None:
+    client = listener.connect("127.0.0.1", proxied=True)
+    ended = listener.drain()
     client.send(line())
-    door.wait(0.5)
+    listener.wait(0.5)
     client.send(asked())
 
     assert [(200, True)] == [(answer.status, answer.closes) for answer in client.answers()]

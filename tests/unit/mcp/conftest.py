@@ -4,12 +4,12 @@ import pytest
 
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.mcp import Bench, publish
-from tests.support.publishing import House
+from tests.support.publishing import Directories
 
 
 @pytest.fixture(scope="session")
 def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
-    return publish(House(tmp_path_factory.mktemp("house")))
+    return publish(Directories(tmp_path_factory.mktemp("house")))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reviewsd.mcp.params import CLIENT_CAPABILITIES, PROTOCOL_VERSION
-from reviewsd.mcp.server import ENDED, NOT_ALLOWED, Posted
+from reviewsd.mcp.server import ENDED, NOT_ALLOWED, McpRequest
 from reviewsd.mcp.sessions import Session
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.mcp import (
@@ -23,7 +23,7 @@ from tests.support.mcp import (
     reply,
     request,
 )
-from tests.support.publishing import House
+from tests.support.publishing import Directories
 
 OFFERED = ["2025-03-26", "2025-06-18", "2025-11-25"]
 TOOL_COUNT = 11
@@ -234,9 +234,9 @@ def test_2a_13_params_are_an_object(bench: Bench, method: str, params: object, c
 
 def test_2a_13_our_own_fault_is_500_and_says_nothing(bench: Bench) -> None:
     body = json.dumps(request("ping", "x")).encode()
-    found = reply(bench.server.fault(Posted(body=body)))
+    found = reply(bench.server.fault(McpRequest(body=body)))
     assert (500, -32603, "x") == (found.status, found.code, found.json["id"])
-    assert None is reply(bench.server.fault(Posted(body=b"["))).json["id"]
+    assert None is reply(bench.server.fault(McpRequest(body=b"["))).json["id"]
 
 
 @pytest.mark.parametrize("request_id", ["", "1", "é\n", 0, -5, 1, 2**70])
@@ -391,9 +391,9 @@ def test_a_resource_is_read_and_an_unknown_one_is_32002(bench: Bench) -> None:
 
 
 def test_a_resource_that_is_too_large_is_named_with_its_address(tmp_path: Path) -> None:
-    house = House(tmp_path)
-    house.limit_resources(10)
-    bench = Bench(publish(house))
+    directories = Directories(tmp_path)
+    directories.limit_resources(10)
+    bench = Bench(publish(directories))
     uri = "https://reviews.example/reviews.json"
     found = bench.ask(bench.session(), "resources/read", uri=uri)
     assert (200, -32602) == (found.status, found.code)

@@ -19,7 +19,7 @@ from reviewsd.publish.excerpts import MAX_EXCERPT
 from tests.support.broken import INSIGHTS, Document, nearly
 from tests.support.columns import review
 from tests.support.daemon import DEMO
-from tests.support.publishing import House
+from tests.support.publishing import Directories
 from tests.support.tools import Data, Tools, demo_snapshot, published
 
 GIVEN = json.loads((DEMO / "insights.json").read_bytes())
@@ -45,14 +45,14 @@ ALL: dict[str, dict[str, object]] = {
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Tools:
-    return Tools(demo_snapshot(House(tmp_path_factory.mktemp("demo"))))
+    return Tools(demo_snapshot(Directories(tmp_path_factory.mktemp("demo"))))
 
 
 def told(place: Path, insights: object) -> Tools:
     """One review and what is said of it."""
-    house = House(place)
-    house.write(review("a"), insights=insights)
-    return Tools(published(house))
+    directories = Directories(place)
+    directories.write(review("a"), insights=insights)
+    return Tools(published(directories))
 
 
 def mentioned(entities: list[Data]) -> list[Data]:
@@ -485,7 +485,7 @@ def test_only_we_say_what_is_not_known(tmp_path: Path) -> None:
 
 
 def test_without_insights_the_agent_is_sent_to_search(tmp_path: Path) -> None:
-    found = Tools(demo_snapshot(House(tmp_path), insights=False))
+    found = Tools(demo_snapshot(Directories(tmp_path), insights=False))
     for name, arguments in ALL.items():
         assert ("No insights are published for this business; use search_reviews.") == found.error(
             name, arguments

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from reviewsd.mcp.jsonrpc import (
-    Batch,
+    JsonRpcBatch,
     JsonRpcError,
     JsonRpcRequest,
     JsonRpcResponse,
@@ -119,7 +119,7 @@ def test_what_is_no_message_is_refused_with_its_id(body: bytes, found: bytes) ->
 
 def members(body: bytes) -> list[Raw]:
     found = read_body(body)
-    assert isinstance(found, Batch)
+    assert isinstance(found, JsonRpcBatch)
     return list(found.members)
 
 

@@ -17,7 +17,7 @@ from reviewsd.mcp.resources import (
 )
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.columns import review
-from tests.support.publishing import House
+from tests.support.publishing import Directories
 from tests.support.tools import demo_snapshot, published
 
 PATHS = ["/api/feed.json", "/feed.xml", "/insights.json", "/reviews.json"]
@@ -26,7 +26,7 @@ BASE = "https://reviews.example"
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
-    return demo_snapshot(House(tmp_path_factory.mktemp("demo")))
+    return demo_snapshot(Directories(tmp_path_factory.mktemp("demo")))
 
 
 def test_they_are_listed_under_their_addresses(demo: Snapshot) -> None:
@@ -47,7 +47,7 @@ def test_they_are_listed_under_their_addresses(demo: Snapshot) -> None:
 def test_without_insights_there_is_no_such_resource(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    snapshot = demo_snapshot(House(tmp_path_factory.mktemp("bare")), insights=False)
+    snapshot = demo_snapshot(Directories(tmp_path_factory.mktemp("bare")), insights=False)
     resources = json.loads(listing(snapshot))["resources"]
     assert ["feed.json", "feed.xml", "reviews.json"] == [each["name"] for each in resources]
     with pytest.raises(ResourceNotFoundError):
@@ -79,28 +79,28 @@ def test_what_is_read_is_no_memory_of_its_own(demo: Snapshot, path: str) -> None
     assert len(before) + len(after) < 200
 
 
-def test_any_text_survives_as_a_string(house: House) -> None:
+def test_any_text_survives_as_a_string(directories: Directories) -> None:
     """Quotes and control characters, and pieces that end within a character."""
     odd = "".join(map(chr, range(0x20))) + '"\\/\x7f\u2028\ufeff😀é' * 100_000
-    house.write(review("a", text=odd))
-    house.limit_resources(1 << 24)
-    snapshot = published(house)
+    directories.write(review("a", text=odd))
+    directories.limit_resources(1 << 24)
+    snapshot = published(directories)
     (content,) = json.loads(b"".join(read(f"{BASE}/reviews.json", snapshot)))["contents"]
     (body,) = snapshot.documents["/reviews.json"].identity.parts
     assert str(body, "utf-8") == content["text"]
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
-    return House(tmp_path)
+def directories(tmp_path: Path) -> Directories:
+    return Directories(tmp_path)
 
 
-def test_a_large_one_is_to_be_fetched(demo: Snapshot, house: House) -> None:
+def test_a_large_one_is_to_be_fetched(demo: Snapshot, directories: Directories) -> None:
     (body,) = demo.documents["/reviews.json"].identity.parts
-    house.limit_resources(len(body))
-    assert read(f"{BASE}/reviews.json", demo_snapshot(house))
-    house.limit_resources(len(body) - 1)
-    snapshot = demo_snapshot(house)
+    directories.limit_resources(len(body))
+    assert read(f"{BASE}/reviews.json", demo_snapshot(directories))
+    directories.limit_resources(len(body) - 1)
+    snapshot = demo_snapshot(directories)
     with pytest.raises(ResourceTooLargeError) as caught:
         read(f"{BASE}/reviews.json", snapshot)
     assert (

@@ -20,7 +20,7 @@ from tests.support import vocabulary
 from tests.support.columns import Review, review
 from tests.support.daemon import DEMO
 from tests.support.generate import write_data
-from tests.support.publishing import House
+from tests.support.publishing import Directories
 from tests.support.tools import Data, Tools, demo_snapshot, published
 
 HOSTILE = "\"\\\n\t\x01\x7f\u2028\ud7ff\ufffe🎉</script>}],\u202e'`${}%s%d"
@@ -28,13 +28,13 @@ HOSTILE = "\"\\\n\t\x01\x7f\u2028\ud7ff\ufffe🎉</script>}],\u202e'`${}%s%d"
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Tools:
-    return Tools(demo_snapshot(House(tmp_path_factory.mktemp("demo"))))
+    return Tools(demo_snapshot(Directories(tmp_path_factory.mktemp("demo"))))
 
 
 def tools(place: Path, *reviews: Review, insights: object = None) -> Tools:
-    house = House(place)
-    house.write(*reviews, insights=insights)
-    return Tools(published(house))
+    directories = Directories(place)
+    directories.write(*reviews, insights=insights)
+    return Tools(published(directories))
 
 
 # -- search
@@ -43,9 +43,9 @@ def tools(place: Path, *reviews: Review, insights: object = None) -> Tools:
 @cache
 def generated() -> Snapshot:
     with TemporaryDirectory() as place:
-        house = House(Path(place))
-        write_data(house.data, reviews=300)
-        return published(house)
+        directories = Directories(Path(place))
+        write_data(directories.data, reviews=300)
+        return published(directories)
 
 
 def over_http(snapshot: Snapshot, values: dict[str, object]) -> bytes:

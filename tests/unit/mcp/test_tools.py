@@ -14,7 +14,7 @@ from reviewsd.mcp.tools import LISTING, TOOLS
 from reviewsd.publish.openapi.schemas import of_parameter
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.support.mcp import Bench
-from tests.support.publishing import House
+from tests.support.publishing import Directories
 
 DEFINITIONS: list[dict[str, Any]] = json.loads(LISTING)["tools"]
 NAMES = [
@@ -64,10 +64,10 @@ def test_the_order_is_fixed() -> None:
 
 def test_the_list_is_small(tmp_path: Path) -> None:
     """Every model reads it before it says a word, with what the protocol adds."""
-    house = House(tmp_path)
-    house.write(name="ü" * 200)
-    house.publish()
-    bench = Bench(Snapshot(house.current.resolve()))
+    directories = Directories(tmp_path)
+    directories.write(name="ü" * 200)
+    directories.publish()
+    bench = Bench(Snapshot(directories.current.resolve()))
     assert len(LISTING) < len(bench.ask_modern("tools/list").body) <= 20_000
 
 

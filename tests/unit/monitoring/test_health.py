@@ -26,7 +26,7 @@ from reviewsd.store.transactions import StoreError
 from tests.support.admin_socket import told
 
 
-class Life:
+class Harness:
     """A pulse, its clock, and a store that answers as it is told to."""
 
     def __init__(self) -> None:
@@ -55,15 +55,15 @@ class Life:
 
 
 @pytest.fixture
-def life() -> Life:
-    return Life()
+def harness() -> Harness:
+    return Harness()
 
 
-def test_all_is_well(life: Life) -> None:
-    assert (0.0, None, True) == (life.pulse.lag, life.pulse.stuck, life.pulse.store_works)
-    life.go(30)
-    assert (0.0, None, True) == (life.pulse.lag, life.pulse.stuck, life.pulse.store_works)
-    assert 1 == life.beat()
+def test_all_is_well(harness: Harness) -> None:
+    assert (0.0, None, True) == (harness.pulse.lag, harness.pulse.stuck, harness.pulse.store_works)
+    harness.go(30)
+    assert (0.0, None, True) == (harness.pulse.lag, harness.pulse.stuck, harness.pulse.store_works)
+    assert 1 == harness.beat()
 
 
 def test_before_it_looks_there_is_nothing_wrong() -> None:
@@ -72,74 +72,74 @@ def test_before_it_looks_there_is_nothing_wrong() -> None:
 
 
 @pytest.mark.parametrize("late", [LATE_SECONDS - 0.1, LATE_SECONDS, 60.0])
-def test_a_reactor_that_is_late_gives_no_sign_of_life(life: Life, late: float) -> None:
+def test_a_reactor_that_is_late_gives_no_sign_of_life(harness: Harness, late: float) -> None:
     """O3: whether it is asked before or after its own look."""
-    life.go(5)
+    harness.go(5)
     stuck = late >= LATE_SECONDS
-    life.clock.rightNow += TICK_SECONDS + late  # nothing runs meanwhile
+    harness.clock.rightNow += TICK_SECONDS + late  # nothing runs meanwhile
     with capturedLogs() as events:
-        assert int(not stuck) == life.beat()
+        assert int(not stuck) == harness.beat()
     assert [f"no sign of life for systemd: the reactor is {late:.1f} s late"] * stuck == told(
         events
     )
-    life.clock.advance(0)
-    assert stuck == (life.pulse.stuck is not None)
-    assert pytest.approx(late) == life.pulse.lag
+    harness.clock.advance(0)
+    assert stuck == (harness.pulse.stuck is not None)
+    assert pytest.approx(late) == harness.pulse.lag
 
-    life.go(1)
-    assert life.pulse.stuck is None
-    assert life.beat() > 0
-    assert pytest.approx(late) == life.pulse.lag  # for a minute
-
-
-def test_the_worst_of_the_last_minute_is_told(life: Life) -> None:
-    life.clock.advance(TICK_SECONDS + 0.8)
-    assert pytest.approx(0.8) == life.pulse.lag
-    life.go(50)
-    assert pytest.approx(0.8) == life.pulse.lag
-    life.go(20)
-    assert 0.0 == life.pulse.lag
+    harness.go(1)
+    assert harness.pulse.stuck is None
+    assert harness.beat() > 0
+    assert pytest.approx(late) == harness.pulse.lag  # for a minute
 
 
-def test_a_store_that_does_not_answer_gives_no_sign_of_life(life: Life) -> None:
+def test_the_worst_of_the_last_minute_is_told(harness: Harness) -> None:
+    harness.clock.advance(TICK_SECONDS + 0.8)
+    assert pytest.approx(0.8) == harness.pulse.lag
+    harness.go(50)
+    assert pytest.approx(0.8) == harness.pulse.lag
+    harness.go(20)
+    assert 0.0 == harness.pulse.lag
+
+
+def test_a_store_that_does_not_answer_gives_no_sign_of_life(harness: Harness) -> None:
     """O3: but a busy one does."""
     waiting: Deferred[None] = Deferred()
-    life.answer = lambda: waiting
-    life.go(PROBE_SECONDS)
-    assert life.pulse.store_works
-    life.go(PATIENCE_SECONDS)
-    assert not life.pulse.store_works
-    assert 1 == life.beat()
-    life.go(SILENT_SECONDS - PATIENCE_SECONDS)
-    assert "the store has not answered for 10 s" == life.pulse.stuck
-    assert 1 == life.beat()
+    harness.answer = lambda: waiting
+    harness.go(PROBE_SECONDS)
+    assert harness.pulse.store_works
+    harness.go(PATIENCE_SECONDS)
+    assert not harness.pulse.store_works
+    assert 1 == harness.beat()
+    harness.go(SILENT_SECONDS - PATIENCE_SECONDS)
+    assert "the store has not answered for 10 s" == harness.pulse.stuck
+    assert 1 == harness.beat()
 
-    life.answer = lambda: succeed(None)
+    harness.answer = lambda: succeed(None)
     waiting.callback(None)
-    assert life.pulse.store_works
-    assert 2 == life.beat()
+    assert harness.pulse.store_works
+    assert 2 == harness.beat()
 
 
-def test_a_store_that_fails_is_alive_and_does_not_work(life: Life) -> None:
+def test_a_store_that_fails_is_alive_and_does_not_work(harness: Harness) -> None:
     """D9: a restart would not help it, and reads go on."""
 
     async def fail() -> None:
         raise StoreError("the disk is full")
 
-    life.answer = fail
-    life.go(60)
-    assert (False, None) == (life.pulse.store_works, life.pulse.stuck)
-    assert 1 == life.beat()
-    life.answer = lambda: succeed(None)
-    life.go(PROBE_SECONDS)
-    assert life.pulse.store_works
+    harness.answer = fail
+    harness.go(60)
+    assert (False, None) == (harness.pulse.store_works, harness.pulse.stuck)
+    assert 1 == harness.beat()
+    harness.answer = lambda: succeed(None)
+    harness.go(PROBE_SECONDS)
+    assert harness.pulse.store_works
 
 
-def test_when_it_is_stopped_nothing_is_left(life: Life) -> None:
-    life.answer = Deferred
-    life.go(PROBE_SECONDS)
-    Deferred.fromCoroutine(life.pulse.stop())
-    assert [] == life.clock.getDelayedCalls()
+def test_when_it_is_stopped_nothing_is_left(harness: Harness) -> None:
+    harness.answer = Deferred
+    harness.go(PROBE_SECONDS)
+    Deferred.fromCoroutine(harness.pulse.stop())
+    assert [] == harness.clock.getDelayedCalls()
 
 
 @pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs

@@ -9,17 +9,25 @@ from pathlib import Path
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from reviewsd.monitoring.metrics import COUNTERS, DURATIONS, LEVELS, Gauge, Hub, Info, Metrics
+from reviewsd.monitoring.metrics import (
+    COUNTERS,
+    DURATIONS,
+    LEVELS,
+    Gauge,
+    HubFigures,
+    InfoMetric,
+    Metrics,
+)
 from reviewsd.runtime.counters import Counters, Counts, merged
 from tests.support.hub import result_of
 
 SOURCES = Path(__file__).parents[3] / "reviewsd"
-QUIET = Hub(subscriptions={"active": 2, "pending": 1}, due=1, lag=12.5, paused=False)
+QUIET = HubFigures(subscriptions={"active": 2, "pending": 1}, due=1, lag=12.5, paused=False)
 
 
 def scrape(
     counts: Counts | None = None,
-    hub: Hub | None = QUIET,
+    hub: HubFigures | None = QUIET,
     gauges: Mapping[str, float | None] | None = None,
 ) -> dict[str, Metric]:
     """What a scrape finds, by name."""
@@ -27,13 +35,13 @@ def scrape(
     async def counted() -> Counts:
         return counts or {}
 
-    async def asked() -> Hub | None:
+    async def asked() -> HubFigures | None:
         return hub
 
     looked = [
         Gauge(name, "Help.", partial(value, number)) for name, number in (gauges or {}).items()
     ]
-    infos = [Info("build", "The program.", lambda: {"version": "1.2.3"})]
+    infos = [InfoMetric("build", "The program.", lambda: {"version": "1.2.3"})]
     text = result_of(Metrics(counted, asked, looked, infos).text()).decode()
     return {family.name: family for family in text_string_to_metric_families(text)}
 
@@ -47,10 +55,10 @@ def rows(family: Metric) -> dict[tuple[str, ...], float]:
 
 
 def test_counts_are_told_under_their_labels() -> None:
-    tally = Counters()
+    counters = Counters()
     for labels in (("/mcp", "POST", "200"), ("/mcp", "POST", "200"), ("other", "GET", "404")):
-        tally.count("requests_total", *labels)
-    (found,) = [scrape(tally.counts())["reviewsd_requests"]]
+        counters.count("requests_total", *labels)
+    (found,) = [scrape(counters.counts())["reviewsd_requests"]]
     assert "counter" == found.type
     assert [
         ({"route": "/mcp", "method": "POST", "code": "200"}, 2.0),
@@ -60,9 +68,9 @@ def test_counts_are_told_under_their_labels() -> None:
 
 def test_what_can_happen_but_never_did_is_zero() -> None:
     """Else the first of its kind raises no rate, and no alarm."""
-    tally = Counters()
-    tally.count("verification_total", "confirmed")
-    found = scrape(tally.counts())
+    counters = Counters()
+    counters.count("verification_total", "confirmed")
+    found = scrape(counters.counts())
     assert {("confirmed",): 1.0, ("not-confirmed",): 0.0, ("unreachable",): 0.0} == rows(
         found["reviewsd_verification"]
     )
@@ -71,10 +79,10 @@ def test_what_can_happen_but_never_did_is_zero() -> None:
 
 
 def test_durations_are_a_histogram() -> None:
-    tally = Counters()
+    counters = Counters()
     for seconds in (0.0001, 0.004, 11.0):
-        tally.measure("store_latency_seconds", seconds)
-    found = scrape(merged(tally.counts(), tally.counts()))["reviewsd_store_latency_seconds"]
+        counters.measure("store_latency_seconds", seconds)
+    found = scrape(merged(counters.counts(), counters.counts()))["reviewsd_store_latency_seconds"]
     assert "histogram" == found.type
     samples = {(each.name, each.labels.get("le")): each.value for each in found.samples}
     name = "reviewsd_store_latency_seconds"
@@ -115,7 +123,7 @@ def test_everything_that_is_counted_has_its_metric() -> None:
             if isinstance(node, ast.Call) and node.args:
                 called = ast.unparse(node.func)
                 name = node.args[0]
-                if re.search(r"(_count|tally\.(count|measure)|^key)$", called) and isinstance(
+                if re.search(r"(_count|counters\.(count|measure)|^key)$", called) and isinstance(
                     name, ast.Constant
                 ):
                     counted.add(str(name.value))

@@ -13,7 +13,7 @@ from reviewsd.snapshot.snapshots import Snapshots
 GOOD = {"snapshot": "ok", "data": "ok", "store": "ok", "running": "ok"}
 
 
-class House:
+class Harness:
     """Everything that readiness looks at."""
 
     def __init__(self) -> None:
@@ -32,36 +32,36 @@ class House:
 
 
 @pytest.fixture
-def house() -> House:
-    return House()
+def harness() -> Harness:
+    return Harness()
 
 
-def test_all_is_well(house: House) -> None:
-    assert (200, {"status": "ready", "checks": GOOD}) == house.answer()
+def test_all_is_well(harness: Harness) -> None:
+    assert (200, {"status": "ready", "checks": GOOD}) == harness.answer()
 
 
-def test_old_data_is_served_and_said_to_be_old(house: House) -> None:
-    house.publisher.failing_since = 1.0
+def test_old_data_is_served_and_said_to_be_old(harness: Harness) -> None:
+    harness.publisher.failing_since = 1.0
     checks = {**GOOD, "data": "degraded"}
-    assert (200, {"status": "degraded", "checks": checks}) == house.answer()
+    assert (200, {"status": "degraded", "checks": checks}) == harness.answer()
 
 
-def test_without_data_it_is_not_ready(house: House) -> None:
-    house.snapshots.empty = True
+def test_without_data_it_is_not_ready(harness: Harness) -> None:
+    harness.snapshots.empty = True
     checks = {**GOOD, "snapshot": "failing"}
-    assert (503, {"status": "unready", "checks": checks}) == house.answer()
+    assert (503, {"status": "unready", "checks": checks}) == harness.answer()
 
 
-def test_without_its_store_it_is_not_ready_until_it_works_again(house: House) -> None:
-    house.store_works = False
+def test_without_its_store_it_is_not_ready_until_it_works_again(harness: Harness) -> None:
+    harness.store_works = False
     checks = {**GOOD, "store": "failing"}
-    assert (503, {"status": "unready", "checks": checks}) == house.answer()
-    house.store_works = True
-    assert 200 == house.answer()[0]
+    assert (503, {"status": "unready", "checks": checks}) == harness.answer()
+    harness.store_works = True
+    assert 200 == harness.answer()[0]
 
 
-def test_what_stops_is_not_ready(house: House) -> None:
-    house.publisher.failing_since = 1.0
-    house.readiness.stop()
+def test_what_stops_is_not_ready(harness: Harness) -> None:
+    harness.publisher.failing_since = 1.0
+    harness.readiness.stop()
     checks = {**GOOD, "data": "degraded", "running": "stopping"}
-    assert (503, {"status": "unready", "checks": checks}) == house.answer()
+    assert (503, {"status": "unready", "checks": checks}) == harness.answer()

@@ -20,7 +20,7 @@ from reviewsd.mcp.revisions import HANDSHAKE, STATELESS
 from reviewsd.mcp.tools import LISTING, TOOLS
 from reviewsd.pages.catalogs import REVISIONS
 from reviewsd.pages.developers import blocks, markdown
-from reviewsd.pages.developers.blocks import Code, Items, Page, Paragraph, Part, Table
+from reviewsd.pages.developers.blocks import Code, DeveloperPage, Items, Paragraph, Table, TextPart
 from reviewsd.pages.developers.openapi import read_description
 from reviewsd.pages.developers.pages import Interfaces, pages
 from reviewsd.publish.openapi import document
@@ -34,12 +34,12 @@ PAGES = {
 }
 
 
-def all_blocks(page: Page) -> Iterator[blocks.Block]:
+def all_blocks(page: DeveloperPage) -> Iterator[blocks.ContentBlock]:
     yield from page.blocks
     yield from chain.from_iterable(section.blocks for section in page.sections)
 
 
-def all_parts(page: Page) -> Iterator[Part]:
+def all_parts(page: DeveloperPage) -> Iterator[TextPart]:
     for block in all_blocks(page):
         match block:
             case Paragraph():

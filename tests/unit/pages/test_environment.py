@@ -1,8 +1,9 @@
 """Templates escape all that they show, and a faulty one is named."""
 
+import jinja2
 import pytest
 
-from reviewsd.pages.environment import TemplateError, Templates, style
+from reviewsd.pages.environment import Bytecode, TemplateError, Templates, style
 
 HOSTILE = "</script><b>]]>\"'&\x00\u202e"
 
@@ -41,6 +42,39 @@ def test_a_fault_is_named_by_file_and_line(template: str, line: int | None, reas
     error = caught.value
     assert ("own.html", line) == (error.name, error.line)
     assert error.reason.startswith(reason)
+
+
+def test_what_was_compiled_once_is_not_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even where only the shipped templates are the same; and faults are named all the same."""
+    first = Bytecode({})
+    own = {"own.html": "\n{{ x }}", "own.md": "{{ x }}"}
+    for name in own:
+        Templates(own, {"x": "1"}, bytecode=first).render(name)
+    monkeypatch.setattr(jinja2.Environment, "compile", None)
+    known = Bytecode(first.used)
+    assert "\n2" == Templates(own, {"x": "2"}, bytecode=known).render("own.html")
+    with pytest.raises(TemplateError, match=r"own.html:2: UndefinedError"):
+        Templates(own, {}, bytecode=known).render("own.html")
+    assert set(known.used) < set(first.used)
+
+
+@pytest.mark.parametrize("name", ["own.html", "card.html"])
+def test_a_template_with_another_content_is_another(name: str) -> None:
+    """So is the operator's under a name of ours."""
+    first = Bytecode({})
+    Templates({name: "old"}, {}, bytecode=first).render(name)
+    assert "new" == Templates({name: "new"}, {}, bytecode=Bytecode(first.used)).render(name)
+
+
+@pytest.mark.parametrize("damage", [b"", b"of another Python", None])
+def test_bytecode_that_cannot_be_used_is_made_again(damage: bytes | None) -> None:
+    first = Bytecode({})
+    Templates({"a.html": "a"}, {}, bytecode=first).render("a.html")
+    ((key, code),) = first.used.items()
+    broken = code[:-5] if damage is None else damage
+    again = Bytecode({key: broken})
+    assert "a" == Templates({"a.html": "a"}, {}, bytecode=again).render("a.html")
+    assert first.used == again.used
 
 
 def test_a_style_sheet_has_no_comments_and_a_hash() -> None:

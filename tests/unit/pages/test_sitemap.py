@@ -5,17 +5,17 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from reviewsd.pages import sitemap
-from reviewsd.pages.sitemap import Entry
+from reviewsd.pages.sitemap import SitemapEntry
 
 BASE = "https://reviews.example.com"
 DAY = datetime.date(2026, 11, 10)
-PAGES = [Entry(f"{BASE}/", DAY), Entry(f"{BASE}/developers", None)]
+PAGES = [SitemapEntry(f"{BASE}/", DAY), SitemapEntry(f"{BASE}/developers", None)]
 NAMESPACE = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
 
 
-def reviews(first: int, count: int) -> Iterator[Entry]:
+def reviews(first: int, count: int) -> Iterator[SitemapEntry]:
     for number in range(first, first + count):
-        yield Entry(f"{BASE}/r/{number}", DAY + datetime.timedelta(days=number // 50))
+        yield SitemapEntry(f"{BASE}/r/{number}", DAY + datetime.timedelta(days=number // 50))
 
 
 def parsed(content: bytes) -> list[tuple[str, str | None]]:
@@ -88,6 +88,6 @@ def test_of_the_newest_only_the_bounds_stay_where_they_are() -> None:
 
 def test_an_address_is_escaped() -> None:
     hostile = f"{BASE}/r/a&b'%22%3C"
-    ((_, content),) = sitemap.render(BASE, [], [Entry(hostile, DAY)], 0)
+    ((_, content),) = sitemap.render(BASE, [], [SitemapEntry(hostile, DAY)], 0)
 
     assert [(hostile, "2026-11-10")] == parsed(content)

@@ -12,10 +12,11 @@ from twisted.internet import reactor
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IReactorProcess
 
+from reviewsd.api.jobs import Step
 from reviewsd.publish.compile_process import ChildError, run
-from reviewsd.publish.job import Outcome, Published, Refused, Step, Unchanged
+from reviewsd.publish.job import Outcome, Published, Refused, Unchanged
 from tests.support.columns import review
-from tests.support.publishing import House
+from tests.support.publishing import Directories
 
 BADLY = "A process has ended with a probable error condition:"
 WELL = "A process has ended without apparent errors:"
@@ -27,47 +28,47 @@ processes = cast("IReactorProcess", reactor)
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
-    house = House(tmp_path)
-    house.write(review("a"), review("b"))
-    return house
+def directories(tmp_path: Path) -> Directories:
+    directories = Directories(tmp_path)
+    directories.write(review("a"), review("b"))
+    return directories
 
 
 def start(
-    house: House, program: str | None = None, told: list[Step] | None = None
+    directories: Directories, program: str | None = None, told: list[Step] | None = None
 ) -> Deferred[Outcome]:
     """Run the real program, or another one in its place that knows ``say``."""
     steps = [] if told is None else told
     if program is None:
-        running = run(processes, house.job(), steps.append)
+        running = run(processes, directories.job(), steps.append)
     else:
         command = (sys.executable, "-c", PRELUDE + program)
-        running = run(processes, house.job(), steps.append, command)
+        running = run(processes, directories.job(), steps.append, command)
     return Deferred.fromCoroutine(running)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_it_publishes_and_tells_each_step(house: House) -> None:
+async def test_it_publishes_and_tells_each_step(directories: Directories) -> None:
     told: list[Step] = []
-    outcome = await start(house, told=told)
-    assert Published(house.current.readlink().name) == outcome
-    house.check_tidy()
+    outcome = await start(directories, told=told)
+    assert Published(directories.current.readlink().name) == outcome
+    directories.check_tidy()
     assert "validating" == told[0].stage
     assert "syncing" == told[-1].stage
     assert all(0 <= step.done <= step.total for step in told)
-    assert isinstance(await start(house), Unchanged)
+    assert isinstance(await start(directories), Unchanged)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_refused_data_are_an_outcome_no_failure(house: House) -> None:
-    (house.data / "reviews.json").write_text("{")
-    outcome = await start(house)
+async def test_refused_data_are_an_outcome_no_failure(directories: Directories) -> None:
+    (directories.data / "reviews.json").write_text("{")
+    outcome = await start(directories)
     assert isinstance(outcome, Refused)
     assert outcome.problems[0].startswith("reviews.json")
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_lines_may_come_in_any_pieces(house: House) -> None:
+async def test_lines_may_come_in_any_pieces(directories: Directories) -> None:
     program = """
 for piece in ('{"type":"progress","stage":"a","done":1,"tot', 'al":2}', '\\n{"type":"progress",'
               '"stage":"b","done":2,"total":2}\\n{"type":"unch', 'anged","revision":"r"}\\n'):
@@ -75,7 +76,7 @@ for piece in ('{"type":"progress","stage":"a","done":1,"tot', 'al":2}', '\\n{"ty
     time.sleep(0.01)
 """
     told: list[Step] = []
-    assert Unchanged("r") == await start(house, program, told)
+    assert Unchanged("r") == await start(directories, program, told)
     assert [Step("a", 1, 2), Step("b", 2, 2)] == told
 
 
@@ -94,36 +95,36 @@ for piece in ('{"type":"progress","stage":"a","done":1,"tot', 'al":2}', '\\n{"ty
     ids=["traceback", "print", "silent", "killed", "nothing", "too early", "no line"],
 )
 async def test_an_end_without_an_outcome_is_an_error_with_its_last_words(
-    house: House, program: str, reason: str
+    directories: Directories, program: str, reason: str
 ) -> None:
     with pytest.raises(ChildError) as error:
-        await start(house, program)
+        await start(directories, program)
     assert f"publishing failed: {reason}" == str(error.value)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_library_that_prints_does_no_harm(house: House) -> None:
+async def test_a_library_that_prints_does_no_harm(directories: Directories) -> None:
     assert Unchanged("r") == await start(
-        house, f"os.write(1, b'\\xff\\n'); say('\\nbeware! {{}}\\n{UNCHANGED}\\n')"
+        directories, f"os.write(1, b'\\xff\\n'); say('\\nbeware! {{}}\\n{UNCHANGED}\\n')"
     )
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_of_much_that_it_says_little_is_kept(house: House) -> None:
+async def test_of_much_that_it_says_little_is_kept(directories: Directories) -> None:
     with pytest.raises(ChildError) as error:
-        await start(house, "os.write(2, b'x' * 1_000_000); sys.exit(1)")
+        await start(directories, "os.write(2, b'x' * 1_000_000); sys.exit(1)")
     assert len(str(error.value)) < 10_000
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_it_need_not_read_its_job(house: House) -> None:
+async def test_it_need_not_read_its_job(directories: Directories) -> None:
     """One that dies at once must not take us along by its closed pipe."""
     with pytest.raises(ChildError):
-        await start(house, "os.close(0); sys.exit(1)")
+        await start(directories, "os.close(0); sys.exit(1)")
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_cancelling_kills_it_and_waits_until_it_is_gone(house: House) -> None:
+async def test_cancelling_kills_it_and_waits_until_it_is_gone(directories: Directories) -> None:
     """What is gone holds no files open and is nobody's orphan."""
     told: list[Step] = []
     heard: Deferred[None] = Deferred()
@@ -139,7 +140,7 @@ time.sleep(60)
         heard.callback(None)
 
     command = (sys.executable, "-c", PRELUDE + program)
-    running = Deferred.fromCoroutine(run(processes, house.job(), hear, command))
+    running = Deferred.fromCoroutine(run(processes, directories.job(), hear, command))
     await heard
     running.cancel()
     with pytest.raises(CancelledError):
@@ -150,15 +151,15 @@ time.sleep(60)
 
 @pytest.mark.parametrize("program", ["time.sleep(60)", "os.kill(os.getpid(), signal.SIGSTOP)"])
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_one_that_hangs_is_killed(house: House, program: str) -> None:
+async def test_one_that_hangs_is_killed(directories: Directories, program: str) -> None:
     """Nothing would be published any more, and nobody told."""
     command = (sys.executable, "-c", f"import os, signal, time; {program}")
     with pytest.raises(ChildError, match="hung"):
-        await run(processes, house.job(), lambda _: None, command, look_seconds=0.05)
+        await run(processes, directories.job(), lambda _: None, command, look_seconds=0.05)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_one_that_works_and_says_nothing_does_not_hang(house: House) -> None:
+async def test_one_that_works_and_says_nothing_does_not_hang(directories: Directories) -> None:
     program = f"""
 until = time.monotonic() + 1
 while time.monotonic() < until:
@@ -166,7 +167,7 @@ while time.monotonic() < until:
 say('{UNCHANGED}\\n')
 """
     command = (sys.executable, "-c", PRELUDE + program)
-    running = run(processes, house.job(), lambda _: None, command, look_seconds=0.05)
+    running = run(processes, directories.job(), lambda _: None, command, look_seconds=0.05)
     assert Unchanged("r") == await running
 
 
@@ -178,8 +179,8 @@ class Exhausted:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_no_process_to_be_had_is_an_error(house: House) -> None:
+async def test_no_process_to_be_had_is_an_error(directories: Directories) -> None:
     with pytest.raises(ChildError) as error:
-        await run(cast("IReactorProcess", Exhausted()), house.job(), lambda _: None)
+        await run(cast("IReactorProcess", Exhausted()), directories.job(), lambda _: None)
     reason = "no process to do it: Resource temporarily unavailable"
     assert f"publishing failed: {reason}" == str(error.value)

@@ -127,7 +127,8 @@ def test_every_file_is_in_the_manifest_with_its_size_and_digest(
     plain = {document.file for document in manifest.documents}
     packed = {f"{each.file}.gz" for each in manifest.documents if each.compressed}
     quoted = {f"{each.file}.quoted" for each in manifest.documents if each.path in urls.RESOURCES}
-    assert COLUMNS | plain | packed | quoted == set(found)
+    indexes = {each.index for each in manifest.segments if each.index is not None}
+    assert COLUMNS | indexes | plain | packed | quoted == set(found)
 
 
 JSON, ATOM = "application/json", "application/atom+xml; charset=utf-8"
@@ -238,6 +239,7 @@ def test_progress_is_told_in_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     dataset = load(json.dumps(content).encode(), None)
     compile_folder(dataset, SETTINGS, tmp_path, lambda *step: told.append(step))
     writing = [("writing", done, 5) for done in (0, 2, 4)]
+    writing.append(("indexing", 0, 1))
     assert writing + [("compressing", done, 4) for done in range(4)] == told
 
 
@@ -252,10 +254,8 @@ from reviewsd.mcp.tools import LISTING
 from reviewsd.pages.machines import MachineSettings
 from reviewsd.pages.site import PageSettings
 from reviewsd.publish import compiler
-from reviewsd.snapshot import frequent
 from tests.support.columns import SETTINGS
 source, target = map(Path, sys.argv[1:])
-frequent.MIN_REVIEWS = frequent.SAMPLE = 100
 dataset = load((source / "reviews.json").read_bytes(), (source / "insights.json").read_bytes())
 machines = MachineSettings(tools=LISTING.decode())
 settings = dataclasses.replace(SETTINGS, pages=PageSettings(), machines=machines)
@@ -271,7 +271,7 @@ def test_two_processes_make_the_same_bytes(made: Path, tmp_path: Path) -> None:
         environment = os.environ | {"PYTHONHASHSEED": seed, "TZ": f"UTC-{seed}"}
         subprocess.run(command, check=True, cwd=ROOT, env=environment)
     assert files_of(tmp_path / "1") == files_of(tmp_path / "2")
-    assert b"q\0" in (tmp_path / "1" / layout.SET_KEYS).read_bytes()
+    assert [*(tmp_path / "1").glob("suffixes-*")]
     pages = {each.name for each in (tmp_path / "1").glob("page*")}
     assert {"page%2F", "page%2Fllms.txt", "page%2Fdevelopers%2Fapi.md"} <= pages
 

@@ -17,7 +17,7 @@ from msgspec import structs
 from reviewsd.domain.reviews import Business, OwnerReply, Review
 from reviewsd.http1 import urls
 from reviewsd.publish import atom, json_feed
-from reviewsd.publish.feed import MAX_ENTRIES, Entry, Feed, Label, changed, content, noon, title
+from reviewsd.publish.feed import MAX_ENTRIES, Feed, FeedEntry, Label, changed, content, noon, title
 
 BUSINESS = Business(
     name="Acme Plumbing",
@@ -50,11 +50,11 @@ SILENT = Review(
 )
 
 
-def entry(review: Review) -> Entry:
-    return Entry(review=review, technicians=(), services=())
+def entry(review: Review) -> FeedEntry:
+    return FeedEntry(review=review, technicians=(), services=())
 
 
-def feed(*entries: Entry, business: Business = BUSINESS, updated_at: str | None = None) -> Feed:
+def feed(*entries: FeedEntry, business: Business = BUSINESS, updated_at: str | None = None) -> Feed:
     return Feed(
         base_url="https://reviews.example.com",
         business=business,
@@ -65,7 +65,7 @@ def feed(*entries: Entry, business: Business = BUSINESS, updated_at: str | None 
     )
 
 
-RICH = Entry(
+RICH = FeedEntry(
     review=REVIEW,
     technicians=(Label("sam", "Sam"),),
     services=(Label("boiler-repair", "Boiler repair"),),
@@ -269,7 +269,7 @@ def test_what_the_business_does_not_say_is_left_out() -> None:
 
 
 def test_no_tag_comes_twice() -> None:
-    twice = Entry(review=SILENT, technicians=(Label("a", "AC"),), services=(Label("ac", "AC"),))
+    twice = FeedEntry(review=SILENT, technicians=(Label("a", "AC"),), services=(Label("ac", "AC"),))
 
     item = msgspec.json.decode(json_feed.render(feed(twice)))["items"][0]
 
@@ -557,7 +557,7 @@ def kept(text: str) -> str:
 def test_any_text_survives_atom_but_for_what_xml_cannot_hold(
     text: str, author: str, label: str, name: str
 ) -> None:
-    reviewed = Entry(
+    reviewed = FeedEntry(
         review=structs.replace(REVIEW, text=text, author=author, owner_reply=None),
         technicians=(Label(label, label),),
         services=(),

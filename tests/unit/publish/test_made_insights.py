@@ -9,16 +9,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from reviewsd.analysis import analysing
-from reviewsd.analysis.analysing import Made
+from reviewsd.analysis.analysing import Analyser
+from reviewsd.api.jobs import InsightsOrigin
 from reviewsd.publish import made_insights
+from reviewsd.publish.blocks import BlocksReader
 from reviewsd.publish.job import Outcome, Published, Refused, Unchanged
-from reviewsd.publish.labels_file import LabelsReader
 from reviewsd.snapshot import layout
-from reviewsd.snapshot.layout import InsightsOrigin
 from tests.support import publishing
 from tests.support.columns import Review, review
-from tests.support.publishing import NOW, House
+from tests.support.publishing import NOW, Directories
 
 LATER = NOW + 60
 
@@ -31,96 +30,106 @@ REVIEWS = [
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
-    return House(tmp_path)
+def directories(tmp_path: Path) -> Directories:
+    return Directories(tmp_path)
 
 
-def publish(house: House, *reviews: Review, now: float = NOW) -> Outcome:
-    house.write(*reviews)
-    return house.publish(now, insights="auto")
+def publish(directories: Directories, *reviews: Review, now: float = NOW) -> Outcome:
+    directories.write(*reviews)
+    return directories.publish(now, insights="auto")
 
 
-def insights(house: House) -> dict[str, Any]:
-    made: dict[str, Any] = json.loads((house.current / "insights.json").read_bytes())
+def insights(directories: Directories) -> dict[str, Any]:
+    made: dict[str, Any] = json.loads((directories.current / "insights.json").read_bytes())
     return made
 
 
-def analysed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many texts each later publication in this process has read."""
-    counts: list[int] = []
-    analyse = analysing.analyse
+def analysers(monkeypatch: pytest.MonkeyPatch) -> list[Analyser]:
+    """Those of each later publication in this process."""
+    made: list[Analyser] = []
 
-    def counted(*arguments: Any, **named: Any) -> Made:  # noqa: ANN401  whatever it takes
-        made = analyse(*arguments, **named)
-        counts.append(made.analysed)
-        return made
+    def make(*arguments: Any) -> Analyser:  # noqa: ANN401  whatever it takes
+        made.append(Analyser(*arguments))
+        return made[-1]
 
-    monkeypatch.setattr(made_insights, "analyse", counted)
-    return counts
+    monkeypatch.setattr(made_insights, "Analyser", make)
+    return made
 
 
-def test_reviews_alone_have_insights(house: House) -> None:
-    assert isinstance(publish(house, *REVIEWS), Published)
-    made = insights(house)
+def analysed(analysers: list[Analyser]) -> list[int]:
+    """How many texts each publication has read."""
+    return [each.analysed for each in analysers]
+
+
+def test_reviews_alone_have_insights(directories: Directories) -> None:
+    assert isinstance(publish(directories, *REVIEWS), Published)
+    made = insights(directories)
     assert [each["id"] for each in REVIEWS] == sorted(made["per_review"])
-    assert ("lexicon-1", 4) == (made["model"], made["review_count"])
-    served = json.loads((house.current / "reviews.json").read_bytes())
+    assert ("lexicon-2", 4) == (made["model"], made["review_count"])
+    served = json.loads((directories.current / "reviews.json").read_bytes())
     assert served["updated_at"] == made["generated_at"]
-    origin = InsightsOrigin(made=True, model="lexicon-1", reviews=4)
-    assert origin == house.manifest().insights_origin
-    house.check_tidy()
+    origin = InsightsOrigin(made=True, model="lexicon-2", reviews=4)
+    assert origin == directories.manifest().insights_origin
+    directories.check_tidy()
 
 
-def test_a_given_file_is_served_and_nothing_is_made(house: House) -> None:
+def test_a_given_file_is_served_and_nothing_is_made(directories: Directories) -> None:
     given = {"model": "gpt", "generated_at": "2026-11-02T00:00:00Z", "per_review": {"a": {}}}
-    house.write(*REVIEWS, insights=given)
-    house.publish(insights="auto")
-    assert {"a": {}} == insights(house)["per_review"]
+    directories.write(*REVIEWS, insights=given)
+    directories.publish(insights="auto")
+    assert {"a": {}} == insights(directories)["per_review"]
     origin = InsightsOrigin(
         made=False, model="gpt", reviews=1, generated_at="2026-11-02T00:00:00+00:00"
     )
-    assert origin == house.manifest().insights_origin
-    house.check_tidy()
+    assert origin == directories.manifest().insights_origin
+    directories.check_tidy()
 
 
-def test_without_being_asked_nothing_is_made(house: House) -> None:
-    house.write(*REVIEWS)
-    house.publish()
-    assert (False, None) == (house.manifest().insights, house.manifest().insights_origin)
+def test_without_being_asked_nothing_is_made(directories: Directories) -> None:
+    directories.write(*REVIEWS)
+    directories.publish()
+    assert (False, None) == (
+        directories.manifest().insights,
+        directories.manifest().insights_origin,
+    )
 
 
-def test_only_what_has_changed_is_analysed(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    counts = analysed(monkeypatch)
-    publish(house, *REVIEWS)
-    publish(house, *REVIEWS, review("e", text="Great work.", rating=5), now=LATER)
-    publish(house, *REVIEWS, review("e", text="Great work.", rating=2), now=LATER)
-    (house.data / "insights.yaml").write_text(
+def test_only_what_has_changed_is_analysed(
+    directories: Directories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = analysers(monkeypatch)
+    publish(directories, *REVIEWS)
+    publish(directories, *REVIEWS, review("e", text="Great work.", rating=5), now=LATER)
+    publish(directories, *REVIEWS, review("e", text="Great work.", rating=2), now=LATER)
+    (directories.data / "insights.yaml").write_text(
         "technicians: [{name: Priya Raman, aliases: [Priya]}]"
     )
-    house.publish(LATER, insights="auto")
-    assert [2, 1, 1, 3] == counts
+    directories.publish(LATER, insights="auto")
+    assert [2, 1, 1, 3] == analysed(made)
 
 
-def test_settings_republish_and_an_edit_that_says_the_same_does_not(house: House) -> None:
-    publish(house, *REVIEWS)
-    settings = house.data / "insights.yaml"
+def test_settings_republish_and_an_edit_that_says_the_same_does_not(
+    directories: Directories,
+) -> None:
+    publish(directories, *REVIEWS)
+    settings = directories.data / "insights.yaml"
     settings.write_text("technicians: [{name: Priya Raman, aliases: [Priya]}]")
-    assert isinstance(house.publish(LATER, insights="auto"), Published)
-    (person,) = insights(house)["entities"]["technicians"]
+    assert isinstance(directories.publish(LATER, insights="auto"), Published)
+    (person,) = insights(directories)["entities"]["technicians"]
     assert ("priya-raman", 2) == (person["id"], person["mention_count"])
     settings.write_text("# who\ntechnicians: [{name: Priya Raman, aliases: [Priya]}]")
-    assert isinstance(house.publish(LATER, insights="auto"), Unchanged)
-    assert house.seen().signature.settings is not None
-    house.check_tidy()
+    assert isinstance(directories.publish(LATER, insights="auto"), Unchanged)
+    assert directories.seen().signature.settings is not None
+    directories.check_tidy()
 
 
-def test_broken_settings_are_refused_with_all_faults_and_places(house: House) -> None:
-    publish(house, *REVIEWS)
-    before = house.manifest()
-    (house.data / "insights.yaml").write_text("technician:\n- name: Priya\nlanguage: 3\n")
-    (house.data / "reviews.json").write_text('{"reviews":[]}')
+def test_broken_settings_are_refused_with_all_faults_and_places(directories: Directories) -> None:
+    publish(directories, *REVIEWS)
+    before = directories.manifest()
+    (directories.data / "insights.yaml").write_text("technician:\n- name: Priya\nlanguage: 3\n")
+    (directories.data / "reviews.json").write_text('{"reviews":[]}')
     for mode in ("auto", "file"):
-        refused = house.publish(LATER, insights=mode)
+        refused = directories.publish(LATER, insights=mode)
         assert refused == Refused(
             (
                 'insights.yaml:1:1: technician: unknown key "technician"; did you mean "technicians"?',
@@ -128,37 +137,36 @@ def test_broken_settings_are_refused_with_all_faults_and_places(house: House) ->
                 "reviews.json: $.business: missing",
             )
         )
-    assert before == house.manifest()
+    assert before == directories.manifest()
 
 
 @pytest.mark.parametrize("damage", [b"", b"x", b"\xff" * 64, None])
-def test_damaged_labels_are_made_again(
-    house: House, monkeypatch: pytest.MonkeyPatch, damage: bytes | None
+def test_damaged_blocks_are_made_again(
+    directories: Directories, monkeypatch: pytest.MonkeyPatch, damage: bytes | None
 ) -> None:
-    counts = analysed(monkeypatch)
-    publish(house, *REVIEWS)
-    labels = house.current / layout.LABELS
-    content = labels.read_bytes()
-    # None: the columns are whole, and what they point at is not
-    blob, columns = content[:-56], content[-56:]
-    damaged = b"\xc1" * len(blob) + columns if damage is None else damage
-    labels.write_bytes(damaged)
-    publish(house, *REVIEWS[::-1], review("e", text="Great work.", rating=5), now=LATER)
-    assert [2, 3] == counts
-    assert LabelsReader(house.current / layout.LABELS).find(0, 0) is None
+    made = analysers(monkeypatch)
+    publish(directories, *REVIEWS)
+    kept = directories.current / layout.BLOCKS
+    content = kept.read_bytes()
+    size = int.from_bytes(content[-8:], "little")
+    # None: the end is whole, and what it points at is not
+    kept.write_bytes(b"\xc1" * size + content[size:] if damage is None else damage)
+    publish(directories, *REVIEWS[::-1], review("e", text="Great work.", rating=5), now=LATER)
+    assert [2, 3] == analysed(made)
+    assert BlocksReader(directories.current / layout.BLOCKS).find(b"") is None
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("ours"), MemoryError()])
 def test_a_fault_of_the_analyser_leaves_the_reviews_served(
-    house: House, monkeypatch: pytest.MonkeyPatch, error: Exception
+    directories: Directories, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     def fail(*_: object, **__: object) -> object:
         raise error
 
-    monkeypatch.setattr(made_insights, "analyse", fail)
-    outcome = publish(house, *REVIEWS)
+    monkeypatch.setattr(made_insights, "Analyser", fail)
+    outcome = publish(directories, *REVIEWS)
     assert isinstance(outcome, Published)
-    manifest = house.manifest()
+    manifest = directories.manifest()
     assert manifest.insights_origin is not None
     if isinstance(error, MemoryError):
         reason = "they take more memory than there is"
@@ -166,36 +174,38 @@ def test_a_fault_of_the_analyser_leaves_the_reviews_served(
         reason = "ZeroDivisionError: ours"
         assert "in fail" in outcome.insights_fault
     assert (False, reason) == (manifest.insights, manifest.insights_origin.fault)
-    assert not (house.current / "insights.json").exists()
-    house.check_tidy()
+    assert not (directories.current / "insights.json").exists()
+    directories.check_tidy()
 
 
 def test_a_full_disk_is_no_fault_of_the_analyser(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    directories: Directories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> object:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(made_insights, "analyse", fail)
+    monkeypatch.setattr(made_insights, "Analyser", fail)
     with pytest.raises(OSError, match="No space"):
-        publish(house, *REVIEWS)
+        publish(directories, *REVIEWS)
 
 
-def test_other_rules_want_another_snapshot(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    order = house.job(insights="auto").order
+def test_other_rules_want_another_snapshot(
+    directories: Directories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = directories.job(insights="auto").order
     before = order.build_key("1")
-    assert before != house.job(insights="file").order.build_key("1")
-    monkeypatch.setattr("reviewsd.publish.job.RULES", "lexicon-2")
+    assert before != directories.job(insights="file").order.build_key("1")
+    monkeypatch.setattr("reviewsd.publish.job.RULES", "lexicon-3")
     assert before != order.build_key("1")
 
 
 @pytest.mark.parametrize("seed", ["1", "2"])
-def test_the_same_bytes_in_any_process(house: House, tmp_path: Path, seed: str) -> None:
+def test_the_same_bytes_in_any_process(directories: Directories, tmp_path: Path, seed: str) -> None:
     """Whatever the hash seed, and whether labels were kept or not."""
-    publish(house, *REVIEWS)
-    publish(house, *REVIEWS, review("e", text="Great work.", rating=5), now=LATER)
+    publish(directories, *REVIEWS)
+    publish(directories, *REVIEWS, review("e", text="Great work.", rating=5), now=LATER)
     (tmp_path / "other").mkdir()
-    other = House(tmp_path / "other")
+    other = Directories(tmp_path / "other")
     other.write(*REVIEWS, review("e", text="Great work.", rating=5))
     subprocess.run(
         [sys.executable, "-m", "reviewsd.publish.publication"],
@@ -205,6 +215,6 @@ def test_the_same_bytes_in_any_process(house: House, tmp_path: Path, seed: str) 
         capture_output=True,
         env={"PYTHONHASHSEED": seed},
     )
-    assert house.manifest() == other.manifest()
-    labels = [(each.current / layout.LABELS).read_bytes() for each in (house, other)]
-    assert labels[0] == labels[1]
+    assert directories.manifest() == other.manifest()
+    kept = [(each.current / layout.BLOCKS).read_bytes() for each in (directories, other)]
+    assert kept[0] == kept[1]

@@ -17,7 +17,7 @@ from reviewsd.publish.memory_limit import Memory
 from tests.support import publishing
 from tests.support.columns import review
 from tests.support.daemon import until
-from tests.support.publishing import House
+from tests.support.publishing import Directories
 
 MIB = 1 << 20
 processes = cast("IReactorProcess", reactor)
@@ -93,22 +93,24 @@ def test_control_groups_of_the_first_version_are_not_read(kernel: Kernel) -> Non
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
-    house = House(tmp_path)
-    house.write(review("a"))
-    house.publish()
-    return house
+def directories(tmp_path: Path) -> Directories:
+    directories = Directories(tmp_path)
+    directories.write(review("a"))
+    directories.publish()
+    return directories
 
 
-def test_data_that_need_more_memory_are_refused_and_the_limit_is_named(house: House) -> None:
-    before = house.manifest()
-    house.write(review("a", text="x" * 6_000_000))
-    low = msgspec.structs.replace(house.job(), memory=MemoryLimit(25 * MIB, "what there is"))
+def test_data_that_need_more_memory_are_refused_and_the_limit_is_named(
+    directories: Directories,
+) -> None:
+    before = directories.manifest()
+    directories.write(review("a", text="x" * 6_000_000))
+    low = msgspec.structs.replace(directories.job(), memory=MemoryLimit(25 * MIB, "what there is"))
     problem = "publishing the data takes more memory than what there is"
     status, lines, complaints = publishing.run(low)
     assert (0, Refused((problem,)), "") == (status, lines[-1], complaints)
-    assert before == house.manifest()
-    house.check_tidy()
+    assert before == directories.manifest()
+    directories.check_tidy()
 
 
 NONE_LEFT = """
@@ -123,26 +125,28 @@ publication.main()
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_that_the_system_has_no_memory_is_no_fault_of_the_data(house: House) -> None:
+async def test_that_the_system_has_no_memory_is_no_fault_of_the_data(
+    directories: Directories,
+) -> None:
     """The process has not taken its share: another time it may get it."""
     command = (sys.executable, "-c", NONE_LEFT)
     with pytest.raises(ChildError, match="publishing failed: MemoryError"):
-        await Deferred.fromCoroutine(run(processes, house.job(), lambda _: None, command))
+        await Deferred.fromCoroutine(run(processes, directories.job(), lambda _: None, command))
 
 
-def test_the_kernel_takes_it_first(house: House) -> None:
+def test_the_kernel_takes_it_first(directories: Directories) -> None:
     """Of all that is in the service's control group: the others go on serving."""
     with publishing.start() as process:
         score = Path(f"/proc/{process.pid}/oom_score_adj")
         until(lambda: score.read_text() == "1000\n", "a high score")
-        said, _ = process.communicate(msgspec.json.encode(house.job()))
+        said, _ = process.communicate(msgspec.json.encode(directories.job()))
     assert b"unchanged" in said
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("killed", [0, 1])
 async def test_that_the_kernel_killed_it_for_memory_is_told_with_the_limit(
-    house: House, kernel: Kernel, killed: int
+    directories: Directories, kernel: Kernel, killed: int
 ) -> None:
     kernel.group(GROUP, str(2048 * MIB), killed=3)
     events = kernel.root / f"sys/fs/cgroup/{GROUP}/memory.events"
@@ -155,6 +159,8 @@ os.kill(os.getpid(), signal.SIGKILL)
     command = (sys.executable, "-c", program)
     memory = Memory(kernel.root)
     with pytest.raises(ChildError) as error:
-        await Deferred.fromCoroutine(run(processes, house.job(), lambda _: None, command, memory))
+        await Deferred.fromCoroutine(
+            run(processes, directories.job(), lambda _: None, command, memory)
+        )
     reason = f"the kernel killed the process for want of memory; it may take {OF_SERVICE}"
     assert bool(killed) == str(error.value).endswith(reason)

@@ -12,126 +12,129 @@ from typing import cast
 import msgspec
 import pytest
 
+from reviewsd.api.jobs import Step
 from reviewsd.publish import publication, sources
-from reviewsd.publish.job import Failed, Outcome, Published, Refused, Step, Unchanged
+from reviewsd.publish.job import Outcome, PublicationFailed, Published, Refused, Unchanged
 from reviewsd.publish.publication import publish
 from reviewsd.snapshot import layout as folder
 from reviewsd.snapshot.layout import BuildInfo, open_manifest
 from tests.support.columns import SETTINGS, Review, review
-from tests.support.publishing import NOW, ROOT, House, run
+from tests.support.publishing import NOW, ROOT, Directories, run
 
 LATER = NOW + 1_000
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
-    return House(tmp_path)
+def directories(tmp_path: Path) -> Directories:
+    return Directories(tmp_path)
 
 
 # -- published, unchanged
 
 
-def test_the_first_publication_makes_a_folder_and_a_link(house: House) -> None:
-    house.write(review("a"))
-    outcome = house.publish()
-    assert Published(house.current.readlink().name) == outcome
-    house.check_tidy()
-    assert house.seen() == BuildInfo(
-        signature=sources.signature(house.data),
-        build_key=house.order.build_key("1"),
+def test_the_first_publication_makes_a_folder_and_a_link(directories: Directories) -> None:
+    directories.write(review("a"))
+    outcome = directories.publish()
+    assert Published(directories.current.readlink().name) == outcome
+    directories.check_tidy()
+    assert directories.seen() == BuildInfo(
+        signature=sources.signature(directories.data),
+        build_key=directories.order.build_key("1"),
         published_at=NOW,
-        first_seen={document.path: int(NOW) for document in house.manifest().documents},
+        first_seen={document.path: int(NOW) for document in directories.manifest().documents},
     )
 
 
-def touched(house: House) -> None:
-    os.utime(house.data / "reviews.json", ns=(1, 1))
+def touched(directories: Directories) -> None:
+    os.utime(directories.data / "reviews.json", ns=(1, 1))
 
 
-def rewritten(house: House) -> None:
-    content = (house.data / "reviews.json").read_bytes()
-    (house.data / "aside").write_bytes(content)
-    (house.data / "aside").replace(house.data / "reviews.json")
+def rewritten(directories: Directories) -> None:
+    content = (directories.data / "reviews.json").read_bytes()
+    (directories.data / "aside").write_bytes(content)
+    (directories.data / "aside").replace(directories.data / "reviews.json")
 
 
-def reordered(house: House) -> None:
-    content = json.loads((house.data / "reviews.json").read_bytes())
+def reordered(directories: Directories) -> None:
+    content = json.loads((directories.data / "reviews.json").read_bytes())
     turned = {"reviews": content["reviews"][::-1], "business": content["business"]}
-    (house.data / "reviews.json").write_text(json.dumps(turned, indent=1))
+    (directories.data / "reviews.json").write_text(json.dumps(turned, indent=1))
 
 
 @pytest.mark.parametrize("change", [touched, rewritten, reordered])
 def test_the_same_content_changes_nothing_but_what_the_files_look_like(
-    house: House, change: Callable[[House], None]
+    directories: Directories, change: Callable[[Directories], None]
 ) -> None:
-    house.write(review("a"), review("b"))
-    published = house.publish()
+    directories.write(review("a"), review("b"))
+    published = directories.publish()
     assert isinstance(published, Published)
-    before, folder_before = house.seen(), house.current.stat()
-    seen_before = (house.current / folder.SEEN).stat()
-    change(house)
-    assert Unchanged(published.revision) == house.publish(LATER)
-    house.check_tidy()
-    assert folder_before.st_ino == house.current.stat().st_ino
-    assert seen_before.st_ino != (house.current / folder.SEEN).stat().st_ino  # nobody reads half
-    assert before.signature != sources.signature(house.data)
-    renewed = msgspec.structs.replace(before, signature=sources.signature(house.data))
-    assert renewed == house.seen()
+    before, folder_before = directories.seen(), directories.current.stat()
+    seen_before = (directories.current / folder.SEEN).stat()
+    change(directories)
+    assert Unchanged(published.revision) == directories.publish(LATER)
+    directories.check_tidy()
+    assert folder_before.st_ino == directories.current.stat().st_ino
+    assert (
+        seen_before.st_ino != (directories.current / folder.SEEN).stat().st_ino
+    )  # nobody reads half
+    assert before.signature != sources.signature(directories.data)
+    renewed = msgspec.structs.replace(before, signature=sources.signature(directories.data))
+    assert renewed == directories.seen()
 
 
-def test_changed_data_take_the_place_of_the_old(house: House) -> None:
-    house.write(review("a"), insights={"model": "x"})
-    first = house.publish()
-    house.write(review("a"), review("b", date="2025-03-15"))
-    second = house.publish(LATER)
+def test_changed_data_take_the_place_of_the_old(directories: Directories) -> None:
+    directories.write(review("a"), insights={"model": "x"})
+    first = directories.publish()
+    directories.write(review("a"), review("b", date="2025-03-15"))
+    second = directories.publish(LATER)
     assert first != second
-    house.check_tidy()
-    assert Published(house.current.readlink().name) == second
-    assert LATER == house.seen().published_at
+    directories.check_tidy()
+    assert Published(directories.current.readlink().name) == second
+    assert LATER == directories.seen().published_at
     changed = {"/reviews.json", "/api/feed.json", "/feed.xml", "/insights.json"}
     assert {
         document.path: int(LATER if document.path in changed else NOW)
-        for document in house.manifest().documents
-    } == house.seen().first_seen
+        for document in directories.manifest().documents
+    } == directories.seen().first_seen
 
 
-def test_a_document_keeps_the_time_when_its_bytes_appeared(house: House) -> None:
+def test_a_document_keeps_the_time_when_its_bytes_appeared(directories: Directories) -> None:
     """seed 4.7; another base_url changes the feeds, not the reviews"""
-    house.write(review("a"))
-    house.publish()
+    directories.write(review("a"))
+    directories.publish()
     moved = replace(SETTINGS, base_url="https://elsewhere.example")
-    assert isinstance(house.publish(LATER, settings=moved), Published)
-    times = house.seen().first_seen
+    assert isinstance(directories.publish(LATER, settings=moved), Published)
+    times = directories.seen().first_seen
     assert (int(NOW), int(LATER)) == (times["/reviews.json"], times["/feed.xml"])
-    house.write(review("a"), insights={})
-    house.publish(LATER + 1, settings=moved)
-    times = house.seen().first_seen
+    directories.write(review("a"), insights={})
+    directories.publish(LATER + 1, settings=moved)
+    times = directories.seen().first_seen
     assert (int(LATER), int(LATER) + 1) == (times["/feed.xml"], times["/insights.json"])
 
 
-def test_a_clock_that_was_set_back_makes_nothing_new_look_old(house: House) -> None:
+def test_a_clock_that_was_set_back_makes_nothing_new_look_old(directories: Directories) -> None:
     """Else who asks by If-Modified-Since alone would keep what is no longer so (D13)."""
-    house.write(review("a"))
-    house.publish(LATER)
-    house.write(review("b"))
-    house.publish(NOW)
-    times = house.seen().first_seen
+    directories.write(review("a"))
+    directories.publish(LATER)
+    directories.write(review("b"))
+    directories.publish(NOW)
+    times = directories.seen().first_seen
     assert (int(LATER) + 1, int(LATER)) == (
         times["/reviews.json"],
         times["/.well-known/openapi.json"],
     )
 
 
-def test_another_version_that_renders_the_same_is_remembered(house: House) -> None:
-    house.write(review("a"))
-    house.publish()
-    job = msgspec.structs.replace(house.job(LATER), version="2")
+def test_another_version_that_renders_the_same_is_remembered(directories: Directories) -> None:
+    directories.write(review("a"))
+    directories.publish()
+    job = msgspec.structs.replace(directories.job(LATER), version="2")
     assert isinstance(publish(job, lambda *_: None), Unchanged)
-    assert house.order.build_key("2") == house.seen().build_key
+    assert directories.order.build_key("2") == directories.seen().build_key
     recipes = {
-        house.order.build_key("1"),
-        house.order.build_key("2"),
-        house.job(settings=replace(SETTINGS, year=2024)).order.build_key("1"),
+        directories.order.build_key("1"),
+        directories.order.build_key("2"),
+        directories.job(settings=replace(SETTINGS, year=2024)).order.build_key("1"),
     }
     assert len(recipes) == 3
 
@@ -148,42 +151,42 @@ def test_another_version_that_renders_the_same_is_remembered(house: House) -> No
     ],
 )
 def test_a_damaged_snapshot_is_replaced(
-    house: House, file: str, content: bytes | None, expected: type[Outcome]
+    directories: Directories, file: str, content: bytes | None, expected: type[Outcome]
 ) -> None:
-    house.write(review("a"))
-    house.publish()
-    (house.current / file).unlink()
+    directories.write(review("a"))
+    directories.publish()
+    (directories.current / file).unlink()
     if content is not None:
-        (house.current / file).write_bytes(content)
-    assert isinstance(house.publish(LATER), expected)
-    house.check_tidy()
-    assert LATER == house.seen().published_at
-    assert {int(LATER)} == set(house.seen().first_seen.values())
+        (directories.current / file).write_bytes(content)
+    assert isinstance(directories.publish(LATER), expected)
+    directories.check_tidy()
+    assert LATER == directories.seen().published_at
+    assert {int(LATER)} == set(directories.seen().first_seen.values())
 
 
-def test_what_runs_that_were_killed_have_left_is_removed(house: House) -> None:
-    house.write(review("a"))
-    house.publish()
-    (house.snapshots / "tmp123").write_bytes(b"a copy that still had a name")
-    (house.snapshots / ".new").mkdir()
-    (house.snapshots / ".new" / "reviews.json").touch()
-    (house.snapshots / ".current").symlink_to("gone")
-    house.write(review("b"))
-    assert isinstance(house.publish(), Published)
-    house.check_tidy()
+def test_what_runs_that_were_killed_have_left_is_removed(directories: Directories) -> None:
+    directories.write(review("a"))
+    directories.publish()
+    (directories.snapshots / "tmp123").write_bytes(b"a copy that still had a name")
+    (directories.snapshots / ".new").mkdir()
+    (directories.snapshots / ".new" / "reviews.json").touch()
+    (directories.snapshots / ".current").symlink_to("gone")
+    directories.write(review("b"))
+    assert isinstance(directories.publish(), Published)
+    directories.check_tidy()
 
 
-def test_a_snapshot_of_another_layout_is_replaced(house: House) -> None:
-    house.write(review("a"))
-    published = house.publish()
-    manifest = (house.current / folder.MANIFEST).read_bytes()
+def test_a_snapshot_of_another_layout_is_replaced(directories: Directories) -> None:
+    directories.write(review("a"))
+    published = directories.publish()
+    manifest = (directories.current / folder.MANIFEST).read_bytes()
     layout = b'"layout":%d'
     other = manifest.replace(layout % folder.LAYOUT, layout % (folder.LAYOUT - 1))
     assert other != manifest
-    (house.current / folder.MANIFEST).write_bytes(other)
-    assert open_manifest(house.current) is None
-    assert published == house.publish(LATER)
-    house.check_tidy()
+    (directories.current / folder.MANIFEST).write_bytes(other)
+    assert open_manifest(directories.current) is None
+    assert published == directories.publish(LATER)
+    directories.check_tidy()
 
 
 # -- refused
@@ -216,20 +219,20 @@ def changed(path: Path) -> tuple[int, int, int]:
 
 @pytest.mark.parametrize(("reviews", "insights", "problem"), BROKEN)
 def test_broken_data_leave_the_snapshot_alone(
-    house: House, reviews: str | None, insights: str | None, problem: str
+    directories: Directories, reviews: str | None, insights: str | None, problem: str
 ) -> None:
-    house.write(review("a"))
-    house.publish()
-    before = {path: changed(path) for path in house.snapshots.rglob("*")}
+    directories.write(review("a"))
+    directories.publish()
+    before = {path: changed(path) for path in directories.snapshots.rglob("*")}
     for name, content in (("reviews.json", reviews), ("insights.json", insights)):
-        (house.data / name).unlink(missing_ok=True)
+        (directories.data / name).unlink(missing_ok=True)
         if content is not None:
-            (house.data / name).write_text(content)
-    outcome = house.publish(LATER, max_bytes=1_000_000)
+            (directories.data / name).write_text(content)
+    outcome = directories.publish(LATER, max_bytes=1_000_000)
     assert isinstance(outcome, Refused)
     assert outcome.problems[0].startswith(problem)
-    assert before == {path: changed(path) for path in house.snapshots.rglob("*")}
-    house.check_tidy()
+    assert before == {path: changed(path) for path in directories.snapshots.rglob("*")}
+    directories.check_tidy()
 
 
 SHRINKING = [
@@ -249,20 +252,26 @@ SHRINKING = [
 
 @pytest.mark.parametrize(("before", "after", "share", "force", "accepted"), SHRINKING)
 def test_the_shrink_guard_refuses_what_lost_too_much(
-    house: House, before: int, after: int, share: float | None, *, force: bool, accepted: bool
+    directories: Directories,
+    before: int,
+    after: int,
+    share: float | None,
+    *,
+    force: bool,
+    accepted: bool,
 ) -> None:
     """R5"""
-    house.write(*(review(f"a{n}") for n in range(before)))
-    assert isinstance(house.publish(max_shrink=share), Published)
-    house.write(*(review(f"a{n}") for n in range(after)), name="Other")
-    outcome = house.publish(force=force, max_shrink=share)
+    directories.write(*(review(f"a{n}") for n in range(before)))
+    assert isinstance(directories.publish(max_shrink=share), Published)
+    directories.write(*(review(f"a{n}") for n in range(after)), name="Other")
+    outcome = directories.publish(force=force, max_shrink=share)
     reason = f"$.reviews: has {after} reviews, was {before}; use reload --force"
     if accepted:
         assert isinstance(outcome, Published)
     else:
         assert Refused((f"reviews.json: {reason}",)) == outcome
-    assert ("Other" if accepted else "Acme") == house.served()
-    house.check_tidy()
+    assert ("Other" if accepted else "Acme") == directories.served()
+    directories.check_tidy()
 
 
 _moving: list[Path] = []
@@ -277,48 +286,51 @@ def _write_meanwhile(event: str, arguments: tuple[object, ...]) -> None:
 sys.addaudithook(_write_meanwhile)  # stays for good, and does nothing when nothing moves
 
 
-@pytest.mark.parametrize(("times", "expected"), [(1, Published), (19, Published), (20, Failed)])
+@pytest.mark.parametrize(
+    ("times", "expected"), [(1, Published), (19, Published), (20, PublicationFailed)]
+)
 def test_files_in_motion_are_waited_for(
-    house: House, monkeypatch: pytest.MonkeyPatch, times: int, expected: type[Outcome]
+    directories: Directories, monkeypatch: pytest.MonkeyPatch, times: int, expected: type[Outcome]
 ) -> None:
     """R2"""
     monkeypatch.setattr(publication, "_SETTLE_SECONDS", 0.001)
-    house.write(review("a"))
-    _moving.extend([house.data / "reviews.json"] * times)
-    outcome = house.publish()
+    directories.write(review("a"))
+    _moving.extend([directories.data / "reviews.json"] * times)
+    outcome = directories.publish()
     assert not _moving
     assert isinstance(outcome, expected)
-    if isinstance(outcome, Failed):
+    if isinstance(outcome, PublicationFailed):
         assert outcome.problem == "the data files are being written all the time"
 
 
 # -- the process
 
 
-def test_the_process_tells_its_steps_and_the_outcome(house: House) -> None:
-    house.write(review("a"))
-    status, lines, complaints = run(house.job())
+def test_the_process_tells_its_steps_and_the_outcome(directories: Directories) -> None:
+    directories.write(review("a"))
+    status, lines, complaints = run(directories.job())
     assert (0, "") == (status, complaints)
     *steps, outcome = lines
-    assert Published(house.current.readlink().name) == outcome
+    assert Published(directories.current.readlink().name) == outcome
     assert [
         Step("validating", 0, 1),
         Step("validating", 1, 1),
         Step("writing", 0, 1),
+        Step("indexing", 0, 1),
         *(Step("compressing", done, 4) for done in range(4)),
         Step("syncing", 0, 1),
     ] == steps
-    assert isinstance(run(house.job())[1][-1], Unchanged)
-    house.write(review("a", rating=7))
-    status, lines, complaints = run(house.job())
+    assert isinstance(run(directories.job())[1][-1], Unchanged)
+    directories.write(review("a", rating=7))
+    status, lines, complaints = run(directories.job())
     problem = "reviews.json: $.reviews[0].rating (id a): expected 1..5, got 7"
     assert (0, Refused((problem,)), "") == (status, lines[-1], complaints)
 
 
-def test_a_state_directory_that_is_none_fails_the_process(house: House) -> None:
-    house.write(review("a"))
-    house.snapshots.parent.write_text("a file where a directory should be")
-    status, lines, complaints = run(house.job())
+def test_a_state_directory_that_is_none_fails_the_process(directories: Directories) -> None:
+    directories.write(review("a"))
+    directories.snapshots.parent.write_text("a file where a directory should be")
+    status, lines, complaints = run(directories.job())
     assert status == 1
     assert all(isinstance(line, Step) for line in lines)
     assert "NotADirectoryError" in complaints.splitlines()[-1]
@@ -341,18 +353,18 @@ print(peak() - before, file=sys.stderr)
 """
 
 
-def test_large_files_are_held_at_most_once(house: House) -> None:
+def test_large_files_are_held_at_most_once(directories: Directories) -> None:
     """A few large records, so that nothing else counts; the larger file decides, not both."""
     note = "x" * 2_000
     reviews = [{**review(f"r{n}"), "note": note} for n in range(10_000)]
-    house.write(
+    directories.write(
         *cast("list[Review]", reviews),
         insights={"per_review": {f"r{n}": {"note": note} for n in range(10_000)}},
     )
-    size = (house.data / "reviews.json").stat().st_size
+    size = (directories.data / "reviews.json").stat().st_size
     done = subprocess.run(
         [sys.executable, "-c", PEAK],
-        input=msgspec.json.encode(house.job()),
+        input=msgspec.json.encode(directories.job()),
         capture_output=True,
         check=True,
         cwd=ROOT,

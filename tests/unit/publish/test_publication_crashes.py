@@ -13,20 +13,21 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from reviewsd.publish.job import Line, Published, Step, Unchanged
+from reviewsd.api.jobs import Step
+from reviewsd.publish.job import JobMessage, Published, Unchanged
 from tests.support.columns import review
 from tests.support.generate import write_data
-from tests.support.publishing import ROOT, House, in_memory, run, start
+from tests.support.publishing import ROOT, Directories, in_memory, run, start
 
-Change = Callable[[House, str], None]
+Change = Callable[[Directories, str], None]
 
-_line: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
+_line: msgspec.json.Decoder[JobMessage] = msgspec.json.Decoder(JobMessage)
 
 
 @pytest.fixture
-def house() -> Iterator[House]:
+def directories() -> Iterator[Directories]:
     with in_memory() as place:
-        yield House(place)
+        yield Directories(place)
 
 
 @pytest.fixture(scope="module")
@@ -40,51 +41,51 @@ def editions(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.mark.parametrize("most_bytes", [1, 10_000, 200_000, 1_000_000])
 def test_a_full_disk_fails_the_process_and_leaves_nothing_behind(
-    house: House, editions: list[Path], most_bytes: int
+    directories: Directories, editions: list[Path], most_bytes: int
 ) -> None:
     """A limit of what may be written to a file stands for the end of the disk."""
-    house.write(review("a"))
-    house.publish()
-    before = house.manifest()
-    shutil.copytree(editions[0], house.data, dirs_exist_ok=True)
-    status, lines, complaints = run(house.job(), most_bytes)
+    directories.write(review("a"))
+    directories.publish()
+    before = directories.manifest()
+    shutil.copytree(editions[0], directories.data, dirs_exist_ok=True)
+    status, lines, complaints = run(directories.job(), most_bytes)
     assert status == 1
     assert all(isinstance(line, Step) for line in lines)
     assert "OSError: [Errno 27] File too large" in complaints
-    assert before == house.manifest()
-    house.check_tidy()
-    assert isinstance(house.publish(), Published)
-    house.check_tidy()
+    assert before == directories.manifest()
+    directories.check_tidy()
+    assert isinstance(directories.publish(), Published)
+    directories.check_tidy()
 
 
-def test_a_full_disk_is_no_harm_where_nothing_has_changed(house: House) -> None:
-    house.write(review("a"))
-    published = house.publish()
-    house.write(review("a"))
-    status, _, _ = run(house.job(), 1)
+def test_a_full_disk_is_no_harm_where_nothing_has_changed(directories: Directories) -> None:
+    directories.write(review("a"))
+    published = directories.publish()
+    directories.write(review("a"))
+    status, _, _ = run(directories.job(), 1)
     assert status == 1
-    house.check_tidy()
-    assert Unchanged(house.current.readlink().name) == house.publish()
+    directories.check_tidy()
+    assert Unchanged(directories.current.readlink().name) == directories.publish()
     assert isinstance(published, Published)
 
 
 def test_killed_at_any_step_the_process_leaves_a_whole_snapshot(
-    house: House, editions: list[Path]
+    directories: Directories, editions: list[Path]
 ) -> None:
-    shutil.copytree(editions[0], house.data, dirs_exist_ok=True)
-    house.publish()
+    shutil.copytree(editions[0], directories.data, dirs_exist_ok=True)
+    directories.publish()
     for step in itertools.count(1):
-        shutil.copytree(editions[step % 2], house.data, dirs_exist_ok=True)
+        shutil.copytree(editions[step % 2], directories.data, dirs_exist_ok=True)
         with start() as process:
             assert process.stdin is not None
             assert process.stdout is not None
-            process.stdin.write(msgspec.json.encode(house.job()))
+            process.stdin.write(msgspec.json.encode(directories.job()))
             process.stdin.close()
             lines = [process.stdout.readline() for _ in range(step)]
             process.kill()
-        house.manifest()
-        assert isinstance(house.publish(), Published | Unchanged)
-        house.check_tidy()
+        directories.manifest()
+        assert isinstance(directories.publish(), Published | Unchanged)
+        directories.check_tidy()
         if isinstance(_line.decode(lines[-1]), Published):
             break
     assert step >= 8
@@ -135,34 +136,34 @@ class Mortal:
 
 
 @pytest.fixture
-def mortal(house: House) -> Iterator[Mortal]:
-    command = [sys.executable, "-c", FORKING, msgspec.json.encode(house.job()).decode()]
+def mortal(directories: Directories) -> Iterator[Mortal]:
+    command = [sys.executable, "-c", FORKING, msgspec.json.encode(directories.job()).decode()]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as process:
         yield Mortal(process)
 
 
-def first(house: House, name: str) -> None:
-    shutil.rmtree(house.snapshots)
-    house.write(review("a"), name=name)
+def first(directories: Directories, name: str) -> None:
+    shutil.rmtree(directories.snapshots)
+    directories.write(review("a"), name=name)
 
 
-def touched(house: House, name: str) -> None:
-    house.write(review("a"), name=name)
-    house.publish()
-    house.write(review("a"), name=name)
+def touched(directories: Directories, name: str) -> None:
+    directories.write(review("a"), name=name)
+    directories.publish()
+    directories.write(review("a"), name=name)
 
 
-def changed(house: House, name: str) -> None:
-    house.write(review("a"), review(name), name=name)
+def changed(directories: Directories, name: str) -> None:
+    directories.write(review("a"), review(name), name=name)
 
 
-def nothing(house: House, name: str) -> None:
+def nothing(directories: Directories, name: str) -> None:
     pass
 
 
-def changed_back(house: House, name: str) -> None:
-    house.write(review("a"), name="Acme")
+def changed_back(directories: Directories, name: str) -> None:
+    directories.write(review("a"), name="Acme")
 
 
 @pytest.mark.parametrize(
@@ -170,19 +171,19 @@ def changed_back(house: House, name: str) -> None:
     [(first, nothing), (touched, nothing), (changed, nothing), (changed, changed_back)],
 )
 def test_killed_at_any_moment_it_leaves_a_whole_snapshot(
-    house: House, mortal: Mortal, before: Change, after: Change
+    directories: Directories, mortal: Mortal, before: Change, after: Change
 ) -> None:
     """And the run after it, whatever has become of the data, leaves nothing else."""
-    house.write(review("a"))
-    house.publish()
+    directories.write(review("a"))
+    directories.publish()
     for left in itertools.count(1):
-        before(house, f"n{left}")
+        before(directories, f"n{left}")
         status = mortal.publish(left, signal.SIGKILL)
-        if before is not first or house.current.is_symlink():
-            house.manifest()
-        after(house, "")
-        assert isinstance(house.publish(), Published | Unchanged)
-        house.check_tidy()
+        if before is not first or directories.current.is_symlink():
+            directories.manifest()
+        after(directories, "")
+        assert isinstance(directories.publish(), Published | Unchanged)
+        directories.check_tidy()
         if status == 0:
             break
     assert left > 25
@@ -191,8 +192,8 @@ def test_killed_at_any_moment_it_leaves_a_whole_snapshot(
 # -- a run that is still under way because its daemon was killed
 
 
-def is_free(house: House) -> bool:
-    descriptor = os.open(house.snapshots, os.O_RDONLY)
+def is_free(directories: Directories) -> bool:
+    descriptor = os.open(directories.snapshots, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -203,43 +204,45 @@ def is_free(house: House) -> bool:
         os.close(descriptor)
 
 
-def test_stopped_at_any_moment_it_keeps_others_waiting(house: House, mortal: Mortal) -> None:
+def test_stopped_at_any_moment_it_keeps_others_waiting(
+    directories: Directories, mortal: Mortal
+) -> None:
     """Otherwise it goes on with what another has removed, or puts old data in the place of new."""
-    house.write(review("a"))
-    house.publish()
+    directories.write(review("a"))
+    directories.publish()
     freely = 0
     for left in itertools.count(1):
-        house.write(review("a"), name=f"old {left}")
+        directories.write(review("a"), name=f"old {left}")
         stopped = mortal.publish(left, signal.SIGSTOP) != 0
-        free = is_free(house)
+        free = is_free(directories)
         freely += free
-        house.write(review("a"), name=f"new {left}")
+        directories.write(review("a"), name=f"new {left}")
         if free:
-            house.publish()
+            directories.publish()
         if stopped:
             assert mortal.resume() == 0
-        house.publish()
-        house.check_tidy()
-        assert f"new {left}" == house.served()
+        directories.publish()
+        directories.check_tidy()
+        assert f"new {left}" == directories.served()
         if not stopped:
             break
     assert freely < 5 < left
 
 
-def test_it_waits_before_it_reads(house: House) -> None:
-    house.write(review("a"))
-    house.publish()
-    holder = os.open(house.snapshots, os.O_RDONLY)
+def test_it_waits_before_it_reads(directories: Directories) -> None:
+    directories.write(review("a"))
+    directories.publish()
+    holder = os.open(directories.snapshots, os.O_RDONLY)
     fcntl.flock(holder, fcntl.LOCK_EX)
     with start() as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(msgspec.json.encode(house.job()))
+        process.stdin.write(msgspec.json.encode(directories.job()))
         process.stdin.close()
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(0.5)
-        house.write(review("a"), name="New")
+        directories.write(review("a"), name="New")
         os.close(holder)
         *_, outcome = process.stdout
-    assert Published(house.current.readlink().name) == _line.decode(outcome)
-    assert house.served() == "New"
+    assert Published(directories.current.readlink().name) == _line.decode(outcome)
+    assert directories.served() == "New"

@@ -8,10 +8,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from reviewsd.domain.findings import DataError, Finding
+from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.domain.findings import DataError
 from reviewsd.publish import sources
 from reviewsd.publish.sources import Unsettled, read, signature
 from reviewsd.snapshot.layout import FileFingerprint, Fingerprint
+from tests.support.descriptors import open_descriptors
 from tests.support.limits import few_descriptors, file_size
 
 LIMIT = 1000
@@ -47,7 +49,7 @@ def write(data_dir: Path, reviews: str = "{}", insights: str | None = None) -> N
         (data_dir / "insights.json").write_text(insights)
 
 
-def refusal(data_dir: Path) -> list[Finding]:
+def refusal(data_dir: Path) -> list[Diagnostic]:
     with pytest.raises(DataError) as refused:
         read(data_dir, LIMIT)
     return list(refused.value.findings)
@@ -211,7 +213,7 @@ def test_reviews_that_cannot_be_read_are_refused(
     tmp_path: Path, make: Callable[[Path], None], reason: str
 ) -> None:
     make(tmp_path / "reviews.json")
-    assert refusal(tmp_path) == [Finding(file="reviews.json", path="", reason=reason)]
+    assert refusal(tmp_path) == [Diagnostic(file="reviews.json", reason=reason)]
 
 
 @pytest.mark.parametrize(("make", "reason"), FAULTS[1:])
@@ -220,7 +222,7 @@ def test_insights_that_are_there_but_cannot_be_read_are_refused(
 ) -> None:
     write(tmp_path)
     make(tmp_path / "insights.json")
-    assert refusal(tmp_path) == [Finding(file="insights.json", path="", reason=reason)]
+    assert refusal(tmp_path) == [Diagnostic(file="insights.json", reason=reason)]
 
 
 def test_insights_that_are_a_dangling_link_are_missing(tmp_path: Path) -> None:
@@ -323,12 +325,9 @@ def test_a_link_swapped_there_and_back_again_is_unsettled(
 
 
 def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
-    def descriptors() -> int:
-        return len(list(Path("/proc/self/fd").iterdir()))
-
     write(tmp_path)
-    before = descriptors()
+    before = len(open_descriptors())
     read(tmp_path, LIMIT)
     os.mkfifo(tmp_path / "insights.json")
     refusal(tmp_path)
-    assert descriptors() == before
+    assert len(open_descriptors()) == before

@@ -6,27 +6,27 @@ from reviewsd.runtime.counters import BOUNDS, Counters, Durations, WorkerTotals,
 
 
 def test_what_happens_is_counted_by_name_and_labels() -> None:
-    tally = Counters()
+    counters = Counters()
     for result in ("good", "bad", "good"):
-        tally.count("attempts_total", result)
-    tally.count("errors_total")
+        counters.count("attempts_total", result)
+    counters.count("errors_total")
 
     assert {
         "attempts_total good": 2,
         "attempts_total bad": 1,
         "errors_total": 1,
-    } == tally.counts()
+    } == counters.counts()
 
 
 def test_what_others_count_is_told_with_the_rest() -> None:
-    tally = Counters()
-    tally.count("a_total")
+    counters = Counters()
+    counters.count("a_total")
     levels = {"open": 3, "a_total": 1}
-    tally.include(lambda: levels)
+    counters.include(lambda: levels)
 
-    assert {"a_total": 2, "open": 3} == tally.counts()
+    assert {"a_total": 2, "open": 3} == counters.counts()
     levels["open"] = 4
-    assert 4 == tally.counts()["open"]
+    assert 4 == counters.counts()["open"]
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,8 @@ def test_a_duration_is_in_all_buckets_that_are_not_below_it(seconds: float, boun
 
 def test_durations_add_up_over_processes() -> None:
     one, other, both = Counters(), Counters(), Counters()
-    for tally, seconds in ((one, 0.0001), (one, 0.3), (other, 0.3), (other, 20.0)):
-        tally.measure("t", seconds)
+    for counters, seconds in ((one, 0.0001), (one, 0.3), (other, 0.3), (other, 20.0)):
+        counters.measure("t", seconds)
         both.measure("t", seconds)
 
     assert pytest.approx(both.counts()) == merged(one.counts(), other.counts())

@@ -16,10 +16,10 @@ from twisted.logger import LogEvent, capturedLogs
 
 from reviewsd.http1.request import MAX_PREFERENCES
 from reviewsd.http1.responses import Responses
-from reviewsd.server.server import Limits, PublicServer
+from reviewsd.server.server import ConnectionLimits, PublicServer
 from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
 from reviewsd.web.answerers import answerers
-from reviewsd.web.dispatch import Dispatcher, fast_lane
+from reviewsd.web.dispatch import Dispatcher, quick_lookup
 from reviewsd.web.klein_site import PublicSite
 from reviewsd.web.reads import Reads
 from tests.support.daemon import BASE_URL, Answer, Daemon
@@ -580,8 +580,10 @@ def ask(snapshots: Snapshots, path: bytes, *, fast: bool) -> tuple[bytes, list[L
     replies = Responses(BASE_URL, "public, max-age=60", lambda: 1_760_000_000.0)
     reads = Reads(snapshots, replies, workload(clock))
     site = PublicSite(reads, answerers(reads)).resource()
-    lane = fast_lane(reads, answerers(reads)) if fast else None
-    server = PublicServer(Dispatcher(site, replies, lane).respond, replies, clock, Limits())
+    lane = quick_lookup(reads, answerers(reads)) if fast else None
+    server = PublicServer(
+        Dispatcher(site, replies, lane).respond, replies, clock, ConnectionLimits()
+    )
     channel, transport = server.buildProtocol(None), StringTransport()
     with capturedLogs() as events:
         channel.makeConnection(transport)

@@ -6,24 +6,24 @@ from hypothesis import strategies as st
 from twisted.internet.task import Clock
 from twisted.logger import capturedLogs
 
-from reviewsd.server.server import Limits, PublicServer
+from reviewsd.server.server import ConnectionLimits, PublicServer
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.web.answerers import answerers
-from reviewsd.web.dispatch import Dispatcher, fast_lane
+from reviewsd.web.dispatch import Dispatcher, quick_lookup
 from reviewsd.web.klein_site import PublicSite
 from reviewsd.web.reads import Reads
 from tests.support.columns import review
 from tests.support.connections import REPLIES, Line
-from tests.support.publishing import House
+from tests.support.publishing import Directories
 from tests.support.workload import workload
 
 
 @pytest.fixture(scope="module")
 def reads(tmp_path_factory: pytest.TempPathFactory) -> Reads:
-    house = House(tmp_path_factory.mktemp("house"))
-    house.write(*(review(f"r{n}", text="A boiler.") for n in range(3)))
-    house.publish()
-    snapshots = Snapshots(house.snapshots)
+    directories = Directories(tmp_path_factory.mktemp("house"))
+    directories.write(*(review(f"r{n}", text="A boiler.") for n in range(3)))
+    directories.publish()
+    snapshots = Snapshots(directories.snapshots)
     reads = Reads(snapshots, REPLIES, workload(Clock()))
     snapshots.refresh()
     return reads
@@ -75,9 +75,9 @@ def test_whatever_is_sent_the_answers_are_whole_and_ours(
 ) -> None:
     clock = Clock()
     site = PublicSite(reads, answerers(reads)).resource()
-    lane = fast_lane(reads, answerers(reads)) if fast else None
+    lane = quick_lookup(reads, answerers(reads)) if fast else None
     server = PublicServer(
-        Dispatcher(site, REPLIES, lane).respond, REPLIES, clock, Limits(mcp_body=2)
+        Dispatcher(site, REPLIES, lane).respond, REPLIES, clock, ConnectionLimits(mcp_body=2)
     )
     channel, line = server.buildProtocol(None), Line()
     line.protocol = channel

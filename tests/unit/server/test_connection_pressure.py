@@ -11,8 +11,8 @@ from reviewsd.http1 import problems, urls
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
 from reviewsd.server.connection import Channel
-from reviewsd.server.server import SWEEP_SECONDS, Limits
-from tests.support.connections import LARGE, PROXY, REPLIES, Client, Door, ask
+from reviewsd.server.server import SWEEP_SECONDS, ConnectionLimits
+from tests.support.connections import LARGE, PROXY, REPLIES, Client, MemoryListener, ask
 
 HELD = 16_384
 """Bytes that may wait while a request is answered."""
@@ -21,8 +21,8 @@ PIECE = 4_096
 
 
 @pytest.fixture(params=[True, False], ids=["lane", "Klein"])
-def door(request: pytest.FixtureRequest) -> Iterator[Door]:
-    one = Door(fast=request.param, requests=1_000_000)
+def listener(request: pytest.FixtureRequest) -> Iterator[MemoryListener]:
+    one = MemoryListener(fast=request.param, requests=1_000_000)
     yield one
     one.close()
 
@@ -41,45 +41,45 @@ def flood(client: Client) -> int:
 # More than is answered ----------------------------------------------------------------------------
 
 
-def test_what_waits_while_an_answer_is_made_is_bounded(door: Door) -> None:
-    client = door.connect()
+def test_what_waits_while_an_answer_is_made_is_bounded(listener: MemoryListener) -> None:
+    client = listener.connect()
     client.send(ask("/later"))
     sent = flood(client)
     assert HELD < sent <= HELD + PIECE
-    door.routes.waiting.pop().answer()
+    listener.routes.waiting.pop().answer()
 
     assert 1 + sent // len(ask()) == len(client.answers())
     assert client.line.reading
 
 
-def test_a_body_that_comes_while_an_answer_is_made_is_bounded(door: Door) -> None:
-    client = door.connect()
+def test_a_body_that_comes_while_an_answer_is_made_is_bounded(listener: MemoryListener) -> None:
+    client = listener.connect()
     head = ask(urls.MCP, f"Content-Length: {HELD}", method="POST")
     client.send(ask("/later"), head + (HELD - 20) * b"x")
     assert not client.line.reading
-    door.routes.waiting.pop().answer()
+    listener.routes.waiting.pop().answer()
     assert client.line.reading
     client.send(20 * b"x")
 
     assert HELD == len(client.answers()[1].body) - 1
 
 
-def test_reading_goes_on_when_the_client_is_refused_meanwhile(door: Door) -> None:
+def test_reading_goes_on_when_the_client_is_refused_meanwhile(listener: MemoryListener) -> None:
     """Or it would not be read past."""
-    client = door.connect()
+    client = listener.connect()
     client.send(ask("/later"), b"\0\r\n" + 65_536 * b"x")
     assert not client.line.reading
-    door.routes.waiting.pop().answer()
+    listener.routes.waiting.pop().answer()
 
     assert [200, 431] == client.statuses
     assert client.line.reading
     assert client.line.half_closed
 
 
-def test_and_when_the_answer_was_the_last(door: Door) -> None:
-    client = door.connect()
+def test_and_when_the_answer_was_the_last(listener: MemoryListener) -> None:
+    client = listener.connect()
     client.send(ask("/later", "Connection: close"), 2 * HELD * b"x")
-    door.routes.waiting.pop().answer()
+    listener.routes.waiting.pop().answer()
 
     assert [200] == client.statuses
     assert client.line.reading
@@ -89,20 +89,20 @@ def test_and_when_the_answer_was_the_last(door: Door) -> None:
 # More than is taken -------------------------------------------------------------------------------
 
 
-def test_who_has_not_taken_an_answer_is_given_no_other(door: Door) -> None:
-    client = door.connect(slow=True)
+def test_who_has_not_taken_an_answer_is_given_no_other(listener: MemoryListener) -> None:
+    client = listener.connect(slow=True)
     client.send(ask("/large") + ask() + ask("/later"), ask())
-    assert 1 == len(door.routes.asked)
+    assert 1 == len(listener.routes.asked)
     assert client.received.count(b"HTTP/1.1") == 1
     client.take_all()
 
-    assert [b"/large", b"/now", b"/later"] == [asked.path for asked in door.routes.asked]
-    door.routes.waiting.pop().answer()
+    assert [b"/large", b"/now", b"/later"] == [asked.path for asked in listener.routes.asked]
+    listener.routes.waiting.pop().answer()
     assert [LARGE, 5, 7, 5] == [len(answer.body) for answer in client.answers()]
 
 
-def test_what_he_sends_meanwhile_is_bounded(door: Door) -> None:
-    client = door.connect(slow=True)
+def test_what_he_sends_meanwhile_is_bounded(listener: MemoryListener) -> None:
+    client = listener.connect(slow=True)
     client.send(ask("/large"))
     sent = flood(client)
     assert HELD < sent <= HELD + PIECE
@@ -112,16 +112,18 @@ def test_what_he_sends_meanwhile_is_bounded(door: Door) -> None:
     assert client.line.reading
 
 
-def test_and_so_is_what_waits_for_him(door: Door) -> None:
+def test_and_so_is_what_waits_for_him(listener: MemoryListener) -> None:
     """Small answers are no way around it."""
-    client = door.connect(slow=True)
+    client = listener.connect(slow=True)
     flood(client)
 
     assert len(client.received) < 3 * 65_536  # of which a transport is full
 
 
-def test_a_body_that_was_begun_goes_on_when_he_has_taken_the_answer(door: Door) -> None:
-    client = door.connect(slow=True)
+def test_a_body_that_was_begun_goes_on_when_he_has_taken_the_answer(
+    listener: MemoryListener,
+) -> None:
+    client = listener.connect(slow=True)
     client.send(ask("/large") + ask(urls.HUB, "Content-Length: 3", method="POST") + b"a", b"bc")
     client.take_all()
 
@@ -152,24 +154,26 @@ def many_fields() -> bytes:
         pytest.param(ask("/a", method="HEAD"), id="large answer"),
     ],
 )
-def test_an_idle_connection_keeps_little_whatever_it_has_been(door: Door, request_: bytes) -> None:
+def test_an_idle_connection_keeps_little_whatever_it_has_been(
+    listener: MemoryListener, request_: bytes
+) -> None:
     """Its clients are many, and say nothing for a minute."""
     count, text = 20, 200_000 * "x"
 
     def answer(asked: Request) -> Response:
         return REPLIES.plain(200, asked.path.decode() + text)
 
-    door.server.respond = answer
+    listener.server.respond = answer
     tracemalloc.start()
     try:
-        clients = [door.connect() for _ in range(count)]
+        clients = [listener.connect() for _ in range(count)]
         before, _ = tracemalloc.get_traced_memory()
         for client in clients:
             client.send(request_, request_)
             assert 2 * bool(request_) == client.received.count(b"HTTP/1.1 200")
             client.line.clear()
-        door.routes.asked.clear()
-        door.wait(0.25)
+        listener.routes.asked.clear()
+        listener.wait(0.25)
         gc.collect()
         after, _ = tracemalloc.get_traced_memory()
     finally:
@@ -181,121 +185,129 @@ def test_an_idle_connection_keeps_little_whatever_it_has_been(door: Door, reques
 # More than there is room for ----------------------------------------------------------------------
 
 
-def test_a_network_may_have_so_many_connections(door: Door) -> None:
-    door.server.limits = Limits(per_client=2)
-    first, second, third = (door.connect() for _ in range(3))
+def test_a_network_may_have_so_many_connections(listener: MemoryListener) -> None:
+    listener.server.limits = ConnectionLimits(per_client=2)
+    first, second, third = (listener.connect() for _ in range(3))
 
     assert [problems.TOO_MANY_CONNECTIONS.status] == third.statuses
     assert third.line.half_closed
     third.line.leave()
     first.line.leave()
-    fourth = door.connect()
+    fourth = listener.connect()
     for client in (second, fourth):
         client.send(ask())
         assert [200] == client.statuses
 
 
-def test_ipv6_is_counted_by_network(door: Door) -> None:
-    door.server.limits = Limits(per_client=1)
-    door.connect("2001:db8:1:2::3")
+def test_ipv6_is_counted_by_network(listener: MemoryListener) -> None:
+    listener.server.limits = ConnectionLimits(per_client=1)
+    listener.connect("2001:db8:1:2::3")
 
-    assert [429] == door.connect("2001:db8:1:2:ffff::4").statuses
-    assert b"" == door.connect("2001:db8:1:3::3").received
+    assert [429] == listener.connect("2001:db8:1:2:ffff::4").statuses
+    assert b"" == listener.connect("2001:db8:1:3::3").received
 
 
 @pytest.mark.parametrize("client", ["2001:db8:7:{:x}::1", "192.0.2.{}"])
-def test_who_has_a_whole_network_may_have_four_times_as_many(door: Door, client: str) -> None:
+def test_who_has_a_whole_network_may_have_four_times_as_many(
+    listener: MemoryListener, client: str
+) -> None:
     """A /48 has 65,536 clients: 16 of them had all connections that there are."""
-    door.server.limits = Limits(per_client=2)
-    clients = [door.connect(client.format(number)) for number in range(9)]
+    listener.server.limits = ConnectionLimits(per_client=2)
+    clients = [listener.connect(client.format(number)) for number in range(9)]
 
     assert [429] == clients[8].statuses
     for each in clients:
         each.line.leave()
-    assert b"" == door.connect(client.format(9)).received
+    assert b"" == listener.connect(client.format(9)).received
 
 
 @pytest.mark.parametrize("peer", ["127.0.0.1", "127.9.9.9", "::1", PROXY])
-def test_this_machine_and_proxies_may_have_as_many_as_they_like(door: Door, peer: str) -> None:
-    door.server.limits = Limits(per_client=1)
-    clients = [door.connect(peer) for _ in range(5)]
+def test_this_machine_and_proxies_may_have_as_many_as_they_like(
+    listener: MemoryListener, peer: str
+) -> None:
+    listener.server.limits = ConnectionLimits(per_client=1)
+    clients = [listener.connect(peer) for _ in range(5)]
 
     assert [b""] * 5 == [client.received for client in clients]
 
 
-def test_networks_are_forgotten_with_their_last_connection(door: Door) -> None:
-    door.connect("192.0.2.9").line.leave()
-    door.connect("2001:db8::1").line.leave()
+def test_networks_are_forgotten_with_their_last_connection(listener: MemoryListener) -> None:
+    listener.connect("192.0.2.9").line.leave()
+    listener.connect("2001:db8::1").line.leave()
 
-    assert {} == door.server._networks
+    assert {} == listener.server._networks
 
 
-def test_when_the_house_is_full_who_has_been_idle_longest_makes_room(door: Door) -> None:
-    door.server.limits = Limits(connections=3)
+def test_when_the_house_is_full_who_has_been_idle_longest_makes_room(
+    listener: MemoryListener,
+) -> None:
+    listener.server.limits = ConnectionLimits(connections=3)
     clients = []
     for number in range(3):
-        clients.append(door.connect(f"192.0.2.{number}"))
-        door.wait(1)
+        clients.append(listener.connect(f"192.0.2.{number}"))
+        listener.wait(1)
     clients[0].send(ask())
-    newest = door.connect("192.0.2.9")
+    newest = listener.connect("192.0.2.9")
     newest.send(ask())
 
     assert [200] == newest.statuses
     assert [False, True, False] == [client.line.aborted for client in clients]
 
 
-def ready(door: Door) -> Client:
-    return door.connect()
+def ready(listener: MemoryListener) -> Client:
+    return listener.connect()
 
 
-def busy(door: Door) -> Client:
-    client = door.connect()
+def busy(listener: MemoryListener) -> Client:
+    client = listener.connect()
     client.send(ask("/later"))
     return client
 
 
-def sending(door: Door) -> Client:
-    client = door.connect()
+def sending(listener: MemoryListener) -> Client:
+    client = listener.connect()
     client.send(ask()[:9])
     return client
 
 
-def bringing(door: Door) -> Client:
-    client = door.connect()
+def bringing(listener: MemoryListener) -> Client:
+    client = listener.connect()
     client.send(ask(urls.HUB, "Content-Length: 9", method="POST"))
     return client
 
 
-def taking(door: Door) -> Client:
-    client = door.connect(slow=True)
+def taking(listener: MemoryListener) -> Client:
+    client = listener.connect(slow=True)
     client.send(ask("/large"))
     return client
 
 
-def taking_the_last(door: Door) -> Client:
-    client = door.connect(slow=True)
+def taking_the_last(listener: MemoryListener) -> Client:
+    client = listener.connect(slow=True)
     client.send(ask("/large", "Connection: close"))
     return client
 
 
 @pytest.mark.parametrize("occupied", [busy, sending, bringing, taking, taking_the_last])
-def test_nobody_who_is_asking_is_sent_away_for_another(door: Door, occupied: object) -> None:
+def test_nobody_who_is_asking_is_sent_away_for_another(
+    listener: MemoryListener, occupied: object
+) -> None:
     assert callable(occupied)
-    door.server.limits = Limits(connections=2)
-    clients = [occupied(door), occupied(door)]
-    newest = door.connect()
+    listener.server.limits = ConnectionLimits(connections=2)
+    clients = [occupied(listener), occupied(listener)]
+    newest = listener.connect()
 
     assert [problems.NO_ROOM.status] == newest.statuses
     assert newest.line.half_closed
     assert [False, False] == [client.line.closed for client in clients]
 
 
-def test_those_who_were_refused_make_room_first(door: Door) -> None:
+def test_those_who_were_refused_make_room_first(listener: MemoryListener) -> None:
     """They may stay to read why, but not so many that nobody else comes in."""
-    door.server.limits = Limits(connections=2)
-    idle, refused = door.connect(), door.connect()
+    listener.server.limits = ConnectionLimits(connections=2)
+    idle, refused = listener.connect(), listener.connect()
     refused.send(b"\0\r\n")
-    newest = door.connect()
+    newest = listener.connect()
     newest.send(ask())
 
     assert [200] == newest.statuses
@@ -313,20 +325,22 @@ class Looked(set[Channel]):
 
 
 @pytest.mark.parametrize("occupied", [sending, ready])
-def test_a_full_house_is_looked_over_once_between_two_sweeps(door: Door, occupied: object) -> None:
+def test_a_full_house_is_looked_over_once_between_two_sweeps(
+    listener: MemoryListener, occupied: object
+) -> None:
     """At 4,096 connections a look takes 5 ms, and strangers decide how often they come."""
     assert callable(occupied)
-    door.server.limits = Limits(connections=20)
+    listener.server.limits = ConnectionLimits(connections=20)
     for _ in range(20):
-        occupied(door)
-    door.server.channels = channels = Looked(door.server.channels)
+        occupied(listener)
+    listener.server.channels = channels = Looked(listener.server.channels)
     for _ in range(10):
-        door.connect()
+        listener.connect()
     assert 1 == channels.looks
     assert (occupied is ready) == (len(channels) == 20)
-    door.wait(SWEEP_SECONDS)
+    listener.wait(SWEEP_SECONDS)
     channels.looks = 0
-    door.connect()
+    listener.connect()
     assert 1 == channels.looks
 
 
@@ -355,9 +369,9 @@ def giver() -> Giver:
 
 
 @pytest.fixture
-def passing(giver: Giver) -> Iterator[Door]:
+def passing(giver: Giver) -> Iterator[MemoryListener]:
     """A door that gives connections away."""
-    one = Door(hand_over=giver)
+    one = MemoryListener(hand_over=giver)
     yield one
     one.close()
 
@@ -366,7 +380,7 @@ def passing(giver: Giver) -> Iterator[Door]:
 @pytest.mark.parametrize("body", [b"", b"a", b"abc", b"abc" + ask()])
 @pytest.mark.parametrize("cut", [0, 9])
 def test_a_connection_is_given_away_from_the_beginning_of_the_request(
-    passing: Door, giver: Giver, before: bytes, body: bytes, cut: int
+    passing: MemoryListener, giver: Giver, before: bytes, body: bytes, cut: int
 ) -> None:
     client = passing.connect()
     client.send(before + POST[:cut], POST[cut:] + body)
@@ -381,7 +395,7 @@ def test_a_connection_is_given_away_from_the_beginning_of_the_request(
 
 
 def test_it_is_given_away_as_the_clients_that_a_proxy_has_named(
-    passing: Door, giver: Giver
+    passing: MemoryListener, giver: Giver
 ) -> None:
     client = passing.connect("127.0.0.1", proxied=True)
     client.send(b"PROXY TCP4 192.0.2.7 198.51.100.1 50000 443\r\n" + POST, b"abc")
@@ -389,7 +403,9 @@ def test_it_is_given_away_as_the_clients_that_a_proxy_has_named(
     assert [(client.line, ("192.0.2.7", 50_000), POST)] == giver.given
 
 
-def test_it_is_given_away_when_what_came_before_is_sent(passing: Door, giver: Giver) -> None:
+def test_it_is_given_away_when_what_came_before_is_sent(
+    passing: MemoryListener, giver: Giver
+) -> None:
     client = passing.connect(slow=True)
     client.send(ask("/large") + POST + b"abc")
     passing.wait(5)
@@ -400,7 +416,7 @@ def test_it_is_given_away_when_what_came_before_is_sent(passing: Door, giver: Gi
     assert [POST + b"abc"] == [data for _, _, data in giver.given]
 
 
-def test_even_where_little_of_it_is_left(passing: Door, giver: Giver) -> None:
+def test_even_where_little_of_it_is_left(passing: MemoryListener, giver: Giver) -> None:
     """The transport does not tell when so little is taken; the server looks now and then."""
     client = passing.connect(slow=True)
     client.send(ask(), POST[:9], POST[9:] + b"abc")
@@ -412,7 +428,9 @@ def test_even_where_little_of_it_is_left(passing: Door, giver: Giver) -> None:
     assert [200] == client.statuses
 
 
-def test_so_is_that_of_a_client_who_says_nothing_more(passing: Door, giver: Giver) -> None:
+def test_so_is_that_of_a_client_who_says_nothing_more(
+    passing: MemoryListener, giver: Giver
+) -> None:
     client = passing.connect(slow=True)
     client.send(ask() + POST + b"abc")
     client.finish()
@@ -423,7 +441,7 @@ def test_so_is_that_of_a_client_who_says_nothing_more(passing: Door, giver: Give
     assert not client.line.closed
 
 
-def test_nor_is_one_that_may_have_left_kept_for_ever(passing: Door) -> None:
+def test_nor_is_one_that_may_have_left_kept_for_ever(passing: MemoryListener) -> None:
     client = passing.connect()
     client.send(ask("/later") + POST + b"abc")
     client.finish()
@@ -431,7 +449,7 @@ def test_nor_is_one_that_may_have_left_kept_for_ever(passing: Door) -> None:
     assert client.line.closed
 
 
-def test_what_is_not_wanted_is_answered_here(passing: Door, giver: Giver) -> None:
+def test_what_is_not_wanted_is_answered_here(passing: MemoryListener, giver: Giver) -> None:
     client = passing.connect()
     client.send(ask(urls.HUB), ask())
 

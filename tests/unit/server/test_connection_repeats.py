@@ -19,9 +19,9 @@ from twisted.internet.defer import Deferred
 from reviewsd.http1 import urls
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
-from reviewsd.server.server import Limits
+from reviewsd.server.server import ConnectionLimits
 from reviewsd.web.reads import Answer
-from tests.support.connections import Client, Door, ask
+from tests.support.connections import Client, MemoryListener, ask
 
 T = TypeVar("T")
 
@@ -179,10 +179,10 @@ class Talk:
     """A conversation on a connection whose answers say which request they are to."""
 
     def __init__(self, *, slow: bool) -> None:
-        self.door = Door(requests=1_000)
-        self.door.server.respond = self._answer
+        self.listener = MemoryListener(requests=1_000)
+        self.listener.server.respond = self._answer
         self._waiting: list[tuple[Deferred[Response], Response]] = []
-        self.client: Client = self.door.connect(slow=slow)
+        self.client: Client = self.listener.connect(slow=slow)
 
     def _answer(self, asked: Request) -> Answer:
         body = bytes(LARGE_BYTES) if asked.path == LARGE else b""
@@ -211,7 +211,7 @@ class Talk:
                 case "answer" if self._waiting:
                     self._finish()
                 case "change":
-                    self.door.server.changed()
+                    self.listener.server.changed()
         if leaves and not self.client.line.half_closed:
             self.client.finish()
         self.client.take_all()
@@ -251,8 +251,11 @@ def test_what_is_said_again_is_what_h11_says_it_is(
         if leaves:
             assert held.client.line.closed
         elif theirs.unfinished:
-            assert held.client.channel.due <= held.door.clock.seconds() + Limits().body
-    held.door.close()
+            assert (
+                held.client.channel.deadline
+                <= held.listener.clock.seconds() + ConnectionLimits().body
+            )
+    held.listener.close()
 
 
 @given(CONVERSATIONS, st.integers(1, 200), st.booleans())
@@ -263,5 +266,5 @@ def test_it_is_the_same_wherever_it_is_cut(talk: Conversation, size: int, leaves
     cut.hold(((data[at : at + size], "") for at in range(0, len(data), size)), leaves=leaves)
 
     assert whole.answered(heads) == cut.answered(heads)
-    whole.door.close()
-    cut.door.close()
+    whole.listener.close()
+    cut.listener.close()

@@ -7,7 +7,7 @@ import pytest
 from reviewsd.http1 import problems, urls
 from reviewsd.server.connection import LINGER_SECONDS, MORE_SECONDS
 from reviewsd.server.server import DRAIN_SECONDS, SWEEP_SECONDS
-from tests.support.connections import LARGE, REPLIES, Client, Door, ask
+from tests.support.connections import LARGE, REPLIES, Client, MemoryListener, ask
 
 HEADER, BODY, IDLE = 10, 20, 60  # seconds
 HUB = urls.HUB
@@ -15,13 +15,13 @@ POST = ask(HUB, "Content-Length: 100000", method="POST").replace(b"100000", b"10
 
 
 @pytest.fixture(params=[True, False], ids=["lane", "Klein"])
-def door(request: pytest.FixtureRequest) -> Iterator[Door]:
-    one = Door(fast=request.param)
+def listener(request: pytest.FixtureRequest) -> Iterator[MemoryListener]:
+    one = MemoryListener(fast=request.param)
     yield one
     one.close()
 
 
-def lived(door: Door, client: Client, most: float, drip: bytes = b"") -> float:
+def lived(listener: MemoryListener, client: Client, most: float, drip: bytes = b"") -> float:
     """Seconds until our side of the connection is closed; a drop of the drip each quarter second."""
     for quarter in range(round(most / SWEEP_SECONDS)):
         if client.line.closed or client.line.half_closed:
@@ -29,7 +29,7 @@ def lived(door: Door, client: Client, most: float, drip: bytes = b"") -> float:
         if drip:
             client.send(drip[:1])
             drip = drip[1:]
-        door.wait(SWEEP_SECONDS)
+        listener.wait(SWEEP_SECONDS)
     raise AssertionError("it lives on")
 
 
@@ -46,43 +46,45 @@ def timed_out(client: Client) -> bool:
 @pytest.mark.parametrize("begin", [b"G", b"\r\nG", ask()[:20], ask()[:-1]])
 @pytest.mark.parametrize("before", [b"", ask()], ids=["first", "second"])
 def test_a_head_has_ten_seconds_from_its_first_byte(
-    door: Door, before: bytes, begin: bytes
+    listener: MemoryListener, before: bytes, begin: bytes
 ) -> None:
-    client = door.connect()
-    door.wait(30)
+    client = listener.connect()
+    listener.wait(30)
     client.send(before, begin)
 
-    assert HEADER == lived(door, client, 20)
+    assert HEADER == lived(listener, client, 20)
     assert timed_out(client)
 
 
-def test_bytes_that_drip_put_nothing_off(door: Door) -> None:
+def test_bytes_that_drip_put_nothing_off(listener: MemoryListener) -> None:
     """F5: a byte every 59 seconds once held a connection for 10.9 days."""
-    client = door.connect()
+    client = listener.connect()
     client.send(ask()[:-2])
 
-    assert HEADER == lived(door, client, 20, b"A: " + 99 * b"b")
+    assert HEADER == lived(listener, client, 20, b"A: " + 99 * b"b")
     assert timed_out(client)
 
 
-def test_the_deadline_of_a_head_that_came_is_no_deadline_of_the_next(door: Door) -> None:
-    client = door.connect()
+def test_the_deadline_of_a_head_that_came_is_no_deadline_of_the_next(
+    listener: MemoryListener,
+) -> None:
+    client = listener.connect()
     client.send(ask()[:9])
-    door.wait(9)
+    listener.wait(9)
     client.send(ask()[9:])
-    door.wait(30)
+    listener.wait(30)
     client.send(ask()[:9])
-    door.wait(9)
+    listener.wait(9)
     client.send(ask()[9:])
 
     assert [200, 200] == client.statuses
 
 
-def test_a_head_that_began_in_the_packet_before_it_has_as_long(door: Door) -> None:
-    client = door.connect()
+def test_a_head_that_began_in_the_packet_before_it_has_as_long(listener: MemoryListener) -> None:
+    client = listener.connect()
     client.send(ask() + ask()[:9])
 
-    assert HEADER == lived(door, client, 20)
+    assert HEADER == lived(listener, client, 20)
     assert [200, 408] == client.statuses
 
 
@@ -91,98 +93,102 @@ def test_a_head_that_began_in_the_packet_before_it_has_as_long(door: Door) -> No
     "head", [POST, ask(HUB, "Transfer-Encoding: chunked", method="POST") + b"3e8\r\n"]
 )
 def test_a_body_has_twenty_seconds_from_the_end_of_the_head(
-    door: Door, head: bytes, drip: bytes
+    listener: MemoryListener, head: bytes, drip: bytes
 ) -> None:
-    client = door.connect()
+    client = listener.connect()
     client.send(head[:9])
-    door.wait(8)
+    listener.wait(8)
     client.send(head[9:])
 
-    assert BODY == lived(door, client, 30, drip)
+    assert BODY == lived(listener, client, 30, drip)
     assert timed_out(client)
-    assert [] == door.routes.asked
+    assert [] == listener.routes.asked
 
 
-def test_a_body_of_repeated_requests_has_no_longer(door: Door) -> None:
-    client = door.connect()
+def test_a_body_of_repeated_requests_has_no_longer(listener: MemoryListener) -> None:
+    client = listener.connect()
     head = ask(HUB, "Content-Length: 8000", method="POST")
     client.send(ask() + head)
     for _ in range(BODY - 1):
-        door.wait(1)
+        listener.wait(1)
         client.send(ask() + head)
 
-    assert 1 == lived(door, client, 30)
+    assert 1 == lived(listener, client, 30)
     assert timed_out(client)
-    assert [b"/now"] == [asked.path for asked in door.routes.asked]
+    assert [b"/now"] == [asked.path for asked in listener.routes.asked]
 
 
-def test_a_body_in_time_is_answered(door: Door) -> None:
-    client = door.connect()
+def test_a_body_in_time_is_answered(listener: MemoryListener) -> None:
+    client = listener.connect()
     client.send(POST)
     for _ in range(10):
-        door.wait(1.75)
+        listener.wait(1.75)
         client.send(100 * b"x")
 
-    assert [1000] == [len(asked.body) for asked in door.routes.asked]
+    assert [1000] == [len(asked.body) for asked in listener.routes.asked]
 
 
 def test_the_deadlines_are_the_operators() -> None:
-    door = Door(header=1.0, body=2.0, idle=3.0)
-    clients = [door.connect() for _ in range(3)]
+    listener = MemoryListener(header=1.0, body=2.0, idle=3.0)
+    clients = [listener.connect() for _ in range(3)]
     clients[0].send(ask()[:9])
     clients[1].send(POST)
 
-    assert [1, 1, 1] == [lived(door, client, 9) for client in clients]  # one after the other
-    door.close()
+    assert [1, 1, 1] == [lived(listener, client, 9) for client in clients]  # one after the other
+    listener.close()
 
 
 # Nothing ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sent", [b"", ask(), ask() + ask()])
-def test_a_silent_connection_is_closed_without_a_word(door: Door, sent: bytes) -> None:
-    client = door.connect()
+def test_a_silent_connection_is_closed_without_a_word(
+    listener: MemoryListener, sent: bytes
+) -> None:
+    client = listener.connect()
     client.send(sent)
 
-    assert IDLE == lived(door, client, 90)
+    assert IDLE == lived(listener, client, 90)
     assert client.line.closed
     assert sent.count(b"GET") == len(client.answers())
-    assert set() == door.server.channels
+    assert set() == listener.server.channels
 
 
-def test_each_answer_gives_it_another_minute(door: Door) -> None:
-    client = door.connect()
+def test_each_answer_gives_it_another_minute(listener: MemoryListener) -> None:
+    client = listener.connect()
     for _ in range(5):
-        door.wait(50)
+        listener.wait(50)
         client.send(ask())
 
-    assert IDLE == lived(door, client, 90)
+    assert IDLE == lived(listener, client, 90)
 
 
-def test_and_so_it_does_after_an_answer_that_took_long(door: Door) -> None:
-    client = door.connect()
+def test_and_so_it_does_after_an_answer_that_took_long(listener: MemoryListener) -> None:
+    client = listener.connect()
     client.send(ask("/later"))
-    door.wait(500)
-    door.routes.waiting.pop().answer()
+    listener.wait(500)
+    listener.routes.waiting.pop().answer()
 
-    assert IDLE == lived(door, client, 90)
+    assert IDLE == lived(listener, client, 90)
 
 
-def test_a_server_that_had_no_connection_for_long_knows_what_time_it_is(door: Door) -> None:
+def test_a_server_that_had_no_connection_for_long_knows_what_time_it_is(
+    listener: MemoryListener,
+) -> None:
     """It looks at its clock only while it has connections."""
-    door.connect().line.leave()
-    door.clock.advance(10_000)
-    client = door.connect()
+    listener.connect().line.leave()
+    listener.clock.advance(10_000)
+    client = listener.connect()
     client.send(ask())
 
-    assert IDLE == lived(door, client, 90)
+    assert IDLE == lived(listener, client, 90)
 
 
-def test_without_connections_no_time_is_spent_on_looking(door: Door) -> None:
-    client = door.connect()
-    assert 1 == len(door.clock.getDelayedCalls())
+def test_without_connections_no_time_is_spent_on_looking(listener: MemoryListener) -> None:
+    client = listener.connect()
+    assert 1 == len(listener.clock.getDelayedCalls())
     client.line.leave()
-    assert [] == door.clock.getDelayedCalls()
+    assert [] == listener.clock.getDelayedCalls()
 
 
 # Taking what was sent -----------------------------------------------------------------------------
@@ -190,12 +196,14 @@ def test_without_connections_no_time_is_spent_on_looking(door: Door) -> None:
 
 @pytest.mark.parametrize("rate", [9_000, 20_000, 1_000_000])
 @pytest.mark.parametrize("last", [False, True], ids=["goes on", "closes"])
-def test_a_steady_slow_reader_gets_all_of_it(door: Door, rate: int, *, last: bool) -> None:
-    client = door.connect(slow=True)
+def test_a_steady_slow_reader_gets_all_of_it(
+    listener: MemoryListener, rate: int, *, last: bool
+) -> None:
+    client = listener.connect(slow=True)
     client.send(ask("/large", *["Connection: close"] * last))
     while client.line.pending:
         client.line.take(rate)
-        door.wait(1)
+        listener.wait(1)
 
     (answer,) = client.answers()
     assert LARGE == len(answer.body)
@@ -205,81 +213,87 @@ def test_a_steady_slow_reader_gets_all_of_it(door: Door, rate: int, *, last: boo
 
 @pytest.mark.parametrize("rate", [0, 1_000, 5_000])
 @pytest.mark.parametrize("last", [False, True], ids=["goes on", "closes"])
-def test_who_takes_it_too_slowly_is_cut_off(door: Door, rate: int, *, last: bool) -> None:
+def test_who_takes_it_too_slowly_is_cut_off(
+    listener: MemoryListener, rate: int, *, last: bool
+) -> None:
     """S5: 8 KiB a second, over 10 s."""
-    client = door.connect(slow=True)
+    client = listener.connect(slow=True)
     client.send(ask("/large", *["Connection: close"] * last))
     while not client.line.closed:
         client.line.take(rate)
-        door.wait(1)
+        listener.wait(1)
 
     assert client.line.aborted
-    assert 10 <= door.clock.seconds() <= 21
-    assert set() == door.server.channels
+    assert 10 <= listener.clock.seconds() <= 21
+    assert set() == listener.server.channels
 
 
-def test_what_is_sent_meanwhile_puts_nothing_off(door: Door) -> None:
-    client = door.connect(slow=True)
+def test_what_is_sent_meanwhile_puts_nothing_off(listener: MemoryListener) -> None:
+    client = listener.connect(slow=True)
     client.send(ask("/large"))
     while not client.line.closed:
         client.send(b"G" if client.line.reading else b"")
-        door.wait(1)
-        assert door.clock.seconds() < 21
+        listener.wait(1)
+        assert listener.clock.seconds() < 21
 
     assert client.line.aborted
 
 
-def test_a_reader_who_has_all_is_idle_from_then_on(door: Door) -> None:
-    client = door.connect(slow=True)
+def test_a_reader_who_has_all_is_idle_from_then_on(listener: MemoryListener) -> None:
+    client = listener.connect(slow=True)
     client.send(ask("/large"))
-    door.wait(9)
+    listener.wait(9)
     client.take_all()
 
-    assert IDLE == lived(door, client, 90)
+    assert IDLE == lived(listener, client, 90)
     assert not client.line.aborted
 
 
 def test_a_head_that_is_coming_is_not_given_more_time_because_an_answer_was_taken() -> None:
-    door = Door()
-    client = door.connect(slow=True)
+    listener = MemoryListener()
+    client = listener.connect(slow=True)
     client.send(ask("/middle"))
     client.line.pending = 65_536
     client.send(ask()[:9])
-    door.wait(5)
+    listener.wait(5)
     client.take_all()
 
-    assert HEADER - 5 == lived(door, client, 90)
-    door.close()
+    assert HEADER - 5 == lived(listener, client, 90)
+    listener.close()
 
 
 # The drain ----------------------------------------------------------------------------------------
 
 
-def test_without_connections_the_drain_ends_at_once(door: Door) -> None:
-    assert ["ended"] == door.drain()
+def test_without_connections_the_drain_ends_at_once(listener: MemoryListener) -> None:
+    assert ["ended"] == listener.drain()
 
 
 @pytest.mark.parametrize("before", [0, 1])
-def test_the_drain_gives_a_connection_a_moment_to_ask_once_more(door: Door, before: int) -> None:
+def test_the_drain_gives_a_connection_a_moment_to_ask_once_more(
+    listener: MemoryListener, before: int
+) -> None:
     """The request may be on the way (O4)."""
-    client = door.connect()
+    client = listener.connect()
     client.send(*before * [ask()])
-    ended = door.drain()
+    ended = listener.drain()
 
-    door.wait(MORE_SECONDS - SWEEP_SECONDS)
+    listener.wait(MORE_SECONDS - SWEEP_SECONDS)
     assert (False, []) == (client.line.closed, ended)
-    door.wait(SWEEP_SECONDS)
+    listener.wait(SWEEP_SECONDS)
     assert (True, ["ended"]) == (client.line.closed, ended)
 
 
 @pytest.mark.parametrize("before", [0, 1])
 @pytest.mark.parametrize("cut", [len(ask()), 9])
-def test_a_request_in_that_moment_is_answered(door: Door, cut: int, before: int) -> None:
-    client = door.connect()
+def test_a_request_in_that_moment_is_answered(
+    listener: MemoryListener, cut: int, before: int
+) -> None:
+    client = listener.connect()
     client.send(*before * [ask()])
-    ended = door.drain()
+    ended = listener.drain()
     client.send(ask()[:cut])
-    door.wait(MORE_SECONDS / 2)
+    listener.wait(MORE_SECONDS / 2)
     if ask()[cut:]:
         client.send(ask()[cut:])
 
@@ -288,26 +302,28 @@ def test_a_request_in_that_moment_is_answered(door: Door, cut: int, before: int)
     assert (True, ["ended"]) == (client.line.closed, ended)
 
 
-def test_who_connects_during_the_drain_is_answered_once(door: Door) -> None:
+def test_who_connects_during_the_drain_is_answered_once(listener: MemoryListener) -> None:
     """It was accepted before the port was closed."""
-    first = door.connect()
+    first = listener.connect()
     first.send(ask("/later"))
-    door.drain()
-    client = door.connect()
+    listener.drain()
+    client = listener.connect()
     client.send(ask())
 
     assert [(200, True)] == [(answer.status, answer.closes) for answer in client.answers()]
     assert client.line.closed
 
 
-def test_the_drain_waits_for_the_answer_under_way_and_says_that_it_is_the_last(door: Door) -> None:
-    client = door.connect()
+def test_the_drain_waits_for_the_answer_under_way_and_says_that_it_is_the_last(
+    listener: MemoryListener,
+) -> None:
+    client = listener.connect()
     client.send(ask("/later"))
-    ended = door.drain()
+    ended = listener.drain()
 
-    door.wait(DRAIN_SECONDS - 1)
+    listener.wait(DRAIN_SECONDS - 1)
     assert (False, []) == (client.line.closed, ended)
-    door.routes.waiting.pop().answer()
+    listener.routes.waiting.pop().answer()
 
     assert [("/later", True)] == [
         (answer.body.decode().strip(), answer.closes) for answer in client.answers()
@@ -315,12 +331,14 @@ def test_the_drain_waits_for_the_answer_under_way_and_says_that_it_is_the_last(d
     assert (True, ["ended"]) == (client.line.closed, ended)
 
 
-def test_what_was_pipelined_after_it_is_not_answered_but_read_past(door: Door) -> None:
+def test_what_was_pipelined_after_it_is_not_answered_but_read_past(
+    listener: MemoryListener,
+) -> None:
     """The client is told that it was not, and can ask the next instance."""
-    client = door.connect()
+    client = listener.connect()
     client.send(ask("/later") + ask())
-    ended = door.drain()
-    door.routes.waiting.pop().answer()
+    ended = listener.drain()
+    listener.routes.waiting.pop().answer()
 
     assert ["/later"] == client.texts
     assert (True, []) == (client.line.half_closed, ended)
@@ -328,12 +346,14 @@ def test_what_was_pipelined_after_it_is_not_answered_but_read_past(door: Door) -
     assert ["ended"] == ended
 
 
-def test_the_drain_lets_a_request_that_is_being_sent_come_to_its_answer(door: Door) -> None:
-    clients = [door.connect() for _ in range(2)]
+def test_the_drain_lets_a_request_that_is_being_sent_come_to_its_answer(
+    listener: MemoryListener,
+) -> None:
+    clients = [listener.connect() for _ in range(2)]
     clients[0].send(ask()[:20])
     clients[1].send(POST)
-    ended = door.drain()
-    door.wait(5)
+    ended = listener.drain()
+    listener.wait(5)
     clients[0].send(ask()[20:])
     clients[1].send(1_000 * b"x")
 
@@ -342,35 +362,35 @@ def test_the_drain_lets_a_request_that_is_being_sent_come_to_its_answer(door: Do
     assert ["ended"] == ended
 
 
-def test_the_drain_lets_a_slow_reader_have_all_of_it(door: Door) -> None:
-    client = door.connect(slow=True)
+def test_the_drain_lets_a_slow_reader_have_all_of_it(listener: MemoryListener) -> None:
+    client = listener.connect(slow=True)
     client.send(ask("/large"))
-    ended = door.drain()
+    ended = listener.drain()
     while client.line.pending:
         client.line.take(50_000)
-        door.wait(1)
+        listener.wait(1)
 
     assert LARGE == len(client.answers()[0].body)
     assert (True, False, ["ended"]) == (client.line.closed, client.line.aborted, ended)
 
 
-def test_the_drain_ends_connections_that_do_not(door: Door) -> None:
-    client = door.connect()
+def test_the_drain_ends_connections_that_do_not(listener: MemoryListener) -> None:
+    client = listener.connect()
     client.send(ask("/later"))
-    ended = door.drain()
+    ended = listener.drain()
 
-    door.wait(DRAIN_SECONDS - SWEEP_SECONDS)
+    listener.wait(DRAIN_SECONDS - SWEEP_SECONDS)
     assert not client.line.closed
-    door.wait(SWEEP_SECONDS)
+    listener.wait(SWEEP_SECONDS)
     assert client.line.aborted
     assert ["ended"] == ended
 
 
-def test_who_was_refused_has_no_more_time_than_that(door: Door) -> None:
-    client = door.connect()
+def test_who_was_refused_has_no_more_time_than_that(listener: MemoryListener) -> None:
+    client = listener.connect()
     client.send(b"\0\r\n")
-    ended = door.drain()
-    door.wait(LINGER_SECONDS)
+    ended = listener.drain()
+    listener.wait(LINGER_SECONDS)
 
     assert client.line.closed
     assert ["ended"] == ended

@@ -80,7 +80,7 @@ def test_all_together_have_a_few_milliseconds_of_a_turn_and_each_one_request(
 
 
 def test_one_that_is_lost_does_not_go_on(reactor: Reactor) -> None:
-    pipelines = Pipelines(reactor)
+    pipelines = Pipelines(reactor, timer_of(0).__next__)
     lost, other = Connection(pipelines, 1), Connection(pipelines, 1)
     pipelines.forget(lost.go_on)
     pipelines.forget(lost.go_on)
@@ -93,7 +93,7 @@ def test_one_that_is_lost_does_not_go_on(reactor: Reactor) -> None:
 
 
 def test_a_bug_ends_one_connection_and_is_logged(reactor: Reactor) -> None:
-    pipelines = Pipelines(reactor)
+    pipelines = Pipelines(reactor, timer_of(0).__next__)
     broken, other = Broken(pipelines, 1), Connection(pipelines, 1)
     with capturedLogs() as events:
         reactor.turn()

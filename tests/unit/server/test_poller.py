@@ -34,7 +34,7 @@ class Echo(Protocol):
         self._ends.append(reason.type.__name__ if reason.type else "")
 
 
-class Street:
+class Harness:
     """A port, and those who call."""
 
     def __init__(self) -> None:
@@ -56,8 +56,8 @@ class Street:
 
 
 @pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
-async def street() -> AsyncIterator[Street]:
-    one = Street()
+async def harness() -> AsyncIterator[Harness]:
+    one = Harness()
     yield one
     stopped = one.port.stopListening()
     if stopped is not None:
@@ -68,34 +68,34 @@ async def street() -> AsyncIterator[Street]:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_bug_ends_its_connection_and_no_other(street: Street) -> None:
-    broken, other = await street.meet(), await street.meet()
+async def test_a_bug_ends_its_connection_and_no_other(harness: Harness) -> None:
+    broken, other = await harness.meet(), await harness.meet()
     with capturedLogs() as events:
-        assert b"" == await street.say(broken, b"bug")
-    assert ["ValueError"] == street.ends
+        assert b"" == await harness.say(broken, b"bug")
+    assert ["ValueError"] == harness.ends
     assert [ValueError] == [event["log_failure"].type for event in events if "log_failure" in event]
-    assert b"still there" == await street.say(other, b"still there")
+    assert b"still there" == await harness.say(other, b"still there")
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_client_that_leaves_is_noticed(street: Street) -> None:
-    client = await street.meet()
+async def test_a_client_that_leaves_is_noticed(harness: Harness) -> None:
+    client = await harness.meet()
     client.close()
-    await until(lambda: street.ends)
-    assert ["ConnectionDone"] == street.ends
+    await until(lambda: harness.ends)
+    assert ["ConnectionDone"] == harness.ends
 
 
 @pytest.mark.parametrize("last", [b"bye", b"more"])
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_connections_outlive_their_port(street: Street, last: bytes) -> None:
-    client = await street.meet()
-    await street.port.stopListening()
-    assert last == await street.say(client, last)
+async def test_connections_outlive_their_port(harness: Harness, last: bytes) -> None:
+    client = await harness.meet()
+    await harness.port.stopListening()
+    assert last == await harness.say(client, last)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_more_than_a_batch_are_all_heard(street: Street) -> None:
-    clients = [await street.meet() for _ in range(40)]
+async def test_more_than_a_batch_are_all_heard(harness: Harness) -> None:
+    clients = [await harness.meet() for _ in range(40)]
     for number, client in enumerate(clients):
         client.sendall(b"%d" % number)
     for number, client in enumerate(clients):
@@ -104,9 +104,9 @@ async def test_more_than_a_batch_are_all_heard(street: Street) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_nothing_is_left_with_the_reactor(street: Street) -> None:
+async def test_nothing_is_left_with_the_reactor(harness: Harness) -> None:
     before = reactor.getReaders()
-    other = Street()
+    other = Harness()
     client = await other.meet()
     await other.port.stopListening()
     client.close()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from reviewsd.http1 import problems, urls
 from reviewsd.http1.request import METHODS, Request
 from reviewsd.server.traffic import LABELS, OTHER, Traffic
-from tests.support.connections import Door, ask
+from tests.support.connections import MemoryListener, ask
 
 
 def count(path: bytes, method: bytes = b"GET", status: int = 200, ago: float = 0.0) -> list[str]:
@@ -101,8 +101,8 @@ def test_the_methods_and_statuses_of_a_route_share_its_durations() -> None:
 # through the channel
 
 
-def numbers(door: Door, *names: str) -> list[float]:
-    counts = door.server.counts()
+def numbers(listener: MemoryListener, *names: str) -> list[float]:
+    counts = listener.server.counts()
     return [counts.get(name, 0) for name in names]
 
 
@@ -111,49 +111,49 @@ GOT = "requests_total other GET 200"
 
 def test_every_answer_is_counted_once_however_it_was_made() -> None:
     for fast in (True, False):
-        door = Door(fast=fast)
-        client = door.connect()
+        listener = MemoryListener(fast=fast)
+        client = listener.connect()
         client.send(ask("/now"), ask("/now") + ask("/soon") + ask("/now", method="HEAD"))
         client.send(ask("/later"))
-        assert [3, 1] == numbers(door, GOT, "inflight")
-        door.routes.waiting[0].answer()
-        assert [4, 0] == numbers(door, GOT, "inflight")
-        assert [1] == numbers(door, "requests_total other HEAD 200")
-        door.close()
+        assert [3, 1] == numbers(listener, GOT, "inflight")
+        listener.routes.waiting[0].answer()
+        assert [4, 0] == numbers(listener, GOT, "inflight")
+        assert [1] == numbers(listener, "requests_total other HEAD 200")
+        listener.close()
 
 
 def test_what_is_refused_was_no_request() -> None:
-    door = Door()
-    door.connect().send(b"GARBAGE\r\n\r\n")
-    door.connect().send(ask("/now"), b"GET /now HTTP/1.1\r\n\r\n")
-    assert [1, 2] == numbers(door, GOT, "rejected_total bad-request")
-    counts = door.server.counts()
+    listener = MemoryListener()
+    listener.connect().send(b"GARBAGE\r\n\r\n")
+    listener.connect().send(ask("/now"), b"GET /now HTTP/1.1\r\n\r\n")
+    assert [1, 2] == numbers(listener, GOT, "rejected_total bad-request")
+    counts = listener.server.counts()
     assert 1 == sum(each for name, each in counts.items() if name.startswith("requests_total"))
-    door.close()
+    listener.close()
 
 
 def test_a_connection_too_many_is_refused_and_counted() -> None:
-    door = Door(per_client=1)
-    door.connect()
-    door.connect()
-    assert [1] == numbers(door, f"rejected_total {problems.TOO_MANY_CONNECTIONS.kind}")
-    door.close()
+    listener = MemoryListener(per_client=1)
+    listener.connect()
+    listener.connect()
+    assert [1] == numbers(listener, f"rejected_total {problems.TOO_MANY_CONNECTIONS.kind}")
+    listener.close()
 
 
 def test_a_client_that_left_has_got_no_answer() -> None:
-    door = Door()
-    client = door.connect()
+    listener = MemoryListener()
+    client = listener.connect()
     client.send(ask("/later"))
     client.line.leave()
-    assert [0, 0, 0] == numbers(door, GOT, "inflight", "connections")
-    door.close()
+    assert [0, 0, 0] == numbers(listener, GOT, "inflight", "connections")
+    listener.close()
 
 
 def test_open_connections_are_told() -> None:
-    door = Door()
-    door.connect()
-    client = door.connect()
-    assert [2] == numbers(door, "connections")
+    listener = MemoryListener()
+    listener.connect()
+    client = listener.connect()
+    assert [2] == numbers(listener, "connections")
     client.line.leave()
-    assert [1] == numbers(door, "connections")
-    door.close()
+    assert [1] == numbers(listener, "connections")
+    listener.close()

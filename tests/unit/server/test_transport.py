@@ -56,7 +56,7 @@ class Side(Protocol):
         self.lost.callback(reason.type)
 
 
-class House(Factory):
+class Ends(Factory):
     """Keeps the server's ends in the order of their coming."""
 
     noisy = False
@@ -79,12 +79,12 @@ class House(Factory):
                 side.transport.abortConnection()
 
 
-class Street:
+class Harness:
     """A house with a door, and the clients that have come to it."""
 
     def __init__(self, interface: str) -> None:
-        self.house = House()
-        listening = reactor.listenTCP(0, self.house, interface=interface)
+        self.ends = Ends()
+        listening = reactor.listenTCP(0, self.ends, interface=interface)
         self.port: BatchPort = batch_accept(listening)
         self.clients: list[socket.socket] = []
 
@@ -97,15 +97,15 @@ class Street:
         self.clients.append(client)
         client.connect(name)
         client.send(b"?")
-        await until(lambda: len(self.house.sides) == len(self.clients))
-        side = self.house.sides[-1]
+        await until(lambda: len(self.ends.sides) == len(self.clients))
+        side = self.ends.sides[-1]
         if side.first is not None:
             await side.first
         return side, client
 
     async def close(self) -> None:
         await self.port.stopListening()
-        self.house.abort()
+        self.ends.abort()
         for client in self.clients:
             client.close()
         await turn()
@@ -126,15 +126,15 @@ def drained(client: socket.socket) -> bytes:
 
 
 @pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
-async def street() -> AsyncIterator[Street]:
-    made = Street("127.0.0.1")
+async def harness() -> AsyncIterator[Harness]:
+    made = Harness("127.0.0.1")
     yield made
     await made.close()
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_small_bytes_are_with_the_kernel_when_send_returns(street: Street) -> None:
-    side, client = await street.meet()
+async def test_small_bytes_are_with_the_kernel_when_send_returns(harness: Harness) -> None:
+    side, client = await harness.meet()
     side.wire.send(b"head", memoryview(b"body"))
     side.wire.send(b"alone")
     side.wire.send(b"", b"")
@@ -143,8 +143,8 @@ async def test_small_bytes_are_with_the_kernel_when_send_returns(street: Street)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_slow_reader_gets_30_megabytes_byte_for_byte(street: Street) -> None:
-    side, client = await street.meet()
+async def test_a_slow_reader_gets_30_megabytes_byte_for_byte(harness: Harness) -> None:
+    side, client = await harness.meet()
     side.wire.send(b"head", memoryview(BIG), b"", b"tail")
     assert side.wire.pending > len(BIG) - 8 * AT_ONCE
     side.wire.loseConnection()
@@ -153,8 +153,10 @@ async def test_a_slow_reader_gets_30_megabytes_byte_for_byte(street: Street) -> 
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_what_waits_is_a_view_and_is_let_go_when_the_connection_ends(street: Street) -> None:
-    side, _ = await street.meet()
+async def test_what_waits_is_a_view_and_is_let_go_when_the_connection_ends(
+    harness: Harness,
+) -> None:
+    side, _ = await harness.meet()
     kept = bytearray(BIG)
     side.wire.send(memoryview(kept))
     with pytest.raises(BufferError):
@@ -165,8 +167,8 @@ async def test_what_waits_is_a_view_and_is_let_go_when_the_connection_ends(stree
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_send_and_write_keep_their_order_in_any_mixture(street: Street) -> None:
-    side, client = await street.meet()
+async def test_send_and_write_keep_their_order_in_any_mixture(harness: Harness) -> None:
+    side, client = await harness.meet()
     dice = random.Random(7)
     expected = b""
     for _ in range(60):
@@ -187,8 +189,8 @@ async def test_send_and_write_keep_their_order_in_any_mixture(street: Street) ->
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_more_parts_than_one_call_may_have_are_sent(street: Street) -> None:
-    side, client = await street.meet()
+async def test_more_parts_than_one_call_may_have_are_sent(harness: Harness) -> None:
+    side, client = await harness.meet()
     parts = [b"%05d" % number for number in range(3_000)]
     side.wire.send(*parts)
     assert 15_000 == side.wire.pending
@@ -197,8 +199,8 @@ async def test_more_parts_than_one_call_may_have_are_sent(street: Street) -> Non
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_pending_counts_what_was_sent_and_what_was_written(street: Street) -> None:
-    side, _ = await street.meet()
+async def test_pending_counts_what_was_sent_and_what_was_written(harness: Harness) -> None:
+    side, _ = await harness.meet()
     side.wire.write(b"12345")
     assert 5 == side.wire.pending
     side.wire.send(memoryview(b"678"))
@@ -208,8 +210,8 @@ async def test_pending_counts_what_was_sent_and_what_was_written(street: Street)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_peer_that_has_reset_is_reported_later(street: Street) -> None:
-    side, client = await street.meet()
+async def test_a_peer_that_has_reset_is_reported_later(harness: Harness) -> None:
+    side, client = await harness.meet()
     side.wire.pauseProducing()
     reset(client)
     await turn()
@@ -221,8 +223,8 @@ async def test_a_peer_that_has_reset_is_reported_later(street: Street) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_reset_while_bytes_wait_ends_the_connection(street: Street) -> None:
-    side, client = await street.meet()
+async def test_a_reset_while_bytes_wait_ends_the_connection(harness: Harness) -> None:
+    side, client = await harness.meet()
     side.wire.pauseProducing()
     side.wire.send(memoryview(BIG))
     reset(client)
@@ -235,9 +237,9 @@ def reset(client: socket.socket) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_connection_that_is_answered_and_closed_ends_at_once(street: Street) -> None:
+async def test_a_connection_that_is_answered_and_closed_ends_at_once(harness: Harness) -> None:
     """Without a turn of the reactor, but after the protocol has returned."""
-    side, client = await street.meet()
+    side, client = await harness.meet()
     states = []
 
     def answer(_data: bytes) -> None:
@@ -254,8 +256,8 @@ async def test_a_connection_that_is_answered_and_closed_ends_at_once(street: Str
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_connection_with_bytes_to_send_closes_after_them(street: Street) -> None:
-    side, client = await street.meet()
+async def test_a_connection_with_bytes_to_send_closes_after_them(harness: Harness) -> None:
+    side, client = await harness.meet()
 
     def answer(_data: bytes) -> None:
         side.wire.loseConnection()
@@ -269,8 +271,8 @@ async def test_a_connection_with_bytes_to_send_closes_after_them(street: Street)
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("inside", [True, False])
-async def test_abort_drops_what_waits(street: Street, *, inside: bool) -> None:
-    side, client = await street.meet()
+async def test_abort_drops_what_waits(harness: Harness, *, inside: bool) -> None:
+    side, client = await harness.meet()
 
     def answer(_data: bytes) -> None:
         side.wire.send(memoryview(BIG))
@@ -303,10 +305,10 @@ class HalfSide(Side):
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_half_a_close_comes_after_what_waits_and_leaves_the_other_half(
-    street: Street,
+    harness: Harness,
 ) -> None:
-    street.house.make = HalfSide
-    side, client = await street.meet()
+    harness.ends.make = HalfSide
+    side, client = await harness.meet()
     side.wire.send(memoryview(BIG))
     side.wire.loseWriteConnection()
     assert BIG == await deferToThread(drained, client)
@@ -340,16 +342,16 @@ class Pulled:
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("say", ["send", "write"])
-async def test_a_pull_producer_is_asked_until_it_has_no_more(street: Street, say: str) -> None:
-    side, client = await street.meet()
+async def test_a_pull_producer_is_asked_until_it_has_no_more(harness: Harness, say: str) -> None:
+    side, client = await harness.meet()
     Pulled(side.wire, [BIG[at : at + 65_536] for at in range(0, 3_000_000, 65_536)], say)
     assert BIG[: 46 * 65_536] == await deferToThread(drained, client)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_the_kernel_takes_little_for_a_client_that_does_not_read(street: Street) -> None:
+async def test_the_kernel_takes_little_for_a_client_that_does_not_read(harness: Harness) -> None:
     """It would take megabytes, of memory that counts as the service's."""
-    side, _ = await street.meet()
+    side, _ = await harness.meet()
     side.wire.send(memoryview(BIG))
     await turn()
     assert 0 < unacknowledged(side.wire) < 2 * UNSENT
@@ -357,9 +359,9 @@ async def test_the_kernel_takes_little_for_a_client_that_does_not_read(street: S
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("size", [1_000, len(BIG)], ids=["a little", "much"])
-async def test_a_push_producer_is_paused_while_anything_waits(street: Street, size: int) -> None:
+async def test_a_push_producer_is_paused_while_anything_waits(harness: Harness, size: int) -> None:
     """So nothing is put behind what a client has not taken."""
-    side, client = await street.meet()
+    side, client = await harness.meet()
     calls = []
 
     class Pushing(Protocol):
@@ -387,9 +389,9 @@ async def test_a_push_producer_is_paused_while_anything_waits(street: Street, si
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_connection_moves_to_another_owner_and_back(street: Street) -> None:
+async def test_a_connection_moves_to_another_owner_and_back(harness: Harness) -> None:
     """As between processes: the descriptor goes through a socket pair, the first copy is closed."""
-    side, client = await street.meet()
+    side, client = await harness.meet()
     side.wire.send(b"before ")
     wire = side.wire
     held = wire.detach()
@@ -400,7 +402,7 @@ async def test_a_connection_moves_to_another_owner_and_back(street: Street) -> N
         here.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
         _, [(_, _, data)], _, _ = there.recvmsg(1, socket.CMSG_SPACE(4))
     (descriptor,) = array.array("i", data)
-    other = House()
+    other = Ends()
     peer = IPv4Address("TCP", "192.0.2.7", 7)  # as told by a proxy
     moved = adopt(reactor, other, socket.socket(fileno=descriptor), peer)
     assert moved is not None
@@ -421,8 +423,8 @@ async def test_a_connection_moves_to_another_owner_and_back(street: Street) -> N
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_connection_may_be_detached_while_it_is_being_read(street: Street) -> None:
-    side, client = await street.meet()
+async def test_a_connection_may_be_detached_while_it_is_being_read(harness: Harness) -> None:
+    side, client = await harness.meet()
     held: list[socket.socket] = []
     side.heard = lambda _data: held.append(side.wire.detach())
     client.send(b"go")
@@ -433,20 +435,20 @@ async def test_a_connection_may_be_detached_while_it_is_being_read(street: Stree
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_connection_with_bytes_to_send_cannot_be_detached(street: Street) -> None:
-    side, _ = await street.meet()
+async def test_a_connection_with_bytes_to_send_cannot_be_detached(harness: Harness) -> None:
+    side, _ = await harness.meet()
     side.wire.send(memoryview(BIG))
     with pytest.raises(RuntimeError):
         side.wire.detach()
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_connection_that_the_factory_does_not_want_is_closed(street: Street) -> None:
-    house = House()
-    house.wanted = False
+async def test_a_connection_that_the_factory_does_not_want_is_closed(harness: Harness) -> None:
+    ends = Ends()
+    ends.wanted = False
     near, far = socket.socketpair()
     with far:
-        made = adopt(reactor, cast("IProtocolFactory", house), near, IPv4Address("TCP", "a", 1))
+        made = adopt(reactor, cast("IProtocolFactory", ends), near, IPv4Address("TCP", "a", 1))
         assert (None, b"") == (made, far.recv(1))
 
 
@@ -456,13 +458,13 @@ async def test_an_adopted_connection_whose_protocol_fails_is_closed() -> None:
         def connectionMade(self) -> None:
             raise ValueError
 
-    house = House()
-    house.make = Failing
+    ends = Ends()
+    ends.make = Failing
     near, far = socket.socketpair()
     with far:
         with pytest.raises(ValueError, match=r"^$"):
-            adopt(reactor, house, near, IPv4Address("TCP", "a", 1))
-        await house.sides[0].lost
+            adopt(reactor, ends, near, IPv4Address("TCP", "a", 1))
+        await ends.sides[0].lost
         assert b"" == far.recv(1)
 
 
@@ -470,23 +472,23 @@ def test_a_connection_for_which_no_protocol_can_be_made_is_closed() -> None:
     def fail() -> Side:
         raise ValueError
 
-    house = House()
-    house.make = fail
+    ends = Ends()
+    ends.make = fail
     near, far = socket.socketpair()
     with far:
         with pytest.raises(ValueError, match=r"^$"):
-            adopt(reactor, house, near, IPv4Address("TCP", "a", 1))
+            adopt(reactor, ends, near, IPv4Address("TCP", "a", 1))
         assert b"" == far.recv(1)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_ipv6_peers_and_hosts_are_told_as_such() -> None:
-    street = Street("::1")
-    side, client = await street.meet()
+    harness = Harness("::1")
+    side, client = await harness.meet()
     host, port, *_ = client.getsockname()
     assert IPv6Address("TCP", host, port) == side.wire.getPeer()
     assert IPv6Address("TCP", *client.getpeername()) == side.wire.getHost()
-    await street.close()
+    await harness.close()
 
 
 def test_a_zone_is_part_of_the_text_of_an_ipv6_address() -> None:
@@ -497,8 +499,8 @@ def test_a_zone_is_part_of_the_text_of_an_ipv6_address() -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_the_names_of_twisted_that_this_relies_on_are_there(street: Street) -> None:
-    side, _ = await street.meet()
+async def test_the_names_of_twisted_that_this_relies_on_are_there(harness: Harness) -> None:
+    side, _ = await harness.meet()
     wire = side.wire
     plain = {"dataBuffer", "offset", "_tempDataBuffer", "_tempDataLen", "_aborting"}
     plain |= {"_writeDisconnected", "_isSendBufferFull", "_maybePauseProducer", "producer"}
@@ -513,7 +515,7 @@ async def test_the_names_of_twisted_that_this_relies_on_are_there(street: Street
     made_by_server = {"server", "client", "sessionno", "hostname", "logstr", "repstr"}
     near, far = socket.socketpair()
     with far, near:
-        ordinary = Server(near, Side(), ("a", 1), street.port, 0, reactor)
+        ordinary = Server(near, Side(), ("a", 1), harness.port, 0, reactor)
         ordinary.stopReading()
         assert made_by_server | {"_peer", "_rest", "_asks", "_reading"} >= (
             vars(ordinary).keys() ^ vars(wire).keys()

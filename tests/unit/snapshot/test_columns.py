@@ -1,18 +1,23 @@
 """The columns as they lie on disk, and who is mentioned where (data-model.md 3, performance.md 3)."""
 
 import datetime
+from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyroaring import BitMap
 
 from reviewsd.domain.naming import Ambiguous, mention_key
-from reviewsd.snapshot import columns as writing
 from reviewsd.snapshot import layout as names
 from reviewsd.snapshot.columns import ColumnsWriter, set_key
-from reviewsd.snapshot.position_sets import FREQUENT, SERVICE, TECHNICIAN, Bitmap, PostingList
+from reviewsd.snapshot.layout import File, SegmentFile
+from reviewsd.snapshot.mentions import MentionIndex
+from reviewsd.snapshot.numbering import Numbering
+from reviewsd.snapshot.position_sets import SERVICE, TECHNICIAN
+from reviewsd.snapshot.segments_writer import SegmentsWriter
 from tests.support.columns import (
     Data,
     Entity,
@@ -20,6 +25,7 @@ from tests.support.columns import (
     compiled,
     members,
     mentioned,
+    open_columns,
     opened,
     position_sets,
     review,
@@ -80,9 +86,11 @@ def test_who_is_mentioned(
     insights: Insights = {"entities": {kind: entities}, "per_review": {"b": {kind: spelled}}}
     assert set(expected) == mentioned(insights, kind, asked) - {"gone"}
     with opened(Data([review(name) for name in "cafebd"], insights)) as columns:
-        found = columns.positions(field, mention_key(asked))
+        found = columns.numbers(field, mention_key(asked))
         assert not isinstance(found, Ambiguous)
-        assert expected == "".join("fedcba"[at] for at in (members(found, 6) if found else ()))
+        assert expected == "".join(
+            "fedcba"[at] for at in (members(found, columns) if found else ())
+        )
 
 
 def test_entities_that_share_a_name_share_its_set(tmp_path: Path) -> None:
@@ -99,10 +107,9 @@ def test_entities_that_share_a_name_share_its_set(tmp_path: Path) -> None:
         }
         insights: Insights = {"entities": {"technicians": entities}, "per_review": spelled}
         folder = tmp_path / str(count)
-        compiled(folder, [review(name) for name in reviews], insights)
+        manifest = compiled(folder, [review(name) for name in reviews], insights)
         found = position_sets(folder)[set_key(TECHNICIAN, f"sam-{count - 1}")]
-        assert not isinstance(found, Ambiguous)
-        assert [*range(6)] == members(found, 6)
+        assert [*range(6)] == members(found, open_columns(folder, manifest))
         sizes.append((folder / names.SETS).stat().st_size)
     assert sizes[1] <= sizes[0]
 
@@ -119,34 +126,43 @@ OTHERS: list[Insights] = [
 def test_no_other_list_drives_a_filter(insights: Insights) -> None:
     """data-model.md 3, rule 3"""
     with opened(Data([review(name) for name in "abcdef"], insights)) as columns:
-        assert columns.positions(TECHNICIAN, "sam") is None
+        assert columns.numbers(TECHNICIAN, "sam") is None
 
 
 # -- what lies on disk
 
 
-def test_a_text_is_casefolded_and_ends_with_its_stars_and_a_separator() -> None:
+def written(
+    folder: Path, reviews: list[tuple[int, str | None]], mentions: MentionIndex | None = None
+) -> tuple[tuple[SegmentFile, ...], dict[str, File]]:
+    """The columns of reviews with these stars and texts."""
+    with SegmentsWriter(folder, len(reviews)) as segments:
+        writer = ColumnsWriter(folder, segments)
+        for rating, text in reviews:
+            writer.add(730_000, rating, text)
+        return writer.close(mentions or {})
+
+
+def test_a_text_is_casefolded_and_ends_with_a_separator(tmp_path: Path) -> None:
     reviews = [
-        review("a", date="2025-03-01", rating=1, text="Straße"),
-        review("b", date="2025-03-02", rating=2),
-        review("c", date="2025-03-03", rating=5, text=""),
-        review("d", date="2025-03-03", rating=4, text="İ 😀"),
+        review("a", date="2025-03-01", text="Straße"),
+        review("b", date="2025-03-02"),
+        review("c", date="2025-03-03", text=""),
+        review("d", date="2025-03-03", text="İ 😀"),
     ]
-    with opened(Data(reviews, {})) as columns:
-        days = [datetime.date.fromordinal(-day).day for day in columns.days]
-        assert days == [3, 3, 2, 1]
-        expected = ["i\u0307 😀".encode() + b"\xfc", b"\xfd", b"\xfa", b"strasse\xf9"]
-        assert b"".join(text + b"\xff" for text in expected) == bytes(columns.text_bytes)
-        ends = [0]
-        for text in expected:
-            ends.append(ends[-1] + len(text) + 1)
-        assert ends == list(columns.text_offsets)
+    columns = open_columns(tmp_path / "folder", compiled(tmp_path / "folder", reviews))
+    assert [3, 3, 2, 1] == [datetime.date.fromordinal(-day).day for day in columns.days]
+    expected = ["i\u0307 😀".encode(), b"", b"", b"strasse"]
+    content = (tmp_path / "folder" / names.TEXTS).read_bytes()
+    assert b"".join(text + b"\xff" for text in expected) == content
+    offsets = memoryview((tmp_path / "folder" / names.TEXT_OFFSETS).read_bytes()).cast("Q")
+    assert [*accumulate((len(text) + 1 for text in expected), initial=0)] == offsets.tolist()
 
 
 def test_no_reviews_give_columns_too(tmp_path: Path) -> None:
     compiled(tmp_path / "folder", [])
     sets = position_sets(tmp_path / "folder")
-    assert {key: [] for key in STARS_KEYS} == {key: members(each, 0) for key, each in sets.items()}
+    assert dict.fromkeys(STARS_KEYS, BitMap()) == sets
 
 
 STARS_KEYS = [
@@ -159,59 +175,39 @@ NAMED = st.tuples(st.sampled_from([TECHNICIAN, SERVICE]), st.text(max_size=3))
 SETS = st.dictionaries(NAMED, st.sets(st.integers(0, 69), min_size=1), max_size=5)
 
 
-@given(STARS, SETS, st.sampled_from([1, 4, 32]))
+@given(STARS, SETS, st.sampled_from([1, 16, 1 << 16]))
 @settings(deadline=None)
-def test_each_set_is_packed_the_smaller_way_and_found_by_its_key(
-    stars: list[int], named: dict[tuple[str, str], set[int]], dense: int
+def test_each_set_is_found_by_its_key(
+    stars: list[int], named: dict[tuple[str, str], set[int]], segment: int
 ) -> None:
     total = len(stars)
     named = {key: {at % total for at in places} for key, places in named.items() if total}
     with TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(writing, "_DENSE", dense)
-        writer = ColumnsWriter(Path(place), [])
-        for rating in stars:
-            writer.add(730_000, rating, None)
-        writer.close({key: sorted(places) for key, places in named.items()})
+        patch.setattr("reviewsd.snapshot.numbering.SEGMENT", segment)
+        mentions: MentionIndex = {key: sorted(places) for key, places in named.items()}
+        segments, _ = written(Path(place), [(rating, None) for rating in stars], mentions)
         sets = position_sets(Path(place))
-        table = memoryview((Path(place) / names.SET_TABLE).read_bytes()).cast("Q").tolist()
-    assert sorted(sets) == list(sets)
+    position = Numbering(each.reviews for each in segments).position
+    found = {
+        key: [*map(position, each)] for key, each in sets.items() if not isinstance(each, Ambiguous)
+    }
+    assert sorted(found) == list(found)
     for (field, key), places in named.items():
-        found = sets.pop(f"{field}\0{key}".encode())
-        assert sorted(places) == members(found, total)
-        assert isinstance(found, PostingList) == (dense * len(places) <= total)
-    assert list(sets) == STARS_KEYS
+        assert sorted(places) == found.pop(f"{field}\0{key}".encode())
+    assert list(found) == STARS_KEYS
     for n in range(1, 6):
-        just, least = sets[b"rating\0%d" % n], sets[b"min_rating\0%d" % n]
-        assert [at for at, rating in enumerate(stars) if rating == n] == members(just, total)
-        assert [at for at, rating in enumerate(stars) if rating >= n] == members(least, total)
-    begins = table[2 :: names.SET_FIELDS]
-    assert [0] * len(begins) == [begin % 8 for begin in begins]  # 32-bit numbers are read in place
+        assert [at for at, rating in enumerate(stars) if rating == n] == found[b"rating\0%d" % n]
+        assert [at for at, rating in enumerate(stars) if rating >= n] == found[
+            b"min_rating\0%d" % n
+        ]
+        assert [at for at, rating in enumerate(stars) if rating <= n] == found[
+            b"max_rating\0%d" % n
+        ]
 
 
-def test_the_size_of_a_set_stands_beside_it(tmp_path: Path) -> None:
-    writer = ColumnsWriter(tmp_path, [])
-    for rating in (5, 5, 4):
-        writer.add(730_000, rating, None)
-    writer.close({(TECHNICIAN, "ann"): [0, 2], (TECHNICIAN, "amy"): Ambiguous(("Amy B", "Amy C"))})
-    table = memoryview((tmp_path / names.SET_TABLE).read_bytes()).cast("Q").tolist()
-    assert table[3 :: names.SET_FIELDS] == [0, 0, 0, 1, 3, 3, 3, 3, 3, 2, 0, 0, 0, 1, 2, 17, 2]
-
-
-TALK = ["the boiler", "The heater", "theatre", None, "ether", "a tee", "", "other thé"]
-
-
-@pytest.mark.parametrize("count", [7, 8, 16, 23, 24, 60])
-def test_the_sets_of_frequent_pieces_are_exact_over_all_blocks(count: int) -> None:
-    reviews = [review(f"{n:02}", text=TALK[n * n % 8 - n % 3]) for n in range(count)]
-    thresholds = {"BLOCK": 8, "SHARE": 0.3, "MIN_REVIEWS": 5, "SAMPLE": 5}
-    with opened(Data(reviews, {}), **thresholds) as columns:
-        found = 0
-        for piece in ("t", "h", "e", "th", "he", "the", "her", "x"):
-            has = [piece in (each["text"] or "").casefold() for each in reversed(reviews)]
-            marked = columns.positions(FREQUENT, piece)
-            if marked is not None:
-                found += 1
-                assert isinstance(marked, Bitmap)
-                assert [at for at, present in enumerate(has) if present] == members(marked, count)
-                assert sum(has) >= 0.3 * count
-        assert found >= 3
+def test_a_name_of_several_has_their_labels(tmp_path: Path) -> None:
+    amys = Ambiguous(("Amy B", "Amy C"))
+    written(tmp_path, [(5, None)] * 3, {(TECHNICIAN, "ann"): [0, 2], (TECHNICIAN, "amy"): amys})
+    sets = position_sets(tmp_path)
+    assert amys == sets[set_key(TECHNICIAN, "amy")]
+    assert BitMap([0, 2]) == sets[set_key(TECHNICIAN, "ann")]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from tests.support.columns import review
-from tests.support.publishing import House
+from tests.support.publishing import Directories
 
 
 def mapped(revision: str) -> bool:
@@ -14,15 +14,15 @@ def mapped(revision: str) -> bool:
     return revision in Path("/proc/self/maps").read_text()
 
 
-def replaced(snapshots: Snapshots, house: House) -> str:
+def replaced(snapshots: Snapshots, directories: Directories) -> str:
     """Publish two data sets, one after the other; the revision of the first."""
-    house.write(review("a", text="one"))
-    house.publish()
+    directories.write(review("a", text="one"))
+    directories.publish()
     snapshots.refresh()
     old = snapshots.current.revision
     assert mapped(old)
-    house.write(review("a", text="two"))
-    house.publish()
+    directories.write(review("a", text="two"))
+    directories.publish()
     snapshots.refresh()
     assert snapshots.current.revision != old
     return old
@@ -30,14 +30,14 @@ def replaced(snapshots: Snapshots, house: House) -> str:
 
 def test_an_old_snapshot_is_let_go_at_once(tmp_path: Path) -> None:
     """Not when garbage is collected next: its files are deleted and take up the disk."""
-    house = House(tmp_path)
-    assert not mapped(replaced(Snapshots(house.snapshots), house))
+    directories = Directories(tmp_path)
+    assert not mapped(replaced(Snapshots(directories.snapshots), directories))
 
 
 def test_an_old_snapshot_can_be_let_go_in_a_thread(tmp_path: Path) -> None:
-    house = House(tmp_path)
+    directories = Directories(tmp_path)
     waiting: list[list[Snapshot]] = []
-    old = replaced(Snapshots(house.snapshots, waiting.append), house)
+    old = replaced(Snapshots(directories.snapshots, waiting.append), directories)
     assert [[], [old]] == [[each.revision for each in given] for given in waiting]
     assert mapped(old)
     thread = threading.Thread(target=partial(list.clear, waiting[-1]))

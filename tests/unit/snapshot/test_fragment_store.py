@@ -23,7 +23,7 @@ def reopened(place: Path, writer: FragmentStoreWriter) -> tuple[FragmentStore, d
         memoryview((place / name).read_bytes())
         for name in (layout.FRAGMENTS, layout.FRAGMENT_OFFSETS)
     )
-    return FragmentStore(writer.shelves, content, begins.cast("Q")), files
+    return FragmentStore(writer.sections, content, begins.cast("Q")), files
 
 
 @given(first=TEXTS, second=TEXTS)
@@ -32,17 +32,17 @@ def test_a_run_is_joined_by_commas(first: list[bytes], second: list[bytes]) -> N
         writer = FragmentStoreWriter(Path(name))
         writer.put("one", first)
         writer.put("two", second)
-        shelves, files = reopened(Path(name), writer)
+        sections, files = reopened(Path(name), writer)
         for file, said in files.items():
             content = Path(name, file).read_bytes()
             assert File(size=len(content), sha256=hashlib.sha256(content).hexdigest()) == said
-    for shelf, expected in (("one", first), ("two", second), ("three", [])):
-        rows = shelves.rows(shelf)
+    for section, expected in (("one", first), ("two", second), ("three", [])):
+        rows = sections.rows(section)
         assert len(expected) == len(rows)
-        assert expected == [bytes(shelves.fragment(row)) for row in rows]
+        assert expected == [bytes(sections.fragment(row)) for row in rows]
         for start in range(len(rows)):
             for stop in range(start, len(rows) + 1):
-                assert b",".join(expected[start:stop]) == bytes(shelves.joined(rows[start:stop]))
+                assert b",".join(expected[start:stop]) == bytes(sections.joined(rows[start:stop]))
 
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=6) | st.sampled_from(
@@ -55,17 +55,17 @@ def test_a_name_finds_the_first_that_has_it(names: list[str], others: list[str])
     with TemporaryDirectory() as place:
         writer = FragmentStoreWriter(Path(place))
         writer.put("before", [b"x"])
-        for shelf in ("s", "ss"):
-            writer.put(shelf, [b"y"] * len(names))
+        for section in ("s", "ss"):
+            writer.put(section, [b"y"] * len(names))
         for number, name in enumerate(names):
             writer.name("ss", number, mention_key(name))
-        shelves, _ = reopened(Path(place), writer)
+        sections, _ = reopened(Path(place), writer)
     keys = [mention_key(name) for name in names]
-    first = shelves.rows("ss").start
+    first = sections.rows("ss").start
     for name in [*names, *others]:
         key = mention_key(name)
-        assert (first + keys.index(key) if key in keys else None) == shelves.find("ss", name)
-        assert shelves.find("s", name) is None
+        assert (first + keys.index(key) if key in keys else None) == sections.find("ss", name)
+        assert sections.find("s", name) is None
 
 
 def test_the_same_data_gives_the_same_shelves(tmp_path: Path) -> None:
@@ -79,4 +79,4 @@ def test_the_same_data_gives_the_same_shelves(tmp_path: Path) -> None:
     one, other = manifests
     for name in (layout.FRAGMENTS, layout.FRAGMENT_OFFSETS, layout.IDS, layout.INSIGHT_SPANS):
         assert one.files[name] == other.files[name]
-    assert one.shelves == other.shelves
+    assert one.sections == other.sections

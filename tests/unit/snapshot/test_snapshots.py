@@ -18,24 +18,24 @@ from reviewsd.snapshot import snapshots as module
 from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
 from tests.support.columns import review
 from tests.support.limits import few_descriptors
-from tests.support.publishing import NOW, House
+from tests.support.publishing import NOW, Directories
 
 T = TypeVar("T")
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
-    house = House(tmp_path)
-    house.write(
+def directories(tmp_path: Path) -> Directories:
+    directories = Directories(tmp_path)
+    directories.write(
         review("a", date="2025-01-01", text="The boiler works."),
         review("b", date="2025-03-01", text="No boiler at all."),
         review("c", date="2025-02-01"),
     )
-    return house
+    return directories
 
 
-def opened(house: House) -> Snapshots:
-    snapshots = Snapshots(house.snapshots)
+def opened(directories: Directories) -> Snapshots:
+    snapshots = Snapshots(directories.snapshots)
     snapshots.refresh()
     return snapshots
 
@@ -61,27 +61,27 @@ def texts(events: Sequence[LogEvent]) -> list[str]:
 # -- what a snapshot gives
 
 
-def test_documents_are_the_files_of_the_folder(house: House) -> None:
-    house.publish()
-    snapshot = opened(house).current
-    for document in house.manifest().documents:
+def test_documents_are_the_files_of_the_folder(directories: Directories) -> None:
+    directories.publish()
+    snapshot = opened(directories).current
+    for document in directories.manifest().documents:
         rendered = snapshot.documents[document.path]
-        content = (house.current / document.file).read_bytes()
+        content = (directories.current / document.file).read_bytes()
         assert content == b"".join(rendered.identity.parts)
         assert b'"%s"' % document.tag.encode() == rendered.identity.etag
         assert document.media_type.encode() == rendered.identity.media_type
         assert int(NOW) == rendered.identity.last_modified
         assert document.compressed == (rendered.gzip is not None)
         if rendered.gzip is not None:
-            content = (house.current / (document.file + layout.GZIP)).read_bytes()
+            content = (directories.current / (document.file + layout.GZIP)).read_bytes()
             assert content == b"".join(rendered.gzip.parts)
             assert b'"%s-gzip"' % document.tag.encode() == rendered.gzip.etag
 
 
-def test_records_are_slices_newest_first(house: House) -> None:
-    house.publish()
-    snapshot = opened(house).current
-    served = json.loads((house.current / "reviews.json").read_bytes())["reviews"]
+def test_records_are_slices_newest_first(directories: Directories) -> None:
+    directories.publish()
+    snapshot = opened(directories).current
+    served = json.loads((directories.current / "reviews.json").read_bytes())["reviews"]
     assert served == [json.loads(bytes(snapshot.records.at(n))) for n in range(3)]
     assert ["b", "c", "a"] == [record(snapshot, n) for n in range(3)]
 
@@ -95,17 +95,17 @@ def test_records_are_slices_newest_first(house: House) -> None:
         ("2025-03-02", []),
     ],
 )
-def test_since_is_a_prefix(house: House, day: str, expected: list[str]) -> None:
-    house.publish()
-    count, records = opened(house).current.since(datetime.date.fromisoformat(day))
+def test_since_is_a_prefix(directories: Directories, day: str, expected: list[str]) -> None:
+    directories.publish()
+    count, records = opened(directories).current.since(datetime.date.fromisoformat(day))
     assert len(expected) == count
     assert expected == [each["id"] for each in json.loads(b"[%s]" % bytes(records))]
 
 
-def test_an_empty_data_set_works(house: House) -> None:
-    house.write()
-    assert isinstance(house.publish(), Published)
-    snapshot = opened(house).current
+def test_an_empty_data_set_works(directories: Directories) -> None:
+    directories.write()
+    assert isinstance(directories.publish(), Published)
+    snapshot = opened(directories).current
     assert (0, b"") == (
         snapshot.since(datetime.date.min)[0],
         bytes(snapshot.since(datetime.date.min)[1]),
@@ -122,9 +122,9 @@ def test_an_empty_data_set_works(house: House) -> None:
     assert [] == json.loads(body)["reviews"]
 
 
-def test_pages_are_joined_by_cursors_without_gap_or_overlap(house: House) -> None:
-    house.publish()
-    snapshot = opened(house).current
+def test_pages_are_joined_by_cursors_without_gap_or_overlap(directories: Directories) -> None:
+    directories.publish()
+    snapshot = opened(directories).current
     found, query = [], SearchQuery(limit=1)
     while True:
         hits = outcome(snapshot.search(query))
@@ -137,18 +137,10 @@ def test_pages_are_joined_by_cursors_without_gap_or_overlap(house: House) -> Non
     assert ["b", "c", "a"] == found
 
 
-def test_counts_are_remembered_for_all_pages_of_a_search(house: House) -> None:
-    house.publish()
-    snapshot = opened(house).current
-    first = outcome(snapshot.search(SearchQuery(query="boiler", limit=1)))
-    outcome(snapshot.search(SearchQuery(query="boiler", limit=2, cursor=snapshot.cursor(first))))
-    assert {SearchQuery(query="boiler", limit=1): 2} == dict(snapshot._counts)
-
-
-def test_reviews_are_found_by_id(house: House) -> None:
-    house.write(*map(review, ("b", "Ba", "bA", "BA", "c")))
-    house.publish()
-    snapshot = opened(house).current
+def test_reviews_are_found_by_id(directories: Directories) -> None:
+    directories.write(*map(review, ("b", "Ba", "bA", "BA", "c")))
+    directories.publish()
+    snapshot = opened(directories).current
     for review_id in ("b", "Ba", "bA", "BA", "c"):
         position = snapshot.position(f" {review_id}")
         assert position is not None
@@ -162,48 +154,52 @@ def test_reviews_are_found_by_id(house: House) -> None:
 @pytest.mark.parametrize(
     ("review_id", "expected"), [("a", {"a"}), ("A0", {"a", "b"}), ("", {"a"}), ("z", {"c"})]
 )
-def test_an_unknown_id_has_neighbours(house: House, review_id: str, expected: set[str]) -> None:
-    house.publish()
-    snapshot = opened(house).current
+def test_an_unknown_id_has_neighbours(
+    directories: Directories, review_id: str, expected: set[str]
+) -> None:
+    directories.publish()
+    snapshot = opened(directories).current
     assert expected == {snapshot.id_at(position) for position in snapshot.neighbours(review_id)}
 
 
-def test_an_insight_is_a_slice_of_the_insights(house: House) -> None:
+def test_an_insight_is_a_slice_of_the_insights(directories: Directories) -> None:
     """Names are found as they are written, with escapes and blanks."""
-    house.publish()
-    assert [None] * 3 == [opened(house).current.insight(position) for position in range(3)]
+    directories.publish()
+    assert [None] * 3 == [opened(directories).current.insight(position) for position in range(3)]
     given = """{ "model": "x", "per_review" : { "gone": {}, "\\u0061" : { "score" : 0.50 },
         "quo\\"te\\\\": {}, "c": {"x": "}\\"{"}, "": {} }, "version": 1 }"""
-    (house.data / "insights.json").write_text(given)
-    house.publish()
-    snapshot = opened(house).current
+    (directories.data / "insights.json").write_text(given)
+    directories.publish()
+    snapshot = opened(directories).current
     found = [snapshot.insight(position) for position in range(3)]  # b, c, a
     assert [None, b'{"x":"}\\"{"}', b'{"score":0.50}'] == [
         each if each is None else bytes(each) for each in found
     ]
 
 
-def test_the_memory_for_counts_is_bounded(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_memory_for_texts_is_bounded(
+    directories: Directories, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Strangers choose the searches."""
-    monkeypatch.setattr(module, "_COUNTS", 10)
-    house.publish()
-    snapshot = opened(house).current
+    monkeypatch.setattr("reviewsd.snapshot.search.REMEMBERED", 10)
+    directories.publish()
+    snapshot = opened(directories).current
     for number in range(50):
         outcome(snapshot.search(SearchQuery(query=f"word {number}")))
-    assert 10 == len(snapshot._counts)
-    assert SearchQuery(query="word 49", limit=1) in snapshot._counts
+    assert snapshot.columns.remembered is not None
+    assert [b"word %d" % number for number in range(40, 50)] == list(snapshot.columns.remembered)
 
 
-def test_a_snapshot_outlives_its_folder(house: House) -> None:
+def test_a_snapshot_outlives_its_folder(directories: Directories) -> None:
     """Answers still read from it when the next one is published."""
-    house.publish()
-    snapshots = opened(house)
+    directories.publish()
+    snapshots = opened(directories)
     old = snapshots.current
-    house.write(review("z"), name="Other")
-    house.publish()
+    directories.write(review("z"), name="Other")
+    directories.publish()
     snapshots.refresh()
     assert old is not snapshots.current
-    shutil.rmtree(house.snapshots)
+    shutil.rmtree(directories.snapshots)
     body = b"".join(old.documents["/reviews.json"].identity.parts)
     assert "Acme" == json.loads(body)["business"]["name"]
     assert ["b", "c", "a"] == [record(old, n) for n in range(3)]
@@ -215,83 +211,85 @@ def test_a_snapshot_outlives_its_folder(house: House) -> None:
 # -- which one is current
 
 
-def test_before_the_first_publication_there_is_none(house: House) -> None:
+def test_before_the_first_publication_there_is_none(directories: Directories) -> None:
     with capturedLogs() as events:
-        snapshots = opened(house)
+        snapshots = opened(directories)
     assert snapshots.empty
     assert [] == events
     with pytest.raises(SnapshotError, match="nothing is published in "):
         _ = snapshots.current
 
 
-def test_a_new_one_is_taken_over_only_when_asked_to_look(house: House) -> None:
+def test_a_new_one_is_taken_over_only_when_asked_to_look(directories: Directories) -> None:
     """So that a request that looks twice cannot see two."""
-    house.publish()
-    snapshots = opened(house)
+    directories.publish()
+    snapshots = opened(directories)
     first = snapshots.current
-    house.write(review("z"))
-    house.publish()
+    directories.write(review("z"))
+    directories.publish()
     assert first is snapshots.current
     snapshots.refresh()
-    assert house.current.readlink().name == snapshots.current.revision
+    assert directories.current.readlink().name == snapshots.current.revision
 
 
-def test_who_has_missed_a_publication_can_see_that(house: House) -> None:
+def test_who_has_missed_a_publication_can_see_that(directories: Directories) -> None:
     """A quick look, for those who look often."""
-    snapshots = opened(house)
+    snapshots = opened(directories)
     assert snapshots.empty
-    house.publish()
+    directories.publish()
     assert snapshots.stale
     snapshots.refresh()
     assert not snapshots.stale
-    house.write(review("z"))
-    house.publish()
+    directories.write(review("z"))
+    directories.publish()
     assert snapshots.stale
-    house.current.unlink()
+    directories.current.unlink()
     assert not snapshots.stale  # there is nothing better
-    house.current.symlink_to(snapshots.current.revision)
+    directories.current.symlink_to(snapshots.current.revision)
     assert not snapshots.stale
 
 
-def test_observers_hear_of_each_revision_once(house: House) -> None:
-    house.publish()
-    snapshots = opened(house)
+def test_observers_hear_of_each_revision_once(directories: Directories) -> None:
+    directories.publish()
+    snapshots = opened(directories)
     told: list[str] = []
     snapshots.observe(lambda snapshot: told.append(snapshot.revision))
     first = snapshots.current.revision
     assert [first] == told  # the one that is there, at once
     snapshots.refresh()
-    assert isinstance(house.publish(NOW + 1), Unchanged)
+    assert isinstance(directories.publish(NOW + 1), Unchanged)
     snapshots.refresh()
     assert [first] == told
-    house.write(review("z"))
-    house.publish()
+    directories.write(review("z"))
+    directories.publish()
     snapshots.refresh()
     snapshots.refresh()
     assert [first, snapshots.current.revision] == told
     assert first != snapshots.current.revision
 
 
-def test_an_observer_of_nothing_hears_the_first(house: House) -> None:
-    snapshots = opened(house)
+def test_an_observer_of_nothing_hears_the_first(directories: Directories) -> None:
+    snapshots = opened(directories)
     told: list[str] = []
     snapshots.observe(lambda snapshot: told.append(snapshot.revision))
     assert [] == told
-    house.publish()
+    directories.publish()
     snapshots.refresh()
     assert [snapshots.current.revision] == told
 
 
-def test_what_is_known_of_the_sources_is_renewed_with_the_same_revision(house: House) -> None:
+def test_what_is_known_of_the_sources_is_renewed_with_the_same_revision(
+    directories: Directories,
+) -> None:
     """After ``touch`` the publisher must not find them changed for ever."""
-    house.publish()
-    snapshots = opened(house)
+    directories.publish()
+    snapshots = opened(directories)
     before = snapshots.current.seen.signature
-    (house.data / "reviews.json").touch()
-    assert isinstance(house.publish(), Unchanged)
+    (directories.data / "reviews.json").touch()
+    assert isinstance(directories.publish(), Unchanged)
     snapshots.refresh()
     assert before != snapshots.current.seen.signature
-    assert house.seen().signature == snapshots.current.seen.signature
+    assert directories.seen().signature == snapshots.current.seen.signature
 
 
 # -- damage
@@ -372,24 +370,24 @@ DAMAGES = [
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_the_last_good_one_stays(house: House, damage: Callable[[Path], None]) -> None:
-    house.publish()
-    snapshots = opened(house)
+def test_the_last_good_one_stays(directories: Directories, damage: Callable[[Path], None]) -> None:
+    directories.publish()
+    snapshots = opened(directories)
     good = snapshots.current
     told: list[str] = []
     snapshots.observe(lambda snapshot: told.append(snapshot.revision))
-    house.write(review("z"))
-    house.publish()
-    damage(house.current.resolve())
+    directories.write(review("z"))
+    directories.publish()
+    damage(directories.current.resolve())
     snapshots.refresh()
     assert good is snapshots.current
     assert [good.revision] == told
 
 
-def test_one_that_cannot_be_opened_now_is_not_damaged(house: House) -> None:
+def test_one_that_cannot_be_opened_now_is_not_damaged(directories: Directories) -> None:
     """The last good data must not be thrown away for want of a descriptor."""
-    house.publish()
-    snapshots = Snapshots(house.snapshots)
+    directories.publish()
+    snapshots = Snapshots(directories.snapshots)
     with capturedLogs() as events:
         for free in range(40):
             with few_descriptors(free):
@@ -399,69 +397,71 @@ def test_one_that_cannot_be_opened_now_is_not_damaged(house: House) -> None:
                 break
     assert 5 < free < 39
     assert ["the new snapshot cannot be opened: Too many open files"] == texts(events)
-    house.check_tidy()
+    directories.check_tidy()
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_one_is_not_served_and_is_made_again(
-    house: House, damage: Callable[[Path], None]
+    directories: Directories, damage: Callable[[Path], None]
 ) -> None:
     """A daemon with good data must start, whatever the disk has done to the folder."""
-    house.publish()
-    damage(house.current.resolve())
-    snapshots = opened(house)
+    directories.publish()
+    damage(directories.current.resolve())
+    snapshots = opened(directories)
     assert snapshots.empty
     snapshots.discard_damaged()
-    house.publish()
+    directories.publish()
     snapshots.refresh()
     assert ["b", "c", "a"] == [record(snapshots.current, n) for n in range(3)]
-    house.check_tidy()
+    directories.check_tidy()
 
 
 @pytest.mark.parametrize("damage", [each for each in DAMAGES if "folder" not in each.__name__])
-def test_damage_is_said(house: House, damage: Callable[[Path], None]) -> None:
-    house.publish()
-    damage(house.current.resolve())
+def test_damage_is_said(directories: Directories, damage: Callable[[Path], None]) -> None:
+    directories.publish()
+    damage(directories.current.resolve())
     with capturedLogs() as events:
-        opened(house)
+        opened(directories)
     (said,) = texts(events)
-    assert str(house.current.resolve()) in said
+    assert str(directories.current.resolve()) in said
     assert said.endswith("; a new one is made of the data")
 
 
-def test_one_of_another_version_is_kept_for_the_way_back(house: House) -> None:
-    house.publish()
-    manifest_with(layout=layout.LAYOUT + 1)(house.current)
-    opened(house).discard_damaged()
-    assert house.current.is_symlink()
+def test_one_of_another_version_is_kept_for_the_way_back(directories: Directories) -> None:
+    directories.publish()
+    manifest_with(layout=layout.LAYOUT + 1)(directories.current)
+    opened(directories).discard_damaged()
+    assert directories.current.is_symlink()
 
 
-def test_a_whole_one_is_never_discarded(house: House) -> None:
-    house.publish()
-    opened(house).discard_damaged()
-    house.check_tidy()
-    Snapshots(house.snapshots.parent / "none").discard_damaged()
+def test_a_whole_one_is_never_discarded(directories: Directories) -> None:
+    directories.publish()
+    opened(directories).discard_damaged()
+    directories.check_tidy()
+    Snapshots(directories.snapshots.parent / "none").discard_damaged()
 
 
 @pytest.mark.parametrize("positions", [[], [0], [1], [0, 1], [1, 2], [0, 2], [0, 1, 2]])
 def test_reviews_are_joined_as_they_stand_in_the_document(
-    house: House, positions: list[int]
+    directories: Directories, positions: list[int]
 ) -> None:
-    house.publish()
-    snapshot = opened(house).current
+    directories.publish()
+    snapshot = opened(directories).current
     expected = b",".join(bytes(snapshot.records.at(each)) for each in positions)
     assert expected == bytes(snapshot.records.joined(positions))
 
 
-@pytest.mark.parametrize("few", [True, False])
+@pytest.mark.parametrize("smallest", [1, 64], ids=["with an index", "without"])
+@pytest.mark.parametrize("small", [0, 100], ids=["mapped columns", "lists"])
 def test_a_text_is_found_in_the_same_reviews_however_many_there_are(
-    house: House, monkeypatch: pytest.MonkeyPatch, *, few: bool
+    directories: Directories, monkeypatch: pytest.MonkeyPatch, smallest: int, small: int
 ) -> None:
-    """Where there are few, its reviews are remembered; so many texts and no more."""
-    monkeypatch.setattr(module, "_SMALL", 100 if few else 0)
-    monkeypatch.setattr(module, "_NEEDLES", 10)
-    house.publish()
-    snapshot = opened(house).current
+    monkeypatch.setattr(module, "_SMALL", small)
+    monkeypatch.setattr("reviewsd.snapshot.segments_writer.SMALLEST", smallest)
+    monkeypatch.setattr("reviewsd.snapshot.segments.FEW", 0)
+    directories.publish()
+    snapshot = opened(directories).current
+    assert [smallest == 1] == [each.index is not None for each in snapshot.manifest.segments]
     for text, found in {
         "boiler ": ["b", "a"],
         "no b": ["b"],
@@ -472,8 +472,16 @@ def test_a_text_is_found_in_the_same_reviews_however_many_there_are(
             hits = outcome(snapshot.search(SearchQuery(query=text, rating=rating)))
             assert found == [record(snapshot, each) for each in hits.positions]
             assert len(found) == hits.matched
-    for number in range(50):
-        outcome(snapshot.search(SearchQuery(query=f"word {number}")))
-    if few:
-        assert snapshot._sets._looked_up is not None
-        assert 10 == snapshot._sets._looked_up.cache_info().currsize
+
+
+def test_a_folder_of_an_older_layout_is_no_snapshot(directories: Directories) -> None:
+    """So the next publication makes a new one (``reviewsd.app``)."""
+    directories.publish()
+    manifest = directories.snapshots / layout.CURRENT / layout.MANIFEST
+    content = manifest.read_bytes()
+    manifest.write_bytes(content.replace(b'"layout":%d' % layout.LAYOUT, b'"layout":8'))
+    assert manifest.read_bytes() != content
+    with pytest.raises(SnapshotError):
+        Snapshot((directories.snapshots / layout.CURRENT).resolve())
+    directories.publish()
+    assert 3 == Snapshot((directories.snapshots / layout.CURRENT).resolve()).columns.count

@@ -33,7 +33,7 @@ from reviewsd.store.deliveries import DeliveryOutcome
 from reviewsd.store.intents import Verified
 from reviewsd.store.postgres import _Cursor, translated
 from reviewsd.store.schema import MIGRATIONS
-from reviewsd.store.transactions import Cursor
+from reviewsd.store.transactions import SqlCursor
 from tests.support.postgres import Server, needed
 
 pytestmark = needed
@@ -44,7 +44,7 @@ HOSTS = ("a.example", "b.example", "10.0.0.1")
 CAPS = Caps(active=6, active_per_host=3, pending=4, pending_per_client=3)
 WAITS = (1_000, 5_000)
 
-Work = Callable[[Cursor], Any]
+Work = Callable[[SqlCursor], Any]
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ class Both:
     def __init__(
         self, lite: sqlite3.Connection, postgres: psycopg.Connection[tuple[Any, ...]]
     ) -> None:
-        self._cursors = (cast("Cursor", lite.cursor()), _Cursor(postgres.cursor()))
+        self._cursors = (cast("SqlCursor", lite.cursor()), _Cursor(postgres.cursor()))
         self.now = START
         self.content = "0"
 

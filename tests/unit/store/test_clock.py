@@ -13,7 +13,7 @@ from reviewsd.store.clock import JUMP, StoreClock, move, put_right
 from reviewsd.store.deliveries import DeliveryOutcome
 from reviewsd.store.intents import Verified
 from reviewsd.store.sqlite import Database
-from reviewsd.store.transactions import Cursor
+from reviewsd.store.transactions import SqlCursor
 from tests.support.hub import START
 from tests.support.hub_rows import ASKED, CLAIM, OLD, WAITS, Rows
 from tests.support.stores import rows as rows_of
@@ -198,10 +198,10 @@ def test_claims_and_waits_that_can_be_are_left(rows: Rows) -> None:
 CLAIMED = "SELECT claim_until FROM subscription"
 
 
-def subscribed(until: int) -> Callable[[Cursor], None]:
+def subscribed(until: int) -> Callable[[SqlCursor], None]:
     """A subscription with a claim, made now."""
 
-    def work(cursor: Cursor) -> None:
+    def work(cursor: SqlCursor) -> None:
         topics.bump(cursor, OLD, 0, START)
         cursor.execute(
             "INSERT INTO subscription (topic_id, callback, callback_host, lease_seconds,"

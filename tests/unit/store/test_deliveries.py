@@ -119,7 +119,7 @@ def test_three_failures_in_a_row_end_a_subscription(rows: Rows) -> None:
             assert [] == rows.owed(now + wait - 1)
             now += wait
     reason = "3 deliveries in a row failed, the last: answered 500"
-    assert [EndedSubscription(PAIR, FEED, reason, told=False)] == ended
+    assert [EndedSubscription(PAIR, FEED, reason, denied=False)] == ended
     assert [(reason,)] == rows.sql("SELECT reason FROM ended")
     assert [("renewal",)] == rows.sql("SELECT challenge FROM verification")
 

@@ -19,7 +19,7 @@ from reviewsd.store.ended_sessions import PRUNE_SECONDS, EndedSessions
 from reviewsd.store.schema import MIGRATIONS
 from reviewsd.store.sqlite import Database
 from reviewsd.store.thread import Purpose
-from reviewsd.store.transactions import Cursor, StoreError, Value
+from reviewsd.store.transactions import SqlCursor, SqlValue, StoreError
 from tests.support.stores import opened, rows
 
 T = TypeVar("T")
@@ -46,11 +46,14 @@ class Shaky:
         self.fails = False
         self.asked = 0
 
-    async def run(self, work: Callable[[Cursor], T], purpose: Purpose = Purpose.WORK) -> T:
+    async def run(self, work: Callable[[SqlCursor], T], purpose: Purpose = Purpose.WORK) -> T:
         self.asked += 1
         if self.fails:
             raise StoreError("it is full")
         return await self._store.run(work, purpose)
+
+    async def changed(self) -> bool:
+        return await self._store.changed()
 
 
 @pytest_twisted.async_yield_fixture()  # type: ignore[untyped-decorator] # has no stubs
@@ -217,7 +220,7 @@ async def test_with_a_hundred_thousand_ended_no_statement_reads_them_all(
 ) -> None:
     """To count and prune them for each end took 15 to 31 ms of the store's thread."""
 
-    def planned(cursor: Cursor) -> list[str]:
+    def planned(cursor: SqlCursor) -> list[str]:
         watched = Watched(cursor)
         wanted = {A: (NOW + 60) * 1000}
         ended_sessions._write(watched, wanted=wanted, room=1, last=0, now=now())
@@ -231,7 +234,7 @@ async def test_with_a_hundred_thousand_ended_no_statement_reads_them_all(
 class Watched:
     """A cursor that writes down how each statement is carried out."""
 
-    def __init__(self, cursor: Cursor) -> None:
+    def __init__(self, cursor: SqlCursor) -> None:
         self._cursor = cursor
         self.plans: list[str] = []
 
@@ -239,13 +242,13 @@ class Watched:
     def rowcount(self) -> int:
         return self._cursor.rowcount
 
-    def execute(self, sql: str, parameters: Sequence[Value] = (), /) -> Self:
+    def execute(self, sql: str, parameters: Sequence[SqlValue] = (), /) -> Self:
         rows = self._cursor.execute(f"EXPLAIN QUERY PLAN {sql}", parameters).fetchall()
         self.plans += [row[-1] for row in rows]
         self._cursor.execute(sql, parameters)
         return self
 
-    def executemany(self, sql: str, parameters: Sequence[Sequence[Value]], /) -> Self:
+    def executemany(self, sql: str, parameters: Sequence[Sequence[SqlValue]], /) -> Self:
         self._cursor.executemany(sql, parameters)
         return self
 
@@ -264,8 +267,11 @@ class Memory:
         for statement in chain.from_iterable(MIGRATIONS):
             connection.execute(statement)
 
-    async def run(self, work: Callable[[Cursor], T], _purpose: Purpose = Purpose.WORK) -> T:
-        return work(cast("Cursor", self._connection.cursor()))
+    async def run(self, work: Callable[[SqlCursor], T], _purpose: Purpose = Purpose.WORK) -> T:
+        return work(cast("SqlCursor", self._connection.cursor()))
+
+    async def changed(self) -> bool:
+        return False
 
 
 def done(work: Coroutine[object, object, T]) -> T:

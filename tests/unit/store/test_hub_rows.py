@@ -21,7 +21,7 @@ from reviewsd.domain.subscription import (
 from reviewsd.store import topics, upkeep
 from reviewsd.store.intents import Asking, Verified
 from reviewsd.store.rows import load, note_end, save
-from reviewsd.store.transactions import Cursor
+from reviewsd.store.transactions import SqlCursor
 from tests.support.hub import CALLBACK, FEED, START
 from tests.support.hub_rows import ASKED, NEW, OLD, PAIR, WAITS, Rows
 
@@ -116,7 +116,7 @@ def test_a_block_removes_facts_of_both_kinds(rows: Rows) -> None:
     rows.subscribe(2)
     rows.ask(5)
 
-    def block(cursor: Cursor, dry_run: bool) -> int:  # noqa: FBT001
+    def block(cursor: SqlCursor, dry_run: bool) -> int:  # noqa: FBT001
         return upkeep.block(cursor, "example.org", "why", START, dry_run=dry_run)
 
     assert 3 == rows.run(lambda cursor: block(cursor, True))  # noqa: FBT003

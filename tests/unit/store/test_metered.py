@@ -34,9 +34,9 @@ class Slow:
 def test_each_transaction_counts_and_only_failures_of_the_store_are_its_errors(
     error: Exception | None, failures: int
 ) -> None:
-    store, clock, tally = Slow(), Clock(), Counters()
+    store, clock, counters = Slow(), Clock(), Counters()
     results: list[object] = []
-    metered = MeteredStore(store, clock, tally)
+    metered = MeteredStore(store, clock, counters)
     Deferred.fromCoroutine(metered.run(lambda cursor: f"did {cursor}")).addCallbacks(
         results.append, lambda failure: results.append(failure.value)
     )
@@ -47,7 +47,7 @@ def test_each_transaction_counts_and_only_failures_of_the_store_are_its_errors(
         store.answers[0].errback(error)
 
     assert ["did it" if error is None else error] == results
-    counts = tally.counts()
+    counts = counters.counts()
     assert failures == counts.get("store_errors_total", 0)
     assert pytest.approx(0.2) == counts["store_latency_seconds_sum"]
     assert (0, 1) == (
@@ -61,15 +61,15 @@ def test_only_clients_that_wait_for_an_acknowledgement_are_told_of_silence(
     purpose: Purpose,
 ) -> None:
     """D9: nobody waits for a minute. What the hub does itself must know how a transaction ended."""
-    store, clock, tally = Slow(), Clock(), Counters()
+    store, clock, counters = Slow(), Clock(), Counters()
     results: list[object] = []
-    metered = MeteredStore(store, clock, tally)
+    metered = MeteredStore(store, clock, counters)
     running = Deferred.fromCoroutine(metered.run(lambda cursor: f"did {cursor}", purpose))
     running.addCallbacks(results.append, lambda failure: results.append(failure.type))
     clock.advance(ANSWER_SECONDS + 1)
     told = purpose in {Purpose.REQUEST, Purpose.SESSIONS}
     assert ([StoreError] if told else []) == results
-    assert told == tally.counts().get("store_errors_total", 0)
+    assert told == counters.counts().get("store_errors_total", 0)
 
     store.answers[0].callback("it")  # what comes too late is no error
     assert [StoreError if told else "did it"] == results

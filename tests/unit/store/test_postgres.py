@@ -20,7 +20,7 @@ from reviewsd.store import patience, postgres, topics
 from reviewsd.store.postgres import Postgres, translated
 from reviewsd.store.schema import MIGRATIONS
 from reviewsd.store.secrets import Secrets
-from reviewsd.store.transactions import Cursor, NewerSchemaError, OtherKeysError, StoreError
+from reviewsd.store.transactions import NewerSchemaError, OtherKeysError, SqlCursor, StoreError
 from tests.support.postgres import Server, needed
 from tests.support.relay import Relay
 from tests.support.stores import blocking, threads
@@ -89,7 +89,7 @@ async def rested(store: Postgres) -> list[tuple[Any, ...]]:
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_what_a_transaction_returns_comes_back_and_what_it_wrote_stays(url: str) -> None:
-    def work(cursor: Cursor) -> int:
+    def work(cursor: SqlCursor) -> int:
         cursor.executemany(
             "INSERT INTO block (value, created_at) VALUES (?, ?)", [("a.com", 1), ("b.com", 2)]
         )
@@ -104,7 +104,7 @@ async def test_what_a_transaction_returns_comes_back_and_what_it_wrote_stays(url
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_a_bug_takes_back_all_and_is_passed_on(url: str) -> None:
-    def work(cursor: Cursor) -> None:
+    def work(cursor: SqlCursor) -> None:
         blocking("a.com")(cursor)
         raise OopsError
 
@@ -133,7 +133,7 @@ async def test_transactions_of_all_nodes_run_one_by_one(url: str) -> None:
     """What was read still holds when it is written, without locks on rows."""
     read, other_has_written = threading.Event(), threading.Event()
 
-    def add(cursor: Cursor) -> None:
+    def add(cursor: SqlCursor) -> None:
         row = cursor.execute("SELECT created_at FROM block").fetchone()
         assert row is not None
         if not read.is_set():
@@ -240,8 +240,8 @@ async def test_when_the_servers_clock_jumps_the_rows_move_once(server: Server, u
 async def test_only_newer_data_gives_a_new_version(url: str) -> None:
     """D8: nodes with different data would announce theirs in turn, for ever."""
 
-    def announced(content: str, data_revision: int) -> Callable[[Cursor], set[int]]:
-        def work(cursor: Cursor) -> set[int]:
+    def announced(content: str, data_revision: int) -> Callable[[SqlCursor], set[int]]:
+        def work(cursor: SqlCursor) -> set[int]:
             digests = dict.fromkeys(TOPICS, content)
             after = topics.bump(cursor, digests, data_revision, 1, newer_only=True)
             return {topic.version for topic in after.values()}
@@ -264,7 +264,7 @@ async def test_what_any_node_commits_is_noticed_without_waiting_for_the_lock(
     """So idle nodes ask for one thing a second, and not for all that might have changed."""
     written, go_on = threading.Event(), threading.Event()
 
-    def freeze(cursor: Cursor) -> None:
+    def freeze(cursor: SqlCursor) -> None:
         blocking("b.com")(cursor)
         written.set()
         assert go_on.wait(20)
@@ -457,7 +457,7 @@ async def test_a_connection_lost_within_a_transaction_takes_it_back(
 ) -> None:
     """And no traceback of a failed rollback is logged."""
 
-    def work(cursor: Cursor) -> None:
+    def work(cursor: SqlCursor) -> None:
         blocking("a.com")(cursor)
         terminate(server)
         blocking("b.com")(cursor)
@@ -478,7 +478,7 @@ async def test_a_node_that_keeps_the_lock_does_not_stop_the_others_for_good(
     monkeypatch.setitem(postgres._SESSION, "idle_in_transaction_session_timeout", "200ms")
     frozen, go_on = threading.Event(), threading.Event()
 
-    def freeze(_: Cursor) -> None:
+    def freeze(_: SqlCursor) -> None:
         frozen.set()
         assert go_on.wait(20)
 

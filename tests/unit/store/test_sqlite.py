@@ -15,7 +15,7 @@ from twisted.logger import capturedLogs, formatEvent
 
 from reviewsd.store.secrets import Secrets
 from reviewsd.store.sqlite import Database
-from reviewsd.store.transactions import Cursor, StoreError
+from reviewsd.store.transactions import SqlCursor, StoreError
 from tests.support.stores import blocking, names, opened, rows, threads
 
 BLOCKS = "SELECT value FROM block ORDER BY value"
@@ -68,7 +68,7 @@ def read(path: Path) -> list[str]:
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_what_a_transaction_returns_comes_back_and_what_it_wrote_stays(path: Path) -> None:
-    def work(cursor: Cursor) -> int:
+    def work(cursor: SqlCursor) -> int:
         cursor.executemany(
             "INSERT INTO block (value, created_at) VALUES (?, ?)", [("a.com", 1), ("b.com", 2)]
         )
@@ -82,7 +82,7 @@ async def test_what_a_transaction_returns_comes_back_and_what_it_wrote_stays(pat
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_a_bug_takes_back_all_and_is_passed_on(path: Path) -> None:
-    def work(cursor: Cursor) -> None:
+    def work(cursor: SqlCursor) -> None:
         blocking("a.com")(cursor)
         raise OopsError
 
@@ -129,7 +129,7 @@ async def test_cancelling_stops_the_waiting_only(path: Path) -> None:
     """A transaction is done or not done; nobody finds half of it."""
     started, go_on = threading.Event(), threading.Event()
 
-    def work(cursor: Cursor) -> None:
+    def work(cursor: SqlCursor) -> None:
         blocking("a.com")(cursor)
         started.set()
         assert go_on.wait(10)
@@ -228,7 +228,7 @@ async def test_a_sealed_secret_is_nowhere_on_the_disk(path: Path) -> None:
         " VALUES (1, ?, 'subscriber.com', ?, 300, 0, 0, 0, 0)"
     )
 
-    def work(cursor: Cursor) -> None:
+    def work(cursor: SqlCursor) -> None:
         cursor.execute(
             "INSERT INTO topic (path, sha256, data_revision, changed_at)"
             " VALUES ('/feed.xml', '', 0, 0)"

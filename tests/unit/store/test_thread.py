@@ -8,7 +8,7 @@ import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet.defer import Deferred, gatherResults
 
 from reviewsd.store.thread import Purpose
-from reviewsd.store.transactions import Cursor
+from reviewsd.store.transactions import SqlCursor
 from tests.support.stores import opened
 
 
@@ -18,10 +18,10 @@ async def test_a_crowd_of_one_purpose_delays_the_others_by_one_each(tmp_path: Pa
     begun, go_on = threading.Event(), threading.Event()
     done: list[tuple[Purpose, int]] = []
 
-    def work(purpose: Purpose, number: int) -> Callable[[Cursor], None]:
+    def work(purpose: Purpose, number: int) -> Callable[[SqlCursor], None]:
         return lambda _: done.append((purpose, number))
 
-    def first(_: Cursor) -> None:
+    def first(_: SqlCursor) -> None:
         begun.set()
         assert go_on.wait(20)
 

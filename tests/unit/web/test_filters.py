@@ -13,7 +13,7 @@ from reviewsd.http1.responses import Response, Responses
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.web.reads import Reads
 from tests.support.columns import review
-from tests.support.publishing import House, in_memory
+from tests.support.publishing import Directories, in_memory
 from tests.support.tools import Tools
 from tests.support.workload import workload
 
@@ -73,14 +73,14 @@ class Doors:
     """One data set, asked over HTTP and by an agent.
 
     Args:
-        house: Where it is.
+        directories: Where it is.
         insights: What is said of the reviews.
     """
 
-    def __init__(self, house: House, insights: object) -> None:
-        house.write(*REVIEWS, insights=insights)
-        house.publish()
-        self.snapshots = Snapshots(house.snapshots)
+    def __init__(self, directories: Directories, insights: object) -> None:
+        directories.write(*REVIEWS, insights=insights)
+        directories.publish()
+        self.snapshots = Snapshots(directories.snapshots)
         self.snapshots.refresh()
         self.tools = Tools(self.snapshots.current)
         responses = Responses("https://a.example", "public", lambda: 0.0)
@@ -98,9 +98,9 @@ class Doors:
 
 
 @pytest.fixture(scope="module")
-def doors() -> Iterator[Doors]:
+def listeners() -> Iterator[Doors]:
     with in_memory() as place:
-        yield Doors(House(place), INSIGHTS)
+        yield Doors(Directories(place), INSIGHTS)
 
 
 FOUND: list[tuple[dict[str, object], str]] = [
@@ -152,9 +152,9 @@ FOUND: list[tuple[dict[str, object], str]] = [
 
 @pytest.mark.parametrize(("filters", "expected"), FOUND)
 def test_a_filter_finds_the_reviews(
-    doors: Doors, filters: dict[str, object], expected: str
+    listeners: Doors, filters: dict[str, object], expected: str
 ) -> None:
-    assert expected == doors.found(**filters)
+    assert expected == listeners.found(**filters)
 
 
 AMBIGUOUS = [
@@ -165,38 +165,38 @@ AMBIGUOUS = [
 
 
 @pytest.mark.parametrize(("name", "labels"), AMBIGUOUS)
-def test_a_name_that_fits_two_is_told_both(doors: Doors, name: str, labels: list[str]) -> None:
+def test_a_name_that_fits_two_is_told_both(listeners: Doors, name: str, labels: list[str]) -> None:
     query = urlencode({"mentions_technician": name, "mentions_service": "nothing"}).encode()
     with pytest.raises(InvalidParametersError) as refused:
-        doors.reads.search(Request(b"GET", b"", query))
+        listeners.reads.search(Request(b"GET", b"", query))
     (issue,) = (each.as_json() for each in refused.value.issues)
     message = str(issue.pop("message"))
     assert all(f'"{label}"' in message for label in labels)
     assert issue == {"code": "invalid_value", "path": ["mentions_technician"], "values": labels}
-    told = doors.tools.error("search_reviews", {"mentions_technician": name})
+    told = listeners.tools.error("search_reviews", {"mentions_technician": name})
     assert told == f"search_reviews: {message}."
     for label in labels:
-        assert doors.found(mentions_technician=label)
+        assert listeners.found(mentions_technician=label)
 
 
 def test_many_that_fit_are_told_in_part() -> None:
     people = [f"Sam {'x' * 80}{number}" for number in range(50)]
     with in_memory() as place:
-        doors = Doors(House(place), {"entities": {"technicians": people}})
-        told = doors.tools.error("search_reviews", {"mentions_technician": "sam"})
+        listeners = Doors(Directories(place), {"entities": {"technicians": people}})
+        told = listeners.tools.error("search_reviews", {"mentions_technician": "sam"})
     assert 10 == told.count('"Sam ')
     assert len(told) < 1_000
 
 
-def test_a_name_of_any_length_is_looked_for(doors: Doors) -> None:
-    assert doors.found(mentions_technician="\u00e9" * 5_000) == ""
+def test_a_name_of_any_length_is_looked_for(listeners: Doors) -> None:
+    assert listeners.found(mentions_technician="\u00e9" * 5_000) == ""
 
 
 def test_where_nothing_is_said_of_reviews_http_finds_none() -> None:
     """An agent is told instead (test_review_tools)."""
     with in_memory() as place:
-        doors = Doors(House(place), None)
+        listeners = Doors(Directories(place), None)
         for filters in (b"sentiment=positive", b"mentions_aspect=pricing", b"mentions_area=x"):
-            answer = doors.reads.search(Request(b"GET", b"", filters))
+            answer = listeners.reads.search(Request(b"GET", b"", filters))
             assert isinstance(answer, Response)
             assert 0 == json.loads(b"".join(answer.body))["matched"]

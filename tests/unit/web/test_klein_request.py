@@ -7,7 +7,7 @@ from twisted.logger import capturedLogs
 from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 
-from reviewsd.server.server import Limits, PublicServer
+from reviewsd.server.server import ConnectionLimits, PublicServer
 from reviewsd.web.dispatch import Dispatcher
 from reviewsd.web.klein_request import PublicRequest
 from tests.support.connections import REPLIES, Client, Line, ask
@@ -44,9 +44,9 @@ class Looking(Resource):
 def connect(resource: Looking) -> Client:
     clock = Clock()
     channel, line = (
-        PublicServer(Dispatcher(resource, REPLIES).respond, REPLIES, clock, Limits()).buildProtocol(
-            None
-        ),
+        PublicServer(
+            Dispatcher(resource, REPLIES).respond, REPLIES, clock, ConnectionLimits()
+        ).buildProtocol(None),
         Line(),
     )
     line.protocol = channel
@@ -71,12 +71,12 @@ def test_it_says_what_klein_looks_at(
 ) -> None:
     resource = Looking()
     client = connect(resource)
-    client.send(ask(target, "A: b"))
+    client.send(ask(target, "Accept: b"))
 
     (request,) = resource.parsed
     assert (b"GET", path, uri) == (request.method, request.path, request.uri)
     assert (b"HTTP/1.1", parts) == (request.clientproto, request.postpath)
-    assert (b"b",) == request.parsed.lines(b"a")
+    assert (b"b",) == request.parsed.lines(b"accept")
     assert ["ok"] == client.texts
 
 

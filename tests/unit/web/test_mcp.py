@@ -31,20 +31,20 @@ from reviewsd.http1.request import MAX_PREFERENCES
 from reviewsd.http1.responses import Responses
 from reviewsd.mcp.jsonrpc import NULL
 from reviewsd.mcp.revisions import HANDSHAKE
-from reviewsd.mcp.server import ENDED, NO_ROOM, AnswerRoom, McpAnswer, Posted, refusal
+from reviewsd.mcp.server import ENDED, NO_ROOM, AnswerRoom, McpAnswer, McpRequest, refusal
 from reviewsd.mcp.sessions import Session
 from reviewsd.runtime.tasks import TaskSet
-from reviewsd.server.server import Limits, PublicServer
+from reviewsd.server.server import ConnectionLimits, PublicServer
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.store.transactions import StoreError
 from reviewsd.web.answerers import answerers
 from reviewsd.web.dispatch import Dispatcher
 from reviewsd.web.klein_site import PublicSite
-from reviewsd.web.mcp import McpRoute, Rules, _accepts_json
+from reviewsd.web.mcp import AccessRules, McpRoute, _accepts_json
 from reviewsd.web.reads import Reads
 from reviewsd.websub.rate_limits import DAY, TokenBuckets
 from tests.support.columns import review
-from tests.support.publishing import House
+from tests.support.publishing import Directories
 from tests.support.waiting import until
 from tests.support.workload import workload
 
@@ -75,14 +75,14 @@ class Scribe:
     """Knows no protocol: answers what it was told to, and remembers what was posted."""
 
     def __init__(self) -> None:
-        self.posted: list[Posted] = []
+        self.posted: list[McpRequest] = []
         self.answer = McpAnswer(200, (PONG,))
         self.ending: Session | McpAnswer = SESSION
         self.error: Exception | None = None
         self.steps = 0
 
     def post(
-        self, posted: Posted, _snapshot: Snapshot, _now: float, _room: AnswerRoom
+        self, posted: McpRequest, _snapshot: Snapshot, _now: float, _room: AnswerRoom
     ) -> Generator[None, None, McpAnswer]:
         self.posted.append(posted)
         for _ in range(self.steps):
@@ -91,11 +91,11 @@ class Scribe:
             raise self.error
         return self.answer
 
-    def delete(self, posted: Posted, _now: float) -> Session | McpAnswer:
+    def delete(self, posted: McpRequest, _now: float) -> Session | McpAnswer:
         self.posted.append(posted)
         return self.ending
 
-    def fault(self, _posted: Posted) -> McpAnswer:
+    def fault(self, _posted: McpRequest) -> McpAnswer:
         return McpAnswer(500, (b'{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"?"}}',))
 
 
@@ -131,23 +131,26 @@ def server(
     reads = Reads(snapshots, REPLIES, workload(clock))
     site = PublicSite(reads, answerers(reads, mcp=route))
     return PublicServer(
-        Dispatcher(site.resource(), REPLIES).respond, REPLIES, clock, Limits(mcp_body=MAX_BODY)
+        Dispatcher(site.resource(), REPLIES).respond,
+        REPLIES,
+        clock,
+        ConnectionLimits(mcp_body=MAX_BODY),
     )
 
 
-class Street:
+class Harness:
     """An MCP endpoint with its door on a port of loopback."""
 
     def __init__(self, place: Path, *, published: bool = True, ends: int = 100) -> None:
-        house = House(place)
-        house.write(review("a"))
+        directories = Directories(place)
+        directories.write(review("a"))
         if published:
-            house.publish()
-        snapshots = Snapshots(house.snapshots)
+            directories.publish()
+        snapshots = Snapshots(directories.snapshots)
         snapshots.refresh()
         self.server, self.book, self.tasks = Scribe(), Book(), TaskSet()
         buckets = TokenBuckets(ends, DAY)
-        rules = Rules(
+        rules = AccessRules(
             origins=Origins(BASE_URL, ["https://app.example.com"]),
             hosts=Hosts(BASE_URL, ["reviews.internal"]),
             max_body=MAX_BODY,
@@ -230,10 +233,10 @@ class Street:
 
 
 @pytest_twisted.async_yield_fixture()  # type: ignore[untyped-decorator] # has no stubs
-async def street(tmp_path: Path) -> AsyncIterator[Street]:
-    street = Street(tmp_path)
-    yield street
-    await street.close()
+async def harness(tmp_path: Path) -> AsyncIterator[Harness]:
+    harness = Harness(tmp_path)
+    yield harness
+    await harness.close()
 
 
 def refused(reply: Reply, status: int, code: int = -32600) -> str:
@@ -252,22 +255,22 @@ def refused(reply: Reply, status: int, code: int = -32600) -> str:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_message_is_carried_there_and_its_answer_back(street: Street) -> None:
-    reply = await street.ask()
+async def test_a_message_is_carried_there_and_its_answer_back(harness: Harness) -> None:
+    reply = await harness.ask()
 
     assert (200, PONG) == (reply.status, reply.body)
     date = {"Date": reply.headers["Date"]}
     length = {"Content-Length": str(len(PONG)), "Content-Type": JSON}
     assert ALWAYS | length | date == reply.headers
-    assert [Posted(body=BODY, sessions=(), versions=(), methods=(), names=())] == (
-        street.server.posted
+    assert [McpRequest(body=BODY, sessions=(), versions=(), methods=(), names=())] == (
+        harness.server.posted
     )
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_the_fields_of_the_protocol_are_carried_with_every_value(street: Street) -> None:
+async def test_the_fields_of_the_protocol_are_carried_with_every_value(harness: Harness) -> None:
     """One that was sent twice is refused by whoever knows it (2b-6)."""
-    await street.ask(
+    await harness.ask(
         headers={
             "mcp-session-id": "a",
             "MCP-PROTOCOL-VERSION": ["2025-06-18", "2026-07-28"],
@@ -276,16 +279,16 @@ async def test_the_fields_of_the_protocol_are_carried_with_every_value(street: S
         }
     )
 
-    (posted,) = street.server.posted
+    (posted,) = harness.server.posted
     assert ((b"a",), (b"2025-06-18", b"2026-07-28")) == (posted.sessions, posted.versions)
     assert ((b"ping",), ("caf\u00e9".encode("latin-1"),)) == (posted.methods, posted.names)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_what_wants_no_answer_is_202_and_nothing_else(street: Street) -> None:
+async def test_what_wants_no_answer_is_202_and_nothing_else(harness: Harness) -> None:
     """2a-4; revv#145: a type or a body of an empty answer confuses clients."""
-    street.server.answer = McpAnswer(202)
-    reply = await street.ask()
+    harness.server.answer = McpAnswer(202)
+    reply = await harness.ask()
 
     assert (202, b"") == (reply.status, reply.body)
     assert "0" == reply.headers["Content-Length"]
@@ -293,17 +296,17 @@ async def test_what_wants_no_answer_is_202_and_nothing_else(street: Street) -> N
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_headers_of_the_protocol_come_back(street: Street) -> None:
-    street.server.answer = McpAnswer(200, (PONG,), ((b"Mcp-Session-Id", b"abc"),))
-    reply = await street.ask()
+async def test_headers_of_the_protocol_come_back(harness: Harness) -> None:
+    harness.server.answer = McpAnswer(200, (PONG,), ((b"Mcp-Session-Id", b"abc"),))
+    reply = await harness.ask()
     assert "abc" == reply.headers["Mcp-Session-Id"]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_long_answer_in_parts_and_steps_comes_whole(street: Street) -> None:
-    street.server.answer = McpAnswer(200, (b'"', memoryview(b"x" * 200_000), b'"'))
-    street.server.steps = 3
-    assert b'"' + b"x" * 200_000 + b'"' == (await street.ask()).body
+async def test_a_long_answer_in_parts_and_steps_comes_whole(harness: Harness) -> None:
+    harness.server.answer = McpAnswer(200, (b'"', memoryview(b"x" * 200_000), b'"'))
+    harness.server.steps = 3
+    assert b'"' + b"x" * 200_000 + b'"' == (await harness.ask()).body
 
 
 # HTTP's own rules -------------------------------------------------------------------------------
@@ -311,18 +314,18 @@ async def test_a_long_answer_in_parts_and_steps_comes_whole(street: Street) -> N
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "TRACE", "QUERY"])
-async def test_other_methods_are_405(street: Street, method: str) -> None:
+async def test_other_methods_are_405(harness: Harness, method: str) -> None:
     """2a-9: mcp-proxy#62, reconnect storms after any other answer to GET."""
-    reply = await street.ask(method, {"Accept": "text/event-stream", "Mcp-Session-Id": "x"})
+    reply = await harness.ask(method, {"Accept": "text/event-stream", "Mcp-Session-Id": "x"})
 
     assert "POST" in refused(reply, 405)
     assert ALLOW == reply.headers["Allow"]
-    assert [] == street.server.posted
+    assert [] == harness.server.posted
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_head_is_405_without_a_body(street: Street) -> None:
-    reply = await street.ask("HEAD")
+async def test_head_is_405_without_a_body(harness: Harness) -> None:
+    reply = await harness.ask("HEAD")
     assert (405, b"", ALLOW) == (reply.status, reply.body, reply.headers["Allow"])
 
 
@@ -331,8 +334,8 @@ async def test_head_is_405_without_a_body(street: Street) -> None:
     "content_type",
     [JSON, "APPLICATION/Json", "application/json; charset=utf-8", "application/json ;x=y"],
 )
-async def test_json_is_taken_however_it_is_spelt(street: Street, content_type: str) -> None:
-    assert 200 == (await street.ask(headers={"Content-Type": content_type})).status
+async def test_json_is_taken_however_it_is_spelt(harness: Harness, content_type: str) -> None:
+    assert 200 == (await harness.ask(headers={"Content-Type": content_type})).status
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -347,17 +350,17 @@ async def test_json_is_taken_however_it_is_spelt(street: Street, content_type: s
         [JSON, JSON],
     ],
 )
-async def test_another_type_is_415(street: Street, content_type: str | Sequence[str]) -> None:
+async def test_another_type_is_415(harness: Harness, content_type: str | Sequence[str]) -> None:
     """2a-25. A page may send a form or plain text anywhere without asking first."""
-    reply = await street.ask(headers={"Content-Type": content_type})
+    reply = await harness.ask(headers={"Content-Type": content_type})
     assert JSON in refused(reply, 415)
-    assert [] == street.server.posted
+    assert [] == harness.server.posted
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_an_accept_that_is_too_long_is_not_read(street: Street) -> None:
+async def test_an_accept_that_is_too_long_is_not_read(harness: Harness) -> None:
     accept = f"text/html{MAX_PREFERENCES * ','}"
-    assert 200 == (await street.ask(headers={"Content-Type": JSON, "Accept": accept})).status
+    assert 200 == (await harness.ask(headers={"Content-Type": JSON, "Accept": accept})).status
 
 
 @pytest.mark.parametrize(
@@ -405,13 +408,13 @@ def test_any_accept_is_read(accept: bytes) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_who_excludes_json_is_told_406(street: Street) -> None:
-    reply = await street.ask(headers={"Accept": ["text/html", "text/event-stream"]})
+async def test_who_excludes_json_is_told_406(harness: Harness) -> None:
+    reply = await harness.ask(headers={"Accept": ["text/html", "text/event-stream"]})
     assert "Accept" in refused(reply, 406)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_refusals_come_in_their_order(street: Street) -> None:
+async def test_refusals_come_in_their_order(harness: Harness) -> None:
     """2b-2: the first that fails answers, so one thing after the other can be put right."""
     faults: dict[str, str | Sequence[str]] = {
         "Origin": "https://evil.example",
@@ -422,11 +425,11 @@ async def test_refusals_come_in_their_order(street: Street) -> None:
     large = b"x" * (MAX_BODY + 1)
     statuses = []
     for _ in range(len(faults) + 1):
-        statuses.append((await street.ask("POST", faults, large)).status)
+        statuses.append((await harness.ask("POST", faults, large)).status)
         if faults:
             faults.pop(next(iter(faults)))
     assert [403, 421, 415, 406, 413] == statuses
-    method = await street.ask("PUT", {"Content-Type": "text/plain"}, large)
+    method = await harness.ask("PUT", {"Content-Type": "text/plain"}, large)
     assert 405 == method.status
 
 
@@ -436,64 +439,64 @@ async def test_refusals_come_in_their_order(street: Street) -> None:
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("headers", [{}, CHUNKED])
 async def test_a_body_may_have_its_greatest_size(
-    street: Street, headers: Mapping[str, str]
+    harness: Harness, headers: Mapping[str, str]
 ) -> None:
     body = b"x" * MAX_BODY
-    assert 200 == (await street.ask(headers=headers, body=body)).status
-    assert [body] == [posted.body for posted in street.server.posted]
+    assert 200 == (await harness.ask(headers=headers, body=body)).status
+    assert [body] == [posted.body for posted in harness.server.posted]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("headers", [{}, CHUNKED])
 @pytest.mark.parametrize("size", [MAX_BODY + 1, 5_000_000])
 async def test_more_is_413_and_is_not_kept(
-    street: Street, headers: Mapping[str, str], size: int
+    harness: Harness, headers: Mapping[str, str], size: int
 ) -> None:
     """Told before all of it has come; who is still sending reads it all the same."""
     origin = {"Origin": BASE_URL}
-    reply = await street.ask(headers={**headers, **origin}, body=b"x" * size)
+    reply = await harness.ask(headers={**headers, **origin}, body=b"x" * size)
 
     message = refused(reply, 413)
     assert f"{MAX_BODY} bytes (server.max_body.mcp)" in message
     assert "close" == reply.headers["Connection"]
     assert BASE_URL == reply.headers["Access-Control-Allow-Origin"]
-    assert [] == street.server.posted
+    assert [] == harness.server.posted
 
 
 HEAD = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_leave_to_send_is_given(street: Street) -> None:
+async def test_leave_to_send_is_given(harness: Harness) -> None:
     fields = b"Connection: close\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n"
-    answer = await street.say(HEAD + fields, b"x")
+    answer = await harness.say(HEAD + fields, b"x")
     assert answer.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n")
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_leave_to_send_too_much_is_not_given(street: Street) -> None:
+async def test_leave_to_send_too_much_is_not_given(harness: Harness) -> None:
     fields = b"Expect: 100-continue\r\nContent-Length: 999999\r\n\r\n"
-    answer = await street.say(HEAD + fields)
+    answer = await harness.say(HEAD + fields)
     assert answer.startswith(b"HTTP/1.1 413 ")
     assert 1 == answer.count(b"HTTP/1.1")
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_what_follows_too_much_is_no_request(street: Street) -> None:
+async def test_what_follows_too_much_is_no_request(harness: Harness) -> None:
     inner = HEAD + b"Content-Length: 1\r\n\r\nx"
     chunks = b"Transfer-Encoding: chunked\r\n\r\n801\r\n" + b"x" * 0x801 + b"\r\n0\r\n\r\n" + inner
-    answer = await street.say(HEAD + chunks)
+    answer = await harness.say(HEAD + chunks)
     assert 1 == answer.count(b"HTTP/1.1")
-    assert [] == street.server.posted
+    assert [] == harness.server.posted
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_one_connection_carries_many_messages(street: Street) -> None:
+async def test_one_connection_carries_many_messages(harness: Harness) -> None:
     one = HEAD + b"Content-Length: 1\r\n\r\nx"
     last = HEAD + b"Connection: close\r\nContent-Length: 1\r\n\r\ny"
-    answer = await street.say(one + one + last)
+    answer = await harness.say(one + one + last)
     assert 3 == answer.count(b"HTTP/1.1 200 OK")
-    assert [b"x", b"x", b"y"] == [posted.body for posted in street.server.posted]
+    assert [b"x", b"x", b"y"] == [posted.body for posted in harness.server.posted]
 
 
 # Origins and names ------------------------------------------------------------------------------
@@ -503,11 +506,11 @@ async def test_one_connection_carries_many_messages(street: Street) -> None:
 @pytest.mark.parametrize("origin", [BASE_URL, "https://app.example.com", "http://localhost:6274"])
 @pytest.mark.parametrize("status", [200, 202, 400, 404])
 async def test_a_page_that_may_ask_can_read_every_answer(
-    street: Street, origin: str, status: int
+    harness: Harness, origin: str, status: int
 ) -> None:
     """typescript-sdk#713: a session id that is not exposed is not seen."""
-    street.server.answer = McpAnswer(status, () if status == 202 else (PONG,))
-    reply = await street.ask(headers={"Origin": origin})
+    harness.server.answer = McpAnswer(status, () if status == 202 else (PONG,))
+    reply = await harness.ask(headers={"Origin": origin})
 
     assert status == reply.status
     assert origin == reply.headers["Access-Control-Allow-Origin"]
@@ -520,22 +523,22 @@ async def test_a_page_that_may_ask_can_read_every_answer(
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", [BASE_URL, BASE_URL]])
 @pytest.mark.parametrize("method", ["POST", "GET", "DELETE", "OPTIONS"])
 async def test_a_page_that_may_not_ask_is_403_whatever_it_does(
-    street: Street, method: str, origin: str | Sequence[str]
+    harness: Harness, method: str, origin: str | Sequence[str]
 ) -> None:
     with capturedLogs() as events:
-        replies = [await street.ask(method, {"Origin": origin}) for _ in range(2)]
+        replies = [await harness.ask(method, {"Origin": origin}) for _ in range(2)]
 
     for reply in replies:
         assert "mcp.allowed_origins" in refused(reply, 403)
         assert "Access-Control-Allow-Origin" not in reply.headers
-    assert [] == street.server.posted
+    assert [] == harness.server.posted
     assert ["mcp.allowed_origins"] == [event["setting"] for event in ours(events)]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_preflight_says_all_that_a_page_may_send(street: Street) -> None:
+async def test_a_preflight_says_all_that_a_page_may_send(harness: Harness) -> None:
     asked = {"Origin": BASE_URL, "Access-Control-Request-Method": "POST"}
-    reply = await street.ask("OPTIONS", asked)
+    reply = await harness.ask("OPTIONS", asked)
 
     assert (204, b"") == (reply.status, reply.body)
     fields = "Content-Type, Accept, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name"
@@ -551,27 +554,27 @@ async def test_a_preflight_says_all_that_a_page_may_send(street: Street) -> None
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_foreign_name_is_421_on_loopback(street: Street) -> None:
+async def test_a_foreign_name_is_421_on_loopback(harness: Harness) -> None:
     """DNS rebinding: the page of evil.example, whose name now leads here."""
     with capturedLogs() as events:
-        reply = await street.ask(headers={"Host": "evil.example"})
+        reply = await harness.ask(headers={"Host": "evil.example"})
 
     assert "server.allowed_hosts" in refused(reply, 421)
     assert ["evil.example"] == [event["given"] for event in ours(events)]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_the_status_421_has_its_phrase(street: Street) -> None:
+async def test_the_status_421_has_its_phrase(harness: Harness) -> None:
     """Python and RFC 9110 agree on it."""
     foreign = HEAD.replace(b"localhost", b"evil.example")
-    answer = await street.say(foreign + b"Connection: close\r\nContent-Length: 1\r\n\r\nx")
+    answer = await harness.say(foreign + b"Connection: close\r\nContent-Length: 1\r\n\r\nx")
     assert answer.startswith(b"HTTP/1.1 421 Misdirected Request\r\n")
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("host", ["127.0.0.1", "reviews.example.net", "reviews.internal:80"])
-async def test_the_own_names_are_served(street: Street, host: str) -> None:
-    assert 200 == (await street.ask(headers={"Host": host})).status
+async def test_the_own_names_are_served(harness: Harness, host: str) -> None:
+    assert 200 == (await harness.ask(headers={"Host": host})).status
 
 
 @pytest.mark.parametrize(
@@ -591,12 +594,12 @@ def test_elsewhere_localhost_is_a_stranger_too(
 ) -> None:
     """S3, S12."""
     scribe, clock = Scribe(), Clock()
-    house = House(tmp_path)
-    house.write(review("a"))
-    house.publish()
-    snapshots = Snapshots(house.snapshots)
+    directories = Directories(tmp_path)
+    directories.write(review("a"))
+    directories.publish()
+    snapshots = Snapshots(directories.snapshots)
     snapshots.refresh()
-    rules = Rules(
+    rules = AccessRules(
         origins=Origins(BASE_URL), hosts=Hosts(BASE_URL), max_body=MAX_BODY, may_end=lambda _: 0.0
     )
     route = McpRoute(
@@ -614,58 +617,58 @@ def test_elsewhere_localhost_is_a_stranger_too(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_session_is_ended_for_good_before_that_is_said(street: Street) -> None:
-    reply = await street.ask("DELETE", {"Mcp-Session-Id": "abc"})
+async def test_a_session_is_ended_for_good_before_that_is_said(harness: Harness) -> None:
+    reply = await harness.ask("DELETE", {"Mcp-Session-Id": "abc"})
 
     assert (204, b"") == (reply.status, reply.body)
     assert ENDED.status == reply.status
-    assert (b"abc",) == street.server.posted[0].sessions
-    assert [(SESSION.digest, SESSION.expires)] == street.book.ended
+    assert (b"abc",) == harness.server.posted[0].sessions
+    assert [(SESSION.digest, SESSION.expires)] == harness.book.ended
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_session_that_is_none_is_not_ended(street: Street) -> None:
-    street.server.ending = refusal(404, "no")
-    assert "no" == refused(await street.ask("DELETE"), 404)
-    assert [] == street.book.ended
+async def test_a_session_that_is_none_is_not_ended(harness: Harness) -> None:
+    harness.server.ending = refusal(404, "no")
+    assert "no" == refused(await harness.ask("DELETE"), 404)
+    assert [] == harness.book.ended
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_too_many_ended_sessions_are_405(street: Street) -> None:
-    street.book.full = True
-    reply = await street.ask("DELETE")
+async def test_too_many_ended_sessions_are_405(harness: Harness) -> None:
+    harness.book.full = True
+    reply = await harness.ask("DELETE")
     refused(reply, 405)
     assert b"".join(NO_ROOM.body) == reply.body
-    assert 1 == street.route.refused  # mcp.md 6: a metric counts
+    assert 1 == harness.route.refused  # mcp.md 6: a metric counts
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_one_client_cannot_take_all_the_room_for_ended_sessions(tmp_path: Path) -> None:
     """Each one is kept for up to 30 days; others go on ending theirs."""
-    street = Street(tmp_path, ends=2)
+    harness = Harness(tmp_path, ends=2)
     try:
         client, other = {"X-Forwarded-For": "192.0.2.7"}, {"X-Forwarded-For": "192.0.2.8"}
-        assert [204, 204] == [(await street.ask("DELETE", client)).status for _ in range(2)]
-        street.server.ending = refusal(404, "no")
-        refused(await street.ask("DELETE", client), 404)  # what ends nothing is not counted
-        street.server.ending = SESSION
-        reply = await street.ask("DELETE", client)
+        assert [204, 204] == [(await harness.ask("DELETE", client)).status for _ in range(2)]
+        harness.server.ending = refusal(404, "no")
+        refused(await harness.ask("DELETE", client), 404)  # what ends nothing is not counted
+        harness.server.ending = SESSION
+        reply = await harness.ask("DELETE", client)
         refused(reply, 429, -32603)
         assert 0 < int(reply.headers["Retry-After"]) <= 86_400 / 2
-        assert 204 == (await street.ask("DELETE", other)).status
-        assert (3, 1) == (len(street.book.ended), street.route.refused)
+        assert 204 == (await harness.ask("DELETE", other)).status
+        assert (3, 1) == (len(harness.book.ended), harness.route.refused)
     finally:
-        await street.close()
+        await harness.close()
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(("error", "status"), [(StoreError("full"), 503), (ValueError("bug"), 500)])
 async def test_a_session_that_cannot_be_ended_now_goes_on(
-    street: Street, error: Exception, status: int
+    harness: Harness, error: Exception, status: int
 ) -> None:
-    street.book.error = error
+    harness.book.error = error
     with capturedLogs() as events:
-        reply = await street.ask("DELETE")
+        reply = await harness.ask("DELETE")
 
     refused(reply, status, -32603)
     assert ("60" if status == 503 else None) == reply.headers.get("Retry-After")
@@ -673,56 +676,56 @@ async def test_a_session_that_cannot_be_ended_now_goes_on(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_client_that_leaves_has_its_session_ended(street: Street) -> None:
-    street.book.gate = Deferred()
-    connection = socket.create_connection(("127.0.0.1", street.port))
+async def test_a_client_that_leaves_has_its_session_ended(harness: Harness) -> None:
+    harness.book.gate = Deferred()
+    connection = socket.create_connection(("127.0.0.1", harness.port))
     connection.sendall(b"DELETE /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    await until(lambda: street.server.posted)
+    await until(lambda: harness.server.posted)
     linger = struct.pack("ii", 1, 0)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)  # close by a reset
     connection.close()
-    await until(lambda: not street.public.channels)
-    assert [] == street.book.ended
-    street.book.gate.callback(None)
+    await until(lambda: not harness.public.channels)
+    assert [] == harness.book.ended
+    harness.book.gate.callback(None)
 
-    assert 1 == len(street.book.ended)
+    assert 1 == len(harness.book.ended)
 
 
 # What goes wrong --------------------------------------------------------------------------------
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_bug_is_a_500_that_tells_nothing_and_is_logged(street: Street) -> None:
+async def test_a_bug_is_a_500_that_tells_nothing_and_is_logged(harness: Harness) -> None:
     """2a-13: with the id of the request, and no traceback."""
-    street.server.error = ValueError("secret")
+    harness.server.error = ValueError("secret")
     with capturedLogs() as events:
-        reply = await street.ask(headers={"Origin": BASE_URL})
+        reply = await harness.ask(headers={"Origin": BASE_URL})
 
     error = json.loads(reply.body)
     assert (500, 1, -32603) == (reply.status, error["id"], error["error"]["code"])
     assert BASE_URL == reply.headers["Access-Control-Allow-Origin"]
     assert b"secret" not in reply.body
-    assert [street.server.error] == [event["log_failure"].value for event in ours(events)]
+    assert [harness.server.error] == [event["log_failure"].value for event in ours(events)]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_without_data_it_is_to_be_tried_again(tmp_path: Path) -> None:
-    street = Street(tmp_path, published=False)
+    harness = Harness(tmp_path, published=False)
     try:
-        reply = await street.ask()
+        reply = await harness.ask()
     finally:
-        await street.close()
+        await harness.close()
     refused(reply, 503, -32603)
     assert "5" == reply.headers["Retry-After"]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_what_fails_before_the_server_is_asked_is_a_problem(
-    street: Street, monkeypatch: pytest.MonkeyPatch
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Hosts, "allow", lambda *_, **__: 1 // 0)
     with capturedLogs() as events:
-        reply = await street.ask()
+        reply = await harness.ask()
 
     assert (500, 500) == (reply.status, json.loads(reply.body)["status"])
     assert ["answering {path} failed"] == [each["log_format"] for each in ours(events)]
@@ -730,9 +733,9 @@ async def test_what_fails_before_the_server_is_asked_is_a_problem(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_another_spelling_of_the_path_is_answered_alike(street: Street) -> None:
+async def test_another_spelling_of_the_path_is_answered_alike(harness: Harness) -> None:
     head = HEAD.replace(b"/mcp", b"/%6dcp") + b"Connection: close\r\nContent-Length: 40\r\n\r\n"
-    answers = [await street.say(each + BODY) for each in (head, head.replace(b"%6d", b"m"))]
+    answers = [await harness.say(each + BODY) for each in (head, head.replace(b"%6d", b"m"))]
 
     assert answers[0].endswith(PONG)
     assert _undated(answers[0]) == _undated(answers[1])

@@ -23,7 +23,7 @@ from reviewsd.web.memory import (
     own_size,
 )
 from reviewsd.web.workload import Workload
-from tests.support.connections import Client, Door, ask
+from tests.support.connections import Client, MemoryListener, ask
 from tests.support.workload import workload
 
 TOTAL = 1_000_000
@@ -52,14 +52,14 @@ def test_what_is_held_is_what_is_not_released(steps: list[tuple[str, int, bool]]
     memory, held = AnswerMemory(TOTAL), list[tuple[str, int]]()
     for name, size, more in steps:
         if more or not held:
-            memory.hold(name, size)
+            memory.reserve(name, size)
             held.append((name, size))
         else:
             memory.release(*held.pop())
         each = Counter[str]()
         for owner, amount in held:
             each[owner] += amount
-        assert each.total() == memory.held
+        assert each.total() == memory.in_use
         assert dict(each) == memory._clients
         for owner in "abc":
             full = each.total() >= TOTAL or each[owner] >= TOTAL // SHARE
@@ -71,13 +71,13 @@ def test_nobody_is_asked_who_he_is_where_little_is_held() -> None:
         raise AssertionError("asked")
 
     memory = AnswerMemory(TOTAL)
-    memory.hold("a", TOTAL // SHARE - 1)
+    memory.reserve("a", TOTAL // SHARE - 1)
     assert not memory.full(stranger)
 
 
 def test_one_client_does_not_take_the_room_of_all() -> None:
     memory = AnswerMemory(TOTAL)
-    memory.hold("a", TOTAL // SHARE)
+    memory.reserve("a", TOTAL // SHARE)
     assert memory.full(lambda: "a")
     assert not memory.full(lambda: "b")
 
@@ -85,21 +85,21 @@ def test_one_client_does_not_take_the_room_of_all() -> None:
 def test_an_answer_that_grows_is_bounded_and_counted() -> None:
     memory = AnswerMemory(64 * MIB)
     room = Room(memory, client)
-    room.hold((bytes(BATCH - 3 * PART - 1), memoryview(mmap(-1, MIB))))
+    room.reserve((bytes(BATCH - 3 * PART - 1), memoryview(mmap(-1, MIB))))
     assert not room.full
-    room.hold((b"x",))
+    room.reserve((b"x",))
     assert room.full
-    assert BATCH == memory.held
+    assert BATCH == memory.in_use
     assert not Room(memory, client).full
     room.release()
     room.release()
-    assert 0 == memory.held
+    assert 0 == memory.in_use
 
 
 def test_it_is_bounded_by_what_others_hold_too() -> None:
     memory = AnswerMemory(TOTAL)
     room = Room(memory, client)
-    memory.hold("b", TOTAL)
+    memory.reserve("b", TOTAL)
     assert room.full
 
 
@@ -112,27 +112,27 @@ def reply(size: int) -> Response:
 
 def test_small_answers_are_given_in_any_case() -> None:
     made = workload(Clock(), total=0)
-    assert made.admit(Request(b"GET", b"/"), reply(SMALL - PART)).hold is None
+    assert made.admit(Request(b"GET", b"/"), reply(SMALL - PART)).reserve is None
 
 
 def test_large_ones_are_not_begun_when_too_much_is_held() -> None:
     made = workload(Clock(), total=LARGE)
     large = made.admit(Request(b"GET", b"/"), reply(LARGE))
-    assert large.hold is not None
+    assert large.reserve is not None
     assert 0 == made.counts()["answer_bytes_held"]  # its client may take it at once
-    release = large.hold()
+    release = large.reserve()
     assert TAKEN == made.counts()["answer_bytes_held"]
     with pytest.raises(MemoryFullError):
         made.admit(Request(b"GET", b"/"), reply(SMALL))
     release()
-    assert made.admit(Request(b"GET", b"/"), reply(SMALL)).hold is not None
+    assert made.admit(Request(b"GET", b"/"), reply(SMALL)).reserve is not None
 
 
 @dataclass(frozen=True, slots=True)
-class House:
+class Harness:
     """A door behind which every answer is large."""
 
-    door: Door
+    listener: MemoryListener
     workload: Workload
 
     @property
@@ -140,59 +140,59 @@ class House:
         return self.workload.counts()["answer_bytes_held"]
 
     def connect(self, *, slow: bool) -> Client:
-        return self.door.connect(slow=slow)
+        return self.listener.connect(slow=slow)
 
 
 @pytest.fixture
-def house() -> Iterator[House]:
-    door = Door()
-    made = House(door, workload(door.clock))
-    door.server.respond = lambda asked: made.workload.admit(asked, reply(LARGE))
+def harness() -> Iterator[Harness]:
+    listener = MemoryListener()
+    made = Harness(listener, workload(listener.clock))
+    listener.server.respond = lambda asked: made.workload.admit(asked, reply(LARGE))
     yield made
-    door.close()
+    listener.close()
 
 
-def test_what_a_client_takes_at_once_is_not_held(house: House) -> None:
-    quick = house.connect(slow=False)
+def test_what_a_client_takes_at_once_is_not_held(harness: Harness) -> None:
+    quick = harness.connect(slow=False)
     quick.send(ask(), ask())
     assert [LARGE, LARGE] == [len(answer.body) for answer in quick.answers()]
-    assert 0 == house.held
+    assert 0 == harness.held
 
 
 @pytest.mark.parametrize("last", ["", "Connection: close"])
-def test_what_it_does_not_take_is_held_until_it_has(house: House, last: str) -> None:
-    slow = house.connect(slow=True)
+def test_what_it_does_not_take_is_held_until_it_has(harness: Harness, last: str) -> None:
+    slow = harness.connect(slow=True)
     slow.send(ask("/now", *filter(None, [last])))
-    assert TAKEN == house.held
+    assert TAKEN == harness.held
     slow.take_all()
-    assert 0 == house.held
+    assert 0 == harness.held
 
 
-def test_or_until_it_leaves(house: House) -> None:
-    slow, other = house.connect(slow=True), house.connect(slow=True)
+def test_or_until_it_leaves(harness: Harness) -> None:
+    slow, other = harness.connect(slow=True), harness.connect(slow=True)
     slow.send(ask())
     other.send(ask())
-    assert 2 * TAKEN == house.held
+    assert 2 * TAKEN == harness.held
     slow.line.leave()
-    assert TAKEN == house.held
+    assert TAKEN == harness.held
     other.channel.abort()
-    assert 0 == house.held
+    assert 0 == harness.held
 
 
-def test_a_connection_holds_one_answer_however_much_it_asks_for(house: House) -> None:
-    slow = house.connect(slow=True)
+def test_a_connection_holds_one_answer_however_much_it_asks_for(harness: Harness) -> None:
+    slow = harness.connect(slow=True)
     slow.send(5 * ask())
-    assert TAKEN == house.held
+    assert TAKEN == harness.held
     slow.line.take(slow.line.pending)
     slow.settle()
-    assert TAKEN == house.held
+    assert TAKEN == harness.held
     slow.take_all()
     assert 5 == len(slow.answers())
-    assert 0 == house.held
+    assert 0 == harness.held
 
 
-def test_a_large_answer_is_not_kept_to_be_repeated(house: House) -> None:
+def test_a_large_answer_is_not_kept_to_be_repeated(harness: Harness) -> None:
     """A connection that is idle would hold it, uncounted."""
-    client = house.connect(slow=False)
+    client = harness.connect(slow=False)
     client.send(ask(), ask())
     assert client.channel.exchange.said is None

@@ -16,7 +16,7 @@ from reviewsd.snapshot import snapshots as module
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.web.reads import Reads
 from tests.support.columns import Review, review
-from tests.support.publishing import House, in_memory
+from tests.support.publishing import Directories, in_memory
 from tests.support.workload import workload
 
 IDS = ("a", "b", "c")
@@ -50,12 +50,12 @@ def as_written(review_id: str, version: tuple[int, str, str]) -> Review:
     return review(review_id, rating=rating, date=date, text=text)
 
 
-class Shop:
+class Harness:
     """Answers from a data directory that changes."""
 
     def __init__(self, place: Path) -> None:
-        self.house = House(place)
-        self.snapshots = Snapshots(self.house.snapshots)
+        self.directories = Directories(place)
+        self.snapshots = Snapshots(self.directories.snapshots)
         self.clock = Clock()
         replies = Responses("https://a.example", "public", lambda: 0.0)
         self.reads = Reads(self.snapshots, replies, workload(self.clock))
@@ -63,8 +63,8 @@ class Shop:
     def publish(self, reviews: Sequence[Review], name: str = "Acme", mentioned: str = "") -> None:
         per_review = {each: {"technicians": ["Sam"], "aspects": [PRICE]} for each in mentioned}
         insights = {"entities": {"technicians": ["Sam"]}, "per_review": per_review}
-        self.house.write(*reviews, name=name, insights=insights)
-        self.house.publish()
+        self.directories.write(*reviews, name=name, insights=insights)
+        self.directories.publish()
         self.snapshots.refresh()
 
     def answers(self) -> Iterator[tuple[str, bytes, bytes]]:
@@ -101,8 +101,8 @@ class Client:
         self.tags: dict[tuple[str, bytes], bytes] = {}
         self.bodies: dict[tuple[str, bytes], bytes] = {}
 
-    def see(self, shop: Shop) -> None:
-        for address, body, tag in shop.answers():
+    def see(self, harness: Harness) -> None:
+        for address, body, tag in harness.answers():
             assert tag == self.tags.setdefault((address, body), tag), address
             assert body == self.bodies.setdefault((address, tag), body), address
 
@@ -110,15 +110,15 @@ class Client:
 def test_every_change_of_three_reviews() -> None:
     """Each is absent or in one of three versions; and what stands beside them changes too."""
     with in_memory() as place:
-        shop, client = Shop(place), Client()
+        harness, client = Harness(place), Client()
         for number, versions in enumerate(product((None, *VERSIONS), repeat=len(IDS))):
             reviews = [
                 as_written(review_id, version)
                 for review_id, version in zip(IDS, versions, strict=True)
                 if version is not None
             ]
-            shop.publish(reviews, f"Acme {number % 2}", "ab"[number % 3 :])
-            client.see(shop)
+            harness.publish(reviews, f"Acme {number % 2}", "ab"[number % 3 :])
+            client.see(harness)
 
 
 _REVIEWS = st.lists(
@@ -139,7 +139,7 @@ _REVIEWS = st.lists(
 def test_any_change_of_many(editions: list[list[Review]]) -> None:
     with in_memory() as place, pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_SMALL", 0)
-        shop, client = Shop(place), Client()
+        harness, client = Harness(place), Client()
         for edition in editions:
-            shop.publish(edition)
-            client.see(shop)
+            harness.publish(edition)
+            client.see(harness)

@@ -27,7 +27,7 @@ from reviewsd.domain.callback import CallbackPolicy
 from reviewsd.http1.problems import HUB_MAX_BODY
 from reviewsd.http1.responses import Responses
 from reviewsd.runtime.tasks import TaskSet
-from reviewsd.server.server import Limits, PublicServer
+from reviewsd.server.server import ConnectionLimits, PublicServer
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.store.transactions import StoreError
 from reviewsd.web.answerers import answerers
@@ -38,7 +38,7 @@ from reviewsd.web.reads import Reads
 from reviewsd.web.websub import HubRoute
 from reviewsd.websub.form import FormRules, HubAnswer, HubRequestError, read_form
 from tests.support.columns import review
-from tests.support.publishing import House
+from tests.support.publishing import Directories
 from tests.support.waiting import until
 from tests.support.workload import workload
 
@@ -122,16 +122,18 @@ def server(
     """A site of which the hub is all that counts."""
     reads = Reads(snapshots, REPLIES, workload(clock))
     site = PublicSite(reads, answerers(reads, hub=route))
-    return PublicServer(Dispatcher(site.resource(), REPLIES).respond, REPLIES, clock, Limits())
+    return PublicServer(
+        Dispatcher(site.resource(), REPLIES).respond, REPLIES, clock, ConnectionLimits()
+    )
 
 
-class Street:
+class Harness:
     """A hub with its door on a port of loopback."""
 
     def __init__(self, place: Path) -> None:
-        house = House(place)
-        house.write(review("a"))
-        self.snapshots = Snapshots(house.snapshots)
+        directories = Directories(place)
+        directories.write(review("a"))
+        self.snapshots = Snapshots(directories.snapshots)
         self.hub = FormHub()
         self.tasks = TaskSet()
         networks = ClientNetworks([ip_network("127.0.0.0/8")])
@@ -206,11 +208,11 @@ def _pieces(body: bytes) -> list[bytes]:
 
 
 @pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
-async def street(tmp_path: Path) -> AsyncIterator[Street]:
-    street = Street(tmp_path)
+async def harness(tmp_path: Path) -> AsyncIterator[Harness]:
+    harness = Harness(tmp_path)
     with capturedLogs() as events:
-        yield street
-        await street.close()
+        yield harness
+        await harness.close()
     assert [] == failures(events)
 
 
@@ -231,41 +233,41 @@ def check(answer: Answer, status: int, text: bytes) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_post_is_given_to_the_hub_and_answered_what_it_says(street: Street) -> None:
-    check(await street.ask(body=BODY), 202, b"accepted\n")
+async def test_a_post_is_given_to_the_hub_and_answered_what_it_says(harness: Harness) -> None:
+    check(await harness.ask(body=BODY), 202, b"accepted\n")
 
-    assert [Received(BODY, FORM.encode(), "127.0.0.1/32")] == street.hub.received
+    assert [Received(BODY, FORM.encode(), "127.0.0.1/32")] == harness.hub.received
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("status", [400, 403, 429, 503])
 async def test_a_refusal_comes_with_its_reason_and_when_to_try_again(
-    street: Street, status: int
+    harness: Harness, status: int
 ) -> None:
-    street.hub.answer = HubAnswer(status=status, text="h\u00e9 is blocked", retry_after=7)
-    answer = await street.ask(body=BODY)
+    harness.hub.answer = HubAnswer(status=status, text="h\u00e9 is blocked", retry_after=7)
+    answer = await harness.ask(body=BODY)
 
     check(answer, status, "h\u00e9 is blocked\n".encode())
     assert "7" == answer.headers["Retry-After"]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_get_tells_how_to_subscribe_and_head_its_headers(street: Street) -> None:
+async def test_get_tells_how_to_subscribe_and_head_its_headers(harness: Harness) -> None:
     """W24."""
-    get, head = await street.ask("GET"), await street.ask("HEAD")
+    get, head = await harness.ask("GET"), await harness.ask("HEAD")
 
     check(get, 200, b"How to subscribe:\nPOST a form.\n")
     assert (200, b"") == (head.status, head.body)
     assert get.headers.keys() == head.headers.keys()
     assert get.headers["Content-Length"] == head.headers["Content-Length"]
-    assert [] == street.hub.received
+    assert [] == harness.hub.received
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_options_names_the_methods_and_lets_no_browser_in(street: Street) -> None:
+async def test_options_names_the_methods_and_lets_no_browser_in(harness: Harness) -> None:
     """S7, S12."""
     preflight = {"Origin": "https://a.example", "Access-Control-Request-Method": "POST"}
-    answer = await street.ask("OPTIONS", preflight)
+    answer = await harness.ask("OPTIONS", preflight)
 
     assert (204, b"") == (answer.status, answer.body)
     assert HEADERS | {"Allow": ALLOW, "Date": answer.headers["Date"]} == answer.headers
@@ -275,13 +277,13 @@ async def test_options_names_the_methods_and_lets_no_browser_in(street: Street) 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "TRACE", "QUERY"])
 @pytest.mark.parametrize("body", [None, BODY])
 async def test_another_method_is_a_405_that_names_those_there_are(
-    street: Street, method: str, body: bytes | None
+    harness: Harness, method: str, body: bytes | None
 ) -> None:
-    answer = await street.ask(method, body=body)
+    answer = await harness.ask(method, body=body)
 
     check(answer, 405, b"this is asked with POST; GET explains how\n")
     assert ALLOW == answer.headers["Allow"]
-    assert [] == street.hub.received
+    assert [] == harness.hub.received
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -299,18 +301,18 @@ async def test_another_method_is_a_405_that_names_those_there_are(
     ],
 )
 async def test_what_is_not_the_hub_is_answered_as_ever(
-    street: Street, method: str, path: str, status: int
+    harness: Harness, method: str, path: str, status: int
 ) -> None:
-    answer = await street.ask(method, body=BODY, path=path)
+    answer = await harness.ask(method, body=BODY, path=path)
 
     assert (status, "application/json") == (answer.status, answer.headers["Content-Type"])
-    assert [] == street.hub.received
+    assert [] == harness.hub.received
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_parameters_of_the_hubs_own_address_count_for_nothing(street: Street) -> None:
+async def test_parameters_of_the_hubs_own_address_count_for_nothing(harness: Harness) -> None:
     """H16."""
-    answer = await street.ask(body=b"", path=f"{PATH}?{urlencode(FIELDS)}")
+    answer = await harness.ask(body=b"", path=f"{PATH}?{urlencode(FIELDS)}")
 
     check(answer, 400, b"hub.mode: must be given\n")
 
@@ -333,18 +335,18 @@ async def test_parameters_of_the_hubs_own_address_count_for_nothing(street: Stre
         (f"{FORM}|{FORM}", 415),
     ],
 )
-async def test_a_form_has_one_media_type(street: Street, content_type: str, status: int) -> None:
-    answer = await street.ask(headers={"Content-Type": content_type}, body=BODY)
+async def test_a_form_has_one_media_type(harness: Harness, content_type: str, status: int) -> None:
+    answer = await harness.ask(headers={"Content-Type": content_type}, body=BODY)
 
     text = b"accepted\n" if status == 202 else f"Content-Type must be {FORM}\n".encode()
     check(answer, status, text)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_without_a_media_type_it_is_no_form(street: Street) -> None:
+async def test_without_a_media_type_it_is_no_form(harness: Harness) -> None:
     head = f"POST {PATH} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx"
 
-    assert (await street.raw(head.encode())).startswith(b"HTTP/1.1 415 ")
+    assert (await harness.raw(head.encode())).startswith(b"HTTP/1.1 415 ")
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -369,9 +371,9 @@ async def test_without_a_media_type_it_is_no_form(street: Street) -> None:
     ],
 )  # fmt: skip
 async def test_a_form_that_is_wrong_is_a_400_in_one_line(
-    street: Street, headers: Mapping[str, str], body: bytes, text: bytes
+    harness: Harness, headers: Mapping[str, str], body: bytes, text: bytes
 ) -> None:
-    answer = await street.ask(headers=headers, body=body)
+    answer = await harness.ask(headers=headers, body=body)
 
     assert answer.body.startswith(text)
     check(answer, 400, answer.body)
@@ -385,13 +387,13 @@ async def test_a_form_that_is_wrong_is_a_400_in_one_line(
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("headers", [{}, CHUNKED], ids=["length", "chunks"])
-async def test_8_kib_is_the_cap(street: Street, headers: Mapping[str, str]) -> None:
+async def test_8_kib_is_the_cap(harness: Harness, headers: Mapping[str, str]) -> None:
     """S2. What follows the first byte too many is not kept."""
     body = (BODY + b"&x=").ljust(HUB_MAX_BODY, b"x")
-    check(await street.ask(headers=headers, body=body), 202, b"accepted\n")
-    check(await street.ask(headers=headers, body=body + b"x"), 413, TOO_LARGE)
+    check(await harness.ask(headers=headers, body=body), 202, b"accepted\n")
+    check(await harness.ask(headers=headers, body=body + b"x"), 413, TOO_LARGE)
 
-    assert [body] == [each.body for each in street.hub.received]
+    assert [body] == [each.body for each in harness.hub.received]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -402,30 +404,30 @@ async def test_8_kib_is_the_cap(street: Street, headers: Mapping[str, str]) -> N
     ids=["20,000 fields", "8 MiB"],
 )
 async def test_far_too_much_is_answered_although_its_sender_only_sends(
-    street: Street, headers: Mapping[str, str], body: bytes
+    harness: Harness, headers: Mapping[str, str], body: bytes
 ) -> None:
     """``http.client`` sends all before it reads: a reset connection would be all that it sees."""
-    answer = await street.ask(headers=headers, body=body)
+    answer = await harness.ask(headers=headers, body=body)
 
     check(answer, 413, TOO_LARGE)
     assert "close" == answer.headers["Connection"]
-    assert [] == street.hub.received
+    assert [] == harness.hub.received
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize(
     "path", [PATH, f"{PATH}?a=b", "/api/websub/%68ub", f"http://reviews.example.net{PATH}"]
 )
-async def test_the_cap_is_that_of_the_path_however_it_is_spelt(street: Street, path: str) -> None:
-    check(await street.ask(body=BODY, path=path), 202, b"accepted\n")
-    check(await street.ask(body=9000 * b"x", path=path), 413, TOO_LARGE)
+async def test_the_cap_is_that_of_the_path_however_it_is_spelt(harness: Harness, path: str) -> None:
+    check(await harness.ask(body=BODY, path=path), 202, b"accepted\n")
+    check(await harness.ask(body=9000 * b"x", path=path), 413, TOO_LARGE)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize("headers", [{}, CHUNKED], ids=["length", "chunks"])
-async def test_a_get_has_no_body(street: Street, method: str, headers: Mapping[str, str]) -> None:
-    answer = await street.ask(method, headers, body=b"x")
+async def test_a_get_has_no_body(harness: Harness, method: str, headers: Mapping[str, str]) -> None:
+    answer = await harness.ask(method, headers, body=b"x")
 
     text = b"" if method == "HEAD" else TOO_LARGE
     assert (413, text) == (answer.status, answer.body)
@@ -434,10 +436,10 @@ async def test_a_get_has_no_body(street: Street, method: str, headers: Mapping[s
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("path", ["/reviews.json", "/nope"])
-async def test_other_addresses_keep_their_cap_and_their_json(street: Street, path: str) -> None:
-    read_past = await street.ask(body=65_536 * b"x", path=path)
-    refused = await street.ask(body=65_537 * b"x", path=path)
-    chunked = await street.ask(headers=CHUNKED, body=b"x", path=path)
+async def test_other_addresses_keep_their_cap_and_their_json(harness: Harness, path: str) -> None:
+    read_past = await harness.ask(body=65_536 * b"x", path=path)
+    refused = await harness.ask(body=65_537 * b"x", path=path)
+    chunked = await harness.ask(headers=CHUNKED, body=b"x", path=path)
 
     assert read_past.status in {404, 405}
     assert [413, 413] == [refused.status, chunked.status]
@@ -445,41 +447,41 @@ async def test_other_addresses_keep_their_cap_and_their_json(street: Street, pat
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_client_that_waits_for_leave_to_send_gets_it(street: Street) -> None:
+async def test_a_client_that_waits_for_leave_to_send_gets_it(harness: Harness) -> None:
     head = (
         f"POST {PATH} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: 100-continue\r\n"
         f"Content-Type: {FORM}\r\nContent-Length: {len(BODY)}\r\n\r\n"
     )
-    answered = await street.raw(head.encode(), BODY)
+    answered = await harness.raw(head.encode(), BODY)
 
     assert answered.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 202 Accepted\r\n")
     assert answered.endswith(b"\r\n\r\naccepted\n")
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_or_is_refused_before_it_has_sent_anything(street: Street) -> None:
+async def test_or_is_refused_before_it_has_sent_anything(harness: Harness) -> None:
     head = (
         f"POST {PATH} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 8193\r\n\r\n"
     )
-    answered = await street.raw(head.encode())
+    answered = await harness.raw(head.encode())
 
     assert answered.startswith(b"HTTP/1.1 413 ")
     assert answered.endswith(TOO_LARGE)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_one_connection_may_ask_again_and_again(street: Street) -> None:
+async def test_one_connection_may_ask_again_and_again(harness: Harness) -> None:
     """The room for one body is not what the one before has left."""
     body = (BODY + b"&x=").ljust(HUB_MAX_BODY, b"x")
     head = f"POST {PATH} HTTP/1.1\r\nHost: a\r\nContent-Type: {FORM}\r\n".encode()
     length = head + b"Content-Length: %d\r\n\r\n" % len(body) + body
     chunked = head + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
     last = b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
-    answered = await street.raw(2 * length + 2 * chunked + last)
+    answered = await harness.raw(2 * length + 2 * chunked + last)
 
     assert 4 == answered.count(b"HTTP/1.1 202 ") == answered.count(b"accepted\n")
     assert answered.endswith(b'{"status":"ok"}')
-    assert 4 * [body] == [each.body for each in street.hub.received]
+    assert 4 * [body] == [each.body for each in harness.hub.received]
 
 
 # Clients ------------------------------------------------------------------------------------------
@@ -498,12 +500,12 @@ async def test_one_connection_may_ask_again_and_again(street: Street) -> None:
     ],
 )
 async def test_the_client_is_whom_a_trusted_proxy_speaks_for(
-    street: Street, forwarded: str, client: str
+    harness: Harness, forwarded: str, client: str
 ) -> None:
     """S6, as its network (H1)."""
-    await street.ask(headers={"X-Forwarded-For": forwarded}, body=BODY)
+    await harness.ask(headers={"X-Forwarded-For": forwarded}, body=BODY)
 
-    assert [client] == [each.client for each in street.hub.received]
+    assert [client] == [each.client for each in harness.hub.received]
 
 
 def test_over_a_unix_socket_there_is_no_peer_to_name(tmp_path: Path) -> None:
@@ -538,74 +540,76 @@ def test_a_forwarded_header_from_a_stranger_is_ignored_and_told_once(tmp_path: P
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_store_that_fails_is_a_503_to_come_back_from(street: Street) -> None:
-    street.hub.error = StoreError("the disk is full")
+async def test_a_store_that_fails_is_a_503_to_come_back_from(harness: Harness) -> None:
+    harness.hub.error = StoreError("the disk is full")
     with capturedLogs() as events:
-        answer = await street.ask(body=BODY)
+        answer = await harness.ask(body=BODY)
 
     check(answer, 503, b"the hub cannot store requests at the moment; please try again later\n")
     assert "60" == answer.headers["Retry-After"]
     ours = [each for each in events if each["log_namespace"].startswith("reviewsd.web")]
-    assert [street.hub.error] == [event["error"] for event in ours]
+    assert [harness.hub.error] == [event["error"] for event in ours]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_bug_is_a_500_that_tells_nothing_and_is_logged(street: Street) -> None:
-    street.hub.error = ValueError("secret")
+async def test_a_bug_is_a_500_that_tells_nothing_and_is_logged(harness: Harness) -> None:
+    harness.hub.error = ValueError("secret")
     with capturedLogs() as events:
-        answer = await street.ask(body=BODY)
+        answer = await harness.ask(body=BODY)
 
     check(answer, 500, b"the hub failed; its log says why\n")
     (logged,) = failures(events)
-    assert street.hub.error is logged["log_failure"].value
+    assert harness.hub.error is logged["log_failure"].value
     logged["expected"] = True
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 @pytest.mark.parametrize("error", [None, StoreError("the disk is full")])
-async def test_a_client_that_leaves_stops_nothing(street: Street, error: Exception | None) -> None:
+async def test_a_client_that_leaves_stops_nothing(
+    harness: Harness, error: Exception | None
+) -> None:
     """W8: what it asked for is kept. Klein has cancelled the route, and nobody is told."""
-    street.hub.gate = Deferred()
-    street.hub.error = error
-    connection = socket.create_connection(("127.0.0.1", street.port))
+    harness.hub.gate = Deferred()
+    harness.hub.error = error
+    connection = socket.create_connection(("127.0.0.1", harness.port))
     connection.sendall(f"POST {PATH} HTTP/1.0\r\nContent-Length: 1\r\n\r\nx".encode())
-    await until(lambda: street.hub.received)
+    await until(lambda: harness.hub.received)
 
     linger = struct.pack("ii", 1, 0)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)  # close by a reset
     connection.close()
-    await until(lambda: not street.server.channels)
-    assert [] == street.hub.ended
-    street.hub.gate.callback(None)
+    await until(lambda: not harness.server.channels)
+    assert [] == harness.hub.ended
+    harness.hub.gate.callback(None)
 
-    assert ["done"] == street.hub.ended
-    assert set() == street.tasks._running
+    assert ["done"] == harness.hub.ended
+    assert set() == harness.tasks._running
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_what_is_still_under_way_at_the_end_is_stopped_in_order(street: Street) -> None:
-    street.hub.gate = Deferred()
-    connection = socket.create_connection(("127.0.0.1", street.port))
+async def test_what_is_still_under_way_at_the_end_is_stopped_in_order(harness: Harness) -> None:
+    harness.hub.gate = Deferred()
+    connection = socket.create_connection(("127.0.0.1", harness.port))
     connection.sendall(f"POST {PATH} HTTP/1.0\r\nContent-Length: 1\r\n\r\nx".encode())
-    await until(lambda: street.hub.received)
+    await until(lambda: harness.hub.received)
     reset = struct.pack("ii", 1, 0)  # an end alone would say that the client still listens
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
     connection.close()
-    await until(lambda: not street.server.channels)
+    await until(lambda: not harness.server.channels)
 
-    await street.tasks.stop()
+    await harness.tasks.stop()
 
-    assert ["cancelled"] == street.hub.ended
+    assert ["cancelled"] == harness.hub.ended
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_client_that_leaves_while_it_sends_asks_for_nothing(street: Street) -> None:
-    with socket.create_connection(("127.0.0.1", street.port)) as connection:
+async def test_a_client_that_leaves_while_it_sends_asks_for_nothing(harness: Harness) -> None:
+    with socket.create_connection(("127.0.0.1", harness.port)) as connection:
         connection.sendall(f"POST {PATH} HTTP/1.1\r\nContent-Length: 100\r\n\r\nx".encode())
-        await until(lambda: street.server.channels)
-    await until(lambda: not street.server.channels)
+        await until(lambda: harness.server.channels)
+    await until(lambda: not harness.server.channels)
 
-    assert [] == street.hub.received
+    assert [] == harness.hub.received
 
 
 def test_a_site_without_a_hub_has_nothing_there(tmp_path: Path) -> None:

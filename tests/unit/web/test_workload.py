@@ -15,21 +15,21 @@ from reviewsd.http1 import problems, urls
 from reviewsd.http1.hosts import Hosts, Origins
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
-from reviewsd.mcp.server import AnswerRoom, McpAnswer, Posted
+from reviewsd.mcp.server import AnswerRoom, McpAnswer, McpRequest
 from reviewsd.mcp.sessions import Session
 from reviewsd.runtime.cooperative import MAX_WAITING
 from reviewsd.runtime.tasks import TaskSet
-from reviewsd.server.server import Limits, PublicServer
+from reviewsd.server.server import ConnectionLimits, PublicServer
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.web.answerers import answerers
-from reviewsd.web.dispatch import Dispatcher, fast_lane
+from reviewsd.web.dispatch import Dispatcher, quick_lookup
 from reviewsd.web.klein_site import PublicSite
-from reviewsd.web.mcp import McpRoute, Rules
+from reviewsd.web.mcp import AccessRules, McpRoute
 from reviewsd.web.memory import PART, SMALL, TOTAL, own_size
 from reviewsd.web.reads import COPIED, Reads
 from tests.support.columns import review
 from tests.support.connections import Line, ask
-from tests.support.publishing import House
+from tests.support.publishing import Directories
 from tests.support.raw import ReceivedResponse, responses
 from tests.support.workload import workload
 
@@ -46,15 +46,15 @@ class Scribe:
     """Knows no protocol; answers much."""
 
     def post(
-        self, _posted: Posted, _snapshot: Snapshot, _now: float, _room: AnswerRoom
+        self, _posted: McpRequest, _snapshot: Snapshot, _now: float, _room: AnswerRoom
     ) -> Generator[None, None, McpAnswer]:
         yield
         return McpAnswer(200, (b'"%b"' % (SMALL * b"x"),))
 
-    def delete(self, _posted: Posted, _now: float) -> Session | McpAnswer:
+    def delete(self, _posted: McpRequest, _now: float) -> Session | McpAnswer:
         raise NotImplementedError
 
-    def fault(self, _posted: Posted) -> McpAnswer:
+    def fault(self, _posted: McpRequest) -> McpAnswer:
         raise NotImplementedError
 
 
@@ -68,16 +68,18 @@ class Book:
 @pytest.fixture(scope="module")
 def snapshots(tmp_path_factory: pytest.TempPathFactory) -> Snapshots:
     """A hundred reviews of 2,000 characters; every other one is of three stars."""
-    house = House(tmp_path_factory.mktemp("house"))
-    house.write(*(review(f"r{at:03}", rating=3 + at % 2, text=2_000 * "x") for at in range(100)))
-    house.publish()
-    found = Snapshots(house.snapshots)
+    directories = Directories(tmp_path_factory.mktemp("house"))
+    directories.write(
+        *(review(f"r{at:03}", rating=3 + at % 2, text=2_000 * "x") for at in range(100))
+    )
+    directories.publish()
+    found = Snapshots(directories.snapshots)
     found.refresh()
     return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Street:
+class Harness:
     """A site whose time and memory somebody else may have."""
 
     snapshots: Snapshots
@@ -95,7 +97,7 @@ class Street:
             waiting = made.run(Request(b"GET", b"/", client=CLIENT), endless())
             assert isinstance(waiting, Deferred)
         reads = Reads(self.snapshots, REPLIES, made)
-        rules = Rules(
+        rules = AccessRules(
             origins=Origins(BASE_URL),
             hosts=Hosts(BASE_URL, ["a"]),
             max_body=100,
@@ -106,8 +108,10 @@ class Street:
         )
         answers = answerers(reads, mcp=route)
         site = PublicSite(reads, answers).resource()
-        lane = fast_lane(reads, answers) if self.fast else None
-        server = PublicServer(Dispatcher(site, REPLIES, lane).respond, REPLIES, clock, Limits())
+        lane = quick_lookup(reads, answers) if self.fast else None
+        server = PublicServer(
+            Dispatcher(site, REPLIES, lane).respond, REPLIES, clock, ConnectionLimits()
+        )
         line = Line(client)
         channel = line.protocol = server.buildProtocol(None)
         channel.makeConnection(cast("FileDescriptor", line))
@@ -129,8 +133,8 @@ LARGE = ask(f"{urls.SEARCH}?limit=100")
 @both
 @pytest.mark.parametrize("data", [LARGE, POST], ids=["search", "MCP"])
 def test_who_has_too_much_waiting_is_429(snapshots: Snapshots, data: bytes, *, fast: bool) -> None:
-    street = Street(snapshots=snapshots, fast=fast, occupied=MAX_WAITING)
-    refused = street.ask(data, CLIENT)
+    harness = Harness(snapshots=snapshots, fast=fast, occupied=MAX_WAITING)
+    refused = harness.ask(data, CLIENT)
     assert refused is not None
     assert 429 == refused.status
     assert ["5"] == refused.values("Retry-After")
@@ -140,21 +144,21 @@ def test_who_has_too_much_waiting_is_429(snapshots: Snapshots, data: bytes, *, f
         assert "wait for their answers" in said["error"]["message"]
     else:
         assert f"{BASE_URL}/developers/errors#{problems.TOO_MANY_REQUESTS.kind}" == said["type"]
-    assert street.ask(data, OTHER) is None  # but waits for its turn
+    assert harness.ask(data, OTHER) is None  # but waits for its turn
 
 
 @both
 def test_documents_wait_for_nobody(snapshots: Snapshots, *, fast: bool) -> None:
-    street = Street(snapshots=snapshots, fast=fast, occupied=MAX_WAITING, total=0)
+    harness = Harness(snapshots=snapshots, fast=fast, occupied=MAX_WAITING, total=0)
     for path in (urls.HEALTH, urls.REVIEWS, urls.JSON_FEED, f"{urls.SINCE}2025-01-01"):
-        answer = street.ask(ask(path), CLIENT)
+        answer = harness.ask(ask(path), CLIENT)
         assert answer is not None
         assert 200 == answer.status
 
 
 @both
 def test_a_message_that_there_is_no_memory_for_is_503(snapshots: Snapshots, *, fast: bool) -> None:
-    refused = Street(snapshots=snapshots, fast=fast, total=0).ask(POST, CLIENT)
+    refused = Harness(snapshots=snapshots, fast=fast, total=0).ask(POST, CLIENT)
     assert refused is not None
     assert 503 == refused.status
     assert ["5"] == refused.values("Retry-After")
@@ -178,8 +182,8 @@ def test_the_records_of_a_large_search_stay_where_they_are(
     size = sum(map(len, reply.body))
     assert size > COPIED
     assert own_size(reply.body) < (len(reply.body) + 1) * PART
-    assert reply.hold is None
-    answer = Street(snapshots=snapshots, fast=fast, total=0).ask(
+    assert reply.reserve is None
+    answer = Harness(snapshots=snapshots, fast=fast, total=0).ask(
         ask(f"{urls.SEARCH}?{query}"), CLIENT
     )
     assert answer is not None

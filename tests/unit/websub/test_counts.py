@@ -2,8 +2,8 @@
 
 import pytest
 
-from reviewsd.config.schema import Deliveries, Limits
-from reviewsd.config.schema import Hub as Settings
+from reviewsd.config.schema import Deliveries, HubLimitsConfig
+from reviewsd.config.schema import HubConfig as Settings
 from reviewsd.domain.callback import Refusal
 from reviewsd.websub import subscribe
 from reviewsd.websub.outbound.outcomes import AttemptOutcome
@@ -12,7 +12,7 @@ from tests.support.hub import (
     UNANSWERED,
     Behaviour,
     Exchange,
-    Life,
+    HubProcess,
     answered,
     good,
     hanging,
@@ -20,9 +20,9 @@ from tests.support.hub import (
 )
 
 
-def counted(life: Life, name: str) -> dict[str, float]:
+def counted(process: HubProcess, name: str) -> dict[str, float]:
     """What was counted under a name, by the value of its label."""
-    counts = life.reception._world.tally.counts()
+    counts = process.endpoint._context.counters.counts()
     return {
         key.partition(" ")[2]: number for key, number in counts.items() if key.split(" ")[0] == name
     }
@@ -42,33 +42,35 @@ def lost(exchange: Exchange) -> AttemptOutcome | None:
     ],
 )
 def test_a_refused_callback_is_counted_by_its_reason(callback: str, refusal: Refusal) -> None:
-    with living() as life:
-        life.post(callback)
-        assert {refusal.value: 1} == counted(life, "callback_refused_total")
+    with living() as process:
+        process.post(callback)
+        assert {refusal.value: 1} == counted(process, "callback_refused_total")
 
 
 def test_what_is_wrong_with_the_rest_of_a_request_is_no_refused_callback() -> None:
-    with living() as life:
-        assert 400 == life.post(mode="publish").status
-        assert {} == counted(life, "callback_refused_total")
+    with living() as process:
+        assert 400 == process.post(mode="publish").status
+        assert {} == counted(process, "callback_refused_total")
 
 
 @pytest.mark.parametrize(
     ("limits", "limit"),
     [
-        (Limits(requests_per_minute=1), "requests-per-minute"),
-        (Limits(requests_per_minute_and_host=1), "requests-per-minute-and-host"),
-        (Limits(active=1), "active"),
-        (Limits(active_per_host=1), "active-per-host"),
-        (Limits(pending=1), "pending"),
+        (HubLimitsConfig(requests_per_minute=1), "requests-per-minute"),
+        (HubLimitsConfig(requests_per_minute_and_host=1), "requests-per-minute-and-host"),
+        (HubLimitsConfig(active=1), "active"),
+        (HubLimitsConfig(active_per_host=1), "active-per-host"),
+        (HubLimitsConfig(pending=1), "pending"),
     ],
 )
-def test_a_request_over_a_limit_is_counted_by_the_limit(limits: Limits, limit: str) -> None:
-    with living(Settings(limits=limits)) as life:
-        life.callbacks.behaviour = hanging if limit == "pending" else good
-        statuses = [life.post(f"{CALLBACK}/{number}").status for number in range(2)]
+def test_a_request_over_a_limit_is_counted_by_the_limit(
+    limits: HubLimitsConfig, limit: str
+) -> None:
+    with living(Settings(limits=limits)) as process:
+        process.callbacks.behaviour = hanging if limit == "pending" else good
+        statuses = [process.post(f"{CALLBACK}/{number}").status for number in range(2)]
         assert [202, 429] == statuses
-        assert {limit: 1} == counted(life, "ratelimited_total")
+        assert {limit: 1} == counted(process, "ratelimited_total")
         assert limit in subscribe.LIMITS
 
 
@@ -82,10 +84,10 @@ def test_a_request_over_a_limit_is_counted_by_the_limit(limits: Limits, limit: s
     ],
 )
 def test_a_verification_is_counted_by_its_result(behaviour: Behaviour, result: str) -> None:
-    with living() as life:
-        life.callbacks.behaviour = behaviour
-        life.post()
-        assert {result: 1} == counted(life, "verification_total")
+    with living() as process:
+        process.callbacks.behaviour = behaviour
+        process.post()
+        assert {result: 1} == counted(process, "verification_total")
 
 
 @pytest.mark.parametrize(
@@ -98,10 +100,10 @@ def test_a_verification_is_counted_by_its_result(behaviour: Behaviour, result: s
     ],
 )
 def test_a_delivery_is_counted_by_its_result(behaviour: Behaviour, result: str) -> None:
-    with living(Settings(delivery=Deliveries(jitter=0.0))) as life:
-        life.callbacks.behaviour = good
-        life.post()
-        life.time.go(10.0)
-        life.callbacks.behaviour = behaviour
-        life.publish("second")
-        assert {result: 1} == counted(life, "delivery_attempts_total")
+    with living(Settings(delivery=Deliveries(jitter=0.0))) as process:
+        process.callbacks.behaviour = good
+        process.post()
+        process.time.go(10.0)
+        process.callbacks.behaviour = behaviour
+        process.publish("second")
+        assert {result: 1} == counted(process, "delivery_attempts_total")

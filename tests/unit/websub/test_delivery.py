@@ -10,8 +10,8 @@ from typing import Any, Literal
 import pytest
 from twisted.logger import capturedLogs, formatEvent
 
-from reviewsd.config.schema import Deliveries, Limits
-from reviewsd.config.schema import Hub as Settings
+from reviewsd.config.schema import Deliveries, HubLimitsConfig
+from reviewsd.config.schema import HubConfig as Settings
 from reviewsd.websub import denial as denials
 from reviewsd.websub.delivery import SIGNED_AT_ONCE, contents
 from reviewsd.websub.fairness import FIRST
@@ -28,7 +28,7 @@ from tests.support.hub import (
     UNANSWERED,
     Behaviour,
     Exchange,
-    Life,
+    HubProcess,
     again,
     answered,
     confirming,
@@ -39,7 +39,7 @@ from tests.support.hub import (
     snapshot,
 )
 
-OPEN = Limits(
+OPEN = HubLimitsConfig(
     requests_per_minute=10_000,
     requests_per_minute_and_host=10_000,
     active_per_host=10_000,
@@ -58,19 +58,19 @@ def lost(exchange: Exchange) -> AttemptOutcome | None:
     return UNANSWERED
 
 
-def row(life: Life, columns: str) -> Any:  # noqa: ANN401 - one value, or some
+def row(process: HubProcess, columns: str) -> Any:  # noqa: ANN401 - one value, or some
     """The one subscription."""
-    ((*values,),) = life.store.rows(f"SELECT {columns} FROM subscription")
+    ((*values,),) = process.store.rows(f"SELECT {columns} FROM subscription")
     return values[0] if len(values) == 1 else tuple(values)
 
 
-def count(life: Life) -> int:
-    return len(life.store.rows("SELECT id FROM subscription"))
+def count(process: HubProcess) -> int:
+    return len(process.store.rows("SELECT id FROM subscription"))
 
 
-def moments(life: Life) -> list[float]:
+def moments(process: HubProcess) -> list[float]:
     """When something was sent."""
-    return [exchange.at for exchange in life.callbacks.sent]
+    return [exchange.at for exchange in process.callbacks.sent]
 
 
 # What is sent -------------------------------------------------------------------------------------
@@ -79,12 +79,12 @@ def moments(life: Life) -> list[float]:
 @pytest.mark.parametrize("topic", [FEED, JSON_FEED, REVIEWS])
 def test_the_whole_content_is_sent_as_a_get_has_it(topic: str) -> None:
     """W14, W15, I10."""
-    with living() as life:
-        life.post(topic=topic)
-        life.time.go(10.0)
-        life.publish("second")
+    with living() as process:
+        process.post(topic=topic)
+        process.time.go(10.0)
+        process.publish("second")
 
-        (exchange,) = life.callbacks.sent
+        (exchange,) = process.callbacks.sent
         assert exchange.push is not None
         body = content(topic, "second")
         etag = hashlib.sha256(body).hexdigest()[:22]
@@ -114,26 +114,26 @@ def test_with_a_secret_the_content_is_signed(
     method: Literal["sha256", "sha384", "sha512"],
 ) -> None:
     """W19: whoever has the secret can verify it."""
-    with living(Settings(signature_method=method)) as life:
-        life.post(secret="käse")
-        life.time.go(10.0)
-        life.publish("second")
+    with living(Settings(signature_method=method)) as process:
+        process.post(secret="käse")
+        process.time.go(10.0)
+        process.publish("second")
 
-        (exchange,) = life.callbacks.sent
+        (exchange,) = process.callbacks.sent
         assert exchange.push is not None
         expected = hmac.new("käse".encode(), exchange.body, method).hexdigest()
         assert f"{method}={expected}".encode() == exchange.push.signature
 
 
 def test_large_content_is_signed_in_a_thread() -> None:
-    with living() as life:
-        life.post(secret="s")
-        life.time.go(10.0)
+    with living() as process:
+        process.post(secret="s")
+        process.time.go(10.0)
         text = "x" * SIGNED_AT_ONCE
-        life.publish(text)
-        life.time.go(0.0)
+        process.publish(text)
+        process.time.go(0.0)
 
-        (exchange,) = life.callbacks.sent
+        (exchange,) = process.callbacks.sent
         assert exchange.push is not None
         expected = hmac.new(b"s", content(FEED, text), "sha256").hexdigest()
         assert f"sha256={expected}".encode() == exchange.push.signature
@@ -141,27 +141,27 @@ def test_large_content_is_signed_in_a_thread() -> None:
 
 def test_a_renewal_without_a_secret_ends_signing() -> None:
     """W5."""
-    with living() as life:
-        life.post(secret="s")
-        life.post()
-        life.time.go(10.0)
-        life.publish("second")
+    with living() as process:
+        process.post(secret="s")
+        process.post()
+        process.time.go(10.0)
+        process.publish("second")
 
-        (exchange,) = life.callbacks.sent
+        (exchange,) = process.callbacks.sent
         assert exchange.push is not None
         assert exchange.push.signature is None
 
 
 def test_a_secret_whose_key_is_gone_is_a_failure_that_the_operator_sees() -> None:
-    with living() as life:
-        life.post(secret="s")
-        life.store.connection.execute("UPDATE subscription SET secret_sealed = x'00'")
-        life.time.go(10.0)
-        life.publish("second")
+    with living() as process:
+        process.post(secret="s")
+        process.store.connection.execute("UPDATE subscription SET secret_sealed = x'00'")
+        process.time.go(10.0)
+        process.publish("second")
 
-        assert [] == life.callbacks.sent
+        assert [] == process.callbacks.sent
         assert (1, "its secret was sealed with a key that is gone") == row(
-            life, "consecutive_failures, last_error"
+            process, "consecutive_failures, last_error"
         )
 
 
@@ -170,25 +170,25 @@ def test_a_secret_whose_key_is_gone_is_a_failure_that_the_operator_sees() -> Non
 
 def test_each_change_is_sent_once() -> None:
     """D3, D4, I6."""
-    with living() as life:
-        life.post()
+    with living() as process:
+        process.post()
         for text in ("second", "third", "fourth"):
-            life.time.go(600.0)
-            life.publish(text)
-        life.time.go(86_400.0)
+            process.time.go(600.0)
+            process.publish(text)
+        process.time.go(86_400.0)
 
         assert [content(FEED, text) for text in ("second", "third", "fourth")] == (
-            life.callbacks.bodies()
+            process.callbacks.bodies()
         )
 
 
 def test_the_log_has_one_line_for_those_who_were_sent_the_same() -> None:
-    with capturedLogs() as events, living(GENEROUS) as life:
-        subscribe(life, "a.example.org", 3)
-        subscribe(life, "b.example.org", 1)
-        life.time.go(10.0)
-        life.publish("second")
-        life.time.go(10.0)
+    with capturedLogs() as events, living(GENEROUS) as process:
+        subscribe(process, "a.example.org", 3)
+        subscribe(process, "b.example.org", 1)
+        process.time.go(10.0)
+        process.publish("second")
+        process.time.go(10.0)
     lines = [formatEvent(event) for event in events]
     assert [f"delivered {FEED} version 2 to 4 subscribers"] == [
         line for line in lines if line.startswith("delivered")
@@ -196,80 +196,80 @@ def test_the_log_has_one_line_for_those_who_were_sent_the_same() -> None:
 
 
 def test_only_topics_that_have_changed_are_sent() -> None:
-    with living() as life:
-        life.post(topic=FEED)
-        life.post(topic=REVIEWS)
-        life.time.go(10.0)
-        life.publish("first", {REVIEWS: "second"})
-        life.time.go(100.0)
+    with living() as process:
+        process.post(topic=FEED)
+        process.post(topic=REVIEWS)
+        process.time.go(10.0)
+        process.publish("first", {REVIEWS: "second"})
+        process.time.go(100.0)
 
-        assert [REVIEWS] == [exchange.topic for exchange in life.callbacks.sent]
+        assert [REVIEWS] == [exchange.topic for exchange in process.callbacks.sent]
 
 
 def test_the_same_bytes_are_not_sent() -> None:
     """H10: 20 restarts, files touched, rewritten."""
-    with living() as life:
-        life.post()
-        after = life
+    with living() as process:
+        process.post()
+        after = process
         for _ in range(20):
             after.time.go(60.0)
             after.publish("first")
             after = again(after, text="first")
         after.time.go(3600.0)
 
-        assert [] == life.callbacks.sent
-        assert [(1,)] * 3 == life.store.rows("SELECT version FROM topic")
+        assert [] == process.callbacks.sent
+        assert [(1,)] * 3 == process.store.rows("SELECT version FROM topic")
 
 
 def test_1000_changes_in_10_seconds_are_three_deliveries() -> None:
     """H9: the first goes out at once, the last has the final content."""
-    with living() as life:
-        life.post()
-        life.time.go(60.0)
+    with living() as process:
+        process.post()
+        process.time.go(60.0)
         for number in range(1000):
-            life.publish(f"change {number}")
-            life.time.go(0.01)
-        life.time.go(60.0)
+            process.publish(f"change {number}")
+            process.time.go(0.01)
+        process.time.go(60.0)
 
-        bodies = life.callbacks.bodies()
+        bodies = process.callbacks.bodies()
         assert len(bodies) <= 3
         assert content(FEED, "change 0") == bodies[0]
         assert content(FEED, "change 999") == bodies[-1]
-        assert 60.0 == moments(life)[0]
+        assert 60.0 == moments(process)[0]
 
 
 def test_changes_during_a_delivery_become_one() -> None:
     """Contract 5, I4: never two at once, the next one is current."""
-    with living() as life:
-        life.post()
-        life.callbacks.behaviour = confirming(hanging)
-        life.time.go(10.0)
-        life.publish("second")
+    with living() as process:
+        process.post()
+        process.callbacks.behaviour = confirming(hanging)
+        process.time.go(10.0)
+        process.publish("second")
         for number in range(4):
-            life.time.go(6.0)
-            life.publish(f"later {number}")
-        (exchange,) = life.callbacks.sent
+            process.time.go(6.0)
+            process.publish(f"later {number}")
+        (exchange,) = process.callbacks.sent
         exchange.ended.callback(answered(200))
 
-        assert [content(FEED, "second"), content(FEED, "later 3")] == life.callbacks.bodies()
+        assert [content(FEED, "second"), content(FEED, "later 3")] == process.callbacks.bodies()
 
 
 def test_a_change_back_to_what_he_has_is_a_change() -> None:
     """Versions are never used again: he is told what he has, and knows."""
-    with living() as life:
-        life.post()
+    with living() as process:
+        process.post()
         for text in ("second", "first"):
-            life.time.go(10.0)
-            life.publish(text)
+            process.time.go(10.0)
+            process.publish(text)
 
-        assert [content(FEED, text) for text in ("second", "first")] == life.callbacks.bodies()
+        assert [content(FEED, text) for text in ("second", "first")] == process.callbacks.bodies()
 
 
 def test_a_change_while_the_daemon_was_down_is_sent() -> None:
     """D2."""
-    with living() as life:
-        life.post()
-        after = again(life, text="second")
+    with living() as process:
+        process.post()
+        after = again(process, text="second")
         after.time.go(10.0)
 
         assert [content(FEED, "second")] == after.callbacks.bodies()
@@ -277,13 +277,13 @@ def test_a_change_while_the_daemon_was_down_is_sent() -> None:
 
 def test_what_was_under_way_when_the_daemon_was_killed_is_sent_again() -> None:
     """D6, D7: claims of an earlier process are void."""
-    with living() as life:
-        life.post()
-        life.callbacks.behaviour = confirming(hanging)
-        life.time.go(10.0)
-        life.publish("second")
-        life.callbacks.behaviour = good
-        after = again(life, text="second")
+    with living() as process:
+        process.post()
+        process.callbacks.behaviour = confirming(hanging)
+        process.time.go(10.0)
+        process.publish("second")
+        process.callbacks.behaviour = good
+        after = again(process, text="second")
         after.time.go(6.0)
 
         assert 2 * [content(FEED, "second")] == after.callbacks.bodies()
@@ -291,60 +291,60 @@ def test_what_was_under_way_when_the_daemon_was_killed_is_sent_again() -> None:
 
 def test_nothing_is_sent_after_the_lease_is_over() -> None:
     """I9, W13: at once, though the row goes with the next sweep."""
-    with living() as life:
-        life.post(lease_seconds="300")
-        life.time.go(299.0)
-        life.publish("second")
-        assert 1 == len(life.callbacks.sent)
-        life.callbacks.behaviour = confirming(refuse)
-        life.time.go(0.5)
-        life.publish("third")
-        life.time.go(0.5)
-        life.publish("fourth")
-        life.time.go(600.0)
+    with living() as process:
+        process.post(lease_seconds="300")
+        process.time.go(299.0)
+        process.publish("second")
+        assert 1 == len(process.callbacks.sent)
+        process.callbacks.behaviour = confirming(refuse)
+        process.time.go(0.5)
+        process.publish("third")
+        process.time.go(0.5)
+        process.publish("fourth")
+        process.time.go(600.0)
 
-        assert [299.0] == moments(life)
-        assert [("the lease is over",)] == life.store.rows("SELECT reason FROM ended")
+        assert [299.0] == moments(process)
+        assert [("the lease is over",)] == process.store.rows("SELECT reason FROM ended")
 
 
 def test_a_clock_set_back_ends_no_lease_and_delays_no_delivery() -> None:
     """D13."""
-    with living() as life:
-        life.post()
-        life.time.go(100.0)
-        life.time.jump(-86_400.0)
-        life.publish("second")
-        life.time.go(10.0)
+    with living() as process:
+        process.post()
+        process.time.go(100.0)
+        process.time.jump(-86_400.0)
+        process.publish("second")
+        process.time.go(10.0)
 
-        assert 1 == len(life.callbacks.sent)
-        assert 1 == count(life)
+        assert 1 == len(process.callbacks.sent)
+        assert 1 == count(process)
 
 
 def test_a_delivery_that_waits_waits_no_longer_than_the_clock_was_set_back() -> None:
     """D13."""
-    with living(STEADY) as life:
-        life.post()
-        life.callbacks.behaviour = confirming(refuse)
-        life.time.go(10.0)
-        life.publish("second")
-        life.callbacks.behaviour = good
-        life.time.jump(-1000.0)
-        life.time.go(1061.0)
+    with living(STEADY) as process:
+        process.post()
+        process.callbacks.behaviour = confirming(refuse)
+        process.time.go(10.0)
+        process.publish("second")
+        process.callbacks.behaviour = good
+        process.time.jump(-1000.0)
+        process.time.go(1061.0)
 
-        assert 2 == len(life.callbacks.sent)
+        assert 2 == len(process.callbacks.sent)
 
 
 def test_a_wait_that_a_jump_has_made_endless_is_put_right() -> None:
     """D13: the clock was set back while no daemon ran; an hour is the longest wait of all."""
-    with living(STEADY) as life:
-        life.post()
-        life.callbacks.behaviour = confirming(refuse)
-        life.time.go(10.0)
-        life.publish("second")
-        life.callbacks.behaviour = good
-        life.kill()
-        life.time.jump(-30 * DAY)
-        after = again(life, STEADY, text="second")
+    with living(STEADY) as process:
+        process.post()
+        process.callbacks.behaviour = confirming(refuse)
+        process.time.go(10.0)
+        process.publish("second")
+        process.callbacks.behaviour = good
+        process.kill()
+        process.time.jump(-30 * DAY)
+        after = again(process, STEADY, text="second")
         after.time.go(3_600.0 + SWEEP_SECONDS)
 
         assert 2 == len(after.callbacks.sent)
@@ -352,11 +352,11 @@ def test_a_wait_that_a_jump_has_made_endless_is_put_right() -> None:
 
 def test_nothing_is_ended_in_the_first_minutes_after_a_start() -> None:
     """D13: a clock that is wrong then is set right meanwhile."""
-    with living() as life:
-        life.post()
-        life.kill()
-        life.time.jump(30 * DAY)
-        after = again(life, text="second")
+    with living() as process:
+        process.post()
+        process.kill()
+        process.time.jump(30 * DAY)
+        after = again(process, text="second")
         after.time.go(SETTLE_SECONDS - 1)
         assert 1 == count(after)
         after.time.jump(-30 * DAY)
@@ -373,33 +373,33 @@ def test_nothing_is_ended_in_the_first_minutes_after_a_start() -> None:
 @pytest.mark.parametrize("behaviour", [refuse, lost, lambda _: answered(302), hanging])
 def test_the_third_failure_in_a_row_removes_the_subscription(behaviour: Behaviour) -> None:
     """Seed 3, 7; H14: after 60 s and 30 min."""
-    with living(STEADY) as life:
-        life.post()
-        life.callbacks.behaviour = confirming(behaviour)
-        life.time.go(10.0)
-        life.publish("second")
-        life.time.go(86_400.0)
+    with living(STEADY) as process:
+        process.post()
+        process.callbacks.behaviour = confirming(behaviour)
+        process.time.go(10.0)
+        process.publish("second")
+        process.time.go(86_400.0)
 
-        first, second, third = moments(life)
+        first, second, third = moments(process)
         timeout = 30.0 if behaviour is hanging else 0.0
         assert 10.0 == first
         assert pytest.approx(60.0 + timeout, abs=0.01) == second - first
         assert pytest.approx(1800.0 + timeout, abs=0.01) == third - second
-        assert 0 == count(life)
-        ((reason,),) = life.store.rows("SELECT reason FROM ended")
+        assert 0 == count(process)
+        ((reason,),) = process.store.rows("SELECT reason FROM ended")
         assert reason.startswith("3 deliveries in a row failed, the last: ")
 
 
 def test_who_is_removed_for_failing_is_told() -> None:
     """W10."""
-    with living(STEADY) as life:
-        life.post()
-        life.callbacks.behaviour = confirming(refuse)
-        life.time.go(10.0)
-        life.publish("second")
-        life.time.go(86_400.0)
+    with living(STEADY) as process:
+        process.post()
+        process.callbacks.behaviour = confirming(refuse)
+        process.time.go(10.0)
+        process.publish("second")
+        process.time.go(86_400.0)
 
-        denial = life.callbacks.asked[-1].question
+        denial = process.callbacks.asked[-1].question
         assert {
             "id": "1",
             "hub.mode": "denied",
@@ -411,64 +411,64 @@ def test_who_is_removed_for_failing_is_told() -> None:
 @pytest.mark.parametrize("internal", ["10.77.12.5 is refused: private", "no connection: EMFILE"])
 def test_what_went_wrong_here_is_told_to_the_operator_alone(internal: str) -> None:
     """E14: the reason for the subscriber is the same, whatever the last attempt came to."""
-    with living(STEADY) as life:
-        life.post()
-        life.callbacks.behaviour = confirming(lambda _: Unanswered(internal, None))
-        life.time.go(10.0)
-        life.publish("second")
-        life.time.go(86_400.0)
+    with living(STEADY) as process:
+        process.post()
+        process.callbacks.behaviour = confirming(lambda _: Unanswered(internal, None))
+        process.time.go(10.0)
+        process.publish("second")
+        process.time.go(86_400.0)
 
-        assert denials.FAILED == life.callbacks.asked[-1].question["hub.reason"]
-        ((reason,),) = life.store.rows("SELECT reason FROM ended")
+        assert denials.FAILED == process.callbacks.asked[-1].question["hub.reason"]
+        ((reason,),) = process.store.rows("SELECT reason FROM ended")
         assert internal in reason
 
 
 @pytest.mark.parametrize("failures", [1, 2])
 def test_a_success_forgives_all_failures(failures: int) -> None:
     """H14."""
-    with living(STEADY) as life:
-        life.post()
-        life.callbacks.behaviour = confirming(refuse)
-        life.time.go(10.0)
-        life.publish("second")
-        life.time.go(60.0 * (failures - 1))
-        assert failures == row(life, "consecutive_failures")
-        life.callbacks.behaviour = good
-        life.time.go(1800.0)
+    with living(STEADY) as process:
+        process.post()
+        process.callbacks.behaviour = confirming(refuse)
+        process.time.go(10.0)
+        process.publish("second")
+        process.time.go(60.0 * (failures - 1))
+        assert failures == row(process, "consecutive_failures")
+        process.callbacks.behaviour = good
+        process.time.go(1800.0)
 
-        assert (0, 0, 2) == row(life, "consecutive_failures, next_attempt_at, delivered_version")
-        assert failures + 1 == len(life.callbacks.sent)
+        assert (0, 0, 2) == row(process, "consecutive_failures, next_attempt_at, delivered_version")
+        assert failures + 1 == len(process.callbacks.sent)
 
 
 def test_the_waits_vary_by_a_fifth() -> None:
     """H14."""
-    with living() as life:
-        life.post()
-        life.distribution._world = replace(life.distribution._world, chance=lambda: 1.0)
-        life.callbacks.behaviour = confirming(refuse)
-        life.time.go(10.0)
-        life.publish("second")
-        life.time.go(86_400.0)
+    with living() as process:
+        process.post()
+        process.distribution._context = replace(process.distribution._context, chance=lambda: 1.0)
+        process.callbacks.behaviour = confirming(refuse)
+        process.time.go(10.0)
+        process.publish("second")
+        process.time.go(86_400.0)
 
-        first, second, third = moments(life)
+        first, second, third = moments(process)
         assert pytest.approx(72.0, abs=0.01) == second - first
         assert pytest.approx(2160.0, abs=0.01) == third - second
 
 
 def test_a_change_during_the_wait_waits_too_and_is_what_is_sent_then() -> None:
     """H14."""
-    with living(STEADY) as life:
-        life.post()
-        life.callbacks.behaviour = confirming(refuse)
-        life.time.go(10.0)
-        life.publish("second")
-        life.callbacks.behaviour = good
-        life.time.go(20.0)
-        life.publish("third")
-        life.time.go(600.0)
+    with living(STEADY) as process:
+        process.post()
+        process.callbacks.behaviour = confirming(refuse)
+        process.time.go(10.0)
+        process.publish("second")
+        process.callbacks.behaviour = good
+        process.time.go(20.0)
+        process.publish("third")
+        process.time.go(600.0)
 
-        assert [content(FEED, text) for text in ("second", "third")] == life.callbacks.bodies()
-        assert pytest.approx(60.0, abs=0.01) == moments(life)[1] - moments(life)[0]
+        assert [content(FEED, text) for text in ("second", "third")] == process.callbacks.bodies()
+        assert pytest.approx(60.0, abs=0.01) == moments(process)[1] - moments(process)[0]
 
 
 @pytest.mark.parametrize(
@@ -485,88 +485,92 @@ def test_a_change_during_the_wait_waits_too_and_is_what_is_sent_then() -> None:
 )
 def test_a_callback_may_ask_for_more_patience(status: int, asked: bytes, wait: float) -> None:
     """H14: never for less, never for more than an hour."""
-    with living(STEADY) as life:
-        life.post()
-        life.callbacks.behaviour = confirming(lambda _: answered(status, retry_after=asked))
-        life.time.go(10.0)
-        life.publish("second")
-        life.callbacks.behaviour = good
-        life.time.go(86_400.0)
+    with living(STEADY) as process:
+        process.post()
+        process.callbacks.behaviour = confirming(lambda _: answered(status, retry_after=asked))
+        process.time.go(10.0)
+        process.publish("second")
+        process.callbacks.behaviour = good
+        process.time.go(86_400.0)
 
-        first, second = moments(life)
+        first, second = moments(process)
         assert pytest.approx(wait, abs=0.01) == second - first
 
 
 def test_a_410_removes_at_once_and_nobody_is_told() -> None:
     """H14, W16."""
-    with living() as life:
-        life.post()
-        life.callbacks.behaviour = confirming(lambda _: answered(410))
-        asked = len(life.callbacks.asked)
-        life.time.go(10.0)
-        life.publish("second")
+    with living() as process:
+        process.post()
+        process.callbacks.behaviour = confirming(lambda _: answered(410))
+        asked = len(process.callbacks.asked)
+        process.time.go(10.0)
+        process.publish("second")
 
-        assert 0 == count(life)
-        assert [("the callback answered 410 Gone",)] == life.store.rows("SELECT reason FROM ended")
-        assert asked == len(life.callbacks.asked)
+        assert 0 == count(process)
+        assert [("the callback answered 410 Gone",)] == process.store.rows(
+            "SELECT reason FROM ended"
+        )
+        assert asked == len(process.callbacks.asked)
 
 
 def test_who_is_removed_while_he_renews_is_a_new_subscriber_when_he_confirms() -> None:
-    with living() as life:
-        life.post()
-        life.callbacks.behaviour = lambda exchange: None if exchange.push is None else answered(410)
-        life.time.go(10.0)
-        life.post()
-        life.publish("second")
-        assert 0 == count(life)
-        life.callbacks.behaviour = good
-        exchange = life.callbacks.asked[-1]
+    with living() as process:
+        process.post()
+        process.callbacks.behaviour = lambda exchange: (
+            None if exchange.push is None else answered(410)
+        )
+        process.time.go(10.0)
+        process.post()
+        process.publish("second")
+        assert 0 == count(process)
+        process.callbacks.behaviour = good
+        exchange = process.callbacks.asked[-1]
         exchange.ended.callback(good(exchange))
-        life.time.go(10.0)
+        process.time.go(10.0)
 
-        assert 1 == count(life)
-        assert 2 == row(life, "delivered_version")
+        assert 1 == count(process)
+        assert 2 == row(process, "delivered_version")
 
 
 # Many ---------------------------------------------------------------------------------------------
 
 
-def subscribe(life: Life, host: str, number: int) -> None:
+def subscribe(process: HubProcess, host: str, number: int) -> None:
     for each in range(number):
-        assert 202 == life.post(f"https://{host}/{each}").status
+        assert 202 == process.post(f"https://{host}/{each}").status
 
 
 def test_a_host_with_100_hanging_subscriptions_delays_no_healthy_one() -> None:
     """H8: below two seconds; and few at the one host, of which none comes back."""
-    with living(GENEROUS) as life:
-        subscribe(life, "hanging.example.org", 100)
-        subscribe(life, "healthy.example.org", 3)
-        life.callbacks.hosts["hanging.example.org"] = confirming(hanging)
-        life.time.go(10.0)
-        life.publish("second")
-        life.time.go(2.0)
+    with living(GENEROUS) as process:
+        subscribe(process, "hanging.example.org", 100)
+        subscribe(process, "healthy.example.org", 3)
+        process.callbacks.hosts["hanging.example.org"] = confirming(hanging)
+        process.time.go(10.0)
+        process.publish("second")
+        process.time.go(2.0)
 
-        sent = [exchange.callback.host for exchange in life.callbacks.sent]
+        sent = [exchange.callback.host for exchange in process.callbacks.sent]
         assert 3 == sent.count("healthy.example.org")
-        assert FIRST == life.callbacks.most["hanging.example.org"]
+        assert FIRST == process.callbacks.most["hanging.example.org"]
 
 
 def test_a_change_reaches_the_healthy_while_another_host_hangs() -> None:
     """H8, again and again."""
-    with living(GENEROUS) as life:
-        subscribe(life, "hanging.example.org", 100)
-        subscribe(life, "healthy.example.org", 1)
-        life.callbacks.hosts["hanging.example.org"] = confirming(hanging)
+    with living(GENEROUS) as process:
+        subscribe(process, "hanging.example.org", 100)
+        subscribe(process, "healthy.example.org", 1)
+        process.callbacks.hosts["hanging.example.org"] = confirming(hanging)
         changed: list[float] = []
         for number in range(50):
-            life.time.go(7.0)
-            changed.append(life.time.clock.seconds())
-            life.publish(f"change {number}")
-        life.time.go(7.0)
+            process.time.go(7.0)
+            changed.append(process.time.clock.seconds())
+            process.publish(f"change {number}")
+        process.time.go(7.0)
 
         healthy = [
             exchange.at
-            for exchange in life.callbacks.sent
+            for exchange in process.callbacks.sent
             if exchange.callback.host == "healthy.example.org"
         ]
         assert changed == pytest.approx(healthy, abs=2.0)
@@ -574,55 +578,55 @@ def test_a_change_reaches_the_healthy_while_another_host_hangs() -> None:
 
 def test_no_more_than_64_at_once_and_all_in_the_end() -> None:
     """H8; who hangs for longer than that leaves his place (``places``)."""
-    with living(GENEROUS) as life:
+    with living(GENEROUS) as process:
         for number in range(300):
-            life.post(f"https://s{number}.example.org/")
-        life.callbacks.latency = 0.1
-        life.time.go(10.0)
-        life.publish("second")
+            process.post(f"https://s{number}.example.org/")
+        process.callbacks.latency = 0.1
+        process.time.go(10.0)
+        process.publish("second")
         most = 0
         for _ in range(100):
-            most = max(most, life.delivering.underway)
-            life.time.go(0.01)
+            most = max(most, process.delivering.underway)
+            process.time.go(0.01)
 
         assert 64 == most
-        assert 300 == len(life.callbacks.sent)
+        assert 300 == len(process.callbacks.sent)
 
 
 def test_what_was_claimed_ahead_when_the_content_changed_is_sent_the_new_one() -> None:
     """Contract 5: the next POST carries the current content."""
-    with living(Settings(limits=OPEN, min_interval=0.0)) as life:
+    with living(Settings(limits=OPEN, min_interval=0.0)) as process:
         for number in range(100):
-            life.post(f"https://s{number}.example.org/")
-        life.time.go(10.0)
-        life.callbacks.latency = 0.2
-        life.publish("second")
-        life.time.go(0.1)
-        life.publish("third")
-        changed = life.time.clock.seconds()
-        life.time.go(10.0)
+            process.post(f"https://s{number}.example.org/")
+        process.time.go(10.0)
+        process.callbacks.latency = 0.2
+        process.publish("second")
+        process.time.go(0.1)
+        process.publish("third")
+        changed = process.time.clock.seconds()
+        process.time.go(10.0)
 
-        bodies = life.callbacks.bodies()
-        late = [sent.at > changed for sent in life.callbacks.sent].index(True)
+        bodies = process.callbacks.bodies()
+        late = [sent.at > changed for sent in process.callbacks.sent].index(True)
         assert [content(FEED, "second")] * 64 == bodies[:late]
         assert [content(FEED, "third")] * 100 == bodies[late:]
 
 
-def in_one_network(life: Life, name: str, number: int) -> list[str]:
+def in_one_network(process: HubProcess, name: str, number: int) -> list[str]:
     """Subscribe callbacks at so many hosts in the same /24."""
     hosts = [f"{name}{each}.example.org" for each in range(number)]
     for each, host in enumerate(hosts):
-        life.callbacks.addresses[host] = f"11.1.1.{each + 1}"
-        subscribe(life, host, 1)
-    life.time.go(10.0)
+        process.callbacks.addresses[host] = f"11.1.1.{each + 1}"
+        subscribe(process, host, 1)
+    process.time.go(10.0)
     return hosts
 
 
 def test_names_that_lead_to_one_network_share_its_places() -> None:
     """H8: who meets a crowd is put back, and it is no failure."""
-    with living(GENEROUS) as life:
-        in_one_network(life, "h", 40)
-        after = again(life, GENEROUS, "first")  # it knows no network yet
+    with living(GENEROUS) as process:
+        in_one_network(process, "h", 40)
+        after = again(process, GENEROUS, "first")  # it knows no network yet
         after.callbacks.latency = NEW_SECONDS / 2
         after.time.go(10.0)
         after.publish("second")
@@ -647,46 +651,46 @@ def test_who_hangs_leaves_his_place_in_the_network_to_others(*, knows: bool) -> 
             first.time.go(10.0)
             first.callbacks.sent.clear()
         first.callbacks.hosts |= dict.fromkeys(hanging_ones, confirming(hanging))
-        life = first if knows else again(first, GENEROUS, "first")
-        life.publish("second")
-        life.time.go(2.0)
+        process = first if knows else again(first, GENEROUS, "first")
+        process.publish("second")
+        process.time.go(2.0)
 
-        sent = Counter(exchange.callback.host for exchange in life.callbacks.sent)
+        sent = Counter(exchange.callback.host for exchange in process.callbacks.sent)
         assert dict.fromkeys(healthy, 1) == {host: sent[host] for host in healthy}
-        assert 100 <= len(life.callbacks.underway)
+        assert 100 <= len(process.callbacks.underway)
 
 
 def test_who_is_slow_has_half_of_the_network_at_most() -> None:
     """So that however many there are, others begin at once in the next fan-out."""
-    with living(GENEROUS) as life:
-        slow = in_one_network(life, "slow", 200)
-        life.callbacks.hosts |= dict.fromkeys(slow, confirming(hanging))
-        life.publish("second")
-        life.time.go(95.0)  # until they are called again
-        healthy = in_one_network(life, "healthy", 5)
-        assert IDLE * 16 // 2 == len(life.callbacks.underway)
-        life.callbacks.sent.clear()
-        life.publish("third")
-        life.time.go(1.0)
+    with living(GENEROUS) as process:
+        slow = in_one_network(process, "slow", 200)
+        process.callbacks.hosts |= dict.fromkeys(slow, confirming(hanging))
+        process.publish("second")
+        process.time.go(95.0)  # until they are called again
+        healthy = in_one_network(process, "healthy", 5)
+        assert IDLE * 16 // 2 == len(process.callbacks.underway)
+        process.callbacks.sent.clear()
+        process.publish("third")
+        process.time.go(1.0)
 
-        assert set(healthy) == {exchange.callback.host for exchange in life.callbacks.sent}
+        assert set(healthy) == {exchange.callback.host for exchange in process.callbacks.sent}
 
 
 def test_a_delivery_costs_few_transactions_and_idleness_none() -> None:
     """Each is a sync of the disk; idle, it is a look a minute of each loop, and a sweep."""
-    with living(GENEROUS) as life:
-        subscribe(life, "healthy.example.org", 100)
-        life.callbacks.latency = 0.05
-        life.time.go(10.0)
-        before = life.store.transactions
-        life.publish("second")
-        life.time.go(5.0)
-        assert 100 == len(life.callbacks.sent)
-        assert life.store.transactions - before < 250
+    with living(GENEROUS) as process:
+        subscribe(process, "healthy.example.org", 100)
+        process.callbacks.latency = 0.05
+        process.time.go(10.0)
+        before = process.store.transactions
+        process.publish("second")
+        process.time.go(5.0)
+        assert 100 == len(process.callbacks.sent)
+        assert process.store.transactions - before < 250
 
-        before = life.store.transactions
-        life.time.go(3600.0)
-        assert life.store.transactions - before <= 3 * 60 + 3
+        before = process.store.transactions
+        process.time.go(3600.0)
+        assert process.store.transactions - before <= 3 * 60 + 3
 
 
 # A store that fails -------------------------------------------------------------------------------
@@ -696,37 +700,37 @@ def test_a_delivery_costs_few_transactions_and_idleness_none() -> None:
 def test_a_store_that_fails_now_and_then_loses_nothing(seed: int) -> None:
     """D9, D3, D5: before and after the commit; in the end everybody has what is current."""
     chance = random.Random(seed)
-    with living(GENEROUS) as life:
-        subscribe(life, "a.example.org", 5)
-        subscribe(life, "b.example.org", 5)
-        life.store.latency = 0.01
-        life.callbacks.latency = 0.2
-        life.store.fault = lambda: chance.choice(["before", "after", None, None])
+    with living(GENEROUS) as process:
+        subscribe(process, "a.example.org", 5)
+        subscribe(process, "b.example.org", 5)
+        process.store.latency = 0.01
+        process.callbacks.latency = 0.2
+        process.store.fault = lambda: chance.choice(["before", "after", None, None])
         for number in range(10):
-            life.time.go(6.0)
-            life.publish(f"change {number}")
-        life.time.go(30.0)
-        life.store.fault = lambda: None
-        life.time.go(300.0)
+            process.time.go(6.0)
+            process.publish(f"change {number}")
+        process.time.go(30.0)
+        process.store.fault = lambda: None
+        process.time.go(300.0)
 
-        assert [(0, 0, 10)] == life.store.rows(
+        assert [(0, 0, 10)] == process.store.rows(
             "SELECT t.version - s.delivered_version, s.consecutive_failures, COUNT(*)"
             " FROM subscription s JOIN topic t ON t.id = s.topic_id GROUP BY 1, 2"
         )
-        for callback in {exchange.callback for exchange in life.callbacks.sent}:
-            bodies = [each.body for each in life.callbacks.sent if each.callback == callback]
+        for callback in {exchange.callback for exchange in process.callbacks.sent}:
+            bodies = [each.body for each in process.callbacks.sent if each.callback == callback]
             numbers = [int(body.rpartition(b" ")[2]) for body in bodies]
             assert sorted(numbers) == numbers
             assert 9 == numbers[-1]
-        life.store.latency = None
+        process.store.latency = None
 
 
 def test_a_hub_whose_store_fails_at_the_start_begins_when_it_works() -> None:
     """D9."""
-    with living() as life:
-        life.post()
-        life.stop()
-        following = again(life)
+    with living() as process:
+        process.post()
+        process.stop()
+        following = again(process)
         following.store.fault = lambda: "before"
         following.publish("second")
         following.time.go(100.0)
@@ -742,33 +746,33 @@ def test_a_hub_whose_store_fails_at_the_start_begins_when_it_works() -> None:
 
 def test_stopping_lets_deliveries_end_and_begins_no_more() -> None:
     """O4."""
-    with living(GENEROUS) as life:
-        subscribe(life, "a.example.org", 30)
-        life.callbacks.latency = 10.0
-        life.time.go(10.0)
-        life.publish("second")
-        life.stop()
+    with living(GENEROUS) as process:
+        subscribe(process, "a.example.org", 30)
+        process.callbacks.latency = 10.0
+        process.time.go(10.0)
+        process.publish("second")
+        process.stop()
 
-        assert FIRST == len(life.callbacks.sent)
-        assert [] == life.callbacks.underway
-        assert [(FIRST,)] == life.store.rows(
+        assert FIRST == len(process.callbacks.sent)
+        assert [] == process.callbacks.underway
+        assert [(FIRST,)] == process.store.rows(
             "SELECT COUNT(*) FROM subscription WHERE delivered_version = 2"
         )
 
 
 def test_stopping_cuts_off_what_hangs_and_counts_it_as_no_failure() -> None:
     """O4: it lapses with its claim, and is sent after the start."""
-    with living() as life:
-        life.post()
-        life.callbacks.behaviour = confirming(hanging)
-        life.time.go(10.0)
-        life.publish("second")
-        life.stop()
-        assert [] == life.callbacks.underway
-        assert (0, 1) == row(life, "consecutive_failures, delivered_version")
+    with living() as process:
+        process.post()
+        process.callbacks.behaviour = confirming(hanging)
+        process.time.go(10.0)
+        process.publish("second")
+        process.stop()
+        assert [] == process.callbacks.underway
+        assert (0, 1) == row(process, "consecutive_failures, delivered_version")
 
-        life.callbacks.behaviour = good
-        after = again(life, text="second")
+        process.callbacks.behaviour = good
+        after = again(process, text="second")
         after.time.go(6.0)
         assert 2 == row(after, "delivered_version")
         after.stop()

@@ -7,7 +7,7 @@ from reviewsd.websub.outbound.outcomes import Trail
 from reviewsd.websub.places import IDLE, LOOK_SECONDS, NetworkPlaces
 
 
-def neighbours() -> HostLimits:
+def host_limits() -> HostLimits:
     return HostLimits(FIRST + 4, 16, 64, NetworkPlaces(Clock(), 16))
 
 
@@ -26,7 +26,7 @@ def busy(
 
 
 def test_an_attempt_counts_for_its_host_and_while_it_is_busy_for_its_network() -> None:
-    known = neighbours()
+    known = host_limits()
     known.learn("c.example", "203.0.113.7")
     known.learn("d.example", "203.0.113.99")
     known.learn("e.example", None)
@@ -39,14 +39,14 @@ def test_an_attempt_counts_for_its_host_and_while_it_is_busy_for_its_network() -
 
 
 def test_while_it_is_busy_it_counts_for_who_asked_and_among_those_that_may_be_deadly() -> None:
-    known = neighbours()
+    known = host_limits()
     assert [[], [8], [1], [1]] == [busy(known, deaths=deaths) for deaths in range(4)]
     asked = [busy(known, requester="192.0.2.7/32", deaths=deaths) for deaths in range(2)]
     assert [[16], [16, 8]] == asked
 
 
 def test_the_slow_have_half_of_all_and_half_of_their_network() -> None:
-    known = neighbours()
+    known = host_limits()
     assert ([FIRST, IDLE * 64 // 2], [64 // 2]) == (rooms(known, slow=True), busy(known, slow=True))
 
     known.learn(HOST, "203.0.113.7")
@@ -76,7 +76,7 @@ def test_there_is_no_room_in_a_network_that_is_full() -> None:
 
 
 def test_a_hosts_share_grows_with_quick_ends_up_to_what_there_is() -> None:
-    known = neighbours()
+    known = host_limits()
     shares = []
     for _ in range(7):
         shares.append(rooms(known)[0])
@@ -86,7 +86,7 @@ def test_a_hosts_share_grows_with_quick_ends_up_to_what_there_is() -> None:
 
 
 def test_a_share_is_lost_with_a_slow_end_and_in_the_next_fan_out() -> None:
-    known = neighbours()
+    known = host_limits()
     for lose in (lambda: known.ended(HOST, quick=False), known.begin_anew):
         known.ended(HOST, quick=True)
         assert [FIRST + 1] == rooms(known)

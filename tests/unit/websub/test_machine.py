@@ -15,8 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from reviewsd.config.schema import Deliveries, Limits, Verification
-from reviewsd.config.schema import Hub as Settings
+from reviewsd.config.schema import Deliveries, HubLimitsConfig, Verification
+from reviewsd.config.schema import HubConfig as Settings
 from reviewsd.http1 import urls
 from reviewsd.store.secrets import Secrets
 from reviewsd.store.transactions import StoreError
@@ -28,7 +28,7 @@ from tests.support.hub import (
     UNANSWERED,
     Callbacks,
     Exchange,
-    Life,
+    HubProcess,
     Time,
     answered,
     begin,
@@ -41,7 +41,7 @@ from tests.support.hub import (
 )
 from tests.support.witness import Row, Witness, read_rows
 
-LIMITS = Limits(
+LIMITS = HubLimitsConfig(
     active=5,
     active_per_host=3,
     pending=3,
@@ -107,28 +107,28 @@ class HubMachine(RuleBasedStateMachine):
         self.texts = dict.fromkeys(urls.TOPICS, "0")
         self.changes = 0
         self.faults: deque[str | None] = deque()
-        self.lives: list[Life] = []
-        self.life = self._begin()
+        self.processes: list[HubProcess] = []
+        self.process = self._begin()
         self._go(1.0)
 
-    def _begin(self) -> Life:
+    def _begin(self) -> HubProcess:
         callbacks = Callbacks(self.time)
         callbacks.addresses.update(ADDRESSES)
         callbacks.latency = 5 * LATENCY
         callbacks.told = self.witness.told
         callbacks.behaviour = self._behave
-        life = begin(self.connection, self.time, callbacks, SETTINGS, start=False)
-        life.store.latency = LATENCY
-        life.store.fault = lambda: self.faults.popleft() if self.faults else None
-        life.hub.start()
-        life.hub.topics_changed(snapshot("", self.texts))
-        self.lives.append(life)  # kept: what is collected is finalised, and would run on
-        return life
+        process = begin(self.connection, self.time, callbacks, SETTINGS, start=False)
+        process.store.latency = LATENCY
+        process.store.fault = lambda: self.faults.popleft() if self.faults else None
+        process.hub.start()
+        process.hub.topics_changed(snapshot("", self.texts))
+        self.processes.append(process)  # kept: what is collected is finalised, and would run on
+        return process
 
     def _behave(self, exchange: Exchange) -> AttemptOutcome | None:
-        if not self.life.orders.paused:
+        if not self.process.operator_state.paused:
             self.witness.quiet_since = None
-        self.witness.forbidden = {block.value for block in self.life.orders.blocks}
+        self.witness.forbidden = {block.value for block in self.process.operator_state.blocks}
         self.witness.begins(exchange)
         manner = self.asking if exchange.push is None else self.sending
         return answer_of(manner.get(exchange.callback.host, "good"), exchange)
@@ -169,7 +169,7 @@ class HubMachine(RuleBasedStateMachine):
     def _subscribe(self, callback: str, topic: str, lease: str, secret: str, client: str) -> None:
         self.witness.asked_secrets[callback, topic].add(secret.encode() or None)
         body = form(callback, "subscribe", topic, lease_seconds=lease, secret=secret)
-        self._do(self.life.reception.receive(*body, client))
+        self._do(self.process.endpoint.receive(*body, client))
 
     @precondition(lambda self: self.rows())
     @rule(at=st.integers(0, 5), mode=st.sampled_from(["subscribe", "unsubscribe"]), seconds=moments)
@@ -177,7 +177,7 @@ class HubMachine(RuleBasedStateMachine):
         callback, topic = self._row(at).pair
         self.witness.asked_secrets[callback, topic].add(None)
         body = form(callback, mode, topic, lease_seconds="1000")
-        self._do(self.life.reception.receive(*body, "192.0.2.1/32"))
+        self._do(self.process.endpoint.receive(*body, "192.0.2.1/32"))
         self._go(seconds)
 
     @rule(host=hosts, asked=manners, sent=manners)
@@ -194,12 +194,12 @@ class HubMachine(RuleBasedStateMachine):
         self._go(seconds)
 
     def hanging(self) -> list[Exchange]:
-        return [each for each in self.life.callbacks.underway if each.hangs]
+        return [each for each in self.process.callbacks.underway if each.hangs]
 
     @rule(changed=st.sets(topics, min_size=1), back=st.booleans(), seconds=moments)
     def change(self, changed: set[str], back: bool, seconds: float) -> None:  # noqa: FBT001
         self._write(changed, "0" if back else None)
-        self.life.hub.topics_changed(snapshot("", self.texts))
+        self.process.hub.topics_changed(snapshot("", self.texts))
         self._go(seconds)
 
     def _write(self, changed: set[str], text: str | None = None) -> None:
@@ -220,13 +220,13 @@ class HubMachine(RuleBasedStateMachine):
         self.faults.clear()
         if orderly:
             self._go(5 * LATENCY)  # what was asked for has been answered
-            self.life.stop()
+            self.process.stop()
             assert [] == self.time.clock.getDelayedCalls()
-        self.life.kill()
+        self.process.kill()
         self.witness.process_ended()
         self._write(changed)
         self.time.restart()
-        self.life = self._begin()
+        self.process = self._begin()
         self._go(seconds)
 
     @rule(faults=st.lists(st.sampled_from(["before", "after", None]), min_size=1, max_size=4))
@@ -238,7 +238,7 @@ class HubMachine(RuleBasedStateMachine):
     def remove(self, at: int, seconds: float) -> None:
         row = self._row(at)
         self.witness.ordered.add(row.pair)
-        self._do(self.life.operator.remove(str(row.id), "spam"))
+        self._do(self.process.operator.remove(str(row.id), "spam"))
         self._go(seconds)
 
     def rows(self) -> list[Row]:
@@ -248,43 +248,43 @@ class HubMachine(RuleBasedStateMachine):
         rows = self.rows()
         return rows[at % len(rows)]
 
-    @precondition(lambda self: not self.life.orders.blocks)
+    @precondition(lambda self: not self.process.operator_state.blocks)
     @rule(host=hosts, seconds=moments)
     def block(self, host: str, seconds: float) -> None:
         self.witness.ordered |= {
             (f"https://{host}/{n}", topic) for n in range(2) for topic in (FEED, REVIEWS)
         }
-        self._do(self.life.operator.block(host, "", False))  # noqa: FBT003
+        self._do(self.process.operator.block(host, "", False))  # noqa: FBT003
         self._go(seconds)
 
-    @precondition(lambda self: self.life.orders.blocks)
+    @precondition(lambda self: self.process.operator_state.blocks)
     @rule()
     def unblock(self) -> None:
-        self._do(self.life.operator.unblock(self.life.orders.blocks[0].value))
+        self._do(self.process.operator.unblock(self.process.operator_state.blocks[0].value))
 
     @precondition(lambda self: self.rows())
     @rule(topic=st.one_of(st.none(), topics), seconds=moments)
     def push(self, topic: str | None, seconds: float) -> None:
         self.witness.pushed = True
-        self._do(self.life.operator.push_later(None, topic))
+        self._do(self.process.operator.push_later(None, topic))
         self._go(seconds)
 
-    @precondition(lambda self: not self.life.orders.paused)
+    @precondition(lambda self: not self.process.operator_state.paused)
     @rule(seconds=moments)
     def pause(self, seconds: float) -> None:
-        self._do(self.life.operator.pause())
+        self._do(self.process.operator.pause())
         self._go(seconds)
 
-    @precondition(lambda self: self.life.orders.paused)
+    @precondition(lambda self: self.process.operator_state.paused)
     @rule()
     def resume(self) -> None:
-        self._do(self.life.operator.resume())
+        self._do(self.process.operator.resume())
 
     # What is always so ----------------------------------------------------------------------------
 
     @invariant()
     def all_is_right(self) -> None:
-        if not self.life.orders.paused:
+        if not self.process.operator_state.paused:
             self.witness.quiet_since = None
         elif self.witness.quiet_since is None:
             self.witness.quiet_since = self.time.now()
@@ -304,11 +304,11 @@ class HubMachine(RuleBasedStateMachine):
             self.witness.converged()
             ((pending,),) = self.connection.execute("SELECT COUNT(*) FROM verification").fetchall()
             assert 0 == pending
-            store = self.life.store
+            store = self.process.store
             before = store.transactions
             self._go(600.0)
             assert store.transactions - before <= 3 * 11
-            self.life.stop()
+            self.process.stop()
             assert [] == self.time.clock.getDelayedCalls()
 
 

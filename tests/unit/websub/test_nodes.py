@@ -10,8 +10,8 @@ import pytest
 from twisted.internet.defer import Deferred
 from twisted.logger import capturedLogs, formatEvent
 
-from reviewsd.config.schema import Hub as Settings
-from reviewsd.domain.listing import PushResult, PushStep
+from reviewsd.api.jobs import PushResult, Step
+from reviewsd.config.schema import HubConfig as Settings
 from reviewsd.websub.hub import FOLLOW_SECONDS
 from reviewsd.websub.scheduler import SHARED_PAUSE
 from reviewsd.websub.verification import CLAIM
@@ -19,7 +19,7 @@ from tests.support.hub import (
     FEED,
     Behaviour,
     Callbacks,
-    Life,
+    HubProcess,
     Time,
     begin,
     confirming,
@@ -34,7 +34,7 @@ from tests.support.hub import (
 
 SHARED = Settings(store="postgresql:///shared")
 
-Node = Callable[..., Life]
+Node = Callable[..., HubProcess]
 
 
 @pytest.fixture
@@ -42,31 +42,31 @@ def node() -> Iterator[Node]:
     """Makes nodes; the first makes the topics known."""
     time, connection = Time(), connect()
     callbacks = Callbacks(time)
-    lives: list[Life] = []
+    processes: list[HubProcess] = []
 
-    def node(*, start: bool = True) -> Life:
-        life = begin(connection, time, callbacks, SHARED, start=start)
-        lives.append(life)
-        publish(life, "first", 1)
-        return life
+    def node(*, start: bool = True) -> HubProcess:
+        process = begin(connection, time, callbacks, SHARED, start=start)
+        processes.append(process)
+        publish(process, "first", 1)
+        return process
 
     with no_bugs():
         yield node
-        for life in lives:
-            if not life.store.dead:
-                life.stop()
+        for process in processes:
+            if not process.store.dead:
+                process.stop()
 
 
-def publish(life: Life, text: str, data_revision: int) -> None:
+def publish(process: HubProcess, text: str, data_revision: int) -> None:
     """Give a node data of this age, milliseconds."""
     data: Any = snapshot(text)
     data.seen.signature.reviews.mtime_ns = data_revision * 10**6
-    life.hub.topics_changed(data)
-    life.time.go(6.0)
+    process.hub.topics_changed(data)
+    process.time.go(6.0)
 
 
-def feed_version(life: Life) -> int:
-    ((version,),) = life.store.rows("SELECT version FROM topic WHERE path = ?", FEED)
+def feed_version(process: HubProcess) -> int:
+    ((version,),) = process.store.rows("SELECT version FROM topic WHERE path = ?", FEED)
     return int(version)
 
 
@@ -152,7 +152,7 @@ def test_a_block_counts_at_every_nodes_door(node: Node) -> None:
     result_of(one.operator.block("bad.example.org", "", dry_run=False))
     assert 403 == other.post("https://bad.example.org/").status
     other.time.go(FOLLOW_SECONDS)
-    assert ["bad.example.org"] == [block.value for block in other.orders.blocks]
+    assert ["bad.example.org"] == [block.value for block in other.operator_state.blocks]
 
 
 @pytest.mark.parametrize(("behaviour", "delivered"), [(good, 1), (confirming(hanging), 0)])
@@ -165,13 +165,13 @@ def test_a_push_ends_when_other_nodes_have_made_the_attempts(
     working.post()
     working.time.go(FOLLOW_SECONDS)
     working.callbacks.behaviour = behaviour
-    steps: list[PushStep] = []
+    steps: list[Step] = []
     results: list[PushResult] = []
     Deferred.fromCoroutine(idle.operator.push(None, None, steps.append)).addCallback(results.append)
     working.time.go(60.0)
     expected = PushResult(total=1, delivered=delivered, failed=1 - delivered, removed=0)
     assert [expected] == results
-    assert PushStep(done=1, total=1, failed=1 - delivered) == steps[-1]
+    assert Step("pushing", 1, 1, 1 - delivered) == steps[-1]
 
 
 def test_an_idle_node_asks_for_one_thing_a_second(node: Node) -> None:
@@ -192,8 +192,8 @@ def test_what_another_node_has_changed_is_followed_though_the_store_fails_at_fir
 ) -> None:
     """What was noticed may not be forgotten before it is followed."""
     one, other = node(), node()
-    result_of(other.orders.block("bad.example.org", "", dry_run=False))
+    result_of(other.operator_state.block("bad.example.org", "", dry_run=False))
     asked = iter([None, "before"])  # it says that there is something, and fails
     one.store.fault = lambda: next(asked, None)
     one.time.go(2 * FOLLOW_SECONDS)
-    assert ["bad.example.org"] == [block.value for block in one.orders.blocks]
+    assert ["bad.example.org"] == [block.value for block in one.operator_state.blocks]

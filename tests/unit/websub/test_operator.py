@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 from twisted.internet.defer import CancelledError, Deferred
 
-from reviewsd.config.schema import Deliveries, Limits
-from reviewsd.config.schema import Hub as Settings
-from reviewsd.domain.listing import HubState, PushResult, PushStep
+from reviewsd.api.hub import HubState
+from reviewsd.api.jobs import PushResult, Step
+from reviewsd.api.times import instant
+from reviewsd.config.schema import Deliveries, HubLimitsConfig
+from reviewsd.config.schema import HubConfig as Settings
 from reviewsd.store.transactions import StoreError
 from reviewsd.websub.scheduler import BATCH_WINDOW
 from tests.support.hub import (
@@ -17,7 +19,7 @@ from tests.support.hub import (
     JSON_FEED,
     REVIEWS,
     START,
-    Life,
+    HubProcess,
     again,
     answered,
     confirming,
@@ -28,21 +30,21 @@ from tests.support.hub import (
 )
 
 HOST = "subscriber.example.org"
-STEADY = Settings(delivery=Deliveries(jitter=0.0), limits=Limits(active_per_host=1000))
+STEADY = Settings(delivery=Deliveries(jitter=0.0), limits=HubLimitsConfig(active_per_host=1000))
 
 
-def ids(life: Life, **chosen: Any) -> list[str]:  # noqa: ANN401
+def ids(process: HubProcess, **chosen: Any) -> list[str]:  # noqa: ANN401
     asked = {"topic": None, "state": None, "callback": None, "after": None, "limit": 100}
-    return [each.id for each in life.wait(life.operator.listing(**(asked | chosen)))]
+    return [each.id for each in process.wait(process.operator.listing(**(asked | chosen)))]
 
 
 def pushing(
-    life: Life, chosen: list[str] | None = None, topic: str | None = None
-) -> tuple[list[PushStep], list[PushResult]]:
+    process: HubProcess, chosen: list[str] | None = None, topic: str | None = None
+) -> tuple[list[Step], list[PushResult]]:
     """A push that goes on while time goes by: its steps, its result."""
-    steps: list[PushStep] = []
+    steps: list[Step] = []
     results: list[PushResult] = []
-    push = Deferred.fromCoroutine(life.operator.push(chosen, topic, steps.append))
+    push = Deferred.fromCoroutine(process.operator.push(chosen, topic, steps.append))
     push.addCallback(results.append)
     return steps, results
 
@@ -51,30 +53,30 @@ def pushing(
 
 
 def test_an_active_subscription_in_full() -> None:
-    with living(STEADY) as life:
-        life.time.go(1.0)
-        life.post(lease_seconds="1000", secret="s")
-        life.time.go(10.0)
-        life.callbacks.behaviour = confirming(lambda _: answered(503))
-        life.publish("second")
-        (found,) = life.wait(life.operator.listing(None, None, None, None, 10))
+    with living(STEADY) as process:
+        process.time.go(1.0)
+        process.post(lease_seconds="1000", secret="s")
+        process.time.go(10.0)
+        process.callbacks.behaviour = confirming(lambda _: answered(503))
+        process.publish("second")
+        (found,) = process.wait(process.operator.listing(None, None, None, None, 10))
         at = START / 1000
 
         assert ("1", FEED, CALLBACK, HOST) == (found.id, found.topic, found.callback, found.host)
         assert ("active", True, False) == (found.state, found.signed, found.in_flight)
-        assert (at + 1, at + 1, 1000, at + 1001) == (
+        assert (instant(at + 1), instant(at + 1), 1000, instant(at + 1001)) == (
             found.created_at,
             found.verified_at,
             found.lease_seconds,
             found.lease_expires_at,
         )
-        assert (1, 2, 1, at + 71) == (
+        assert (1, 2, 1, instant(at + 71)) == (
             found.delivered_version,
             found.topic_version,
             found.consecutive_failures,
             found.next_attempt_at,
         )
-        assert (at + 11, 503, "answered 503", None, at + 11, "answered 503") == (
+        assert (instant(at + 11), 503, "answered 503", None, instant(at + 11), "answered 503") == (
             found.last_attempt_at,
             found.last_status,
             found.last_error,
@@ -86,14 +88,14 @@ def test_an_active_subscription_in_full() -> None:
 
 
 def test_the_last_failure_outlives_the_next_success() -> None:
-    with living(STEADY) as life:
-        life.post()
-        life.callbacks.behaviour = confirming(lambda _: answered(503))
-        life.time.go(10.0)
-        life.publish("second")
-        life.callbacks.behaviour = good
-        life.time.go(61.0)
-        found = life.wait(life.operator.one("1"))
+    with living(STEADY) as process:
+        process.post()
+        process.callbacks.behaviour = confirming(lambda _: answered(503))
+        process.time.go(10.0)
+        process.publish("second")
+        process.callbacks.behaviour = good
+        process.time.go(61.0)
+        found = process.wait(process.operator.one("1"))
 
         assert found is not None
         assert (200, None, "answered 503", 0) == (
@@ -107,11 +109,11 @@ def test_the_last_failure_outlives_the_next_success() -> None:
 
 
 def test_a_request_that_waits_in_full() -> None:
-    with living() as life:
-        life.callbacks.behaviour = hanging
-        life.post(lease_seconds="1000")
-        life.time.go(20.0)
-        (found,) = life.wait(life.operator.listing(None, None, None, None, 10))
+    with living() as process:
+        process.callbacks.behaviour = hanging
+        process.post(lease_seconds="1000")
+        process.time.go(20.0)
+        (found,) = process.wait(process.operator.listing(None, None, None, None, 10))
         at = START / 1000
 
         assert ("p1", "pending verification", None, None) == (
@@ -121,7 +123,15 @@ def test_a_request_that_waits_in_full() -> None:
             found.delivered_version,
         )
         assert found.pending is not None
-        assert ("subscribe", at, at + 600, 1, at + 45, "192.0.2.7/32", 1000) == (
+        assert (
+            "subscribe",
+            instant(at),
+            instant(at + 600),
+            1,
+            instant(at + 45),
+            "192.0.2.7/32",
+            1000,
+        ) == (
             found.pending.mode,
             found.pending.requested_at,
             found.pending.expires_at,
@@ -136,11 +146,11 @@ def test_a_request_that_waits_in_full() -> None:
     ("mode", "state"), [("subscribe", "active (renewing)"), ("unsubscribe", "removal pending")]
 )
 def test_what_an_active_subscriber_asks_for_is_shown_with_it(mode: str, state: str) -> None:
-    with living() as life:
-        life.post()
-        life.callbacks.behaviour = hanging
-        life.post(mode=mode)
-        (found,) = life.wait(life.operator.listing(None, None, None, None, 10))
+    with living() as process:
+        process.post()
+        process.callbacks.behaviour = hanging
+        process.post(mode=mode)
+        (found,) = process.wait(process.operator.listing(None, None, None, None, 10))
 
         assert ("1", state) == (found.id, found.state)
         assert found.pending is not None
@@ -149,14 +159,14 @@ def test_what_an_active_subscriber_asks_for_is_shown_with_it(mode: str, state: s
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7, 100])
 def test_pages_show_everything_once(limit: int) -> None:
-    with living(STEADY) as life:
+    with living(STEADY) as process:
         for number in range(7):
-            life.post(f"{CALLBACK}{number}", topic=(FEED, REVIEWS)[number % 2])
-        life.callbacks.behaviour = hanging
+            process.post(f"{CALLBACK}{number}", topic=(FEED, REVIEWS)[number % 2])
+        process.callbacks.behaviour = hanging
         for number in range(7, 11):
-            life.post(f"{CALLBACK}{number}")
+            process.post(f"{CALLBACK}{number}")
         seen: list[str] = []
-        while page := ids(life, after=seen[-1] if seen else None, limit=limit):
+        while page := ids(process, after=seen[-1] if seen else None, limit=limit):
             assert len(page) <= limit
             seen += page
 
@@ -164,29 +174,29 @@ def test_pages_show_everything_once(limit: int) -> None:
 
 
 def test_a_listing_may_be_narrowed() -> None:
-    with living(STEADY) as life:
+    with living(STEADY) as process:
         for number in range(4):
-            life.post(f"{CALLBACK}{number}", topic=(FEED, REVIEWS)[number % 2])
-        life.callbacks.behaviour = hanging
-        life.post(f"{CALLBACK}0")
-        life.post(f"{CALLBACK}4", topic=REVIEWS)
+            process.post(f"{CALLBACK}{number}", topic=(FEED, REVIEWS)[number % 2])
+        process.callbacks.behaviour = hanging
+        process.post(f"{CALLBACK}0")
+        process.post(f"{CALLBACK}4", topic=REVIEWS)
 
-        assert ["1", "3"] == ids(life, topic=FEED)
-        assert ["2", "4", "p6"] == ids(life, topic=REVIEWS)
-        assert ["p6"] == ids(life, callback=f"{CALLBACK}4")
-        assert ["1"] == ids(life, state="active (renewing)")
-        assert ["2", "3", "4"] == ids(life, state="active", limit=3)
-        assert ["2", "3"] == ids(life, state="active", limit=2)
-        assert [] == ids(life, state="removal pending", limit=1)
+        assert ["1", "3"] == ids(process, topic=FEED)
+        assert ["2", "4", "p6"] == ids(process, topic=REVIEWS)
+        assert ["p6"] == ids(process, callback=f"{CALLBACK}4")
+        assert ["1"] == ids(process, state="active (renewing)")
+        assert ["2", "3", "4"] == ids(process, state="active", limit=3)
+        assert ["2", "3"] == ids(process, state="active", limit=2)
+        assert [] == ids(process, state="removal pending", limit=1)
 
 
 @pytest.mark.parametrize("identifier", ["", "p", "x", "-1", "1.0", "9", "p9", "٣", "1" * 40])
 def test_there_is_nothing_under_other_ids(identifier: str) -> None:
-    with living() as life:
-        life.post()
+    with living() as process:
+        process.post()
 
-        assert life.wait(life.operator.one(identifier)) is None
-        assert not life.wait(life.operator.remove(identifier, ""))
+        assert process.wait(process.operator.one(identifier)) is None
+        assert not process.wait(process.operator.remove(identifier, ""))
 
 
 # Removal, blocks ----------------------------------------------------------------------------------
@@ -194,68 +204,68 @@ def test_there_is_nothing_under_other_ids(identifier: str) -> None:
 
 def test_who_is_removed_is_told_and_noted() -> None:
     """W10."""
-    with living() as life:
-        life.post()
-        assert life.wait(life.operator.remove("1", "spam & more"))
+    with living() as process:
+        process.post()
+        assert process.wait(process.operator.remove("1", "spam & more"))
 
-        assert [] == ids(life)
+        assert [] == ids(process)
         assert {
             "id": "1",
             "hub.mode": "denied",
             "hub.topic": BASE_URL + FEED,
             "hub.reason": "spam & more",
-        } == life.callbacks.asked[-1].question
-        assert [("removed by the operator: spam & more",)] == life.store.rows(
+        } == process.callbacks.asked[-1].question
+        assert [("removed by the operator: spam & more",)] == process.store.rows(
             "SELECT reason FROM ended"
         )
 
 
 def test_a_request_can_be_removed_and_what_comes_of_it_changes_nothing() -> None:
-    with living() as life:
-        life.callbacks.behaviour = hanging
-        life.post()
-        (exchange,) = life.callbacks.asked
-        assert life.wait(life.operator.remove("p1", "spam"))
+    with living() as process:
+        process.callbacks.behaviour = hanging
+        process.post()
+        (exchange,) = process.callbacks.asked
+        assert process.wait(process.operator.remove("p1", "spam"))
         exchange.ended.callback(good(exchange))
 
-        assert [] == ids(life)
-        assert [exchange] == life.callbacks.asked
+        assert [] == ids(process)
+        assert [exchange] == process.callbacks.asked
 
 
 def test_what_comes_of_a_delivery_to_who_was_removed_changes_nothing() -> None:
-    with living() as life:
-        life.post()
-        life.callbacks.behaviour = confirming(hanging)
-        life.time.go(10.0)
-        life.publish("second")
-        (exchange,) = life.callbacks.sent
-        life.wait(life.operator.remove("1", "spam"))
-        life.callbacks.behaviour = good
-        life.post()
+    with living() as process:
+        process.post()
+        process.callbacks.behaviour = confirming(hanging)
+        process.time.go(10.0)
+        process.publish("second")
+        (exchange,) = process.callbacks.sent
+        process.wait(process.operator.remove("1", "spam"))
+        process.callbacks.behaviour = good
+        process.post()
         exchange.ended.callback(answered(500))
 
-        (found,) = life.wait(life.operator.listing(None, None, None, None, 10))
+        (found,) = process.wait(process.operator.listing(None, None, None, None, 10))
         assert ("2", 0, None) == (found.id, found.consecutive_failures, found.last_attempt_at)
 
 
 def test_a_block_removes_without_a_word_and_survives() -> None:
     """H7."""
-    with living() as life:
-        life.post()
-        life.post("https://other.example.net/")
-        asked = len(life.callbacks.asked)
-        assert 1 == life.wait(life.operator.block("Example.org", "abuse", True))  # noqa: FBT003
-        assert ["1", "2"] == ids(life)
-        assert 202 == life.post().status
+    with living() as process:
+        process.post()
+        process.post("https://other.example.net/")
+        asked = len(process.callbacks.asked)
+        assert 1 == process.wait(process.operator.block("Example.org", "abuse", True))  # noqa: FBT003
+        assert ["1", "2"] == ids(process)
+        assert 202 == process.post().status
 
-        assert 1 == life.wait(life.operator.block("Example.org", "abuse", False))  # noqa: FBT003
-        assert ["2"] == ids(life)
-        assert asked + 1 == len(life.callbacks.asked)
+        assert 1 == process.wait(process.operator.block("Example.org", "abuse", False))  # noqa: FBT003
+        assert ["2"] == ids(process)
+        assert asked + 1 == len(process.callbacks.asked)
 
-        after = again(life, text="first")
+        after = again(process, text="first")
         assert 403 == after.post().status
         (block,) = after.wait(after.operator.blocks())
-        assert ("example.org", "abuse", START / 1000) == (
+        assert ("example.org", "abuse", instant(START / 1000)) == (
             block.value,
             block.note,
             block.created_at,
@@ -267,25 +277,25 @@ def test_a_block_removes_without_a_word_and_survives() -> None:
 
 def test_a_block_reaches_requests_that_are_on_their_way() -> None:
     """What is accepted while the block is written would outlive it."""
-    with living() as life:
-        life.store.latency = 0.1
-        blocked = Deferred.fromCoroutine(life.operator.block(HOST, "", False))  # noqa: FBT003
-        life.time.go(0.05)
-        assert 403 == life.post().status
-        life.time.go(60.0)
+    with living() as process:
+        process.store.latency = 0.1
+        blocked = Deferred.fromCoroutine(process.operator.block(HOST, "", False))  # noqa: FBT003
+        process.time.go(0.05)
+        assert 403 == process.post().status
+        process.time.go(60.0)
         assert blocked.called
 
-        assert [] == ids(life)
-        assert [] == life.callbacks.asked
-        life.store.latency = None
+        assert [] == ids(process)
+        assert [] == process.callbacks.asked
+        process.store.latency = None
 
 
 def test_a_block_is_a_host_or_a_network() -> None:
-    with living() as life:
+    with living() as process:
         with pytest.raises(ValueError, match="expected a host name"):
-            life.wait(life.operator.block("https://x/", "", False))  # noqa: FBT003
+            process.wait(process.operator.block("https://x/", "", False))  # noqa: FBT003
         with pytest.raises(ValueError, match="expected a host name"):
-            life.wait(life.operator.unblock("*"))
+            process.wait(process.operator.unblock("*"))
 
 
 # Pause --------------------------------------------------------------------------------------------
@@ -293,15 +303,15 @@ def test_a_block_is_a_host_or_a_network() -> None:
 
 def test_a_paused_hub_sends_nothing_and_forgets_nothing() -> None:
     """H7: also through a restart."""
-    with living() as life:
-        life.post()
-        life.wait(life.operator.pause())
-        life.time.go(10.0)
-        life.publish("second")
-        life.time.go(100.0)
-        after = again(life, text="third")
+    with living() as process:
+        process.post()
+        process.wait(process.operator.pause())
+        process.time.go(10.0)
+        process.publish("second")
+        process.time.go(100.0)
+        after = again(process, text="third")
         after.time.go(100.0)
-        assert [] == life.callbacks.sent
+        assert [] == process.callbacks.sent
         assert after.wait(after.operator.state()).paused
 
         after.wait(after.operator.resume())
@@ -312,176 +322,176 @@ def test_a_paused_hub_sends_nothing_and_forgets_nothing() -> None:
 
 
 def test_what_is_under_way_when_the_hub_is_paused_ends() -> None:
-    with living() as life:
-        life.post()
-        life.callbacks.latency = 5.0
-        life.time.go(10.0)
-        life.publish("second")
-        life.wait(life.operator.pause())
-        life.time.go(10.0)
+    with living() as process:
+        process.post()
+        process.callbacks.latency = 5.0
+        process.time.go(10.0)
+        process.publish("second")
+        process.wait(process.operator.pause())
+        process.time.go(10.0)
 
-        assert [(2,)] == life.store.rows("SELECT delivered_version FROM subscription")
+        assert [(2,)] == process.store.rows("SELECT delivered_version FROM subscription")
 
 
 def test_a_pause_that_could_not_be_told_is_none_until_the_restart() -> None:
     """A commit whose answer is lost: door and deliveries must not be of two minds."""
-    with living() as life:
-        life.post()
-        life.store.fault = lambda: "after"
+    with living() as process:
+        process.post()
+        process.store.fault = lambda: "after"
         with pytest.raises(StoreError):
-            life.wait(life.operator.pause())
-        life.store.fault = lambda: None
-        life.wait(life.operator.block("other.example.net", "", False))  # noqa: FBT003
+            process.wait(process.operator.pause())
+        process.store.fault = lambda: None
+        process.wait(process.operator.block("other.example.net", "", False))  # noqa: FBT003
 
-        assert not life.orders.paused
-        assert 202 == life.post().status
-        assert again(life).orders.paused
+        assert not process.operator_state.paused
+        assert 202 == process.post().status
+        assert again(process).operator_state.paused
 
 
 # Push ---------------------------------------------------------------------------------------------
 
 
-def subscribe(life: Life, number: int) -> None:
+def subscribe(process: HubProcess, number: int) -> None:
     for each in range(number):
-        life.post(f"https://{HOST}/{each}", topic=(FEED, JSON_FEED)[each % 2])
+        process.post(f"https://{HOST}/{each}", topic=(FEED, JSON_FEED)[each % 2])
 
 
 def test_a_push_delivers_again_and_tells_how_it_went() -> None:
-    with living(STEADY) as life:
-        subscribe(life, 4)
-        life.callbacks.latency = 1.0
-        steps, results = pushing(life)
-        life.time.go(1.0 + BATCH_WINDOW)
+    with living(STEADY) as process:
+        subscribe(process, 4)
+        process.callbacks.latency = 1.0
+        steps, results = pushing(process)
+        process.time.go(1.0 + BATCH_WINDOW)
 
         assert [PushResult(total=4, delivered=4, failed=0, removed=0)] == results
-        assert 4 == len(life.callbacks.sent)
-        assert PushStep(done=0, total=4, failed=0) == steps[0]
-        assert PushStep(done=4, total=4, failed=0) == steps[-1]
+        assert 4 == len(process.callbacks.sent)
+        assert Step("pushing", 0, 4, 0) == steps[0]
+        assert Step("pushing", 4, 4, 0) == steps[-1]
 
 
 def test_a_push_may_be_for_a_topic_or_for_some() -> None:
-    with living(STEADY) as life:
-        subscribe(life, 4)
-        pushing(life, None, JSON_FEED)
-        assert [JSON_FEED] * 2 == [exchange.topic for exchange in life.callbacks.sent]
-        _, results = pushing(life, ["1", "3", "p1", "99", "x"], None)
+    with living(STEADY) as process:
+        subscribe(process, 4)
+        pushing(process, None, JSON_FEED)
+        assert [JSON_FEED] * 2 == [exchange.topic for exchange in process.callbacks.sent]
+        _, results = pushing(process, ["1", "3", "p1", "99", "x"], None)
         assert [2] == [result.total for result in results]
-        assert ["/0", "/2"] == [each.callback.target for each in life.callbacks.sent[2:]]
+        assert ["/0", "/2"] == [each.callback.target for each in process.callbacks.sent[2:]]
 
 
 def test_a_push_to_nobody_ends_at_once() -> None:
-    with living() as life:
-        assert [PushResult(total=0, delivered=0, failed=0, removed=0)] == pushing(life)[1]
+    with living() as process:
+        assert [PushResult(total=0, delivered=0, failed=0, removed=0)] == pushing(process)[1]
 
 
 def test_a_push_does_not_wait_for_a_retry() -> None:
     """Who has failed once waits 60 s, but not for the operator; and it is one attempt."""
-    with living(STEADY) as life:
-        subscribe(life, 3)
-        life.callbacks.behaviour = confirming(
+    with living(STEADY) as process:
+        subscribe(process, 3)
+        process.callbacks.behaviour = confirming(
             lambda exchange: answered(410 if exchange.callback.target == "/1" else 500)
         )
-        life.time.go(10.0)
-        _, results = pushing(life)
+        process.time.go(10.0)
+        _, results = pushing(process)
         assert [PushResult(total=3, delivered=0, failed=2, removed=1)] == results
 
-        life.callbacks.behaviour = good
-        _, results = pushing(life)
+        process.callbacks.behaviour = good
+        _, results = pushing(process)
         assert [PushResult(total=2, delivered=2, failed=0, removed=0)] == results
 
 
 def test_a_push_notices_who_is_gone_meanwhile() -> None:
-    with living(STEADY) as life:
-        subscribe(life, 2)
-        life.callbacks.behaviour = confirming(hanging)
-        _, results = pushing(life)
-        life.wait(life.operator.remove("1", ""))
-        life.callbacks.sent[1].ended.callback(answered(200))
-        life.time.go(10.0)
+    with living(STEADY) as process:
+        subscribe(process, 2)
+        process.callbacks.behaviour = confirming(hanging)
+        _, results = pushing(process)
+        process.wait(process.operator.remove("1", ""))
+        process.callbacks.sent[1].ended.callback(answered(200))
+        process.time.go(10.0)
 
         assert [PushResult(total=2, delivered=1, failed=0, removed=1)] == results
 
 
 def test_a_push_waits_while_the_hub_is_paused_or_the_store_fails() -> None:
-    with living(STEADY) as life:
-        subscribe(life, 2)
-        life.wait(life.operator.pause())
-        _, results = pushing(life)
-        life.time.go(30.0)
+    with living(STEADY) as process:
+        subscribe(process, 2)
+        process.wait(process.operator.pause())
+        _, results = pushing(process)
+        process.time.go(30.0)
         assert [] == results
-        life.store.fault = lambda: "before"
-        life.time.go(30.0)
-        life.store.fault = lambda: None
-        life.wait(life.operator.resume())
-        life.time.go(5.0)
+        process.store.fault = lambda: "before"
+        process.time.go(30.0)
+        process.store.fault = lambda: None
+        process.wait(process.operator.resume())
+        process.time.go(5.0)
 
         assert [2] == [result.delivered for result in results]
 
 
 def test_a_push_that_nobody_waits_for_any_more_leaves_nothing_behind() -> None:
     """The client is gone; the deliveries go on."""
-    with living(STEADY) as life:
-        subscribe(life, 1)
-        life.callbacks.behaviour = confirming(hanging)
-        push = Deferred.fromCoroutine(life.operator.push(None, None, lambda _: None))
+    with living(STEADY) as process:
+        subscribe(process, 1)
+        process.callbacks.behaviour = confirming(hanging)
+        push = Deferred.fromCoroutine(process.operator.push(None, None, lambda _: None))
         push.addErrback(lambda failure: failure.trap(CancelledError))
         push.cancel()
-        life.callbacks.sent[0].ended.callback(answered(200))
+        process.callbacks.sent[0].ended.callback(answered(200))
 
-        assert [(1,)] == life.store.rows("SELECT delivered_version FROM subscription")
+        assert [(1,)] == process.store.rows("SELECT delivered_version FROM subscription")
 
 
 def test_a_push_for_later_is_on_the_disk() -> None:
-    with living(STEADY) as life:
-        subscribe(life, 2)
-        life.wait(life.operator.push_later(None, FEED))
-        assert 1 == len(life.callbacks.sent)
+    with living(STEADY) as process:
+        subscribe(process, 2)
+        process.wait(process.operator.push_later(None, FEED))
+        assert 1 == len(process.callbacks.sent)
 
-        life.store.fault = lambda: "before"
+        process.store.fault = lambda: "before"
         with pytest.raises(StoreError):
-            life.wait(life.operator.push_later(None, FEED))
-        life.store.fault = lambda: None
+            process.wait(process.operator.push_later(None, FEED))
+        process.store.fault = lambda: None
 
 
 # State --------------------------------------------------------------------------------------------
 
 
 def test_the_state_of_the_hub() -> None:
-    with living(STEADY) as life:
-        subscribe(life, 4)
-        life.callbacks.behaviour = hanging
-        life.post(f"https://{HOST}/new")
-        life.time.go(10.0)
-        life.publish("second", {JSON_FEED: "first"})
-        changed = life.time.now() / 1000
+    with living(STEADY) as process:
+        subscribe(process, 4)
+        process.callbacks.behaviour = hanging
+        process.post(f"https://{HOST}/new")
+        process.time.go(10.0)
+        process.publish("second", {JSON_FEED: "first"})
+        changed = process.time.now() / 1000
         expected = HubState(
             paused=False,
             active=4,
             pending=1,
             due=2,
             in_flight=2,
-            oldest_due_at=changed,
+            oldest_due_at=instant(changed),
             blocks=0,
             opened_networks=(),
             store="ok",
         )
-        assert expected == life.wait(life.operator.state())
+        assert expected == process.wait(process.operator.state())
 
-        life.store.fault = lambda: "before"
-        state = life.wait(life.operator.state())
+        process.store.fault = lambda: "before"
+        state = process.wait(process.operator.state())
         assert (4, "disk I/O error") == (state.active, state.store)
-        life.store.fault = lambda: None
+        process.store.fault = lambda: None
 
 
 def test_the_state_of_the_topics() -> None:
-    with living(STEADY) as life:
-        subscribe(life, 3)
-        life.callbacks.behaviour = hanging
-        life.time.go(10.0)
-        life.publish("second", {JSON_FEED: "first"})
-        topics = {each.path: each for each in life.wait(life.operator.topics())}
+    with living(STEADY) as process:
+        subscribe(process, 3)
+        process.callbacks.behaviour = hanging
+        process.time.go(10.0)
+        process.publish("second", {JSON_FEED: "first"})
+        topics = {each.path: each for each in process.wait(process.operator.topics())}
 
         assert {FEED: (2, 2, 2), JSON_FEED: (1, 1, 0), REVIEWS: (2, 0, 0)} == {
             path: (each.version, each.subscriptions, each.due) for path, each in topics.items()
         }
-        assert (START + 10_000) / 1000 == topics[FEED].changed_at
+        assert instant((START + 10_000) / 1000) == topics[FEED].changed_at

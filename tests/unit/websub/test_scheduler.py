@@ -54,7 +54,7 @@ class Result:
 DONE = float("inf")
 
 
-class Ledger:
+class MemoryAttempts:
     """``Attempts`` at rows in memory; each one takes as long as its host takes."""
 
     def __init__(self, time: Time) -> None:
@@ -157,17 +157,17 @@ class Ledger:
 @dataclass
 class Setting:
     time: Time
-    ledger: Ledger
+    attempts: MemoryAttempts
     rounds: Scheduler[Claim, Result]
 
 
 @contextmanager
 def rounds_of(concurrency: int = CONCURRENCY) -> Iterator[Setting]:
     time = Time()
-    ledger = Ledger(time)
-    rounds = Scheduler("attempts", time.clock, ledger, concurrency)
+    attempts = MemoryAttempts(time)
+    rounds = Scheduler("attempts", time.clock, attempts, concurrency)
     with no_bugs():
-        yield Setting(time, ledger, rounds)
+        yield Setting(time, attempts, rounds)
         result_of_stop = Deferred.fromCoroutine(rounds.stop(0.0))
         time.go(RELEASE_SECONDS)
         assert result_of_stop.called
@@ -176,230 +176,230 @@ def rounds_of(concurrency: int = CONCURRENCY) -> Iterator[Setting]:
 
 def test_all_that_is_due_is_attempted_once() -> None:
     with rounds_of() as setting:
-        setting.ledger.add("a", 20)
-        setting.ledger.add("b", 20)
-        setting.ledger.seconds = {"a": 1.0, "b": 1.5}
+        setting.attempts.add("a", 20)
+        setting.attempts.add("b", 20)
+        setting.attempts.seconds = {"a": 1.0, "b": 1.5}
 
         setting.rounds.start()
         setting.time.go(60.0)
 
-        assert list(range(40)) == setting.ledger.done
-        assert 40 == len(setting.ledger.begun)
+        assert list(range(40)) == setting.attempts.done
+        assert 40 == len(setting.attempts.begun)
         assert 0 == setting.rounds.underway
 
 
 def test_no_more_at_a_time_than_may() -> None:
     with rounds_of() as setting:
-        setting.ledger.takers = set("abcd")
+        setting.attempts.takers = set("abcd")
         for host in "abcd":
-            setting.ledger.add(host, 10)
-            setting.ledger.seconds[host] = 1.0
-        setting.ledger.latency = 0.01
+            setting.attempts.add(host, 10)
+            setting.attempts.seconds[host] = 1.0
+        setting.attempts.latency = 0.01
 
         setting.rounds.start()
         setting.time.go(60.0)
 
-        assert list(range(40)) == setting.ledger.done
-        assert dict.fromkeys("abcd", PER_HOST) == setting.ledger.most
-        assert CONCURRENCY == setting.ledger.most_in_all
+        assert list(range(40)) == setting.attempts.done
+        assert dict.fromkeys("abcd", PER_HOST) == setting.attempts.most
+        assert CONCURRENCY == setting.attempts.most_in_all
 
 
 @pytest.mark.parametrize("latency", [0.0, 0.01])
 def test_idle_means_no_turns_and_a_look_a_minute(latency: float) -> None:
     with rounds_of() as setting:
-        setting.ledger.add("a", 5)
-        setting.ledger.latency = latency
+        setting.attempts.add("a", 5)
+        setting.attempts.latency = latency
         setting.rounds.start()
         setting.time.go(1.0)
-        turns, looks = setting.ledger.turns, setting.ledger.looks
+        turns, looks = setting.attempts.turns, setting.attempts.looks
 
         setting.time.go(3600.0)
 
-        assert turns == setting.ledger.turns
-        assert 59 <= setting.ledger.looks - looks <= 60
+        assert turns == setting.attempts.turns
+        assert 59 <= setting.attempts.looks - looks <= 60
 
 
 @pytest.mark.parametrize("at", [0.001, 5.0, 59.0, 61.0, 400.0])
 def test_what_becomes_due_is_attempted_then(at: float) -> None:
     with rounds_of() as setting:
-        setting.ledger.add("a", at=at)
+        setting.attempts.add("a", at=at)
         setting.rounds.start()
 
         setting.time.go(500.0)
 
-        ((begun_at, _),) = setting.ledger.begun
+        ((begun_at, _),) = setting.attempts.begun
         assert at == pytest.approx(begun_at)
 
 
 def test_what_becomes_due_waits_for_no_attempt_that_ends_meanwhile() -> None:
     """An end wakes it; the wait that it cuts off must not begin anew."""
     with rounds_of() as setting:
-        setting.ledger.add("a", at=40.0)
+        setting.attempts.add("a", at=40.0)
         for number in range(5):
-            setting.ledger.add(f"b{number}")
-            setting.ledger.seconds[f"b{number}"] = 7.0 * (number + 1)
+            setting.attempts.add(f"b{number}")
+            setting.attempts.seconds[f"b{number}"] = 7.0 * (number + 1)
         setting.rounds.start()
 
         setting.time.go(100.0)
 
-        assert (40.0, 0) in setting.ledger.begun
+        assert (40.0, 0) in setting.attempts.begun
 
 
 @pytest.mark.parametrize("again", [1.0, 30.0, 70.0])
 def test_what_is_put_back_is_due_again_when_it_says(again: float) -> None:
     """H8: 1 s after it met a crowd; H4: 30 s after no answer."""
     with rounds_of() as setting:
-        setting.ledger.add("a")
-        setting.ledger.seconds["a"] = 0.5
-        setting.ledger.again = [again]
+        setting.attempts.add("a")
+        setting.attempts.seconds["a"] = 0.5
+        setting.attempts.again = [again]
         setting.rounds.start()
 
         setting.time.go(200.0)
 
-        assert [0.0, pytest.approx(0.5 + again)] == [at for at, _ in setting.ledger.begun]
+        assert [0.0, pytest.approx(0.5 + again)] == [at for at, _ in setting.attempts.begun]
 
 
 def test_who_hangs_leaves_his_place_to_others() -> None:
     """However many there are, as long as there is room for them to hang."""
     with rounds_of() as setting:
         for number in range(IDLE * CONCURRENCY):
-            setting.ledger.add(f"h{number}")
-            setting.ledger.seconds[f"h{number}"] = 30.0
-        setting.ledger.add("healthy")
+            setting.attempts.add(f"h{number}")
+            setting.attempts.seconds[f"h{number}"] = 30.0
+        setting.attempts.add("healthy")
         setting.rounds.start()
 
         setting.time.go(IDLE * LOOK_SECONDS)
 
-        assert [IDLE * CONCURRENCY] == setting.ledger.done
+        assert [IDLE * CONCURRENCY] == setting.attempts.done
         setting.time.go(60.0)
-        assert IDLE * CONCURRENCY + 1 == len(setting.ledger.done)
+        assert IDLE * CONCURRENCY + 1 == len(setting.attempts.done)
 
 
 def test_who_begins_to_take_what_he_is_sent_needs_a_place_again() -> None:
     """Else a slow line would be shared by more and more deliveries, until all are too late."""
     with rounds_of(2) as setting:
         for host in "abcd":
-            setting.ledger.add(host)
-            setting.ledger.seconds[host] = 10.0
+            setting.attempts.add(host)
+            setting.attempts.seconds[host] = 10.0
         setting.rounds.start()
         setting.time.go(LOOK_SECONDS / 2)
         assert 2 == setting.rounds.underway
         setting.time.go(LOOK_SECONDS)
         assert 4 == setting.rounds.underway
 
-        setting.ledger.takers = set("abcd")
-        setting.ledger.add("late")
+        setting.attempts.takers = set("abcd")
+        setting.attempts.add("late")
         setting.rounds.wake()
         setting.time.go(5.0)
         assert 4 == setting.rounds.underway
 
-        setting.ledger.takers = set("ab")
+        setting.attempts.takers = set("ab")
         setting.time.go(LOOK_SECONDS)
         assert 4 == setting.rounds.underway
-        setting.ledger.takers = set("a")
+        setting.attempts.takers = set("a")
         setting.time.go(LOOK_SECONDS)
-        assert [4] == setting.ledger.done
+        assert [4] == setting.attempts.done
 
 
 def test_what_counts_while_an_attempt_is_busy_counts_no_more_when_it_is_idle() -> None:
     """Attempts during which processes have died, a few at a time; unless they hang."""
     with rounds_of(4) as setting:
-        setting.ledger.rooms["cautious"] = 1
+        setting.attempts.rooms["cautious"] = 1
         for host in "abcdef":
-            setting.ledger.add(host)
-            setting.ledger.rows[len(setting.ledger.rows) - 1].deaths = 1
-            setting.ledger.seconds[host] = 30.0
+            setting.attempts.add(host)
+            setting.attempts.rows[len(setting.attempts.rows) - 1].deaths = 1
+            setting.attempts.seconds[host] = 30.0
         setting.rounds.start()
         setting.time.go(LOOK_SECONDS / 2)
         assert 1 == setting.rounds.underway
 
         setting.time.go(30.0)
-        assert 6 == len(setting.ledger.begun)
+        assert 6 == len(setting.attempts.begun)
 
 
 def test_who_wakes_it_is_heard_at_any_moment() -> None:
     """While it looks, while it writes, while it waits."""
     with rounds_of() as setting:
-        setting.ledger.latency = 0.1
+        setting.attempts.latency = 0.1
         setting.rounds.start()
         for moment in range(40):
             setting.time.go(0.03 * moment)
-            setting.ledger.add(f"h{moment}")
+            setting.attempts.add(f"h{moment}")
             setting.rounds.wake()
             setting.time.go(0.5)
-            assert moment + 1 == len(setting.ledger.done)
+            assert moment + 1 == len(setting.attempts.done)
 
 
 def test_a_host_that_hangs_delays_nobody_else() -> None:
     with rounds_of() as setting:
-        setting.ledger.add("hanging", LOOK + 500)
-        setting.ledger.seconds["hanging"] = 1000.0
+        setting.attempts.add("hanging", LOOK + 500)
+        setting.attempts.seconds["hanging"] = 1000.0
         setting.rounds.start()
         setting.time.go(1.0)
 
-        setting.ledger.add("healthy")
+        setting.attempts.add("healthy")
         setting.rounds.wake()
         setting.time.go(2 * BATCH_WINDOW)
 
-        assert [LOOK + 500] == setting.ledger.done
+        assert [LOOK + 500] == setting.attempts.done
 
 
 def test_a_host_that_hangs_and_fills_the_look_up_delays_nobody_else() -> None:
     with rounds_of() as setting:
-        setting.ledger.add("hanging", LOOK + 500)
-        setting.ledger.seconds["hanging"] = 1000.0
-        setting.ledger.add("healthy")
+        setting.attempts.add("hanging", LOOK + 500)
+        setting.attempts.seconds["hanging"] = 1000.0
+        setting.attempts.add("healthy")
         setting.rounds.start()
 
         setting.time.go(2 * BATCH_WINDOW)
 
-        assert [LOOK + 500] == setting.ledger.done
+        assert [LOOK + 500] == setting.attempts.done
 
 
 def test_hosts_without_any_room_that_fill_look_ups_delay_nobody_else() -> None:
     """H3: a host that is left in peace has none, and nothing under way."""
     with rounds_of() as setting:
         for host in ("x", "y", "z"):
-            setting.ledger.rooms[host] = 0
-            setting.ledger.add(host, LOOK)
-        setting.ledger.add("healthy")
+            setting.attempts.rooms[host] = 0
+            setting.attempts.add(host, LOOK)
+        setting.attempts.add("healthy")
         setting.rounds.start()
         setting.time.go(0.0)
-        assert [3 * LOOK] == setting.ledger.done
+        assert [3 * LOOK] == setting.attempts.done
 
-        looks = setting.ledger.looks
+        looks = setting.attempts.looks
         setting.time.go(600.0)
-        assert setting.ledger.looks - looks <= 10 * 4
+        assert setting.attempts.looks - looks <= 10 * 4
 
 
 def test_a_host_that_gets_room_is_attempted_within_a_minute() -> None:
     with rounds_of() as setting:
-        setting.ledger.rooms["x"] = 0
-        setting.ledger.add("x")
+        setting.attempts.rooms["x"] = 0
+        setting.attempts.add("x")
         setting.rounds.start()
         setting.time.go(90.0)
-        assert [] == setting.ledger.done
+        assert [] == setting.attempts.done
 
-        setting.ledger.rooms["x"] = 1
+        setting.attempts.rooms["x"] = 1
         setting.time.go(MAX_PAUSE)
-        assert [0] == setting.ledger.done
+        assert [0] == setting.attempts.done
 
 
 def test_a_place_that_becomes_free_is_for_those_that_were_passed_over() -> None:
     """However far down the list they are."""
     with rounds_of() as setting:
-        setting.ledger.rooms["x"] = 0
-        setting.ledger.add("x", 2 * LOOK)
-        setting.ledger.add("healthy")
-        setting.ledger.seconds = {"healthy": 30.0}
+        setting.attempts.rooms["x"] = 0
+        setting.attempts.add("x", 2 * LOOK)
+        setting.attempts.add("healthy")
+        setting.attempts.seconds = {"healthy": 30.0}
         setting.rounds.start()
         setting.time.go(1.0)
-        assert [2 * LOOK] == [number for _, number in setting.ledger.begun]
+        assert [2 * LOOK] == [number for _, number in setting.attempts.begun]
 
-        setting.ledger.rooms["x"] = 1
+        setting.attempts.rooms["x"] = 1
         setting.rounds.freed()
         setting.time.go(0.0)
-        assert (1.0, 0) in setting.ledger.begun
+        assert (1.0, 0) in setting.attempts.begun
 
 
 def test_a_full_house_is_no_reason_to_run_in_circles() -> None:
@@ -407,9 +407,9 @@ def test_a_full_house_is_no_reason_to_run_in_circles() -> None:
     most = (1 + IDLE) * CONCURRENCY
     with rounds_of() as setting:
         for number in range(most):
-            setting.ledger.add(f"h{number}")
-            setting.ledger.seconds[f"h{number}"] = 30.0
-        setting.ledger.add("late", at=5.0)
+            setting.attempts.add(f"h{number}")
+            setting.attempts.seconds[f"h{number}"] = 30.0
+        setting.attempts.add("late", at=5.0)
         setting.rounds.start()
         setting.time.go(4.0)
         assert most == setting.rounds.underway
@@ -418,18 +418,18 @@ def test_a_full_house_is_no_reason_to_run_in_circles() -> None:
 
         assert wakes <= 3
         setting.time.go(5.0)
-        late = [at for at, number in setting.ledger.begun if number == most]
+        late = [at for at, number in setting.attempts.begun if number == most]
         assert [30.0] == late
 
 
 def test_held_is_no_reason_to_run_in_circles() -> None:
     with rounds_of() as setting:
-        setting.ledger.add("a", at=0.001)
+        setting.attempts.add("a", at=0.001)
         setting.rounds.start()
-        setting.rounds.hold()
+        setting.rounds.pause()
 
         assert count_wakes(setting, 600.0) <= 11
-        assert [] == setting.ledger.begun
+        assert [] == setting.attempts.begun
 
 
 def count_wakes(setting: Setting, seconds: float) -> int:
@@ -447,19 +447,19 @@ def count_wakes(setting: Setting, seconds: float) -> int:
 
 def test_held_it_begins_nothing_and_released_all_that_waited() -> None:
     with rounds_of() as setting:
-        setting.ledger.add("a", 2)
-        setting.ledger.seconds["a"] = 5.0
+        setting.attempts.add("a", 2)
+        setting.attempts.seconds["a"] = 5.0
         setting.rounds.start()
         setting.time.go(1.0)
-        setting.rounds.hold()
-        setting.ledger.add("b", 2)
+        setting.rounds.pause()
+        setting.attempts.add("b", 2)
         setting.rounds.wake()
         setting.time.go(100.0)
-        assert [0, 1] == setting.ledger.done  # what was under way has ended
+        assert [0, 1] == setting.attempts.done  # what was under way has ended
 
         setting.rounds.release()
         setting.time.go(0.0)
-        assert [0, 1, 2, 3] == setting.ledger.done
+        assert [0, 1, 2, 3] == setting.attempts.done
 
 
 @pytest.mark.parametrize("faults", range(1, 6))
@@ -467,34 +467,34 @@ def test_a_store_that_fails_delays_and_loses_nothing(faults: int) -> None:
     """D9; a result that could not be written is written later, and its attempt not repeated."""
     for moment in range(4):
         with rounds_of() as setting:
-            setting.ledger.add("a", 6)
-            setting.ledger.seconds["a"] = 1.0
+            setting.attempts.add("a", 6)
+            setting.attempts.seconds["a"] = 1.0
             setting.rounds.start()
             setting.time.go(moment * 0.5)
-            setting.ledger.faults = faults
+            setting.attempts.faults = faults
             setting.rounds.wake()
             setting.time.go((faults + 4) * STORE_PAUSE)
 
-            assert list(range(6)) == setting.ledger.done
-            assert 6 == len(setting.ledger.begun)
+            assert list(range(6)) == setting.attempts.done
+            assert 6 == len(setting.attempts.begun)
 
 
 def test_a_store_that_fails_is_not_asked_all_the_time() -> None:
     with rounds_of() as setting:
-        setting.ledger.add("a", 6)
-        setting.ledger.faults = 10**6
+        setting.attempts.add("a", 6)
+        setting.attempts.faults = 10**6
         setting.rounds.start()
 
         setting.time.go(60.0)
 
-        assert setting.ledger.looks <= 61
+        assert setting.attempts.looks <= 61
 
 
 def test_stopping_waits_for_what_is_under_way_and_writes_what_came_of_it() -> None:
     """O4."""
     with rounds_of() as setting:
-        setting.ledger.add("a", 5)
-        setting.ledger.seconds["a"] = 4.0
+        setting.attempts.add("a", 5)
+        setting.attempts.seconds["a"] = 4.0
         setting.rounds.start()
         setting.time.go(1.0)
 
@@ -504,14 +504,14 @@ def test_stopping_waits_for_what_is_under_way_and_writes_what_came_of_it() -> No
         setting.time.go(0.5 + BATCH_WINDOW)
 
         assert stopped.called
-        assert list(range(PER_HOST)) == setting.ledger.done
+        assert list(range(PER_HOST)) == setting.attempts.done
         assert [] == setting.time.clock.getDelayedCalls()
 
 
 def test_stopping_waits_no_longer_than_told() -> None:
     with rounds_of() as setting:
-        setting.ledger.add("a", 5)
-        setting.ledger.seconds["a"] = 1000.0
+        setting.attempts.add("a", 5)
+        setting.attempts.seconds["a"] = 1000.0
         setting.rounds.start()
         setting.time.go(1.0)
 
@@ -521,18 +521,18 @@ def test_stopping_waits_no_longer_than_told() -> None:
         setting.time.go(0.1 + 2 * BATCH_WINDOW)
 
         assert stopped.called
-        assert [] == setting.ledger.underway
-        assert [] == setting.ledger.done
-        assert not any(row.claimed for row in setting.ledger.rows.values())
+        assert [] == setting.attempts.underway
+        assert [] == setting.attempts.done
+        assert not any(row.claimed for row in setting.attempts.rows.values())
 
 
 def test_stopping_ends_in_time_when_the_store_fails() -> None:
     with rounds_of() as setting:
-        setting.ledger.add("a", 5)
-        setting.ledger.seconds["a"] = 1.0
+        setting.attempts.add("a", 5)
+        setting.attempts.seconds["a"] = 1.0
         setting.rounds.start()
         setting.time.go(0.5)
-        setting.ledger.faults = 10**6
+        setting.attempts.faults = 10**6
 
         stopped = Deferred.fromCoroutine(setting.rounds.stop(20.0))
         setting.time.go(20.0 + RELEASE_SECONDS)
@@ -544,9 +544,9 @@ def test_stopping_ends_in_time_when_the_store_fails() -> None:
 def test_stopping_leaves_no_claim_whenever_it_comes(moment: float) -> None:
     """While claims or results are written, or attempts are made: what is left counts as a death."""
     with rounds_of() as setting:
-        setting.ledger.add("a", 5)
-        setting.ledger.seconds["a"] = 1.0
-        setting.ledger.latency = 0.4
+        setting.attempts.add("a", 5)
+        setting.attempts.seconds["a"] = 1.0
+        setting.attempts.latency = 0.4
         setting.rounds.start()
         setting.time.go(moment)
 
@@ -554,9 +554,9 @@ def test_stopping_leaves_no_claim_whenever_it_comes(moment: float) -> None:
         setting.time.go(RELEASE_SECONDS)
 
         assert stopped.called
-        assert not any(row.claimed for row in setting.ledger.rows.values())
-        ended = [number for at, number in setting.ledger.begun if at + 1.0 <= moment]
-        assert ended == setting.ledger.done
+        assert not any(row.claimed for row in setting.attempts.rows.values())
+        ended = [number for at, number in setting.attempts.begun if at + 1.0 <= moment]
+        assert ended == setting.attempts.done
 
 
 def test_stopping_what_never_began() -> None:
@@ -564,7 +564,7 @@ def test_stopping_what_never_began() -> None:
         result_of(setting.rounds.stop(20.0))
 
 
-class Oops(Ledger):
+class BrokenAttempts(MemoryAttempts):
     """Has a bug."""
 
     async def attempt(self, claim: Claim) -> Result:
@@ -575,14 +575,14 @@ class Oops(Ledger):
 
 def test_a_bug_in_one_attempt_leaves_its_place_to_others() -> None:
     time = Time()
-    ledger = Oops(time)
-    ledger.add("a", 5)
-    rounds = Scheduler("attempts", time.clock, ledger, 1)
+    attempts = BrokenAttempts(time)
+    attempts.add("a", 5)
+    rounds = Scheduler("attempts", time.clock, attempts, 1)
     with capturedLogs() as events:
         rounds.start()
         time.go(5.0)
     assert 1 == len([event for event in events if "log_failure" in event])
-    assert [1, 2, 3, 4] == ledger.done
+    assert [1, 2, 3, 4] == attempts.done
     assert 0 == rounds.underway
     result_of(rounds.stop(0.0))
 
@@ -590,67 +590,67 @@ def test_a_bug_in_one_attempt_leaves_its_place_to_others() -> None:
 def test_as_many_again_are_claimed_ahead_and_attempted_in_their_turn() -> None:
     """So no attempt waits for the disk."""
     with rounds_of(2) as setting:
-        setting.ledger.add("a", 3)
-        setting.ledger.add("b", 3)
-        setting.ledger.seconds = {"a": 1.0, "b": 1.0}
-        setting.ledger.takers = {"a", "b"}
+        setting.attempts.add("a", 3)
+        setting.attempts.add("b", 3)
+        setting.attempts.seconds = {"a": 1.0, "b": 1.0}
+        setting.attempts.takers = {"a", "b"}
         setting.rounds.start()
         setting.time.go(0.5)
 
         assert 2 == setting.rounds.underway
-        assert 4 == sum(row.claimed for row in setting.ledger.rows.values())
+        assert 4 == sum(row.claimed for row in setting.attempts.rows.values())
 
 
 def test_what_was_claimed_ahead_is_put_back_when_it_is_held() -> None:
     with rounds_of(2) as setting:
-        setting.ledger.add("a", 3)
-        setting.ledger.add("b", 3)
-        setting.ledger.seconds = {"a": 1.0, "b": 1.0}
-        setting.ledger.takers = {"a", "b"}
+        setting.attempts.add("a", 3)
+        setting.attempts.add("b", 3)
+        setting.attempts.seconds = {"a": 1.0, "b": 1.0}
+        setting.attempts.takers = {"a", "b"}
         setting.rounds.start()
         setting.time.go(0.5)
 
-        setting.rounds.hold()
+        setting.rounds.pause()
         setting.time.go(0.1)
 
-        assert 2 == sum(row.claimed for row in setting.ledger.rows.values())
+        assert 2 == sum(row.claimed for row in setting.attempts.rows.values())
         setting.time.go(5.0)
-        assert 2 == len(setting.ledger.begun)
+        assert 2 == len(setting.attempts.begun)
 
 
 def test_no_claim_waits_until_somebody_else_could_take_it() -> None:
     """D5: the claim lasts for 90 s, and an attempt for 60 s at most."""
     with rounds_of(2) as setting:
-        setting.ledger.add("a", 2)
-        setting.ledger.add("b", 2)
-        setting.ledger.seconds = {"a": 60.0, "b": 60.0}
-        setting.ledger.takers = {"a", "b"}
+        setting.attempts.add("a", 2)
+        setting.attempts.add("b", 2)
+        setting.attempts.seconds = {"a": 60.0, "b": 60.0}
+        setting.attempts.takers = {"a", "b"}
         setting.rounds.start()
         setting.time.go(59.0)
-        claimed = [number for number, row in setting.ledger.rows.items() if row.claimed]
+        claimed = [number for number, row in setting.attempts.rows.items() if row.claimed]
         assert 4 == len(claimed)
 
         setting.time.go(300.0)
 
-        assert [0, 1, 2, 3] == sorted(setting.ledger.done)
-        late = [at for at, _ in setting.ledger.begun[2:]]
+        assert [0, 1, 2, 3] == sorted(setting.attempts.done)
+        late = [at for at, _ in setting.attempts.begun[2:]]
         assert all(at >= 60.0 for at in late)
-        assert setting.ledger.put_backs >= 1
+        assert setting.attempts.put_backs >= 1
 
 
 def test_what_is_claimed_already_is_not_attempted_beside_it() -> None:
     """I4: a wall clock that jumped shows a claim as lapsed whose attempt lives."""
     with rounds_of() as setting:
-        setting.ledger.add("a")
-        setting.ledger.seconds = {"a": 50.0}
+        setting.attempts.add("a")
+        setting.attempts.seconds = {"a": 50.0}
         setting.rounds.start()
         setting.time.go(1.0)
-        setting.ledger.rows[0].claimed = False
+        setting.attempts.rows[0].claimed = False
 
         setting.rounds.wake()
         setting.time.go(10.0)
 
-        assert 1 == len(setting.ledger.begun)
+        assert 1 == len(setting.attempts.begun)
 
 
 def test_what_is_due_is_claimed_from_anywhere_and_in_order() -> None:
@@ -665,11 +665,11 @@ def test_where_others_have_had_most_of_it_it_is_looked_up_anew() -> None:
     """Before, every turn asked in vain for the next of what others had claimed long ago."""
     with rounds_of() as setting:
         for number in range(100):
-            setting.ledger.add(f"h{number}")
-        setting.ledger.taken = set(range(95))
+            setting.attempts.add(f"h{number}")
+        setting.attempts.taken = set(range(95))
 
         setting.rounds.start()
         setting.time.go(1.0)
 
-        assert list(range(95, 100)) == [number for _, number in setting.ledger.begun]
-        assert 5 >= setting.ledger.turns
+        assert list(range(95, 100)) == [number for _, number in setting.attempts.begun]
+        assert 5 >= setting.attempts.turns

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from twisted.logger import capturedLogs, formatEvent
 
-from reviewsd.config.schema import Callbacks, Deliveries, Limits
-from reviewsd.config.schema import Hub as Settings
+from reviewsd.config.schema import Callbacks, Deliveries, HubLimitsConfig
+from reviewsd.config.schema import HubConfig as Settings
 from reviewsd.websub.fairness import FIRST
 from reviewsd.websub.outbound.outcomes import AttemptOutcome
 from reviewsd.websub.places import LOOK_SECONDS, NEW_SECONDS
@@ -20,14 +20,14 @@ from tests.support.hub import (
     UNANSWERED,
     Behaviour,
     Exchange,
-    Life,
+    HubProcess,
     answered,
     good,
     hanging,
     living,
 )
 
-OPEN = Limits(
+OPEN = HubLimitsConfig(
     requests_per_minute=10_000,
     requests_per_minute_and_host=10_000,
     active_per_host=10_000,
@@ -37,12 +37,12 @@ GENEROUS = Settings(limits=OPEN)
 HOST = "subscriber.example.org"
 
 
-def subscriptions(life: Life) -> list[tuple[Any, ...]]:
-    return life.store.rows("SELECT * FROM subscription")
+def subscriptions(process: HubProcess) -> list[tuple[Any, ...]]:
+    return process.store.rows("SELECT * FROM subscription")
 
 
-def pending(life: Life) -> int:
-    return len(life.store.rows("SELECT id FROM verification"))
+def pending(process: HubProcess) -> int:
+    return len(process.store.rows("SELECT id FROM verification"))
 
 
 def refuse(exchange: Exchange) -> AttemptOutcome | None:
@@ -58,11 +58,11 @@ def unreachable(exchange: Exchange) -> AttemptOutcome | None:
 
 def test_the_callback_is_asked_with_mode_topic_challenge_and_lease() -> None:
     """W11, W25: the topic as it was given; of unsubscribe no lease."""
-    with living() as life:
-        life.post(topic=f"{BASE_URL}{FEED}", lease_seconds="1")
-        life.post(mode="unsubscribe", lease_seconds="77")
+    with living() as process:
+        process.post(topic=f"{BASE_URL}{FEED}", lease_seconds="1")
+        process.post(mode="unsubscribe", lease_seconds="77")
 
-        subscribe, unsubscribe = [exchange.question for exchange in life.callbacks.asked]
+        subscribe, unsubscribe = [exchange.question for exchange in process.callbacks.asked]
         challenges = subscribe.pop("hub.challenge"), unsubscribe.pop("hub.challenge")
         given = {"id": "1", "hub.topic": f"{BASE_URL}{FEED}"}
         assert {**given, "hub.mode": "subscribe", "hub.lease_seconds": "300"} == subscribe
@@ -82,11 +82,11 @@ def test_the_callback_is_asked_with_mode_topic_challenge_and_lease() -> None:
 )
 def test_the_callbacks_own_query_is_kept(target: str, begins: str) -> None:
     """W6, byte for byte."""
-    with living() as life:
-        life.callbacks.behaviour = hanging
-        life.post(f"https://{HOST}{target}")
+    with living() as process:
+        process.callbacks.behaviour = hanging
+        process.post(f"https://{HOST}{target}")
 
-        (exchange,) = life.callbacks.asked
+        (exchange,) = process.callbacks.asked
         assert begins == exchange.callback.target[: len(begins)]
         assert 1 == exchange.callback.target.count("hub.mode=subscribe")
 
@@ -97,14 +97,14 @@ def test_the_callbacks_own_query_is_kept(target: str, begins: str) -> None:
 @pytest.mark.parametrize("status", [200, 201, 202, 299])
 def test_the_exact_challenge_with_any_2xx_confirms(status: int) -> None:
     """H12."""
-    with living() as life:
-        life.callbacks.behaviour = lambda exchange: answered(
+    with living() as process:
+        process.callbacks.behaviour = lambda exchange: answered(
             status, exchange.question["hub.challenge"].encode()
         )
-        life.post()
+        process.post()
 
-        assert 1 == len(subscriptions(life))
-        assert 0 == pending(life)
+        assert 1 == len(subscriptions(process))
+        assert 0 == pending(process)
 
 
 @pytest.mark.parametrize(
@@ -127,16 +127,16 @@ def test_what_is_not_exactly_the_challenge_refuses(
     status: int, before: bytes, after: bytes
 ) -> None:
     """H12, W12."""
-    with living() as life:
-        life.callbacks.behaviour = lambda exchange: answered(
+    with living() as process:
+        process.callbacks.behaviour = lambda exchange: answered(
             status, before + exchange.question["hub.challenge"].encode() + after
         )
-        life.post()
-        life.time.go(300.0)
+        process.post()
+        process.time.go(300.0)
 
-        assert [] == subscriptions(life)
-        assert 0 == pending(life)
-        assert 1 == len(life.callbacks.asked)
+        assert [] == subscriptions(process)
+        assert 0 == pending(process)
+        assert 1 == len(process.callbacks.asked)
 
 
 @pytest.mark.parametrize("change", [str.upper, lambda text: text[:-1], lambda _: ""])
@@ -144,25 +144,25 @@ def test_no_part_and_no_other_spelling_of_the_challenge_will_do(
     change: Callable[[str], str],
 ) -> None:
     """H12; an empty body is what a 204 has."""
-    with living() as life:
-        life.callbacks.behaviour = lambda exchange: answered(
+    with living() as process:
+        process.callbacks.behaviour = lambda exchange: answered(
             204, change(exchange.question["hub.challenge"]).encode()
         )
-        life.post()
+        process.post()
 
-        assert [] == subscriptions(life)
+        assert [] == subscriptions(process)
 
 
 def test_a_challenge_is_good_for_one_request() -> None:
     """H12: an answer with an older challenge confirms nothing."""
-    with living() as life:
-        life.callbacks.behaviour = hanging
-        life.post()
-        first = life.callbacks.asked[0].question["hub.challenge"].encode()
-        life.post()
-        life.callbacks.asked[1].ended.callback(answered(200, first))
+    with living() as process:
+        process.callbacks.behaviour = hanging
+        process.post()
+        first = process.callbacks.asked[0].question["hub.challenge"].encode()
+        process.post()
+        process.callbacks.asked[1].ended.callback(answered(200, first))
 
-        assert [] == subscriptions(life)
+        assert [] == subscriptions(process)
 
 
 # Again --------------------------------------------------------------------------------------------
@@ -170,62 +170,62 @@ def test_a_challenge_is_good_for_one_request() -> None:
 
 def test_no_answer_at_all_is_asked_once_more_after_30_seconds() -> None:
     """H4."""
-    with living() as life:
-        life.callbacks.behaviour = unreachable
-        life.post()
-        life.time.go(600.0)
+    with living() as process:
+        process.callbacks.behaviour = unreachable
+        process.post()
+        process.time.go(600.0)
 
-        assert [0.0, 30.0] == [exchange.at for exchange in life.callbacks.asked]
-        assert 0 == pending(life)
+        assert [0.0, 30.0] == [exchange.at for exchange in process.callbacks.asked]
+        assert 0 == pending(process)
 
 
 def test_a_callback_that_hangs_is_asked_once_more_30_seconds_after_the_timeout() -> None:
-    with living() as life:
-        life.callbacks.behaviour = hanging
-        life.post()
-        life.time.go(600.0)
+    with living() as process:
+        process.callbacks.behaviour = hanging
+        process.post()
+        process.time.go(600.0)
 
-        assert [0.0, 45.0] == [exchange.at for exchange in life.callbacks.asked]
-        assert 0 == pending(life)
+        assert [0.0, 45.0] == [exchange.at for exchange in process.callbacks.asked]
+        assert 0 == pending(process)
 
 
 def test_the_second_try_may_confirm() -> None:
-    with living() as life:
-        life.callbacks.behaviour = unreachable
-        life.post()
-        life.callbacks.behaviour = good
-        life.time.go(29.0)
-        assert [] == subscriptions(life)
-        life.time.go(1.0)
-        assert 1 == len(subscriptions(life))
+    with living() as process:
+        process.callbacks.behaviour = unreachable
+        process.post()
+        process.callbacks.behaviour = good
+        process.time.go(29.0)
+        assert [] == subscriptions(process)
+        process.time.go(1.0)
+        assert 1 == len(subscriptions(process))
 
 
 def test_a_newer_request_takes_the_place_of_the_older_one() -> None:
     """H4: what comes of the older one's attempt changes nothing."""
-    with living() as life:
-        life.callbacks.behaviour = hanging
-        life.post(lease_seconds="1000")
-        life.post(lease_seconds="2000")
-        older, newer = life.callbacks.asked
+    with living() as process:
+        process.callbacks.behaviour = hanging
+        process.post(lease_seconds="1000")
+        process.post(lease_seconds="2000")
+        older, newer = process.callbacks.asked
 
         older.ended.callback(answered(404))
-        assert 1 == pending(life)
+        assert 1 == pending(process)
         newer.ended.callback(good(newer))
-        life.time.go(BATCH_WINDOW)
+        process.time.go(BATCH_WINDOW)
 
-        assert [(2000,)] == life.store.rows("SELECT lease_seconds FROM subscription")
+        assert [(2000,)] == process.store.rows("SELECT lease_seconds FROM subscription")
 
 
 def test_a_request_that_nobody_confirms_is_forgotten_after_ten_minutes() -> None:
     """H5: here the hub is paused."""
-    with living() as life:
-        life.callbacks.behaviour = unreachable
-        life.post()
-        life.wait(life.operator.pause())
-        life.time.go(599.0)
-        assert 1 == pending(life)
-        life.time.go(61.0)
-        assert 0 == pending(life)
+    with living() as process:
+        process.callbacks.behaviour = unreachable
+        process.post()
+        process.wait(process.operator.pause())
+        process.time.go(599.0)
+        assert 1 == pending(process)
+        process.time.go(61.0)
+        assert 0 == pending(process)
 
 
 # An active subscription meanwhile ------------------------------------------------------------------
@@ -233,20 +233,20 @@ def test_a_request_that_nobody_confirms_is_forgotten_after_ten_minutes() -> None
 
 def test_a_renewal_counts_only_once_it_is_confirmed() -> None:
     """W5: then with its lease and secret, or none."""
-    with living() as life:
-        life.post(secret="old", lease_seconds="1000")
-        before = subscriptions(life)
-        life.time.go(100.0)
-        life.callbacks.behaviour = hanging
-        life.post(lease_seconds="5000")
-        assert before == subscriptions(life)
+    with living() as process:
+        process.post(secret="old", lease_seconds="1000")
+        before = subscriptions(process)
+        process.time.go(100.0)
+        process.callbacks.behaviour = hanging
+        process.post(lease_seconds="5000")
+        assert before == subscriptions(process)
 
-        exchange = life.callbacks.asked[-1]
-        life.time.go(5.0)
+        exchange = process.callbacks.asked[-1]
+        process.time.go(5.0)
         exchange.ended.callback(good(exchange))
 
-        now = life.time.now()
-        assert [(None, 5000, now + 5_000_000, now)] == life.store.rows(
+        now = process.time.now()
+        assert [(None, 5000, now + 5_000_000, now)] == process.store.rows(
             "SELECT secret_sealed, lease_seconds, lease_expires_at, verified_at FROM subscription"
         )
 
@@ -255,68 +255,68 @@ def test_a_renewal_counts_only_once_it_is_confirmed() -> None:
 @pytest.mark.parametrize("behaviour", [refuse, unreachable, hanging])
 def test_who_does_not_confirm_leaves_the_row_as_it_was(mode: str, behaviour: Behaviour) -> None:
     """H13, I8, WebSub 5.1."""
-    with living() as life:
-        life.post(secret="old", lease_seconds="5000")
-        before = subscriptions(life)
-        life.callbacks.behaviour = behaviour
-        life.post(mode=mode, lease_seconds="1000")
-        life.time.go(200.0)
+    with living() as process:
+        process.post(secret="old", lease_seconds="5000")
+        before = subscriptions(process)
+        process.callbacks.behaviour = behaviour
+        process.post(mode=mode, lease_seconds="1000")
+        process.time.go(200.0)
 
-        assert before == subscriptions(life)
-        assert 0 == pending(life)
+        assert before == subscriptions(process)
+        assert 0 == pending(process)
 
 
 @pytest.mark.parametrize("mode", ["subscribe", "unsubscribe"])
 def test_deliveries_go_on_while_the_callback_is_asked(mode: str) -> None:
     """H13, W23."""
-    with living() as life:
-        life.post()
-        life.callbacks.behaviour = lambda exchange: (hanging if exchange.push is None else good)(
+    with living() as process:
+        process.post()
+        process.callbacks.behaviour = lambda exchange: (hanging if exchange.push is None else good)(
             exchange
         )
-        life.post(mode=mode)
-        life.time.go(10.0)
-        life.publish("second")
+        process.post(mode=mode)
+        process.time.go(10.0)
+        process.publish("second")
 
-        assert [b"/feed.xml second"] == life.callbacks.bodies()
-        assert 1 == pending(life)
+        assert [b"/feed.xml second"] == process.callbacks.bodies()
+        assert 1 == pending(process)
 
 
 def test_an_unsubscription_counts_once_it_is_confirmed() -> None:
     """W23."""
-    with living() as life:
-        life.post()
-        life.post(mode="unsubscribe")
-        life.time.go(10.0)
-        life.publish("second")
-        life.time.go(10.0)
+    with living() as process:
+        process.post()
+        process.post(mode="unsubscribe")
+        process.time.go(10.0)
+        process.publish("second")
+        process.time.go(10.0)
 
-        assert [] == subscriptions(life)
-        assert [] == life.callbacks.sent
-        assert [(CALLBACK, FEED, "unsubscribed")] == life.store.rows(
+        assert [] == subscriptions(process)
+        assert [] == process.callbacks.sent
+        assert [(CALLBACK, FEED, "unsubscribed")] == process.store.rows(
             "SELECT callback, topic, reason FROM ended"
         )
 
 
 def test_a_change_during_the_verification_is_delivered_after_it() -> None:
-    with living() as life:
-        life.callbacks.behaviour = hanging
-        life.post()
-        life.time.go(10.0)
-        life.publish("second")
-        life.callbacks.behaviour = good
-        (exchange,) = life.callbacks.asked
+    with living() as process:
+        process.callbacks.behaviour = hanging
+        process.post()
+        process.time.go(10.0)
+        process.publish("second")
+        process.callbacks.behaviour = good
+        (exchange,) = process.callbacks.asked
         exchange.ended.callback(good(exchange))
 
-        assert [b"/feed.xml second"] == life.callbacks.bodies()
+        assert [b"/feed.xml second"] == process.callbacks.bodies()
 
 
 def test_what_a_new_subscriber_could_read_when_he_asked_is_not_sent() -> None:
-    with living() as life:
-        life.post()
-        life.time.go(300.0)
+    with living() as process:
+        process.post()
+        process.time.go(300.0)
 
-        assert [] == life.callbacks.sent
+        assert [] == process.callbacks.sent
 
 
 # Many ---------------------------------------------------------------------------------------------
@@ -324,178 +324,178 @@ def test_what_a_new_subscriber_could_read_when_he_asked_is_not_sent() -> None:
 
 def test_1000_requests_for_a_silent_host_are_few_requests_to_it() -> None:
     """H2, H3: few at once, and 28 at most before it is left in peace."""
-    with living(GENEROUS) as life:
-        life.callbacks.behaviour = hanging
+    with living(GENEROUS) as process:
+        process.callbacks.behaviour = hanging
         for number in range(1000):
-            life.post(f"{CALLBACK}{number}", client=f"10.{number // 256}.{number % 256}.1/32")
-        assert FIRST == len(life.callbacks.asked)
-        life.time.go(90.0)
+            process.post(f"{CALLBACK}{number}", client=f"10.{number // 256}.{number % 256}.1/32")
+        assert FIRST == len(process.callbacks.asked)
+        process.time.go(90.0)
 
-        assert FIRST == life.callbacks.most[HOST]
-        assert STRIKES <= len(life.callbacks.asked) <= STRIKES + 8
+        assert FIRST == process.callbacks.most[HOST]
+        assert STRIKES <= len(process.callbacks.asked) <= STRIKES + 8
 
 
 def test_a_verification_is_made_for_who_asked_for_it() -> None:
     """So that his names, if nobody answers for them, keep threads from nobody else."""
-    with living() as life:
+    with living() as process:
         for client in ("192.0.2.1/32", "192.0.2.2/32"):
-            life.post(client=client)
+            process.post(client=client)
 
-        assert ["192.0.2.1/32", "192.0.2.2/32"] == life.callbacks.requesters
+        assert ["192.0.2.1/32", "192.0.2.2/32"] == process.callbacks.requesters
 
 
-def strike(life: Life) -> None:
+def strike(process: HubProcess) -> None:
     """Have the host left in peace."""
-    before, life.callbacks.behaviour = life.callbacks.behaviour, refuse
+    before, process.callbacks.behaviour = process.callbacks.behaviour, refuse
     for number in range(STRIKES):
-        life.post(f"{CALLBACK}strike{number}")
-    life.callbacks.behaviour = before
+        process.post(f"{CALLBACK}strike{number}")
+    process.callbacks.behaviour = before
 
 
 def test_a_host_that_keeps_failing_is_left_in_peace_for_a_minute() -> None:
     """H3."""
-    with living(GENEROUS) as life:
-        strike(life)
-        count = len(life.callbacks.asked)
+    with living(GENEROUS) as process:
+        strike(process)
+        count = len(process.callbacks.asked)
 
-        answer = life.post()
+        answer = process.post()
 
         assert (429, FIRST_BACKOFF) == (answer.status, answer.retry_after)
-        assert count == len(life.callbacks.asked)
-        assert 202 == life.post("https://other.example.org/").status
-        life.time.go(60.0)
-        assert 202 == life.post().status
-        assert 2 == len(subscriptions(life))
+        assert count == len(process.callbacks.asked)
+        assert 202 == process.post("https://other.example.org/").status
+        process.time.go(60.0)
+        assert 202 == process.post().status
+        assert 2 == len(subscriptions(process))
 
 
 def test_after_that_it_is_asked_one_thing_at_a_time_until_it_confirms() -> None:
     """H3."""
-    with living(GENEROUS) as life:
-        strike(life)
-        life.time.go(60.0)
-        life.callbacks.latency = 1.0
-        count = len(life.callbacks.asked)
+    with living(GENEROUS) as process:
+        strike(process)
+        process.time.go(60.0)
+        process.callbacks.latency = 1.0
+        count = len(process.callbacks.asked)
         for number in range(20):
-            life.post(f"{CALLBACK}{number}")
-        assert count + 1 == len(life.callbacks.asked)
+            process.post(f"{CALLBACK}{number}")
+        assert count + 1 == len(process.callbacks.asked)
 
-        life.time.go(60.0)
-        assert 20 == len(subscriptions(life))
-        assert 8 == life.callbacks.most[HOST]
+        process.time.go(60.0)
+        assert 20 == len(subscriptions(process))
+        assert 8 == process.callbacks.most[HOST]
 
 
 @pytest.mark.parametrize("mode", ["subscribe", "unsubscribe"])
 def test_who_is_active_is_asked_although_his_host_is_left_in_peace(mode: str) -> None:
     """H3: "a renewal during back-off succeeds"."""
-    with living(GENEROUS) as life:
-        life.post(lease_seconds="1000")
-        strike(life)
-        life.time.go(1.0)
+    with living(GENEROUS) as process:
+        process.post(lease_seconds="1000")
+        strike(process)
+        process.time.go(1.0)
 
-        assert 202 == life.post(mode=mode, lease_seconds="2000").status
+        assert 202 == process.post(mode=mode, lease_seconds="2000").status
 
-        assert ([(2000,)] if mode == "subscribe" else []) == life.store.rows(
+        assert ([(2000,)] if mode == "subscribe" else []) == process.store.rows(
             "SELECT lease_seconds FROM subscription"
         )
 
 
 def test_failures_of_who_is_active_hurt_nobody() -> None:
     """H3."""
-    with living(GENEROUS) as life:
-        life.post()
-        life.callbacks.behaviour = refuse
+    with living(GENEROUS) as process:
+        process.post()
+        process.callbacks.behaviour = refuse
         for _ in range(2 * STRIKES):
-            life.post()
+            process.post()
 
-        assert 202 == life.post(f"{CALLBACK}new").status
+        assert 202 == process.post(f"{CALLBACK}new").status
 
 
 def test_failures_in_an_opened_network_hurt_no_third_party() -> None:
     """H3, E9."""
     opened = Settings(limits=OPEN, callbacks=Callbacks(allow_networks=("10.0.0.0/8",)))
-    with living(opened) as life:
-        life.callbacks.addresses[HOST] = "10.1.2.3"
-        strike(life)
+    with living(opened) as process:
+        process.callbacks.addresses[HOST] = "10.1.2.3"
+        strike(process)
 
-        assert 202 == life.post().status
+        assert 202 == process.post().status
 
 
 def test_what_waited_while_its_host_was_left_in_peace_is_asked_after_it() -> None:
-    with living(GENEROUS) as life:
-        life.callbacks.behaviour = hanging
+    with living(GENEROUS) as process:
+        process.callbacks.behaviour = hanging
         for number in range(60):
-            life.post(f"{CALLBACK}{number}")
-        life.time.go(50.0)
-        count = len(life.callbacks.asked)
-        life.callbacks.behaviour = good
-        life.time.go(300.0)
+            process.post(f"{CALLBACK}{number}")
+        process.time.go(50.0)
+        count = len(process.callbacks.asked)
+        process.callbacks.behaviour = good
+        process.time.go(300.0)
 
-        assert count < len(life.callbacks.asked)
-        assert 60 - count <= len(subscriptions(life))
+        assert count < len(process.callbacks.asked)
+        assert 60 - count <= len(subscriptions(process))
 
 
 def test_names_that_lead_to_one_network_share_its_places() -> None:
     """H2: 16 in flight, however many names an attacker has; who hangs leaves his place (``places``)."""
-    with living(GENEROUS) as life:
-        life.callbacks.behaviour = hanging
+    with living(GENEROUS) as process:
+        process.callbacks.behaviour = hanging
         for number in range(100):
             host = f"h{number}.example.org"
-            life.callbacks.addresses[host] = f"11.1.1.{number}"
-            life.post(f"https://{host}/", client=f"192.0.2.{number}/32")
-        assert 16 == len(life.callbacks.underway)
-        assert 0 < life.callbacks.turned_away
-        life.time.go(NEW_SECONDS)
-        assert 16 == len(life.callbacks.underway)
+            process.callbacks.addresses[host] = f"11.1.1.{number}"
+            process.post(f"https://{host}/", client=f"192.0.2.{number}/32")
+        assert 16 == len(process.callbacks.underway)
+        assert 0 < process.callbacks.turned_away
+        process.time.go(NEW_SECONDS)
+        assert 16 == len(process.callbacks.underway)
 
-        life.time.go(2.0)
-        assert 100 == len(life.callbacks.underway)
-        life.callbacks.behaviour = good
-        life.time.go(60.0)
-        assert 100 == len(subscriptions(life))
+        process.time.go(2.0)
+        assert 100 == len(process.callbacks.underway)
+        process.callbacks.behaviour = good
+        process.time.go(60.0)
+        assert 100 == len(subscriptions(process))
 
 
 def test_who_met_a_crowd_is_asked_as_soon_as_there_is_a_place() -> None:
     """H8; nothing was attempted, so nothing counts as an attempt."""
-    with living(GENEROUS) as life:
-        life.callbacks.behaviour = hanging
+    with living(GENEROUS) as process:
+        process.callbacks.behaviour = hanging
         for number in range(16):
-            life.callbacks.addresses[f"h{number}.example.org"] = "11.1.1.1"
-            life.post(f"https://h{number}.example.org/")
-        life.callbacks.addresses[HOST] = "11.1.1.2"
-        life.callbacks.hosts[HOST] = good
-        life.post(client="192.0.2.99/32")
-        assert 1 == life.callbacks.turned_away
-        assert [(0,)] == life.store.rows(
+            process.callbacks.addresses[f"h{number}.example.org"] = "11.1.1.1"
+            process.post(f"https://h{number}.example.org/")
+        process.callbacks.addresses[HOST] = "11.1.1.2"
+        process.callbacks.hosts[HOST] = good
+        process.post(client="192.0.2.99/32")
+        assert 1 == process.callbacks.turned_away
+        assert [(0,)] == process.store.rows(
             "SELECT attempts FROM verification WHERE callback_host = ?", HOST
         )
 
-        life.time.go(NEW_SECONDS)
-        assert [] == subscriptions(life)
-        life.time.go(LOOK_SECONDS)
-        assert 1 == len(subscriptions(life))
-        assert 1 == life.callbacks.turned_away
+        process.time.go(NEW_SECONDS)
+        assert [] == subscriptions(process)
+        process.time.go(LOOK_SECONDS)
+        assert 1 == len(subscriptions(process))
+        assert 1 == process.callbacks.turned_away
 
 
 def test_a_host_that_hangs_delays_no_other() -> None:
     """H2."""
-    with living(Settings(limits=OPEN, delivery=Deliveries())) as life:
-        life.callbacks.hosts[HOST] = hanging
+    with living(Settings(limits=OPEN, delivery=Deliveries())) as process:
+        process.callbacks.hosts[HOST] = hanging
         for number in range(100):
-            life.post(f"{CALLBACK}{number}")
-        life.post("https://healthy.example.net/")
-        life.time.go(2 * BATCH_WINDOW)
+            process.post(f"{CALLBACK}{number}")
+        process.post("https://healthy.example.net/")
+        process.time.go(2 * BATCH_WINDOW)
 
-        assert 1 == len(subscriptions(life))
+        assert 1 == len(subscriptions(process))
 
 
 def test_answers_and_secrets_are_not_in_the_log() -> None:
     """O8: never a callback's path or query, never a challenge."""
-    with capturedLogs() as events, living() as life:
+    with capturedLogs() as events, living() as process:
         for behaviour in (good, refuse, unreachable):
-            life.callbacks.behaviour = behaviour
-            life.post(f"https://{HOST}/path-canary?canary", secret="canary")
-            life.time.go(100.0)
-            life.publish(str(behaviour))
+            process.callbacks.behaviour = behaviour
+            process.post(f"https://{HOST}/path-canary?canary", secret="canary")
+            process.time.go(100.0)
+            process.publish(str(behaviour))
 
     logged = [str(formatEvent(event)) for event in events]
     assert any("subscribe at subscriber.example.org: confirmed" in line for line in logged)

@@ -2,9 +2,7 @@
 
 import socket
 from collections.abc import AsyncIterator, Iterator
-from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import cast
 
 import pytest
@@ -20,7 +18,8 @@ from twisted.python.failure import Failure
 from reviewsd.server.acceptor import batch_accept
 from reviewsd.workers.handoff import ConnectionReceiver, ConnectionSender, HandedConnection
 from reviewsd.workers.ipc import MessageSocket, pair
-from reviewsd.workers.messages import encode, read_told
+from reviewsd.workers.messages import encode, read_message
+from tests.support.descriptors import open_descriptors
 from tests.support.outbound import reactor
 
 
@@ -86,9 +85,9 @@ class Bridge:
         return where.host, where.port
 
     def received(self, message: bytes, descriptor: int | None) -> None:
-        told = read_told(message)
+        told = read_message(message)
         assert isinstance(told, HandedConnection)
-        self._taker.take(told, descriptor)
+        self._taker.adopt(told, descriptor)
 
     def lost(self) -> None:
         pass
@@ -148,11 +147,7 @@ async def until_end(client: socket.socket) -> bytes:
 
 
 def open_sockets() -> list[str]:
-    found = []
-    for each in Path("/proc/self/fd").iterdir():
-        with suppress(FileNotFoundError):  # the directory's own
-            found.append(str(each.readlink()))
-    return sorted(name for name in found if name.startswith("socket:"))
+    return sorted(name for name in open_descriptors().values() if name.startswith("socket:"))
 
 
 @pytest.fixture
@@ -277,7 +272,7 @@ async def test_a_bug_ends_the_connection_and_is_logged(
 
 def test_a_descriptor_that_did_not_arrive_is_logged(logged: list[LogEvent]) -> None:
     """The kernel has closed it for want of room."""
-    ConnectionReceiver(reactor, Speakers()).take(
+    ConnectionReceiver(reactor, Speakers()).adopt(
         HandedConnection(peer=("192.0.2.1", 1), data=b""), None
     )
     (event,) = logged

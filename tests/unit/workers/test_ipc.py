@@ -11,6 +11,7 @@ import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet.defer import Deferred
 
 from reviewsd.workers.ipc import PIECE, MessageSocket, pair
+from tests.support.descriptors import open_descriptors
 from tests.support.outbound import reactor
 
 
@@ -61,9 +62,9 @@ async def two() -> AsyncIterator[Two]:
 @pytest.fixture
 def descriptors() -> Iterator[None]:
     """As many are open in the end as at the beginning."""
-    before = set(Path("/proc/self/fd").iterdir())
+    before = set(open_descriptors())
     yield
-    assert before == set(Path("/proc/self/fd").iterdir())
+    assert before == set(open_descriptors())
 
 
 def open_file(directory: Path, text: str) -> int:

@@ -29,7 +29,7 @@ RHYTHM = Rhythm()
 QUICK = Rhythm(beat=0.05, silence=1.0)
 
 
-class House:
+class Harness:
     """Workers with toys for readers."""
 
     def __init__(self, directory: Path, rhythm: Rhythm = RHYTHM) -> None:
@@ -47,7 +47,7 @@ class House:
         ways = WorkerContext(
             listeners=[],
             begin=self._begin,
-            take=self._take,
+            adopt=self._take,
             now=time.time,
             patience=PATIENCE,
         )
@@ -68,7 +68,7 @@ class House:
 
     @property
     def pids(self) -> list[int]:
-        return [life.pid for life in self.workers.lives]
+        return [status.pid for status in self.workers.statuses]
 
     def noted(self, order: str) -> list[int]:
         """Who has heard an order."""
@@ -77,18 +77,18 @@ class House:
 
 
 @pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
-async def house(tmp_path: Path) -> AsyncIterator[House]:
-    house = House(tmp_path)
-    yield house
-    await house.workers.stop()
+async def harness(tmp_path: Path) -> AsyncIterator[Harness]:
+    harness = Harness(tmp_path)
+    yield harness
+    await harness.workers.stop()
 
 
 @pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
-async def quick(tmp_path: Path) -> AsyncIterator[House]:
+async def quick(tmp_path: Path) -> AsyncIterator[Harness]:
     """Workers whose signs of life are looked for all the time."""
-    house = House(tmp_path, QUICK)
-    yield house
-    await house.workers.stop()
+    harness = Harness(tmp_path, QUICK)
+    yield harness
+    await harness.workers.stop()
 
 
 def alive(pid: int) -> bool:
@@ -110,104 +110,106 @@ def nursery_of(pid: int) -> int:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_the_start_is_over_when_all_are_ready(house: House) -> None:
-    await house.start()
-    assert 3 == len(set(house.pids))
-    assert all(map(alive, house.pids))
-    assert [0, 0, 0] == [life.restarts for life in house.workers.lives]
+async def test_the_start_is_over_when_all_are_ready(harness: Harness) -> None:
+    await harness.start()
+    assert 3 == len(set(harness.pids))
+    assert all(map(alive, harness.pids))
+    assert [0, 0, 0] == [status.restarts for status in harness.workers.statuses]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_start_that_fails_is_an_error(house: House) -> None:
-    (house.directory / "ill").touch()
+async def test_a_start_that_fails_is_an_error(harness: Harness) -> None:
+    (harness.directory / "ill").touch()
     with pytest.raises(StartError):
-        await house.start()
+        await harness.start()
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_nursery_that_cannot_start_is_an_error(house: House) -> None:
-    house.workers._command = ("/nowhere",)
+async def test_a_nursery_that_cannot_start_is_an_error(harness: Harness) -> None:
+    harness.workers._command = ("/nowhere",)
     with pytest.raises(StartError):
-        await house.start()
+        await harness.start()
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_dead_reader_is_replaced_at_once(house: House) -> None:
-    await house.start()
-    dead, *others = house.pids
+async def test_a_dead_reader_is_replaced_at_once(harness: Harness) -> None:
+    await harness.start()
+    dead, *others = harness.pids
     os.kill(dead, signal.SIGKILL)
-    await until(lambda: len(house.pids) == 3 and dead not in house.pids)
-    assert set(others) < set(house.pids)
-    (new,) = (life for life in house.workers.lives if life.pid not in others)
+    await until(lambda: len(harness.pids) == 3 and dead not in harness.pids)
+    assert set(others) < set(harness.pids)
+    (new,) = (status for status in harness.workers.statuses if status.pid not in others)
     assert 1 == new.restarts
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_readers_that_go_on_dying_are_replaced_more_and_more_slowly(house: House) -> None:
-    await house.start()
-    (house.directory / "ill").touch()
-    os.kill(house.pids[0], signal.SIGKILL)
-    began = house.began
+async def test_readers_that_go_on_dying_are_replaced_more_and_more_slowly(harness: Harness) -> None:
+    await harness.start()
+    (harness.directory / "ill").touch()
+    os.kill(harness.pids[0], signal.SIGKILL)
+    began = harness.began
     # three at once, and one after a second
-    await until(lambda: len(house.noted("Begin")) == began + 4)
-    (house.directory / "ill").unlink()
-    took = await until(lambda: len(house.pids) == 3)
+    await until(lambda: len(harness.noted("Begin")) == began + 4)
+    (harness.directory / "ill").unlink()
+    took = await until(lambda: len(harness.pids) == 3)
     assert 0.9 < took  # the next pause is of two seconds, or one: the first had not died early
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_dead_nursery_takes_nobody_along_and_is_replaced(house: House) -> None:
-    await house.start()
-    before = house.pids
+async def test_a_dead_nursery_takes_nobody_along_and_is_replaced(harness: Harness) -> None:
+    await harness.start()
+    before = harness.pids
     nursery = nursery_of(before[0])
     os.kill(nursery, signal.SIGKILL)
     await until(lambda: not alive(nursery))
-    assert before == house.pids
+    assert before == harness.pids
     os.kill(before[0], signal.SIGKILL)
-    await until(lambda: len(house.pids) == 3 and before[0] not in house.pids)
-    assert nursery != nursery_of(next(pid for pid in house.pids if pid not in before))
+    await until(lambda: len(harness.pids) == 3 and before[0] not in harness.pids)
+    assert nursery != nursery_of(next(pid for pid in harness.pids if pid not in before))
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_all_are_told_what_has_ended_and_have_heard_it_then(house: House) -> None:
-    await house.start()
-    await house.workers.end({bytes(32): 1})
-    assert set(house.pids) == set(house.noted("SessionsEnded"))
+async def test_all_are_told_what_has_ended_and_have_heard_it_then(harness: Harness) -> None:
+    await harness.start()
+    await harness.workers.end({bytes(32): 1})
+    assert set(harness.pids) == set(harness.noted("SessionsEnded"))
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_nobody_waits_long_for_a_reader_that_is_busy(house: House) -> None:
-    await house.start()
-    os.kill(house.pids[0], signal.SIGSTOP)
+async def test_nobody_waits_long_for_a_reader_that_is_busy(harness: Harness) -> None:
+    await harness.start()
+    os.kill(harness.pids[0], signal.SIGSTOP)
     began = time.monotonic()
-    await house.workers.end({bytes(32): 1})
+    await harness.workers.end({bytes(32): 1})
     assert 0.9 < time.monotonic() - began
-    os.kill(house.pids[0], signal.SIGCONT)
-    await until(lambda: set(house.pids) == set(house.noted("SessionsEnded")))  # it hears of it yet
+    os.kill(harness.pids[0], signal.SIGCONT)
+    await until(
+        lambda: set(harness.pids) == set(harness.noted("SessionsEnded"))
+    )  # it hears of it yet
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_nobody_waits_for_a_reader_that_dies(house: House) -> None:
-    await house.start()
-    os.kill(house.pids[0], signal.SIGSTOP)
-    told = Deferred.fromCoroutine(house.workers.end({bytes(32): 1}))
-    os.kill(house.pids[0], signal.SIGKILL)
+async def test_nobody_waits_for_a_reader_that_dies(harness: Harness) -> None:
+    await harness.start()
+    os.kill(harness.pids[0], signal.SIGSTOP)
+    told = Deferred.fromCoroutine(harness.workers.end({bytes(32): 1}))
+    os.kill(harness.pids[0], signal.SIGKILL)
     await told
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_reader_that_does_not_answer_any_more_is_replaced(quick: House) -> None:
+async def test_a_reader_that_does_not_answer_any_more_is_replaced(quick: Harness) -> None:
     await quick.start()
     stopped, *others = quick.pids
     os.kill(stopped, signal.SIGSTOP)
     await until(lambda: len(quick.pids) == 3 and stopped not in quick.pids)
     assert set(others) < set(quick.pids)
     await until(lambda: not alive(stopped))
-    assert {0, 1} == {life.restarts for life in quick.workers.lives}
+    assert {0, 1} == {status.restarts for status in quick.workers.statuses}
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_so_is_one_that_does_not_begin(quick: House) -> None:
+async def test_so_is_one_that_does_not_begin(quick: Harness) -> None:
     """Nor is it there any more when it goes on."""
     await quick.start()
     (quick.directory / "deaf").touch()
@@ -220,7 +222,7 @@ async def test_so_is_one_that_does_not_begin(quick: House) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_nursery_that_does_not_answer_any_more_is_replaced(quick: House) -> None:
+async def test_a_nursery_that_does_not_answer_any_more_is_replaced(quick: Harness) -> None:
     await quick.start()
     before = quick.pids
     nursery = nursery_of(before[0])
@@ -234,26 +236,26 @@ async def test_a_nursery_that_does_not_answer_any_more_is_replaced(quick: House)
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_real_processes_answer_as_well(tmp_path: Path) -> None:
     """Those that do outlive one that is stopped."""
-    data = publishing.House(tmp_path)
+    data = publishing.Directories(tmp_path)
     data.write(review("r1"))
     data.publish()
-    house = House(tmp_path)
+    harness = Harness(tmp_path)
     load_session_keys(tmp_path / "state", None, None)  # the main process has made them
-    house.workers = Workers(reactor, 2, rhythm=Rhythm(beat=0.1, silence=3.0))
+    harness.workers = Workers(reactor, 2, rhythm=Rhythm(beat=0.1, silence=3.0))
     try:
-        await house.start()
-        stopped, other = house.pids
+        await harness.start()
+        stopped, other = harness.pids
         nursery = nursery_of(other)
         os.kill(stopped, signal.SIGSTOP)
-        await until(lambda: len(house.pids) == 2 and stopped not in house.pids)
-        assert other in house.pids
-        assert {nursery} == set(map(nursery_of, house.pids))
+        await until(lambda: len(harness.pids) == 2 and stopped not in harness.pids)
+        assert other in harness.pids
+        assert {nursery} == set(map(nursery_of, harness.pids))
     finally:
-        await house.workers.stop()
+        await harness.workers.stop()
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_nobody_is_ended_because_the_main_process_stood_still(quick: House) -> None:
+async def test_nobody_is_ended_because_the_main_process_stood_still(quick: Harness) -> None:
     """Or the whole machine did, all processes of it."""
     await quick.start()
     before = quick.pids
@@ -268,72 +270,72 @@ async def test_nobody_is_ended_because_the_main_process_stood_still(quick: House
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_counts_add_up(house: House) -> None:
+async def test_counts_add_up(harness: Harness) -> None:
     """What only grows never falls, whoever ends; what is there goes with who has it."""
-    await house.start()
-    assert {"fingers": 30, "waves_total": 1.5} == await house.workers.counts()
-    dead = house.pids[0]
+    await harness.start()
+    assert {"fingers": 30, "waves_total": 1.5} == await harness.workers.counts()
+    dead = harness.pids[0]
     os.kill(dead, signal.SIGKILL)
-    await until(lambda: len(house.pids) == 3 and dead not in house.pids)
-    assert {"fingers": 30, "waves_total": 2} == await house.workers.counts()
+    await until(lambda: len(harness.pids) == 3 and dead not in harness.pids)
+    assert {"fingers": 30, "waves_total": 2} == await harness.workers.counts()
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_all_look_for_a_new_snapshot(house: House) -> None:
-    await house.start()
-    house.workers.look()
-    await until(lambda: set(house.pids) == set(house.noted("SnapshotChanged")))
+async def test_all_look_for_a_new_snapshot(harness: Harness) -> None:
+    await harness.start()
+    harness.workers.look()
+    await until(lambda: set(harness.pids) == set(harness.noted("SnapshotChanged")))
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_stop_leaves_nobody(house: House) -> None:
-    await house.start()
-    everybody = [*house.pids, nursery_of(house.pids[0])]
-    await house.workers.stop()
-    assert [] == house.workers.lives
+async def test_a_stop_leaves_nobody(harness: Harness) -> None:
+    await harness.start()
+    everybody = [*harness.pids, nursery_of(harness.pids[0])]
+    await harness.workers.stop()
+    assert [] == harness.workers.statuses
     await until(lambda: not any(map(alive, everybody)))
-    assert set(everybody[:3]) == set(house.noted("Drain"))
+    assert set(everybody[:3]) == set(harness.noted("Drain"))
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_who_does_not_end_in_time_is_ended(house: House) -> None:
-    (house.directory / "deaf").touch()
-    await house.start()
-    everybody = house.pids
+async def test_who_does_not_end_in_time_is_ended(harness: Harness) -> None:
+    (harness.directory / "deaf").touch()
+    await harness.start()
+    everybody = harness.pids
     began = time.monotonic()
-    await house.workers.stop()
+    await harness.workers.stop()
     assert PATIENCE <= time.monotonic() - began
     await until(lambda: not any(map(alive, everybody)))
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_nobody_is_born_during_a_stop(house: House) -> None:
+async def test_nobody_is_born_during_a_stop(harness: Harness) -> None:
     """Neither for a place that waits for its next try, nor where one dies meanwhile."""
-    await house.start()
-    (house.directory / "ill").touch()
-    os.kill(house.pids[0], signal.SIGKILL)
-    began = house.began
-    await until(lambda: len(house.noted("Begin")) == began + 3)
-    os.kill(house.pids[0], signal.SIGKILL)
-    await house.workers.stop()
-    assert began + 3 == house.began
+    await harness.start()
+    (harness.directory / "ill").touch()
+    os.kill(harness.pids[0], signal.SIGKILL)
+    began = harness.began
+    await until(lambda: len(harness.noted("Begin")) == began + 3)
+    os.kill(harness.pids[0], signal.SIGKILL)
+    await harness.workers.stop()
+    assert began + 3 == harness.began
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_a_stop_before_the_start_is_none(tmp_path: Path) -> None:
-    await House(tmp_path).workers.stop()
+    await Harness(tmp_path).workers.stop()
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_what_systemd_says_to_the_main_process_is_not_passed_on(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A reader that answered for it would have systemd believe in the wrong process."""
     for name in ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID"):
         monkeypatch.setenv(name, "1")
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", "/credentials")
-    await house.start()
-    for pid in house.pids:
+    await harness.start()
+    for pid in harness.pids:
         names = variables_of(pid)
         assert b"CREDENTIALS_DIRECTORY" in names
         assert not {name for name in names if name.startswith((b"NOTIFY", b"WATCHDOG", b"LISTEN"))}

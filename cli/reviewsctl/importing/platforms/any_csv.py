@@ -78,7 +78,7 @@ class _Table:
                     source=self._written(cells, rules),
                     key=word(cells.get("id")),
                     author=cells.get("author"),
-                    rating=rules.scale.stars(cells["rating"], rules.tally),
+                    rating=rules.scale.stars(cells["rating"], rules.counts),
                     created=dates(cells["date"]),
                     text=titled(cells.get("title"), cells.get("text")),
                     avatar_url=address(cells["avatar"]) if "avatar" in cells else UNSET,
@@ -108,7 +108,7 @@ class _Table:
     def _written(self, cells: Fields, rules: Rules) -> str:
         source = word(cells.get("source")) or rules.columns.source or self._source
         if source is None:
-            rules.tally["no-source"] += 1
+            rules.counts["no-source"] += 1
             source = _SOURCE
         return source.lower()
 
@@ -128,7 +128,7 @@ def _published(status: object, rules: Rules) -> None:
         raise RowRefusedError(
             f"status {shown(text)} is not known to be published (--map status= takes all rows)"
         )
-    rules.tally["status"] += 1
+    rules.counts["status"] += 1
 
 
 def table(

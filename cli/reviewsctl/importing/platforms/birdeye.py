@@ -34,7 +34,7 @@ def _reader(head: Head, rules: Rules) -> Reader:
                 avatar_url=address(within(review, "reviewer", "thumbnailUrl")),
                 rating=stars(review.get("rating"))
                 if positive is None
-                else rules.scale.recommendation(positive, rules.tally),
+                else rules.scale.recommendation(positive, rules.counts),
                 created=dates(review.get("reviewDate")),
                 text=titled(review.get("title"), review.get("comments")),
                 source_url=address(review.get("uniqueReviewUrl")),

@@ -69,7 +69,7 @@ What is said to be of the review or its author is: of a place it may be the aver
 """
 
 _REQUIRED = ("rating", "date")
-_ASKED = {"text": "what people wrote", "author": "who wrote"}
+_QUESTIONS = {"text": "what people wrote", "author": "who wrote"}
 _SHOWN, _LONG = 40, 100  # columns in a message, and characters of each
 _TEXT_WORDS = 4  # a text has more
 _NAME_WORDS = range(2, 5)
@@ -125,7 +125,7 @@ def chosen(sample: Sequence[Fields], columns: Columns, without: Collection[str])
             f"no column looks like {' or '.join(missing)}; there are: {listed(there.values())}",
             f"Say which it is, as in --map {missing[0]}=COLUMN",
         )
-    for ours, what in _ASKED.items():
+    for ours, what in _QUESTIONS.items():
         if ours not in found and ours not in columns.mapped:
             _ask(
                 ours, what, sample, [name for name in there.values() if name not in found.values()]
@@ -136,7 +136,7 @@ def chosen(sample: Sequence[Fields], columns: Columns, without: Collection[str])
 def has_columns(head: Head) -> bool:
     """Whether some columns are taken for a rating and a date."""
     try:
-        chosen(columns_of(head), Columns(mapped=dict.fromkeys(_ASKED, "")), ())
+        chosen(columns_of(head), Columns(mapped=dict.fromkeys(_QUESTIONS, "")), ())
     except SayMoreError:
         return False
     return True

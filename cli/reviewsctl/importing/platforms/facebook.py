@@ -38,7 +38,7 @@ def _reader(_head: Head, rules: Rules) -> Reader:
 def _rating(review: Fields, rules: Rules) -> int:
     if word(review.get("rating")) is not None:
         return stars(review["rating"])
-    return rules.scale.recommendation(recommends(review.get("recommendation_type")), rules.tally)
+    return rules.scale.recommendation(recommends(review.get("recommendation_type")), rules.counts)
 
 
 def _missing(heads: Sequence[Head], _count: int) -> str:
@@ -56,7 +56,7 @@ def _apify_reader(_head: Head, rules: Rules) -> Reader:
                 key=word(first(review, "id", "legacyId", "url")),
                 author=within(review, "user", "name"),
                 avatar_url=address(within(review, "user", "profilePic")),
-                rating=rules.scale.recommendation(truth(review.get("isRecommended")), rules.tally),
+                rating=rules.scale.recommendation(truth(review.get("isRecommended")), rules.counts),
                 created=moment(review.get("date")),
                 text=words(review.get("text")),
                 source_url=address(review.get("url")),

@@ -48,7 +48,7 @@ def _legacy_reader(head: Head, rules: Rules) -> Reader:
         author = word(review.get("author_url"))
         identifier = word(place.get("place_id")) or ""
         if review.get("translated") is True:
-            rules.tally["translated"] += 1
+            rules.counts["translated"] += 1
         return rules.entry(
             Found(
                 source=SOURCE,

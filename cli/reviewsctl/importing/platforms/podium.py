@@ -17,7 +17,7 @@ def _reader(_head: Head, rules: Rules) -> Reader:
             raise RowRefusedError("no review.siteName")
         recommends = fields.get("isRecommendation", review.get("isRecommendation"))
         if recommends is True:
-            rules.tally["recommendation"] += 1
+            rules.counts["recommendation"] += 1
         answer = _answer(fields.get("responses"))
         places = fields.get("locations")
         place = members(places[0]) if isinstance(places, list) and places else {}

@@ -16,7 +16,7 @@ def _reader(head: Head, rules: Rules) -> Reader:
         if site.casefold() != SOURCE:
             # hotels: Google shows reviews of other sites, without the ids they have there
             raise RowRefusedError(f"it was written on {site}, not on Google")
-        asked = members(head.around.get("search_parameters"))
+        parameters = members(head.around.get("search_parameters"))
         title = members(head.around.get("place_info")).get("title")
         said = within(review, "extracted_snippet", "original") or review.get("snippet")
         reply = members(review.get("response"))
@@ -32,7 +32,7 @@ def _reader(head: Head, rules: Rules) -> Reader:
                 text=words(said),
                 source_url=address(review.get("link")),
                 reply=reply_of(words(answer), reply.get("iso_date")),
-                place=rules.place(asked.get("place_id") or asked.get("data_id"), title),
+                place=rules.place(parameters.get("place_id") or parameters.get("data_id"), title),
             )
         )
 

@@ -9,6 +9,7 @@ member ``reviews``.
 import codecs
 import json
 import re
+import sys
 from collections.abc import Iterator
 from typing import BinaryIO, Final, NamedTuple
 
@@ -83,7 +84,7 @@ class Document:
             if not self._more():
                 return ""
 
-    def take(self, characters: str) -> str:
+    def expect(self, characters: str) -> str:
         """The next character that is not blank, which must be one of these."""
         found = self.peek()
         if not found or found not in characters:
@@ -118,8 +119,10 @@ class Document:
             return None, error.pos, error.msg[0].lower() + error.msg[1:]
         except RecursionError:
             raise self._fault(self._at, "nested too deeply") from None
-        except ValueError as error:  # an integer of more than 4,300 digits
-            raise self._fault(self._at, str(error)) from None
+        except ValueError:
+            most = sys.get_int_max_str_digits()
+            reason = f"an integer of more than {most:,} digits"
+            raise self._fault(self._at, reason) from None
         piece = Piece(value, self._text[self._at : end])
         return piece, end, "too long a number" if self._goes_on(value, end) else ""
 
@@ -128,28 +131,28 @@ class Document:
 
     def members(self) -> Iterator[Piece]:
         """The names of an object; whoever gets one takes its value before the next."""
-        self.take("{")
+        self.expect("{")
         if self.peek() == "}":
             self._at += 1
             return
         while True:
             if self.peek() != '"':
-                self.take('"')
+                self.expect('"')
             name = self.value()
-            self.take(":")
+            self.expect(":")
             yield name
-            if self.take(",}") == "}":
+            if self.expect(",}") == "}":
                 return
 
     def elements(self) -> Iterator[None]:
         """Stands before each element of an array; whoever is told takes it."""
-        self.take("[")
+        self.expect("[")
         if self.peek() == "]":
             self._at += 1
             return
         while True:
             yield
-            if self.take(",]") == "]":
+            if self.expect(",]") == "]":
                 return
 
     def rows(self, layout: Layout) -> Iterator[Piece]:

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import BinaryIO
 
-from reviewsctl.daemon.messages import Progress
 from reviewsctl.importing.readers.parts import Part
+from reviewsd.api.jobs import Step
 
 MEGABYTE = 1_000_000
 WORTH_SHOWING = 8 * MEGABYTE  # bytes; less is read in a blink
 
-Tell = Callable[[Progress], None]
+Tell = Callable[[Step], None]
 
 
 class Reading:
@@ -44,7 +44,7 @@ class Reading:
         if now != before and self._total >= WORTH_SHOWING:
             total = self._total // MEGABYTE
             stage = f"{self._stage} (MB)"
-            self._tell(Progress(stage=stage, done=min(now, total), total=total))
+            self._tell(Step(stage=stage, done=min(now, total), total=total))
 
 
 class _Counted(io.RawIOBase):

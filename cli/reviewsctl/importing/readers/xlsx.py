@@ -93,7 +93,7 @@ class _Reader:
         return text
 
     def _begin(self, name: str, attributes: Attributes) -> None:
-        self._take(1)
+        self._spend(1)
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise ValueError("nested too deeply")
@@ -111,11 +111,11 @@ class _Reader:
         self.end(name)
 
     def _characters(self, text: str) -> None:
-        self._take(len(text))
+        self._spend(len(text))
         if self._collects:
             self._texts.append(text)
 
-    def _take(self, size: int) -> None:
+    def _spend(self, size: int) -> None:
         self._pending = 0
         self._room -= size
         if self._room < 0:
@@ -222,7 +222,7 @@ class _Sheet(_Reader):
                 return None
             case "s":
                 shared = self._strings[int(text)]
-                self._take(len(shared))
+                self._spend(len(shared))
                 return shared
             case "b":
                 return "true" if text == "1" else "false"
@@ -349,6 +349,8 @@ def _members(archive: zipfile.ZipFile) -> list[tuple[str, str]]:
     found = _all(archive, _BOOK, "sheet")
     if not found:
         raise ValueError("no sheet in it")
+    if any(each.get("date1904") in {"1", "true"} for each in _all(archive, _BOOK, "workbookPr")):
+        raise ValueError("it counts days from 1904, so that dates would be four years off")
     links = _all(archive, _LINKS, _LINK)
     targets = {link.get("Id"): link.get("Target", "") for link in links}
     return [

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.support.commands import on_a_terminal, reviewsctl
 
@@ -157,12 +158,24 @@ def test_what_is_set_is_shown_with_its_origin(environment: dict[str, str], folde
 
 def test_defaults_are_shown_when_asked_for(environment: dict[str, str], folder: Path) -> None:
     lines = reviewsctl(environment, "config", "show", "--defaults").stdout.splitlines()
-    assert 'hub.callbacks.ports: ["443", "1024-65535"]' in lines
+    assert "hub.callbacks.ports: ['443', 1024-65535]" in lines
     assert "data.max_shrink: null" in lines
     origin = reviewsctl(environment, "config", "show", "--defaults", "--origin").stdout
     assert "# default\n" in origin
     whole = json.loads(reviewsctl(environment, "config", "show", "--json").stdout)
     assert len(lines) == len(whole["settings"])
+
+
+def test_what_is_shown_is_yaml_that_says_the_same(
+    folder: Path, environment: dict[str, str]
+) -> None:
+    """A colour without quotes is a remark, and so on."""
+    with (folder / "reviewsd.yaml").open("a") as file:
+        file.write('pages: {accent: "#225588"}\nserver: {allowed_hosts: [a.example, "10.0"]}\n')
+    text = reviewsctl(environment, "config", "show", "--defaults").stdout
+    whole = json.loads(reviewsctl(environment, "config", "show", "--json").stdout)
+
+    assert {each["key"]: each["value"] for each in whole["settings"]} == yaml.safe_load(text)
 
 
 @pytest.mark.parametrize("command", [["config", "show"], ["paths"], ["mcp", "server-json"]])

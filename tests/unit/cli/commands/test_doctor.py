@@ -14,11 +14,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from reviewsctl.daemon.errors import Refused, Unreachable
-from reviewsctl.daemon.messages import HubState, Problem, Status
-from reviewsctl.daemon.reports import Facts, Remark, Report
+from reviewsctl.daemon.errors import Problem, Refused, Unreachable
 from reviewsctl.diagnosis import files, public, running
 from reviewsctl.diagnosis.verdict import Diagnosis, Verdict
+from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.api.files import CheckReport, Facts
+from reviewsd.api.hub import HubState
+from reviewsd.api.status import Status
 from tests.support.authority import authority
 from tests.support.commands import reviewsctl
 from tests.unit.cli.test_main import DEGRADED, STATUS
@@ -28,8 +30,8 @@ GOOD = msgspec.convert(STATUS, Status)
 GONE = Unreachable("it is not running: there is no /s", "Start it")
 
 
-def report(data: Path | None = None, **members: object) -> Report:
-    empty = Report(
+def report(data: Path | None = None, **members: object) -> CheckReport:
+    empty = CheckReport(
         config="/etc/r.yaml",
         data_dir=None if data is None else str(data),
         problems=(),
@@ -55,8 +57,8 @@ NO_FACTS = Facts(
 )
 
 
-def remark(file: str) -> Remark:
-    return Remark(file=file, reason="r", lines=(f"{file}:1:1: r",))
+def remark(file: str) -> Diagnostic:
+    return Diagnostic(file=file, reason="r", lines=(f"{file}:1:1: r",))
 
 
 @pytest.fixture

@@ -568,6 +568,18 @@ def test_the_data_directory_is_that_of_the_configuration(
     assert f"{config} has no data_dir\nSee what is wrong: reviewsd --check" in none.stderr
 
 
+def test_a_socket_that_cannot_be_looked_at_is_no_daemon(
+    environment: dict[str, str], tmp_path: Path, data: Path
+) -> None:
+    """In the state directory it is another user's, and the import ended with a traceback; so does
+    a name that is too long, for root too."""
+    config = tmp_path / "reviewsd.yaml"
+    config.write_text(f"data_dir: {data}\nadmin_socket: {300 * 'x'}\n")
+    run = reviewsctl({**environment, "REVIEWSD_CONFIG": str(config)}, "import", TAKEOUT)
+    assert (0, "") == (run.returncode, run.stderr)
+    assert "imported 6 new" in run.stdout
+
+
 def test_without_a_place_it_says_how_to_name_one(
     environment: dict[str, str], tmp_path: Path
 ) -> None:

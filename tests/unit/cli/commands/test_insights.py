@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewsd.analysis.settings import Settings
+from reviewsd.analysis.settings import InsightSettings
 from reviewsd.publish.insights_settings import examine
 from tests.support.columns import review
 from tests.support.daemon import reviewsctl
@@ -35,7 +35,7 @@ def told(folder: Path, *arguments: str, code: int = 0) -> tuple[str, str]:
 
 def test_what_is_made_is_a_table(folder: Path) -> None:
     shown, _ = told(folder)
-    assert "insights       made from 2 reviews (lexicon-1)\n" in shown
+    assert "insights       made from 2 reviews (lexicon-2)\n" in shown
     assert (
         "  Pricing                             2  ██████████░░░░░░░░░░   50 % positive\n" in shown
     )
@@ -68,7 +68,7 @@ def test_what_the_rules_make_is_written_and_kept(folder: Path) -> None:
     told(folder, "--write")
     made = json.loads(file.read_bytes())
     assert ["b", "a"] == sorted(made["per_review"], reverse=True)
-    assert "lexicon-1" == made["model"]
+    assert "lexicon-2" == made["model"]
     file.write_text('{"model": "mine"}')
     _, said = told(folder, "--write", code=1)
     assert "is there already" in said
@@ -86,7 +86,7 @@ def test_candidates_are_lines_of_insights_yaml_that_publish_nothing(folder: Path
     (folder / "reviews.json").write_text(json.dumps(document))
     shown, _ = told(folder, "--suggest")
     assert "## 3 reviews, such as: Sam fixed our garage door.\n#   - {name: Sam}\n" in shown
-    assert (Settings(), []) == examine(shown.encode())
+    assert (InsightSettings(), []) == examine(shown.encode())
     settings, faults = examine(re.sub("^# ", "", shown, flags=re.MULTILINE).encode())
     assert [] == faults
     assert ["Sam"] == [each.name for each in settings.technicians]

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from reviewsctl.daemon import errors, transport
 from reviewsctl.daemon.client import Client
-from reviewsctl.daemon.messages import Progress
 from reviewsctl.daemon.transport import Answer, Peer
 from reviewsctl.terminal.escaping import printable
+from reviewsd.api.jobs import Step
 from reviewsd.runtime import printing
 from tests.support.admin_fake import HEADERS, Scripted, admin_fake, document, events, problem
 
@@ -53,7 +53,7 @@ RESULT = {
 }
 
 
-def ignore(_: Answer[Progress]) -> None:
+def ignore(_: Answer[Step]) -> None:
     """For reloads whose steps do not matter."""
 
 
@@ -130,7 +130,7 @@ def test_a_reload_without_a_result_is_an_unexpected_answer(tmp_path: Path, *, cu
 
 
 def test_a_fault_of_the_terminal_is_not_blamed_on_the_daemon(tmp_path: Path) -> None:
-    def closed(_: Answer[Progress]) -> None:
+    def closed(_: Answer[Step]) -> None:
         raise BrokenPipeError
 
     script = {"POST /v1/reload": events(progress(1), RESULT)}

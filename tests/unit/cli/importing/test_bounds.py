@@ -208,6 +208,13 @@ def test_what_is_beside_the_rows_of_a_sheet_is_passed_over() -> None:
     assert 1 == len(list(xlsx.rows(part(content))))
 
 
+def test_a_row_far_below_the_others_is_one_row() -> None:
+    """Libraries make the empty rows between, or room for them."""
+    content = sheet(rows=[DAY, DAY.replace(b"<row>", b'<row r="4000000000">')])()
+
+    assert [2, 4_000_000_000] == [number for number, _ in xlsx.rows(part(content))]
+
+
 # The whole command
 
 

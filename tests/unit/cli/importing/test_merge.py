@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsctl.importing.format import Rules
-from reviewsctl.importing.merge import Merge, Tally, merged
+from reviewsctl.importing.merge import Merge, MergeResult, merged
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review import Entry, Found, OwnerReply, Review
 from reviewsctl.importing.staging import staging
@@ -41,7 +41,9 @@ def entries(found: list[Found]) -> list[Entry]:
     return [rules.entry(each) for each in found]
 
 
-def merge(there: bytes | None, new: list[Entry], *, replace: bool = False) -> tuple[bytes, Tally]:
+def merge(
+    there: bytes | None, new: list[Entry], *, replace: bool = False
+) -> tuple[bytes, MergeResult]:
     out = io.BytesIO()
     with staging(None) as staged:
         for each in new:
@@ -53,7 +55,7 @@ def merge(there: bytes | None, new: list[Entry], *, replace: bool = False) -> tu
             merging.anew({"business": {"name": "Acme"}})
         else:
             merging.onto(Document(io.BytesIO(there), "reviews.json"))
-    return out.getvalue(), merging.tally
+    return out.getvalue(), merging.result
 
 
 @given(st.lists(FOUND), st.lists(UNKNOWN), st.booleans())
@@ -64,19 +66,19 @@ def test_a_second_import_changes_nothing(
 ) -> None:
     there = json.dumps({"business": {"name": "x"}, "reviews": others}, ensure_ascii=False).encode()
     first, _ = merge(there, entries(found), replace=replace)
-    second, tally = merge(first, entries(found), replace=replace)
+    second, result = merge(first, entries(found), replace=replace)
 
-    assert not tally.different
+    assert not result.different
     assert first == second
 
 
 @given(st.lists(FOUND))
 def test_the_order_of_an_export_does_not_matter_to_what_is_known(found: list[Found]) -> None:
     unique = {each.key: each for each in entries(found)}
-    text, tally = merge(None, list(unique.values()))
+    text, result = merge(None, list(unique.values()))
     again, second = merge(text, list(reversed(unique.values())))
 
-    assert (tally.new, 0) == (second.unchanged, second.new + second.changed)
+    assert (result.new, 0) == (second.unchanged, second.new + second.changed)
     assert text == again
 
 
@@ -94,9 +96,9 @@ def test_what_comes_out_is_valid_to_the_daemon(found: list[Found]) -> None:
 def test_without_news_every_record_keeps_its_bytes(others: list[dict[str, object]]) -> None:
     records = [json.dumps(each, indent=1, ensure_ascii=False) for each in others]
     there = '{"x":1.50,"reviews" : [ ' + " ,".join(records) + ' ],"business":{"name":"x"}}'
-    text, tally = merge(there.encode(), [])
+    text, result = merge(there.encode(), [])
 
-    assert (len(others), 0) == (tally.kept, tally.new)
+    assert (len(others), 0) == (result.kept, result.new)
     for record in records:
         assert record in text.decode()
     assert "1.50" in text.decode()
@@ -116,18 +118,18 @@ def test_of_two_versions_the_one_edited_later_counts_whichever_comes_first() -> 
         for text, month in (("old", 2), ("new", 3))
     )
     for order in ([old, new], [new, old]):
-        text, tally = merge(None, entries(order))
+        text, result = merge(None, entries(order))
         assert ["new"] == [each["text"] for each in json.loads(text)["reviews"]]
-        assert 1 == tally.new
+        assert 1 == result.new
 
 
 def test_hand_made_ids_that_end_alike_stay_apart() -> None:
     """Only what comes from an export is found by the end of its id; a hash ends like no other."""
     alike = [{"id": f"01J9ZK3V5{number}0000000000000000"} for number in (1, 2)]
-    text, tally = merge(json.dumps({"reviews": alike}).encode(), [])
+    text, result = merge(json.dumps({"reviews": alike}).encode(), [])
 
     assert alike == json.loads(text)["reviews"]
-    assert 2 == tally.kept
+    assert 2 == result.kept
 
 
 def test_ours_are_merged_by_the_whole_id() -> None:
@@ -139,9 +141,9 @@ def test_ours_are_merged_by_the_whole_id() -> None:
             ("01J9ZK3V500000000000000000", b',"rating":2'),
         )
     )
-    _, tally = merge(there, [other, same])
+    _, result = merge(there, [other, same])
 
-    assert (1, 1, 0) == (tally.new, tally.changed, tally.kept)
+    assert (1, 1, 0) == (result.new, result.changed, result.kept)
 
 
 def test_null_and_absent_are_the_same() -> None:

@@ -356,6 +356,19 @@ def test_a_windows_table_with_semicolons_is_guessed_and_shown(tmp_path: Path) ->
     ]
 
 
+def test_a_review_of_the_future_is_told(tmp_path: Path) -> None:
+    """Day and month were the wrong way round, as a rule; else only ``check`` says so."""
+    export = tmp_path / "export.csv"
+    export.write_text(
+        "rating,date,author,text,source\n5,2999-12-01,Ann,Good,x\n4,2024-12-01,Bo,,x\n"
+    )
+    run = reviewsctl(
+        ENVIRONMENT, "import", str(export), "--data", str(tmp_path), "--name", "Acme", "--verified"
+    )
+
+    assert "note: dated in the future: 1; " in run.stdout
+
+
 def test_a_table_has_to_be_called_verified_or_not(tmp_path: Path) -> None:
     run = reviewsctl(ENVIRONMENT, "import", str(SAMPLES / "bom.csv"), "--data", str(tmp_path))
 

@@ -1,6 +1,7 @@
 """Tables: encodings, delimiters, spreadsheets, and the round trip of our own."""
 
 import codecs
+import contextlib
 import csv
 import io
 from pathlib import Path
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.readers import csv_file, xlsx
 from reviewsctl.importing.readers.parts import Part
+from tests.support.bombs import BOOK, LINKS, archive
 from tests.support.sheets import spreadsheet
 
 
@@ -95,6 +97,31 @@ def test_a_spreadsheet_is_its_csv(tmp_path: Path) -> None:
         (2, {"name": "Jörg", "text": "a <b> & long text\nof two lines", "stars": 5.0, "last": "x"}),
         (3, {"name": "", "text": "", "stars": 4.0, "last": ""}),
     ] == list(xlsx.rows(file))
+
+
+@pytest.mark.parametrize(("said", "refused"), [("1", True), ("true", True), ("0", False)])
+def test_a_workbook_that_counts_its_days_from_1904_is_not_read_four_years_off(
+    tmp_path: Path,
+    said: str,
+    refused: bool,  # noqa: FBT001  a column of the table
+) -> None:
+    """Excel for Mac wrote these until 2011, and keeps what a workbook has."""
+    book = BOOK.replace(b"<sheets>", b'<workbookPr date1904="%b"/><sheets>' % said.encode())
+    path = tmp_path / "x.xlsx"
+    archive(
+        path,
+        {
+            "xl/workbook.xml": [book],
+            "xl/_rels/workbook.xml.rels": [LINKS],
+            "xl/worksheets/sheet1.xml": [b"<worksheet/>"],
+        },
+    )
+    file = Part(name="x.xlsx", size=1, room=1 << 20, open=lambda: path.open("rb"))
+
+    with contextlib.ExitStack() as stack:
+        if refused:
+            stack.enter_context(pytest.raises(ImportRefusedError, match="days from 1904"))
+        assert [] == list(xlsx.sheets(file))
 
 
 @pytest.mark.parametrize("content", [b"PK\x03\x04 broken", codecs.BOM_UTF8])

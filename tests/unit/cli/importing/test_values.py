@@ -109,21 +109,22 @@ def test_ratings_are_brought_to_stars_by_the_scale_that_is_said(
 def test_what_nobody_said_how_to_read_is_no_rating(
     value: object, best: int | None, mentioned: str | None
 ) -> None:
-    tally: Counter[str] = Counter()
+    result: Counter[str] = Counter()
     with pytest.raises(RowRefusedError):
-        Scale(best=best).stars(value, tally)
+        Scale(best=best).stars(value, result)
 
-    assert ([] if mentioned is None else [mentioned]) == list(tally)
+    assert ([] if mentioned is None else [mentioned]) == list(result)
 
 
 def test_a_recommendation_is_five_or_one_where_that_is_wanted() -> None:
-    tally: Counter[str] = Counter()
+    result: Counter[str] = Counter()
     scale = Scale(recommended=True)
 
     assert [5, 1, 1] == [
-        scale.stars(each, tally) for each in ("Recommended", "not recommended", "Doesn't recommend")
+        scale.stars(each, result)
+        for each in ("Recommended", "not recommended", "Doesn't recommend")
     ]
-    assert 3 == tally["recommendation"]
+    assert 3 == result["recommendation"]
 
 
 def test_a_title_stands_before_the_text_unless_it_is_its_beginning() -> None:

@@ -8,17 +8,10 @@ import msgspec
 import pytest
 from rich.console import Console, RenderableType
 
-from reviewsctl.daemon.messages import (
-    Block,
-    Blocked,
-    Hub,
-    HubState,
-    PushResult,
-    Subscription,
-    Topic,
-)
 from reviewsctl.terminal import listings, rows
 from reviewsctl.terminal.columns import Columns, Screen
+from reviewsd.api.hub import Block, Blocked, HubState, HubStatus, Listing, TopicState
+from reviewsd.api.jobs import PushResult
 from tests.support.hub_answers import HUB, PENDING, STATE, SUBSCRIPTION
 
 NOW = datetime.datetime(2026, 11, 21, 7, 0, 0, tzinfo=datetime.UTC)
@@ -33,7 +26,7 @@ def text(renderable: RenderableType, *, width: int = 100, colour: bool = False) 
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
-def listed(*found: Subscription, width: int | None = None, heading: bool = True) -> str:
+def listed(*found: Listing, width: int | None = None, heading: bool = True) -> str:
     """What ``subs list`` shows."""
     columns = Columns(rows.SUBSCRIPTIONS, rows.CALLBACK, Screen(width))
     return "\n".join(
@@ -47,12 +40,12 @@ def blocked(*blocks: Block) -> str:
     return "\n".join(columns.lines([rows.block(each) for each in blocks], heading=True))
 
 
-def one(changes: Mapping[str, object], base: Mapping[str, object] = SUBSCRIPTION) -> Subscription:
-    return msgspec.convert({**base, **changes}, Subscription)
+def one(changes: Mapping[str, object], base: Mapping[str, object] = SUBSCRIPTION) -> Listing:
+    return msgspec.convert({**base, **changes}, Listing)
 
 
-def hub(**changes: object) -> Hub:
-    return msgspec.convert({**HUB, **changes}, Hub)
+def hub(**changes: object) -> HubStatus:
+    return msgspec.convert({**HUB, **changes}, HubStatus)
 
 
 LEASE = {"lease_expires_at": "2026-11-30T07:00:00Z"}
@@ -251,7 +244,7 @@ def test_no_text_of_a_stranger_steers_the_terminal(hostile: str) -> None:
     pending = {**msgspec.convert(PENDING["pending"], dict), "requester": hostile}
     found = one({**FAILING, **dict.fromkeys(names, hostile), "pending": pending})
     state = msgspec.convert({**STATE, "opened_networks": [hostile], "store": hostile}, HubState)
-    topic = Topic(path=hostile, version=1, changed_at=NOW, subscriptions=0, due=0)
+    topic = TopicState(path=hostile, version=1, changed_at=NOW, subscriptions=0, due=0)
     shown = [
         listed(found),
         text(listings.render_one(found, NOW)),

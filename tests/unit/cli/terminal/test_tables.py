@@ -7,17 +7,10 @@ import msgspec
 import pytest
 from rich.console import Console, RenderableType
 
-from reviewsctl.daemon.messages import (
-    Data,
-    HubState,
-    InsightsOrigin,
-    LastReload,
-    Progress,
-    ReloadResult,
-    Snapshot,
-    Status,
-)
 from reviewsctl.terminal import progress, tables, times
+from reviewsd.api.hub import HubState
+from reviewsd.api.jobs import InsightsOrigin, LastReload, ReloadResult, Step
+from reviewsd.api.status import DataStatus, SnapshotStatus, Status
 from tests.support.hub_answers import STATE
 
 STARTED = datetime.datetime(2026, 11, 21, 7, 0, 0, tzinfo=datetime.UTC)
@@ -29,14 +22,14 @@ OK = Status(
     uptime_seconds=11533.5,
     base_url="https://reviews.example.com",
     listen=("tcp:127.0.0.1:8080", "tcp:[::1]:8080"),
-    snapshot=Snapshot(
+    snapshot=SnapshotStatus(
         revision="3f2a9c0d1e4b",
         published_at=STARTED,
         review_count=1204,
         updated_at=datetime.datetime(2026, 11, 20, 12, 0, 0, tzinfo=datetime.UTC),
         insights=True,
     ),
-    data=Data(
+    data=DataStatus(
         dir="/srv/reviews",
         state="ok",
         last_reload=LastReload(at=STARTED, outcome="published", seconds=0.418),
@@ -47,7 +40,7 @@ OK = Status(
 NOW = STARTED + datetime.timedelta(hours=3, minutes=12)
 DEGRADED = msgspec.structs.replace(
     OK,
-    data=Data(
+    data=DataStatus(
         dir="/srv/reviews",
         state="degraded",
         last_reload=LastReload(
@@ -154,7 +147,11 @@ def test_status_and_reload_say_where_the_insights_are_from(
     snapshot = msgspec.structs.replace(OK.snapshot, insights_origin=origin)
     status = msgspec.structs.replace(OK, snapshot=snapshot)
     result = ReloadResult(
-        outcome="published", revision="a", review_count=1, seconds=1, insights_origin=origin
+        outcome="published",
+        revision="a",
+        review_count=1,
+        seconds=1,
+        insights_origin=origin,
     )
 
     assert f"\ninsights   {line}\n" in text(tables.render_status(status, NOW))
@@ -204,14 +201,18 @@ def test_no_text_of_the_daemon_steers_the_terminal(hostile: str) -> None:
         problems=(hostile,),
     )
     result = ReloadResult(
-        outcome="refused", revision=hostile, review_count=1, seconds=1, problems=(hostile,)
+        outcome="refused",
+        revision=hostile,
+        review_count=1,
+        seconds=1,
+        problems=(hostile,),
     )
     published = msgspec.structs.replace(result, outcome="published")
     shown = [
         text(tables.render_status(status, NOW)),
         text(tables.render_reload(result)),
         text(tables.render_reload(published)),
-        progress.progress_line(Progress(stage=hostile, done=1, total=2)),
+        progress.progress_line(Step(stage=hostile, done=1, total=2)),
     ]
 
     assert [part.count("\\u") for part in shown] == [6, 1, 1, 1]
@@ -273,6 +274,13 @@ def test_a_reload_tells_its_outcome(outcome: str, shown: str) -> None:
     assert shown == text(tables.render_reload(result))
 
 
+def test_a_reload_is_explained_while_nothing_is_served() -> None:
+    document = {"outcome": "refused", "seconds": 0.1, "revision": None, "review_count": None}
+    result = msgspec.convert({**document, "problems": ["reviews.json: no file"]}, ReloadResult)
+
+    assert "\n  reviews.json: no file\n" in text(tables.render_reload(result))
+
+
 @pytest.mark.parametrize(
     ("seconds", "shown"),
     [
@@ -296,11 +304,11 @@ def test_a_duration_has_its_two_largest_units(seconds: float, shown: str) -> Non
     [(0, 10, 0), (1, 3, 33), (10, 10, 100), (11, 10, 100), (0, 0, 100)],
 )
 def test_progress_stays_within_0_and_100_percent(done: int, total: int, percent: int) -> None:
-    assert percent == progress.percent(Progress(stage="reading", done=done, total=total))
+    assert percent == progress.percent(Step(stage="reading", done=done, total=total))
 
 
 def test_a_step_is_one_line() -> None:
-    step = Progress(stage="validating", done=412_000, total=1_000_000)
+    step = Step(stage="validating", done=412_000, total=1_000_000)
 
     assert progress.progress_line(step) == "validating 41 % (412,000 of 1,000,000)"
 
@@ -316,7 +324,7 @@ def test_a_step_is_one_line() -> None:
 def test_a_step_of_a_job_whose_parts_can_fail_counts_them(
     failed: int | None, speed: float | None, line: str, beside: str
 ) -> None:
-    step = Progress(stage="pushing", done=4000, total=10_000, failed=failed)
+    step = Step(stage="pushing", done=4000, total=10_000, failed=failed)
 
     assert progress.progress_line(step) == line
-    assert progress.tally(step, speed) == beside
+    assert progress.figures(step, speed) == beside

@@ -407,7 +407,7 @@ LENIENT = b"""{"aspects": ["price", {"label": "Speed"}], "entities": {"technicia
     ],
 )
 def test_what_is_served_has_its_schema(reviews: bytes, insights: bytes, tmp_path: Path) -> None:
-    settings = compiler.Settings(base_url=BASE_URL, authority="acme.example", year=2025)
+    settings = compiler.CompileSettings(base_url=BASE_URL, authority="acme.example", year=2025)
     dataset = load(reviews, insights)
     manifest = compiler.compile_folder(dataset, settings, tmp_path, lambda *_: None)
     described = [each for each in manifest.documents if each.path in OPERATIONS]

@@ -13,7 +13,7 @@ from reviewsd.config.schema import MaxBody
 from reviewsd.domain.reviews import Business
 from reviewsd.http1 import urls
 from reviewsd.mcp import revisions
-from reviewsd.mcp.jsonrpc import Batch, JsonRpcError, JsonRpcRequest, read_body, read_member
+from reviewsd.mcp.jsonrpc import JsonRpcBatch, JsonRpcError, JsonRpcRequest, read_body, read_member
 from reviewsd.mcp.server import MAX_BATCH, NO_ROOM, McpAnswer
 from reviewsd.mcp.sessions import TOKEN_LENGTH
 from reviewsd.publish.openapi import document
@@ -92,7 +92,7 @@ def accepted(value: object) -> bool:
     """By the server; of a batch each message is told apart."""
     try:
         found = read_body(json.dumps(value).encode())
-        if isinstance(found, Batch):
+        if isinstance(found, JsonRpcBatch):
             for member in found.members:
                 read_member(member)
             return 0 < len(found.members) <= MAX_BATCH

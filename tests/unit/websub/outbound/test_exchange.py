@@ -2,12 +2,14 @@
 
 import hashlib
 import mmap
+import random
 import socket
 import ssl
 import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -338,6 +340,91 @@ def flight(hello: bytes) -> bytes:
     with suppress(SSL.WantReadError):
         server.do_handshake()
     return server.bio_read(65_536)
+
+
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nnot asked"
+VERSIONS = {"TLS 1.2": SSL.TLS1_2_VERSION, "TLS 1.3": SSL.TLS1_3_VERSION}
+
+
+class Spoken:
+    """A connection whose handshake is over, and the server it speaks to, both in memory."""
+
+    def __init__(self, ca_file: Path, version: int) -> None:
+        self.clock = Clock()
+        self.client, self.wire = connecting(self.clock, ca_file), Wire()
+        identity = authority().issue(HOST)
+        context = SSL.Context(SSL.TLS_SERVER_METHOD)
+        context.use_certificate(identity.certificate)
+        context.use_privatekey(identity.key)
+        context.set_max_proto_version(version)
+        self.server = SSL.Connection(context, None)
+        self.server.set_accept_state()
+        self.outcomes: list[OutboundResponse | Lost] = []
+        self._ask()
+        self.client.makeConnection(self.wire)
+        for _ in range(3):
+            self.clock.advance(0)
+            self._hear()
+            with suppress(SSL.WantReadError):
+                self.server.do_handshake()
+            with suppress(SSL.WantReadError):
+                self.client.dataReceived(self.server.bio_read(65_536))
+        self.answer([ANSWER], [])
+
+    def _ask(self) -> None:
+        self.client.exchange(OutboundRequest(b"x")).addCallback(self.outcomes.append)
+
+    def _hear(self) -> None:
+        if self.wire.value():
+            self.server.bio_write(self.wire.value())
+            self.wire.clear()
+
+    def again(self) -> None:
+        """Ask once more, on the same connection."""
+        self._ask()
+        self.clock.advance(0)
+        self._hear()
+
+    def answer(self, records: list[bytes], cuts: list[int]) -> None:
+        """The server says this in so many records, and the network cuts it there."""
+        for each in records:
+            self.server.sendall(each)
+        data = self.server.bio_read(65_536)
+        places = sorted({0, *(cut % len(data) for cut in cuts), len(data)})
+        for begin, end in pairwise(places):
+            self.client.dataReceived(data[begin:end])
+            self.clock.advance(0)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("seed", range(20))
+def test_an_answer_is_read_whole_however_it_is_cut(ca_file: Path, version: str, seed: int) -> None:
+    """Into TLS records, and by the network: OpenSSL is asked for as long as it may have one."""
+    draw = random.Random(seed)
+    spoken = Spoken(ca_file, VERSIONS[version])
+    for _ in range(3):
+        splits = draw.sample(range(1, len(ANSWER)), draw.randrange(4))
+        places = sorted({0, *splits, len(ANSWER)})
+        spoken.again()
+        records = [ANSWER[begin:end] for begin, end in pairwise(places)]
+        spoken.answer(records, draw.sample(range(999), draw.randrange(5)))
+
+    assert [200] * 4 == [
+        each.head.status for each in spoken.outcomes if isinstance(each, OutboundResponse)
+    ]
+    assert spoken.client.ready
+    spoken.client.abort()
+
+
+def test_a_farewell_that_comes_with_the_answer_is_heard(ca_file: Path) -> None:
+    spoken = Spoken(ca_file, SSL.TLS1_3_VERSION)
+    spoken.again()
+    spoken.server.sendall(ANSWER)
+    spoken.server.shutdown()
+    spoken.client.dataReceived(spoken.server.bio_read(65_536))
+
+    assert 2 == len(spoken.outcomes)
+    assert not spoken.client.keepable
 
 
 # Before all is sent -------------------------------------------------------------------------------

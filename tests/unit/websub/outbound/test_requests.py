@@ -19,7 +19,7 @@ from reviewsd.websub.outbound.dialer import Dialer
 from reviewsd.websub.outbound.exchange import OutboundRequest
 from reviewsd.websub.outbound.outcomes import Answered, AttemptOutcome, Throttled, Trail, Unanswered
 from reviewsd.websub.outbound.pool import MAX_KEPT_PER_HOST
-from reviewsd.websub.outbound.requests import Limits, Outbound
+from reviewsd.websub.outbound.requests import AttemptLimits, Outbound
 from reviewsd.websub.outbound.resolver import Resolver
 from reviewsd.websub.outbound.tls import Tls
 from tests.support.authority import authority
@@ -139,7 +139,7 @@ class Rig:
             Resolver(self.reactor, Names({"a.example.com": answers}), addresses, 5.0),
             Dialer(self.reactor, addresses, set()),
             Tls(self.reactor, ca_file),
-            Limits(),
+            AttemptLimits(),
         )
         self.outcomes: list[AttemptOutcome] = []
         self.failures: list[Any] = []
@@ -399,9 +399,11 @@ async def test_only_so_many_are_kept(ca_file: Path) -> None:
         assert MAX_KEPT_PER_HOST == len(server.open)
 
 
-@pytest.mark.parametrize("limits", [Limits(idle_seconds=0.1), Limits(max_lifetime=0.1)])
+@pytest.mark.parametrize(
+    "limits", [AttemptLimits(idle_seconds=0.1), AttemptLimits(max_lifetime=0.1)]
+)
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_kept_connection_waits_only_so_long(ca_file: Path, limits: Limits) -> None:
+async def test_a_kept_connection_waits_only_so_long(ca_file: Path, limits: AttemptLimits) -> None:
     before = leftovers()
     async with serving() as server, calling(ca_file, limits=limits) as client:
         await deliver_times(client, server.url(), 3)
@@ -414,7 +416,7 @@ async def test_a_kept_connection_waits_only_so_long(ca_file: Path, limits: Limit
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_each_waits_as_long_as_the_other(ca_file: Path) -> None:
-    limits = Limits(idle_seconds=0.2)
+    limits = AttemptLimits(idle_seconds=0.2)
     async with (
         serving() as server,
         serving() as other,
@@ -430,7 +432,10 @@ async def test_each_waits_as_long_as_the_other(ca_file: Path) -> None:
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_a_connection_has_a_hard_end(ca_file: Path) -> None:
-    async with serving() as server, calling(ca_file, limits=Limits(max_lifetime=0.1)) as client:
+    async with (
+        serving() as server,
+        calling(ca_file, limits=AttemptLimits(max_lifetime=0.1)) as client,
+    ):
         outcome = await verifying(server.url("/silence"))(client)
         assert Unanswered("the connection took longer than 0.1 s", HOST) == outcome
         await server.until_left()

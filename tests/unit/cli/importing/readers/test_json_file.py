@@ -78,6 +78,7 @@ def test_where_the_rows_are(text: str, layout: tuple[str, ...]) -> None:
         (b'{"reviews": [1] "b": 2}', 'x.json:1:17: invalid JSON: expected "," or "}"'),
         (b'{"reviews": [] } []', "x.json:1:18: invalid JSON: trailing characters"),
         (b'{"reviews": [' + b"[" * 100_000, "x.json:1:14: invalid JSON: nested too deeply"),
+        (b'{"reviews": [' + b"1" * 4301 + b"]}", "x.json:1:14: invalid JSON: an integer of more than 4,300 digits"),
         (b"\xef\xbb\xbf[1]", 'x.json:1:1: invalid JSON: expected "{"'),
         (b'{"reviews": ["\xff"]}', "x.json: not UTF-8 near line 1: invalid start byte"),
     ],

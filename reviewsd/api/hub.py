@@ -1,25 +1,23 @@
-"""What an operator is told of the hub (security-and-operations.md H7). Never a secret.
+"""What an operator is told of the hub (security-and-operations.md H7). Never a secret."""
 
-Times are POSIX seconds; each of them is in a field whose name ends with ``_at``.
-"""
-
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 from msgspec import Struct
 
-State = Literal["pending verification", "active", "active (renewing)", "removal pending"]
-"""security-and-operations.md 4.3: the labels of a Subscription."""
+from reviewsd.api.times import Instant
+
+T = TypeVar("T")
 
 
 class PendingIntent(Struct, frozen=True, kw_only=True):
     """What was asked for and is not confirmed yet."""
 
     mode: Literal["subscribe", "unsubscribe"]
-    requested_at: float
-    expires_at: float
+    requested_at: Instant
+    expires_at: Instant
     attempts: int
     """Verification GETs so far."""
-    next_attempt_at: float | None
+    next_attempt_at: Instant | None
     """None: one is under way."""
     requester: str
     """The client network that asked (H6)."""
@@ -36,14 +34,15 @@ class Listing(Struct, frozen=True, kw_only=True):
     """Path."""
     callback: str
     """The whole URL: a capability, for the operator's eyes and no log."""
-    host: str
+    host: str = ""
     """The callback's."""
-    state: State
-    created_at: float
-    verified_at: float | None
+    state: str
+    """The label of the Subscription (security-and-operations.md 4.3)."""
+    created_at: Instant
+    verified_at: Instant | None
     lease_seconds: int
     """What is granted."""
-    lease_expires_at: float | None
+    lease_expires_at: Instant | None
     signed: bool
     """Deliveries are signed with ``hub.secret``."""
     delivered_version: int | None
@@ -51,19 +50,27 @@ class Listing(Struct, frozen=True, kw_only=True):
     topic_version: int
     consecutive_failures: int
     """0 to 2: the third removes."""
-    next_attempt_at: float | None
+    next_attempt_at: Instant | None
     """When the current content may be delivered; None: it is, or is being."""
     in_flight: bool
-    last_attempt_at: float | None
+    last_attempt_at: Instant | None
     last_status: int | None
     """HTTP status of the last delivery; None: there was no answer."""
     last_error: str | None
     """Why the last delivery failed; None: it did not."""
-    last_success_at: float | None
-    last_failure_at: float | None
+    last_success_at: Instant | None
+    last_failure_at: Instant | None
     last_failure: str | None
     """Why it failed when it last did; kept when a later delivery succeeds."""
     pending: PendingIntent | None
+
+
+class ListingPage(Struct, Generic[T], frozen=True, kw_only=True):
+    """``GET /v1/subscriptions``."""
+
+    subscriptions: tuple[T, ...]
+    next: str | None
+    """What ``after`` is for the next page."""
 
 
 class TopicState(Struct, frozen=True, kw_only=True):
@@ -71,8 +78,8 @@ class TopicState(Struct, frozen=True, kw_only=True):
 
     path: str
     version: int
-    sha256: str
-    changed_at: float
+    sha256: str = ""
+    changed_at: Instant
     subscriptions: int
     due: int
     """Subscriptions whose content is not the current one."""
@@ -90,7 +97,7 @@ class HubState(Struct, frozen=True, kw_only=True):
     """Subscriptions whose content is not the current one."""
     in_flight: int
     """Deliveries under way."""
-    oldest_due_at: float | None
+    oldest_due_at: Instant | None
     """When the oldest content that is still to be delivered came to be."""
     blocks: int
     opened_networks: tuple[str, ...]
@@ -99,30 +106,32 @@ class HubState(Struct, frozen=True, kw_only=True):
     """``ok``, or why the store does not work; the counts are then the last ones known."""
 
 
+class HubStatus(HubState, frozen=True, kw_only=True):
+    """``GET /v1/hub``."""
+
+    topics: tuple[TopicState, ...]
+
+
 class Block(Struct, frozen=True, kw_only=True):
     """A host or network that the hub has nothing to do with."""
 
     value: str
     note: str
-    created_at: float
+    created_at: Instant
 
 
-class PushStep(Struct, frozen=True, kw_only=True):
-    """How far a push is."""
+class BlockList(Struct, frozen=True, kw_only=True):
+    """``GET /v1/blocks``."""
 
-    done: int
-    """Subscriptions that have had their attempt, or are gone."""
-    total: int
-    failed: int
-    """How many of the done have failed or are gone."""
+    blocks: tuple[Block, ...]
 
 
-class PushResult(Struct, frozen=True, kw_only=True):
-    """How a push went; the three others add up to the total."""
+class Blocked(Struct, frozen=True, kw_only=True):
+    """``POST /v1/blocks``."""
 
-    total: int
-    delivered: int
-    failed: int
-    """The hub tries these again."""
+    value: str
+    """In its normal form."""
+    dry_run: bool = False
+    """Whether it was only counted."""
     removed: int
-    """Gone meanwhile: the third failure in a row, 410, unsubscribed, over."""
+    """Subscriptions and requests."""

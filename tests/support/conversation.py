@@ -34,7 +34,7 @@ def replies(heard: Heard) -> Reply | None:
 
 
 @dataclass
-class Life:
+class Conversation:
     """What was said to the daemon that it must keep to itself, and what it has answered."""
 
     daemon: Daemon

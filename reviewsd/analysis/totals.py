@@ -1,0 +1,179 @@
+"""The counts of all blocks become the insights (insights.md 5)."""
+
+import datetime
+import heapq
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from msgspec import UNSET
+
+from reviewsd.analysis.counting import KINDS, Catalogue
+from reviewsd.analysis.counts import QUOTES, Counts, Quote, Sums
+from reviewsd.analysis.labels import RULES
+from reviewsd.analysis.prose import RankedAspect, faq, pull_quote, summary
+from reviewsd.analysis.ranking import Ranking
+from reviewsd.analysis.temporal import YEAR, Months
+from reviewsd.analysis.value import (
+    AspectInsight,
+    EntityInsight,
+    EntityLists,
+    MadeInsights,
+    Method,
+)
+from reviewsd.domain.insights import DateRange, OverallSentiment, PerReview, Sentiment
+from reviewsd.domain.reviews import Review
+
+NOTE: Final = "Counted by rules from the words of the reviews; a clause may be misread."
+
+
+class Totals:
+    """Adds up the counts of blocks.
+
+    Args:
+        catalogue: The labels of what may be counted.
+    """
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._total = Sums()
+        self._months = Months()
+        self._days: list[int] = []  # the first and the last of each block
+        self._signs: dict[Sentiment, int] = {"positive": 0, "neutral": 0, "negative": 0}
+        self._read = self._foreign = self._wordless = 0
+        self._rankings: dict[str, dict[str, Ranking]] = {kind: {} for kind in ("aspects", *KINDS)}
+        self._quotes: dict[int, list[Quote]] = {}
+
+    @property
+    def review_count(self) -> int:
+        """How many reviews the blocks have."""
+        return self._total.count
+
+    def add(self, counts: Counts) -> None:
+        """Add a block."""
+        if not counts.months:
+            return
+        for sums in counts.months.values():
+            self._total.add(sums)
+        self._months.add(counts.months)
+        self._days += counts.earliest, counts.latest
+        self._read += counts.read
+        self._foreign += counts.foreign
+        self._wordless += counts.wordless
+        for sentiment, positions in counts.sentiments.items():
+            self._signs[sentiment] += len(positions)
+        for kind, things in counts.mentions.items():
+            rankings = self._rankings[kind]
+            for name, mentions in things.items():
+                ranking = rankings.get(name)
+                if ranking is None:
+                    ranking = rankings[name] = Ranking()
+                ranking.add(mentions)
+        for month, quotes in counts.quotes.items():
+            self._quotes.setdefault(month, []).extend(quotes)
+
+    def insights(
+        self,
+        review_of: Callable[[str], Review],
+        per_review: dict[str, PerReview],
+        generated_at: datetime.datetime | None = None,
+    ) -> MadeInsights:
+        """What has been counted.
+
+        Args:
+            review_of: Gives a review by its id, to be quoted.
+            per_review: The entries; empty where they are kept elsewhere.
+            generated_at: When the reviews were last updated.
+        """
+        aspects = [
+            RankedAspect(insight=self._aspect(name, ranking), ranking=ranking)
+            for name, ranking in _most_first(self._rankings["aspects"])
+        ]
+        insights = tuple(each.insight for each in aspects)
+        lists = {kind: self._list(kind) for kind in KINDS}
+        return MadeInsights(
+            generated_at=generated_at,
+            model=RULES,
+            review_count=self._total.count,
+            date_range=DateRange(earliest=_date(min, self._days), latest=_date(max, self._days)),
+            overall_sentiment=self._overall(),
+            aspects=insights,
+            topics=lists.pop("topics"),
+            entities=EntityLists(**lists),
+            temporal=self._months.insight(),
+            per_review=per_review,
+            faq=faq(aspects, review_of),
+            summary=summary(self._total, insights, self._months) or UNSET,
+            pull_quote=pull_quote(self._newest_quotes(), review_of) or UNSET,
+            method=Method(
+                rules=RULES,
+                languages={"en": self._read, "other": self._foreign},
+                not_analysed=self._wordless,
+                note=NOTE,
+            ),
+        )
+
+    def _newest_quotes(self) -> list[Quote]:
+        """The best candidates of each of the newest twelve months, the best first."""
+        last = self._months.last
+        newest = range(last - YEAR + 1, last + 1)
+        found = [heapq.nlargest(QUOTES, self._quotes.get(month, ())) for month in newest]
+        return sorted((quote for quotes in found for quote in quotes), reverse=True)
+
+    def _overall(self) -> OverallSentiment:
+        count = self._total.count
+        if not count:
+            return OverallSentiment()
+        share = {sign: round(100 * number / count, 1) for sign, number in self._signs.items()}
+        return OverallSentiment(
+            score=round(self._total.score, 2),
+            positive_pct=share["positive"],
+            neutral_pct=share["neutral"],
+            negative_pct=share["negative"],
+        )
+
+    def _aspect(self, name: str, ranking: Ranking) -> AspectInsight:
+        return AspectInsight(
+            id=name,
+            label=self._catalogue.aspects[name],
+            mention_count=ranking.count,
+            positive_count=ranking.positive,
+            neutral_count=ranking.neutral,
+            negative_count=ranking.negative,
+            positive_pct=round(100 * ranking.positive / ranking.count, 1),
+            score=round((ranking.positive - ranking.negative) / ranking.count, 2),
+            top_phrases=ranking.top_phrases(),
+            example_review_ids=tuple(example.id for example in ranking.examples()),
+        )
+
+    def _list(self, kind: str) -> tuple[EntityInsight, ...]:
+        labels = self._catalogue.labels(kind)
+        return tuple(
+            self._entity(kind, name, labels[name], ranking)
+            for name, ranking in _most_first(self._rankings[kind])
+        )
+
+    def _entity(self, kind: str, name: str, label: str, ranking: Ranking) -> EntityInsight:
+        aliases = self._catalogue.aliases.get(name) if kind == "technicians" else None
+        return EntityInsight(
+            id=name,
+            name=label if kind == "technicians" else UNSET,
+            label=label,
+            aliases=aliases or UNSET,
+            mention_count=ranking.count,
+            positive_count=ranking.positive,
+            neutral_count=ranking.neutral,
+            negative_count=ranking.negative,
+            positive_pct=round(100 * ranking.positive / ranking.count, 1),
+            score=round(ranking.hundredths / (100 * ranking.count), 2),
+            average_rating=round(ranking.stars / ranking.count, 2),
+            top_phrases=ranking.top_phrases(),
+            example_review_ids=tuple(example.id for example in ranking.examples()),
+        )
+
+
+def _date(choose: Callable[[list[int]], int], days: list[int]) -> datetime.date | None:
+    return datetime.date.fromordinal(choose(days)) if days else None
+
+
+def _most_first(counted: Mapping[str, Ranking]) -> list[tuple[str, Ranking]]:
+    return sorted(counted.items(), key=lambda item: (-item[1].count, item[0]))

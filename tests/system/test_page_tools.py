@@ -1,0 +1,162 @@
+"""The pages of the demo before public tools, and every link to us that the service hands out (pages.md 6).
+
+The tools are not from PyPI: ``tests/conformance/pages.sh --install`` fetches them from npm, Chromium and Java are the
+system's. ``.ci/run`` sees to both on a machine of CI.
+"""
+
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.parse import urldefrag, urljoin
+
+import pytest
+
+from reviewsd.http1 import urls
+from tests.support import mcp
+from tests.support.demo import Demo
+from tests.support.pages import Html
+
+SCRIPT = Path(__file__).parents[1] / "conformance" / "pages.sh"
+TOOLS = Path(os.environ.get("PAGE_TOOLS") or f"{tempfile.gettempdir()}/reviewsd-page-tools")
+SECONDS = 600
+
+FIRST = (
+    "/",
+    "/embed",
+    "/llms.txt",
+    "/feed.xml",
+    "/api/feed.json",
+    "/.well-known/api-catalog",
+)
+FAULTS = ("/nothing.json", "/api/reviews/search?rating=9", "/api/reviews/since/x")
+CALLS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("search_reviews", {"query": "boiler"}),
+    ("get_summary", {}),
+    ("get_technician", {"name": "Ben"}),
+)
+ANY = {"Accept": "*/*"}
+MESSAGE = {
+    "Content-Type": "application/json",
+    "Accept": "application/json, text/event-stream",
+    "MCP-Protocol-Version": mcp.MODERN,
+}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    demo = Demo(tmp_path_factory.mktemp("demo"))
+    yield demo
+    demo.process.kill()
+    demo.process.wait(10)
+
+
+def missing() -> list[str]:
+    commands = [name for name in ("chromium", "node", "java", "curl") if shutil.which(name) is None]
+    return commands if (TOOLS / "ready").exists() else [*commands, f"the tools in {TOOLS}"]
+
+
+@pytest.mark.skipif(bool(missing()), reason=f"needs {', '.join(missing())}")
+def test_public_tools_find_nothing_on_any_page(demo: Demo) -> None:
+    """html-validate, vnu, axe and Lighthouse; and what a browser says, by day and by night, on paper, by keyboard."""
+    checked = subprocess.run(
+        ["bash", SCRIPT, demo.base_url],
+        env={**os.environ, "PAGE_TOOLS": str(TOOLS)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert 0 == checked.returncode, checked.stdout
+
+
+class Walk:
+    """Follows what leads to one origin."""
+
+    def __init__(self, origin: str) -> None:
+        self.origin = origin
+        self.dead: list[str] = []
+        self.anchors: dict[str, set[str]] = {}
+
+    def ask(
+        self, url: str, content: bytes | None = None, headers: Mapping[str, str] = ANY
+    ) -> tuple[int, str, str]:
+        """Status, media type and text of an address."""
+        request = urllib.request.Request(url, content, dict(headers))
+        try:
+            with urllib.request.urlopen(request, timeout=60) as found:
+                return (
+                    found.status,
+                    found.headers.get_content_type(),
+                    found.read().decode("latin-1"),
+                )
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.headers.get_content_type(), error.read().decode("latin-1")
+
+    def named(self, text: str) -> set[str]:
+        """The addresses of ours that a text of any kind spells out; no patterns such as ``/r/{id}``."""
+        found = re.findall(rf"{self.origin}[^\s\"'<>)\\|`]*", text)
+        return {each.rstrip(".,;") for each in found if "{" not in each and "…" not in each}
+
+    def links(self, url: str) -> set[str]:
+        """Where a document leads; what it is itself is kept."""
+        status, kind, text = self.ask(url)
+        if status != 200:
+            self.dead.append(f"{status} {url}")
+        if kind == "text/markdown":  # not what its code shows
+            found = self.named(" ".join(re.findall(r"(?:\]\(|<)(https?:[^)>]*)", text)))
+        elif kind != "text/html":
+            found = self.named(html.unescape(text))
+        else:
+            page = Html(text)
+            self.anchors[url] = {
+                each.attributes["id"] for each in page.elements if "id" in each.attributes
+            }
+            found = self.named(" ".join(page.scripts))  # whose anchors are names of things
+            found = {urldefrag(each).url for each in found}
+            found |= {urljoin(url, each) for each in (*page.links, *fragments(page))}
+        return {each for each in found if each.startswith(self.origin)}
+
+
+def fragments(page: Html) -> set[str]:
+    """The links to a place on the same page."""
+    return {each["href"] for each in page.named("a") if each.get("href", "").startswith("#")}
+
+
+def followed(url: str) -> bool:
+    """Whether what this leads to is looked at: filters lead to filters without end, and OpenAPI has examples."""
+    return "?" not in url and "/r/" not in url and not url.endswith("/openapi.json")
+
+
+def test_every_link_to_us_is_alive(demo: Demo) -> None:
+    """Of pages, feeds, errors, tool results and documents for machines; with its anchor, where it has one."""
+    walk = Walk(demo.base_url)
+    found = {demo.base_url + path for path in FIRST}
+    found |= {json.loads(walk.ask(demo.base_url + path)[2])["type"] for path in FAULTS}
+    for name, arguments in CALLS:
+        message = mcp.modern("tools/call", name=name, arguments=arguments)
+        headers = {**MESSAGE, "Mcp-Method": "tools/call", "Mcp-Name": name}
+        status, _, text = walk.ask(f"{demo.base_url}/mcp", json.dumps(message).encode(), headers)
+        assert 200 == status, text
+        found |= walk.named(text.replace("\\", " "))
+    seen: set[str] = set()
+    while waiting := {urldefrag(each).url for each in found} - seen:
+        for url in sorted(waiting):
+            seen.add(url)
+            if url in {demo.base_url + urls.MCP, demo.base_url + urls.HUB}:
+                continue  # these are asked by POST
+            leads = walk.links(url)
+            found |= leads if followed(url) else {each for each in leads if "#" in each}
+    assert [] == walk.dead
+    assert 150 < len(seen)
+    places = [urldefrag(each) for each in found if "#" in each]
+    assert [] == [each for each in places if each.fragment not in walk.anchors[each.url]]

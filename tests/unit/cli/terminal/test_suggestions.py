@@ -1,0 +1,19 @@
+"""Lines of insights.yaml that are commented out."""
+
+import pytest
+import yaml
+
+from reviewsctl.terminal.suggestions import suggested
+from reviewsd.api.insights import Candidate, Suggestions
+
+
+@pytest.mark.parametrize("name", ["Sam", "O'Brien", "yes", "No", "5", "a: b", "#x", "Zoë 😀"])
+def test_what_a_line_suggests_is_what_was_found(name: str) -> None:
+    """YAML would take some names for truth, numbers or remarks."""
+    found = Candidate(name=name, also=("x", name), reviews=3, quotation="q", review_id="r")
+    lines = list(
+        suggested(Suggestions(reviews=9, technicians=(found,), services=(), aspects=(), preset=()))
+    )
+
+    assert [{"name": name, "aliases": ["x", name]}] == yaml.safe_load(lines[-1].removeprefix("# "))
+    assert all(line.startswith("#") for line in lines if line)

@@ -1,0 +1,145 @@
+"""What a reader of the pages needs to know, and what is wrong with a search, is said in words (pages.md 1, 3)."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reviewsd.publish.job import Refused
+from tests.support.pages import Html, Place, demo
+
+MEANING = "come from a source that checks that their authors were customers."
+
+
+@pytest.fixture(scope="module")
+def harbor(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    return demo(tmp_path_factory.mktemp("demo"))
+
+
+def review(review_id: str = "a", **members: object) -> dict[str, Any]:
+    known = {"author": "Jane D.", "rating": 4, "date": "2025-03-14", "text": "Good."}
+    return {"id": review_id, **known, "source": "google", "verified": True, **members}
+
+
+@pytest.mark.parametrize("target", ["/", "/reviews", "/reviews?min_rating=2", "/r/a"])
+def test_what_verified_means_stands_on_the_page(tmp_path: Path, target: str) -> None:
+    """In the owner's words where there are any; nowhere where no review is marked so."""
+    place = Place(tmp_path)
+    place.publish([review(), review("b", verified=False)])
+    assert 1 == place.page(target).text.count(MEANING)
+    place.publish([review(verified=False)])
+    assert MEANING not in place.page(target).text
+    stated = {"name": "Acme", "verification_statement": "We ask each customer."}
+    place.publish([review()], stated)
+    text = place.page(target).text
+    assert "We ask each customer." in text
+    assert MEANING not in text
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("since=2026-05-01&until=2025-01-01", "1 May 2026 is after 1 January 2025"),
+        ("min_rating=4&rating=2", "the filters leave out each other"),
+        ("rating=5&max_rating=2", "the filters leave out each other"),
+        ("min_rating=3.2&max_rating=3.8", "the filters leave out each other"),
+        ("mentions_service=zzz", "Service: nothing here is called “zzz”."),
+        ("mentions_technician=%3Cb%3E", "Who: nothing here is called “<b>”."),
+    ],
+)
+def test_filters_that_nothing_can_fit_are_explained(harbor: Place, query: str, said: str) -> None:
+    """They are valid, as in the API: the answer is an empty list that says why."""
+    text = harbor.page(f"/reviews?{query}").text
+    assert "No review fits." in text
+    assert said in text
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["query=zzzz", "mentions_service=boiler-repair&query=zzzz", "rating=3&since=2026-11-10"],
+)
+def test_filters_that_happen_to_fit_nothing_are_not_blamed(harbor: Place, query: str) -> None:
+    text = harbor.page(f"/reviews?{query}").text
+    assert "No review fits." in text
+    assert "nothing here is called" not in text
+    assert "leave out" not in text
+
+
+def test_a_lowest_rating_above_the_highest_is_explained(harbor: Place) -> None:
+    found = harbor.get("/reviews?min_rating=4&max_rating=2")
+    assert 400 == found.status
+    said = "At least stars: it must not be above 2, which is chosen as the most."
+    assert said in Html(found.body.decode()).text
+
+
+def test_a_name_that_fits_several_leads_to_each(harbor: Place) -> None:
+    found = harbor.get("/reviews?mentions_service=boiler&min_rating=4")
+    assert 400 == found.status
+    page = Html(found.body.decode())
+    assert "Service: this fits Boiler repair, Boiler installation." in page.text
+    meant = [each for each in page.links if "mentions_service=" in each]
+    assert 2 == len(meant)
+    for each in meant:
+        assert "min_rating=4" in each
+        assert "reviews found" in harbor.page(each).text
+
+
+def test_long_texts_are_cut_on_the_front_page_only(tmp_path: Path) -> None:
+    words = "word " * 400
+    place = Place(tmp_path)
+    reply = {"text": "x" * 10_000, "date": "2025-03-15"}
+    place.publish([review(text=words + "end", owner_reply=reply), review("b", text="word " * 90)])
+    page = place.page("/")
+    assert "Read the whole review" in page.text
+    assert 1 == page.text.count("word…")
+    assert "x" * 401 not in page.source
+    assert "end" not in page.scripts[0]
+    for target in ("/reviews", "/r/a"):
+        whole = place.page(target).text
+        assert words + "end" in whole
+        assert "x" * 10_000 in whole
+        assert "Read the whole review" not in whole
+
+
+def test_a_review_leads_to_newer_and_to_older_ones(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.publish([review(name, date=f"2025-0{at}-01") for at, name in enumerate("cba", 1)])
+    page = place.page("/r/b")
+    assert ["h1"] == [each.name for each in page.elements if each.name in {"h1", "h2", "h3"}]
+    newer = next(each for each in page.links if "since=" in each)
+    older = next(each for each in page.links if "cursor=" in each)
+    assert {"/r/a", "/r/b"} <= place.page(newer).links
+    assert {"/r/c"} == {each for each in place.page(older).links if each.startswith("/r/")}
+
+
+@pytest.mark.parametrize("author", [" ", "\u200b\t\u00a0"])
+def test_an_author_without_a_name_is_a_customer(tmp_path: Path, author: str) -> None:
+    """Nothing is corrected in the data; but no heading and no link is without words."""
+    place = Place(tmp_path)
+    place.publish([review(author=author)])
+    assert "<bdi>A customer</bdi>" in place.page("/").source
+    assert "Review by A customer" in place.page("/r/a").text
+    assert "Review by A customer" in place.get("/r/a.md").body.decode()
+
+
+def test_no_name_of_a_program_is_shown_to_people(harbor: Place) -> None:
+    """Who made the insights is in insights.json (data-model.md); customers need plain words."""
+    for target in ("/", "/reviews", "/summary"):
+        assert "hand-labelled" not in harbor.page(target).text
+
+
+@pytest.mark.parametrize("member", ["url", "logo_url", "social_urls", "source_url"])
+@pytest.mark.parametrize(
+    "address", ["javascript:alert(1)", " JaVaScript:alert(1)", "data:text/html,x"]
+)
+def test_an_address_that_runs_a_script_is_refused(
+    tmp_path: Path, member: str, address: str
+) -> None:
+    place = Place(tmp_path)
+    value = [address] if member == "social_urls" else address
+    if member == "source_url":
+        outcome = place.publish([review(source_url=value)])
+    else:
+        outcome = place.publish([review()], {"name": "Acme", member: value})
+    assert isinstance(outcome, Refused)
+    assert member in outcome.problems[0]

@@ -1,0 +1,163 @@
+"""The index of a segment finds any piece of text, exactly (``snapshot.suffixes``, ``snapshot.segments``).
+
+The alternative is a scan with Python's own ``in``, over the casefolded texts.
+"""
+
+import random
+from array import array
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from reviewsd.snapshot import suffixes
+from reviewsd.snapshot.segments import Segment
+from reviewsd.snapshot.suffixes import SortError
+
+SHIFT = 3 << 16
+
+# Characters that casefold to several, look alike, combine, or take two to four bytes
+NASTY = "aAsSſßẞiIİı\u0307eé\u0301ﬁfσςΣ😀👍日本語 \n\0"  # noqa: RUF001  on purpose
+TEXTS = st.lists(
+    st.text("ab", max_size=30) | st.text(NASTY, max_size=12) | st.sampled_from(["", "so so so"]),
+    min_size=1,
+    max_size=40,
+)
+STRIDES = st.sampled_from([(1, 1_000), (2, 1_000), (4, 1_000), (8, 1_000), (256, 32)])
+
+
+def segment(folder: Path, texts: Sequence[str], first: int = 0) -> Segment:
+    """The texts as a segment with an index."""
+    encoded = [text.casefold().encode() + b"\xff" for text in texts]
+    sizes = array("Q", map(len, encoded))
+    suffixes.write(folder, "index", b"".join(encoded), sizes)
+    before = b"before\xff" * first
+    return Segment(
+        first=first,
+        shift=SHIFT - first,
+        texts=before + b"".join(encoded) + b"behind\xff",
+        offsets=[*range(0, len(before), 7), *accumulate(sizes, initial=len(before))],
+        size=len(texts),
+        index=memoryview((folder / "index").read_bytes()),
+    )
+
+
+def having(found: Segment, needle: str) -> list[int]:
+    """The places of the texts that have a piece of text."""
+    numbers = range(SHIFT, SHIFT + found.end - found.first)
+    steps = found.having(needle.casefold().encode(), numbers, len(numbers))
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return [number - SHIFT for number in end.value]
+
+
+def pieces(texts: Sequence[str]) -> Iterator[str]:
+    """Every piece of every text, in several spellings, and some that none has."""
+    for text in texts:
+        for begin in range(len(text)):
+            for end in range(begin + 1, len(text) + 1):
+                yield text[begin:end]
+    yield from ("zz", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", "\U0010ffff", "\x01", "STRASSE")
+
+
+def scanned(texts: Sequence[str], needle: str) -> list[int]:
+    return [at for at, text in enumerate(texts) if needle.casefold() in text.casefold()]
+
+
+def thresholds(patch: pytest.MonkeyPatch, stride: tuple[int, int], **others: int) -> None:
+    patch.setattr("reviewsd.snapshot.segments.FEW", 0)
+    patch.setattr(suffixes, "STRIDE", stride)
+    patch.setattr(suffixes, "BLOCK", min(stride[0], 32))
+    for name, value in others.items():
+        patch.setattr(suffixes, name, value)
+
+
+@given(TEXTS, STRIDES, st.sampled_from([0, 1 << 21]), st.integers(0, 3))
+@example(["so good"] * 40, (2, 1_000), 0, 0)
+@example(["a" * 30, "a" * 29 + "b", "", "aab"] * 10, (4, 1_000), 1 << 21, 1)
+@settings(deadline=None, max_examples=60)
+def test_every_piece_of_every_text_is_found_where_it_is_and_nowhere_else(
+    texts: list[str], stride: tuple[int, int], large: int, first: int
+) -> None:
+    with TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
+        thresholds(patch, stride, LARGE=large)
+        index = segment(Path(place), texts, first)
+        for needle in set(pieces(texts)):
+            assert scanned(texts, needle) == having(index, needle)
+
+
+WORDS = ["great", "service", "the", "theatre", "of", "heat", "eat", "a", "pump", "jump", "strasse"]
+
+
+@pytest.mark.parametrize("large", [0, 1 << 21], ids=["with numpy", "without"])
+def test_frequent_pieces_are_found_by_their_bitmaps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: int
+) -> None:
+    """Bitmaps within bitmaps: each has all reviews of those within it."""
+    thresholds(monkeypatch, (16, 1_000), LARGE=large)
+    chance = random.Random(7)
+    texts = [" ".join(chance.choices(WORDS, k=chance.randrange(20))) for _ in range(600)]
+    index = segment(tmp_path, texts)
+    for needle in {
+        text[at : at + 7][:size] for text in texts for at in range(20) for size in range(1, 8)
+    }:
+        if needle:
+            assert scanned(texts, needle) == having(index, needle)
+
+
+def test_both_ways_write_the_same_reviews(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numpy or not is decided by size alone, and finds the same."""
+    texts = b"one two\xfftwo\xffthree two one\xff" * 50
+    sizes = array("Q", [8, 4, 14] * 50)
+    found = []
+    for large in (0, 1 << 21):
+        monkeypatch.setattr(suffixes, "LARGE", large)
+        order = suffixes.sort(texts)
+        documents, _ = suffixes._documents(order, sizes, 256)
+        found.append([sorted(documents[at : at + 32]) for at in range(0, len(order), 32)])
+    assert found[0] == found[1]
+
+
+def test_the_same_texts_give_the_same_bytes(tmp_path: Path) -> None:
+    sizes = array("Q", [4, 6])
+    content = []
+    for name in ("one", "two"):
+        suffixes.write(tmp_path, name, b"abc\xffabcab\xff", sizes)
+        content.append((tmp_path / name).read_bytes())
+    assert content[0] == content[1]
+
+
+def test_suffixes_are_sorted(tmp_path: Path) -> None:
+    texts = b"banana\xffan\xff"
+    assert sorted(range(len(texts)), key=lambda at: texts[at:]) == list(suffixes.sort(texts))
+
+
+def test_prefixes_are_compared_to_the_greatest_length_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a megabyte of one letter would be compared with itself ten thousand times."""
+    monkeypatch.setattr(suffixes, "MAX_PREFIX", 64)
+    texts = b"a" * 1_000 + b"\xff"
+    assert suffixes._alike(texts, 0, 1) == 64
+    assert suffixes._alike(texts, 990, 980) == 10
+    assert suffixes._alike(b"abcx\xffabcy\xff", 0, 5) == 3
+    assert suffixes._alike(b"abc\xffabc\xff", 0, 4) == 3
+
+
+def test_texts_that_cannot_be_sorted_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    for status, error in ((-2, MemoryError), (-1, SortError)):
+        monkeypatch.setattr(suffixes, "_divsufsort", lambda status=status: lambda *_: status)
+        with pytest.raises(error):
+            suffixes.sort(b"abc")
+
+
+def test_the_sorter_is_where_its_package_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of ``pydivsufsort`` that it does not document; without it the error says so."""
+    assert suffixes._divsufsort.__wrapped__() is not None
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(SortError, match="pydivsufsort"):
+        suffixes._divsufsort.__wrapped__()
