@@ -1,6 +1,7 @@
 """The sample business of ``reviewsd --demo``, in a directory that goes with the daemon."""
 
 import os
+import secrets
 import shutil
 import signal
 import tempfile
@@ -47,7 +48,9 @@ def temporary(environ: Mapping[str, str]) -> Iterator[tuple[Path, End]]:
 
     before = signal.signal(signal.SIGTERM, end)
     try:
-        directory = Path(tempfile.mkdtemp(prefix="reviewsd-demo-"))
+        # Named before it is made: a signal may come between the two
+        directory = Path(tempfile.gettempdir(), f"reviewsd-demo-{secrets.token_hex(8)}")
+        directory.mkdir(0o700)
         (directory / "data").mkdir()
         for file in ("reviews.json", "insights.json", "insights.yaml"):
             with as_file(files(__package__) / file) as source:

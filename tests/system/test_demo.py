@@ -163,14 +163,30 @@ def test_a_second_signal_leaves_nothing_either(short_path: Path) -> None:
     assert [] == list(demo.temporary.iterdir())
 
 
-def test_stopped_before_it_runs_it_leaves_nothing(short_path: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "reviewsd", "--demo"],
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_stopped_when_its_directory_was_made_it_leaves_nothing(
+    short_path: Path, number: signal.Signals
+) -> None:
+    """At the worst moment: nothing has returned yet to whom asked for the directory."""
+    begin = f"""
+import os, sys
+from reviewsd.__main__ import main
+
+def make_and_be_stopped(*arguments, made=os.mkdir):
+    made(*arguments)
+    os.kill(os.getpid(), {number})
+
+os.mkdir = make_and_be_stopped
+sys.argv[1:] = ["--demo"]
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", begin],
+        check=False,
+        timeout=60,
         env={**os.environ, "TMPDIR": str(short_path)},
     )
-    until(lambda: list(short_path.iterdir()), "the directory")
-    process.send_signal(signal.SIGTERM)
-    process.wait(20)
+    assert done.returncode == {signal.SIGTERM: -signal.SIGTERM, signal.SIGINT: 130}[number]
     assert [] == list(short_path.iterdir())
 
 
