@@ -27,7 +27,7 @@ class KnownLabels(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class CountedBlock:
     """A run of reviews that was read and counted."""
 
     counts: Counts
@@ -60,7 +60,7 @@ class Analyser:
         """
         self._known = {} if labels is None else labels
 
-    def block(self, reviews: Iterable[Review]) -> Block:
+    def block(self, reviews: Iterable[Review]) -> CountedBlock:
         """Read and count some reviews."""
         counter = BlockCounter(self.catalogue)
         entries = []
@@ -72,7 +72,7 @@ class Analyser:
                 key = label_key(text, review.rating, self.rules.digest)
                 found[key] = labels = self._labels(key, text, review.rating)
             entries.append((review.id, counter.add(review, labels)))
-        return Block(counts=counter.counts, entries=entries, labels=found)
+        return CountedBlock(counts=counter.counts, entries=entries, labels=found)
 
     def _labels(self, key: str, text: str, rating: int) -> Labels:
         labels = self._remembered.get(key)

@@ -14,7 +14,7 @@ from reviewsd.analysis.counts import (
     Example,
     MentionCounts,
     Quote,
-    Said,
+    SentimentCounts,
     Sums,
     offer,
 )
@@ -153,9 +153,9 @@ class BlockCounter:
         phrase = label.phrase
         if phrase:
             mentions.phrases.append(phrase)
-        said = mentions.said.get(sentiment)
+        said = mentions.sentiments.get(sentiment)
         if said is None:
-            said = mentions.said[sentiment] = Said()
+            said = mentions.sentiments[sentiment] = SentimentCounts()
         said.at.append(self._position)
         examples = said.examples
         if len(examples) == EXAMPLES:

@@ -61,7 +61,7 @@ class Quote(NamedTuple):
 T = TypeVar("T", Example, Quote)
 
 
-class Said(Struct, array_like=True, gc=False):
+class SentimentCounts(Struct, array_like=True, gc=False):
     """The reviews of a block that speak of one thing with one sentiment."""
 
     at: list[int] = []
@@ -73,7 +73,7 @@ class Said(Struct, array_like=True, gc=False):
 class MentionCounts(Struct, array_like=True, gc=False):
     """The reviews of a block that mention one thing."""
 
-    said: dict[Sentiment, Said] = {}
+    sentiments: dict[Sentiment, SentimentCounts] = {}
     stars: int = 0
     hundredths: int = 0
     """Of the scores of these reviews."""

@@ -56,7 +56,7 @@ class Excerpted(Struct, frozen=True, kw_only=True):
     text: str
 
 
-class AspectSaid(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AspectAnswer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An aspect, as the model says it."""
 
     id: str
@@ -64,25 +64,27 @@ class AspectSaid(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     phrase: str
 
 
-class Said(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class ReviewAnswer(
+    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
     """What the model says of a review."""
 
     id: str = ""
-    aspects: tuple[AspectSaid, ...] = ()
+    aspects: tuple[AspectAnswer, ...] = ()
     technicians: tuple[str, ...] = ()
     services: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
 
 
 class _Answer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    reviews: tuple[Said, ...]
+    reviews: tuple[ReviewAnswer, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
     """What of an answer is believed."""
 
-    said: Mapping[str, Said]
+    said: Mapping[str, ReviewAnswer]
     """By the number of the review; a review without an entry has no answer."""
     labels: int
     """How many labels are left."""
@@ -126,7 +128,7 @@ class ModelLabels:
         except (msgspec.DecodeError, RecursionError, UnicodeError):
             entries = ()
         by_id = {each.id: each for each in asked}
-        said: dict[str, Said] = {}
+        said: dict[str, ReviewAnswer] = {}
         faults: list[str] = []
         labels = 0
         for entry in entries:
@@ -144,16 +146,18 @@ class ModelLabels:
             said=said, labels=labels, refused=len(faults), faults=tuple(faults[:MAX_FAULTS])
         )
 
-    def check(self, entry: Said, review: Excerpted, faults: list[str]) -> Said:
+    def check(self, entry: ReviewAnswer, review: Excerpted, faults: list[str]) -> ReviewAnswer:
         """What of an entry is believed, phrases as the text has them; faults are added."""
-        return Said(
+        return ReviewAnswer(
             aspects=tuple(self._aspects(entry, review, faults)),
             technicians=self._entities("technicians", entry.technicians, review, faults),
             services=self._entities("services", entry.services, review, faults),
             problems=self._entities("problems", entry.problems, review, faults),
         )
 
-    def _aspects(self, entry: Said, review: Excerpted, faults: list[str]) -> Iterator[AspectSaid]:
+    def _aspects(
+        self, entry: ReviewAnswer, review: Excerpted, faults: list[str]
+    ) -> Iterator[AspectAnswer]:
         folded = fold(review.text)
         seen = set()
         for index, each in enumerate(entry.aspects):
@@ -167,7 +171,7 @@ class ModelLabels:
                 faults.append(f"{at}.phrase: not a verbatim piece of the text")
             else:
                 seen.add(each.id)
-                yield AspectSaid(id=each.id, sentiment=each.sentiment, phrase=phrase)
+                yield AspectAnswer(id=each.id, sentiment=each.sentiment, phrase=phrase)
 
     def _entities(
         self, kind: str, names: Sequence[str], review: Excerpted, faults: list[str]
@@ -214,7 +218,7 @@ class ModelLabels:
         return _object({"reviews": {"type": "array", "items": _object(members)}})
 
 
-def merged(said: Said, rules: Labels) -> Labels:
+def merged(said: ReviewAnswer, rules: Labels) -> Labels:
     """The labels of a review: the model's, and what it is not asked for by rules.
 
     Args:

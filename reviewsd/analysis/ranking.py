@@ -25,7 +25,7 @@ class Ranking:
         self.stars += mentions.stars
         self.hundredths += mentions.hundredths
         self._phrases.update(mentions.phrases)
-        for sentiment, said in mentions.said.items():
+        for sentiment, said in mentions.sentiments.items():
             self._counts[sentiment] += len(said.at)
             best = self._examples.setdefault(sentiment, [])
             for example in said.examples:

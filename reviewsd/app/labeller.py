@@ -17,7 +17,7 @@ from msgspec import Raw, Struct
 
 from reviewsd.analysis.analysing import catalogue
 from reviewsd.analysis.labels import RULES, Labels, label_key
-from reviewsd.analysis.model_labels import Excerpted, ModelLabels, Said, merged
+from reviewsd.analysis.model_labels import Excerpted, ModelLabels, ReviewAnswer, merged
 from reviewsd.analysis.rules import Rules
 from reviewsd.api.labelling import DataFolder, LabelBatch, LabelCommand, Labelled, Plan, Verdict
 from reviewsd.app.insights import Folder
@@ -35,7 +35,7 @@ class _Record(Struct, frozen=True, kw_only=True):
     """The labels of a batch by ``label_key``; None where they are left to the rules."""
 
     model: str
-    labels: dict[str, Said | None]
+    labels: dict[str, ReviewAnswer | None]
 
 
 @dataclass(slots=True)
@@ -69,7 +69,7 @@ class Labeller:
         self._wordless = 0
         for position, record in enumerate(dataset.records):
             self._enter(position, self._decode(record.raw))
-        self._known: dict[str, Said | None] = {}
+        self._known: dict[str, ReviewAnswer | None] = {}
         self._batches: list[list[str]] = []
 
     def place(self) -> DataFolder:

@@ -18,7 +18,7 @@ from typing import Self
 import msgspec
 from msgspec import Raw
 
-from reviewsd.analysis.analysing import Analyser, Block, KnownLabels
+from reviewsd.analysis.analysing import Analyser, CountedBlock, KnownLabels
 from reviewsd.analysis.counts import Counts
 from reviewsd.analysis.settings import InsightSettings
 from reviewsd.analysis.totals import Totals
@@ -153,7 +153,7 @@ def _kept(dataset: Dataset, analyser: Analyser, span: Span, keeping: Keeping | N
     return block
 
 
-def _encoded(block: Block) -> KeptBlock:
+def _encoded(block: CountedBlock) -> KeptBlock:
     entries = bytearray()
     bounds: list[int] = []
     for review_id, entry in block.entries:
@@ -238,7 +238,7 @@ class _Entries:
             spellings.extend(spellings.sentiments, sentiment, _moved(at, base))
         for kind, things in counts.mentions.items():
             for name, mentions in things.items():
-                for sentiment, said in mentions.said.items():
+                for sentiment, said in mentions.sentiments.items():
                     positions = _moved(said.at, base)
                     spellings.extend(spellings.lists[kind], name, positions)
                     if kind == "aspects":

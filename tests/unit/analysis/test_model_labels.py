@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from reviewsd.analysis.analysing import catalogue
 from reviewsd.analysis.labels import AspectLabel, EntityLabel, Labels
 from reviewsd.analysis.model_labels import (
-    AspectSaid,
+    AspectAnswer,
     Excerpted,
     Judgement,
     ModelLabels,
-    Said,
+    ReviewAnswer,
     merged,
 )
 from reviewsd.analysis.settings import InsightSettings, NamedTechnician
@@ -162,10 +162,10 @@ def test_the_rules_add_what_a_model_is_not_asked() -> None:
         services=(EntityLabel(id="leak-repair", phrase="the leak"),),
         service_areas=(EntityLabel(id="north"),),
     )
-    said = Said(
+    said = ReviewAnswer(
         aspects=(
-            AspectSaid(id="pricing", sentiment="positive", phrase="fair"),
-            AspectSaid(id="scheduling", sentiment="negative", phrase="late"),
+            AspectAnswer(id="pricing", sentiment="positive", phrase="fair"),
+            AspectAnswer(id="scheduling", sentiment="negative", phrase="late"),
         ),
         services=("leak-repair", "pipe-repair"),
     )
