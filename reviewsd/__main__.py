@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from twisted.internet.posixbase import PosixReactorBase
 
+    from reviewsd.admin.reload import Read
     from reviewsd.app import insights
-    from reviewsd.app.reload import Read
     from reviewsd.config.schema import Config
     from reviewsd.domain.dataset import Dataset
     from reviewsd.runtime.logs import Format

@@ -5,8 +5,7 @@ stands in the header field ``Reviewsd-Backup``, as JSON.
 """
 
 import re
-from collections.abc import Awaitable, Sequence
-from typing import BinaryIO, Protocol
+from collections.abc import Sequence
 
 import msgspec
 from klein import Klein
@@ -17,8 +16,8 @@ from twisted.web.resource import IResource
 from twisted.web.server import Request
 
 from reviewsd.admin.responses import AdminReplies, ProblemError
-from reviewsd.api.status import BackupContents
 from reviewsd.http1.problems import Problem
+from reviewsd.store.backup import Backups
 
 PATHS = re.compile(rb"/v1/backup")
 """What is answered here."""
@@ -32,13 +31,6 @@ _SHARED = Problem(
     "The state is in PostgreSQL, which has tools of its own: pg_dump makes the backup. The keys"
     " (secret.key, mcp.key) belong to it.",
 )
-
-
-class Backups(Protocol):
-    """Makes copies."""
-
-    def make(self) -> Awaitable[tuple[BinaryIO, BackupContents]]:
-        """A copy, which goes when it is closed, and what is in it."""
 
 
 class BackupRoutes:

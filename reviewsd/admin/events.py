@@ -6,8 +6,7 @@ is told how many that were.
 
 import re
 from collections import deque
-from collections.abc import Callable, Mapping
-from typing import Protocol
+from collections.abc import Mapping
 
 from klein import Klein
 from twisted.internet.defer import Deferred
@@ -20,6 +19,7 @@ from zope.interface import implementer
 from reviewsd.admin.responses import AdminReplies, Lines, ProblemError
 from reviewsd.api.jobs import Happening
 from reviewsd.http1.problems import Problem
+from reviewsd.monitoring.events import Events
 
 PATHS = re.compile(rb"/v1/events")
 """What is answered here."""
@@ -31,13 +31,6 @@ MAX_WAITING = 1_000
 _TOO_MANY = Problem(
     503, "too-many", "Too Many Listeners", f"{MAX_LISTENERS} others listen to the events already."
 )
-
-
-class Events(Protocol):
-    """Where events come from."""
-
-    def listen(self, hear: Callable[[Mapping[str, object]], None]) -> Callable[[], None]:
-        """Have all events told from now on; returns what ends that."""
 
 
 class EventRoutes:

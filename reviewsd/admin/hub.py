@@ -6,10 +6,8 @@ leaves.
 """
 
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
 
 from klein import Klein
 from msgspec.structs import asdict
@@ -31,19 +29,17 @@ from reviewsd.admin.parameters import (
 )
 from reviewsd.admin.responses import AdminReplies, ProblemError, line
 from reviewsd.api.hub import (
-    Block,
     Blocked,
     BlockList,
-    HubState,
     HubStatus,
     Listing,
     ListingPage,
-    TopicState,
 )
-from reviewsd.api.jobs import JobLine, PushResult, Step
+from reviewsd.api.jobs import JobLine
 from reviewsd.http1.problems import Problem
 from reviewsd.http1.urls import TOPICS
 from reviewsd.runtime.tasks import TaskSet
+from reviewsd.websub.operator import Operator
 
 PATHS = re.compile(rb"/v1/(subscriptions|push|topics|hub|blocks)(/.*)?")
 """What is answered here."""
@@ -69,74 +65,6 @@ _UNVERIFIED = Problem(
 _PAUSED = Problem(
     409, "paused", "Hub Paused", "The hub sends nothing now. Resume it first: reviewsctl hub resume"
 )
-
-
-class Operator(Protocol):
-    """What an operator can ask of the hub, or have it do.
-
-    A StoreError of any method but ``state`` is answered 503.
-    """
-
-    async def listing(
-        self,
-        topic: str | None,
-        state: str | None,
-        callback: str | None,
-        after: str | None,
-        limit: int,
-    ) -> Sequence[Listing]:
-        """Subscriptions, and requests for one, that pass the filters; in an order that lasts.
-
-        Args:
-            topic: Path.
-            state: One of the four.
-            callback: The whole of it, as it is stored.
-            after: Only what comes after this id, which may be gone.
-            limit: At most so many.
-        """
-
-    async def one(self, identifier: str, /) -> Listing | None:
-        """A subscription, or the request for one; None if there is none."""
-
-    async def remove(self, identifier: str, reason: str, /) -> bool:
-        """End it and tell its subscriber once, as well as can be; False if there is none."""
-
-    async def push(
-        self, ids: Sequence[str] | None, topic: str | None, progress: Callable[[Step], None]
-    ) -> PushResult:
-        """Deliver the current content to subscriptions whether they have it or not.
-
-        Returns:
-            When each of them has had one attempt or is gone.
-        """
-
-    async def push_later(self, ids: Sequence[str] | None, topic: str | None) -> None:
-        """The same, but only see to it that it will be done."""
-
-    async def topics(self) -> Sequence[TopicState]:
-        """The topics, and how far their subscribers are."""
-
-    async def state(self) -> HubState:
-        """How the hub is; says so, and raises nothing, when the store does not work."""
-
-    async def pause(self) -> None:
-        """Send nothing from now on, also after a restart."""
-
-    async def resume(self) -> None:
-        """Send again."""
-
-    async def blocks(self) -> Sequence[Block]:
-        """What is blocked."""
-
-    async def block(self, value: str, note: str, dry_run: bool, /) -> int:  # noqa: FBT001  a seam
-        """Remove what a host or network, in normal form, has here; refuse it from now on.
-
-        Returns:
-            How many subscriptions and requests that are (or would be, with ``dry_run``).
-        """
-
-    async def unblock(self, value: str, /) -> bool:
-        """Let a host or network, in normal form, in again; False if it was not blocked."""
 
 
 class HubRoutes:

@@ -7,20 +7,18 @@ changed are named, and wait for a restart.
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol
+from dataclasses import dataclass
 
 from msgspec import Struct
 from msgspec.structs import replace
-from twisted.internet.defer import Deferred
 from twisted.internet.threads import deferToThread
 from twisted.logger import Logger
 
-from reviewsd.admin.site import Reloaded
 from reviewsd.api.jobs import ConfigChanges
 from reviewsd.config.errors import ConfigError
 from reviewsd.config.schema import Config, keys
 from reviewsd.publish.compile_process import StepObserver
-from reviewsd.publish.publisher import Report
+from reviewsd.publish.publisher import Publisher, Report
 
 LIVE = ("crawlers", "data.", "hub.lease.", "hub.limits.", "security.")
 """How keys begin that take effect at once: what only the main process uses, and asks for each time."""
@@ -29,13 +27,12 @@ Read = Callable[[], tuple[Config, Sequence[str]]]
 """Reads the configuration as the start did; raises ConfigError. It is called in a thread."""
 
 
-class Publisher(Protocol):
-    """Reloads the data: ``publish.publisher.Publisher``."""
+@dataclass(frozen=True, slots=True)
+class Reloaded:
+    """What a reload has done."""
 
-    def reload(
-        self, *, force: bool = False, progress: StepObserver | None = None
-    ) -> Deferred[Report]:
-        """Publish what the files say now."""
+    report: Report
+    config: ConfigChanges
 
 
 class Reloading:

@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Protocol
 
 from klein import Klein
 from twisted.python.failure import Failure
@@ -19,20 +18,21 @@ from twisted.web.server import Request, Site
 
 from reviewsd.admin import hub as admin_hub
 from reviewsd.admin import probes as admin_probes
-from reviewsd.admin.hub import HubRoutes, Operator
+from reviewsd.admin.hub import HubRoutes
 from reviewsd.admin.probes import ProbeRoutes
+from reviewsd.admin.reload import Reloading
 from reviewsd.admin.responses import API, AdminReplies, line
-from reviewsd.api.jobs import ConfigChanges, JobLine, LastReload, ReloadResult
-from reviewsd.api.status import DataStatus, Ping, SnapshotStatus, Status, WorkerStatus
+from reviewsd.api.jobs import JobLine, LastReload, ReloadResult
+from reviewsd.api.status import DataStatus, Pong, SnapshotStatus, Status, WorkerStatus
 from reviewsd.api.times import instant
 from reviewsd.http1 import problems
 from reviewsd.monitoring.unknown_parameters import named
-from reviewsd.publish.compile_process import StepObserver
 from reviewsd.publish.publisher import Publisher, Report
 from reviewsd.runtime.counters import Counts
 from reviewsd.runtime.half_closed import HalfClosedChannel
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
+from reviewsd.websub.operator import Operator
 
 HOST = b"reviewsd"
 
@@ -47,30 +47,6 @@ class About:
     base_url: str
     listen: tuple[str, ...]
     data_dir: str
-
-
-@dataclass(frozen=True, slots=True)
-class Reloaded:
-    """What a reload has done."""
-
-    report: Report
-    config: ConfigChanges
-
-
-class Reloading(Protocol):
-    """Reads the configuration and the data again."""
-
-    @property
-    def changes(self) -> ConfigChanges:
-        """What came of the configuration when it was read last."""
-
-    async def reload(self, *, force: bool = ..., progress: StepObserver | None = ...) -> Reloaded:
-        """Reload.
-
-        Args:
-            force: Although many reviews are gone.
-            progress: Told how far the data is.
-        """
 
 
 async def _nothing() -> Counts:
@@ -145,7 +121,7 @@ class AdminSite:
     @_app.route("/v1/ping", methods=["GET"])
     def ping(self, request: Request) -> bytes:
         """Whether the daemon answers."""
-        return self._replies.value(request, Ping(pong=True, version=self._about.version))
+        return self._replies.value(request, Pong(pong=True, version=self._about.version))
 
     @_app.route("/v1/status", methods=["GET"])
     async def status(self, request: Request) -> bytes:

@@ -9,7 +9,7 @@ from reviewsd.api.jobs import ConfigChanges, InsightsOrigin, LastReload
 from reviewsd.api.times import Instant
 
 
-class Ping(Struct, frozen=True, kw_only=True):
+class Pong(Struct, frozen=True, kw_only=True):
     """``GET /v1/ping``."""
 
     pong: bool

@@ -17,7 +17,7 @@ from reviewsd.admin import backup
 from reviewsd.admin import events as admin_events
 from reviewsd.admin.backup import BackupRoutes
 from reviewsd.admin.events import EventRoutes
-from reviewsd.app.reload import Reloading
+from reviewsd.admin.reload import Reloading
 from reviewsd.config.schema import Config
 from reviewsd.monitoring.events import Events
 from reviewsd.monitoring.rejections import SECONDS, SESSIONS_ENDED, RejectionSummary

@@ -19,6 +19,7 @@ from twisted.internet.threads import deferToThread
 from twisted.logger import Logger
 
 from reviewsd.admin.probes import ProbeRoutes
+from reviewsd.admin.reload import Read, Reloading
 from reviewsd.admin.site import About, AdminSite, Processes
 from reviewsd.api.jobs import Step
 from reviewsd.app.admin import admin_endpoint, operator_routes, reload_on_hangup, start_digest
@@ -30,7 +31,6 @@ from reviewsd.app.mcp import build_mcp, follow_ended
 from reviewsd.app.monitoring import build_metrics, counted, start_health, start_watchdog
 from reviewsd.app.pages import machine_settings, page_settings, templates_dir
 from reviewsd.app.public import build_public, build_reads, build_replies, build_workload
-from reviewsd.app.reload import Read, Reloading
 from reviewsd.config.schema import Config
 from reviewsd.monitoring.metrics import CONTENT_TYPE
 from reviewsd.monitoring.readiness import Readiness

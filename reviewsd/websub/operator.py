@@ -81,6 +81,8 @@ class _Push:
 class Operator:
     """What the operator may see and do.
 
+    A StoreError of any method but ``state`` is answered 503.
+
     Args:
         context: Time and chance.
         database: What the hub remembers.
@@ -125,7 +127,15 @@ class Operator:
         after: str | None,
         limit: int,
     ) -> Sequence[Listing]:
-        """A page of subscriptions and pending requests; a state is looked for page by page."""
+        """Subscriptions, and requests for one, that pass the filters; in an order that lasts.
+
+        Args:
+            topic: Path.
+            state: One of the four; it is looked for page by page.
+            callback: The whole of it, as it is stored.
+            after: Only what comes after this id, which may be gone.
+            limit: At most so many.
+        """
         found: list[Listing] = []
         while len(found) < limit:
             page = await self._database.run(
@@ -138,7 +148,7 @@ class Operator:
         return found[:limit]
 
     async def one(self, identifier: str) -> Listing | None:
-        """The subscription or request with this id."""
+        """The subscription, or the request for one, with this id; None if there is none."""
         if not listing.is_id(identifier):
             return None
         return await self._database.run(partial(listing.one, name=identifier))

@@ -5,12 +5,13 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 from twisted.internet.defer import Deferred, succeed
 
-from reviewsd.admin.site import Reloaded
+from reviewsd.admin.reload import Reloaded, Reloading
 from reviewsd.api.hub import Block, HubState, Listing, PendingIntent, TopicState
 from reviewsd.api.jobs import ConfigChanges, PushResult, Step
 from reviewsd.api.times import instant
 from reviewsd.publish.compile_process import StepObserver
 from reviewsd.publish.publisher import Publisher
+from reviewsd.websub.operator import Operator
 
 AT = 1_760_000_000.0
 """2025-10-09T08:53:20Z"""
@@ -79,8 +80,8 @@ QUIET = HubState(
 )
 
 
-class MemoryOperator:
-    """An Operator whose store is lists; ``fault`` is raised by everything that would touch it."""
+class MemoryOperator(Operator):
+    """One whose store is lists; ``fault`` is raised by everything that would touch it."""
 
     def __init__(self) -> None:
         self.now = QUIET
@@ -110,11 +111,11 @@ class MemoryOperator:
             if all(value in {None, getattr(each, name)} for name, value in wanted)
         ][:limit]
 
-    async def one(self, identifier: str, /) -> Listing | None:
+    async def one(self, identifier: str) -> Listing | None:
         self._check()
         return next((each for each in self.subscriptions if each.id == identifier), None)
 
-    async def remove(self, identifier: str, reason: str, /) -> bool:
+    async def remove(self, identifier: str, reason: str) -> bool:
         await self._change("remove", identifier, reason)
         found = await self.one(identifier)
         if found is None:
@@ -159,13 +160,13 @@ class MemoryOperator:
         self._check()
         return self.blocked
 
-    async def block(self, value: str, note: str, dry_run: bool, /) -> int:  # noqa: FBT001  a seam
+    async def block(self, value: str, note: str, dry_run: bool) -> int:  # noqa: FBT001  a seam
         await self._change("block", value, note, dry_run)
         if not dry_run:
             self.blocked.append(Block(value=value, note=note, created_at=instant(AT)))
         return 3
 
-    async def unblock(self, value: str, /) -> bool:
+    async def unblock(self, value: str) -> bool:
         await self._change("unblock", value)
         return value in {block.value for block in self.blocked}
 
@@ -179,8 +180,8 @@ class MemoryOperator:
             raise self.fault
 
 
-class DataReloading:
-    """A Reloading whose configuration never changes."""
+class DataReloading(Reloading):
+    """One whose configuration never changes."""
 
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reviewsd.app.reload import LIVE
+from reviewsd.admin.reload import LIVE
 from reviewsd.config.schema import Config, keys
 from tests.support import subscriber as hub
 from tests.support.daemon import Daemon, until

@@ -3,7 +3,7 @@
 import json
 import socket
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import cast
 
@@ -16,14 +16,13 @@ from twisted.internet.threads import deferToThread
 from twisted.web.server import Site
 
 from reviewsd.admin.events import MAX_WAITING, EventRoutes
+from reviewsd.monitoring.events import Events, Hear
 
 MANY = 5 * MAX_WAITING
 TEXT = "x" * 1_000
 
-Hear = Callable[[Mapping[str, object]], None]
 
-
-class Source:
+class Source(Events):
     """Tells what it is told to tell."""
 
     def __init__(self) -> None:

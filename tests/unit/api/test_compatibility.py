@@ -15,7 +15,7 @@ import pytest
 import reviewsd.api
 from reviewsd.api.hub import BlockList, HubStatus, Listing, ListingPage
 from reviewsd.api.jobs import Happening, JobLine, PushResult, ReloadResult, Step
-from reviewsd.api.status import BackupContents, Ping, Status
+from reviewsd.api.status import BackupContents, Pong, Status
 from tests.support.hub_answers import HUB, PENDING, STATE, SUBSCRIPTION
 
 MODULES = [each.name for each in pkgutil.iter_modules(reviewsd.api.__path__, "reviewsd.api.")]
@@ -54,7 +54,7 @@ NEEDED: Mapping[object, Mapping[str, object]] = {
         ],
     },
     BlockList: {"blocks": [{"value": "a.example", "note": "", "created_at": AT}]},
-    Ping: {"pong": True, "version": "0.1.0"},
+    Pong: {"pong": True, "version": "0.1.0"},
     Step: {"type": "progress", "stage": "reading", "done": 0, "total": 1},
     ReloadResult: {
         "type": "result",
