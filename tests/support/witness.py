@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from reviewsd.store.claims import MAX_DEATHS
 from reviewsd.store.secrets import Secrets
 from reviewsd.websub.outbound.outcomes import Answered, AttemptOutcome, Throttled
 from tests.support.hub import BASE_URL, MEDIA_TYPES, Exchange, Time
@@ -34,6 +35,8 @@ class Row:
     verified_at: int
     failures: int
     claimed: bool
+    deaths: int
+    """Processes in a row that died during an attempt."""
     terms: tuple[Any, ...]
     """What only a confirmation may change (I8)."""
     secret: bytes | None
@@ -44,7 +47,7 @@ def read_rows(connection: sqlite3.Connection) -> dict[int, Row]:
     found = connection.execute(
         "SELECT s.id, s.callback, t.path, s.callback_host, s.delivered_version, t.version,"
         " t.sha256, s.lease_expires_at, s.verified_at, s.consecutive_failures, s.claim_token,"
-        " s.secret_sealed, s.lease_seconds, s.created_at"
+        " s.secret_sealed, s.lease_seconds, s.created_at, s.deaths"
         " FROM subscription s JOIN topic t ON t.id = s.topic_id"
     )
     return {
@@ -59,6 +62,7 @@ def read_rows(connection: sqlite3.Connection) -> dict[int, Row]:
             verified_at=each[8],
             failures=each[9],
             claimed=each[10] is not None,
+            deaths=each[14],
             terms=(each[7], each[8], each[11], each[12], each[13]),
             secret=each[11],
         )
@@ -103,6 +107,8 @@ class Witness:
         self._underway: dict[Exchange, tuple[int, int]] = {}
         self._lossy: set[int] = set()
         """Rows whose outcomes an end of the process may have swallowed."""
+        self._deaths: Counter[int] = Counter()
+        """By row: how many processes have ended during an attempt."""
 
     # What subscribers see -------------------------------------------------------------------------
 
@@ -190,7 +196,9 @@ class Witness:
         """What was under way never comes to an end, and what was heard may not be written."""
         self._underway.clear()
         self._taken.clear()
-        self._lossy |= set(read_rows(self._connection))
+        rows = read_rows(self._connection)
+        self._lossy |= set(rows)
+        self._deaths.update(row.id for row in rows.values() if row.claimed)
 
     # What is in the store -------------------------------------------------------------------------
 
@@ -216,7 +224,9 @@ class Witness:
         if row.delivered == 0 and not self.pushed:
             self._no(f"{row.pair} is to get all again (I6)")
         failed = len(self._outcomes[row.id]) - len(self._accepted_since(row.id))
-        if row.failures > failed:
+        if row.deaths > self._deaths[row.id]:
+            self._no(f"no {row.deaths} processes have died during {row.pair} (D7)")
+        if row.failures > failed and row.deaths < MAX_DEATHS:
             self._no(f"{row.pair} has not failed {row.failures} times (I7)")
 
     def _accepted_since(self, number: int) -> list[bool | None]:
@@ -233,6 +243,7 @@ class Witness:
             case "3":
                 last = outcomes if row.id in self._lossy else outcomes[-3:]
                 right = last.count(False) >= 3 and outcomes[-1] is False
+                right |= self._deaths[row.id] >= MAX_DEATHS
             case "the" if "410" in reason:
                 right = outcomes[-1:] == [None]
             case "the":

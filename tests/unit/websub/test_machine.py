@@ -18,6 +18,7 @@ from twisted.python.failure import Failure
 from reviewsd.config.schema import Deliveries, HubLimitsConfig, Verification
 from reviewsd.config.schema import HubConfig as Settings
 from reviewsd.http1 import urls
+from reviewsd.store.claims import MAX_DEATHS
 from reviewsd.store.secrets import Secrets
 from reviewsd.store.transactions import StoreError
 from reviewsd.websub.outbound.outcomes import AttemptOutcome, Throttled
@@ -310,6 +311,27 @@ class HubMachine(RuleBasedStateMachine):
             assert store.transactions - before <= 3 * 11
             self.process.stop()
             assert [] == self.time.clock.getDelayedCalls()
+
+
+def test_a_delivery_of_which_process_after_process_dies_fails_without_an_attempt() -> None:
+    """The state machine comes here by chance, once in many thousand runs (D7)."""
+    machine = HubMachine()
+    machine.begin_with({("https://a.example.org/0", FEED)}, {"a.example.org": "hang"})
+    machine.change({FEED}, back=False, seconds=0.0)
+    for _ in range(MAX_DEATHS):
+        for _ in range(40):
+            if machine.hanging():
+                break
+            machine.wait(1.0)
+        assert machine.hanging()
+        machine.restart(set(), orderly=False, seconds=0.0)
+        machine.all_is_right()
+    machine.wait(31.0)
+    (row,) = machine.rows()
+    assert not machine.hanging()
+    assert 1 == row.failures
+    machine.all_is_right()
+    machine.teardown()
 
 
 TestHub = HubMachine.TestCase
