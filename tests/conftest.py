@@ -1,5 +1,7 @@
 """What holds for all tests."""
 
+import signal
+
 from hypothesis import settings
 
 from tests.support.fork_server import Switch
@@ -9,3 +11,11 @@ Switch.on = True
 # A busy machine makes any example slow; what is linear is held by tests.support.growth
 settings.register_profile("suite", settings.default, deadline=None)
 settings.load_profile("suite")
+
+# Behind nohup and & these are ignored, here and in every process that a test starts
+for each, handler in (
+    (signal.SIGHUP, signal.SIG_DFL),
+    (signal.SIGINT, signal.default_int_handler),
+):
+    if signal.getsignal(each) is signal.SIG_IGN:
+        signal.signal(each, handler)
