@@ -2,7 +2,9 @@
 
 Klein's rules, the quick look-up, the methods, what may come in a body, the metrics' labels, what the 404
 names, the demo's guide and which process answers are all made from this table. Whoever adds a read
-adds a line here, its answerer in ``web.answerers``, and its documentation in ``publish/openapi/openapi.yaml``.
+adds its address to ``http1.urls``, a line here, and its documentation to ``publish/openapi/openapi.yaml``; a fixed
+document is rendered in ``publish.compiler``, what is computed has a method in ``web.reads`` and a line in
+``web.answerers``.
 """
 
 from dataclasses import dataclass
