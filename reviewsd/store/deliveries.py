@@ -12,7 +12,17 @@ from typing import Any
 from reviewsd.domain.subscription import Active, Delivered, Failed, Gone, Subscription, step
 from reviewsd.store.claims import SUBSCRIPTION, take_over_lapsed
 from reviewsd.store.intents import Due
-from reviewsd.store.rows import ACTIVE, ACTIVE_SIZE, INTENT, Pair, active, intent, note_end, save
+from reviewsd.store.rows import (
+    ACTIVE,
+    ACTIVE_SIZE,
+    INTENT,
+    Pair,
+    active,
+    intent,
+    note_end,
+    outdated,
+    save,
+)
 from reviewsd.store.topics import Topic, topics
 from reviewsd.store.transactions import MANY, Numbers, SqlCursor, SqlValue, Texts
 
@@ -195,7 +205,7 @@ def _settle(
     put_back = Numbers()
     for result in others:
         claim, row = result.claim, rows.get(result.claim.id)
-        if row is None or row[0] != claim.token:
+        if row is None or row[0] not in {claim.token, outdated(claim.token)}:
             continue
         if result.event is None:
             put_back.append(claim.id)
@@ -240,7 +250,10 @@ def _write_deliveries(
         assert after is not None and after.active is not None  # noqa: PT018, S101  it goes on
         ids = Numbers(result.claim.id for result in same)
         values = _values(same[0], after.active, now)
-        cursor.execute(f"{_WRITE} WHERE claim_token = ? AND id IN {MANY}", (*values, token, ids))
+        tokens = token, outdated(token)
+        cursor.execute(
+            f"{_WRITE} WHERE claim_token IN (?, ?) AND id IN {MANY}", (*values, *tokens, ids)
+        )
     return others
 
 
@@ -258,7 +271,8 @@ _ANY = Subscription(
 
 _WRITE = (
     "UPDATE subscription SET claim_token = NULL, claim_until = NULL,"
-    " delivered_version = ?, consecutive_failures = ?, next_attempt_at = ?,"
+    " delivered_version = CASE WHEN claim_token = ? THEN ? ELSE delivered_version END,"
+    " consecutive_failures = ?, next_attempt_at = ?,"
     " deaths = ?, last_attempt_at = ?, last_status = ?, last_error = ?,"
     " last_success_at = COALESCE(?, last_success_at),"
     " last_failure_at = COALESCE(?, last_failure_at),"
@@ -283,6 +297,7 @@ def _values(result: DeliveryOutcome, after: Active, now: int) -> tuple[SqlValue,
     """What is written after an attempt; the last success and failure outlive each other."""
     failed = result.error is not None
     return (
+        result.claim.token,
         after.delivered_version,
         after.failures,
         after.next_attempt_at,

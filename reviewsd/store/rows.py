@@ -96,6 +96,14 @@ def load(cursor: SqlCursor, pair: Pair) -> Subscription | None:
     )
 
 
+def outdated(token: str) -> str:
+    """The token of a claim whose secret was replaced meanwhile, so that its version counts as not delivered.
+
+    The subscriber may have dropped it, for its signature was made with the secret of before (W5).
+    """
+    return f"{token}*"
+
+
 def save(
     cursor: SqlCursor, pair: Pair, before: Subscription | None, after: Subscription | None
 ) -> None:
@@ -133,10 +141,13 @@ def _save_active(cursor: SqlCursor, pair: Pair, was: Active | None, now: Active 
             (*values, *key, pair.host),
         )
     else:
+        outdate = (
+            ", claim_token = RTRIM(claim_token, '*') || '*'" if was.secret != now.secret else ""
+        )
         cursor.execute(
             "UPDATE subscription SET secret_sealed = ?, lease_seconds = ?, lease_expires_at = ?,"
             " delivered_version = ?, consecutive_failures = ?, next_attempt_at = ?,"
-            " created_at = ?, verified_at = ? WHERE topic_id = ? AND callback = ?",
+            f" created_at = ?, verified_at = ?{outdate} WHERE topic_id = ? AND callback = ?",
             (*values, *key),
         )
 

@@ -17,6 +17,9 @@ from reviewsd.store.secrets import Secrets
 from reviewsd.websub.outbound.outcomes import Answered, AttemptOutcome, Throttled
 from tests.support.hub import BASE_URL, MEDIA_TYPES, Exchange, Time
 
+CROSSING = 50
+"""Milliseconds in which an end and a delivery that was claimed before may cross."""
+
 Pair = tuple[str, str]
 """Callback and path of the topic."""
 
@@ -101,10 +104,13 @@ class Witness:
         self._outcomes: defaultdict[int, list[bool | None]] = defaultdict(list)
         """By row: whether a delivery succeeded; None: 410."""
         self._accepted: defaultdict[int, set[int]] = defaultdict(set)
-        self._taken: defaultdict[int, set[int]] = defaultdict(set)
-        """The same, while this process lives."""
+        self._taken: dict[tuple[int, int], int] = {}
+        """The same, while this process lives; and when the subscription had last been verified."""
         self._newest: Counter[Pair] = Counter()
-        self._underway: dict[Exchange, tuple[int, int]] = {}
+        self._underway: dict[Exchange, tuple[Row, bool]] = {}
+        """The row when it was begun, and whether it was signed with the secret of then."""
+        self.outdated_signatures = 0
+        """Deliveries that were signed with a secret of before."""
         self._lossy: set[int] = set()
         """Rows whose outcomes an end of the process may have swallowed."""
         self._deaths: Counter[int] = Counter()
@@ -132,32 +138,32 @@ class Witness:
             self._no(f"{pair} never confirmed (I2)")
         found = [row for row in read_rows(self._connection).values() if row.pair == pair]
         if not found:
-            self._no(f"{pair} is no subscription (I2)")
+            if (since := self._ended_since(pair)) > CROSSING:
+                self._no(f"{pair} is no subscription since {since} ms (I2)")
             return
         (row,) = found
-        if any(number == row.id for number, _ in self._underway.values()):
+        if any(other.id == row.id for other, _ in self._underway.values()):
             self._no(f"a second delivery to {pair} is under way (I4)")
-        self._underway[exchange] = row.id, row.version
         if row.version < self._newest[pair]:
             self._no(f"{pair} sees version {row.version} after {self._newest[pair]} (I3)")
         self._newest[pair] = row.version
         if row.delivered == row.version:
             self._no(f"{pair} has version {row.version} already (I6)")
-        if row.version in self._taken[row.id] and not self.pushed:
+        if self._taken.get((row.id, row.version)) == row.verified_at and not self.pushed:
             self._no(f"{pair} took version {row.version} of this process already (D6)")
         if row.lease_expires_at <= self._time.now():
             self._no(f"the lease of {pair} is over (I9)")
         digest = sha256(exchange.body).hexdigest()
         if row.sha256 != digest:
             self._no(f"{pair} gets other content than the store has (I10)")
-        signature = None
-        if row.secret is not None:
-            secret = self._secrets.unseal(row.secret, *pair)
-            signature = b"sha256=" + hmac.new(secret, exchange.body, "sha256").hexdigest().encode()
-            if secret not in self.asked_secrets[pair]:
-                self._no(f"{pair} never gave such a secret (I10)")
-        if push.signature != signature:
+        secret = None if row.secret is None else self._secrets.unseal(row.secret, *pair)
+        known = self.asked_secrets[pair]
+        if secret not in known:
+            self._no(f"{pair} never gave such a secret (I10)")
+        if push.signature not in {_signature(each, exchange.body) for each in known}:
             self._no(f"the signature for {pair} is wrong (I10)")
+        # One of before may be on its way while a new one is confirmed; it does not count then
+        self._underway[exchange] = row, push.signature == _signature(secret, exchange.body)
         lines = (
             b"Content-Type: " + MEDIA_TYPES[pair[1]],
             b"Content-Length: %d" % len(exchange.body),
@@ -168,20 +174,28 @@ class Witness:
         if push.headers != b"".join(line + b"\r\n" for line in lines):
             self._no(f"the headers for {pair} are wrong (I10)")
 
+    def _ended_since(self, pair: Pair) -> float:
+        """Milliseconds since it has ended, as far as that is noted."""
+        ((at,),) = self._connection.execute(
+            "SELECT MAX(at) FROM ended WHERE callback = ? AND topic = ?", pair
+        ).fetchall()
+        return float("inf") if at is None else self._time.now() - at
+
     def told(self, exchange: Exchange, outcome: AttemptOutcome) -> None:
         """The hub has heard what came of it."""
         if exchange.push is None:
             self._confirmed(exchange, outcome)
             return
-        number, version = self._underway.pop(exchange, (0, 0))
-        if isinstance(outcome, Throttled):
+        row, signed = self._underway.pop(exchange, (None, False))
+        if row is None or isinstance(outcome, Throttled):
             return
         status = outcome.status if isinstance(outcome, Answered) else 0
         good = 200 <= status < 300
-        self._outcomes[number].append(None if status == 410 else good)
-        if good:
-            self._accepted[number].add(version)
-            self._taken[number].add(version)
+        self._outcomes[row.id].append(None if status == 410 else good)
+        self.outdated_signatures += not signed
+        if good and signed:
+            self._accepted[row.id].add(row.version)
+            self._taken[row.id, row.version] = row.verified_at
 
     def _confirmed(self, exchange: Exchange, outcome: AttemptOutcome) -> None:
         question = exchange.question
@@ -295,6 +309,12 @@ class Witness:
 
     def _no(self, violation: str) -> None:
         self.violations.append(violation)
+
+
+def _signature(secret: bytes | None, body: bytes) -> bytes | None:
+    if secret is None:
+        return None
+    return b"sha256=" + hmac.new(secret, body, "sha256").hexdigest().encode()
 
 
 def pair_of(exchange: Exchange) -> Pair:

@@ -334,6 +334,35 @@ def test_a_delivery_of_which_process_after_process_dies_fails_without_an_attempt
     machine.teardown()
 
 
+def test_what_is_sent_while_the_secret_changes_is_sent_again_with_the_new_one() -> None:
+    """Else a subscriber that holds to its new secret would drop it, and never get it (W5).
+
+    The delivery is claimed with the secret of before, and waits for a place in its network.
+    """
+    machine = HubMachine()
+    machine.begin_with(
+        {
+            ("https://a.example.org/1", FEED),
+            *(("https://a.example.org/0", each) for each in (FEED, REVIEWS)),
+        },
+        {},
+    )
+    for callback, client, secret, seconds in (
+        ("https://b.example.org/1", "192.0.2.2/32", "", 0.0),
+        ("https://c.example.net/0", "192.0.2.2/32", "", 0.0),
+        ("https://b.example.org/0", "192.0.2.1/32", "", 1.0),
+        ("https://b.example.org/0", "192.0.2.1/32", "one", 0.0),
+    ):
+        machine.subscribe(callback, REVIEWS, "300", secret, client, seconds)
+    machine.subscribe("https://a.example.org/0", FEED, "300", "", "192.0.2.1/32", LATENCY)
+    machine.all_is_right()
+    machine.restart({REVIEWS}, orderly=False, seconds=0.0)
+    machine.wait(1.0)
+    assert machine.witness.outdated_signatures
+    machine.all_is_right()
+    machine.teardown()
+
+
 TestHub = HubMachine.TestCase
 TestHub.settings = settings(
     max_examples=int(os.environ.get("REVIEWSD_MACHINE_EXAMPLES", "60")),
