@@ -38,7 +38,7 @@ types: _ready
 
 # What the documents cite, and what they have a reader type
 docs: _ready
-    {{bin}}/pytest tests/test_citations.py tests/test_house.py tests/system/test_walkthrough.py tests/system/test_journey.py
+    {{bin}}/pytest tests/test_citations.py tests/test_modules.py tests/system/test_walkthrough.py tests/system/test_journey.py
 
 # The sample business on http://127.0.0.1:8080
 demo: _ready

@@ -190,7 +190,7 @@ main()
     assert [] == list(short_path.iterdir())
 
 
-def test_a_taken_port_is_said_and_removes_everything(tmp_path: Path) -> None:
+def test_a_taken_port_is_said_and_removes_everything(short_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         endpoint = f"tcp:{taken.getsockname()[1]}:interface=127.0.0.1"
         done = subprocess.run(
@@ -199,10 +199,10 @@ def test_a_taken_port_is_said_and_removes_everything(tmp_path: Path) -> None:
             text=True,
             timeout=30,
             check=False,
-            env={**os.environ, "TMPDIR": str(tmp_path), "REVIEWSD_LISTEN": f'["{endpoint}"]'},
+            env={**os.environ, "TMPDIR": str(short_path), "REVIEWSD_LISTEN": f'["{endpoint}"]'},
         )
     assert 1 == done.returncode
     assert f"reviewsd: cannot listen on {endpoint}: [Errno 98] Address already in use\n" == (
         done.stderr
     )
-    assert [] == list(tmp_path.iterdir())
+    assert [] == list(short_path.iterdir())

@@ -263,13 +263,13 @@ def reloaded_since(daemon: Daemon, begin: object) -> bool:
 def test_what_changes_no_byte_of_a_topic_is_not_sent(
     daemon: Daemon, subscriber: Subscriber
 ) -> None:
-    """H10, I6: twenty restarts, touches, the same bytes, other spellings of the same."""
+    """H10, I6: restarts, touches, the same bytes, other spellings of the same; each of them twice and more."""
     for topic in TOPICS:
         subscribe(daemon, subscriber.url(topic), topic=topic)
     disturb: list[Callable[[Path], None]] = [os.utime, rewrite, reorder_keys]
-    for number in range(20):
+    for each in [*disturb, *disturb]:
         assert 0 == daemon.stop()
-        disturb[number % 3](daemon.data / "reviews.json")
+        each(daemon.data / "reviews.json")
         daemon.start()
     for each in disturb:
         begin = daemon.status()["data"]["last_reload"]

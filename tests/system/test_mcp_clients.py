@@ -18,7 +18,7 @@ import pytest
 
 from tests.support.daemon import BASE_URL, Answer, Daemon, until
 from tests.support.postgres import Server, needed
-from tests.test_house import ROOT
+from tests.test_modules import ROOT
 
 INITIALIZE = {
     "jsonrpc": "2.0",

@@ -334,7 +334,7 @@ def listening(answer: Answer, identity: Path | None = None) -> Iterator[str]:
         server.socket = context.wrap_socket(server.socket, server_side=True)
         scheme = "https"
     address = f"{scheme}://localhost:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield address

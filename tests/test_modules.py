@@ -1,4 +1,4 @@
-"""The rules of the house that no tool checks (CONTRIBUTING.md, ARCHITECTURE.md)."""
+"""What CONTRIBUTING.md and ARCHITECTURE.md say of modules and imports, where no tool checks it."""
 
 import ast
 import os
