@@ -5,7 +5,7 @@ the file, which is why a review is cut out of it when it is asked for.
 """
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from mmap import mmap
 from typing import NamedTuple, TypeAlias, overload
 
@@ -55,6 +55,12 @@ class Records(Sequence[Record]):
         self._begins = array("Q", [self._begins[each] for each in order])
         self._sizes = array("I", [self._sizes[each] for each in order])
         self.places.update((each, position) for position, each in enumerate(self.ids))
+
+    def raws(self, begin: int, end: int) -> Iterator[bytes]:
+        """The reviews from a position to the one before another, as they stand in the file."""
+        text = self.text
+        for at, size in zip(self._begins[begin:end], self._sizes[begin:end], strict=True):
+            yield text[at : at + size]
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -45,7 +45,8 @@ def spans(records: Records, digest: bytes) -> Iterator[Span]:
     """
     begin = 0
     key = blake2b(digest_size=_KEY, key=digest)
-    for position, (_, review_id, raw) in enumerate(records, start=1):
+    each = zip(records.ids, records.raws(0, len(records)), strict=True)
+    for position, (review_id, raw) in enumerate(each, start=1):
         key.update(raw)
         ends = not zlib.crc32(review_id.encode()) % _MEAN
         if ends or position - begin == _MOST or position == len(records):
@@ -113,7 +114,7 @@ class BlocksReader:
     """
 
     def __init__(self, path: Path) -> None:
-        self._content = memoryview(_mapped(path))
+        self._content = memoryview(mapped(path))
         index = self._index()
         self._digest = index.digest
         self._places = {place.key: place for place in index.places}
@@ -186,7 +187,8 @@ class BlocksWriter:
         self._file.write(self._size.to_bytes(_NUMBER, "little"))
 
 
-def _mapped(path: Path) -> bytes | mmap.mmap:
+def mapped(path: Path) -> bytes | mmap.mmap:
+    """The content of a file; nothing where it is not there."""
     try:
         with path.open("rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

@@ -36,10 +36,11 @@ from reviewsd.pages.environment import TemplateSources
 from reviewsd.pages.machines import MachineSettings
 from reviewsd.pages.rendering import Renderer
 from reviewsd.pages.site import PageSettings
-from reviewsd.publish import atom, documents, excerpts, fragments, json_feed
+from reviewsd.publish import atom, documents, fragments, json_feed
 from reviewsd.publish import site as sites
 from reviewsd.publish.feed import MAX_ENTRIES, Feed, FeedEntry, Label
 from reviewsd.publish.openapi import document
+from reviewsd.publish.review_blocks import Earlier, ReusedReviews
 from reviewsd.publish.site import StatisticsCounter
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.columns import ColumnsWriter
@@ -79,7 +80,7 @@ def compile_folder(
     progress: Progress,
     origin: InsightsOrigin | None = None,
     templates: TemplateSources | None = None,
-    earlier: Path | None = None,
+    earlier: Earlier | None = None,
 ) -> Manifest:
     """Write the documents and columns of a dataset into a folder that has none.
 
@@ -90,7 +91,8 @@ def compile_folder(
         progress: Told how far it is.
         origin: Where the insights are from.
         templates: What pages are rendered with, beside what is shipped.
-        earlier: The folder of the last snapshot: what is the same again is taken over.
+        earlier: The last snapshot: what is the same again is taken over. None: nothing is, and nothing is
+            kept for the next time.
 
     Raises:
         TemplateError: One of them is faulty.
@@ -116,7 +118,7 @@ def _compile(
     progress: Progress,
     origin: InsightsOrigin | None,
     templates: TemplateSources,
-    earlier: Path | None,
+    earlier: Earlier | None,
     compressor: "_Compressor",
 ) -> Manifest:
     rendered = {(urls.REVIEWS, JSON): REVIEWS_FILE}
@@ -131,9 +133,10 @@ def _compile(
         rendered[urls.INSIGHTS, JSON] = INSIGHTS_FILE
         mentions = mention_positions(dataset.insights, places)
     counted = StatisticsCounter()
-    with SegmentsWriter(target, len(dataset.records), earlier) as texts:
+    with SegmentsWriter(target, len(dataset.records), earlier and earlier.folder) as texts:
         columns = ColumnsWriter(target, texts)
-        files |= _write_reviews(dataset, columns, counted, target, progress)
+        with ReusedReviews(earlier, target) as reusing:
+            files |= _write_reviews(dataset, columns, counted, target, progress, reusing)
         compressor.begin(REVIEWS_FILE, files[REVIEWS_FILE].size)
         segments, column_files = columns.close(mentions, partial(progress, "indexing"))
         files |= column_files
@@ -215,23 +218,24 @@ def _write_reviews(
     counted: StatisticsCounter,
     target: Path,
     progress: Progress,
+    reusing: ReusedReviews,
 ) -> dict[str, File]:
     """``reviews.json``, the excerpts, columns and digest of each review, and where each begins."""
-    decode = msgspec.json.Decoder(Review).decode
     writer, excerpts_writer = Writer(target, REVIEWS_FILE), Writer(target, layout.EXCERPTS)
     digests = DigestsWriter(target)
     writer.write(documents.reviews_head(dataset))
     records, listed = RecordsWriter(writer), RecordsWriter(excerpts_writer)
-    for position, record in enumerate(dataset.records):
-        if position % _STEP == 0:
-            progress("writing", position, len(dataset.records))
-        review = decode(record.raw)
-        rendered = documents.review(record.raw, review)
-        records.add(rendered.content)
-        listed.add(excerpts.listed(rendered, review))
-        digests.add(rendered.content)
-        columns.add(record.day, review.rating, review.text)
-        counted.add(review)
+    told = 0
+    for begin, block in reusing.blocks(dataset.records):
+        if begin >= told:
+            progress("writing", begin, len(dataset.records))
+            told = begin - begin % _STEP + _STEP
+        records.extend(*block.records)
+        listed.extend(*block.excerpts)
+        digests.extend(block.digests)
+        days = dataset.records.days[begin : begin + len(block.ratings)]
+        columns.extend(days, block.ratings, *block.texts)
+        counted.extend(block.counted)
     begins, listed_begins = records.offsets(), listed.offsets()
     writer.write(documents.reviews_tail(dataset))
     return {

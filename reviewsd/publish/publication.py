@@ -47,6 +47,7 @@ from reviewsd.publish.job import (
     Unchanged,
 )
 from reviewsd.publish.made_insights import AnalysisFailure
+from reviewsd.publish.review_blocks import Earlier
 from reviewsd.publish.sources import Sources, Unsettled
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.layout import (
@@ -78,6 +79,7 @@ def _publish(job: Job, progress: Progress) -> Outcome:
     order = job.order
     snapshots = Path(order.snapshots)
     previous = open_manifest(snapshots / layout.CURRENT)
+    build_key = order.build_key(job.version)
     try:
         found = _read_settled(order)
 
@@ -106,7 +108,7 @@ def _publish(job: Job, progress: Progress) -> Outcome:
                 tell,
                 origin,
                 TemplateSources(found.templates, bytecode),
-                earlier=snapshots / layout.CURRENT,
+                earlier=Earlier(snapshots / layout.CURRENT, build_key.encode()),
             )
         except TemplateError as error:
             place = "" if order.templates_dir is None else f"{order.templates_dir}/"
@@ -118,16 +120,17 @@ def _publish(job: Job, progress: Progress) -> Outcome:
         before = open_seen(snapshots / layout.CURRENT)
         seen = BuildInfo(
             signature=found.signature,
-            build_key=order.build_key(job.version),
+            build_key=build_key,
             published_at=before.published_at if before and unchanged else job.now,
             first_seen=_first_seen(manifest, previous, before, int(job.now)),
         )
         target = snapshots / layout.CURRENT if unchanged else aside
         _replace(target / layout.SEEN, msgspec.json.encode(seen))
         if unchanged:
-            if (aside / layout.BLOCKS).exists():  # settings that change nothing yet have other keys
-                _sync(aside / layout.BLOCKS)
-                (aside / layout.BLOCKS).replace(target / layout.BLOCKS)
+            for kept in layout.KEPT:  # settings that change nothing yet have other keys
+                if (aside / kept).exists():
+                    _sync(aside / kept)
+                    (aside / kept).replace(target / kept)
             return Unchanged(revision, fault, compiled)
         (aside / layout.MANIFEST).write_bytes(encoded)
         progress("syncing", 0, 1)
