@@ -71,7 +71,10 @@ REVIEW_BLOCKS = "review_blocks.column"
 """Where blocks of reviews stand in the folder, for the next publication (``publish.review_blocks``). Nothing of
 it is served either."""
 
-KEPT = (BLOCKS, REVIEW_BLOCKS)
+CHECKED_RUNS = "checked_runs.column"
+"""Which reviews were found valid, for the next publication (``publish.checked_runs``)."""
+
+KEPT = (BLOCKS, REVIEW_BLOCKS, CHECKED_RUNS)
 """All that is kept for the next publication alone."""
 
 SET_FIELDS = 5
