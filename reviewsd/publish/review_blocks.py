@@ -9,6 +9,7 @@ What is copied stands in the files of the last snapshot. A file beside them (``l
 position of each block, a checksum of what is copied, and the little that stands nowhere else.
 """
 
+import mmap
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator
@@ -59,6 +60,8 @@ class ReviewBlock(NamedTuple):
     digests: Buffer
     ratings: bytes
     counted: StatisticsCounter
+    checksum: int
+    """Of the slices and digests, as they stand in files."""
 
 
 class _Place(Struct, frozen=True, array_like=True):
@@ -69,8 +72,9 @@ class _Place(Struct, frozen=True, array_like=True):
     ratings: bytes
     counted: StatisticsCounter
     checksum: int
-    """Of all else that is written of it."""
 
+
+_BETWEEN_FORGETTING = 256  # blocks, of 0.3 MB as a rule
 
 _decode = msgspec.json.Decoder(Review).decode
 _encode_place = msgspec.msgpack.Encoder().encode
@@ -89,14 +93,9 @@ def render(raws: Iterable[bytes]) -> ReviewBlock:
         texts.append(folded(review.text))
         ratings.append(review.rating)
         counted.add(review)
-    return ReviewBlock(
-        _slices(b",", records),
-        _slices(b",", listed),
-        _slices(b"", texts),
-        b"".join(map(digests.digest, records)),
-        bytes(ratings),
-        counted,
-    )
+    joined = _slices(b",", records), _slices(b",", listed), _slices(b"", texts)
+    digested = b"".join(map(digests.digest, records))
+    return ReviewBlock(*joined, digested, bytes(ratings), counted, _checksum(*joined, digested))
 
 
 class EarlierReviews:
@@ -123,15 +122,18 @@ class EarlierReviews:
         if place is None:
             return None
         begin, end = place.begin, place.begin + len(place.ratings)
-        block = ReviewBlock(
-            self._records.between(begin, end),
-            self._excerpts.between(begin, end),
-            self._texts.between(begin, end),
-            self._digests[digests.SIZE * begin : digests.SIZE * end],
-            place.ratings,
-            place.counted,
-        )
-        return block if _checksum(block) == place.checksum else None
+        files = (self._records, self._excerpts, self._texts)
+        records, listed, texts = (each.between(begin, end) for each in files)
+        digested = self._digests[digests.SIZE * begin : digests.SIZE * end]
+        checksum = _checksum(records, listed, texts, digested)
+        if checksum != place.checksum:
+            return None
+        return ReviewBlock(records, listed, texts, digested, place.ratings, place.counted, checksum)
+
+    def forget(self) -> None:
+        """Give back the memory of what was read: nobody reads it again."""
+        for each in (self._records, self._excerpts, self._texts):
+            each.forget()
 
 
 class ReusedReviews:
@@ -157,11 +159,15 @@ class ReusedReviews:
 
     def blocks(self, records: Records) -> Iterator[tuple[int, ReviewBlock]]:
         """All reviews in blocks, each with the position of its first."""
-        for begin, end, key in spans(records, self._rules):
-            found = None if self._earlier is None else self._earlier.find(key)
+        for number, (begin, end, key) in enumerate(spans(records, self._rules)):
+            found = None
+            if self._earlier is not None:
+                if not number % _BETWEEN_FORGETTING:
+                    self._earlier.forget()
+                found = self._earlier.find(key)
             block = found or render(records.raws(begin, end))
             if self._kept is not None:
-                place = _Place(begin, block.ratings, block.counted, _checksum(block))
+                place = _Place(begin, block.ratings, block.counted, block.checksum)
                 self._kept.add(key, _encode_place(place))
             yield begin, block
         if self._kept is not None:
@@ -172,11 +178,16 @@ class _EarlierSlices:
     """Parts of a file of the last snapshot."""
 
     def __init__(self, folder: Path, content: str, offsets: str, *, between: int) -> None:
-        self._content = memoryview(mapped(folder / content))
+        self._file = mapped(folder / content)
+        self._content = memoryview(self._file)
         raw = memoryview(mapped(folder / offsets))
         self._offsets = raw[: len(raw) // 8 * 8].cast("Q")
         self._between = between
         """Bytes between two parts."""
+
+    def forget(self) -> None:
+        if isinstance(self._file, mmap.mmap):
+            self._file.madvise(mmap.MADV_DONTNEED)
 
     def between(self, begin: int, end: int) -> Slices:
         """Those of some numbers; fewer where the files are not whole, which the checksum shows."""
@@ -191,8 +202,8 @@ def _slices(between: bytes, parts: list[bytes]) -> Slices:
     return Slices(between.join(parts), array("Q", map(len, parts)))
 
 
-def _checksum(block: ReviewBlock) -> int:
-    checksum = zlib.crc32(block.digests)
-    for content, sizes in (block.records, block.excerpts, block.texts):
+def _checksum(records: Slices, listed: Slices, texts: Slices, digested: Buffer) -> int:
+    checksum = zlib.crc32(digested)
+    for content, sizes in (records, listed, texts):
         checksum = zlib.crc32(sizes, zlib.crc32(content, checksum))
     return checksum
