@@ -7,10 +7,13 @@ contract 1.
 
 import datetime
 import re
+import zlib
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
+from itertools import count
 from typing import NamedTuple, get_type_hints
 
 import msgspec
@@ -21,7 +24,7 @@ from reviewsd.domain.findings import member, show
 from reviewsd.domain.insights import Entities, Entity, Insights, PerReview, named
 from reviewsd.domain.json_file import Findings, JsonFile, PartType
 from reviewsd.domain.mentions import Spellings
-from reviewsd.domain.records import Records, RecordText
+from reviewsd.domain.records import KnownRuns, Records, RecordText, RunFacts
 from reviewsd.domain.reviews import AggregateRating, Business, Review, Timestamp
 
 REVIEWS_FILE = "reviews.json"
@@ -33,6 +36,7 @@ Progress = Callable[[str, int, int], None]
 """Called with (stage, done, total) now and then during long work."""
 
 _STEP = 10_000  # records between two calls of Progress
+_RUN, _MAX_RUN = 256, 1024  # reviews that are looked up together: on average, at most
 _BETWEEN = re.compile(rb"[\s,]*")  # two items of an array
 
 
@@ -80,7 +84,10 @@ class Dataset:
 
 
 def load(
-    reviews: RecordText, insights: RecordText | None, progress: Progress = lambda *_: None
+    reviews: RecordText,
+    insights: RecordText | None,
+    progress: Progress = lambda *_: None,
+    known: KnownRuns | None = None,
 ) -> Dataset:
     """Validate both files as one unit.
 
@@ -88,12 +95,13 @@ def load(
         reviews: Content of reviews.json, UTF-8, a leading BOM tolerated.
         insights: Content of insights.json, or None where there is none.
         progress: Told how far validation is.
+        known: Runs of reviews that need not be validated again.
 
     Raises:
         DataError: One of them must not be published; carries the first findings of both.
     """
     findings = Findings()
-    dataset = _load_reviews(JsonFile(REVIEWS_FILE, findings), reviews, progress)
+    dataset = _load_reviews(JsonFile(REVIEWS_FILE, findings), reviews, progress, known)
     extra = None
     if insights is not None:
         places = {} if dataset is None else dataset.records.places
@@ -114,7 +122,9 @@ _OTHER_MEMBERS: dict[str, PartType[object]] = {
 }
 
 
-def _load_reviews(file: JsonFile, text: RecordText, progress: Progress) -> Dataset | None:
+def _load_reviews(
+    file: JsonFile, text: RecordText, progress: Progress, known: KnownRuns | None
+) -> Dataset | None:
     parts = file.split(text)
     if parts is None:
         return None
@@ -139,14 +149,7 @@ def _load_reviews(file: JsonFile, text: RecordText, progress: Progress) -> Datas
         file.refuse("$.reviews", "missing")
         return None
     records = Records(text)
-    stars: Counter[int] = Counter()
-    latest = None
-    for review, begin, size in _load_records(file, records, reviews, begins, progress):
-        records.add(review.date.toordinal(), review.id, begin, size)
-        stars[review.rating] += 1
-        replied = review.date if review.owner_reply is None else review.owner_reply.date
-        day = max(review.date, replied)
-        latest = day if latest is None or day > latest else latest
+    stars, latest = _load_records(file, records, reviews, begins.get("reviews", 0), progress, known)
     if business is None:
         return None
     records.sort()
@@ -161,19 +164,74 @@ def _load_reviews(file: JsonFile, text: RecordText, progress: Progress) -> Datas
 
 
 def _load_records(
-    file: JsonFile, records: Records, raw: Raw, begins: Mapping[str, int], progress: Progress
-) -> Iterator[tuple[Review, int, int]]:
-    """Each review that is valid by itself, where it begins, and how many bytes it has."""
+    file: JsonFile,
+    records: Records,
+    raw: Raw,
+    begin: int,
+    progress: Progress,
+    known: KnownRuns | None,
+) -> tuple[Mapping[int, int], datetime.date | None]:
+    """Collect each review that is valid by itself; returns the stars of all, and the latest date."""
     items = _items(file, raw, "$.reviews")
     total = len(items)
+    stars: Counter[int] = Counter()
+    latest = 0
+    for run in _runs(items, records.text, begin + 1, progress):
+        key = b"" if known is None else run.key(records.text)
+        facts = None if known is None else known.find(key)
+        if facts is not None and records.places.keys().isdisjoint(facts.ids):
+            records.places.update(zip(facts.ids, count(run.first), strict=False))
+            records.extend(facts.ids, facts.days, run.begins, map(len, run.items))
+        else:
+            facts = _checked(file, records, run)
+        if known is not None and not file.faulty:
+            known.keep(key, facts)
+        stars.update(facts.stars)
+        latest = max(latest, facts.latest)
+    progress("validating", total, total)
+    return stars, datetime.date.fromordinal(latest) if latest else None
+
+
+class _Run(NamedTuple):
+    """Neighbouring items of ``reviews``."""
+
+    first: int
+    """The number of the first."""
+    items: list[Raw]
+    begins: "array[int]"
+    """Where each begins in the file."""
+
+    def key(self, text: RecordText) -> bytes:
+        """The digest of its text."""
+        whole = memoryview(text)[self.begins[0] : self.begins[-1] + len(self.items[-1])]
+        return blake2b(whole, digest_size=16).digest()
+
+
+def _runs(items: list[Raw], text: RecordText, end: int, progress: Progress) -> Iterator[_Run]:
+    """All items, taken out of their list. Their own bytes say where a run ends, so it is found again."""
     items.reverse()  # so that each goes when it has been looked at
-    end = begins.get("reviews", 0) + 1
+    first, run, begins = 0, [], array("Q")
+    total = len(items)
     for index in range(total):
         if index % _STEP == 0:
             progress("validating", index, total)
         item = items.pop()
-        begin = _end_of(_BETWEEN, records.text, end)
+        begin = _end_of(_BETWEEN, text, end)
         end = begin + len(item)
+        run.append(item)
+        begins.append(begin)
+        if not zlib.crc32(item) % _RUN or len(run) == _MAX_RUN or not items:
+            yield _Run(first, run, begins)
+            first += len(run)
+            run, begins = [], array("Q")
+
+
+def _checked(file: JsonFile, records: Records, run: _Run) -> RunFacts:
+    """Collect those reviews of a run that are valid."""
+    ids, days, begins, sizes = [], [], [], []
+    stars: Counter[int] = Counter()
+    latest = 0
+    for index, begin, item in zip(count(run.first), run.begins, run.items, strict=False):
         path = f"$.reviews[{index}]"
         review = file.decode(item, _REVIEW, path, depth=2)
         if review is None:
@@ -182,8 +240,15 @@ def _load_records(
         if first != index:
             file.refuse(f"{path}.id", f"duplicate of $.reviews[{first}].id", review.id)
             continue
-        yield review, begin, end - begin
-    progress("validating", total, total)
+        ids.append(review.id)
+        days.append(review.date.toordinal())
+        begins.append(begin)
+        sizes.append(len(item))
+        stars[review.rating] += 1
+        replied = review.date if review.owner_reply is None else review.owner_reply.date
+        latest = max(latest, days[-1], replied.toordinal())
+    records.extend(ids, days, begins, sizes)
+    return RunFacts(ids, days, stars, latest)
 
 
 def _load_insights(

@@ -89,6 +89,11 @@ class JsonFile:
         self._name = name
         self._findings = findings
 
+    @property
+    def faulty(self) -> bool:
+        """Whether anything was refused, in whatever file."""
+        return bool(self._findings)
+
     def refuse(self, path: str, reason: str, review_id: str | None = None) -> None:
         """Leave a finding."""
         self._findings.add(Diagnostic(file=self._name, path=path, reason=reason, id=review_id))

@@ -5,9 +5,11 @@ the file, which is why a review is cut out of it when it is asked for.
 """
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from mmap import mmap
-from typing import NamedTuple, TypeAlias, overload
+from typing import NamedTuple, Protocol, TypeAlias, overload
+
+from msgspec import Struct
 
 RecordText: TypeAlias = bytes | mmap
 """The content of a file, in memory or mapped; a slice of it is bytes."""
@@ -20,6 +22,28 @@ class Record(NamedTuple):
     """Proleptic ordinal of its date."""
     id: str
     raw: bytes
+
+
+class RunFacts(Struct, frozen=True, array_like=True, gc=False):
+    """What is to be known of neighbouring reviews of a file, all valid, in the order of the file."""
+
+    ids: list[str]
+    days: list[int]
+    """Proleptic ordinals of the dates."""
+    stars: dict[int, int]
+    """Number of reviews for each rating that occurs."""
+    latest: int
+    """Ordinal of the latest review or reply date; 0 where there is no review."""
+
+
+class KnownRuns(Protocol):
+    """Runs of reviews that were found valid before, and those of this time."""
+
+    def find(self, key: bytes, /) -> RunFacts | None:
+        """The facts of the run whose text has that digest; None where it is not known."""
+
+    def keep(self, key: bytes, facts: RunFacts, /) -> None:
+        """Note those of a valid run."""
 
 
 class Records(Sequence[Record]):
@@ -39,12 +63,14 @@ class Records(Sequence[Record]):
         self._begins = array("Q")
         self._sizes = array("I")
 
-    def add(self, day: int, review_id: str, begin: int, size: int) -> None:
-        """One more, which stands so far from the file's begin and has so many bytes."""
-        self.days.append(day)
-        self.ids.append(review_id)
-        self._begins.append(begin)
-        self._sizes.append(size)
+    def extend(
+        self, ids: Iterable[str], days: Iterable[int], begins: Iterable[int], sizes: Iterable[int]
+    ) -> None:
+        """More of them: ids, ordinals of dates, where each begins in the file, and how many bytes it has."""
+        self.ids.extend(ids)
+        self.days.extend(days)
+        self._begins.extend(begins)
+        self._sizes.extend(sizes)
 
     def sort(self) -> None:
         """Put the newest first."""
@@ -55,6 +81,12 @@ class Records(Sequence[Record]):
         self._begins = array("Q", [self._begins[each] for each in order])
         self._sizes = array("I", [self._sizes[each] for each in order])
         self.places.update((each, position) for position, each in enumerate(self.ids))
+
+    def raws(self, begin: int, end: int) -> Iterator[bytes]:
+        """The reviews from a position to the one before another, as they stand in the file."""
+        text = self.text
+        for at, size in zip(self._begins[begin:end], self._sizes[begin:end], strict=True):
+            yield text[at : at + size]
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -1,57 +1,17 @@
-"""Runs of reviews that are read and counted together, and kept for the next publication.
+"""What is kept of a block of reviews that the analyser has read and counted (insights.md 1).
 
 So a publication looks only at the blocks in which something has changed, and reads only the texts that
-are new to them (insights.md 1). Where a block ends is decided by the ids of the reviews, so a review
-that comes, goes or changes leaves the other blocks as they were. The file holds the blocks and, at its
-end, where each stands. A block that is not whole, as after a power cut, is as good as none.
+are new to them.
 """
 
-import mmap
-import zlib
-from collections.abc import Iterable, Iterator, Mapping
-from hashlib import blake2b
-from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple
+from collections.abc import Iterable, Mapping
 
 import msgspec
 from msgspec import Raw, Struct
 
 from reviewsd.analysis.counts import Counts
 from reviewsd.analysis.labels import Labels
-from reviewsd.domain.records import Records
-
-_MEAN: Final = 256  # reviews: fewer, and adding up takes longer than counting a changed block
-_MOST: Final = 4 * _MEAN
-_KEY: Final = 16  # bytes
-_NUMBER: Final = 8  # bytes of the number that ends the file
-
-
-class Span(NamedTuple):
-    """A block of the reviews, by position."""
-
-    begin: int
-    end: int
-    """The position after the last."""
-    key: bytes
-    """Stands for its reviews and for all that they are analysed with."""
-
-
-def spans(records: Records, digest: bytes) -> Iterator[Span]:
-    """The blocks of all reviews.
-
-    Args:
-        records: The reviews.
-        digest: Stands for the rules and everything else that they were given.
-    """
-    begin = 0
-    key = blake2b(digest_size=_KEY, key=digest)
-    for position, (_, review_id, raw) in enumerate(records, start=1):
-        key.update(raw)
-        ends = not zlib.crc32(review_id.encode()) % _MEAN
-        if ends or position - begin == _MOST or position == len(records):
-            yield Span(begin, position, key.digest())
-            begin = position
-            key = blake2b(digest_size=_KEY, key=digest)
+from reviewsd.publish.kept_blocks import BlocksReader
 
 
 class KeptBlock(Struct, frozen=True, array_like=True):
@@ -66,26 +26,8 @@ class KeptBlock(Struct, frozen=True, array_like=True):
     """By ``label_key``, MessagePack: needed only where the block has changed."""
 
 
-class _Place(Struct, frozen=True, array_like=True):
-    """Where a block stands in the file."""
-
-    key: bytes
-    begin: int
-    size: int
-    checksum: int
-
-
-class _Index(Struct, frozen=True, array_like=True):
-    """What stands at the end of the file."""
-
-    digest: bytes = b""
-    """As of ``spans``."""
-    places: list[_Place] = []
-
-
 _encode = msgspec.msgpack.Encoder().encode
 _decode_block = msgspec.msgpack.Decoder(KeptBlock).decode
-_decode_index = msgspec.msgpack.Decoder(_Index).decode
 _decode_encoded = msgspec.msgpack.Decoder(dict[str, Raw]).decode
 _decode_labels = msgspec.msgpack.Decoder(Labels).decode
 
@@ -105,45 +47,16 @@ def encode_labels(labels: Mapping[str, Labels]) -> memoryview:
     return memoryview(_encode(labels))
 
 
-class BlocksReader:
-    """The blocks of an earlier publication.
-
-    Args:
-        path: Of the file; where there is none, or it is not whole, nothing is found.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._content = memoryview(_mapped(path))
-        index = self._index()
-        self._digest = index.digest
-        self._places = {place.key: place for place in index.places}
-
-    def find(self, key: bytes) -> memoryview | None:
-        """The block of a key; None where there is none that is whole."""
-        place = self._places.get(key)
-        if place is None:
-            return None
-        content = self._content[place.begin : place.begin + place.size]
-        return content if zlib.crc32(content) == place.checksum else None
-
-    def labels_of_others(self, keys: Iterable[bytes], digest: bytes) -> "EncodedLabels":
-        """The labels of all blocks but those of these keys, if they were made with the same rules."""
-        found: dict[str, Raw] = {}
-        if digest != self._digest:
-            return EncodedLabels(found)
-        for key in self._places.keys() - set(keys):
-            content = self.find(key)
-            if content is not None:
-                found |= _decode_encoded(decode(content).labels)
+def labels_of_others(kept: BlocksReader, keys: Iterable[bytes], digest: bytes) -> "EncodedLabels":
+    """The labels of all blocks but those of these keys, if they were made with the same rules."""
+    found: dict[str, Raw] = {}
+    if digest != kept.digest:
         return EncodedLabels(found)
-
-    def _index(self) -> _Index:
-        end = len(self._content) - _NUMBER
-        begin = int.from_bytes(self._content[max(0, end) :], "little")
-        try:
-            return _decode_index(self._content[begin : max(0, end)])
-        except msgspec.MsgspecError:
-            return _Index()
+    for key in kept.keys() - set(keys):
+        content = kept.find(key)
+        if content is not None:
+            found |= _decode_encoded(decode(content).labels)
+    return EncodedLabels(found)
 
 
 class EncodedLabels:
@@ -160,35 +73,3 @@ class EncodedLabels:
         """Those of a key; None where there are none."""
         found = self._encoded.get(key)
         return None if found is None else _decode_labels(found)
-
-
-class BlocksWriter:
-    """Writes blocks in their order.
-
-    Args:
-        file: Open, and empty.
-    """
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self._size = 0
-        self._places: list[_Place] = []
-
-    def add(self, key: bytes, content: bytes | memoryview) -> None:
-        """Write a block."""
-        self._places.append(_Place(key, self._size, len(content), zlib.crc32(content)))
-        self._file.write(content)
-        self._size += len(content)
-
-    def finish(self, digest: bytes) -> None:
-        """Write where they are, and the digest that their keys were made with."""
-        self._file.write(_encode(_Index(digest, self._places)))
-        self._file.write(self._size.to_bytes(_NUMBER, "little"))
-
-
-def _mapped(path: Path) -> bytes | mmap.mmap:
-    try:
-        with path.open("rb") as file:
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError):  # it is not there, or empty
-        return b""

@@ -4,9 +4,8 @@ Deterministic: no clock, no environment; the same dataset and settings give the 
 """
 
 import array
-import zlib
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -36,10 +35,12 @@ from reviewsd.pages.environment import TemplateSources
 from reviewsd.pages.machines import MachineSettings
 from reviewsd.pages.rendering import Renderer
 from reviewsd.pages.site import PageSettings
-from reviewsd.publish import atom, documents, excerpts, fragments, json_feed
+from reviewsd.publish import atom, documents, fragments, json_feed
 from reviewsd.publish import site as sites
+from reviewsd.publish.compression import Compressor
 from reviewsd.publish.feed import MAX_ENTRIES, Feed, FeedEntry, Label
 from reviewsd.publish.openapi import document
+from reviewsd.publish.review_blocks import Earlier, ReusedReviews
 from reviewsd.publish.site import StatisticsCounter
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.columns import ColumnsWriter
@@ -52,8 +53,6 @@ from reviewsd.snapshot.segments_writer import SegmentsWriter
 JSON = "application/json"
 ATOM = "application/atom+xml; charset=utf-8"
 
-_COMPRESS_FROM = 1_000  # bytes; contract 2
-_LARGE = 1 << 26  # bytes; from here on the best compression takes longer than it saves
 _CHUNK = 1 << 20
 _STEP = 10_000  # records between two steps of progress
 
@@ -79,7 +78,7 @@ def compile_folder(
     progress: Progress,
     origin: InsightsOrigin | None = None,
     templates: TemplateSources | None = None,
-    earlier: Path | None = None,
+    earlier: Earlier | None = None,
 ) -> Manifest:
     """Write the documents and columns of a dataset into a folder that has none.
 
@@ -90,13 +89,14 @@ def compile_folder(
         progress: Told how far it is.
         origin: Where the insights are from.
         templates: What pages are rendered with, beside what is shipped.
-        earlier: The folder of the last snapshot: what is the same again is taken over.
+        earlier: The last snapshot: what is the same again is taken over. None: nothing is, and nothing is
+            kept for the next time.
 
     Raises:
         TemplateError: One of them is faulty.
     """
     with ThreadPoolExecutor(max_workers=1) as threads:
-        compressor = _Compressor(target, threads)
+        compressor = Compressor(target, threads)
         return _compile(
             dataset,
             settings,
@@ -116,8 +116,8 @@ def _compile(
     progress: Progress,
     origin: InsightsOrigin | None,
     templates: TemplateSources,
-    earlier: Path | None,
-    compressor: "_Compressor",
+    earlier: Earlier | None,
+    compressor: Compressor,
 ) -> Manifest:
     rendered = {(urls.REVIEWS, JSON): REVIEWS_FILE}
     # The insights come first: what they take must not come on top of what the columns take.
@@ -131,9 +131,12 @@ def _compile(
         rendered[urls.INSIGHTS, JSON] = INSIGHTS_FILE
         mentions = mention_positions(dataset.insights, places)
     counted = StatisticsCounter()
-    with SegmentsWriter(target, len(dataset.records), earlier) as texts:
+    with SegmentsWriter(target, len(dataset.records), earlier and earlier.folder) as texts:
         columns = ColumnsWriter(target, texts)
-        files |= _write_reviews(dataset, columns, counted, target, progress)
+        with ReusedReviews(earlier, target) as reusing:
+            files |= _write_reviews(
+                dataset, columns, counted, target, progress, reusing, compressor
+            )
         compressor.begin(REVIEWS_FILE, files[REVIEWS_FILE].size)
         segments, column_files = columns.close(mentions, partial(progress, "indexing"))
         files |= column_files
@@ -215,23 +218,27 @@ def _write_reviews(
     counted: StatisticsCounter,
     target: Path,
     progress: Progress,
+    reusing: ReusedReviews,
+    compressor: Compressor,
 ) -> dict[str, File]:
     """``reviews.json``, the excerpts, columns and digest of each review, and where each begins."""
-    decode = msgspec.json.Decoder(Review).decode
     writer, excerpts_writer = Writer(target, REVIEWS_FILE), Writer(target, layout.EXCERPTS)
     digests = DigestsWriter(target)
     writer.write(documents.reviews_head(dataset))
     records, listed = RecordsWriter(writer), RecordsWriter(excerpts_writer)
-    for position, record in enumerate(dataset.records):
-        if position % _STEP == 0:
-            progress("writing", position, len(dataset.records))
-        review = decode(record.raw)
-        rendered = documents.review(record.raw, review)
-        records.add(rendered.content)
-        listed.add(excerpts.listed(rendered, review))
-        digests.add(rendered.content)
-        columns.add(record.day, review.rating, review.text)
-        counted.add(review)
+    told = 0
+    for begin, block in reusing.blocks(dataset.records):
+        if begin >= told:
+            progress("writing", begin, len(dataset.records))
+            told = begin - begin % _STEP + _STEP
+            writer.flush()
+            compressor.follow(REVIEWS_FILE, writer.size)
+        records.extend(*block.records)
+        listed.extend(*block.excerpts)
+        digests.extend(block.digests)
+        days = dataset.records.days[begin : begin + len(block.ratings)]
+        columns.extend(days, block.ratings, *block.texts)
+        counted.extend(block.counted)
     begins, listed_begins = records.offsets(), listed.offsets()
     writer.write(documents.reviews_tail(dataset))
     return {
@@ -332,44 +339,3 @@ def _quote(target: Path, file: str) -> File:
             writer.write(msgspec.json.encode(chunk)[1:-1])
     writer.write(b'"')
     return writer.close()
-
-
-class _Compressor:
-    """Compresses files; large ones in a thread while others are made: zlib needs no interpreter.
-
-    Args:
-        target: Where they are.
-        threads: Has the thread.
-    """
-
-    def __init__(self, target: Path, threads: ThreadPoolExecutor) -> None:
-        self._target, self._threads = target, threads
-        self._begun: dict[str, Future[File | None]] = {}
-
-    def begin(self, file: str, size: int) -> None:
-        """Compress a file in the thread."""
-        self._begun[file] = self._threads.submit(_compress, self._target, file, size)
-
-    def compressed(self, file: str, size: int) -> File | None:
-        """The gzip form beside a file, None where it would not be smaller."""
-        if file in self._begun:
-            return self._begun[file].result()
-        return _compress(self._target, file, size)
-
-
-def _compress(target: Path, file: str, size: int) -> File | None:
-    """The gzip form beside a file, None where it would not be smaller."""
-    if size < _COMPRESS_FROM:
-        return None
-    level = zlib.Z_DEFAULT_COMPRESSION if size < _LARGE else zlib.Z_BEST_SPEED
-    packer = zlib.compressobj(level, wbits=zlib.MAX_WBITS | 16)  # 16: gzip, without a time in it
-    writer = Writer(target, file + layout.GZIP)
-    with (target / file).open("rb") as plain:
-        while chunk := plain.read(_CHUNK):
-            writer.write(packer.compress(chunk))
-    writer.write(packer.flush())
-    compressed = writer.close()
-    if compressed.size < size:
-        return compressed
-    (target / writer.name).unlink()
-    return None

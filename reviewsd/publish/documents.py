@@ -92,12 +92,15 @@ def review(raw: bytes | Raw, typed: Review) -> RenderedReview:
     """Render a review."""
     if typed.text == "":
         typed = msgspec.structs.replace(typed, text=None)
+    content = _encode(typed)
+    if content == raw:
+        return RenderedReview(content, plain=True)
     members = _members.decode(raw)
     extra = members.keys() - _REVIEW_NAMES
     if typed.owner_reply is not None:
         extra |= _members.decode(members["owner_reply"]).keys() - _REPLY_NAMES
     if not extra:
-        return RenderedReview(_encode(typed), plain=True)
+        return RenderedReview(content, plain=True)
     if typed.text is None:
         members.pop("text", None)
     return RenderedReview(complete(_encode(members), Review), plain=False)

@@ -27,9 +27,10 @@ from reviewsd.domain.dataset import Dataset, InsightsFile, Mentions, Progress
 from reviewsd.domain.insights import Insights, PerReview
 from reviewsd.domain.mentions import Spellings
 from reviewsd.domain.reviews import Review
-from reviewsd.publish import blocks, documents
-from reviewsd.publish.blocks import BlocksReader, BlocksWriter, KeptBlock, Span
+from reviewsd.publish import blocks, documents, kept_blocks
+from reviewsd.publish.blocks import KeptBlock
 from reviewsd.publish.feed import MAX_ENTRIES
+from reviewsd.publish.kept_blocks import BlocksReader, BlocksWriter, Span
 
 _STEP = 10_000  # reviews between two steps of progress
 
@@ -79,9 +80,9 @@ def make(
     """
     analyser = Analyser(dataset.business, settings)
     digest = analyser.rules.digest
-    spans = list(blocks.spans(dataset.records, digest))
+    spans = list(kept_blocks.spans(dataset.records, digest))
     if keeping is not None:
-        known = keeping.earlier.labels_of_others((span.key for span in spans), digest)
+        known = blocks.labels_of_others(keeping.earlier, (span.key for span in spans), digest)
     analyser.know(known)
     totals = Totals(analyser.catalogue)
     with _Entries(folder) as entries:

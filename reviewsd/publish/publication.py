@@ -32,9 +32,10 @@ from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.api.jobs import InsightsOrigin, Step
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, Progress, load
 from reviewsd.domain.findings import DataError
-from reviewsd.domain.records import RecordText
+from reviewsd.domain.records import KnownRuns, RecordText
 from reviewsd.pages.environment import Bytecode, TemplateError, TemplateSources
 from reviewsd.publish import insights_settings, made_insights, sources
+from reviewsd.publish.checked_runs import CheckedRuns
 from reviewsd.publish.compiler import compile_folder
 from reviewsd.publish.job import (
     Job,
@@ -47,6 +48,7 @@ from reviewsd.publish.job import (
     Unchanged,
 )
 from reviewsd.publish.made_insights import AnalysisFailure
+from reviewsd.publish.review_blocks import Earlier
 from reviewsd.publish.sources import Sources, Unsettled
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.layout import (
@@ -75,9 +77,21 @@ def publish(job: Job, progress: Progress) -> Outcome:
 
 
 def _publish(job: Job, progress: Progress) -> Outcome:
+    snapshots = Path(job.order.snapshots)
+    _tidy(snapshots)  # runs that were killed leave what they had made
+    aside = snapshots / ".new"
+    aside.mkdir()
+    try:
+        return _publish_aside(job, progress, snapshots, aside)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -> Outcome:
     order = job.order
-    snapshots = Path(order.snapshots)
     previous = open_manifest(snapshots / layout.CURRENT)
+    build_key = order.build_key(job.version)
+    earlier = Earlier(snapshots / layout.CURRENT, build_key.encode())
     try:
         found = _read_settled(order)
 
@@ -85,63 +99,61 @@ def _publish(job: Job, progress: Progress) -> Outcome:
             found.forget()
             progress(stage, done, total)
 
-        dataset, settings = load_sources(found, tell)
+        with CheckedRuns(earlier, aside) as known:
+            dataset, settings = load_sources(found, tell, known)
         if order.max_shrink is not None and previous is not None and not job.force:
             _guard_shrink(len(dataset.records), previous.review_count, order.max_shrink)
     except DataError as error:
         return Refused(tuple(error.lines()))
     except Unsettled:
         return PublicationFailed("the data files are being written all the time")
-    _tidy(snapshots)  # runs that were killed leave what they had made
-    aside = snapshots / ".new"
-    aside.mkdir()
+    bytecode = Bytecode(job.bytecode)
+    dataset, origin, fault = _with_insights(dataset, settings, order, aside, tell)
     try:
-        bytecode = Bytecode(job.bytecode)
-        dataset, origin, fault = _with_insights(dataset, settings, order, aside, tell)
-        try:
-            manifest = compile_folder(
-                dataset,
-                order.settings,
-                aside,
-                tell,
-                origin,
-                TemplateSources(found.templates, bytecode),
-                earlier=snapshots / layout.CURRENT,
-            )
-        except TemplateError as error:
-            place = "" if order.templates_dir is None else f"{order.templates_dir}/"
-            return Refused((f"{place}{error}",))
-        encoded = msgspec.json.encode(manifest)
-        compiled = bytecode.used if bytecode.used.keys() - job.bytecode.keys() else {}
-        revision = hashlib.sha256(encoded).hexdigest()[:16]
-        unchanged = previous == manifest
-        before = open_seen(snapshots / layout.CURRENT)
-        seen = BuildInfo(
-            signature=found.signature,
-            build_key=order.build_key(job.version),
-            published_at=before.published_at if before and unchanged else job.now,
-            first_seen=_first_seen(manifest, previous, before, int(job.now)),
+        manifest = compile_folder(
+            dataset,
+            order.settings,
+            aside,
+            tell,
+            origin,
+            TemplateSources(found.templates, bytecode),
+            earlier=earlier,
         )
-        target = snapshots / layout.CURRENT if unchanged else aside
-        _replace(target / layout.SEEN, msgspec.json.encode(seen))
-        if unchanged:
-            if (aside / layout.BLOCKS).exists():  # settings that change nothing yet have other keys
-                _sync(aside / layout.BLOCKS)
-                (aside / layout.BLOCKS).replace(target / layout.BLOCKS)
-            return Unchanged(revision, fault, compiled)
-        (aside / layout.MANIFEST).write_bytes(encoded)
-        progress("syncing", 0, 1)
-        _sync_folder(aside)
-        _move(aside, snapshots, revision)
-        return Published(revision, fault, compiled)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+    except TemplateError as error:
+        place = "" if order.templates_dir is None else f"{order.templates_dir}/"
+        return Refused((f"{place}{error}",))
+    encoded = msgspec.json.encode(manifest)
+    compiled = bytecode.used if bytecode.used.keys() - job.bytecode.keys() else {}
+    revision = hashlib.sha256(encoded).hexdigest()[:16]
+    unchanged = previous == manifest
+    before = open_seen(snapshots / layout.CURRENT)
+    seen = BuildInfo(
+        signature=found.signature,
+        build_key=build_key,
+        published_at=before.published_at if before and unchanged else job.now,
+        first_seen=_first_seen(manifest, previous, before, int(job.now)),
+    )
+    target = snapshots / layout.CURRENT if unchanged else aside
+    _replace(target / layout.SEEN, msgspec.json.encode(seen))
+    if unchanged:
+        for kept in layout.KEPT:  # settings that change nothing yet have other keys
+            if (aside / kept).exists():
+                _sync(aside / kept)
+                (aside / kept).replace(target / kept)
+        return Unchanged(revision, fault, compiled)
+    (aside / layout.MANIFEST).write_bytes(encoded)
+    progress("syncing", 0, 1)
+    _sync_folder(aside)
+    _move(aside, snapshots, revision)
+    return Published(revision, fault, compiled)
 
 
 def load_sources(
-    found: Sources[bytes] | Sources[RecordText], progress: Progress = lambda *_: None
+    found: Sources[bytes] | Sources[RecordText],
+    progress: Progress = lambda *_: None,
+    known: KnownRuns | None = None,
 ) -> tuple[Dataset, InsightsSettings]:
-    """The content of the files, valid.
+    """The content of the files, valid; of runs of reviews that are known nobody looks again at that.
 
     Raises:
         DataError: With the faults of all of them.
@@ -152,7 +164,7 @@ def load_sources(
     except DataError as error:
         refusals.append(error)
     try:
-        dataset = load(found.reviews, found.insights, progress)
+        dataset = load(found.reviews, found.insights, progress, known)
     except DataError as error:
         refusals.append(error)
     if refusals:

@@ -2,8 +2,7 @@
 
 import datetime
 import statistics
-from array import array
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -33,35 +32,45 @@ class _Method(Struct):
     note: object = None
 
 
-class StatisticsCounter:
+class StatisticsCounter(Struct, array_like=True):
     """Counts while the reviews are written, since they are read only once."""
 
-    def __init__(self) -> None:
-        self._sources: Counter[str] = Counter()
-        self._verified = 0
-        self._critical = 0
-        self._answered = 0
-        self._waits = array("i")
+    sources: dict[str, int] = {}
+    verified: int = 0
+    critical: int = 0
+    answered: int = 0
+    """Of the critical ones."""
+    waits: list[int] = []
+    """Days until each reply."""
 
     def add(self, review: Review) -> None:
         """The next review."""
-        self._sources[review.source] += 1
-        self._verified += review.verified
+        self.sources[review.source] = self.sources.get(review.source, 0) + 1
+        self.verified += review.verified
         reply = review.owner_reply
         if review.rating <= _CRITICAL:
-            self._critical += 1
-            self._answered += reply is not None
+            self.critical += 1
+            self.answered += reply is not None
         if reply is not None:
-            self._waits.append(max(0, (reply.date - review.date).days))
+            self.waits.append(max(0, (reply.date - review.date).days))
+
+    def extend(self, others: "StatisticsCounter") -> None:
+        """What was counted of the next reviews."""
+        for source, count in others.sources.items():
+            self.sources[source] = self.sources.get(source, 0) + count
+        self.verified += others.verified
+        self.critical += others.critical
+        self.answered += others.answered
+        self.waits += others.waits
 
     def statistics(self) -> Statistics:
         """What has been counted."""
         return Statistics(
-            sources=tuple(sorted(self._sources.items(), key=lambda each: (-each[1], each[0]))),
-            verified=self._verified,
-            critical=self._critical,
-            critical_answered=self._answered,
-            median_reply_days=statistics.median_low(self._waits) if self._waits else None,
+            sources=tuple(sorted(self.sources.items(), key=lambda each: (-each[1], each[0]))),
+            verified=self.verified,
+            critical=self.critical,
+            critical_answered=self.answered,
+            median_reply_days=statistics.median_low(self.waits) if self.waits else None,
         )
 
 

@@ -1,7 +1,7 @@
 """Writes the columns that ``snapshot.search`` reads, one review after the other, newest first."""
 
 from array import array
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import compress, count, pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -10,6 +10,7 @@ import msgspec
 from pyroaring import BitMap
 
 from reviewsd.domain.naming import Ambiguous
+from reviewsd.http1.representation import Buffer
 from reviewsd.snapshot import layout as names
 from reviewsd.snapshot.layout import NAMES, NUMBERS, File, SegmentFile, Writer
 from reviewsd.snapshot.mentions import MentionIndex
@@ -34,11 +35,13 @@ class ColumnsWriter:
         self._days = array("i")
         self._ratings = bytearray()
 
-    def add(self, day: int, rating: int, text: str | None) -> None:
-        """The next review: ordinal of its date, stars, text."""
-        self._days.append(-day)
-        self._ratings.append(rating)
-        self._segments.add(text)
+    def extend(
+        self, days: Iterable[int], ratings: bytes, texts: Buffer, sizes: "array[int]"
+    ) -> None:
+        """The next reviews: ordinals of their dates, stars, and texts as ``SegmentsWriter`` takes them."""
+        self._days.extend([-day for day in days])
+        self._ratings += ratings
+        self._segments.extend(texts, sizes)
 
     def close(
         self, mentions: MentionIndex, progress: Callable[[int, int], None] = lambda *_: None

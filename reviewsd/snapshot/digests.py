@@ -13,10 +13,12 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
+from reviewsd.http1.representation import Buffer
 from reviewsd.snapshot import layout as names
 from reviewsd.snapshot.layout import File, Writer
 
-_SIZE = 16  # bytes
+SIZE = 16
+"""Bytes of a digest."""
 
 
 class DigestsWriter:
@@ -29,15 +31,18 @@ class DigestsWriter:
     def __init__(self, folder: Path) -> None:
         self._each = Writer(folder, names.DIGESTS)
         self._chain = Writer(folder, names.CHAIN)
-        self._last = _digest(b"")
+        self._last = digest(b"")
         self._chain.write(self._last)
 
-    def add(self, record: bytes) -> None:
-        """The next review."""
-        digest = _digest(record)
-        self._each.write(digest)
-        self._last = _digest(self._last + digest)
-        self._chain.write(self._last)
+    def extend(self, digests: Buffer) -> None:
+        """The digests of the next reviews, joined."""
+        self._each.write(digests)
+        last, chain = self._last, []
+        for at in range(0, len(digests), SIZE):
+            last = digest(last + digests[at : at + SIZE])
+            chain.append(last)
+        self._last = last
+        self._chain.write(b"".join(chain))
 
     def close(self) -> dict[str, File]:
         """Write everything."""
@@ -58,7 +63,7 @@ class Digests:
         self._each, self._chain = each, chain
         self._known = None
         if few:
-            self._known = [bytes(_item(each, at)) for at in range(len(each) // _SIZE)]
+            self._known = [bytes(_item(each, at)) for at in range(len(each) // SIZE)]
 
     def of(self, positions: Sequence[int]) -> bytes:
         """What tells these reviews, in this order, from all others."""
@@ -66,16 +71,17 @@ class Digests:
             known = self._known
             return b"".join([known[position] for position in positions])
         each = self._each
-        return b"".join([each[_SIZE * at : _SIZE * at + _SIZE] for at in positions])
+        return b"".join([each[SIZE * at : SIZE * at + SIZE] for at in positions])
 
     def of_newest(self, count: int) -> bytes:
         """What tells so many of the newest reviews from all others."""
         return bytes(_item(self._chain, count))
 
 
-def _digest(content: bytes) -> bytes:
-    return hashlib.sha256(content).digest()[:_SIZE]
+def digest(content: bytes) -> bytes:
+    """The digest of a review as it is served."""
+    return hashlib.sha256(content).digest()[:SIZE]
 
 
 def _item(column: "memoryview[int]", number: int) -> "memoryview[int]":
-    return column[_SIZE * number : _SIZE * (number + 1)]
+    return column[SIZE * number : SIZE * (number + 1)]

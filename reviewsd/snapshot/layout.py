@@ -67,6 +67,16 @@ BLOCKS = "blocks.column"
 """What the analyser found and counted, for the next publication (``publish.blocks``). Only where the
 insights were made; nothing of it is served, so the manifest does not list it."""
 
+REVIEW_BLOCKS = "review_blocks.column"
+"""Where blocks of reviews stand in the folder, for the next publication (``publish.review_blocks``). Nothing of
+it is served either."""
+
+CHECKED_RUNS = "checked_runs.column"
+"""Which reviews were found valid, for the next publication (``publish.checked_runs``)."""
+
+KEPT = (BLOCKS, REVIEW_BLOCKS, CHECKED_RUNS)
+"""All that is kept for the next publication alone."""
+
 SET_FIELDS = 5
 """Numbers in a row of the set table: begin and end of the key, begin and end of the set, and what it
 is: a Roaring bitmap of numbers, or names, as JSON, of which each fits the key."""

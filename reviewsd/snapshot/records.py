@@ -5,7 +5,8 @@ mapped file, and what stands inside a JSON array. A column says where each begin
 """
 
 import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from reviewsd.http1.representation import Buffer
 from reviewsd.snapshot.layout import Writer
@@ -23,10 +24,18 @@ class RecordsWriter:
         self._begins = array.array("Q")
         self._comma = False
 
-    def add(self, record: bytes) -> None:
-        """The next one."""
-        self._begins.append(self._writer.size + self._comma)
-        self._writer.write(b"," + record if self._comma else record)
+    def extend(self, records: Buffer, sizes: Iterable[int]) -> None:
+        """The next ones, at least one.
+
+        Args:
+            records: They themselves, with commas between them.
+            sizes: Bytes of each.
+        """
+        if self._comma:
+            self._writer.write(b",")
+        self._begins.extend(accumulate((size + 1 for size in sizes), initial=self._writer.size))
+        self._begins.pop()
+        self._writer.write(records)
         self._comma = True
 
     def offsets(self) -> bytes:

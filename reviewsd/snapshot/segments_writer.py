@@ -10,12 +10,14 @@ import os
 from array import array
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import accumulate
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import pyroaring
 
+from reviewsd.http1.representation import Buffer
 from reviewsd.snapshot import layout as names
 from reviewsd.snapshot import suffixes
 from reviewsd.snapshot.layout import File, SegmentFile, Writer, open_manifest
@@ -26,6 +28,11 @@ SMALLEST = 64
 
 _SEPARATOR = bytes([suffixes.SEPARATOR])
 _PIECE = 1 << 20  # bytes
+
+
+def folded(text: str | None) -> bytes:
+    """A review's text as it stands in the column of texts."""
+    return _SEPARATOR if text is None else text.casefold().encode() + _SEPARATOR
 
 
 class SegmentsWriter:
@@ -60,15 +67,23 @@ class SegmentsWriter:
     ) -> None:
         self._threads.shutdown(cancel_futures=True)
 
-    def add(self, text: str | None) -> None:
-        """The next review's."""
-        folded = b"" if text is None else text.casefold().encode()
-        self._texts.write(folded + _SEPARATOR)
-        self._sizes.append(len(folded) + 1)
-        self._offsets.append(self._texts.size)
-        if len(self._sizes) == self._coming[-1]:
-            self._coming.pop()
-            self._index()
+    def extend(self, texts: Buffer, sizes: "array[int]") -> None:
+        """Those of the next reviews.
+
+        Args:
+            texts: ``folded``, one after the other.
+            sizes: Bytes of each.
+        """
+        while sizes:
+            some = sizes[: self._coming[-1] - len(self._sizes)]
+            size = sum(some)
+            self._offsets.extend(accumulate(some, initial=self._offsets.pop()))
+            self._texts.write(texts[:size])
+            self._sizes.extend(some)
+            texts, sizes = texts[size:], sizes[len(some) :]
+            if len(self._sizes) == self._coming[-1]:
+                self._coming.pop()
+                self._index()
 
     def _index(self) -> None:
         """Have the reviews indexed that have come since the last time."""

@@ -141,7 +141,8 @@ def _documents(order: "array[int]", sizes: Sequence[int], stride: int) -> tuple[
     found = owner[np.frombuffer(order, np.int32)]
     ascending = found.copy()
     for size, rows in ((BLOCK, found), (stride, ascending)):
-        rows[: len(rows) // size * size].reshape(-1, size).sort(axis=1, kind="stable")
+        # not kind="stable": equal numbers are one another, and rows of eight take a sixth of its time
+        rows[: len(rows) // size * size].reshape(-1, size).sort(axis=1)
     return memoryview(found.data), memoryview(ascending.data)
 
 

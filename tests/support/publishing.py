@@ -89,7 +89,9 @@ class Directories:
         manifest = self.manifest()
         assert {"current", self.current.readlink().name} == names_in(self.snapshots)
         origin = manifest.insights_origin
-        kept = {layout.BLOCKS} if origin and origin.made and not origin.fault else set()
+        kept = {layout.REVIEW_BLOCKS, layout.CHECKED_RUNS}
+        if origin and origin.made and not origin.fault:
+            kept.add(layout.BLOCKS)
         assert {*manifest.files, layout.MANIFEST, layout.SEEN, *kept} == names_in(self.current)
 
 

@@ -9,6 +9,7 @@ import random
 import subprocess
 import sys
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,8 +20,9 @@ from hypothesis import strategies as st
 
 from reviewsd.domain.dataset import load
 from reviewsd.http1 import urls
-from reviewsd.publish import compiler
+from reviewsd.publish import compiler, compression, kept_blocks
 from reviewsd.publish.compiler import compile_folder
+from reviewsd.publish.compression import Compressor
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.layout import Manifest
 from tests.support.columns import SETTINGS, Insights, compiled, record_slices, review
@@ -182,7 +184,7 @@ def test_the_gzip_form_is_the_same_bytes_and_knows_no_time(made: Path, manifest:
 def test_nothing_under_a_kilobyte_is_compressed(tmp_path: Path, size: int) -> None:
     """contract 2"""
     (tmp_path / "file").write_bytes(b"x" * size)
-    packed = compiler._compress(tmp_path, "file", size)
+    packed = compression._compress(tmp_path, "file", size)
     assert (size >= 1_000) == (packed is not None) == (tmp_path / "file.gz").exists()
     if packed is not None:
         content = (tmp_path / "file.gz").read_bytes()
@@ -192,11 +194,52 @@ def test_nothing_under_a_kilobyte_is_compressed(tmp_path: Path, size: int) -> No
 
 def test_what_does_not_get_smaller_is_not_kept(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(random.Random(1).randbytes(5_000))
-    assert compiler._compress(tmp_path, "file", 5_000) is None
+    assert compression._compress(tmp_path, "file", 5_000) is None
     assert not (tmp_path / "file.gz").exists()
 
 
 # -- feeds
+
+
+@pytest.mark.parametrize("size", [0, 999, 50_000, 65_536, 90_001])
+def test_a_file_is_compressed_alike_while_and_after_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(compression, "LARGE", 20_000)
+    monkeypatch.setattr(compression, "_CHUNK", 4_096)
+    content = b"".join(b"%d " % number for number in range(size))[:size]
+    after = tmp_path / "after"
+    after.mkdir()
+    with ThreadPoolExecutor(max_workers=1) as threads:
+        compressor = Compressor(tmp_path, threads)
+        with (tmp_path / "file").open("wb", buffering=0) as file:
+            for at in range(0, size, 7_001):
+                file.write(content[at : at + 7_001])
+                compressor.follow("file", min(size, at + 7_001))
+        compressor.begin("file", size)
+        found = compressor.compressed("file", size)
+        (after / "file").write_bytes(content)
+        assert found == Compressor(after, threads).compressed("file", size)
+    if found is not None:
+        packed = (tmp_path / "file.gz").read_bytes()
+        assert packed == (after / "file.gz").read_bytes()
+        assert content == gzip.decompress(packed)
+
+
+def test_an_error_while_a_file_is_followed_is_raised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compression, "LARGE", 10)
+    (tmp_path / "file.gz").touch()
+    with ThreadPoolExecutor(max_workers=1) as threads:
+        compressor = Compressor(tmp_path, threads)
+        with pytest.raises(FileExistsError):
+            compressor.follow("file", 10)
+        (tmp_path / "file.gz").unlink()
+        compressor.follow("file", 10)
+        with pytest.raises(FileNotFoundError):
+            compressor.compressed("file", 10)
+        compressor._followed["file"]._writer.close()
 
 
 def test_the_feed_has_the_labels_of_whom_and_what_a_review_mentions(tmp_path: Path) -> None:
@@ -234,6 +277,7 @@ def test_the_feed_has_the_50_newest(tmp_path: Path) -> None:
 
 def test_progress_is_told_in_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler, "_STEP", 2)
+    monkeypatch.setattr(kept_blocks, "_MOST", 2)
     told: list[tuple[str, int, int]] = []
     content = {"business": {"name": "Acme"}, "reviews": [review(name) for name in "abcde"]}
     dataset = load(json.dumps(content).encode(), None)

@@ -1,6 +1,7 @@
 """The columns as they lie on disk, and who is mentioned where (data-model.md 3, performance.md 3)."""
 
 import datetime
+from array import array
 from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,7 +18,7 @@ from reviewsd.snapshot.layout import File, SegmentFile
 from reviewsd.snapshot.mentions import MentionIndex
 from reviewsd.snapshot.numbering import Numbering
 from reviewsd.snapshot.position_sets import SERVICE, TECHNICIAN
-from reviewsd.snapshot.segments_writer import SegmentsWriter
+from reviewsd.snapshot.segments_writer import SegmentsWriter, folded
 from tests.support.columns import (
     Data,
     Entity,
@@ -139,7 +140,8 @@ def written(
     with SegmentsWriter(folder, len(reviews)) as segments:
         writer = ColumnsWriter(folder, segments)
         for rating, text in reviews:
-            writer.add(730_000, rating, text)
+            part = folded(text)
+            writer.extend([730_000], bytes([rating]), part, array("Q", [len(part)]))
         return writer.close(mentions or {})
 
 

@@ -1,5 +1,6 @@
 """How reviews are divided into segments, and which indexes the next publication takes over."""
 
+from array import array
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from reviewsd.snapshot import layout, numbering, segments_writer, suffixes
 from reviewsd.snapshot.layout import File, Manifest, SegmentFile
 from reviewsd.snapshot.numbering import Numbering, divided, fitting
-from reviewsd.snapshot.segments_writer import SegmentsWriter
+from reviewsd.snapshot.segments_writer import SegmentsWriter, folded
 
 
 @pytest.fixture(autouse=True)
@@ -28,8 +29,10 @@ def write(folder: Path, texts: Sequence[str | None], earlier: Path | None = None
     """Texts, newest first, in a folder with a manifest."""
     folder.mkdir()
     with SegmentsWriter(folder, len(texts), earlier) as writer:
-        for text in texts:
-            writer.add(text)
+        parts = [folded(text) for text in texts]
+        for at in range(0, len(parts), 7):  # neither a segment nor a part of one
+            some = parts[at : at + 7]
+            writer.extend(b"".join(some), array("Q", map(len, some)))
         segments, files = writer.close(lambda *_: None)
     manifest = Manifest(
         base_url="",

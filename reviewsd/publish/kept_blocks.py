@@ -1,0 +1,141 @@
+"""Runs of reviews that are worked on together, and a file that keeps what came out for the next publication.
+
+Where a block ends is decided by the ids of the reviews, so a review that comes, goes or changes leaves the
+other blocks as they were. The file holds something for each block and, at its end, where that stands. What is
+not whole, as after a power cut, is as good as none.
+"""
+
+import mmap
+import zlib
+from collections.abc import Iterator, KeysView
+from hashlib import blake2b
+from pathlib import Path
+from typing import BinaryIO, Final, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from reviewsd.domain.records import Records
+
+_MEAN: Final = 256  # reviews: fewer, and adding up takes longer than counting a changed block
+_MOST: Final = 4 * _MEAN
+_KEY: Final = 16  # bytes
+_NUMBER: Final = 8  # bytes of the number that ends the file
+
+
+class Span(NamedTuple):
+    """A block of the reviews, by position."""
+
+    begin: int
+    end: int
+    """The position after the last."""
+    key: bytes
+    """Stands for its reviews and for all that they are analysed with."""
+
+
+def spans(records: Records, digest: bytes) -> Iterator[Span]:
+    """The blocks of all reviews.
+
+    Args:
+        records: The reviews.
+        digest: Stands for the rules and everything else that they were given.
+    """
+    begin = 0
+    key = blake2b(digest_size=_KEY, key=digest)
+    each = zip(records.ids, records.raws(0, len(records)), strict=True)
+    for position, (review_id, raw) in enumerate(each, start=1):
+        key.update(raw)
+        ends = not zlib.crc32(review_id.encode()) % _MEAN
+        if ends or position - begin == _MOST or position == len(records):
+            yield Span(begin, position, key.digest())
+            begin = position
+            key = blake2b(digest_size=_KEY, key=digest)
+
+
+class _Place(Struct, frozen=True, array_like=True):
+    """Where a block stands in the file."""
+
+    key: bytes
+    begin: int
+    size: int
+    checksum: int
+
+
+class _Index(Struct, frozen=True, array_like=True):
+    """What stands at the end of the file."""
+
+    digest: bytes = b""
+    """As of ``spans``."""
+    places: list[_Place] = []
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode_index = msgspec.msgpack.Decoder(_Index).decode
+
+
+class BlocksReader:
+    """The blocks of an earlier publication.
+
+    Args:
+        path: Of the file; where there is none, or it is not whole, nothing is found.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._content = memoryview(mapped(path))
+        index = self._index()
+        self.digest = index.digest
+        """That the keys were made with."""
+        self._places = {place.key: place for place in index.places}
+
+    def find(self, key: bytes) -> memoryview | None:
+        """The block of a key; None where there is none that is whole."""
+        place = self._places.get(key)
+        if place is None:
+            return None
+        content = self._content[place.begin : place.begin + place.size]
+        return content if zlib.crc32(content) == place.checksum else None
+
+    def keys(self) -> KeysView[bytes]:
+        """Of all blocks."""
+        return self._places.keys()
+
+    def _index(self) -> _Index:
+        end = len(self._content) - _NUMBER
+        begin = int.from_bytes(self._content[max(0, end) :], "little")
+        try:
+            return _decode_index(self._content[begin : max(0, end)])
+        except msgspec.MsgspecError:
+            return _Index()
+
+
+class BlocksWriter:
+    """Writes blocks in their order.
+
+    Args:
+        file: Open, and empty.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._size = 0
+        self._places: list[_Place] = []
+
+    def add(self, key: bytes, content: bytes | memoryview) -> None:
+        """Write a block."""
+        self._places.append(_Place(key, self._size, len(content), zlib.crc32(content)))
+        self._file.write(content)
+        self._size += len(content)
+
+    def finish(self, digest: bytes) -> None:
+        """Write where they are, and the digest that their keys were made with."""
+        self._file.write(_encode(_Index(digest, self._places)))
+        self._file.write(self._size.to_bytes(_NUMBER, "little"))
+
+
+def mapped(path: Path) -> bytes | mmap.mmap:
+    """The content of a file; nothing where it is not there."""
+    try:
+        with path.open("rb") as file:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError):  # it is not there, or empty
+        return b""

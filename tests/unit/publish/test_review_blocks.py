@@ -1,0 +1,145 @@
+"""A publication that takes reviews over from the last one makes the bytes that it would make alone."""
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reviewsd.domain.dataset import Dataset, load
+from reviewsd.publish import kept_blocks
+from reviewsd.publish.compiler import compile_folder
+from reviewsd.publish.kept_blocks import spans
+from reviewsd.publish.review_blocks import Earlier, EarlierReviews
+from reviewsd.snapshot import layout, numbering, segments_writer
+from reviewsd.snapshot.layout import Manifest
+from tests.support.columns import SETTINGS, Review, review
+
+RULES = b"rules"
+NOTHING = Path("nothing")
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block has four reviews on average, a segment ten."""
+    monkeypatch.setattr(kept_blocks, "_MEAN", 4)
+    monkeypatch.setattr(kept_blocks, "_MOST", 16)
+    monkeypatch.setattr(numbering, "SEGMENT", 10)
+    monkeypatch.setattr(segments_writer, "SMALLEST", 3)
+
+
+def dataset_of(reviews: list[Review]) -> Dataset:
+    content = {"business": {"name": "Acme"}, "reviews": reviews}
+    return load(json.dumps(content).encode(), None)
+
+
+def publish(folder: Path, dataset: Dataset, earlier: Path) -> Manifest:
+    folder.mkdir()
+    manifest = compile_folder(
+        dataset, SETTINGS, folder, lambda *_: None, earlier=Earlier(earlier, RULES)
+    )
+    (folder / layout.MANIFEST).write_bytes(msgspec.json.encode(manifest))
+    return manifest
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {each.name: each.read_bytes() for each in folder.iterdir()}
+
+
+OTHER: list[dict[str, object]] = [
+    {},
+    {"text": "Straße, sehr gut. 😀"},
+    {"text": ""},
+    {"text": "word " * 2_000},
+    {"owner_reply": {"text": "Thanks", "date": "2025-04-01", "by": "Ann"}, "rating": 1},
+    {"location": {"b": [1.50], "a": None}, "verified": False},
+]
+REVIEWS = st.dictionaries(
+    st.integers(0, 60),
+    st.tuples(st.sampled_from(OTHER), st.integers(1, 28)),
+    max_size=40,
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(REVIEWS, min_size=2, max_size=4))
+def test_what_is_taken_over_makes_the_same_bytes_as_nothing(
+    rounds: list[dict[int, tuple[Review, int]]],
+) -> None:
+    with TemporaryDirectory() as name:
+        earlier = NOTHING
+        reviews: dict[int, Review] = {}
+        for number, changed in enumerate(rounds):
+            for key, (other, day) in changed.items():
+                reviews[key] = review(f"r{key}", date=f"2025-03-{day:02}") | other
+            dataset = dataset_of([*reviews.values()])
+            folder, alone = Path(name, f"{number}"), Path(name, f"{number} alone")
+            assert publish(folder, dataset, earlier) == publish(alone, dataset, NOTHING)
+            assert files_of(folder) == files_of(alone)
+            earlier = folder
+
+
+MANY = [review(f"r{n}", date=f"2025-03-{n % 28 + 1:02}", text=f"Text {n}") for n in range(60)]
+
+
+def found(folder: Path, dataset: Dataset, rules: bytes = RULES) -> list[bool]:
+    """Which blocks of a dataset can be taken over."""
+    earlier = EarlierReviews(folder)
+    return [earlier.find(key) is not None for _, _, key in spans(dataset.records, rules)]
+
+
+def test_a_change_leaves_the_other_blocks_as_they_were(tmp_path: Path) -> None:
+    publish(tmp_path / "1", dataset_of(MANY), NOTHING)
+    assert all(found(tmp_path / "1", dataset_of(MANY)))
+    changed = [
+        review("r30", date="2025-03-03", text="Other") if n == 30 else each
+        for n, each in enumerate(MANY)
+    ]
+    assert found(tmp_path / "1", dataset_of(changed)).count(False) == 1
+    assert found(tmp_path / "1", dataset_of([*MANY, review("new")])).count(False) == 1
+
+
+def test_other_rules_take_nothing_over(tmp_path: Path) -> None:
+    publish(tmp_path / "1", dataset_of(MANY), NOTHING)
+    assert not any(found(tmp_path / "1", dataset_of(MANY), b"others"))
+
+
+def test_without_rules_nothing_is_kept(tmp_path: Path) -> None:
+    folder = tmp_path / "1"
+    folder.mkdir()
+    compile_folder(dataset_of(MANY), SETTINGS, folder, lambda *_: None)
+    assert not (folder / layout.REVIEW_BLOCKS).exists()
+
+
+@pytest.mark.parametrize("how", ["lost", "empty", "cut", "turned"])
+@pytest.mark.parametrize(
+    "file",
+    [
+        "reviews.json",
+        layout.RECORDS,
+        layout.EXCERPTS,
+        layout.EXCERPT_OFFSETS,
+        layout.TEXTS,
+        layout.TEXT_OFFSETS,
+        layout.DIGESTS,
+        layout.REVIEW_BLOCKS,
+    ],
+)
+def test_what_is_damaged_is_made_again(tmp_path: Path, file: str, how: str) -> None:
+    dataset = dataset_of(MANY)
+    expected = publish(tmp_path / "1", dataset, NOTHING)
+    damaged = tmp_path / "1" / file
+    content = damaged.read_bytes()
+    damaged.unlink()
+    if how != "lost":
+        half = len(content) // 2
+        turned = content[:half] + bytes([content[half] ^ 1]) + content[half + 1 :]
+        damaged.write_bytes({"empty": b"", "cut": content[: half + 3], "turned": turned}[how])
+    assert not all(found(tmp_path / "1", dataset))
+    assert expected == publish(tmp_path / "2", dataset, tmp_path / "1")
+    alone = tmp_path / "3"
+    publish(alone, dataset, NOTHING)
+    assert files_of(tmp_path / "2") == files_of(alone)
