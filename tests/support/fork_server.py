@@ -2,14 +2,13 @@
 
 The process of the tests is the client; the server is one thread that imports, forks and waits, and
 makes no reactor. What is forked is the command from ``__main__`` on, with an environment, a folder,
-a log and random numbers of its own. It forks its publishing processes in turn. Not as in a fresh process
-are its parent, its command line in ``/proc``, the modules it has, and the seed of ``hash``; tests of these,
-and of what the interpreter itself reads, start the command.
+a log and random numbers of its own. Not as in a fresh process are its parent, its command line in
+``/proc`` and the seed of ``hash``; tests of these, and of what the interpreter itself reads, start
+the command.
 """
 
 import atexit
 import functools
-import gc
 import importlib
 import json
 import os
@@ -20,12 +19,11 @@ import socket
 import subprocess
 import sys
 import time
-import traceback
 import types
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any
 
 ROOT = Path(__file__).parents[2]
 INTERPRETERS = ("GLIBC_", "LANG", "LC_", "LD_", "MALLOC_", "OPENSSL_", "PYTHON", "SSL_", "TZ")
@@ -138,9 +136,8 @@ def _server() -> tuple["subprocess.Popen[bytes]", socket.socket]:
     return process, ours
 
 
-_PUBLICATION = "reviewsd.publish.publication"
-_IMPORTED = ("reviewsd.app.daemon", "reviewsd.app.pages", "reviewsd.config.load", _PUBLICATION)
-"""What ``reviewsd.__main__`` imports when it runs the daemon, and what the publishing process is."""
+_IMPORTED = ("reviewsd.app.daemon", "reviewsd.app.pages", "reviewsd.config.load")
+"""What ``reviewsd.__main__`` imports when it runs the daemon."""
 
 
 def _import() -> None:
@@ -195,52 +192,7 @@ def _become(order: dict[str, Any]) -> None:
     from twisted.internet import reactor  # noqa: PLC0415  importing it installs it
 
     vars(sys.modules["klein._app"])["reactor"] = reactor
-    _fork_publications()
     runpy.run_module("reviewsd", run_name="__main__", alter_sys=True)
-
-
-def _fork_publications() -> None:
-    """Have Twisted fork the publishing process where it would start the command."""
-    from twisted.internet import process  # noqa: PLC0415  as the reactor
-
-    from reviewsd.publish.compile_process import COMMAND  # noqa: PLC0415  as the reactor
-
-    def publishes(*given: Any) -> bool:  # noqa: ANN401  Twisted's own
-        return tuple(given[4]) == COMMAND
-
-    class Process(process.Process):
-        def _trySpawnInsteadOfFork(self, *given: Any) -> bool:  # noqa: ANN401  Twisted's own
-            return not publishes(*given) and bool(super()._trySpawnInsteadOfFork(*given))
-
-        def _execChild(self, *given: Any) -> None:  # noqa: ANN401  Twisted's own
-            if publishes(*given):
-                _publish()
-            super()._execChild(*given)
-
-    vars(process)["Process"] = Process
-
-
-def _publish() -> NoReturn:
-    """Be the publishing process, in a fork of the daemon that has nothing open but 0, 1 and 2."""
-    code = 1
-    try:
-        gc.freeze()  # the daemon's garbage would close descriptors, which are others here
-        signal.set_wakeup_fd(-1)
-        for each in (signal.SIGHUP, signal.SIGTERM, signal.SIGCHLD):
-            signal.signal(each, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        for each in (signal.SIGPIPE, signal.SIGXFSZ):
-            signal.signal(each, signal.SIG_IGN)
-        sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")
-        sys.argv = [_PUBLICATION]
-        sys.modules[_PUBLICATION].main()
-        sys.stdout.flush()
-        code = 0
-    except BaseException:  # noqa: BLE001  what the interpreter does at its end
-        traceback.print_exc()
-        sys.stderr.flush()
-    finally:
-        os._exit(code)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from tests.support.daemon import Daemon, until
 from tests.support.generate import write_data
 
 COMMAND = [sys.executable, "-m", "reviewsd"]
+PUBLICATION = b"reviewsd.publish.publication"
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +50,7 @@ def publishing(daemon: Daemon) -> list[int]:
     assert daemon.process is not None
     pid = daemon.process.pid
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [int(child) for child in children if command_of(int(child))]
+    return [int(child) for child in children if PUBLICATION in command_of(int(child))]
 
 
 def command_of(pid: int) -> bytes:
