@@ -10,7 +10,7 @@ from typing import Self
 import msgspec
 
 from reviewsd.domain.records import RunFacts
-from reviewsd.publish.kept_blocks import BlocksReader, BlocksWriter
+from reviewsd.publish.block_file import BlocksReader, BlocksWriter
 from reviewsd.publish.review_blocks import Earlier
 from reviewsd.snapshot import layout
 

@@ -27,10 +27,10 @@ from reviewsd.domain.dataset import Dataset, InsightsFile, Mentions, Progress
 from reviewsd.domain.insights import Insights, PerReview
 from reviewsd.domain.mentions import Spellings
 from reviewsd.domain.reviews import Review
-from reviewsd.publish import blocks, documents, kept_blocks
-from reviewsd.publish.blocks import KeptBlock
+from reviewsd.publish import block_file, counted_blocks, documents
+from reviewsd.publish.block_file import BlocksReader, BlocksWriter, Span
+from reviewsd.publish.counted_blocks import KeptBlock
 from reviewsd.publish.feed import MAX_ENTRIES
-from reviewsd.publish.kept_blocks import BlocksReader, BlocksWriter, Span
 
 _STEP = 10_000  # reviews between two steps of progress
 
@@ -80,9 +80,11 @@ def make(
     """
     analyser = Analyser(dataset.business, settings)
     digest = analyser.rules.digest
-    spans = list(kept_blocks.spans(dataset.records, digest))
+    spans = list(block_file.spans(dataset.records, digest))
     if keeping is not None:
-        known = blocks.labels_of_others(keeping.earlier, (span.key for span in spans), digest)
+        known = counted_blocks.labels_of_others(
+            keeping.earlier, (span.key for span in spans), digest
+        )
     analyser.know(known)
     totals = Totals(analyser.catalogue)
     with _Entries(folder) as entries:
@@ -144,13 +146,13 @@ def _kept(dataset: Dataset, analyser: Analyser, span: Span, keeping: Keeping | N
     """A block as it was kept, or as it is read and counted now."""
     if keeping is not None and (content := keeping.earlier.find(span.key)) is not None:
         with contextlib.suppress(msgspec.MsgspecError):  # of another version
-            block = blocks.decode(content)
+            block = counted_blocks.decode(content)
             keeping.writer.add(span.key, content)
             return block
     records = dataset.records[span.begin : span.end]
     block = _encoded(analyser.block(_decode(record.raw) for record in records))
     if keeping is not None:
-        keeping.writer.add(span.key, blocks.encode(block))
+        keeping.writer.add(span.key, counted_blocks.encode(block))
     return block
 
 
@@ -169,7 +171,7 @@ def _encoded(block: CountedBlock) -> KeptBlock:
         counts=block.counts,
         entries=memoryview(entries),
         bounds=bounds,
-        labels=blocks.encode_labels(block.labels),
+        labels=counted_blocks.encode_labels(block.labels),
     )
 
 

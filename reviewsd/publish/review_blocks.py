@@ -1,6 +1,6 @@
 """Reviews as they are served, in blocks that the next publication takes over.
 
-A block (``kept_blocks.spans``) is all that is written of its reviews: records, excerpts, texts, digests and what is
+A block (``block_file.spans``) is all that is written of its reviews: records, excerpts, texts, digests and what is
 counted. It depends on nothing but their bytes, and on the rules, which its key stands for. So a block whose
 reviews are as they were is copied out of the last snapshot; the others are rendered. Both are written in the same
 way: the bytes of a snapshot do not depend on the one before it.
@@ -25,7 +25,7 @@ from reviewsd.domain.records import Records
 from reviewsd.domain.reviews import Review
 from reviewsd.http1.representation import Buffer
 from reviewsd.publish import documents, excerpts
-from reviewsd.publish.kept_blocks import BlocksReader, BlocksWriter, mapped, spans
+from reviewsd.publish.block_file import BlocksReader, BlocksWriter, mapped, spans
 from reviewsd.publish.site import StatisticsCounter
 from reviewsd.snapshot import digests, layout
 from reviewsd.snapshot.segments_writer import folded

@@ -64,7 +64,7 @@ PAGES = "pages.json"
 """What pages that are made for a request are put together from (``pages.frames``); not where there are none."""
 
 BLOCKS = "blocks.column"
-"""What the analyser found and counted, for the next publication (``publish.blocks``). Only where the
+"""What the analyser found and counted, for the next publication (``publish.counted_blocks``). Only where the
 insights were made; nothing of it is served, so the manifest does not list it."""
 
 REVIEW_BLOCKS = "review_blocks.column"

@@ -12,8 +12,8 @@ import pytest
 from reviewsd.analysis.analysing import Analyser
 from reviewsd.api.jobs import InsightsOrigin
 from reviewsd.publish import made_insights
+from reviewsd.publish.block_file import BlocksReader
 from reviewsd.publish.job import Outcome, Published, Refused, Unchanged
-from reviewsd.publish.kept_blocks import BlocksReader
 from reviewsd.snapshot import layout
 from tests.support import publishing
 from tests.support.columns import Review, review

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewsd.domain.dataset import Dataset, load
-from reviewsd.publish import kept_blocks
+from reviewsd.publish import block_file
+from reviewsd.publish.block_file import spans
 from reviewsd.publish.compiler import compile_folder
-from reviewsd.publish.kept_blocks import spans
 from reviewsd.publish.review_blocks import Earlier, EarlierReviews
 from reviewsd.snapshot import layout, numbering, segments_writer
 from reviewsd.snapshot.layout import Manifest
@@ -25,8 +25,8 @@ NOTHING = Path("nothing")
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A block has four reviews on average, a segment ten."""
-    monkeypatch.setattr(kept_blocks, "_MEAN", 4)
-    monkeypatch.setattr(kept_blocks, "_MOST", 16)
+    monkeypatch.setattr(block_file, "_MEAN", 4)
+    monkeypatch.setattr(block_file, "_MOST", 16)
     monkeypatch.setattr(numbering, "SEGMENT", 10)
     monkeypatch.setattr(segments_writer, "SMALLEST", 3)
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from reviewsd.analysis.settings import InsightSettings, NamedTechnician
 from reviewsd.domain.dataset import Dataset, InsightsFile, load
-from reviewsd.publish import documents, kept_blocks, made_insights
-from reviewsd.publish.kept_blocks import BlocksReader, BlocksWriter, Span
+from reviewsd.publish import block_file, documents, made_insights
+from reviewsd.publish.block_file import BlocksReader, BlocksWriter, Span
 from reviewsd.publish.made_insights import Keeping
 
 _SETTINGS = InsightSettings(technicians=(NamedTechnician(name="Priya Raman", aliases=("Priya",)),))
@@ -108,7 +108,7 @@ def test_kept_blocks_make_the_same_bytes_as_none(
 
 
 def _spans(reviews: Reviews) -> list[Span]:
-    return list(kept_blocks.spans(_dataset(reviews).records, b"rules"))
+    return list(block_file.spans(_dataset(reviews).records, b"rules"))
 
 
 def test_a_change_leaves_the_other_blocks_as_they_were() -> None:
@@ -130,7 +130,7 @@ def test_blocks_cover_all_reviews_and_are_bounded() -> None:
 
 def test_other_rules_have_other_keys() -> None:
     records = _dataset({1: (1, 5, 0)}).records
-    assert list(kept_blocks.spans(records, b"a")) != list(kept_blocks.spans(records, b"b"))
+    assert list(block_file.spans(records, b"a")) != list(block_file.spans(records, b"b"))
 
 
 @pytest.mark.parametrize("seed", range(3))

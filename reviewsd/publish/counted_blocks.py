@@ -11,7 +11,7 @@ from msgspec import Raw, Struct
 
 from reviewsd.analysis.counts import Counts
 from reviewsd.analysis.labels import Labels
-from reviewsd.publish.kept_blocks import BlocksReader
+from reviewsd.publish.block_file import BlocksReader
 
 
 class KeptBlock(Struct, frozen=True, array_like=True):
