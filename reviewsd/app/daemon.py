@@ -223,7 +223,7 @@ def _publisher(
     stack: AsyncExitStack, reactor: PosixReactorBase, config: Config, snapshots: Snapshots
 ) -> Publisher:
     publisher = Publisher(
-        _order(config),
+        publication_order(config),
         program_version(),
         snapshots,
         partial(deferToThread, signature, config.data_dir, templates_dir(config)),
@@ -234,7 +234,8 @@ def _publisher(
     return publisher
 
 
-def _order(config: Config) -> PublicationOrder:
+def publication_order(config: Config) -> PublicationOrder:
+    """What the daemon has published, and how."""
     shrink = config.data.max_shrink
     return PublicationOrder(
         data_dir=str(config.data_dir),
@@ -305,7 +306,7 @@ def _reloading(
 ) -> Reloading:
     def apply(new: Config) -> None:
         watcher.pace(new.data.poll_interval, new.data.settle)
-        publisher.use(_order(new))
+        publisher.use(publication_order(new))
         parts.use(new)
 
     return Reloading(config, read, apply, publisher)

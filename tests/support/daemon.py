@@ -17,9 +17,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from reviewsd.__main__ import AS_ROOT
-from tests.support import fork_server
+from tests.support import fork_server, published
 
 DEMO = Path(__file__).parents[2] / "reviewsd" / "demo"
+DATA = ("reviews.json", "insights.json")
 CLI = Path(__file__).parents[2] / "cli"
 BASE_URL = "https://reviews.example.com"
 START_SECONDS = 60
@@ -74,6 +75,8 @@ class Daemon:
         settings: Further lines of the configuration.
         arguments: Further arguments of the command.
         environ: Further environment.
+        publishes: Whether it is to publish the demo's data at its first start. Else it finds them
+            published.
     """
 
     def __init__(
@@ -82,6 +85,8 @@ class Daemon:
         settings: str = "",
         arguments: tuple[str, ...] = (),
         environ: Mapping[str, str] | None = None,
+        *,
+        publishes: bool = False,
     ) -> None:
         self.directory = directory
         self.data = directory / "data"
@@ -91,12 +96,13 @@ class Daemon:
         self.config = directory / "reviewsd.yaml"
         self._arguments = arguments
         self._environ = dict(environ or {})
+        self._publishes = publishes
         self.process: subprocess.Popen[bytes] | fork_server.Forked | None = None
         self.manager: Manager | None = None
         self.port = 0
         if not self.data.exists():
             self.data.mkdir()
-            for name in ("reviews.json", "insights.json"):
+            for name in DATA:
                 shutil.copyfile(DEMO / name, self.data / name)
         listen = (
             ""
@@ -142,12 +148,21 @@ class Daemon:
         self.close()
         self.manager = Manager(self.directory / "notify.sock")
         environ = {**os.environ, "NOTIFY_SOCKET": str(self.manager.address), **self._environ}
+        if fork_server.Switch.on and not self._publishes and self._has_only_the_demos_data():
+            published.provide(self.config, environ)
         with self.log.open("ab") as log:
             if not before and fork_server.can_fork(environ):
                 self.process = fork_server.Forked(self._all_arguments, environ, log)
                 return
             command = [*before, *self.command]
             self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environ)
+
+    def _has_only_the_demos_data(self) -> bool:
+        return (
+            not self.state.exists()
+            and {each.name for each in self.data.iterdir()} == set(DATA)
+            and all((self.data / name).read_bytes() == (DEMO / name).read_bytes() for name in DATA)
+        )
 
     def wait_ready(self) -> None:
         """Wait until systemd would hear READY=1."""

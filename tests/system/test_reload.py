@@ -33,7 +33,7 @@ FINDING = r"reviews.json: $.reviews["
 
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[Daemon]:
-    with Daemon(tmp_path, "data: {insights: file}\n") as daemon:
+    with Daemon(tmp_path, "data: {insights: file}\n", publishes=True) as daemon:
         yield daemon
 
 
@@ -345,7 +345,7 @@ def test_readers_never_see_a_mix(daemon: Daemon, many: Path) -> None:
 
 def test_requests_for_a_reload_join(tmp_path: Path) -> None:
     """R7: five at once all hear how it went, and it is published once."""
-    with Daemon(tmp_path, ONLY_ASKED) as daemon:
+    with Daemon(tmp_path, ONLY_ASKED, publishes=True) as daemon:
         rename_over(daemon.data, named("Joined"))
         with ThreadPoolExecutor(5) as pool:
             results = [each.result() for each in [pool.submit(daemon.reload) for _ in range(5)]]
@@ -435,7 +435,7 @@ def test_what_passes_is_waited_for(tmp_path: Path, kind: int, reason: str) -> No
 
 def test_a_start_without_data_tries_again(tmp_path: Path) -> None:
     """systemd hears what it waits for; a refusal would have ended the start."""
-    daemon = Daemon(tmp_path)
+    daemon = Daemon(tmp_path, publishes=True)
     daemon.launch(["prlimit", "--fsize=10000:"])
     until(lambda: any("tried again in 2 s" in each for each in daemon.heard), "a second failure")
     assert daemon.process is not None
