@@ -20,7 +20,6 @@ from reviewsd.__main__ import AS_ROOT
 from tests.support import fork_server, published
 
 DEMO = Path(__file__).parents[2] / "reviewsd" / "demo"
-DATA = ("reviews.json", "insights.json")
 CLI = Path(__file__).parents[2] / "cli"
 BASE_URL = "https://reviews.example.com"
 START_SECONDS = 60
@@ -75,8 +74,7 @@ class Daemon:
         settings: Further lines of the configuration.
         arguments: Further arguments of the command.
         environ: Further environment.
-        publishes: Whether it is to publish the demo's data at its first start. Else it finds them
-            published.
+        publishes: Whether it publishes its data at its first start. Else it finds them published.
     """
 
     def __init__(
@@ -102,7 +100,7 @@ class Daemon:
         self.port = 0
         if not self.data.exists():
             self.data.mkdir()
-            for name in DATA:
+            for name in ("reviews.json", "insights.json"):
                 shutil.copyfile(DEMO / name, self.data / name)
         listen = (
             ""
@@ -148,7 +146,7 @@ class Daemon:
         self.close()
         self.manager = Manager(self.directory / "notify.sock")
         environ = {**os.environ, "NOTIFY_SOCKET": str(self.manager.address), **self._environ}
-        if fork_server.Switch.on and not self._publishes and self._has_only_the_demos_data():
+        if fork_server.Switch.on and not self._publishes:
             published.provide(self.config, environ)
         with self.log.open("ab") as log:
             if not before and fork_server.can_fork(environ):
@@ -156,13 +154,6 @@ class Daemon:
                 return
             command = [*before, *self.command]
             self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environ)
-
-    def _has_only_the_demos_data(self) -> bool:
-        return (
-            not self.state.exists()
-            and {each.name for each in self.data.iterdir()} == set(DATA)
-            and all((self.data / name).read_bytes() == (DEMO / name).read_bytes() for name in DATA)
-        )
 
     def wait_ready(self) -> None:
         """Wait until systemd would hear READY=1."""

@@ -1,16 +1,17 @@
-"""Snapshots that daemons under test find at their start: to publish the demo's data is two thirds of one.
+"""Snapshots that daemons under test find at their start: to publish their data is two thirds of one.
 
-A daemon that is started again finds its data published. So does one under test whose data is the demo's,
-unless its test is about what comes before: the same files are in its state directory as it would have
-published by itself. If they were others, it would publish, as any daemon whose program has changed.
+A daemon that is started again finds its data published. So does one under test, unless its test is about
+what comes before: in its state directory are the files that it would have published by itself. Were they
+others, it would publish, as a daemon does whose program has changed.
 """
 
 import atexit
 import functools
+import hashlib
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -18,46 +19,65 @@ import msgspec
 from reviewsd.app.daemon import program_version, publication_order
 from reviewsd.config.errors import ConfigError
 from reviewsd.config.load import load
-from reviewsd.publish.job import Job, Published
+from reviewsd.publish.job import Job, PublicationOrder, Published
 from reviewsd.publish.publication import publish
 from reviewsd.publish.sources import signature
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.layout import open_seen
 
-_snapshots: dict[str, Path] = {}  # of each build key
+LARGEST = 1 << 20  # bytes of a file; more is for the process whose memory is limited
+
+_known: dict[str, Path | None] = {}
 
 
 def provide(config: Path, environ: Mapping[str, str]) -> None:
-    """Put the snapshot into the state directory; none where the configuration is faulty.
+    """Put the snapshot into the state directory of a daemon that was never started.
+
+    There is none of faulty data, and of a faulty configuration.
 
     Args:
-        config: The configuration of a daemon that has the demo's data.
-        environ: That of the daemon.
+        config: The daemon's configuration.
+        environ: Its environment.
     """
     try:
         order = publication_order(load(config, environ)[0])
     except ConfigError:
         return
-    version = program_version()
-    key = order.build_key(version)
-    if key not in _snapshots:
-        place = _folder() / key
-        job = Job(
-            order=msgspec.structs.replace(order, snapshots=str(place)), version=version, now=0
-        )
-        assert isinstance(publish(job, lambda *_: None), Published)
-        _snapshots[key] = place
-    snapshots = Path(order.snapshots)
+    snapshots, data = Path(order.snapshots), Path(order.data_dir)
+    files = sorted(data.iterdir()) if data.is_dir() else []
+    if (
+        snapshots.parent.exists()
+        or order.templates_dir is not None
+        or not all(each.is_file() and each.stat().st_size <= LARGEST for each in files)
+    ):
+        return
+    if (published := _published(order, files)) is None:
+        return
     snapshots.parent.mkdir(mode=0o700)
-    shutil.copytree(_snapshots[key], snapshots, symlinks=True)
+    shutil.copytree(published, snapshots, symlinks=True)
     current = snapshots / layout.CURRENT
     seen = open_seen(current)
     assert seen is not None
     now = time.time()
-    looked = signature(Path(order.data_dir), order.templates_path)
     times = dict.fromkeys(seen.first_seen, int(now))
+    looked = signature(data)
     changed = msgspec.structs.replace(seen, signature=looked, published_at=now, first_seen=times)
     (current / layout.SEEN).write_bytes(msgspec.json.encode(changed))
+
+
+def _published(order: PublicationOrder, files: Sequence[Path]) -> Path | None:
+    """The directory of the snapshot of these files, made once; None of faulty ones."""
+    version = program_version()
+    digest = hashlib.sha256(order.build_key(version).encode())
+    for each in files:
+        digest.update(each.name.encode() + b"\0" + hashlib.sha256(each.read_bytes()).digest())
+    key = digest.hexdigest()
+    if key not in _known:
+        place = _folder() / key
+        replaced = msgspec.structs.replace(order, snapshots=str(place))
+        outcome = publish(Job(order=replaced, version=version, now=0), lambda *_: None)
+        _known[key] = place if isinstance(outcome, Published) else None
+    return _known[key]
 
 
 @functools.cache

@@ -122,6 +122,8 @@ class Wire:
         if receive_buffer is not None:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.settimeout(60)
+        self.opened = time.monotonic()
+        """Before the other side can have counted any time of it."""
         self.socket.connect(("127.0.0.1", port))
 
     def __enter__(self) -> Self:
