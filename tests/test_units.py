@@ -100,7 +100,7 @@ def test_the_admin_socket_is_for_its_group() -> None:
 
 
 def test_there_is_room_for_all_connections_and_workers() -> None:
-    """Each process has its own files; a worker forks from the nursery, and has a few threads."""
+    """Each process has its own files; a worker forks from the fork_server, and has a few threads."""
     service = settings("reviewsd.service", "Service")
     config, _ = load(ROOT / "config/reviewsd.yaml", {})
     assert int(service["LimitNOFILE"][0]) >= 2 * config.server.max_connections

@@ -193,7 +193,7 @@ async def _start(
             begin=lambda: Begin(config=fitting, log_format=log_format, ended=dict(ended.known)),
             adopt=ConnectionReceiver(reactor, public).adopt,
             now=time.time,
-            patience=DRAIN_SECONDS + 2,
+            drain_timeout=DRAIN_SECONDS + 2,
         )
     )
     snapshots.observe(lambda _: workers.look())

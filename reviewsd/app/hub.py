@@ -192,7 +192,7 @@ def assemble(
         context=context,
         secrets=secrets,
         signature_method=hub.signature_method,
-        patience=RetryPolicy(delivery_limits.retry_delays, delivery_limits.jitter),
+        retry_policy=RetryPolicy(delivery_limits.retry_delays, delivery_limits.jitter),
     )
     pause = SHARED_PAUSE if hub.shared else MAX_PAUSE
     order = from_anywhere(context.chance) if hub.shared else longest_first

@@ -1,10 +1,10 @@
 """The worker processes: ``python -P -m reviewsd.app.worker``, started by ``reviewsd.workers.supervisor``.
 
-What is started is the nursery. It imports all that readers need, then waits at its end of a link,
-descriptor 0, for orders to fork: each is a packet with the descriptor of a link's end for the new
-reader, which gets all else over that link. A packet without one is sent back.
+What is started is the fork server. It imports all that workers need, then waits at its end of a link,
+descriptor 0, for commands to fork: each is a packet with the descriptor of a link's end for the new
+worker, which gets all else over that link. A packet without one is sent back.
 
-A reader is the public site over the same snapshot, without what there is one of: no hub, no store,
+A worker is the public site over the same snapshot, without what there is one of: no hub, no store,
 no publisher. It is told what to serve, and what it must not answer it gives away (``workers.handoff``).
 """
 
@@ -61,30 +61,30 @@ from reviewsd.workers.messages import (
     SnapshotChanged,
     WorkerMessage,
     encode,
-    read_order,
+    read_command,
 )
 
 LOOK_SECONDS = 1.0
-"""Between two looks at the snapshots' link: an order to look might be lost."""
+"""Between two looks at the snapshots' link: a command to look might be lost."""
 
 _FIRST_LOOK_SECONDS = 0.05
 
 
 def main() -> None:
-    """Entry point of the process: the nursery, and in forked processes the reader."""
+    """Entry point of the process: the fork server, and in forked processes the worker."""
     for each in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         signal.signal(each, signal.SIG_IGN)  # these are for the main process, which ends this one
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # so that the kernel buries the dead
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # so that the kernel reaps what has ended
     gc.collect()
     gc.freeze()  # a collection would write to memory that is shared
-    descriptor = _nursery()
+    descriptor = _fork_server()
     if descriptor is not None:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         sys.exit(_read(descriptor))
 
 
-def _nursery() -> int | None:
+def _fork_server() -> int | None:
     """Fork as often as asked, and give signs of life.
 
     Returns:
@@ -105,18 +105,18 @@ def _nursery() -> int | None:
 
 
 def _read(descriptor: int) -> int:
-    """Be a reader until told to end; returns the exit code."""
+    """Be a worker until told to end; returns the exit code."""
     os.open(os.devnull, os.O_RDONLY)  # takes the place of descriptor 0
     reactor = _reactor()
-    reader = WorkerProcess(reactor, socket.socket(fileno=descriptor))
-    reactor.addSystemEventTrigger("before", "shutdown", reader.drained)
-    signal.signal(signal.SIGTERM, lambda *_: reactor.callFromThread(reader.stop))
+    worker = WorkerProcess(reactor, socket.socket(fileno=descriptor))
+    reactor.addSystemEventTrigger("before", "shutdown", worker.drained)
+    signal.signal(signal.SIGTERM, lambda *_: reactor.callFromThread(worker.stop))
     reactor.run(installSignalHandlers=False)
-    return reader.code
+    return worker.code
 
 
 def _reactor() -> EPollReactor:
-    """A reactor of this process's own: Klein has imported one, which belongs to the nursery."""
+    """A reactor of this process's own: Klein has imported one, which belongs to the fork server."""
     sys.modules.pop("twisted.internet.reactor", None)
     reactor = steady(EPollReactor())
     installReactor(reactor)
@@ -124,7 +124,7 @@ def _reactor() -> EPollReactor:
 
 
 class WorkerProcess:
-    """One reader.
+    """One worker.
 
     Args:
         reactor: What it runs on.
@@ -136,7 +136,7 @@ class WorkerProcess:
     def __init__(self, reactor: EPollReactor, end: socket.socket) -> None:
         self._reactor = reactor
         self._link = MessageSocket(reactor, end, self)
-        self._giver = ConnectionSender(self._tell)
+        self._sender = ConnectionSender(self._tell)
         self._listeners: list[tuple[str, int]] = []
         self._ended = Expiring()
         self._snapshots: Snapshots | None = None
@@ -145,31 +145,31 @@ class WorkerProcess:
         self.code = 0
 
     def received(self, message: bytes, descriptor: int | None) -> None:
-        """The main process orders something (``link.Ends``)."""
-        order = read_order(message)
-        match order:
+        """The main process sends a command (``ipc.MessageReceiver``)."""
+        command = read_command(message)
+        match command:
             case Listen():
                 assert descriptor is not None  # noqa: S101  a new process has room for it
-                self._listeners.append((order.endpoint, descriptor))
+                self._listeners.append((command.endpoint, descriptor))
             case Begin():
-                Deferred.fromCoroutine(self._begin(order)).addErrback(self._failed)
+                Deferred.fromCoroutine(self._begin(command)).addErrback(self._failed)
             case SessionsEnded():
-                self._end(order.sessions)
-                self._tell(Ack(order.number))
+                self._end(command.sessions)
+                self._tell(Ack(command.number))
             case SnapshotChanged():
                 if self._snapshots is not None:
                     self._snapshots.refresh()
             case CountRequest():
-                self._tell(CountsReport(order.number, self._counters.counts()))
+                self._tell(CountsReport(command.number, self._counters.counts()))
             case Ping():
                 self._tell(Alive(os.getpid()))
             case Drain():
                 self.stop()
             case _:
-                assert_never(order)
+                assert_never(command)
 
     def lost(self) -> None:
-        """The main process is gone, and nothing may outlive it (``link.Ends``)."""
+        """The main process is gone, and nothing may outlive it (``ipc.MessageReceiver``)."""
         os._exit(1)
 
     def stop(self) -> None:
@@ -200,7 +200,7 @@ class WorkerProcess:
         workload = build_workload(reactor, config, counters)
         mcp = build_mcp(config, os.environ, snapshots, self, replies, workload, requests, counters)
         reads = build_reads(snapshots, replies, workload, counters)
-        server = build_public(reactor, config, snapshots, reads, None, mcp, self._giver)
+        server = build_public(reactor, config, snapshots, reads, None, mcp, self._sender)
         counters.include(server.counts)
         self._stack.push_async_callback(tasks.stop)
         self._stack.push_async_callback(requests.stop)
@@ -216,7 +216,7 @@ class WorkerProcess:
         self._tell(Ready())
 
     async def _look(self) -> None:
-        """Look at the link, in case that the order to do so was lost."""
+        """Look at the link, in case that the command to do so was lost."""
         assert self._snapshots is not None  # noqa: S101  there is one when this is first called
         if self._snapshots.stale:
             self._snapshots.refresh()

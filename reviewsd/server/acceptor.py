@@ -1,7 +1,7 @@
 """Taking new connections: many in a row, none that would not fit (performance.md 2.7).
 
-What endpoints make is a plain ``tcp.Port``, also around an inherited socket; :func:`lean` turns it
-into a :class:`LeanPort`, in place, so that ``tcp:``, ``systemd:``, ``ssl:`` and ``haproxy:`` listen
+What endpoints make is a plain ``tcp.Port``, also around an inherited socket; :func:`batch_accept` turns
+it into a :class:`BatchPort`, in place, so that ``tcp:``, ``systemd:``, ``ssl:`` and ``haproxy:`` listen
 alike. Two things are different then:
 
 * A connection is read as soon as it is there, and watched (``poller``) only if it stays. With
@@ -68,7 +68,7 @@ _THEIRS = frozenset(
 
 
 class BatchPort(Port):
-    """A port that accepts as long as there is room, made by :func:`lean`."""
+    """A port that accepts as long as there is room, made by :func:`batch_accept`."""
 
     _log = Logger()
     at_once = AT_ONCE
@@ -145,7 +145,7 @@ class BatchPort(Port):
 
 
 def batch_accept(port: IListeningPort, at_once: int = AT_ONCE) -> BatchPort:
-    """Make a port that listens accept leanly from now on.
+    """Make a port that listens accept in batches from now on.
 
     Args:
         port: What an endpoint for TCP has made, also for an inherited socket. Options of such a

@@ -18,7 +18,7 @@ What differs:
 - All nodes must unseal each other's secrets. So the keys are checked before anything else: with
   another key every signed delivery would fail, and the third failure removes a subscription.
 - A lost connection is replaced. Where it had been lost before the transaction began, as after a
-  restart of the server, nobody notices (D9). One that only falls silent is lost too (``patience``).
+  restart of the server, nobody notices (D9). One that only falls silent is lost too (``timed_psycopg``).
 """
 
 import re
@@ -35,7 +35,7 @@ from twisted.enterprise.adbapi import ConnectionPool
 from twisted.internet.interfaces import IReactorFromThreads
 from twisted.logger import Logger
 
-from reviewsd.store import key_check, patience
+from reviewsd.store import key_check, timed_psycopg
 from reviewsd.store.clock import JUMPED, StoreClock, described, move
 from reviewsd.store.schema import MIGRATIONS
 from reviewsd.store.secrets import Secrets
@@ -154,7 +154,7 @@ class Postgres:
                 again.
         """
         pool = ConnectionPool(
-            patience.__name__,
+            timed_psycopg.__name__,
             **self._parameters,
             cp_min=1,
             cp_max=1,
@@ -319,7 +319,7 @@ def _renewed(pool: ConnectionPool, ask: Callable[[PsycopgConnection], Result]) -
     if pool.connections:
         try:
             return ask(pool.connect())
-        except (psycopg.errors.LockNotAvailable, patience.SilentError):
+        except (psycopg.errors.LockNotAvailable, timed_psycopg.SilentError):
             raise
         except psycopg.OperationalError:
             disconnect(pool)

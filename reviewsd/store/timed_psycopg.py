@@ -33,13 +33,13 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
             SilentError: The server does not answer.
         """
         try:
-            return super().wait(_patient(gen), *args, **kwargs)
+            return super().wait(_timed(gen), *args, **kwargs)
         except SilentError:
             self.close()
             raise
 
 
-def _patient(gen: Generator[Any, Any, T]) -> Generator[Any, Any, T]:
+def _timed(gen: Generator[Any, Any, T]) -> Generator[Any, Any, T]:
     """Pass on what is waited for; psycopg comes back without it ten times a second."""
     try:
         wanted = next(gen)

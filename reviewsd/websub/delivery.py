@@ -120,7 +120,7 @@ class DeliveryAttempts:
         context: Time and chance.
         secrets: Opens the secrets that sign.
         signature_method: Of ``X-Hub-Signature``: sha256, sha384 or sha512 (WebSub 7.1).
-        patience: How long failures are waited out.
+        retry_policy: When failed deliveries are tried again.
     """
 
     _log = Logger()
@@ -134,7 +134,7 @@ class DeliveryAttempts:
         context: Context,
         secrets: Secrets,
         signature_method: str,
-        patience: RetryPolicy,
+        retry_policy: RetryPolicy,
     ) -> None:
         self._database = database
         self._reach = reach
@@ -142,7 +142,7 @@ class DeliveryAttempts:
         self._context = context
         self._secrets = secrets
         self._method = signature_method
-        self.patience = patience
+        self.retry_policy = retry_policy
         self._observers: list[OutcomeObserver] = []
         self._contents: Mapping[str, Content] = {}
         self._slow = SlowCallbacks()
@@ -303,8 +303,8 @@ class DeliveryAttempts:
             type="deliver",
         )
         waits = retry.waits(
-            self.patience.retry_delays,
-            self.patience.jitter,
+            self.retry_policy.retry_delays,
+            self.retry_policy.jitter,
             self._context.chance,
             retry.retry_after(retry_after, self._context.now()),
         )

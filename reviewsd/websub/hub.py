@@ -223,7 +223,7 @@ class Hub:
 
         def sweep(cursor: SqlCursor) -> int:
             now = self._context.now()
-            put_right(cursor, now, CLAIM, self._distribution.patience.longest)
+            put_right(cursor, now, CLAIM, self._distribution.retry_policy.longest)
             return upkeep.sweep(cursor, now) if settled else 0
 
         try:

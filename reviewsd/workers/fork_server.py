@@ -1,4 +1,4 @@
-"""The process that forks readers, as ``reviewsd.workers.supervisor`` has it, and when a dead one is replaced."""
+"""The process that forks workers, as ``reviewsd.workers.supervisor`` has it, and when a dead one is replaced."""
 
 import os
 import socket
@@ -15,7 +15,7 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from reviewsd.workers.heartbeat import Heartbeat, Rhythm
-from reviewsd.workers.ipc import MessageSocket, pair
+from reviewsd.workers.ipc import MessageSocket, socketpair
 
 COMMAND = (sys.executable, "-P", "-m", "reviewsd.app.worker")
 """``-P``: nothing is imported from the current folder, where a stranger's ``json.py`` may lie."""
@@ -61,7 +61,7 @@ class RestartBackoff:
 
 
 class ForkServer(ProcessProtocol):
-    """The process that forks readers.
+    """The process that forks workers.
 
     Args:
         on_end: Called when it has ended.
@@ -86,7 +86,7 @@ class ForkServer(ProcessProtocol):
         Raises:
             OSError: There can be no other process.
         """
-        mine, theirs = pair()
+        mine, theirs = socketpair()
         descriptors: dict[int, str | int] = {0: theirs.fileno(), 1: 1, 2: 2}
         environ = {name: value for name, value in os.environ.items() if not name.startswith(_OWN)}
         self._link = MessageSocket(reactor, mine, self)
@@ -99,7 +99,7 @@ class ForkServer(ProcessProtocol):
             theirs.close()
 
     def fork(self, end: socket.socket) -> None:
-        """Fork a reader with its end of a link."""
+        """Fork a worker with its end of a link."""
         self._link.send(b"fork", end.detach())
 
     def look(self) -> None:
@@ -118,11 +118,11 @@ class ForkServer(ProcessProtocol):
         return self._ended
 
     def received(self, _message: bytes, _descriptor: int | None) -> None:
-        """It gives a sign of life, the only thing that it says (``link.Ends``)."""
+        """It gives a sign of life, the only thing that it says (``ipc.MessageReceiver``)."""
         self._heartbeat.answered()
 
     def lost(self) -> None:
-        """It ends; ``processEnded`` comes when it has (``link.Ends``)."""
+        """It ends; ``processEnded`` comes when it has (``ipc.MessageReceiver``)."""
 
     def processEnded(self, _reason: Failure) -> None:
         """It has ended (``ProcessProtocol``)."""

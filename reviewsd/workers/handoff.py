@@ -1,7 +1,7 @@
 """Connections that move to another process in the middle of their life.
 
 Only the main process can answer the hub's address, end an MCP session, and say whether the service
-is ready. A reader that has read the head of such a request gives it the whole connection: the
+is ready. A worker that has read the head of such a request gives it the whole connection: the
 client's socket, and the bytes from the beginning of that request on. There the connection lives on
 as if it had been accepted there, so a client sees nothing of it, and nothing has to be carried back.
 """
@@ -27,11 +27,11 @@ class HandedConnection(Struct, tag=True, frozen=True, kw_only=True):
     peer: tuple[str, int]
     """Address and port; of the client also where a proxy has told them (S6)."""
     data: bytes
-    """From the first byte of the request that the reader does not answer."""
+    """From the first byte of the request that the worker does not answer."""
 
 
 class ConnectionSender:
-    """The reader's side: which connections go, and how.
+    """The worker's side: which connections go, and how.
 
     Args:
         send: Sends a connection with its descriptor, which is the sender's from then on.
@@ -62,7 +62,7 @@ class ConnectionSender:
             peer: The client's address and port.
             data: From the first byte of the request on.
         """
-        descriptor = cast("DirectServer", transport).detach().detach()  # readers have no others
+        descriptor = cast("DirectServer", transport).detach().detach()  # workers have no others
         self.given += 1
         self._send(HandedConnection(peer=peer, data=data), descriptor)
 

@@ -34,7 +34,7 @@ _CROWDED = {errno.ETOOMANYREFS, errno.ENOBUFS, errno.ENOMEM}
 _ANCILLARY = socket.CMSG_SPACE(array("i", [0]).itemsize)
 
 
-class Ends(Protocol):
+class MessageReceiver(Protocol):
     """Who hears what comes over a link."""
 
     def received(self, message: bytes, descriptor: int | None) -> None:
@@ -48,7 +48,7 @@ class Ends(Protocol):
         """The other end is gone, or this one was closed; nothing comes any more."""
 
 
-def pair() -> tuple[socket.socket, socket.socket]:
+def socketpair() -> tuple[socket.socket, socket.socket]:
     """Both ends of a new link, for this process and another."""
     mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     mine.settimeout(0)
@@ -66,7 +66,9 @@ class MessageSocket:
         ends: Hears what comes.
     """
 
-    def __init__(self, reactor: PosixReactorBase, end: socket.socket, ends: Ends) -> None:
+    def __init__(
+        self, reactor: PosixReactorBase, end: socket.socket, ends: MessageReceiver
+    ) -> None:
         self._reactor = reactor
         self._end = end
         self._ends = ends

@@ -1,6 +1,6 @@
-"""What the main process and its readers tell each other, over a ``ipc.MessageSocket``.
+"""What the main process and its workers send each other, over a ``ipc.MessageSocket``.
 
-The main process gives orders and the readers tell; what is asked with a number is answered with it.
+The main process sends commands, and the workers report; what has a number is answered with it.
 MessagePack, since both are of one version of one program, and most of it is bytes.
 """
 
@@ -15,7 +15,7 @@ from reviewsd.workers.handoff import HandedConnection
 
 
 class Listen(Struct, tag=True, frozen=True):
-    """A listening socket comes with this; all do so before the reader begins."""
+    """A listening socket comes with this; all do so before the worker begins."""
 
     endpoint: str
     """As it is called in ``listen``."""
@@ -48,7 +48,7 @@ class CountRequest(Struct, tag=True, frozen=True):
 
 
 class Ping(Struct, tag=True, frozen=True):
-    """A sign of life is asked for (``heartbeat``); the first order of all."""
+    """A sign of life is asked for (``heartbeat``); the first command of all."""
 
 
 class Drain(Struct, tag=True, frozen=True):
@@ -56,13 +56,13 @@ class Drain(Struct, tag=True, frozen=True):
 
 
 class Alive(Struct, tag=True, frozen=True):
-    """The reader's sign of life."""
+    """The worker's sign of life."""
 
     pid: int
 
 
 class Ready(Struct, tag=True, frozen=True):
-    """The reader takes connections from now on."""
+    """The worker takes connections from now on."""
 
 
 class Ack(Struct, tag=True, frozen=True):
@@ -72,7 +72,7 @@ class Ack(Struct, tag=True, frozen=True):
 
 
 class CountsReport(Struct, tag=True, frozen=True):
-    """What the reader has counted so far, since it was asked."""
+    """What the worker has counted so far, since it was asked."""
 
     number: int
     counts: dict[str, float]
@@ -87,14 +87,14 @@ def encode(message: Command | WorkerMessage) -> bytes:
     return _encoder.encode(message)
 
 
-def read_order(message: bytes) -> Command:
-    """What a reader has received."""
-    return _orders.decode(message)
+def read_command(message: bytes) -> Command:
+    """What a worker has received."""
+    return _commands.decode(message)
 
 
 def read_message(message: bytes) -> WorkerMessage:
     """What the main process has received."""
-    return _tellings.decode(message)
+    return _worker_messages.decode(message)
 
 
 def _plain(value: object) -> str:
@@ -110,5 +110,5 @@ def _rich(kind: type, value: object) -> object:
 
 
 _encoder = msgspec.msgpack.Encoder(enc_hook=_plain)
-_orders: msgspec.msgpack.Decoder[Command] = msgspec.msgpack.Decoder(Command, dec_hook=_rich)
-_tellings: msgspec.msgpack.Decoder[WorkerMessage] = msgspec.msgpack.Decoder(WorkerMessage)
+_commands: msgspec.msgpack.Decoder[Command] = msgspec.msgpack.Decoder(Command, dec_hook=_rich)
+_worker_messages: msgspec.msgpack.Decoder[WorkerMessage] = msgspec.msgpack.Decoder(WorkerMessage)

@@ -1,20 +1,20 @@
 """The processes that answer beside the main one, when ``workers`` is 2 or more (performance.md 2.9).
 
-    main process -- spawns --> nursery -- forks --> readers
-         |                                             |
-         +------------------- links -------------------+
+    main process -- spawns --> fork server -- forks --> workers
+         |                                                 |
+         +--------------------- links ---------------------+
 
 The main process does all that there must be one of: it publishes, it is the hub, it stores what has
 ended, it hears the operator and systemd. It listens, so that an address that cannot be had is known
-before READY=1, but takes no connection: the readers do, on the same sockets. What they must not answer
-they give back, connection and all (``workers.handoff``). Everybody maps the same snapshot, which readers
-find by its link: an order to look is only a signal.
+before READY=1, but takes no connection: the workers do, on the same sockets. What they must not answer
+they give back, connection and all (``workers.handoff``). Everybody maps the same snapshot, which workers
+find by its link: a command to look is only a signal.
 
-The nursery has everything imported and does nothing but fork. So readers share the memory of the
+The fork server has everything imported and does nothing but fork. So workers share the memory of the
 program, and a dead one is replaced in hundredths of a second, also on a machine that is busy. It is a
 process of its own because only one without threads may fork.
 
-A link ends with either of its processes. So the main process needs no other sign of a reader's death,
+A link ends with either of its processes. So the main process needs no other sign of a worker's death,
 and no process outlives the main one, whatever ends it. One that lives and does not answer, stopped or
 stuck in something, is killed (``heartbeat``), and replaced like a dead one.
 """
@@ -40,7 +40,7 @@ from reviewsd.runtime.tasks import TaskSet, every
 from reviewsd.workers.fork_server import COMMAND, ForkServer, RestartBackoff
 from reviewsd.workers.handoff import HandedConnection
 from reviewsd.workers.heartbeat import Heartbeat, Rhythm
-from reviewsd.workers.ipc import MessageSocket, pair
+from reviewsd.workers.ipc import MessageSocket, socketpair
 from reviewsd.workers.messages import (
     Ack,
     Alive,
@@ -59,7 +59,7 @@ from reviewsd.workers.messages import (
 )
 
 ANSWER_SECONDS = 1.0
-"""That are waited for readers to answer; one that is so busy is passed over."""
+"""That are waited for workers to answer; one that is so busy is passed over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,24 +67,24 @@ class WorkerContext:
     """What the workers need from the rest of the main process."""
 
     listeners: Sequence[tuple[str, int]]
-    """The endpoints, and the descriptors of the sockets, that readers take connections from."""
+    """The endpoints, and the descriptors of the sockets, that workers take connections from."""
     begin: Callable[[], Begin]
-    """The first order for a new reader."""
+    """The first command for a new worker."""
     adopt: Callable[[HandedConnection, int | None], None]
-    """Goes on with a connection that a reader gives."""
+    """Goes on with a connection that a worker gives."""
     now: Callable[[], float]
     """POSIX seconds."""
-    patience: float
-    """Seconds that readers may take to finish what is under way."""
+    drain_timeout: float
+    """Seconds that workers may take to finish what is under way."""
 
 
 class Workers:
-    """The readers, always as many as wanted.
+    """The workers, always as many as wanted.
 
     Args:
         reactor: What everything runs on.
         wanted: How many; none at all where one process does everything.
-        command: Starts the nursery.
+        command: Starts the fork server.
         rhythm: Of the signs of life that all processes give.
     """
 
@@ -103,10 +103,10 @@ class Workers:
         self._tasks = TaskSet()
         self._wanted = wanted
         self._workers: list[_Worker] = []
-        self._nursery: ForkServer | None = None
-        self._nursery_deaths = RestartBackoff(reactor)
+        self._fork_server: ForkServer | None = None
+        self._restarts = RestartBackoff(reactor)
         self._numbers = count(1)
-        self._patience = 0.0
+        self._drain_timeout = 0.0
         self._started: Deferred[None] = Deferred()
         self._stopped: Deferred[None] = Deferred()
         self.stopping = False
@@ -114,17 +114,17 @@ class Workers:
 
     @property
     def statuses(self) -> list[WorkerStatus]:
-        """The readers that serve now."""
+        """The workers that serve now."""
         return [worker.status for worker in self._workers if worker.ready]
 
     def prepare(self) -> None:
-        """Begin to import what readers need, which takes a while.
+        """Begin to import what workers need, which takes a while.
 
         Raises:
             StartError: There can be no other process.
         """
         if self._wanted:
-            self._open_nursery()
+            self._start_fork_server()
             looking = every(self._reactor, self._rhythm.beat, self._look)
             self._tasks.start("look whether workers live", looking)
 
@@ -142,7 +142,7 @@ class Workers:
         self._workers = [
             _Worker(self, self._reactor, context, self._rhythm) for _ in range(self._wanted)
         ]
-        self._patience = context.patience
+        self._drain_timeout = context.drain_timeout
         for worker in self._workers:
             worker.grow()
         await self._started
@@ -151,12 +151,12 @@ class Workers:
         """Let all finish what is under way, and end; returns when none is left."""
         self.stopping = True
         await self._tasks.stop()
-        self._nursery_deaths.forget()
+        self._restarts.forget()
         for worker in self._workers:
             worker.drain()
-        if self._nursery is not None:
-            await self._nursery.kill()
-        deadline = self._reactor.callLater(self._patience, self._kill)
+        if self._fork_server is not None:
+            await self._fork_server.kill()
+        deadline = self._reactor.callLater(self._drain_timeout, self._kill)
         self.changed()
         await self._stopped
         if deadline.active():
@@ -165,7 +165,7 @@ class Workers:
     def look(self) -> None:
         """Have all look for a new snapshot."""
         for worker in self._workers:
-            worker.order(SnapshotChanged())
+            worker.send(SnapshotChanged())
 
     async def end(self, sessions: Mapping[bytes, int]) -> None:
         """Have all know that MCP sessions have ended.
@@ -178,26 +178,26 @@ class Workers:
         await self._ask(lambda number: SessionsEnded(number, dict(sessions)))
 
     async def counts(self) -> Counts:
-        """The sums of what all readers have counted, those that have ended too."""
+        """The sums of what all workers have counted, those that have ended too."""
         await self._ask(CountRequest)
         return self.totals.counts()
 
     async def _look(self) -> None:
         """End those that do not answer any more; others come for them."""
-        if self._nursery is not None:
-            self._nursery.look()
+        if self._fork_server is not None:
+            self._fork_server.look()
         for worker in self._workers:
             worker.look()
 
-    async def _ask(self, order: Callable[[int], SessionsEnded | CountRequest]) -> None:
-        """Have an order answered by all who are not too busy to do so in time."""
+    async def _ask(self, command: Callable[[int], SessionsEnded | CountRequest]) -> None:
+        """Have a command answered by all who are not too busy to do so in time."""
         number = next(self._numbers)
-        await gatherResults([worker.ask(order(number)) for worker in self._workers])
+        await gatherResults([worker.ask(command(number)) for worker in self._workers])
 
-    # what workers and the nursery tell
+    # what workers and the fork server tell
 
     def changed(self) -> None:
-        """A reader is ready, or gone."""
+        """A worker is ready, or gone."""
         if self.stopping:
             if all(worker.gone for worker in self._workers) and not self._stopped.called:
                 self._stopped.callback(None)
@@ -205,7 +205,7 @@ class Workers:
             self._started.callback(None)
 
     def failed(self, pid: int) -> bool:
-        """A reader is gone before it was asked to; returns whether it is to be replaced."""
+        """A worker is gone before it was asked to; returns whether it is to be replaced."""
         if not self._started.called:
             text = "a worker could not start; what it has said stands before this"
             self._started.errback(StartError(text, 1))
@@ -214,27 +214,27 @@ class Workers:
         return True
 
     def fork(self, end: socket.socket) -> None:
-        """Have a reader forked, with its end of its link; if that fails, the link ends."""
-        if self._nursery is not None:
-            self._nursery.fork(end.dup())
+        """Have a worker forked, with its end of its link; if that fails, the link ends."""
+        if self._fork_server is not None:
+            self._fork_server.fork(end.dup())
 
-    def _open_nursery(self) -> None:
-        self._nursery_deaths.begin()
-        nursery = ForkServer(self._nursery_ended, self._rhythm)
+    def _start_fork_server(self) -> None:
+        self._restarts.begin()
+        fork_server = ForkServer(self._fork_server_ended, self._rhythm)
         try:
-            nursery.open(self._reactor, self._command)
+            fork_server.open(self._reactor, self._command)
         except OSError as error:
             if not self._started.called:
                 raise StartError(f"no process for the workers: {error.strerror}", 1) from error
             self._log.error("no process for the workers: {error}", error=error.strerror)
-            self._nursery_deaths.then(self._open_nursery)
+            self._restarts.then(self._start_fork_server)
         else:
-            self._nursery = nursery
+            self._fork_server = fork_server
 
-    def _nursery_ended(self) -> None:
+    def _fork_server_ended(self) -> None:
         if not self.stopping:
-            self._nursery = None
-            self._nursery_deaths.then(self._open_nursery)
+            self._fork_server = None
+            self._restarts.then(self._start_fork_server)
 
     def _kill(self) -> None:
         for worker in self._workers:
@@ -242,7 +242,7 @@ class Workers:
 
 
 class _Worker:
-    """The place of one reader, and whoever has it now."""
+    """The place of one worker, and whoever has it now."""
 
     _log = Logger()
 
@@ -274,14 +274,14 @@ class _Worker:
         )
 
     def grow(self) -> None:
-        """Have a reader born for this place."""
+        """Have a worker forked for this place."""
         self._restarts += 1
         self._started_at = self._context.now()
         self._deaths.begin()
         self._pid = 0
-        self._heartbeat = Heartbeat(self._rhythm, lambda: self.order(Ping()))
+        self._heartbeat = Heartbeat(self._rhythm, lambda: self.send(Ping()))
         try:
-            mine, theirs = pair()
+            mine, theirs = socketpair()
         except OSError:  # too many open files
             self.lost()
             return
@@ -294,23 +294,23 @@ class _Worker:
             except OSError:
                 link.close()
                 return
-            self.order(self._context.begin())
+            self.send(self._context.begin())
             self._workers.fork(theirs)
 
-    def order(self, order: Command) -> None:
-        """Tell the reader something, if there is one."""
+    def send(self, command: Command) -> None:
+        """Tell the worker something, if there is one."""
         if self._link is not None:
-            self._link.send(encode(order))
+            self._link.send(encode(command))
 
-    def ask(self, order: SessionsEnded | CountRequest) -> Deferred[None]:
+    def ask(self, command: SessionsEnded | CountRequest) -> Deferred[None]:
         """Tell it something that it answers; fires when it has, is gone, or takes too long."""
         answer: Deferred[None] = Deferred()
         if self._link is None:
             answer.callback(None)
             return answer
-        self._unanswered[order.number] = answer
-        answer.addTimeout(ANSWER_SECONDS, self._reactor, lambda *_: self._answer(order.number))
-        self.order(order)
+        self._unanswered[command.number] = answer
+        answer.addTimeout(ANSWER_SECONDS, self._reactor, lambda *_: self._answer(command.number))
+        self.send(command)
         return answer
 
     def _answer(self, number: int) -> None:
@@ -319,9 +319,9 @@ class _Worker:
             answer.callback(None)
 
     def drain(self) -> None:
-        """Have it end in order, and nobody come after it."""
+        """Have it drain and end, and not replaced."""
         self._deaths.forget()
-        self.order(Drain())
+        self.send(Drain())
 
     def look(self) -> None:
         """Look whether it lives; end one that does not answer."""
@@ -343,7 +343,7 @@ class _Worker:
         self._link.close()  # which ends one that has not begun yet
 
     def received(self, message: bytes, descriptor: int | None) -> None:
-        """The reader tells something (``link.Ends``)."""
+        """The worker tells something (``ipc.MessageReceiver``)."""
         worker_message = read_message(message)
         match worker_message:
             case HandedConnection():
@@ -363,7 +363,7 @@ class _Worker:
                 assert_never(worker_message)
 
     def lost(self) -> None:
-        """The reader is gone (``link.Ends``)."""
+        """The worker is gone (``ipc.MessageReceiver``)."""
         self._link = None
         self.ready = False
         self._workers.totals.end(self._pid)

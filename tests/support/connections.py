@@ -183,7 +183,7 @@ def answer(asked: Request) -> Response:
 
 
 class Routes(Resource):
-    """Answers all paths alike, in the lane or behind it: ``/later`` when told to, ``/bug`` never."""
+    """Answers all paths alike, by the quick look-up or behind it: ``/later`` when told to, ``/bug`` never."""
 
     isLeaf = True
 
@@ -192,8 +192,8 @@ class Routes(Resource):
         self.asked: list[Request] = []
         self.waiting: list[Later] = []
 
-    def lane(self, asked: Request) -> Answer:
-        """Answer in the lane."""
+    def quick(self, asked: Request) -> Answer:
+        """Answer as the quick look-up does."""
         self.asked.append(asked)
         if asked.path == b"/soon":
             return succeed(answer(asked))
@@ -233,7 +233,7 @@ class MemoryListener:
     """A server whose connections are in memory.
 
     Args:
-        fast: Whether requests take the lane.
+        fast: Whether requests take the quick look-up.
         hosts: By which names it may be asked.
         hand_over: For requests that another process answers.
         limits: That are not as usual.
@@ -250,7 +250,7 @@ class MemoryListener:
         self.clock = Clock()
         self.routes = Routes()
         self.server = PublicServer(
-            Dispatcher(self.routes, REPLIES, self.routes.lane if fast else None).respond,
+            Dispatcher(self.routes, REPLIES, self.routes.quick if fast else None).respond,
             REPLIES,
             self.clock,
             ConnectionLimits(**limits),

@@ -55,8 +55,8 @@ class Place:
         reads = Reads(self.snapshots, replies, workload(Clock()))
         answers = answerers(reads, pages=PageReads(reads))
         site = PublicSite(reads, answers).resource()
-        lane = quick_lookup(reads, answers) if fast else None
-        respond = Dispatcher(site, replies, lane).respond
+        quick = quick_lookup(reads, answers) if fast else None
+        respond = Dispatcher(site, replies, quick).respond
         self._server = PublicServer(respond, replies, Clock(), ConnectionLimits(requests=1_000_000))
 
     def publish(

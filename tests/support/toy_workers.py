@@ -1,4 +1,4 @@
-"""A nursery and readers that speak the protocol and serve nothing, for the tests of ``workers``.
+"""A fork_server and readers that speak the protocol and serve nothing, for the tests of ``workers``.
 
 A file ``ill`` in the directory that is the argument makes readers die as soon as they are told more
 than to live, ``deaf`` has them answer nothing and ignore that they should end; ``noted`` gets what they hear.
@@ -24,7 +24,7 @@ from reviewsd.workers.messages import (
     SessionsEnded,
     WorkerMessage,
     encode,
-    read_order,
+    read_command,
 )
 
 
@@ -39,7 +39,7 @@ def main() -> None:
             if not descriptors:
                 control.send(packet)
             elif os.fork() == 0:
-                control.close()  # what waits there is lost with the nursery, and with nobody else
+                control.close()  # what waits there is lost with the fork_server, and with nobody else
                 with socket.socket(fileno=descriptors[0]) as end:
                     end.settimeout(None)
                     read(end, Path(sys.argv[1]))
@@ -53,7 +53,7 @@ def read(end: socket.socket, directory: Path) -> None:
     while packet := end.recv(65_536):
         message += packet[1:]
         if packet[:1] == b".":
-            order, message = read_order(message), b""
+            order, message = read_command(message), b""
             ill = (directory / "ill").exists()
             with (directory / "noted").open("a") as notes:
                 notes.write(f"{os.getpid()} {type(order).__name__}\n")

@@ -32,7 +32,7 @@ def main_process(daemon: Daemon) -> int:
     return daemon.process.pid
 
 
-def nurseries(daemon: Daemon) -> list[int]:
+def fork_servers(daemon: Daemon) -> list[int]:
     return [
         pid
         for pid in children(main_process(daemon))
@@ -40,8 +40,8 @@ def nurseries(daemon: Daemon) -> list[int]:
     ]
 
 
-def nursery(daemon: Daemon) -> int:
-    (found,) = nurseries(daemon)
+def fork_server(daemon: Daemon) -> int:
+    (found,) = fork_servers(daemon)
     return found
 
 
@@ -53,7 +53,7 @@ def name_of(pid: int) -> bytes:
 
 
 def workers(daemon: Daemon) -> list[int]:
-    return [pid for pid in children(nursery(daemon)) if runs(pid)]
+    return [pid for pid in children(fork_server(daemon)) if runs(pid)]
 
 
 def kill(pid: int) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from reviewsd.app.descriptors import OTHERS
 from tests.support.daemon import Daemon
-from tests.support.herd import main_process, workers
 from tests.support.raw import Wire, responses
+from tests.support.worker_pids import main_process, workers
 
 SOFT, HARD = 256, 640
 ROOM = HARD - OTHERS - 128  # for connections, beside 64 deliveries

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.daemon import Daemon, until
-from tests.support.herd import nursery, workers
+from tests.support.worker_pids import fork_server, workers
 from tests.system.test_start_stop import edit
 
 BIN = Path(sys.executable).parent
@@ -56,7 +56,7 @@ def test_no_process_of_the_daemon_imports_from_its_folder(tmp_path: Path, hostil
     try:
         daemon.wait_ready()
         assert 2 == len(workers(daemon))
-        files = Path(f"/proc/{nursery(daemon)}/fd").iterdir()
+        files = Path(f"/proc/{fork_server(daemon)}/fd").iterdir()
         assert ["0"] == [each.name for each in files if str(each.readlink()).startswith("socket:")]
         before = daemon.get("/reviews.json").headers["ETag"]
         edit(daemon)

@@ -21,21 +21,21 @@ import pytest
 from reviewsd.http1 import urls
 from tests.benchmarks.strict_clients import Clients, Kind
 from tests.support.daemon import BASE_URL, Daemon, Manager, until
-from tests.support.herd import (
+from tests.support.raw import Wire, responses
+from tests.support.subscriber import FORM, HUB, Subscriber, ask, settings, until_open, until_settled
+from tests.support.subscriber import hub as hub_of
+from tests.support.worker_pids import (
     Line,
+    fork_server,
+    fork_servers,
     kill,
     lines_to_all,
     main_process,
-    nurseries,
-    nursery,
     owner,
     runs,
     until_workers,
     workers,
 )
-from tests.support.raw import Wire, responses
-from tests.support.subscriber import FORM, HUB, Subscriber, ask, settings, until_open, until_settled
-from tests.support.subscriber import hub as hub_of
 from tests.system.test_mcp_clients import INITIALIZE, PING
 from tests.system.test_start_stop import answers, check_tidy, edit
 
@@ -51,7 +51,7 @@ def daemon(tmp_path: Path) -> Iterator[Daemon]:
 
 
 def everybody(daemon: Daemon) -> list[int]:
-    return [main_process(daemon), nursery(daemon), *workers(daemon)]
+    return [main_process(daemon), fork_server(daemon), *workers(daemon)]
 
 
 # -- what clients see
@@ -291,11 +291,11 @@ def test_connections_that_wait_when_all_workers_die_are_served_by_the_next(daemo
         assert client.recv(1024).startswith(b"HTTP/1.1 200 ")
 
 
-def test_a_killed_nursery_takes_no_client_along(daemon: Daemon) -> None:
+def test_a_killed_fork_server_takes_no_client_along(daemon: Daemon) -> None:
     with lines_to_all(daemon) as lines:
-        old = nursery(daemon)
+        old = fork_server(daemon)
         kill(old)
-        until(lambda: len({*nurseries(daemon)} - {old}) == 1, "another")
+        until(lambda: len({*fork_servers(daemon)} - {old}) == 1, "another")
         for line, *_ in lines.values():
             assert 200 == line.get("/reviews.json").status
             assert line.stays

@@ -77,7 +77,7 @@ def percent(part: int, whole: int) -> float:
     return rounded(Decimal(100 * part) / whole, 1)
 
 
-def tally(sentiments: list[str]) -> dict[str, float]:
+def shares(sentiments: list[str]) -> dict[str, float]:
     """The counts as the insights spell them, for the sentiments of all mentions."""
     return {
         "mention_count": len(sentiments),
@@ -290,7 +290,7 @@ def test_overall_sentiment_adds_up() -> None:
 @each_aspect
 def test_an_aspect_adds_up(aspect: dict[str, Any]) -> None:
     mentions = aspect_mentions(aspect["id"])
-    counts = tally([mention["sentiment"] for mention in mentions.values()])
+    counts = shares([mention["sentiment"] for mention in mentions.values()])
     balance = Decimal(counts["positive_count"]) - Decimal(counts["negative_count"])
 
     assert set(aspect) == COUNTED
@@ -306,7 +306,7 @@ def test_an_aspect_adds_up(aspect: dict[str, Any]) -> None:
 def test_an_entity_adds_up(group: str, entity: dict[str, Any]) -> None:
     reviews = mentioning(group, entity["id"])
     computed = {
-        **tally([PER_REVIEW[review]["sentiment"] for review in reviews]),
+        **shares([PER_REVIEW[review]["sentiment"] for review in reviews]),
         "score": mean(PER_REVIEW[review]["score"] for review in reviews),
         "average_rating": mean(BY_ID[review].rating for review in reviews),
     }

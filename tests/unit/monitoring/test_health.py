@@ -27,14 +27,14 @@ from tests.support.admin_socket import told
 
 
 class Harness:
-    """A pulse, its clock, and a store that answers as it is told to."""
+    """A health, its clock, and a store that answers as it is told to."""
 
     def __init__(self) -> None:
         self.clock = Clock()
         self.answer: Callable[[], Awaitable[object]] = lambda: succeed(None)
-        self.pulse = Health(self.clock, self._probe)
+        self.health = Health(self.clock, self._probe)
         self.signs = 0
-        self.pulse.start()
+        self.health.start()
 
     async def _probe(self) -> None:
         await self.answer()
@@ -50,7 +50,7 @@ class Harness:
         def sign() -> None:
             self.signs += 1
 
-        Deferred.fromCoroutine(self.pulse.beat(sign))
+        Deferred.fromCoroutine(self.health.beat(sign))
         return self.signs
 
 
@@ -60,15 +60,23 @@ def harness() -> Harness:
 
 
 def test_all_is_well(harness: Harness) -> None:
-    assert (0.0, None, True) == (harness.pulse.lag, harness.pulse.stuck, harness.pulse.store_works)
+    assert (0.0, None, True) == (
+        harness.health.lag,
+        harness.health.stuck,
+        harness.health.store_works,
+    )
     harness.go(30)
-    assert (0.0, None, True) == (harness.pulse.lag, harness.pulse.stuck, harness.pulse.store_works)
+    assert (0.0, None, True) == (
+        harness.health.lag,
+        harness.health.stuck,
+        harness.health.store_works,
+    )
     assert 1 == harness.beat()
 
 
 def test_before_it_looks_there_is_nothing_wrong() -> None:
-    pulse = Health(Clock(), lambda: succeed(None))
-    assert (0.0, None, True) == (pulse.lag, pulse.stuck, pulse.store_works)
+    health = Health(Clock(), lambda: succeed(None))
+    assert (0.0, None, True) == (health.lag, health.stuck, health.store_works)
 
 
 @pytest.mark.parametrize("late", [LATE_SECONDS - 0.1, LATE_SECONDS, 60.0])
@@ -83,22 +91,22 @@ def test_a_reactor_that_is_late_gives_no_sign_of_life(harness: Harness, late: fl
         events
     )
     harness.clock.advance(0)
-    assert stuck == (harness.pulse.stuck is not None)
-    assert pytest.approx(late) == harness.pulse.lag
+    assert stuck == (harness.health.stuck is not None)
+    assert pytest.approx(late) == harness.health.lag
 
     harness.go(1)
-    assert harness.pulse.stuck is None
+    assert harness.health.stuck is None
     assert harness.beat() > 0
-    assert pytest.approx(late) == harness.pulse.lag  # for a minute
+    assert pytest.approx(late) == harness.health.lag  # for a minute
 
 
 def test_the_worst_of_the_last_minute_is_told(harness: Harness) -> None:
     harness.clock.advance(TICK_SECONDS + 0.8)
-    assert pytest.approx(0.8) == harness.pulse.lag
+    assert pytest.approx(0.8) == harness.health.lag
     harness.go(50)
-    assert pytest.approx(0.8) == harness.pulse.lag
+    assert pytest.approx(0.8) == harness.health.lag
     harness.go(20)
-    assert 0.0 == harness.pulse.lag
+    assert 0.0 == harness.health.lag
 
 
 def test_a_store_that_does_not_answer_gives_no_sign_of_life(harness: Harness) -> None:
@@ -106,17 +114,17 @@ def test_a_store_that_does_not_answer_gives_no_sign_of_life(harness: Harness) ->
     waiting: Deferred[None] = Deferred()
     harness.answer = lambda: waiting
     harness.go(PROBE_SECONDS)
-    assert harness.pulse.store_works
+    assert harness.health.store_works
     harness.go(PATIENCE_SECONDS)
-    assert not harness.pulse.store_works
+    assert not harness.health.store_works
     assert 1 == harness.beat()
     harness.go(SILENT_SECONDS - PATIENCE_SECONDS)
-    assert "the store has not answered for 10 s" == harness.pulse.stuck
+    assert "the store has not answered for 10 s" == harness.health.stuck
     assert 1 == harness.beat()
 
     harness.answer = lambda: succeed(None)
     waiting.callback(None)
-    assert harness.pulse.store_works
+    assert harness.health.store_works
     assert 2 == harness.beat()
 
 
@@ -128,17 +136,17 @@ def test_a_store_that_fails_is_alive_and_does_not_work(harness: Harness) -> None
 
     harness.answer = fail
     harness.go(60)
-    assert (False, None) == (harness.pulse.store_works, harness.pulse.stuck)
+    assert (False, None) == (harness.health.store_works, harness.health.stuck)
     assert 1 == harness.beat()
     harness.answer = lambda: succeed(None)
     harness.go(PROBE_SECONDS)
-    assert harness.pulse.store_works
+    assert harness.health.store_works
 
 
 def test_when_it_is_stopped_nothing_is_left(harness: Harness) -> None:
     harness.answer = Deferred
     harness.go(PROBE_SECONDS)
-    Deferred.fromCoroutine(harness.pulse.stop())
+    Deferred.fromCoroutine(harness.health.stop())
     assert [] == harness.clock.getDelayedCalls()
 
 
@@ -153,17 +161,17 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_a_blocked_thread_of_a_real_store_is_noticed(database: Database) -> None:
     clock = Clock()
-    pulse = Health(clock, lambda: database.run(lambda _: None))
+    health = Health(clock, lambda: database.run(lambda _: None))
     gate = threading.Event()
     blocked = Deferred.fromCoroutine(database.run(lambda _: gate.wait(30)))
-    pulse.start()
+    health.start()
     clock.advance(SILENT_SECONDS)
     clock.advance(TICK_SECONDS)  # by now the reactor has caught up
-    assert (False, "the store has not answered for 10 s") == (pulse.store_works, pulse.stuck)
+    assert (False, "the store has not answered for 10 s") == (health.store_works, health.stuck)
 
     gate.set()
     await blocked
-    while not pulse.store_works:
+    while not health.store_works:
         await deferLater(cast("IReactorTime", reactor), 0.001)
-    assert pulse.stuck is None
-    await pulse.stop()
+    assert health.stuck is None
+    await health.stop()

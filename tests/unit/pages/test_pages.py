@@ -146,7 +146,7 @@ def test_the_home_page_comes_in_three_forms(harbor: Place) -> None:
     assert len(packed.body) < 20_000
 
 
-@pytest.mark.parametrize("fast", [True, False], ids=["lane", "Klein"])
+@pytest.mark.parametrize("fast", [True, False], ids=["quick", "Klein"])
 def test_hostile_texts_stay_texts(tmp_path: Path, *, fast: bool) -> None:
     place = Place(tmp_path, fast=fast)
     reviews, business, insights = hostile()

@@ -70,32 +70,32 @@ def test_the_sum_of_nothing_is_nothing() -> None:
 
 def test_no_sum_falls_when_a_process_ends() -> None:
     """It would look as if all that was counted before had happened once more."""
-    ledger = WorkerTotals()
+    totals = WorkerTotals()
     counts = {"requests_total GET": 5, "t_bucket 1": 4, "t_sum": 0.5, "connections": 7}
-    ledger.note(1, counts)
-    ledger.note(2, counts)
-    assert merged(counts, counts) == ledger.counts()
+    totals.note(1, counts)
+    totals.note(2, counts)
+    assert merged(counts, counts) == totals.counts()
 
-    ledger.end(1)
+    totals.end(1)
     assert {
         "requests_total GET": 10,
         "t_bucket 1": 8,
         "t_sum": 1.0,
         "connections": 7,
-    } == ledger.counts()
+    } == totals.counts()
 
-    ledger.note(3, {"requests_total GET": 1})
-    assert 11 == ledger.counts()["requests_total GET"]
+    totals.note(3, {"requests_total GET": 1})
+    assert 11 == totals.counts()["requests_total GET"]
 
 
 def test_a_process_that_told_nothing_leaves_nothing() -> None:
-    ledger = WorkerTotals()
-    ledger.end(1)
-    assert {} == ledger.counts()
+    totals = WorkerTotals()
+    totals.end(1)
+    assert {} == totals.counts()
 
 
 def test_what_is_told_later_takes_the_place_of_what_was_told_before() -> None:
-    ledger = WorkerTotals()
-    ledger.note(1, {"a_total": 1})
-    ledger.note(1, {"a_total": 4})
-    assert {"a_total": 4} == ledger.counts()
+    totals = WorkerTotals()
+    totals.note(1, {"a_total": 1})
+    totals.note(1, {"a_total": 4})
+    assert {"a_total": 4} == totals.counts()

@@ -580,9 +580,9 @@ def ask(snapshots: Snapshots, path: bytes, *, fast: bool) -> tuple[bytes, list[L
     replies = Responses(BASE_URL, "public, max-age=60", lambda: 1_760_000_000.0)
     reads = Reads(snapshots, replies, workload(clock))
     site = PublicSite(reads, answerers(reads)).resource()
-    lane = quick_lookup(reads, answerers(reads)) if fast else None
+    quick = quick_lookup(reads, answerers(reads)) if fast else None
     server = PublicServer(
-        Dispatcher(site, replies, lane).respond, replies, clock, ConnectionLimits()
+        Dispatcher(site, replies, quick).respond, replies, clock, ConnectionLimits()
     )
     channel, transport = server.buildProtocol(None), StringTransport()
     with capturedLogs() as events:
@@ -591,7 +591,7 @@ def ask(snapshots: Snapshots, path: bytes, *, fast: bool) -> tuple[bytes, list[L
     return transport.value(), [event for event in events if "log_failure" in event]
 
 
-BOTH_WAYS = pytest.mark.parametrize("fast", [True, False], ids=["lane", "Klein"])
+BOTH_WAYS = pytest.mark.parametrize("fast", [True, False], ids=["quick", "Klein"])
 
 
 @BOTH_WAYS

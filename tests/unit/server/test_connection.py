@@ -1,6 +1,6 @@
 """One connection in memory: what is answered, in which order, and what of it the client is sent.
 
-Both ways through the house are asked, the lane and what stands for Klein. ``test_head`` and
+Both ways are tested, the quick look-up and what stands for Klein. ``test_head`` and
 ``test_bodies`` prove the grammar, ``test_channel_time`` the deadlines, ``test_channel_pressure`` what
 happens when clients send or take more or less than they should, ``test_channel_bytes`` any bytes at all.
 """
@@ -23,7 +23,7 @@ HUB, MCP = urls.HUB, urls.MCP
 CLOSE = "Connection: close"
 
 
-@pytest.fixture(params=[True, False], ids=["lane", "Klein"])
+@pytest.fixture(params=[True, False], ids=["quick", "Klein"])
 def listener(request: pytest.FixtureRequest) -> Iterator[MemoryListener]:
     one = MemoryListener(fast=request.param)
     yield one
@@ -373,7 +373,7 @@ def test_a_body_is_that_of_its_request_alone(listener: MemoryListener) -> None:
 # Names --------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(params=[True, False], ids=["lane", "Klein"])
+@pytest.fixture(params=[True, False], ids=["quick", "Klein"])
 def named(request: pytest.FixtureRequest) -> Iterator[Client]:
     """A connection to who is called reviews.example."""
     listener = MemoryListener(fast=request.param, hosts=Hosts(BASE_URL))

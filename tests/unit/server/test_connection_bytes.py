@@ -75,9 +75,9 @@ def test_whatever_is_sent_the_answers_are_whole_and_ours(
 ) -> None:
     clock = Clock()
     site = PublicSite(reads, answerers(reads)).resource()
-    lane = quick_lookup(reads, answerers(reads)) if fast else None
+    quick = quick_lookup(reads, answerers(reads)) if fast else None
     server = PublicServer(
-        Dispatcher(site, REPLIES, lane).respond, REPLIES, clock, ConnectionLimits(mcp_body=2)
+        Dispatcher(site, REPLIES, quick).respond, REPLIES, clock, ConnectionLimits(mcp_body=2)
     )
     channel, line = server.buildProtocol(None), Line()
     line.protocol = channel

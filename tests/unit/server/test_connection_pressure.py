@@ -20,7 +20,7 @@ HELD = 16_384
 PIECE = 4_096
 
 
-@pytest.fixture(params=[True, False], ids=["lane", "Klein"])
+@pytest.fixture(params=[True, False], ids=["quick", "Klein"])
 def listener(request: pytest.FixtureRequest) -> Iterator[MemoryListener]:
     one = MemoryListener(fast=request.param, requests=1_000_000)
     yield one
@@ -347,7 +347,7 @@ def test_a_full_house_is_looked_over_once_between_two_sweeps(
 # Requests for another process ---------------------------------------------------------------------
 
 
-class Giver:
+class Sender:
     """Wants what is asked of the hub; remembers what it was given."""
 
     def __init__(self) -> None:
@@ -364,14 +364,14 @@ POST = ask(urls.HUB, "Content-Length: 3", method="POST")
 
 
 @pytest.fixture
-def giver() -> Giver:
-    return Giver()
+def sender() -> Sender:
+    return Sender()
 
 
 @pytest.fixture
-def passing(giver: Giver) -> Iterator[MemoryListener]:
+def passing(sender: Sender) -> Iterator[MemoryListener]:
     """A door that gives connections away."""
-    one = MemoryListener(hand_over=giver)
+    one = MemoryListener(hand_over=sender)
     yield one
     one.close()
 
@@ -380,12 +380,12 @@ def passing(giver: Giver) -> Iterator[MemoryListener]:
 @pytest.mark.parametrize("body", [b"", b"a", b"abc", b"abc" + ask()])
 @pytest.mark.parametrize("cut", [0, 9])
 def test_a_connection_is_given_away_from_the_beginning_of_the_request(
-    passing: MemoryListener, giver: Giver, before: bytes, body: bytes, cut: int
+    passing: MemoryListener, sender: Sender, before: bytes, body: bytes, cut: int
 ) -> None:
     client = passing.connect()
     client.send(before + POST[:cut], POST[cut:] + body)
 
-    ((transport, peer, data),) = giver.given
+    ((transport, peer, data),) = sender.given
     assert client.line is transport
     assert ("192.0.2.1", 1) == peer
     assert POST + body == data
@@ -395,41 +395,41 @@ def test_a_connection_is_given_away_from_the_beginning_of_the_request(
 
 
 def test_it_is_given_away_as_the_clients_that_a_proxy_has_named(
-    passing: MemoryListener, giver: Giver
+    passing: MemoryListener, sender: Sender
 ) -> None:
     client = passing.connect("127.0.0.1", proxied=True)
     client.send(b"PROXY TCP4 192.0.2.7 198.51.100.1 50000 443\r\n" + POST, b"abc")
 
-    assert [(client.line, ("192.0.2.7", 50_000), POST)] == giver.given
+    assert [(client.line, ("192.0.2.7", 50_000), POST)] == sender.given
 
 
 def test_it_is_given_away_when_what_came_before_is_sent(
-    passing: MemoryListener, giver: Giver
+    passing: MemoryListener, sender: Sender
 ) -> None:
     client = passing.connect(slow=True)
     client.send(ask("/large") + POST + b"abc")
     passing.wait(5)
-    assert [] == giver.given
+    assert [] == sender.given
     client.take_all()
     passing.wait(0.25)
 
-    assert [POST + b"abc"] == [data for _, _, data in giver.given]
+    assert [POST + b"abc"] == [data for _, _, data in sender.given]
 
 
-def test_even_where_little_of_it_is_left(passing: MemoryListener, giver: Giver) -> None:
+def test_even_where_little_of_it_is_left(passing: MemoryListener, sender: Sender) -> None:
     """The transport does not tell when so little is taken; the server looks now and then."""
     client = passing.connect(slow=True)
     client.send(ask(), POST[:9], POST[9:] + b"abc")
-    assert [] == giver.given
+    assert [] == sender.given
     client.take_all()
     passing.wait(0.25)
 
-    assert [POST + b"abc"] == [data for _, _, data in giver.given]
+    assert [POST + b"abc"] == [data for _, _, data in sender.given]
     assert [200] == client.statuses
 
 
 def test_so_is_that_of_a_client_who_says_nothing_more(
-    passing: MemoryListener, giver: Giver
+    passing: MemoryListener, sender: Sender
 ) -> None:
     client = passing.connect(slow=True)
     client.send(ask() + POST + b"abc")
@@ -437,7 +437,7 @@ def test_so_is_that_of_a_client_who_says_nothing_more(
     client.take_all()
     passing.wait(0.25)
 
-    assert [POST + b"abc"] == [data for _, _, data in giver.given]
+    assert [POST + b"abc"] == [data for _, _, data in sender.given]
     assert not client.line.closed
 
 
@@ -449,9 +449,9 @@ def test_nor_is_one_that_may_have_left_kept_for_ever(passing: MemoryListener) ->
     assert client.line.closed
 
 
-def test_what_is_not_wanted_is_answered_here(passing: MemoryListener, giver: Giver) -> None:
+def test_what_is_not_wanted_is_answered_here(passing: MemoryListener, sender: Sender) -> None:
     client = passing.connect()
     client.send(ask(urls.HUB), ask())
 
     assert [200, 200] == client.statuses
-    assert [] == giver.given
+    assert [] == sender.given

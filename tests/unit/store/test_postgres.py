@@ -16,7 +16,7 @@ from twisted.logger import LogEvent, capturedLogs, formatEvent
 
 from reviewsd.__main__ import run as command
 from reviewsd.http1.urls import TOPICS
-from reviewsd.store import patience, postgres, topics
+from reviewsd.store import postgres, timed_psycopg, topics
 from reviewsd.store.postgres import Postgres, translated
 from reviewsd.store.schema import MIGRATIONS
 from reviewsd.store.secrets import Secrets
@@ -514,7 +514,7 @@ async def test_a_server_that_falls_silent_is_waited_for_no_longer_and_connected_
     server: Server, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its TCP acknowledges everything, so nothing below says that it is gone."""
-    monkeypatch.setattr(patience, "ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(timed_psycopg, "ANSWER_SECONDS", 0.3)
     monkeypatch.setitem(postgres._SESSION, "idle_in_transaction_session_timeout", "200ms")
     with Relay(server.connect) as relay:
         over = url.partition("?")[0].replace("@/", f"@127.0.0.1:{relay.port}/")

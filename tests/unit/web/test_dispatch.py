@@ -1,4 +1,4 @@
-"""With the fast lane and without it the bytes are the same: the lane is an index, not an opinion.
+"""With the quick look-up and without it the bytes are the same.
 
 Requests as they should be, and for what is not there, put to two daemons of the same data, keys and
 age: one by one, in a row, at once, and in pieces, before and after the data changes. What is no proper

@@ -1,4 +1,4 @@
-"""Requests that are too much are told so, and the others answered (S5): with and without the lane."""
+"""Requests that are too much are told so, and the others answered (S5): with and without the quick look-up."""
 
 import itertools
 import json
@@ -108,9 +108,9 @@ class Harness:
         )
         answers = answerers(reads, mcp=route)
         site = PublicSite(reads, answers).resource()
-        lane = quick_lookup(reads, answers) if self.fast else None
+        quick = quick_lookup(reads, answers) if self.fast else None
         server = PublicServer(
-            Dispatcher(site, REPLIES, lane).respond, REPLIES, clock, ConnectionLimits()
+            Dispatcher(site, REPLIES, quick).respond, REPLIES, clock, ConnectionLimits()
         )
         line = Line(client)
         channel = line.protocol = server.buildProtocol(None)
@@ -126,7 +126,7 @@ def endless() -> Generator[None, None, None]:
         yield
 
 
-both = pytest.mark.parametrize("fast", [True, False], ids=["lane", "Klein"])
+both = pytest.mark.parametrize("fast", [True, False], ids=["quick", "Klein"])
 LARGE = ask(f"{urls.SEARCH}?limit=100")
 
 

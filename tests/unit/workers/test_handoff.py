@@ -17,7 +17,7 @@ from twisted.python.failure import Failure
 
 from reviewsd.server.acceptor import batch_accept
 from reviewsd.workers.handoff import ConnectionReceiver, ConnectionSender, HandedConnection
-from reviewsd.workers.ipc import MessageSocket, pair
+from reviewsd.workers.ipc import MessageSocket, socketpair
 from reviewsd.workers.messages import encode, read_message
 from tests.support.descriptors import open_descriptors
 from tests.support.outbound import reactor
@@ -26,15 +26,15 @@ from tests.support.outbound import reactor
 class Reading(Protocol):
     """Gives its connection away when a whole line has come."""
 
-    def __init__(self, giver: ConnectionSender) -> None:
-        self._giver = giver
+    def __init__(self, sender: ConnectionSender) -> None:
+        self._sender = sender
         self._come = b""
 
     def dataReceived(self, data: bytes) -> None:
         self._come += data
         if b"\n" in self._come:
             assert self.transport is not None
-            self._giver.give(self.transport, ("127.0.0.1", 1), self._come)
+            self._sender.give(self.transport, ("127.0.0.1", 1), self._come)
 
 
 class Speaking(Protocol):
@@ -58,25 +58,25 @@ class Speakers(Factory):
         return None if self.full else Speaking()
 
 
-class Readers(Factory):
-    def __init__(self, giver: ConnectionSender) -> None:
-        self.protocol = partial(Reading, giver)
+class Workers(Factory):
+    def __init__(self, sender: ConnectionSender) -> None:
+        self.protocol = partial(Reading, sender)
 
 
 class Bridge:
     """Both sides, and a link between them."""
 
     def __init__(self) -> None:
-        mine, theirs = pair()
+        mine, theirs = socketpair()
         self.speakers = Speakers()
         self._taker = ConnectionReceiver(reactor, self.speakers)
         self.main = MessageSocket(reactor, mine, self)
         self.reader = MessageSocket(reactor, theirs, self)
-        self.giver = ConnectionSender(
+        self.sender = ConnectionSender(
             lambda handed, number: self.reader.send(encode(handed), number)
         )
-        self.readers = Readers(self.giver)
-        self.port = lean_port(self.readers)
+        self.workers = Workers(self.sender)
+        self.port = batch_port(self.workers)
 
     @property
     def address(self) -> tuple[str, int]:
@@ -98,7 +98,7 @@ class Bridge:
         await self.port.stopListening()  # type: ignore[misc]  # it is a Deferred for TCP
 
 
-def lean_port(factory: Factory) -> IListeningPort:
+def batch_port(factory: Factory) -> IListeningPort:
     port: IListeningPort = reactor.listenTCP(0, factory, backlog=1024, interface="127.0.0.1")
     return batch_accept(port)
 
@@ -215,7 +215,7 @@ async def test_a_connection_goes_on_where_it_is_given_to(descriptors: None, brid
     client.transport.write(b"end\n")
     heard = await client.ended
     assert b"one line\nand the restmore\nend\n" == heard.replace(b"127.0.0.1 ", b"")
-    assert 1 == bridge.giver.given
+    assert 1 == bridge.sender.given
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -229,7 +229,7 @@ async def test_many_connections_keep_their_words_apart(descriptors: None, bridge
             client.sendall(word)
         heard = [await until_end(client) for client in clients]
         assert [b"127.0.0.1 " + word for word in words] == heard
-    assert count == bridge.giver.given
+    assert count == bridge.sender.given
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs

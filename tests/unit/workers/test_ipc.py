@@ -10,7 +10,7 @@ import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet.defer import Deferred
 
-from reviewsd.workers.ipc import PIECE, MessageSocket, pair
+from reviewsd.workers.ipc import PIECE, MessageSocket, socketpair
 from tests.support.descriptors import open_descriptors
 from tests.support.outbound import reactor
 
@@ -52,7 +52,7 @@ Two = tuple[MessageSocket, Heard, MessageSocket, Heard]
 @pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
 async def two() -> AsyncIterator[Two]:
     here, there = Heard(), Heard()
-    mine, theirs = pair()
+    mine, theirs = socketpair()
     link, other = MessageSocket(reactor, mine, here), MessageSocket(reactor, theirs, there)
     yield link, here, other, there
     link.close()

@@ -39,7 +39,7 @@ class Harness:
 
     def build(self, rhythm: Rhythm) -> Workers:
         root = Path(__file__).parents[3]
-        toy = "from tests.support.toy_readers import main; main()"
+        toy = "from tests.support.toy_workers import main; main()"
         command = (sys.executable, "-c", f"import sys; sys.path.insert(0, {str(root)!r}); {toy}")
         return Workers(reactor, 3, (*command, str(self.directory)), rhythm)
 
@@ -49,7 +49,7 @@ class Harness:
             begin=self._begin,
             adopt=self._take,
             now=time.time,
-            patience=PATIENCE,
+            drain_timeout=PATIENCE,
         )
         self.workers.prepare()
         await self.workers.start(ways)
@@ -104,7 +104,7 @@ def variables_of(pid: int) -> set[bytes]:
     return {each.partition(b"=")[0] for each in environ.split(b"\0")}
 
 
-def nursery_of(pid: int) -> int:
+def fork_server_of(pid: int) -> int:
     status = Path(f"/proc/{pid}/status").read_text()
     return int(status.partition("\nPPid:\t")[2].split()[0])
 
@@ -125,7 +125,7 @@ async def test_a_start_that_fails_is_an_error(harness: Harness) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_nursery_that_cannot_start_is_an_error(harness: Harness) -> None:
+async def test_a_fork_server_that_cannot_start_is_an_error(harness: Harness) -> None:
     harness.workers._command = ("/nowhere",)
     with pytest.raises(StartError):
         await harness.start()
@@ -156,16 +156,16 @@ async def test_readers_that_go_on_dying_are_replaced_more_and_more_slowly(harnes
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_dead_nursery_takes_nobody_along_and_is_replaced(harness: Harness) -> None:
+async def test_a_dead_fork_server_takes_nobody_along_and_is_replaced(harness: Harness) -> None:
     await harness.start()
     before = harness.pids
-    nursery = nursery_of(before[0])
-    os.kill(nursery, signal.SIGKILL)
-    await until(lambda: not alive(nursery))
+    fork_server = fork_server_of(before[0])
+    os.kill(fork_server, signal.SIGKILL)
+    await until(lambda: not alive(fork_server))
     assert before == harness.pids
     os.kill(before[0], signal.SIGKILL)
     await until(lambda: len(harness.pids) == 3 and before[0] not in harness.pids)
-    assert nursery != nursery_of(next(pid for pid in harness.pids if pid not in before))
+    assert fork_server != fork_server_of(next(pid for pid in harness.pids if pid not in before))
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -222,15 +222,15 @@ async def test_so_is_one_that_does_not_begin(quick: Harness) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_nursery_that_does_not_answer_any_more_is_replaced(quick: Harness) -> None:
+async def test_a_fork_server_that_does_not_answer_any_more_is_replaced(quick: Harness) -> None:
     await quick.start()
     before = quick.pids
-    nursery = nursery_of(before[0])
-    os.kill(nursery, signal.SIGSTOP)
+    fork_server = fork_server_of(before[0])
+    os.kill(fork_server, signal.SIGSTOP)
     os.kill(before[0], signal.SIGKILL)
     await until(lambda: len(quick.pids) == 3 and before[0] not in quick.pids)
     assert set(before[1:]) < set(quick.pids)
-    assert not alive(nursery)
+    assert not alive(fork_server)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -245,11 +245,11 @@ async def test_real_processes_answer_as_well(tmp_path: Path) -> None:
     try:
         await harness.start()
         stopped, other = harness.pids
-        nursery = nursery_of(other)
+        fork_server = fork_server_of(other)
         os.kill(stopped, signal.SIGSTOP)
         await until(lambda: len(harness.pids) == 2 and stopped not in harness.pids)
         assert other in harness.pids
-        assert {nursery} == set(map(nursery_of, harness.pids))
+        assert {fork_server} == set(map(fork_server_of, harness.pids))
     finally:
         await harness.workers.stop()
 
@@ -290,7 +290,7 @@ async def test_all_look_for_a_new_snapshot(harness: Harness) -> None:
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_a_stop_leaves_nobody(harness: Harness) -> None:
     await harness.start()
-    everybody = [*harness.pids, nursery_of(harness.pids[0])]
+    everybody = [*harness.pids, fork_server_of(harness.pids[0])]
     await harness.workers.stop()
     assert [] == harness.workers.statuses
     await until(lambda: not any(map(alive, everybody)))
