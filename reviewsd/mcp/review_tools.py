@@ -27,7 +27,7 @@ from reviewsd.publish import documents, excerpts, fragments
 from reviewsd.publish.excerpts import MAX_LISTED, NoPartError, excerpt, whole_in
 from reviewsd.snapshot.position_sets import FIELDS, find_name
 
-_OF_INSIGHTS = frozenset({*fragments.FILTERS.values(), "sentiment"})
+_OF_INSIGHTS = (*fragments.FILTERS.values(), "sentiment")
 """Filters that only insights can answer."""
 
 _FEW = "the filter knows only the reviews that entities list"
@@ -42,8 +42,8 @@ def get_business(call: Call) -> ToolSteps:
 
 def search_reviews(call: Call) -> ToolSteps:
     """A page of the reviews that match: those of HTTP, as excerpts and as far as the budget goes."""
-    filters = [name for name in call.values if name in _OF_INSIGHTS]
-    if filters and not call.snapshot.manifest.insights:
+    filters = [] if call.snapshot.manifest.insights else [*filter(call.values.get, _OF_INSIGHTS)]
+    if filters:
         return refused(
             f"{call.tool}: no insights are published for this business, so it is not known what "
             f"reviews mention: leave out {', '.join(filters)}, use query."
@@ -78,7 +78,7 @@ def _page(call: Call, query: SearchQuery, first: bytes = b"") -> Generator[None,
     after = None if following is None else following.encode()
     head, tail = documents.search_ends(hits.matched, count, after)
     if (
-        not _OF_INSIGHTS.isdisjoint(call.values)
+        not call.values.keys().isdisjoint(_OF_INSIGHTS)
         and fragments.PER_REVIEW not in snapshot.manifest.sections
     ):
         tail = with_note(tail, f"{fragments.not_known([fragments.PER_REVIEW])}; {_FEW}")
