@@ -98,11 +98,14 @@ def mentioned(dataset: Dataset) -> object:
     return mentions.mention_positions(dataset.insights, dataset.records.places)
 
 
+_PARAMETERS = {each.name: each for each in SEARCH_PARAMETERS}
+
+
 def arguments_of(more: Callable[[int], bytes]) -> Scan:
     """The arguments of a tool."""
     return (
         more,
-        lambda text: arguments.read("search_reviews", SEARCH_PARAMETERS, (), text),
+        lambda text: arguments.read("search_reviews", _PARAMETERS, (), text),
     )
 
 

@@ -88,7 +88,7 @@ class SearchQuery(Struct, frozen=True, kw_only=True):
         if self.until is not None:
             parts.append(f"until={self.until}")
         texts = ((name, getattr(self, name)) for name in _TEXTS)
-        parts += [f"{name}={quote_plus(text)}" for name, text in texts if text is not None]
+        parts += [f"{name}={_quoted(text)}" for name, text in texts if text is not None]
         if self.limit != LIMIT_DEFAULT:
             parts.append(f"limit={self.limit}")
         return "&".join(parts)
@@ -105,6 +105,10 @@ MENTIONS = (
 """The filters by what the insights say that a review mentions."""
 
 _TEXTS = ("query", *MENTIONS, "sentiment")
+
+
+def _quoted(text: str) -> str:
+    return text if text.isascii() and text.isalnum() else quote_plus(text)
 
 
 def _number(value: float) -> float:

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from reviewsd.http1.representation import Buffer
+from reviewsd.snapshot.records import escaped
 from reviewsd.snapshot.snapshots import Snapshot
 
 ANSWER_BUDGET = 40_000
@@ -61,8 +62,14 @@ def answered(structured: bytes) -> ToolAnswer:
     return ToolAnswer(structured=(structured,), text=literal(structured), is_error=False)
 
 
+def listed(head: bytes, records: Buffer, escaped_records: bytes, tail: bytes) -> ToolAnswer:
+    """The data of a compact JSON object with records in it, which are there as they stand in a string, too."""
+    text = b'"%b%b%b"' % (escaped(head), escaped_records, escaped(tail))
+    return ToolAnswer(structured=(head, records, tail), text=text, is_error=False)
+
+
 def with_note(structured: bytes, note: str) -> bytes:
-    """The same object, with why nothing matches where there is something to say."""
+    """The same object, or its end, with why nothing matches where there is something to say."""
     if not note:
         return structured
     return b'%b,"note":%b}' % (structured[:-1], msgspec.json.encode(note))
@@ -82,7 +89,7 @@ def refused(message: str) -> ToolAnswer:
 
 def literal(compact: bytes) -> bytes:
     """The JSON string whose text is a compact JSON value."""
-    return b'"%s"' % compact.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
+    return b'"%b"' % escaped(compact)
 
 
 def fitting(records: Sequence[Buffer], budget: int) -> int:

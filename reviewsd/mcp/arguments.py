@@ -90,7 +90,7 @@ class ArgumentsError(Exception):
 
 def read(
     tool: str,
-    parameters: Sequence[SearchParameter],
+    parameters: Mapping[str, SearchParameter],
     required: Sequence[str],
     arguments: bytes,
     order: str = "",
@@ -99,7 +99,7 @@ def read(
 
     Args:
         tool: Its name, for the message.
-        parameters: All it knows.
+        parameters: All it knows, by name.
         required: The names of those it cannot do without.
         arguments: A JSON object, strict.
         order: That of its list, for who would like another one.
@@ -110,39 +110,50 @@ def read(
     Raises:
         ArgumentsError: Something is wrong.
     """
+    usual = _usual(parameters, arguments)
+    if usual is not None and all(name in usual for name in required):
+        return usual
     given = _members.decode(arguments)
-    try:
-        usual = {
-            each.name: _value(each, given[each.name]) for each in parameters if each.name in given
-        }
-    except _ProblemError:
-        pass  # there may be more of them
-    else:
-        if (
-            len(usual) == len(given)
-            and None not in usual.values()
-            and usual.keys() >= set(required)
-            and not _range_problems(usual)
-        ):
-            return usual
     values: dict[str, object] = {}
     problems: list[str] = []
-    for parameter in parameters:
+    for name, parameter in parameters.items():
         try:
-            value = _value(parameter, given.pop(parameter.name, _NULL))
+            value = _value(parameter, given.pop(name, _NULL))
         except _ProblemError as problem:
             problems.append(str(problem))
             continue
         if value is not None:
-            values[parameter.name] = value
-        elif parameter.name in required:
-            problems.append(f"{parameter.name} is missing: {parameter.description}".rstrip("."))
+            values[name] = value
+        elif name in required:
+            problems.append(f"{name} is missing: {parameter.description}".rstrip("."))
     problems += _range_problems(values)
     if given or problems:
-        names = [parameter.name for parameter in parameters]
+        names = [*parameters]
         only = names[0] if len(names) == 1 and not values else None
         problems += _unknown(list(given), names, only, order)
         raise ArgumentsError(f"{tool}: {'; '.join(problems)}.")
+    return values
+
+
+def _usual(parameters: Mapping[str, SearchParameter], arguments: bytes) -> dict[str, object] | None:
+    """The values where all are strings or integers, and right; None where it takes a closer look."""
+    values: dict[str, object] = {}
+    try:
+        for name, value in _anything.decode(arguments).items():
+            parameter = parameters[name]
+            if type(value) is str:
+                text = value
+            elif type(value) is int and parameter.kind not in _TEXTS:
+                text = str(value)
+            else:
+                return None
+            found = read_value(parameter, text)
+            if found is None:
+                return None
+            values[name] = found
+        check_range(values)
+    except (KeyError, InvalidParametersError, msgspec.DecodeError):
+        return None
     return values
 
 
@@ -168,7 +179,7 @@ def _value(parameter: SearchParameter, raw: Raw) -> object:
         return None
     spelled = token.startswith(b'"')
     text = _string.decode(token) if spelled else token.decode()
-    if parameter.kind in {ParameterType.TEXT, ParameterType.CHOICE} and not spelled:
+    if parameter.kind in _TEXTS and not spelled:
         raise _ProblemError(f"{parameter.name} must be a string, got {short(text)}")
     try:
         return read_value(parameter, text if spelled else _plain(text))
@@ -244,6 +255,8 @@ def quoted(name: str) -> str:
     return f'"{short(name)}"'
 
 
+_TEXTS = (ParameterType.TEXT, ParameterType.CHOICE)
+_anything = msgspec.json.Decoder(dict[str, object])
 _members = msgspec.json.Decoder(dict[str, Raw])
 _string = msgspec.json.Decoder(str)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")

@@ -128,10 +128,10 @@ class Methods:
         answer = yield from self._toolbox.call(name, params.arguments, snapshot)
         result = "refused" if answer.is_error else "answered"
         self._counters.count("mcp_tool_calls_total", name, result)
-        content = (b'{"content":[{"type":"text","text":', answer.text, b"}]")
+        content = (b'{"content":[{"type":"text","text":', answer.text)
         if answer.structured is None:
-            return (*content, b',"isError":%b}' % (b"true" if answer.is_error else b"false"))
-        return (*content, b',"structuredContent":', *answer.structured, b',"isError":false}')
+            return (*content, b'}],"isError":%b}' % (b"true" if answer.is_error else b"false"))
+        return (*content, b'}],"structuredContent":', *answer.structured, b',"isError":false}')
 
     def _read(self, params: Params, revision: Revision, snapshot: Snapshot) -> Payload:
         uri = params.uri

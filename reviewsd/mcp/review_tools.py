@@ -10,14 +10,24 @@ from reviewsd.domain.insights import PerReview
 from reviewsd.domain.search_query import LIMIT_MAX, SearchQuery
 from reviewsd.http1 import urls
 from reviewsd.http1.representation import Buffer
-from reviewsd.mcp.answers import ENVELOPE, Call, ToolSteps, answered, as_written, refused, with_note
+from reviewsd.mcp.answers import (
+    ENVELOPE,
+    Call,
+    ToolAnswer,
+    ToolSteps,
+    answered,
+    as_written,
+    listed,
+    refused,
+    with_note,
+)
 from reviewsd.mcp.arguments import quoted
 from reviewsd.mcp.insight_tools import unknown
 from reviewsd.publish import documents, excerpts, fragments
 from reviewsd.publish.excerpts import MAX_LISTED, NoPartError, excerpt, whole_in
 from reviewsd.snapshot.position_sets import FIELDS, find_name
 
-_OF_INSIGHTS = frozenset({*fragments.FILTERS.values(), "sentiment"})
+_OF_INSIGHTS = (*fragments.FILTERS.values(), "sentiment")
 """Filters that only insights can answer."""
 
 _FEW = "the filter knows only the reviews that entities list"
@@ -32,14 +42,14 @@ def get_business(call: Call) -> ToolSteps:
 
 def search_reviews(call: Call) -> ToolSteps:
     """A page of the reviews that match: those of HTTP, as excerpts and as far as the budget goes."""
-    filters = [name for name in call.values if name in _OF_INSIGHTS]
-    if filters and not call.snapshot.manifest.insights:
+    filters = [] if call.snapshot.manifest.insights else [*filter(call.values.get, _OF_INSIGHTS)]
+    if filters:
         return refused(
             f"{call.tool}: no insights are published for this business, so it is not known what "
             f"reviews mention: leave out {', '.join(filters)}, use query."
         )
     query = SearchQuery(**call.values)  # type: ignore[arg-type]  # each is of its parameter's kind
-    return answered((yield from _page(call, query)))
+    return (yield from _page(call, query))
 
 
 def get_reviews_since(call: Call) -> ToolSteps:
@@ -47,11 +57,11 @@ def get_reviews_since(call: Call) -> ToolSteps:
     values = dict(call.values)
     since = values.pop("date")
     query = SearchQuery(since=since, **values)  # type: ignore[arg-type]  # as above
-    page = yield from _page(call, query)
-    return answered(b'{"since":"%s",%s' % (str(since).encode(), page[1:]))
+    return (yield from _page(call, query, b'"since":"%s",' % str(since).encode()))
 
 
-def _page(call: Call, query: SearchQuery) -> Generator[None, None, bytes]:
+def _page(call: Call, query: SearchQuery, first: bytes = b"") -> Generator[None, None, ToolAnswer]:
+    """A page of what is found; its first member may be another one."""
     snapshot = call.snapshot
     hits = yield from snapshot.search(query)
     found = hits.positions
@@ -61,17 +71,22 @@ def _page(call: Call, query: SearchQuery) -> Generator[None, None, bytes]:
         count -= 1
         size -= len(snapshot.excerpts.at(found[count])) + 1  # and the comma before it
     if count < len(found):
-        hits = replace(hits, positions=found[:count], more=True)
+        found = found[:count]
+        hits = replace(hits, positions=found, more=True)
         records = memoryview(records)[:size]
     following = snapshot.cursor(hits)
     after = None if following is None else following.encode()
-    page = documents.search_result(hits.matched, count, records, after)
+    head, tail = documents.search_ends(hits.matched, count, after)
     if (
-        not _OF_INSIGHTS.isdisjoint(call.values)
+        not call.values.keys().isdisjoint(_OF_INSIGHTS)
         and fragments.PER_REVIEW not in snapshot.manifest.sections
     ):
-        return with_note(page, f"{fragments.not_known([fragments.PER_REVIEW])}; {_FEW}")
-    return page if hits.matched else with_note(page, _note(call, query))
+        tail = with_note(tail, f"{fragments.not_known([fragments.PER_REVIEW])}; {_FEW}")
+    elif not hits.matched:
+        tail = with_note(tail, _note(call, query))
+    if first:
+        head = b"{%b%b" % (first, head[1:])
+    return listed(head, records, snapshot.excerpts.escaped(found), tail)
 
 
 def _note(call: Call, query: SearchQuery) -> str:

@@ -26,7 +26,10 @@ _CALLED: dict[str, Callable[[Call], ToolSteps]] = {
 _HOW_MANY = frozenset({"limit", "months"})
 """Arguments by which an agent says that it wants a longer list."""
 
-_TOOLS = {tool.name: (tool, _CALLED[tool.name]) for tool in TOOLS}
+_TOOLS = {
+    tool.name: (tool, {each.name: each for each in tool.parameters}, _CALLED[tool.name])
+    for tool in TOOLS
+}
 
 
 class Toolbox:
@@ -49,9 +52,9 @@ class Toolbox:
             given: The arguments, a strict JSON object.
             snapshot: The data.
         """
-        tool, work = _TOOLS[name]
+        tool, parameters, work = _TOOLS[name]
         try:
-            values = arguments.read(name, tool.parameters, tool.required, given, tool.order)
+            values = arguments.read(name, parameters, tool.required, given, tool.order)
         except arguments.ArgumentsError as error:
             return refused(str(error))
         named = not _HOW_MANY.isdisjoint(values)

@@ -10,7 +10,7 @@ import datetime
 import functools
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 from msgspec import UNSET, Raw, Struct
@@ -232,24 +232,16 @@ def insights_member(file: InsightsFile, dataset: Dataset, name: str) -> bytes:
 _INSIGHTS_NAMES = Insights.__struct_fields__
 
 
-def search_result(matched: int, count: int, records: Buffer, next_cursor: str | None) -> bytes:
-    """The answer to a search, whole; arguments as for ``search_parts``."""
-    return b"".join(search_parts(matched, count, (records,), next_cursor))
-
-
-def search_parts(
-    matched: int, count: int, records: Iterable[Buffer], next_cursor: str | None
-) -> tuple[Buffer, ...]:
-    """The answer to a search, from reviews as they stand in ``/reviews.json`` (contract 3).
+def search_ends(matched: int, count: int, next_cursor: str | None) -> tuple[bytes, bytes]:
+    """What the answer to a search has before and after its reviews, as these stand in ``/reviews.json`` (contract 3).
 
     Args:
         matched: How many match.
         count: How many are answered.
-        records: These in parts, with the commas between them.
         next_cursor: Of the next page.
     """
     head = b'{"matched":%d,"returned":%d,"reviews":[' % (matched, count)
-    return head, *records, b'],"next_cursor":%b}' % _encode(next_cursor)
+    return head, b'],"next_cursor":%b}' % _encode(next_cursor)
 
 
 def since_result(date: datetime.date, count: int, records: Buffer) -> tuple[Buffer, ...]:

@@ -65,6 +65,13 @@ class Numbering:
         segment = bisect_right(self.begins, position) - 1
         return position + self.shifts[min(segment, len(self.shifts) - 1)]
 
+    def positions(self, numbers: Sequence[int]) -> Sequence[int]:
+        """Of the reviews of some numbers."""
+        shifts = self.shifts
+        if len(shifts) == 1:  # they are the same
+            return numbers
+        return [number - shifts[number >> 16] for number in numbers]
+
     def position(self, number: int) -> int:
         """Of the review of a number."""
         return number - self.shifts[number >> 16]

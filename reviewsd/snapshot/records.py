@@ -11,6 +11,10 @@ from itertools import accumulate
 from reviewsd.http1.representation import Buffer
 from reviewsd.snapshot.layout import Writer
 
+KEPT = 1_048_576
+"""Bytes of excerpts that are kept in memory too, some 2,000, and once more as they stand in a string: to
+escape twenty of them takes longer than to search for them."""
+
 
 class RecordsWriter:
     """Writes records into a file that may have a beginning and an end of its own.
@@ -82,6 +86,36 @@ class SnapshotRecords:
     def newest(self, count: int) -> "memoryview[int]":
         """The first of them, with commas between them."""
         return self._content[self._begins[0] : self._begins[count] - 1] if count else _NOTHING
+
+
+class Excerpts(SnapshotRecords):
+    """The reviews as agents are given them in lists (``publish.excerpts``), of a snapshot."""
+
+    def __init__(self, content: "memoryview[int]", begins: Sequence[int]) -> None:
+        super().__init__(content, begins)
+        self._kept: list[bytes] | None = None
+        if len(content) <= KEPT:
+            self._kept = [bytes(self.at(position)) for position in range(len(begins) - 1)]
+            self._escaped = [*map(escaped, self._kept)]
+
+    def joined(self, positions: Sequence[int]) -> Buffer:
+        """Some of them, ascending, with commas between them."""
+        if self._kept is None:
+            return super().joined(positions)
+        kept = self._kept
+        return b",".join([kept[position] for position in positions])
+
+    def escaped(self, positions: Sequence[int]) -> bytes:
+        """The same as it stands in a JSON string."""
+        if self._kept is None:
+            return escaped(bytes(self.joined(positions)))
+        kept = self._escaped
+        return b",".join([kept[position] for position in positions])
+
+
+def escaped(compact: bytes) -> bytes:
+    """Compact JSON as it stands in a JSON string: there are no control characters in it."""
+    return compact.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
 
 
 _NOTHING = memoryview(b"")

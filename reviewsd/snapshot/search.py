@@ -107,10 +107,9 @@ def search(columns: Columns, query: SearchQuery) -> Generator[None, None, Hits]:
     end = number(last)
     page = [*islice(found.iter_equal_or_larger(number(start)), query.limit + 1)]
     page = page[: bisect_left(page, end)]
-    shifts = columns.numbering.shifts
     return Hits(
         found.range_cardinality(number(first), end),
-        [each - shifts[each >> 16] for each in page[: query.limit]],
+        columns.numbering.positions(page[: query.limit]),
         more=len(page) > query.limit,
     )
 

@@ -29,7 +29,7 @@ from reviewsd.snapshot.fragment_store import FragmentStore
 from reviewsd.snapshot.layout import BuildInfo, Document, Manifest, open_manifest, open_seen
 from reviewsd.snapshot.numbering import Numbering
 from reviewsd.snapshot.position_sets import Columns
-from reviewsd.snapshot.records import SnapshotRecords
+from reviewsd.snapshot.records import Excerpts, SnapshotRecords
 from reviewsd.snapshot.search import Hits, date_range, search
 from reviewsd.snapshot.segments import Segment, Text
 
@@ -84,8 +84,8 @@ class Snapshot:
         self.records = SnapshotRecords(memoryview(body), begins)
         """The reviews as they are served."""
         excerpt_begins = _numbers(files[layout.EXCERPT_OFFSETS], "Q")
-        self.excerpts = SnapshotRecords(files[layout.EXCERPTS], excerpt_begins)
-        """The reviews as agents are given them in lists (``publish.excerpts``)."""
+        self.excerpts = Excerpts(files[layout.EXCERPTS], excerpt_begins)
+        """The reviews as agents are given them in lists."""
         count = manifest.review_count
         numbering = Numbering(each.reviews for each in manifest.segments)
         self.sets = InvertedIndex(files, few=count < _SMALL)

@@ -7,7 +7,7 @@ where that is too much, no further large answer is begun: a stranger gets 503, t
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from mmap import mmap
 
 from reviewsd.http1.representation import Buffer
@@ -33,9 +33,10 @@ class MemoryFullError(Exception):
     """No further large answer may be begun, for this client or for anybody."""
 
 
-def own_size(parts: Iterable[Buffer]) -> int:
+def own_size(parts: Sequence[Buffer]) -> int:
     """The bytes of memory that an answer takes: of a view of a mapped file only the view."""
-    return sum(PART if _mapped(part) else PART + len(part) for part in parts)
+    own = [len(part) for part in parts if type(part) is bytes or not _mapped(part)]
+    return PART * len(parts) + sum(own)
 
 
 def _mapped(part: Buffer) -> bool:
@@ -94,7 +95,7 @@ class Room:
         """Whether it should hold no more, on its own account or because of others."""
         return self._size >= BATCH or self._memory.full(self._client)
 
-    def reserve(self, parts: Iterable[Buffer]) -> None:
+    def reserve(self, parts: Sequence[Buffer]) -> None:
         """Hold the bytes of these, whether there is room or not."""
         if size := own_size(parts):
             self._name = self._name or self._client()

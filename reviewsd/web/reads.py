@@ -109,8 +109,8 @@ class Reads:
         following = snapshot.cursor(hits)
         cursor = None if following is None else following.encode()
         found = hits.positions
-        records = snapshot.records.pieces(found)
-        parts = documents.search_parts(hits.matched, len(found), records, cursor)
+        head, tail = documents.search_ends(hits.matched, len(found), cursor)
+        parts = (head, *snapshot.records.pieces(found), tail)
         if sum(map(len, parts)) <= COPIED:
             parts = (b"".join(parts),)
         after = None

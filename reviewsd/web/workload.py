@@ -4,7 +4,6 @@ from collections.abc import Callable, Generator
 from functools import partial
 from typing import TypeVar
 
-from msgspec.structs import replace
 from twisted.internet.defer import Deferred
 
 from reviewsd.http1.representation import Buffer
@@ -63,7 +62,13 @@ class Workload:
             return response
         if self._memory.full(partial(self.networks.of, request)):
             raise MemoryFullError
-        return replace(response, reserve=partial(_reserve, self.room(request), response.body))
+        reserve = partial(self._reserve, request, response.body)
+        return Response(response.status, response.block, response.body, reserve)
+
+    def _reserve(self, request: Request, body: tuple[Buffer, ...]) -> Callable[[], None]:
+        room = self.room(request)
+        room.reserve(body)
+        return room.release
 
     def counts(self) -> dict[str, float]:
         """What waits, and what is held (O9)."""
@@ -71,8 +76,3 @@ class Workload:
             "computations_waiting": self._scheduler.waiting,
             "answer_bytes_held": self._memory.in_use,
         }
-
-
-def _reserve(room: Room, body: tuple[Buffer, ...]) -> Callable[[], None]:
-    room.reserve(body)
-    return room.release

@@ -22,7 +22,8 @@ KNOWN = ", ".join(parameter.name for parameter in SEARCH_PARAMETERS)
 
 def arguments(text: str, tool: str = "search_reviews") -> dict[str, object]:
     found = next(each for each in TOOLS if each.name == tool)
-    return read(tool, found.parameters, found.required, text.encode(), found.order)
+    parameters = {each.name: each for each in found.parameters}
+    return read(tool, parameters, found.required, text.encode(), found.order)
 
 
 def told(text: str, tool: str = "search_reviews") -> str:

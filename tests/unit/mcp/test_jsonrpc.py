@@ -182,6 +182,9 @@ HOSTILE = {
     "objects in depth": b'{"a":' * 10_000 + b"1" + b"}" * 10_000,
     "method twice": b'{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}',
     "a name twice, spelled differently": rb'{"jsonrpc":"2.0","id":1,"method":"a","\u0069d":2}',
+    "a name twice, in another spelling of JSON": b'{ "jsonrpc" : "2.0", "id" : 1, "id"\n:2, "method":"a"}',
+    "a name twice in params": b'{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":{"a":1,"a":1}}}',
+    "a name twice beside colons": b'{"jsonrpc":"2.0","id":1,"method":"a","params":{"a":"::","a":1}}',
     "a name twice below": b'{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":[{"a":1,"a":1}]}}',
     "a control character": b'{"jsonrpc":"2.0","id":1,"method":"a\nb"}',
     "a NUL": b'{"jsonrpc":"2.0","id":1,"method":"a"}\0',
@@ -246,6 +249,15 @@ def test_what_passes_means_the_same_to_another_decoder(value: object, data: st.D
         assert plain["method"] == found.method
         assert plain["id"] == json.loads(found.id)
         assert (plain.get("params") or {}) == json.loads(found.params) or plain["params"] is None
+
+
+@given(st.dictionaries(st.text(), JSON, min_size=1, max_size=3), st.data())
+def test_a_name_is_nowhere_twice(params: dict[str, object], data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(sorted(params)))
+    members = [json.dumps({key: value})[1:-1] for key, value in (*params.items(), (name, 1))]
+    body = '{"jsonrpc":"2.0","id":1,"method":"a","params":{%s}}' % ",".join(members)  # noqa: UP031  braces
+    with pytest.raises(JsonRpcError, match="two members of one name"):
+        read_body(body.encode())
 
 
 # -- answers

@@ -60,7 +60,8 @@ def over_http(snapshot: Snapshot, values: dict[str, object]) -> bytes:
     records = [snapshot.records.at(position) for position in hits.positions]
     cursor = snapshot.cursor(hits)
     after = None if cursor is None else cursor.encode()
-    return documents.search_result(hits.matched, len(records), b",".join(records), after)
+    head, tail = documents.search_ends(hits.matched, len(records), after)
+    return head + b",".join(records) + tail
 
 
 def concise(served: Data) -> Data:
