@@ -252,7 +252,7 @@ def _write_reviews(
 
 def _write_ids(ids: Sequence[str], target: Path) -> File:
     """The positions in the order of the casefolded ids; equal ones newest first."""
-    order = sorted(range(len(ids)), key=lambda position: ids[position].casefold())
+    order = sorted(range(len(ids)), key=list(map(str.casefold, ids)).__getitem__)
     return layout.write(target, layout.IDS, array.array("I", order).tobytes())
 
 
