@@ -4,18 +4,45 @@ Kept as columns: a million objects would take more memory than the file has byte
 the file, which is why a review is cut out of it when it is asked for.
 """
 
+import os
+import weakref
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from itertools import count
-from mmap import mmap
-from typing import NamedTuple, Protocol, TypeAlias, overload
+from mmap import ACCESS_READ, mmap
+from typing import NamedTuple, Protocol, Self, TypeAlias, overload
 
 from msgspec import Raw, Struct
 
 DIGEST = 16
 """Bytes of the digest of a review."""
+
+
+class MappedFile(mmap):
+    """A file that is mapped, and read where only parts of it are wanted here and there.
+
+    A slice of a mapping may take two megabytes of memory, the largest page, whatever its size.
+
+    Args:
+        descriptor: Of the file; it may be closed.
+        size: Bytes of the file.
+    """
+
+    _descriptor: int
+
+    def __new__(cls, descriptor: int, size: int) -> Self:
+        """Map a file."""
+        made = super().__new__(cls, descriptor, size, access=ACCESS_READ)
+        made._descriptor = os.dup(descriptor)
+        weakref.finalize(made, os.close, made._descriptor)
+        return made
+
+    def read_at(self, begin: int, size: int) -> bytes:
+        """A part of it."""
+        return os.pread(self._descriptor, size, begin)
+
 
 RecordText: TypeAlias = bytes | mmap
 """The content of a file, in memory or mapped; a slice of it is bytes."""
@@ -114,8 +141,12 @@ class Records(Sequence[Record]):
             yield self._raw(number)
 
     def _raw(self, number: int) -> bytes:
-        begin = self._begins[number]
-        return self.text[begin : begin + self._sizes[number]]
+        begin, size, text = self._begins[number], self._sizes[number], self.text
+        return (
+            text.read_at(begin, size)
+            if isinstance(text, MappedFile)
+            else text[begin : begin + size]
+        )
 
     def __len__(self) -> int:
         return len(self.ids)

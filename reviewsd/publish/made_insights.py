@@ -149,8 +149,8 @@ def _kept(dataset: Dataset, analyser: Analyser, span: Span, keeping: Keeping | N
             block = counted_blocks.decode(content)
             keeping.writer.add(span.key, content)
             return block
-    records = dataset.records[span.begin : span.end]
-    block = _encoded(analyser.block(_decode(record.raw) for record in records))
+    raws = dataset.records.raws(span.begin, span.end)
+    block = _encoded(analyser.block(map(_decode, raws)))
     if keeping is not None:
         keeping.writer.add(span.key, counted_blocks.encode(block))
     return block
