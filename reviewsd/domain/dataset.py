@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain, count
+from mmap import mmap
 from typing import NamedTuple, get_type_hints
 
 import msgspec
@@ -65,6 +66,8 @@ class InsightsFile:
     bounds: "array[int] | None" = None
     """Of made insights: where the value of each entry begins and ends in ``per_review``, which is in the
     order of the reviews and without white space."""
+    mapped: mmap | None = None
+    """Of made insights: the file that ``per_review`` is mapped from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

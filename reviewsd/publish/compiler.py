@@ -4,6 +4,7 @@ Deterministic: no clock, no environment; the same dataset and settings give the 
 """
 
 import array
+import mmap
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -271,6 +272,8 @@ def _write_insights(
             continue
         if review_id == documents.EVERY_ENTRY and insights.bounds is not None:
             spans = array.array("Q", (begin + each for each in insights.bounds))
+            if insights.mapped is not None:
+                insights.mapped.madvise(mmap.MADV_DONTNEED)  # nobody reads it again
             continue
         if (position := places.get(review_id)) is not None:
             spans[2 * position], spans[2 * position + 1] = begin, writer.size
