@@ -35,23 +35,25 @@ class SecondProcess:
         self._memory = resource.getrlimit(resource.RLIMIT_DATA)
 
     def __enter__(self) -> Self:
-        least, most = self._memory
-        if least != resource.RLIM_INFINITY:
-            resource.setrlimit(resource.RLIMIT_DATA, (least // 2, most))
+        size, most = self._memory
+        if size != resource.RLIM_INFINITY:
+            resource.setrlimit(resource.RLIMIT_DATA, (size // 2, most))
         reading, writing = os.pipe()
-        self._process = os.fork()
-        if not self._process:
-            os.close(reading)
-            self._make(writing)
-        os.close(writing)
         self._pipe = os.fdopen(reading, "rb")
+        with contextlib.suppress(OSError):  # there may be too many processes: then all is made here
+            self._process = os.fork()
+            if not self._process:
+                os.close(reading)
+                self._make(writing)
+        os.close(writing)
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._pipe is not None:
             self._pipe.close()
-        os.kill(self._process, signal.SIGKILL)
-        os.waitpid(self._process, 0)
+        if self._process:
+            os.kill(self._process, signal.SIGKILL)
+            os.waitpid(self._process, 0)
         resource.setrlimit(resource.RLIMIT_DATA, self._memory)
 
     def next(self) -> bytes | None:

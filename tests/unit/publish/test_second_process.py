@@ -61,6 +61,17 @@ def test_it_ends_when_its_results_are_not_wanted() -> None:
         os.waitpid(-1, os.WNOHANG)
 
 
+def test_there_may_be_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> int:
+        raise BlockingIOError
+
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    monkeypatch.setattr(os, "fork", refuse)
+    with SecondProcess(LARGE) as second:
+        assert second.next() is None
+    assert before == resource.getrlimit(resource.RLIMIT_DATA)
+
+
 def test_both_have_half_of_the_memory_each() -> None:
     before = resource.getrlimit(resource.RLIMIT_DATA)
     limit = 1 << 40
