@@ -12,8 +12,8 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
-from itertools import count
+from itertools import accumulate, chain, count
+from mmap import mmap
 from typing import NamedTuple, get_type_hints
 
 import msgspec
@@ -24,7 +24,7 @@ from reviewsd.domain.findings import member, show
 from reviewsd.domain.insights import Entities, Entity, Insights, PerReview, named
 from reviewsd.domain.json_file import Findings, JsonFile, PartType
 from reviewsd.domain.mentions import Spellings
-from reviewsd.domain.records import KnownRuns, Records, RecordText, RunFacts
+from reviewsd.domain.records import KnownRuns, Records, RecordText, RunFacts, digest
 from reviewsd.domain.reviews import AggregateRating, Business, Review, Timestamp
 
 REVIEWS_FILE = "reviews.json"
@@ -38,6 +38,7 @@ Progress = Callable[[str, int, int], None]
 _STEP = 10_000  # records between two calls of Progress
 _RUN, _MAX_RUN = 256, 1024  # reviews that are looked up together: on average, at most
 _BETWEEN = re.compile(rb"[\s,]*")  # two items of an array
+_SHORT = 64  # bytes of it
 
 
 class Mentions(NamedTuple):
@@ -65,6 +66,8 @@ class InsightsFile:
     bounds: "array[int] | None" = None
     """Of made insights: where the value of each entry begins and ends in ``per_review``, which is in the
     order of the reviews and without white space."""
+    mapped: mmap | None = None
+    """Of made insights: the file that ``per_review`` is mapped from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,15 +178,16 @@ def _load_records(
     items = _items(file, raw, "$.reviews")
     total = len(items)
     stars: Counter[int] = Counter()
+    numbers: dict[str, int] = {}  # of the items, by id
     latest = 0
     for run in _runs(items, records.text, begin + 1, progress):
         key = b"" if known is None else run.key(records.text)
         facts = None if known is None else known.find(key)
-        if facts is not None and records.places.keys().isdisjoint(facts.ids):
-            records.places.update(zip(facts.ids, count(run.first), strict=False))
-            records.extend(facts.ids, facts.days, run.begins, map(len, run.items))
+        if facts is not None and numbers.keys().isdisjoint(facts.ids):
+            numbers.update(zip(facts.ids, count(run.first), strict=False))
+            records.extend(facts, run.begins, map(len, run.items))
         else:
-            facts = _checked(file, records, run)
+            facts = _checked(file, records, numbers, run)
         if known is not None and not file.faulty:
             known.keep(key, facts)
         stars.update(facts.stars)
@@ -203,32 +207,51 @@ class _Run(NamedTuple):
 
     def key(self, text: RecordText) -> bytes:
         """The digest of its text."""
-        whole = memoryview(text)[self.begins[0] : self.begins[-1] + len(self.items[-1])]
-        return blake2b(whole, digest_size=16).digest()
+        return digest(memoryview(text)[self.begins[0] : self.begins[-1] + len(self.items[-1])])
 
 
 def _runs(items: list[Raw], text: RecordText, end: int, progress: Progress) -> Iterator[_Run]:
     """All items, taken out of their list. Their own bytes say where a run ends, so it is found again."""
     items.reverse()  # so that each goes when it has been looked at
-    first, run, begins = 0, [], array("Q")
     total = len(items)
-    for index in range(total):
-        if index % _STEP == 0:
-            progress("validating", index, total)
-        item = items.pop()
+    first, run = 0, []
+    for index in range(0, total, _STEP):
+        progress("validating", index, total)
+        some = items[: -_STEP - 1 : -1]
+        del items[-_STEP:]
+        for item, checksum in zip(some, map(zlib.crc32, some), strict=True):
+            run.append(item)
+            if not checksum % _RUN or len(run) == _MAX_RUN:
+                begins = _begins(run, text, end)
+                yield _Run(first, run, begins)
+                end = begins[-1] + len(item)
+                first += len(run)
+                run = []
+    if run:
+        yield _Run(first, run, _begins(run, text, end))
+
+
+def _begins(items: list[Raw], text: RecordText, end: int) -> "array[int]":
+    """Where neighbouring items begin, from where the item before them ends."""
+    begin = _end_of(_BETWEEN, text, end)
+    # As a rule the same stands between any two items. An item does not begin with what may stand there.
+    after = begin + len(items[0])
+    between = text[after : _end_of(_BETWEEN, text, after)]
+    joined = between.join(items) if len(between) <= _SHORT else b""
+    if joined and text[begin : begin + len(joined)] == joined:
+        sizes = map(len(between).__add__, map(len, items))
+        return array("Q", accumulate(chain([begin], sizes)))[:-1]
+    begins = array("Q")
+    for item in items:
         begin = _end_of(_BETWEEN, text, end)
-        end = begin + len(item)
-        run.append(item)
         begins.append(begin)
-        if not zlib.crc32(item) % _RUN or len(run) == _MAX_RUN or not items:
-            yield _Run(first, run, begins)
-            first += len(run)
-            run, begins = [], array("Q")
+        end = begin + len(item)
+    return begins
 
 
-def _checked(file: JsonFile, records: Records, run: _Run) -> RunFacts:
+def _checked(file: JsonFile, records: Records, numbers: dict[str, int], run: _Run) -> RunFacts:
     """Collect those reviews of a run that are valid."""
-    ids, days, begins, sizes = [], [], [], []
+    ids, days, begins, sizes, digests = [], [], [], [], []
     stars: Counter[int] = Counter()
     latest = 0
     for index, begin, item in zip(count(run.first), run.begins, run.items, strict=False):
@@ -236,7 +259,7 @@ def _checked(file: JsonFile, records: Records, run: _Run) -> RunFacts:
         review = file.decode(item, _REVIEW, path, depth=2)
         if review is None:
             continue
-        first = records.places.setdefault(review.id, index)
+        first = numbers.setdefault(review.id, index)
         if first != index:
             file.refuse(f"{path}.id", f"duplicate of $.reviews[{first}].id", review.id)
             continue
@@ -244,11 +267,13 @@ def _checked(file: JsonFile, records: Records, run: _Run) -> RunFacts:
         days.append(review.date.toordinal())
         begins.append(begin)
         sizes.append(len(item))
+        digests.append(digest(item))
         stars[review.rating] += 1
         replied = review.date if review.owner_reply is None else review.owner_reply.date
         latest = max(latest, days[-1], replied.toordinal())
-    records.extend(ids, days, begins, sizes)
-    return RunFacts(ids, days, stars, latest)
+    facts = RunFacts(ids, days, stars, latest, b"".join(digests))
+    records.extend(facts, begins, sizes)
+    return facts
 
 
 def _load_insights(

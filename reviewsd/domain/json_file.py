@@ -22,6 +22,7 @@ from reviewsd.domain.reviews import ReviewId
 from reviewsd.domain.strict_json import JsonBuffer
 
 _MIB = 1 << 20
+_CHECKED = 1 << 14  # bytes: large texts take new memory of the kernel each time
 _CONTINUATION = range(0x80, 0xC0)  # bytes within a UTF-8 character, at most three in a row
 _BOM = b"\xef\xbb\xbf"
 _MAX_DIGITS = 4000  # of an integer shown in a finding; Python itself refuses more than 4,300
@@ -188,8 +189,8 @@ def _first_not_utf8(text: memoryview) -> int | None:
     """The offset of the first byte that is not UTF-8; in steps, as a str can take four times more."""
     start = 0
     while start < len(text):
-        end = min(start + _MIB, len(text))
-        while end < min(start + _MIB + 3, len(text)) and text[end] in _CONTINUATION:
+        end = min(start + _CHECKED, len(text))
+        while end < min(start + _CHECKED + 3, len(text)) and text[end] in _CONTINUATION:
             end += 1  # do not cut a character
         try:
             str(text[start:end], "utf-8")

@@ -4,12 +4,45 @@ Kept as columns: a million objects would take more memory than the file has byte
 the file, which is why a review is cut out of it when it is asked for.
 """
 
+import os
+import weakref
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from mmap import mmap
-from typing import NamedTuple, Protocol, TypeAlias, overload
+from functools import cached_property
+from hashlib import blake2b
+from itertools import count
+from mmap import ACCESS_READ, mmap
+from typing import NamedTuple, Protocol, Self, TypeAlias, overload
 
-from msgspec import Struct
+from msgspec import Raw, Struct
+
+DIGEST = 16
+"""Bytes of the digest of a review."""
+
+
+class MappedFile(mmap):
+    """A file that is mapped, and read where only parts of it are wanted here and there.
+
+    A slice of a mapping may take two megabytes of memory, the largest page, whatever its size.
+
+    Args:
+        descriptor: Of the file; it may be closed.
+        size: Bytes of the file.
+    """
+
+    _descriptor: int
+
+    def __new__(cls, descriptor: int, size: int) -> Self:
+        """Map a file."""
+        made = super().__new__(cls, descriptor, size, access=ACCESS_READ)
+        made._descriptor = os.dup(descriptor)
+        weakref.finalize(made, os.close, made._descriptor)
+        return made
+
+    def read_at(self, begin: int, size: int) -> bytes:
+        """A part of it."""
+        return os.pread(self._descriptor, size, begin)
+
 
 RecordText: TypeAlias = bytes | mmap
 """The content of a file, in memory or mapped; a slice of it is bytes."""
@@ -34,6 +67,8 @@ class RunFacts(Struct, frozen=True, array_like=True, gc=False):
     """Number of reviews for each rating that occurs."""
     latest: int
     """Ordinal of the latest review or reply date; 0 where there is no review."""
+    digests: bytes
+    """Of each review (``digest``), joined."""
 
 
 class KnownRuns(Protocol):
@@ -44,6 +79,11 @@ class KnownRuns(Protocol):
 
     def keep(self, key: bytes, facts: RunFacts, /) -> None:
         """Note those of a valid run."""
+
+
+def digest(raw: bytes | Raw | memoryview) -> bytes:
+    """Stands for the text of a review, or of many."""
+    return blake2b(raw, digest_size=DIGEST).digest()
 
 
 class Records(Sequence[Record]):
@@ -58,35 +98,55 @@ class Records(Sequence[Record]):
         self.days = array("i")
         """Proleptic ordinals of the dates."""
         self.ids: list[str] = []
-        self.places: dict[str, int] = {}
-        """By id: the number of the item in the file; once they are sorted, the position here."""
+        # These in the order of the file: where each begins, how many bytes it has, and its digest.
         self._begins = array("Q")
         self._sizes = array("I")
+        self._digests = bytearray()
+        self._order = array("I")
 
-    def extend(
-        self, ids: Iterable[str], days: Iterable[int], begins: Iterable[int], sizes: Iterable[int]
-    ) -> None:
-        """More of them: ids, ordinals of dates, where each begins in the file, and how many bytes it has."""
-        self.ids.extend(ids)
-        self.days.extend(days)
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """By id the position, once they are sorted. Made when it is asked for: 0.1 GB for a million."""
+        return dict(zip(self.ids, count(), strict=False))
+
+    def extend(self, facts: RunFacts, begins: Iterable[int], sizes: Iterable[int]) -> None:
+        """More of them: what is known of them, where each begins in the file, and how many bytes it has."""
+        self.ids.extend(facts.ids)
+        self.days.extend(facts.days)
         self._begins.extend(begins)
         self._sizes.extend(sizes)
+        self._digests += facts.digests
 
     def sort(self) -> None:
         """Put the newest first."""
-        order = sorted(range(len(self)), key=self.ids.__getitem__, reverse=True)
-        order.sort(key=self.days.__getitem__, reverse=True)
-        self.ids = [self.ids[each] for each in order]
-        self.days = array("i", [self.days[each] for each in order])
-        self._begins = array("Q", [self._begins[each] for each in order])
-        self._sizes = array("I", [self._sizes[each] for each in order])
-        self.places.update((each, position) for position, each in enumerate(self.ids))
+        by_day: dict[int, list[int]] = {}
+        for number, day in enumerate(self.days):
+            by_day.setdefault(day, []).append(number)
+        self.days = array("i")
+        ids, self.ids = self.ids, []
+        for day in sorted(by_day, reverse=True):
+            numbers = sorted(by_day[day], key=ids.__getitem__, reverse=True)
+            self.days.extend([day] * len(numbers))
+            self.ids += [ids[each] for each in numbers]
+            self._order.extend(numbers)
+
+    def digests(self, begin: int, end: int) -> bytes:
+        """Those of the reviews from a position to the one before another, joined."""
+        places = [number * DIGEST for number in self._order[begin:end]]
+        return b"".join([self._digests[at : at + DIGEST] for at in places])
 
     def raws(self, begin: int, end: int) -> Iterator[bytes]:
         """The reviews from a position to the one before another, as they stand in the file."""
-        text = self.text
-        for at, size in zip(self._begins[begin:end], self._sizes[begin:end], strict=True):
-            yield text[at : at + size]
+        for number in self._order[begin:end]:
+            yield self._raw(number)
+
+    def _raw(self, number: int) -> bytes:
+        begin, size, text = self._begins[number], self._sizes[number], self.text
+        return (
+            text.read_at(begin, size)
+            if isinstance(text, MappedFile)
+            else text[begin : begin + size]
+        )
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -98,6 +158,4 @@ class Records(Sequence[Record]):
     def __getitem__(self, position: int | slice) -> Record | list[Record]:
         if isinstance(position, slice):
             return [self[each] for each in range(*position.indices(len(self)))]
-        begin = self._begins[position]
-        raw = self.text[begin : begin + self._sizes[position]]
-        return Record(self.days[position], self.ids[position], raw)
+        return Record(self.days[position], self.ids[position], self._raw(self._order[position]))

@@ -22,7 +22,7 @@ from reviewsd.domain.findings import show
 
 MAX_DEPTH = 64  # data-model.md 5
 
-_PIECE = 1 << 20  # bytes
+_PIECE = 1 << 16  # bytes; more take new memory of the kernel each time
 
 # A string that is not closed goes on to the end: whatever the text is, no byte is looked at twice.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?')

@@ -40,16 +40,12 @@ def spans(records: Records, digest: bytes) -> Iterator[Span]:
         records: The reviews.
         digest: Stands for the rules and everything else that they were given.
     """
-    begin = 0
-    key = blake2b(digest_size=_KEY, key=digest)
-    each = zip(records.ids, records.raws(0, len(records)), strict=True)
-    for position, (review_id, raw) in enumerate(each, start=1):
-        key.update(raw)
-        ends = not zlib.crc32(review_id.encode()) % _MEAN
-        if ends or position - begin == _MOST or position == len(records):
-            yield Span(begin, position, key.digest())
+    begin, last = 0, len(records)
+    for position, checksum in enumerate(map(zlib.crc32, map(str.encode, records.ids)), start=1):
+        if not checksum % _MEAN or position - begin == _MOST or position == last:
+            digests = records.digests(begin, position)
+            yield Span(begin, position, blake2b(digests, digest_size=_KEY, key=digest).digest())
             begin = position
-            key = blake2b(digest_size=_KEY, key=digest)
 
 
 class _Place(Struct, frozen=True, array_like=True):

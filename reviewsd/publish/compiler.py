@@ -4,6 +4,7 @@ Deterministic: no clock, no environment; the same dataset and settings give the 
 """
 
 import array
+import mmap
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -252,7 +253,7 @@ def _write_reviews(
 
 def _write_ids(ids: Sequence[str], target: Path) -> File:
     """The positions in the order of the casefolded ids; equal ones newest first."""
-    order = sorted(range(len(ids)), key=lambda position: ids[position].casefold())
+    order = sorted(range(len(ids)), key=list(map(str.casefold, ids)).__getitem__)
     return layout.write(target, layout.IDS, array.array("I", order).tobytes())
 
 
@@ -271,6 +272,8 @@ def _write_insights(
             continue
         if review_id == documents.EVERY_ENTRY and insights.bounds is not None:
             spans = array.array("Q", (begin + each for each in insights.bounds))
+            if insights.mapped is not None:
+                insights.mapped.madvise(mmap.MADV_DONTNEED)  # nobody reads it again
             continue
         if (position := places.get(review_id)) is not None:
             spans[2 * position], spans[2 * position + 1] = begin, writer.size

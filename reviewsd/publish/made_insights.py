@@ -27,12 +27,15 @@ from reviewsd.domain.dataset import Dataset, InsightsFile, Mentions, Progress
 from reviewsd.domain.insights import Insights, PerReview
 from reviewsd.domain.mentions import Spellings
 from reviewsd.domain.reviews import Review
-from reviewsd.publish import block_file, counted_blocks, documents
+from reviewsd.http1.representation import Buffer
+from reviewsd.publish import block_file, counted_blocks, documents, second_process
 from reviewsd.publish.block_file import BlocksReader, BlocksWriter, Span
 from reviewsd.publish.counted_blocks import KeptBlock
 from reviewsd.publish.feed import MAX_ENTRIES
+from reviewsd.publish.second_process import SecondProcess
 
 _STEP = 10_000  # reviews between two steps of progress
+_MANY = 10_000  # reviews that take more than a second to count
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Review).decode
@@ -87,11 +90,11 @@ def make(
         )
     analyser.know(known)
     totals = Totals(analyser.catalogue)
-    with _Entries(folder) as entries:
+    with _Entries(folder) as entries, _second_process(dataset, analyser, spans, keeping) as second:
         for span in spans:
             if span.begin // _STEP != span.end // _STEP:
                 progress("analysing", span.begin, len(dataset.records))
-            block = _kept(dataset, analyser, span, keeping)
+            block = _block(dataset, analyser, span, keeping, second)
             totals.add(block.counts)
             entries.add(block)
         progress("analysing", len(dataset.records), len(dataset.records))
@@ -142,18 +145,62 @@ def given(file: InsightsFile) -> InsightsOrigin:
     )
 
 
-def _kept(dataset: Dataset, analyser: Analyser, span: Span, keeping: Keeping | None) -> KeptBlock:
+class _SecondProcess(SecondProcess):
+    """Counts every other block that is not kept.
+
+    Args:
+        dataset: Has the reviews.
+        analyser: Counts them.
+        spans: Those blocks.
+    """
+
+    def __init__(self, dataset: Dataset, analyser: Analyser, spans: Sequence[Span]) -> None:
+        super().__init__(counted_blocks.encode(_counted(dataset, analyser, each)) for each in spans)
+        self._keys = {each.key for each in spans}
+
+    def find(self, key: bytes) -> bytes | None:
+        """The block of a key, where it is one of them; to be asked for in their order."""
+        return self.next() if key in self._keys else None
+
+
+def _second_process(
+    dataset: Dataset, analyser: Analyser, spans: Sequence[Span], keeping: Keeping | None
+) -> contextlib.AbstractContextManager[_SecondProcess | None]:
+    """One, where so much is to be counted that it pays."""
+    kept = set[bytes]() if keeping is None else keeping.earlier.keys()
+    missing = [span for span in spans if span.key not in kept]
+    if sum(span.end - span.begin for span in missing) >= _MANY and second_process.worthwhile():
+        return _SecondProcess(dataset, analyser, missing[1::2])
+    return contextlib.nullcontext()
+
+
+def _block(
+    dataset: Dataset,
+    analyser: Analyser,
+    span: Span,
+    keeping: Keeping | None,
+    second: _SecondProcess | None,
+) -> KeptBlock:
     """A block as it was kept, or as it is read and counted now."""
-    if keeping is not None and (content := keeping.earlier.find(span.key)) is not None:
+    content: Buffer | None = None if keeping is None else keeping.earlier.find(span.key)
+    if content is None and second is not None:
+        content = second.find(span.key)
+    if content is not None:
         with contextlib.suppress(msgspec.MsgspecError):  # of another version
             block = counted_blocks.decode(content)
-            keeping.writer.add(span.key, content)
+            if keeping is not None:
+                keeping.writer.add(span.key, content)
             return block
-    records = dataset.records[span.begin : span.end]
-    block = _encoded(analyser.block(_decode(record.raw) for record in records))
+    block = _counted(dataset, analyser, span)
     if keeping is not None:
         keeping.writer.add(span.key, counted_blocks.encode(block))
     return block
+
+
+def _counted(dataset: Dataset, analyser: Analyser, span: Span) -> KeptBlock:
+    """A block as it is read and counted now."""
+    raws = dataset.records.raws(span.begin, span.end)
+    return _encoded(analyser.block(map(_decode, raws)))
 
 
 def _encoded(block: CountedBlock) -> KeptBlock:
@@ -185,7 +232,8 @@ def _file(dataset: Dataset, totals: Totals, entries: "_Entries") -> InsightsFile
     )
     encoded = _encode(insights)
     members = msgspec.json.decode(encoded, type=dict[str, Raw])
-    members |= {"generated_at": Raw(_encode(updated_at)), "per_review": entries.object()}
+    per_review = entries.object()
+    members |= {"generated_at": Raw(_encode(updated_at)), "per_review": Raw(memoryview(per_review))}
     return InsightsFile(
         members=members,
         typed=msgspec.json.decode(encoded, type=Insights),
@@ -193,6 +241,7 @@ def _file(dataset: Dataset, totals: Totals, entries: "_Entries") -> InsightsFile
         spellings=entries.spellings,
         analysed=totals.review_count,
         bounds=entries.bounds,
+        mapped=per_review,
     )
 
 
@@ -228,11 +277,11 @@ class _Entries:
         self.bounds.extend([base + each for each in block.bounds])
         self._size += self._file.write(block.entries)
 
-    def object(self) -> Raw:
+    def object(self) -> mmap.mmap:
         """All of it, mapped."""
         self._file.write(b"}")
         self._file.flush()
-        return Raw(memoryview(mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)))
+        return mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
 
     def _spell(self, counts: Counts, base: int) -> None:
         """Note what the reviews of a block mention, of which the first has the position ``base``."""

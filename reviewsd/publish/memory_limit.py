@@ -6,6 +6,7 @@ that serve. With its own bound the publishing process fails by itself, and can s
 it first all the same when the others have become large (``publication.main``).
 """
 
+import resource
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,6 +49,12 @@ class Memory:
             here = self._root / _GROUPS / own
             yield here
             yield from here.parents[: len(Path(own).parts)]
+
+
+def private_memory() -> int:
+    """What this process has taken by now, bytes: what RLIMIT_DATA bounds."""
+    pages = Path("/proc/self/statm").read_text().split()[5]
+    return int(pages) * resource.getpagesize()
 
 
 def _limit(most: int, of: str) -> MemoryLimit:

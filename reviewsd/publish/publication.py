@@ -48,6 +48,7 @@ from reviewsd.publish.job import (
     Unchanged,
 )
 from reviewsd.publish.made_insights import AnalysisFailure
+from reviewsd.publish.memory_limit import private_memory
 from reviewsd.publish.review_blocks import Earlier
 from reviewsd.publish.sources import Sources, Unsettled
 from reviewsd.snapshot import layout
@@ -349,15 +350,9 @@ def _publish_within(job: Job, progress: Progress) -> Outcome:
     try:
         return publish(job, progress)
     except MemoryError:
-        if _private_memory() < size / 2:
+        if private_memory() < size / 2:
             raise
     return Refused((f"publishing the data takes more memory than {limit.text}",))
-
-
-def _private_memory() -> int:
-    """What this process has taken by now, bytes: what RLIMIT_DATA bounds."""
-    pages = Path("/proc/self/statm").read_text().split()[5]
-    return int(pages) * resource.getpagesize()
 
 
 if __name__ == "__main__":

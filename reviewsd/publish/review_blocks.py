@@ -13,7 +13,7 @@ import mmap
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from operator import sub
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -45,7 +45,7 @@ class Slices(NamedTuple):
 
     content: Buffer
     sizes: "array[int]"
-    """Bytes of each; the commas between records are not in them."""
+    """Bytes of each with the comma that follows, also of the last, which none follows."""
 
 
 class ReviewBlock(NamedTuple):
@@ -123,7 +123,10 @@ class EarlierReviews:
             return None
         begin, end = place.begin, place.begin + len(place.ratings)
         files = (self._records, self._excerpts, self._texts)
-        records, listed, texts = (each.between(begin, end) for each in files)
+        try:
+            records, listed, texts = (each.between(begin, end) for each in files)
+        except OverflowError:  # an offset that is less than the one before it
+            return None
         digested = self._digests[digests.SIZE * begin : digests.SIZE * end]
         checksum = _checksum(records, listed, texts, digested)
         if checksum != place.checksum:
@@ -191,15 +194,16 @@ class _EarlierSlices:
 
     def between(self, begin: int, end: int) -> Slices:
         """Those of some numbers; fewer where the files are not whole, which the checksum shows."""
-        between, offsets = self._between, self._offsets[begin : end + 1].tolist()
-        sizes = array("Q", [max(0, b - a - between) for a, b in pairwise(offsets)])
+        offsets = self._offsets[begin : end + 1].tolist()
+        sizes = array("Q", map(sub, offsets[1:], offsets))
         if not sizes:
             return Slices(b"", sizes)
-        return Slices(self._content[offsets[0] : offsets[-1] - between], sizes)
+        return Slices(self._content[offsets[0] : offsets[-1] - self._between], sizes)
 
 
 def _slices(between: bytes, parts: list[bytes]) -> Slices:
-    return Slices(between.join(parts), array("Q", map(len, parts)))
+    sizes = map(len(between).__add__, map(len, parts))
+    return Slices(between.join(parts), array("Q", sizes))
 
 
 def _checksum(records: Slices, listed: Slices, texts: Slices, digested: Buffer) -> int:

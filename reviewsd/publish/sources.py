@@ -18,7 +18,7 @@ from typing import BinaryIO, Generic, TypeVar, overload
 from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.domain.dataset import INSIGHTS_FILE, REVIEWS_FILE, SETTINGS_FILE
 from reviewsd.domain.findings import DataError
-from reviewsd.domain.records import RecordText
+from reviewsd.domain.records import MappedFile, RecordText
 from reviewsd.pages.environment import MAX_TEMPLATE, TEMPLATE_ENDINGS
 from reviewsd.snapshot.layout import FileFingerprint, Fingerprint
 
@@ -260,7 +260,7 @@ def _copied(file: BinaryIO, size: int, place: Path) -> RecordText:
         while piece := file.read(min(_PIECE, size - copied)):
             copied += copy.write(piece)
         copy.flush()
-        return mmap.mmap(copy.fileno(), copied, access=mmap.ACCESS_READ) if copied else b""
+        return MappedFile(copy.fileno(), copied) if copied else b""
 
 
 def _refused(path: Path, reason: str) -> DataError:

@@ -33,11 +33,11 @@ class RecordsWriter:
 
         Args:
             records: They themselves, with commas between them.
-            sizes: Bytes of each.
+            sizes: Bytes of each with the comma that follows, also of the last.
         """
         if self._comma:
             self._writer.write(b",")
-        self._begins.extend(accumulate((size + 1 for size in sizes), initial=self._writer.size))
+        self._begins.extend(accumulate(sizes, initial=self._writer.size))
         self._begins.pop()
         self._writer.write(records)
         self._comma = True

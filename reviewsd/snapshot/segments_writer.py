@@ -1,6 +1,6 @@
 """Writes the texts of all reviews, and the index of each segment of them (``snapshot.suffixes``).
 
-Indexes are made in a thread, while the next reviews are written: libdivsufsort and numpy leave the
+Indexes are made in two threads, while the next reviews are written: libdivsufsort and numpy leave the
 interpreter to others. An index is named by what it is made of, so that one of the last snapshot that has the same
 name is taken over: of a million reviews, ten new ones change one segment of sixteen.
 """
@@ -29,6 +29,9 @@ SMALLEST = 64
 _SEPARATOR = bytes([suffixes.SEPARATOR])
 _PIECE = 1 << 20  # bytes
 
+_THREADS = 2
+"""Each takes up to 11 times the bytes of the texts of a segment."""
+
 
 def folded(text: str | None) -> bytes:
     """A review's text as it stands in the column of texts."""
@@ -36,7 +39,7 @@ def folded(text: str | None) -> bytes:
 
 
 class SegmentsWriter:
-    """Collects texts, newest first. It must be left as a context, so that its thread ends.
+    """Collects texts, newest first. It must be left as a context, so that its threads end.
 
     Args:
         folder: Where the files are made.
@@ -52,8 +55,8 @@ class SegmentsWriter:
         self._sizes = array("Q")
         self._offsets = array("Q", [0])
         self._coming = divided(reviews)[::-1]  # reviews of the segments that are not full
-        self._threads = ThreadPoolExecutor(max_workers=1)
-        self._files: dict[str, File] = {}
+        self._threads = ThreadPoolExecutor(max_workers=_THREADS)
+        self._indexes: dict[str, Future[File]] = {}  # the same texts have one
         self._made: list[tuple[int, Future[tuple[str, File | None]]]] = []
 
     def __enter__(self) -> Self:
@@ -97,7 +100,7 @@ class SegmentsWriter:
             begin += sum(some)
 
     def _indexed(self, begin: int, sizes: "array[int]") -> tuple[str, File | None]:
-        """Make the index of a segment, in the thread; None where it is small."""
+        """Make the index of a segment, in a thread; None where it is small."""
         if len(sizes) < SMALLEST:
             return "", None
         with (self._folder / names.TEXTS).open("rb") as file:
@@ -105,11 +108,15 @@ class SegmentsWriter:
         digest = hashlib.sha256(texts, usedforsecurity=False)
         digest.update(pyroaring.__croaring_version__.encode())  # its bytes are in the file
         name = f"suffixes-{digest.hexdigest()[:32]}.column"
-        if name in self._files:  # the same texts again
-            return name, self._files[name]
-        made = self._taken_over(name) or suffixes.write(self._folder, name, texts, sizes)
-        self._files[name] = made
-        return name, made
+        own: Future[File] = Future()
+        first = self._indexes.setdefault(name, own)
+        if first is own:
+            try:
+                made = self._taken_over(name)
+                own.set_result(made or suffixes.write(self._folder, name, texts, sizes))
+            except BaseException as error:  # noqa: BLE001  raised below, and to the other thread
+                own.set_exception(error)
+        return name, first.result()
 
     def _taken_over(self, name: str) -> File | None:
         """The index of that name, from the last snapshot, if it is as it was written."""

@@ -1,6 +1,7 @@
 """What was found valid before is known, and a data set of known reviews is the one that is read anew."""
 
 import json
+from itertools import chain, cycle
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -139,3 +140,12 @@ def test_faults_are_found_among_known_reviews(tmp_path: Path, reviews: list[Revi
     read(text_of(MANY), NOTHING, tmp_path / "1")
     anew = refusal(text_of(reviews), NOTHING, tmp_path / "2")
     assert anew == refusal(text_of(reviews), tmp_path / "1", tmp_path / "3")
+
+
+@pytest.mark.parametrize("betweens", [[","], [",", " ,\n"], [", ", ", ", ","], [", " + 500 * " "]])
+def test_what_stands_between_reviews_may_differ(tmp_path: Path, betweens: list[str]) -> None:
+    encoded = [json.dumps(each) for each in MANY]
+    listed = "".join(chain.from_iterable(zip(encoded, cycle(betweens), strict=False)))
+    text = text_of([]).replace(b"[]", b"[%b]" % listed.rstrip(", \n").encode())
+    dataset, _ = read(text, NOTHING, tmp_path / "1")
+    assert sorted(encoded) == sorted(each.raw.decode() for each in dataset.records)
