@@ -9,6 +9,7 @@ the command.
 
 import atexit
 import functools
+import gc
 import importlib
 import json
 import os
@@ -159,6 +160,8 @@ def _import() -> None:
     for each in ("twisted.internet.epollreactor", *_IMPORTED):
         importlib.import_module(each)
     del sys.modules[name]
+    gc.collect()
+    gc.freeze()  # else each collection in what is forked copies all of it
 
 
 def serve(orders: socket.socket) -> Any:  # noqa: ANN401  JSON
