@@ -1,13 +1,19 @@
 """What holds for all tests."""
 
 import gc
+import os
 import signal
+import sys
 from collections.abc import Generator
 
 import pytest
 from hypothesis import settings
 
-from tests.support.fork_server import Switch
+# Else each worker, and each process that a test starts, compiles all that it imports
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+from tests.support.fork_server import Switch  # noqa: E402  it keeps the environment as it is now
 
 Switch.on = True
 
