@@ -1,10 +1,19 @@
 """What holds for all tests."""
 
+import gc
+import os
 import signal
+import sys
+from collections.abc import Generator
 
+import pytest
 from hypothesis import settings
 
-from tests.support.fork_server import Switch
+# Else each worker, and each process that a test starts, compiles all that it imports
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+from tests.support.fork_server import Switch  # noqa: E402  it keeps the environment as it is now
 
 Switch.on = True
 
@@ -19,3 +28,15 @@ for each, handler in (
 ):
     if signal.getsignal(each) is signal.SIG_IGN:
         signal.signal(each, handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep the collector off what is collected: half a million objects that stay to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()

@@ -260,7 +260,11 @@ class _Endless:
         conversation.transport.registerProducer(self, streaming=False)
 
     def resumeProducing(self) -> None:
-        self._conversation.transport.write(self._piece)
+        tls: Any = self._conversation.transport
+        if tls.transport.disconnecting:  # the client has left, and this is waited for
+            tls.unregisterProducer()
+        else:
+            tls.write(self._piece)
 
     def stopProducing(self) -> None:
         pass

@@ -1,18 +1,71 @@
-"""The real reviewsctl, as a process."""
+"""The real reviewsctl, and what of reviewsd is no daemon, as processes.
 
+They are forked from a server that has their imports, as ``fork_server`` does it for daemons. Tests of
+what is imported, of what the interpreter itself reads, and of signals while it starts start the
+command.
+"""
+
+import functools
 import os
 import pty
 import subprocess
 import sys
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-CLI = Path(__file__).parents[2] / "cli"
+from tests.support.fork_server import INTERPRETERS, ROOT, Forked, Server, Switch
+
+CLI = ROOT / "cli"
+REVIEWSCTL, REVIEWSD = "reviewsctl.main", "reviewsd.__main__"  # to run with -m
 # As the console script starts it, and with Ctrl-C on, which a background job would have off.
 CONSOLE_SCRIPT = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
     "from reviewsctl.main import main; main()"
 )
+_SECONDS = 60
+_INTERPRETER = {"PYTHONWARNINGS": "error"}
+_ENVIRON = {
+    **_INTERPRETER,
+    "PATH": os.defpath,
+    "PYTHONPATH": f"{ROOT}:{CLI}",
+    "PYTHONSAFEPATH": "1",  # else the folder where the server is started comes before these
+}
+
+
+def is_plain(environment: Mapping[str, str]) -> bool:
+    """Whether the interpreter is told by this environment what the server's was.
+
+    PYTHONPATH may have other folders, as long as they hide no module of ours.
+    """
+    told = {name for name in environment if name.startswith(INTERPRETERS)} - {"PYTHONPATH"}
+    return {name: environment[name] for name in told} == _INTERPRETER
+
+
+class _Command(Forked):
+    """One of the programs, forked."""
+
+    def __init__(
+        self,
+        module: str,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        streams: tuple[int, int, int],
+        folder: Path | None,
+    ) -> None:
+        order = {
+            "module": module,
+            "arguments": arguments,
+            "environ": dict(environment),
+            "folder": str(folder or Path.cwd()),
+        }
+        stdin, stdout, stderr = streams
+        self._fork(_server(), order, stdout, stderr, stdin)
+
+
+@functools.cache
+def _server() -> Server:
+    return Server("tests.support.command_server", _ENVIRON)
 
 
 def reviewsctl(
@@ -20,36 +73,101 @@ def reviewsctl(
     *arguments: str,
     before: tuple[str, ...] = (),
     folder: Path | None = None,
+    fresh: bool = False,
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*before, sys.executable, "-m", "reviewsctl.main", *arguments],
-        env=environment,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
+    """Run it.
+
+    Args:
+        environment: All of it.
+        arguments: Of its command line.
+        before: A command that executes the one after it.
+        folder: Where it runs.
+        fresh: Whether it has to import its modules itself.
+    """
+    if before or fresh:
+        command = [*before, sys.executable, "-m", REVIEWSCTL, *arguments]
+        return subprocess.run(
+            command,
+            env=environment,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    return _run(REVIEWSCTL, arguments, environment, folder)
+
+
+def reviewsd(
+    environment: Mapping[str, str], *arguments: str, folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run it with arguments that make no daemon of it."""
+    return _run(REVIEWSD, arguments, environment, folder)
+
+
+def _run(
+    module: str, arguments: tuple[str, ...], environment: Mapping[str, str], folder: Path | None
+) -> subprocess.CompletedProcess[str]:
+    with (
+        Path(os.devnull).open() as stdin,
+        tempfile.TemporaryFile("w+") as stdout,
+        tempfile.TemporaryFile("w+") as stderr,
+    ):
+        streams = (stdin.fileno(), stdout.fileno(), stderr.fileno())
+        code = _ended(_start(module, arguments, environment, streams, folder))
+        for each in (stdout, stderr):
+            each.seek(0)
+        return subprocess.CompletedProcess(arguments, code, stdout.read(), stderr.read())
+
+
+def _start(
+    module: str,
+    arguments: tuple[str, ...],
+    environment: Mapping[str, str],
+    streams: tuple[int, int, int],
+    folder: Path | None = None,
+) -> "Forked | subprocess.Popen[bytes]":
+    """Start it with these standard streams."""
+    if Switch.on and is_plain(environment):
+        return _Command(module, arguments, environment, streams, folder)
+    stdin, stdout, stderr = streams
+    command = [sys.executable, "-m", module, *arguments]
+    return subprocess.Popen(
+        command, env=environment, cwd=folder, stdin=stdin, stdout=stdout, stderr=stderr
     )
 
 
+def _ended(process: "Forked | subprocess.Popen[bytes]") -> int:
+    try:
+        return process.wait(_SECONDS)
+    finally:
+        process.kill()
+
+
 def on_a_terminal(environment: Mapping[str, str], *arguments: str) -> str:
-    """What a terminal gets to see."""
+    """What a terminal that nobody types at gets to see."""
+    code, seen = at_a_terminal(environment, None, *arguments)
+    assert code == 0
+    return seen
+
+
+def at_a_terminal(
+    environment: Mapping[str, str], typed: bytes | None, *arguments: str
+) -> tuple[int, str]:
+    """The exit code of reviewsctl, and what a terminal gets to see while somebody types."""
     master, slave = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-c", CONSOLE_SCRIPT, *arguments],
-        env={"TERM": "xterm-256color", "COLUMNS": "80", **environment},
-        stdin=subprocess.DEVNULL,
-        stdout=slave,
-        stderr=slave,
-    ) as run:
-        os.close(slave)
-        seen = bytearray()
-        try:
-            while chunk := os.read(master, 65536):
-                seen += chunk
-        except OSError:  # EIO: the last writer has closed the terminal
-            pass
-        finally:
-            os.close(master)
-    assert run.returncode == 0
-    return seen.decode()
+    whole = {"TERM": "xterm-256color", "COLUMNS": "80", **environment}
+    with Path(os.devnull).open() as nothing:
+        stdin = nothing.fileno() if typed is None else slave
+        process = _start(REVIEWSCTL, arguments, whole, (stdin, slave, slave))
+    os.close(slave)
+    os.write(master, typed or b"")
+    seen = bytearray()
+    try:
+        while chunk := os.read(master, 65536):
+            seen += chunk
+    except OSError:  # EIO: the last writer has closed the terminal
+        pass
+    finally:
+        os.close(master)
+    return _ended(process), seen.decode()

@@ -9,6 +9,7 @@ the command.
 
 import atexit
 import functools
+import gc
 import importlib
 import json
 import os
@@ -18,7 +19,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import types
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -31,7 +31,6 @@ INTERPRETERS = ("GLIBC_", "LANG", "LC_", "LD_", "MALLOC_", "OPENSSL_", "PYTHON",
 
 _ENVIRON = dict(os.environ)  # the server's
 _MOST = 1 << 18  # bytes of an order
-_STEP = 0.01  # seconds
 
 
 class Switch:
@@ -55,33 +54,40 @@ class Forked:
     def __init__(
         self, arguments: Sequence[str], environ: Mapping[str, str], log: IO[bytes]
     ) -> None:
+        order = {"arguments": arguments, "environ": dict(environ), "folder": str(Path.cwd())}
+        self._fork(_server(), order, log.fileno(), log.fileno())
+
+    def _fork(self, server: "Server", order: Mapping[str, Any], *streams: int) -> None:
+        """Have it forked; the streams are its stdout, stderr and, unless it is the server's, stdin."""
         self._said = b""
         self.returncode: int | None = None
+        self._server = server
         self._socket, theirs = socket.socketpair()
-        order = {"arguments": arguments, "environ": dict(environ), "folder": str(Path.cwd())}
         with theirs:
-            socket.send_fds(
-                _server()[1], [json.dumps(order).encode()], [theirs.fileno(), log.fileno()]
-            )
+            descriptors = [theirs.fileno(), *streams]
+            socket.send_fds(server.orders, [json.dumps(order).encode()], descriptors)
         self._socket.settimeout(60)
         self.pid = int(self._line())
-        self._socket.settimeout(0)
 
     def _line(self) -> bytes:
         while b"\n" not in self._said:
             received = self._socket.recv(64)
             if not received:
                 self._socket.close()
-                server, _ = _server()
-                raise RuntimeError(f"the fork server has ended: {server.poll()}")
+                code = self._server.process.poll()
+                raise RuntimeError(f"the fork server has ended: {code}")
             self._said += received
         line, _, self._said = self._said.partition(b"\n")
         return line
 
     def poll(self) -> int | None:
         """The exit code, once there is one."""
+        return self._outcome(0)
+
+    def _outcome(self, timeout: float | None) -> int | None:
         if self.returncode is None:
-            with suppress(BlockingIOError):
+            self._socket.settimeout(timeout)
+            with suppress(BlockingIOError, TimeoutError):
                 self.returncode = int(self._line())
                 self._socket.close()
         return self.returncode
@@ -92,11 +98,9 @@ class Forked:
         Raises:
             subprocess.TimeoutExpired: There is none so soon.
         """
-        began = time.monotonic()
-        while (code := self.poll()) is None:
-            if timeout is not None and time.monotonic() > began + timeout:
-                raise subprocess.TimeoutExpired("reviewsd", timeout)
-            time.sleep(_STEP)
+        code = self._outcome(timeout)
+        if code is None:
+            raise subprocess.TimeoutExpired("reviewsd", timeout or 0)
         return code
 
     def send_signal(self, sign: int) -> None:
@@ -114,26 +118,35 @@ class Forked:
         self.send_signal(signal.SIGKILL)
 
 
+class Server:
+    """A server of this process; it ends with this process.
+
+    Args:
+        module: What it runs.
+        environ: Its environment.
+    """
+
+    def __init__(self, module: str, environ: Mapping[str, str]) -> None:
+        self.orders, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            number = theirs.fileno()
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", module, str(number)],
+                stdout=subprocess.DEVNULL,
+                cwd=ROOT,
+                env=environ,
+                pass_fds=(number,),
+            )
+        atexit.register(self._end)
+
+    def _end(self) -> None:
+        self.orders.close()
+        self.process.wait(60)
+
+
 @functools.cache
-def _server() -> tuple["subprocess.Popen[bytes]", socket.socket]:
-    """The server of this process, and where it takes orders; it ends with this process."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with theirs:
-        number = theirs.fileno()
-        process = subprocess.Popen(
-            [sys.executable, "-m", __name__, str(number)],
-            stdout=subprocess.DEVNULL,
-            cwd=ROOT,
-            env=_ENVIRON,
-            pass_fds=(number,),
-        )
-
-    def end() -> None:
-        ours.close()
-        process.wait(60)
-
-    atexit.register(end)
-    return process, ours
+def _server() -> Server:
+    return Server(__name__, _ENVIRON)
 
 
 _IMPORTED = ("reviewsd.app.daemon", "reviewsd.app.pages", "reviewsd.config.load")
@@ -147,9 +160,11 @@ def _import() -> None:
     for each in ("twisted.internet.epollreactor", *_IMPORTED):
         importlib.import_module(each)
     del sys.modules[name]
+    gc.collect()
+    gc.freeze()  # else each collection in what is forked copies all of it
 
 
-def _serve(orders: socket.socket) -> Any:  # noqa: ANN401  JSON
+def serve(orders: socket.socket) -> Any:  # noqa: ANN401  JSON
     """Fork at each order, and tell how it ended; the order in what was forked, else nothing."""
     with selectors.DefaultSelector() as selector:
         selector.register(orders, selectors.EVENT_READ)
@@ -160,17 +175,18 @@ def _serve(orders: socket.socket) -> Any:  # noqa: ANN401  JSON
                     os.close(key.fd)
                     _bury(*key.data)
                     continue
-                order, numbers, _, _ = socket.recv_fds(orders, _MOST, 2)
+                order, numbers, _, _ = socket.recv_fds(orders, _MOST, 4)
                 if not order:
                     return None
-                teller, log = socket.socket(fileno=numbers[0]), numbers[1]
+                end, *streams = numbers
                 if (pid := os.fork()) == 0:
-                    os.dup2(log, 1)
-                    os.dup2(log, 2)
-                    teller.detach()
+                    for number, stream in zip((1, 2, 0), streams, strict=False):
+                        os.dup2(stream, number)
                     orders.detach()
                     return json.loads(order)
-                os.close(log)
+                for stream in streams:
+                    os.close(stream)
+                teller = socket.socket(fileno=end)
                 teller.sendall(b"%d\n" % pid)
                 selector.register(os.pidfd_open(pid), selectors.EVENT_READ, (pid, teller))
 
@@ -198,6 +214,6 @@ def _become(order: dict[str, Any]) -> None:
 if __name__ == "__main__":
     _import()
     with socket.socket(fileno=int(sys.argv[1])) as _orders:
-        _order = _serve(_orders)
+        _order = serve(_orders)
     if _order is not None:
         _become(_order)

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from reviewsd.config.schema import Config, keys
+from tests.support import commands
 
 ROOT = Path(__file__).parents[3]
 REVIEW = {
@@ -41,15 +42,8 @@ def write(folder: Path, reviews: list[dict[str, object]]) -> None:
 def reviewsd(
     folder: Path, *arguments: str, environ: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "reviewsd", *arguments],
-        cwd=folder,
-        env={"PYTHONWARNINGS": "error", "PYTHONPATH": str(ROOT), **(environ or {})},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    plain = {"PYTHONWARNINGS": "error", "PYTHONPATH": str(ROOT)}
+    return commands.reviewsd({**plain, **(environ or {})}, *arguments, folder=folder)
 
 
 def report(folder: Path, *arguments: str) -> tuple[dict[str, Any], int]:

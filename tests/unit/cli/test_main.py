@@ -613,5 +613,6 @@ def test_ctrl_c_while_it_starts_is_one_line(environment: dict[str, str], tmp_pat
     early = tmp_path / "early"
     early.mkdir()
     (early / "typer.py").write_text("raise KeyboardInterrupt")
-    run = reviewsctl({**environment, "PYTHONPATH": f"{early}:{environment['PYTHONPATH']}"}, "ping")
+    environment["PYTHONPATH"] = f"{early}:{environment['PYTHONPATH']}"
+    run = reviewsctl(environment, "ping", fresh=True)
     assert (130, "", "Error: interrupted\n") == (run.returncode, run.stdout, run.stderr)

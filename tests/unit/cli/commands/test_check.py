@@ -98,9 +98,7 @@ def test_data_alone_needs_no_configuration(
     environment: dict[str, str], folder: Path, tmp_path: Path
 ) -> None:
     del environment["REVIEWSD_CONFIG"]
-    done = reviewsctl(
-        environment, "check", "--data", str(folder / "data"), before=("env", "-C", str(tmp_path))
-    )
+    done = reviewsctl(environment, "check", "--data", str(folder / "data"), folder=tmp_path)
     assert (0, f"data           {folder}/data") == (done.returncode, done.stdout.splitlines()[0])
 
 
@@ -134,7 +132,7 @@ def test_a_daemon_that_cannot_be_run_is_said(environment: dict[str, str], folder
     (broken / "reviewsd/__main__.py").write_text("raise SystemExit('half installed')")
     environment["PYTHONPATH"] = f"{broken}:{environment['PYTHONPATH']}"
     for command in (["check"], ["config", "show"]):
-        done = reviewsctl(environment, *command)
+        done = reviewsctl(environment, *command, fresh=True)
         assert 1 == done.returncode
         assert "Error: reviewsd cannot be run: half installed\n" in done.stderr
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import signal
 import stat
 import subprocess
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.admin_fake import admin_fake, document, events
-from tests.support.commands import CONSOLE_SCRIPT, reviewsctl
+from tests.support.commands import CONSOLE_SCRIPT, at_a_terminal, reviewsctl
 from tests.support.daemon import until
 from tests.support.sheets import spreadsheet
 
@@ -583,15 +582,7 @@ def test_a_socket_that_cannot_be_looked_at_is_no_daemon(
 def test_without_a_place_it_says_how_to_name_one(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
-    run = subprocess.run(
-        [sys.executable, "-m", "reviewsctl.main", "import", TAKEOUT],
-        env=environment,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    run = reviewsctl(environment, "import", TAKEOUT, folder=tmp_path)
     missing = imported(environment, tmp_path / "none", TAKEOUT, code=1)
 
     assert 2 == run.returncode
@@ -713,29 +704,6 @@ def test_a_stopped_import_leaves_the_file_as_it_was(
         assert 130 == run.returncode
         assert "interrupted: nothing was written" in said
         assert ["reviews.json"] == [each.name for each in data.iterdir()]
-
-
-def at_a_terminal(environment: dict[str, str], typed: bytes, *arguments: str) -> tuple[int, str]:
-    """What a terminal gets to see while somebody types."""
-    master, slave = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-c", CONSOLE_SCRIPT, *arguments],
-        env={"TERM": "xterm-256color", "COLUMNS": "200", **environment},
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-    ) as run:
-        os.close(slave)
-        os.write(master, typed)
-        seen = bytearray()
-        try:
-            while chunk := os.read(master, 65536):
-                seen += chunk
-        except OSError:  # EIO: the last writer has closed the terminal
-            pass
-        finally:
-            os.close(master)
-    return run.returncode, seen.decode()
 
 
 def test_on_a_terminal_it_asks_for_the_location(

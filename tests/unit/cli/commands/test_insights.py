@@ -9,7 +9,7 @@ import pytest
 from reviewsd.analysis.settings import InsightSettings
 from reviewsd.publish.insights_settings import examine
 from tests.support.columns import review
-from tests.support.daemon import reviewsctl
+from tests.support.commands import reviewsctl
 
 REVIEWS = [
     review(
@@ -27,14 +27,16 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def told(folder: Path, *arguments: str, code: int = 0) -> tuple[str, str]:
-    done = reviewsctl("insights", "--data", str(folder), *arguments)
+def told(
+    environment: dict[str, str], folder: Path, *arguments: str, code: int = 0
+) -> tuple[str, str]:
+    done = reviewsctl(environment, "insights", "--data", str(folder), *arguments)
     assert code == done.returncode, done.stderr
     return done.stdout, done.stderr
 
 
-def test_what_is_made_is_a_table(folder: Path) -> None:
-    shown, _ = told(folder)
+def test_what_is_made_is_a_table(environment: dict[str, str], folder: Path) -> None:
+    shown, _ = told(environment, folder)
     assert "insights       made from 2 reviews (lexicon-2)\n" in shown
     assert (
         "  Pricing                             2  ██████████░░░░░░░░░░   50 % positive\n" in shown
@@ -45,46 +47,50 @@ def test_what_is_made_is_a_table(folder: Path) -> None:
     assert "  No-show                             1\n" in shown
 
 
-def test_a_file_that_says_little_is_shown_with_no_more(folder: Path) -> None:
+def test_a_file_that_says_little_is_shown_with_no_more(
+    environment: dict[str, str], folder: Path
+) -> None:
     """Absent is not zero."""
     given = {"model": "gpt", "aspects": ["Speed", {"id": "x"}], "per_review": {"a": {}}}
     (folder / "insights.json").write_text(json.dumps(given))
-    shown, _ = told(folder)
+    shown, _ = told(environment, folder)
     assert "insights       insights.json (gpt)\n" in shown
     assert shown.endswith("\naspects\n  Speed\n  x\n")
 
 
-def test_why_a_review_has_its_labels(folder: Path) -> None:
-    shown, _ = told(folder, "--explain", "a")
+def test_why_a_review_has_its_labels(environment: dict[str, str], folder: Path) -> None:
+    shown, _ = told(environment, folder, "--explain", "a")
     assert shown.startswith("a, 5 stars\n\nPriya was on time")
     assert 'punctuality: positive, by "on time"' in shown
     assert "contrast its sentence" in shown
-    _, said = told(folder, "--explain", "none", code=1)
+    _, said = told(environment, folder, "--explain", "none", code=1)
     assert 'reviews.json: has no review with the id "none"' in said
 
 
-def test_what_the_rules_make_is_written_and_kept(folder: Path) -> None:
+def test_what_the_rules_make_is_written_and_kept(environment: dict[str, str], folder: Path) -> None:
     file = folder / "insights.json"
-    told(folder, "--write")
+    told(environment, folder, "--write")
     made = json.loads(file.read_bytes())
     assert ["b", "a"] == sorted(made["per_review"], reverse=True)
     assert "lexicon-2" == made["model"]
     file.write_text('{"model": "mine"}')
-    _, said = told(folder, "--write", code=1)
+    _, said = told(environment, folder, "--write", code=1)
     assert "is there already" in said
-    shown, _ = told(folder, "--write", "--replace")
+    shown, _ = told(environment, folder, "--write", "--replace")
     assert "the old one is insights.json.bak" in shown
     assert made == json.loads(file.read_bytes())
 
 
-def test_candidates_are_lines_of_insights_yaml_that_publish_nothing(folder: Path) -> None:
+def test_candidates_are_lines_of_insights_yaml_that_publish_nothing(
+    environment: dict[str, str], folder: Path
+) -> None:
     """Each is commented out; without the marks all of them are valid."""
     before = (folder / "insights.yaml").read_text()
     texts = ["Sam fixed our garage door. The parking was awful."] * 3
     reviews = [review(f"r{n}", text=text) for n, text in enumerate(texts)]
     document = {"business": {"name": "B", "category": "Plumber"}, "reviews": reviews}
     (folder / "reviews.json").write_text(json.dumps(document))
-    shown, _ = told(folder, "--suggest")
+    shown, _ = told(environment, folder, "--suggest")
     assert "## 3 reviews, such as: Sam fixed our garage door.\n#   - {name: Sam}\n" in shown
     assert (InsightSettings(), []) == examine(shown.encode())
     settings, faults = examine(re.sub("^# ", "", shown, flags=re.MULTILINE).encode())
@@ -96,8 +102,10 @@ def test_candidates_are_lines_of_insights_yaml_that_publish_nothing(folder: Path
     assert before == (folder / "insights.yaml").read_text()
 
 
-def test_a_file_is_compared_with_what_the_rules_make(folder: Path) -> None:
-    _, said = told(folder, "--diff", code=1)
+def test_a_file_is_compared_with_what_the_rules_make(
+    environment: dict[str, str], folder: Path
+) -> None:
+    _, said = told(environment, folder, "--diff", code=1)
     assert "insights.json: is not there" in said
     given = {
         "model": "mine",
@@ -108,7 +116,7 @@ def test_a_file_is_compared_with_what_the_rules_make(folder: Path) -> None:
         },
     }
     (folder / "insights.json").write_text(json.dumps(given))
-    shown, _ = told(folder, "--diff")
+    shown, _ = told(environment, folder, "--diff")
     assert "trend          none; by the rules stable\n" in shown
     assert "  Pricing                               1               2  50 %\n" in shown
     assert "  Speed                                 ?               -\n" in shown
@@ -118,7 +126,7 @@ def test_a_file_is_compared_with_what_the_rules_make(folder: Path) -> None:
     assert "  people                                  1       1       1\n" in shown
 
 
-def test_broken_settings_are_told(folder: Path) -> None:
+def test_broken_settings_are_told(environment: dict[str, str], folder: Path) -> None:
     (folder / "insights.yaml").write_text("technicans: []")
-    _, said = told(folder, code=1)
+    _, said = told(environment, folder, code=1)
     assert 'insights.yaml:1:1: technicans: unknown key "technicans"' in said

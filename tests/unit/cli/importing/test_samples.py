@@ -2,15 +2,13 @@
 
 import json
 import shutil
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.commands import CLI, reviewsctl
+from tests.support.commands import CLI, reviewsctl, reviewsd
 from tests.support.sheets import spreadsheet
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -69,13 +67,7 @@ def test_a_format_is_recognised_the_daemon_accepts_it_and_again_it_changes_nothi
     config = tmp_path / "reviewsd.yaml"
     config.write_text("base_url: https://a.example\ndata_dir: data\nstate_dir: state\n")
     config.chmod(0o600)
-    check = subprocess.run(
-        [sys.executable, "-m", "reviewsd", "--check", "--config", str(config)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    check = reviewsd(ENVIRONMENT, "--check", "--config", str(config))
     before = (tmp_path / "data/reviews.json").stat()
     again = sample(tmp_path, file, *options)
 
