@@ -57,8 +57,9 @@ def test_nothing_comes_after_its_end(results: Callable[[], Iterator[bytes]]) -> 
 def test_it_ends_when_its_results_are_not_wanted() -> None:
     with SecondProcess(LARGE) as second:
         second.next()
+        process = second._process
     with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+        os.waitpid(process, os.WNOHANG)
 
 
 def test_there_may_be_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
