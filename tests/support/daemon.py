@@ -1,5 +1,6 @@
 """A real reviewsd process on loopback, for tests at the door."""
 
+import atexit
 import http.client
 import json
 import os
@@ -151,9 +152,10 @@ class Daemon:
         with self.log.open("ab") as log:
             if not before and fork_server.can_fork(environ):
                 self.process = fork_server.Forked(self._all_arguments, environ, log)
-                return
-            command = [*before, *self.command]
-            self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environ)
+            else:
+                command = [*before, *self.command]
+                self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environ)
+        atexit.register(self.process.kill)  # should its test fail before it ends it
 
     def wait_ready(self) -> None:
         """Wait until systemd would hear READY=1."""

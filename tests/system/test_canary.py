@@ -48,7 +48,8 @@ def sing(place: Path, workers: int, form: str) -> tuple[Conversation, Seen]:
             backup = daemon.directory / "copy"
             assert 0 == daemon.ctl("backup", str(backup)).returncode
             seen["the backup, but for callbacks"] = backup.read_bytes().decode("latin-1")
-            seen["subs show"] = daemon.ctl("subs", "show", "1").stdout
+            only = json.loads(daemon.ctl("subs", "list", "--json").stdout)["id"]
+            seen["subs show"] = daemon.ctl("subs", "show", str(only)).stdout
             assert 0 == daemon.stop()
         for number, answer in enumerate(conversation.answers):
             seen[f"answer {number}"] = answer.decode()

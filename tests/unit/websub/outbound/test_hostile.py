@@ -170,4 +170,4 @@ async def test_attempts_given_up_half_way_leave_nothing(
             each.addErrback(lambda failure: failure.trap(CancelledError))
             each.cancel()
         assert set() == client._outbound._attempts
-    assert before == leftovers()
+    assert leftovers() <= before  # what earlier tests have left may go meanwhile

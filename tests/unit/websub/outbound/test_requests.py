@@ -411,7 +411,7 @@ async def test_a_kept_connection_waits_only_so_long(ca_file: Path, limits: Attem
         await server.until_left()
         await deliver_times(client, server.url(), 1)
         assert 2 == server.connections
-    assert before == leftovers()
+    assert leftovers() <= before  # what earlier tests have left may go meanwhile
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
