@@ -213,10 +213,20 @@ class Hub:
 
     def _wait(self, known: dict[str, Topic]) -> float:
         """Seconds until the topics may change again; a clock that jumped makes it no longer."""
-        if not known:
+        if not known or not self._differs(known):
             return 0
         since = (self._context.now() - max(topic.changed_at for topic in known.values())) / 1000
         return min(max(self._min_interval - since, 0), self._min_interval)
+
+    def _differs(self, known: dict[str, Topic]) -> bool:
+        """Whether the newest snapshot has other bytes; after a restart it seldom has."""
+        if self._newest is None:
+            return False
+        current = contents(self._newest, self._base_url)
+        return any(
+            path not in known or known[path].sha256 != content.sha256
+            for path, content in current.items()
+        )
 
     async def _sweep(self) -> None:
         settled = self._context.clock.seconds() - self._began >= SETTLE_SECONDS

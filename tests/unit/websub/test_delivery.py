@@ -221,6 +221,21 @@ def test_the_same_bytes_are_not_sent() -> None:
         assert [(1,)] * 3 == process.store.rows("SELECT version FROM topic")
 
 
+def test_what_has_not_changed_is_not_waited_for() -> None:
+    """H9 is about two versions: the start waits for the hub, which has none to make."""
+    with living() as process:
+        process.time.go(60.0)
+        process.publish("second")
+        process.time.go(0.0)
+        same = again(process, text="second")
+        assert same.hub.announced.called
+
+        other = again(same, text="third")
+        assert not other.hub.announced.called
+        other.time.go(5.0)
+        assert other.hub.announced.called
+
+
 def test_1000_changes_in_10_seconds_are_three_deliveries() -> None:
     """H9: the first goes out at once, the last has the final content."""
     with living() as process:
