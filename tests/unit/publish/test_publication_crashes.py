@@ -99,11 +99,15 @@ def test_killed_at_any_step_the_process_leaves_a_whole_snapshot(
 # -- signals at every single thing that publishing does to files; reading changes nothing for others
 
 FORKING = """
-import gc, os, sys, msgspec
+import gc, os, sys, tempfile, msgspec
+from msgspec.structs import replace
 from reviewsd.publish.job import Job
 from reviewsd.publish.publication import publish
 job = msgspec.json.decode(sys.argv[1], type=Job)
 changes = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink"}
+with tempfile.TemporaryDirectory() as place:  # so that what is made once is made
+    order = replace(job.order, data_dir="reviewsd/demo", snapshots=place)
+    publish(replace(job, order=order), lambda *_: None)
 gc.freeze()
 for line in sys.stdin:
     left, sign = map(int, line.split())
