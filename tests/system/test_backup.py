@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import stat
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -112,7 +113,7 @@ def test_a_store_that_is_deleted_meanwhile_is_noticed_and_nothing_of_it_is_lost(
         write_data(daemon.data, reviews=50)
         subscriber.until_deliveries(1, "/signed")
         assert 0 == daemon.ctl("backup", str(copy)).returncode
-        with sqlite3.connect(copy) as connection:
+        with closing(sqlite3.connect(copy)) as connection:
             assert [(1,)] == connection.execute("SELECT COUNT(*) FROM subscription").fetchall()
         assert 0 == daemon.stop()
 
@@ -138,7 +139,7 @@ def test_a_backup_says_what_is_in_it_and_what_is_not(daemon: Daemon, tmp_path: P
         "The keys that belong to it are not in it. Keep a copy of them, apart from it:" == rest[0]
     )
     assert [f"  {daemon.state / name}" for name in ("secret.key", "mcp.key")] == rest[1:]
-    with sqlite3.connect(tmp_path / "copy") as copy:
+    with closing(sqlite3.connect(tmp_path / "copy")) as copy:
         assert [("ok",)] == copy.execute("PRAGMA integrity_check").fetchall()
     assert "backup asked for by pid" in daemon.log.read_text()
     assert [] == list(daemon.state.glob(".backup-*"))

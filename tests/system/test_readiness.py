@@ -5,6 +5,7 @@ import signal
 import socket
 import sqlite3
 import time
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -98,7 +99,7 @@ def test_a_damaged_store_at_the_start(tmp_path: Path) -> None:
     (daemon.state / "state.sqlite").write_bytes(b"this is no database" * 1000)
     with (
         pytest.raises(sqlite3.DatabaseError),
-        sqlite3.connect(daemon.state / "state.sqlite") as damaged,
+        closing(sqlite3.connect(daemon.state / "state.sqlite")) as damaged,
     ):
         damaged.execute("SELECT 1 FROM subscription")
     with daemon:
