@@ -103,6 +103,15 @@ def _signed(
         .not_valid_after(end)
         .add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
     )
+    builder = builder.add_extension(
+        x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False
+    )
+    if ca:  # Python 3.13 insists on these
+        usage = x509.KeyUsage(**dict.fromkeys(_USAGES, False) | {"key_cert_sign": True})
+        builder = builder.add_extension(usage, critical=True)
+    if issuer is not None:
+        signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer.key.public_key())
+        builder = builder.add_extension(signer, critical=False)
     if names:
         subjects = x509.SubjectAlternativeName([_general_name(each) for each in names])
         builder = builder.add_extension(subjects, critical=False)
@@ -110,6 +119,12 @@ def _signed(
     if issuer is None or issuer.certificate.issuer == issuer.certificate.subject:
         return Identity(certificate, key)
     return Identity(certificate, key, (issuer.certificate, *issuer.chain))
+
+
+_USAGES = (
+    *("digital_signature", "content_commitment", "key_encipherment", "data_encipherment"),
+    *("key_agreement", "key_cert_sign", "crl_sign", "encipher_only", "decipher_only"),
+)
 
 
 def _general_name(name: str) -> x509.GeneralName:
