@@ -404,14 +404,16 @@ async def test_only_so_many_are_kept(ca_file: Path) -> None:
 )
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_a_kept_connection_waits_only_so_long(ca_file: Path, limits: AttemptLimits) -> None:
-    before = leftovers()
-    async with serving() as server, calling(ca_file, limits=limits) as client:
-        await deliver_times(client, server.url(), 3)
-        assert 1 == len(server.open)
+    async with serving() as server:
+        before = leftovers()
+        async with calling(ca_file, limits=limits) as client:
+            await deliver_times(client, server.url(), 3)
+            await server.until_left()
+            connections = server.connections  # one, or more where the machine is busy
+            await deliver_times(client, server.url(), 1)
+            assert connections + 1 == server.connections
         await server.until_left()
-        await deliver_times(client, server.url(), 1)
-        assert 2 == server.connections
-    assert leftovers() <= before  # what earlier tests have left may go meanwhile
+        assert leftovers() <= before  # what earlier tests have left may go meanwhile
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
