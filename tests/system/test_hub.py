@@ -271,6 +271,7 @@ def test_what_changes_no_byte_of_a_topic_is_not_sent(
         assert 0 == daemon.stop()
         each(daemon.data / "reviews.json")
         daemon.start()
+    until(lambda: daemon.status()["data"]["last_reload"], "the look at the data of the last start")
     for each in disturb:
         begin = daemon.status()["data"]["last_reload"]
         until(partial(is_over, begin["at"]), "that second: reloads are told apart by theirs")

@@ -258,9 +258,9 @@ def test_another_base_url_means_other_links_and_nothing_else(daemon: Daemon) -> 
     daemon.stop()
     text = daemon.config.read_text()
     daemon.config.write_text(text.replace("reviews.example.com", "new.example.com"))
-    daemon.start()
+    daemon.start()  # with what there is, where the machine is too busy to publish soon
+    until(lambda: feed.headers["ETag"] != daemon.get("/api/feed.json").headers["ETag"], "the links")
     now = daemon.get("/api/feed.json")
-    assert feed.headers["ETag"] != now.headers["ETag"]
     assert feed.headers["Last-Modified"] != now.headers["Last-Modified"]
     assert "https://new.example.com/api/feed.json" == now.json()["feed_url"]
     assert "<https://new.example.com/" in now.headers["Link"] or "</" in now.headers["Link"]
