@@ -52,7 +52,7 @@ class Content:
 
 def contents(snapshot: Snapshot, base_url: str) -> dict[str, Content]:
     """The content of each topic, by path, as a GET without Accept-Encoding has it (W14, W15)."""
-    digests = {document.path: document.sha256 for document in snapshot.manifest.documents}
+    sha256s = {document.path: document.sha256 for document in snapshot.manifest.documents}
     found = {}
     for path in urls.TOPICS:
         identity = snapshot.documents[path].identity
@@ -65,11 +65,16 @@ def contents(snapshot: Snapshot, base_url: str) -> dict[str, Content]:
             b"ETag: " + identity.etag,
         )
         found[path] = Content(
-            sha256=digests[path],
+            sha256=sha256s[path],
             headers=b"".join(line + b"\r\n" for line in lines),
             body=identity.parts,
         )
     return found
+
+
+def digests(current: Mapping[str, Content]) -> dict[str, str]:
+    """Of each topic's content, by path, the sha256."""
+    return {path: content.sha256 for path, content in current.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +188,7 @@ class DeliveryAttempts:
         found, following = await self._database.run(
             partial(
                 deliveries.due,
-                contents=_digests(self._contents),
+                contents=digests(self._contents),
                 now=now,
                 limit=limit,
                 without=without,
@@ -201,7 +206,7 @@ class DeliveryAttempts:
                 deliveries.turn,
                 results=results,
                 wanted=wanted,
-                contents=_digests(current),
+                contents=digests(current),
                 token=self._context.token(),
                 now=now,
                 claim_until=now + CLAIM,
@@ -309,10 +314,6 @@ class DeliveryAttempts:
             retry.retry_after(retry_after, self._context.now()),
         )
         return DeliveryOutcome(claim=claim, event=Failed(waits), status=status, error=error)
-
-
-def _digests(current: Mapping[str, Content]) -> dict[str, str]:
-    return {path: content.sha256 for path, content in current.items()}
 
 
 def _hmac(method: str, secret: bytes, body: Sequence[Buffer]) -> str:

@@ -25,7 +25,7 @@ from reviewsd.store.interface import Store
 from reviewsd.store.topics import Topic
 from reviewsd.store.transactions import SqlCursor, StoreError
 from reviewsd.websub.context import Context
-from reviewsd.websub.delivery import Delivery, DeliveryAttempts, contents
+from reviewsd.websub.delivery import Delivery, DeliveryAttempts, contents, digests
 from reviewsd.websub.operator_state import OperatorState
 from reviewsd.websub.scheduler import STORE_PAUSE, Scheduler
 from reviewsd.websub.verification import CLAIM
@@ -178,12 +178,12 @@ class Hub:
         if snapshot is None:
             return
         current = contents(snapshot, self._base_url)
-        digests = {path: content.sha256 for path, content in current.items()}
+        sha256s = digests(current)
         now = self._context.now()
         after = await self._database.run(
             partial(
                 topics.bump,
-                digests=digests,
+                digests=sha256s,
                 # never of a time to come: until then no later change would count as newer
                 data_revision=min(_revision(snapshot), now),
                 now=now,
@@ -203,7 +203,7 @@ class Hub:
         ]
         if changed:
             self._log.info("to be delivered: {changed}", changed=", ".join(changed), type="change")
-        others = [path for path, digest in digests.items() if after[path].sha256 != digest]
+        others = [path for path, digest in sha256s.items() if after[path].sha256 != digest]
         if others:
             self._log.warn(
                 "another node has other data, as new or newer: nothing is sent of {others} until"
@@ -222,11 +222,8 @@ class Hub:
         """Whether the newest snapshot has other bytes; after a restart it seldom has."""
         if self._newest is None:
             return False
-        current = contents(self._newest, self._base_url)
-        return any(
-            path not in known or known[path].sha256 != content.sha256
-            for path, content in current.items()
-        )
+        stored = {path: topic.sha256 for path, topic in known.items()}
+        return not digests(contents(self._newest, self._base_url)).items() <= stored.items()
 
     async def _sweep(self) -> None:
         settled = self._context.clock.seconds() - self._began >= SETTLE_SECONDS
