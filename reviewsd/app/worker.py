@@ -81,7 +81,7 @@ def main() -> None:
     if descriptor is not None:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        sys.exit(_read(descriptor))
+        sys.exit(_work(descriptor))
 
 
 def _fork_server() -> int | None:
@@ -104,7 +104,7 @@ def _fork_server() -> int | None:
                 os.close(descriptor)
 
 
-def _read(descriptor: int) -> int:
+def _work(descriptor: int) -> int:
     """Be a worker until told to end; returns the exit code."""
     os.open(os.devnull, os.O_RDONLY)  # takes the place of descriptor 0
     reactor = _reactor()

@@ -44,7 +44,7 @@ class MappedFile(mmap):
         return os.pread(self._descriptor, size, begin)
 
 
-RecordText: TypeAlias = bytes | mmap
+RecordText: TypeAlias = bytes | MappedFile
 """The content of a file, in memory or mapped; a slice of it is bytes."""
 
 
@@ -142,11 +142,9 @@ class Records(Sequence[Record]):
 
     def _raw(self, number: int) -> bytes:
         begin, size, text = self._begins[number], self._sizes[number], self.text
-        return (
-            text.read_at(begin, size)
-            if isinstance(text, MappedFile)
-            else text[begin : begin + size]
-        )
+        if isinstance(text, MappedFile):
+            return text.read_at(begin, size)
+        return text[begin : begin + size]
 
     def __len__(self) -> int:
         return len(self.ids)

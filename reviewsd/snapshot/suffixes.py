@@ -141,9 +141,7 @@ def _documents(order: "array[int]", sizes: Sequence[int], stride: int) -> tuple[
 
     owner = np.repeat(np.arange(len(sizes), dtype=np.uint16), np.asarray(sizes, np.int64))
     found = np.empty(len(order), np.uint16)
-    for begin in range(
-        0, len(order), _PART
-    ):  # numpy makes 64 bits of each number that is looked up
+    for begin in range(0, len(order), _PART):  # numpy makes 64 bits of each that it looks up
         part = slice(begin, begin + _PART)
         found[part] = owner[np.frombuffer(order, np.int32)[part]]
     ascending = found.copy()
