@@ -11,7 +11,7 @@ import pty
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.support.fork_server import INTERPRETERS, ROOT, Forked, Server, Switch
@@ -40,27 +40,6 @@ def is_plain(environment: Mapping[str, str]) -> bool:
     """
     told = {name for name in environment if name.startswith(INTERPRETERS)} - {"PYTHONPATH"}
     return {name: environment[name] for name in told} == _INTERPRETER
-
-
-class _Command(Forked):
-    """One of the programs, forked."""
-
-    def __init__(
-        self,
-        module: str,
-        arguments: Sequence[str],
-        environment: Mapping[str, str],
-        streams: tuple[int, int, int],
-        folder: Path | None,
-    ) -> None:
-        order = {
-            "module": module,
-            "arguments": arguments,
-            "environ": dict(environment),
-            "folder": str(folder or Path.cwd()),
-        }
-        stdin, stdout, stderr = streams
-        self._fork(_server(), order, stdout, stderr, stdin)
 
 
 @functools.cache
@@ -128,9 +107,15 @@ def _start(
     folder: Path | None = None,
 ) -> "Forked | subprocess.Popen[bytes]":
     """Start it with these standard streams."""
-    if Switch.on and is_plain(environment):
-        return _Command(module, arguments, environment, streams, folder)
     stdin, stdout, stderr = streams
+    if Switch.on and is_plain(environment):
+        order = {
+            "module": module,
+            "arguments": arguments,
+            "environ": dict(environment),
+            "folder": str(folder or Path.cwd()),
+        }
+        return Forked(_server(), order, stdout, stderr, stdin)
     command = [sys.executable, "-m", module, *arguments]
     return subprocess.Popen(
         command, env=environment, cwd=folder, stdin=stdin, stdout=stdout, stderr=stderr

@@ -151,7 +151,7 @@ class Daemon:
             published.provide(self.config, environ)
         with self.log.open("ab") as log:
             if not before and fork_server.can_fork(environ):
-                self.process = fork_server.Forked(self._all_arguments, environ, log)
+                self.process = fork_server.daemon(self._all_arguments, environ, log)
             else:
                 command = [*before, *self.command]
                 self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environ)

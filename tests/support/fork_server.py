@@ -49,16 +49,15 @@ def _early(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 class Forked:
-    """A process of the server's, with what ``subprocess.Popen`` has for one's own."""
+    """A process of the server's, with what ``subprocess.Popen`` has for one's own.
 
-    def __init__(
-        self, arguments: Sequence[str], environ: Mapping[str, str], log: IO[bytes]
-    ) -> None:
-        order = {"arguments": arguments, "environ": dict(environ), "folder": str(Path.cwd())}
-        self._fork(_server(), order, log.fileno(), log.fileno())
+    Args:
+        server: Forks it.
+        order: What it is to be, as the server has it.
+        streams: Its stdout, stderr and, unless it is the server's, stdin.
+    """
 
-    def _fork(self, server: "Server", order: Mapping[str, Any], *streams: int) -> None:
-        """Have it forked; the streams are its stdout, stderr and, unless it is the server's, stdin."""
+    def __init__(self, server: "Server", order: Mapping[str, Any], *streams: int) -> None:
         self._said = b""
         self.returncode: int | None = None
         self._server = server
@@ -142,6 +141,12 @@ class Server:
     def _end(self) -> None:
         self.orders.close()
         self.process.wait(60)
+
+
+def daemon(arguments: Sequence[str], environ: Mapping[str, str], log: IO[bytes]) -> Forked:
+    """Fork ``reviewsd``, which writes to the log whatever it says."""
+    order = {"arguments": arguments, "environ": dict(environ), "folder": str(Path.cwd())}
+    return Forked(_server(), order, log.fileno(), log.fileno())
 
 
 @functools.cache
