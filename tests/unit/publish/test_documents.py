@@ -264,6 +264,7 @@ def test_insights_keep_the_spelling_of_numbers() -> None:
 def test_a_search_result_counts_before_the_limit() -> None:
     expected = (b'{"matched":812,"returned":2,"reviews":[', b'],"next_cursor":null}')
     assert expected == documents.search_ends(812, 2, None)
+    assert b'{"matched":812,"returned":0,"reviews":[' == documents.search_ends(812, 0, None)[0]
     assert b'],"next_cursor":"c\\""}' == documents.search_ends(812, 2, 'c"')[1]
 
 

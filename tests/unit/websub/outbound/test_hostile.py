@@ -3,6 +3,7 @@
 ``python -m tests.support.hostile`` prints the same under the real timeouts.
 """
 
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -74,7 +75,7 @@ def seconds_for(path: str) -> float:
     return SECONDS if ANSWERS[path] == NOTHING else PLENTY
 
 
-ENDLESS = ("/body", "/chunks", "/trailers")
+ENDLESS = ("/body", "/chunks")
 
 
 def expected(path: str) -> set[str]:
@@ -112,7 +113,7 @@ async def test_an_attack_on_a_delivery(directory: Path, attacker: str, path: str
     if path in headless or path == "/broken":
         assert answer in expected(path)
     else:
-        assert answer in {"200, 0 bytes", "302, 0 bytes", *({TOO_MUCH} if path in ENDLESS else ())}
+        assert re.fullmatch("(200|302), 0 bytes", answer)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
