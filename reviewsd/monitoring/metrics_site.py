@@ -11,7 +11,7 @@ from twisted.python.failure import Failure
 from twisted.web.server import Request, Site
 from werkzeug.exceptions import HTTPException
 
-from reviewsd.runtime.half_closed import HalfClosedChannel
+from reviewsd.runtime.bodiless_site import BodilessSite
 
 PATH = "/metrics"
 
@@ -36,7 +36,7 @@ class MetricsSite:
 
     def site(self) -> Site:
         """The factory for the listener."""
-        return _Site(self._app.resource())
+        return BodilessSite(self._app.resource())
 
     @_app.route(PATH, methods=["GET"])
     async def text(self, request: Request) -> bytes:
@@ -61,11 +61,3 @@ class MetricsSite:
         request.setHeader(b"Cache-Control", b"no-store")
         request.setHeader(b"Server", b"reviewsd")
         return body
-
-
-class _Site(Site):
-    protocol = HalfClosedChannel  # type: ignore[assignment]  # declared for the wrapper that knows HTTP/2
-    displayTracebacks = False
-
-    def log(self, request: object) -> None:
-        """No access log."""
