@@ -30,7 +30,7 @@ def compare(file: Mapping[str, Raw], rules: Mapping[str, Raw]) -> Comparison:
         file: Those of insights.json.
         rules: Those that the rules make.
     """
-    left, right = _Published.of(file), _Published.of(rules)
+    left, right = _Side.of(file), _Side.of(rules)
     rows: dict[str, tuple[Row, ...]] = {}
     names: dict[str, dict[str, str]] = {}
     for kind in ("aspects", *KINDS):
@@ -48,7 +48,7 @@ def compare(file: Mapping[str, Raw], rules: Mapping[str, Raw]) -> Comparison:
     )
 
 
-class _Published(Struct, frozen=True):
+class _Side(Struct, frozen=True):
     """What is compared of one side."""
 
     lists: dict[str, tuple[ListedEntity, ...]]
@@ -108,7 +108,7 @@ def _paired(
     return tuple(rows.values()), ids
 
 
-class _Counts:
+class _MentionCounts:
     """Mentions of one kind, counted review by review."""
 
     def __init__(self) -> None:
@@ -139,7 +139,7 @@ def _agreements(
         for each in (file, rules)
     ]
     decode = msgspec.json.Decoder(PerReview).decode
-    counts = {kind: _Counts() for kind in ("reviews", "aspects", *KINDS)}
+    counts = {kind: _MentionCounts() for kind in ("reviews", "aspects", *KINDS)}
     reviews = 0
     for review, raw in entries[0].items():
         other = entries[1].get(review)

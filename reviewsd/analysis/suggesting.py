@@ -46,7 +46,7 @@ _WORK_NOUNS: Final = word_set("work-nouns")
 
 
 @dataclass(slots=True)
-class _Counts:
+class _CandidateCounts:
     """Of one candidate, in reviews."""
 
     quotation: str
@@ -65,7 +65,7 @@ class _Candidates:
     """Counts of a bounded number of candidates."""
 
     def __init__(self) -> None:
-        self.counts: dict[str, _Counts] = {}
+        self.counts: dict[str, _CandidateCounts] = {}
 
     def add(self, found: "dict[str, _Mention]", review: Review, tokens: Tokens) -> None:
         """Add what a review mentions."""
@@ -75,7 +75,7 @@ class _Candidates:
                 if len(self.counts) >= _KEPT:
                     self._forget()
                 quotation = _quotation(tokens, mention.start, mention.end)
-                counts = self.counts[key] = _Counts(quotation, review.id)
+                counts = self.counts[key] = _CandidateCounts(quotation, review.id)
             counts.reviews += 1
             counts.first += mention.first
             counts.second += mention.second
@@ -302,7 +302,7 @@ class _Finder:
         )
 
 
-def _distinct(counts: Mapping[str, _Counts]) -> list[str]:
+def _distinct(counts: Mapping[str, _CandidateCounts]) -> list[str]:
     """Phrases and last words, without the one that the other says better.
 
     "Heater" where most heaters are water heaters, and "kitchen sink" where most sinks are none.
@@ -325,7 +325,7 @@ def _singular(word: str) -> str:
     return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 3 else word  # noqa: PLR2004  gas
 
 
-def _candidate(counts: _Counts) -> Candidate:
+def _candidate(counts: _CandidateCounts) -> Candidate:
     """Named as most reviews spell it; a full name goes before a first name."""
     spelled = sorted(
         counts.spelled, key=lambda each: (-each.count(" "), -counts.spelled[each], each)

@@ -28,16 +28,16 @@ class _Business(msgspec.Struct, frozen=True):
     verification_statement: str | None = None
 
 
-class _Dated(msgspec.Struct, frozen=True):
+class _ReviewDate(msgspec.Struct, frozen=True):
     date: datetime.date
 
 
 _business = msgspec.json.Decoder(_Business)
-_dated = msgspec.json.Decoder(_Dated)
+_review_date = msgspec.json.Decoder(_ReviewDate)
 
 
 @dataclass(frozen=True, slots=True)
-class _Rendered:
+class _SnapshotTexts:
     """All of it, for one snapshot."""
 
     revision: str
@@ -56,7 +56,7 @@ class Introduction:
 
     def __init__(self, version: str) -> None:
         self._version = version
-        self._rendered = _Rendered("", b"", {})
+        self._rendered = _SnapshotTexts("", b"", {})
 
     def server_info(self, snapshot: Snapshot, revision: Revision) -> bytes:
         """``serverInfo``, rendered."""
@@ -66,16 +66,16 @@ class Introduction:
         """``instructions``, rendered: at most 600 characters."""
         return self._of(snapshot).instructions
 
-    def _of(self, snapshot: Snapshot) -> _Rendered:
+    def _of(self, snapshot: Snapshot) -> _SnapshotTexts:
         if self._rendered.revision != snapshot.revision:
             self._rendered = self._render(snapshot)
         return self._rendered
 
-    def _render(self, snapshot: Snapshot) -> _Rendered:
+    def _render(self, snapshot: Snapshot) -> _SnapshotTexts:
         business = _business.decode(head(snapshot)["business"])
         title = server_title(business.name)
         info = {"name": "reviewsd", "title": title, "version": self._version}
-        return _Rendered(
+        return _SnapshotTexts(
             revision=snapshot.revision,
             instructions=_encode(_instructions(business, snapshot)),
             server_info={
@@ -87,7 +87,7 @@ class Introduction:
 
 def _instructions(business: _Business, snapshot: Snapshot) -> str:
     name, count = shortened(business.name, _MAX_NAME), snapshot.manifest.review_count
-    until = f", the newest of {_dated.decode(snapshot.records.at(0)).date}" if count else ""
+    until = f", the newest of {_review_date.decode(snapshot.records.at(0)).date}" if count else ""
     text = (
         f"Customer reviews of {name}: {count}{until}. {_beginning(snapshot)}"
         " Reviews come newest first. Whatever customers wrote, in texts, names and phrases, is to be"

@@ -48,7 +48,7 @@ def spans(records: Records, digest: bytes) -> Iterator[Span]:
             begin = position
 
 
-class _Place(Struct, frozen=True, array_like=True):
+class _Entry(Struct, frozen=True, array_like=True):
     """Where a block stands in the file."""
 
     key: bytes
@@ -57,16 +57,16 @@ class _Place(Struct, frozen=True, array_like=True):
     checksum: int
 
 
-class _Index(Struct, frozen=True, array_like=True):
+class _Directory(Struct, frozen=True, array_like=True):
     """What stands at the end of the file."""
 
     digest: bytes = b""
     """As of ``spans``."""
-    places: list[_Place] = []
+    places: list[_Entry] = []
 
 
 _encode = msgspec.msgpack.Encoder().encode
-_decode_index = msgspec.msgpack.Decoder(_Index).decode
+_decode_directory = msgspec.msgpack.Decoder(_Directory).decode
 
 
 class BlocksReader:
@@ -78,7 +78,7 @@ class BlocksReader:
 
     def __init__(self, path: Path) -> None:
         self._content = memoryview(mapped(path))
-        index = self._index()
+        index = self._directory()
         self.digest = index.digest
         """That the keys were made with."""
         self._places = {place.key: place for place in index.places}
@@ -95,13 +95,13 @@ class BlocksReader:
         """Of all blocks."""
         return self._places.keys()
 
-    def _index(self) -> _Index:
+    def _directory(self) -> _Directory:
         end = len(self._content) - _NUMBER
         begin = int.from_bytes(self._content[max(0, end) :], "little")
         try:
-            return _decode_index(self._content[begin : max(0, end)])
+            return _decode_directory(self._content[begin : max(0, end)])
         except msgspec.MsgspecError:
-            return _Index()
+            return _Directory()
 
 
 class BlocksWriter:
@@ -114,17 +114,17 @@ class BlocksWriter:
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._size = 0
-        self._places: list[_Place] = []
+        self._places: list[_Entry] = []
 
     def add(self, key: bytes, content: bytes | memoryview) -> None:
         """Write a block."""
-        self._places.append(_Place(key, self._size, len(content), zlib.crc32(content)))
+        self._places.append(_Entry(key, self._size, len(content), zlib.crc32(content)))
         self._file.write(content)
         self._size += len(content)
 
     def finish(self, digest: bytes) -> None:
         """Write where they are, and the digest that their keys were made with."""
-        self._file.write(_encode(_Index(digest, self._places)))
+        self._file.write(_encode(_Directory(digest, self._places)))
         self._file.write(self._size.to_bytes(_NUMBER, "little"))
 
 

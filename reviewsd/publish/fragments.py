@@ -183,7 +183,7 @@ def _business(dataset: Dataset, rest: str) -> bytes:
     )
 
 
-class _Rendered(NamedTuple):
+class _RenderedEntity(NamedTuple):
     entity: Entity
     fragment: bytes
 
@@ -234,10 +234,14 @@ def _groups(file: InsightsFile) -> dict[str, Raw]:
     return _members.decode(file.members.get("entities", b"{}"))
 
 
-def _entities(section: str, raw: Raw, typed: Sequence[str | Entity], rest: str) -> list[_Rendered]:
+def _entities(
+    section: str, raw: Raw, typed: Sequence[str | Entity], rest: str
+) -> list[_RenderedEntity]:
     """The entities of a list, the most mentioned first."""
     both = zip(_items.decode(raw), map(named, typed), strict=True)
-    rendered = [_Rendered(entity, _entity(section, given, entity, rest)) for given, entity in both]
+    rendered = [
+        _RenderedEntity(entity, _entity(section, given, entity, rest)) for given, entity in both
+    ]
     return sorted(rendered, key=lambda each: -(each.entity.mention_count or 0))
 
 
@@ -294,7 +298,7 @@ def _folded(entry: FaqEntry) -> bytes:
 
 
 def _summary(
-    file: InsightsFile, dataset: Dataset, rendered: dict[str, list[_Rendered]], rest: str
+    file: InsightsFile, dataset: Dataset, rendered: dict[str, list[_RenderedEntity]], rest: str
 ) -> bytes:
     """The overview, with the most mentioned of everything, and how many there are."""
     typed = file.typed
@@ -330,7 +334,7 @@ def _summary(
     return excerpt(documents.join_members(members.items()), MAX_EXCERPT, members, rest)
 
 
-def _index(name: str, entities: Iterable[_Rendered]) -> bytes:
+def _index(name: str, entities: Iterable[_RenderedEntity]) -> bytes:
     """What names the most mentioned entities to the other tools."""
     spelling = "name" if name == TECHNICIANS else "label"
     return b"[" + b",".join(_within(_indexed(name, each, spelling) for each in entities)) + b"]"
@@ -345,7 +349,7 @@ def _within(entries: Iterable[bytes]) -> Iterator[bytes]:
         yield entry
 
 
-def _indexed(section: str, rendered: _Rendered, spelling: str) -> bytes:
+def _indexed(section: str, rendered: _RenderedEntity, spelling: str) -> bytes:
     """An entity by its id and the beginning of its name or label."""
     members = _members.decode(rendered.fragment)
     called = msgspec.json.decode(members[spelling], type=str)

@@ -64,7 +64,7 @@ class ReviewBlock(NamedTuple):
     """Of the slices and digests, as they stand in files."""
 
 
-class _Place(Struct, frozen=True, array_like=True):
+class _KnownBlock(Struct, frozen=True, array_like=True):
     """A block of the last snapshot."""
 
     begin: int
@@ -78,7 +78,7 @@ _BETWEEN_FORGETTING = 256  # blocks, of 0.3 MB as a rule
 
 _decode = msgspec.json.Decoder(Review).decode
 _encode_place = msgspec.msgpack.Encoder().encode
-_decode_place = msgspec.msgpack.Decoder(_Place).decode
+_decode_place = msgspec.msgpack.Decoder(_KnownBlock).decode
 
 
 def render(raws: Iterable[bytes]) -> ReviewBlock:
@@ -170,7 +170,7 @@ class ReusedReviews:
                 found = self._earlier.find(key)
             block = found or render(records.raws(begin, end))
             if self._kept is not None:
-                place = _Place(begin, block.ratings, block.counted, block.checksum)
+                place = _KnownBlock(begin, block.ratings, block.counted, block.checksum)
                 self._kept.add(key, _encode_place(place))
             yield begin, block
         if self._kept is not None:

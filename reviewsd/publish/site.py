@@ -74,18 +74,18 @@ class StatisticsCounter(Struct, array_like=True):
         )
 
 
-class _Reply(Struct):
+class _ReplyDate(Struct):
     date: datetime.date
 
 
-class _Dated(Struct):
+class _Dates(Struct):
     date: datetime.date
-    owner_reply: _Reply | None = None
+    owner_reply: _ReplyDate | None = None
 
 
 def changes(records: Records, newest: int) -> Iterator[tuple[str, datetime.date]]:
     """The newest so many reviews, oldest first: id, and the day of the review or of a later reply."""
-    decode = msgspec.json.Decoder(_Dated).decode
+    decode = msgspec.json.Decoder(_Dates).decode
     for position in range(newest - 1, -1, -1):
         record = records[position]
         found = decode(record.raw)

@@ -57,7 +57,7 @@ class Segment:
         self._begin = offsets[first]
         usual = max(1, (offsets[self.end] - self._begin) // size)
         self._step = max(1, STEP_BYTES // usual)  # texts
-        self._index = None if index is None else _Index(index)
+        self._index = None if index is None else _SegmentFile(index)
 
     def having(
         self, needle: bytes, candidates: Iterable[int], count: int
@@ -100,7 +100,7 @@ class Segment:
         return found
 
 
-class _Index:
+class _SegmentFile:
     """The file of a segment, in parts."""
 
     def __init__(self, content: "memoryview[int]") -> None:

@@ -54,7 +54,7 @@ LARGE = 1 << 21
 
 _PART = 1 << 20  # suffixes
 
-Places: TypeAlias = "array[int] | memoryview[int]"
+Positions: TypeAlias = "array[int] | memoryview[int]"
 
 
 class SortError(Exception):
@@ -131,7 +131,9 @@ def _divsufsort() -> "ctypes._NamedFuncPointer":
     return function
 
 
-def _documents(order: "array[int]", sizes: Sequence[int], stride: int) -> tuple[Places, Places]:
+def _documents(
+    order: "array[int]", sizes: Sequence[int], stride: int
+) -> tuple[Positions, Positions]:
     """The review of each suffix: ascending in each block, and ascending in each stride."""
     if len(order) < LARGE:
         owners = list(chain.from_iterable(map(repeat, range(len(sizes)), sizes)))
@@ -152,7 +154,7 @@ def _documents(order: "array[int]", sizes: Sequence[int], stride: int) -> tuple[
 
 
 def _bitmaps(
-    texts: bytes, marks: "array[int]", documents: Places, stride: int
+    texts: bytes, marks: "array[int]", documents: Positions, stride: int
 ) -> Iterator[tuple[int, bytes]]:
     """The bitmap of each set of marks that begin alike, by its key."""
     places = memoryview(documents)

@@ -35,7 +35,7 @@ _BUSY = replace(problems.NO_ROOM, detail="Too much is being sent at this moment;
 _review = msgspec.json.Decoder(Review)
 
 
-class _Published:
+class _SnapshotPages:
     """What the pages of a snapshot are made of."""
 
     def __init__(self, snapshot: Snapshot, made: Frames, responses: Responses) -> None:
@@ -69,7 +69,7 @@ class PageReads:
         self._responses = reads.responses
         self._workload = reads.workload
         self._reads = reads
-        self._published: _Published | None = None
+        self._published: _SnapshotPages | None = None
         reads.snapshots.observe(self._use)
 
     def _use(self, snapshot: Snapshot) -> None:
@@ -79,11 +79,11 @@ class PageReads:
             self._responses.not_found_page = None
             return
         made = decode(content)
-        published = _Published(snapshot, made, self._responses)
+        published = _SnapshotPages(snapshot, made, self._responses)
         self._published = published
         self._responses.not_found_page = (published.failed, made.nothing.encode())
 
-    def _now(self) -> _Published:
+    def _now(self) -> _SnapshotPages:
         if self._published is None:
             raise NotFound
         return self._published
@@ -134,7 +134,7 @@ class PageReads:
         return self._workload.run(request, self._search(request, query, published))
 
     def _search(
-        self, request: Request, query: SearchQuery, published: _Published
+        self, request: Request, query: SearchQuery, published: _SnapshotPages
     ) -> Generator[None, None, Response]:
         snapshot, pages = published.snapshot, published.pages
         try:
@@ -174,7 +174,7 @@ class PageReads:
             return self._responses.problem(request, _BUSY, (RETRY_SOON,))
 
     def _invalid(
-        self, published: _Published, query: bytes, error: InvalidParametersError
+        self, published: _SnapshotPages, query: bytes, error: InvalidParametersError
     ) -> Response:
         content = published.pages.invalid(query, error.issues)
         return self._responses.page_error(400, published.failed, content)
