@@ -6,6 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,44 +16,56 @@ ROOT = Path(__file__).parent.parent
 MODULES = sorted([*(ROOT / "reviewsd").rglob("*.py"), *(ROOT / "cli").rglob("*.py")])
 MAX_LINES = 400
 
-every_module = pytest.mark.parametrize(
-    "module", MODULES, ids=[str(each.relative_to(ROOT)) for each in MODULES]
-)
+
+def trees() -> Iterator[tuple[str, ast.Module]]:
+    """Each module's name from the root, and what it says."""
+    for module in MODULES:
+        yield str(module.relative_to(ROOT)), ast.parse(module.read_text())
 
 
 def test_the_modules_are_found() -> None:
     assert {"daemon.py", "public.py", "client.py"} <= {module.name for module in MODULES}
 
 
-@every_module
-def test_a_module_opens_with_what_it_is(module: Path) -> None:
-    assert ast.get_docstring(ast.parse(module.read_text()))
+def test_a_module_opens_with_what_it_is() -> None:
+    assert [] == [name for name, tree in trees() if not ast.get_docstring(tree)]
 
 
-@every_module
-def test_a_module_can_be_read_in_one_go(module: Path) -> None:
+def test_a_module_can_be_read_in_one_go() -> None:
     """At 400 lines it is split by concept."""
-    assert len(module.read_text().splitlines()) <= MAX_LINES
+    lines = {module: len(module.read_text().splitlines()) for module in MODULES}
+    assert {} == {module: count for module, count in lines.items() if count > MAX_LINES}
 
 
-@every_module
-def test_only_the_command_imports_the_reactor(module: Path) -> None:
+def test_only_the_command_imports_the_reactor() -> None:
     """Everybody else is handed it: importing it installs it."""
     found = [
-        node.lineno
-        for node in ast.walk(ast.parse(module.read_text()))
+        name
+        for name, tree in trees()
+        for node in ast.walk(tree)
         if (isinstance(node, ast.ImportFrom) and "reactor" in {each.name for each in node.names})
         or (isinstance(node, ast.Import) and "reactor" in str([each.name for each in node.names]))
     ]
-    assert (module.name == "__main__.py") == bool(found)
+    assert ["reviewsd/__main__.py"] == sorted(set(found))
 
 
-@every_module
-def test_packages_are_only_described(module: Path) -> None:
+def test_packages_are_only_described() -> None:
     """An import of a package runs its ``__init__``: it holds a docstring, code is elsewhere."""
-    if module.name != "__init__.py" or module.parent.name == "demo":
-        return
-    assert 1 == len(ast.parse(module.read_text()).body)
+    packages = {name: tree for name, tree in trees() if name.endswith("/__init__.py")}
+    assert packages
+    assert [] == [name for name, tree in packages.items() if len(tree.body) > 1]
+
+
+def test_a_name_has_one_meaning() -> None:
+    """No two classes or aliases of ``reviewsd/`` have one name, private ones neither."""
+    homes: dict[str, list[str]] = defaultdict(list)
+    for module, tree in trees():
+        for node in tree.body if module.startswith("reviewsd/") else ():
+            if isinstance(node, ast.ClassDef):
+                homes[node.name].append(module)
+            elif isinstance(node, ast.AnnAssign) and "TypeAlias" == ast.unparse(node.annotation):
+                homes[ast.unparse(node.target)].append(module)
+    assert {} == {name: where for name, where in homes.items() if len(where) > 1}
 
 
 def test_imports_go_down_the_floors() -> None:

@@ -69,11 +69,12 @@ def parts(url: str, policy: CallbackPolicy = POLICY) -> tuple[str, int, str]:
     return callback.host, callback.port, callback.target
 
 
-@pytest.mark.parametrize(
-    ("url", "expected"), [(row["url"], row["reason"]) for row in VECTORS["refused"]]
-)
-def test_the_vectors_refused(url: str, expected: str) -> None:
-    assert expected == reason(url)
+@pytest.mark.parametrize("row", VECTORS["refused"], ids=lambda row: row["url"][:40])
+def test_the_vectors_refused(row: dict[str, Any]) -> None:
+    """Each with one plain line for the developer."""
+    error = refused(row["url"])
+    assert row["reason"] == error.refusal.value
+    assert re.fullmatch(r"the [ -~]+", error.detail)
 
 
 @pytest.mark.parametrize("row", VECTORS["accepted"], ids=lambda row: row["url"])
@@ -318,14 +319,14 @@ def test_hosts_at_the_limits(host: str, *, accepted: bool) -> None:
         assert "bad-host" == reason(f"https://{host}/")
 
 
-@pytest.mark.parametrize("character", sorted(set(string.printable) - set(string.whitespace)))
 @pytest.mark.parametrize("place", ["/a{}b", "/?a{}b"])
-def test_path_and_query_take_what_rfc_3986_does(character: str, place: str) -> None:
-    target = place.format(character)
-    if re.fullmatch(r"[A-Za-z0-9._~!$&'()*+,;=:@/?-]", character):
-        assert target == parse_callback(HOST + target, POLICY).target
-    else:
-        assert ("fragment" if character == "#" else "bad-syntax") == reason(HOST + target)
+def test_path_and_query_take_what_rfc_3986_does(place: str) -> None:
+    for character in sorted(set(string.printable) - set(string.whitespace)):
+        target = place.format(character)
+        if re.fullmatch(r"[A-Za-z0-9._~!$&'()*+,;=:@/?-]", character):
+            assert target == parse_callback(HOST + target, POLICY).target
+        else:
+            assert ("fragment" if character == "#" else "bad-syntax") == reason(HOST + target)
 
 
 @pytest.mark.parametrize("escape", ["%", "%4", "%4g", "%g4", "%%41", "%u0041"])
@@ -409,11 +410,6 @@ def test_policy_is_forbidden_and_form_is_bad(refusal: Refusal, status: int) -> N
 
 def test_every_reason_has_a_status() -> None:
     assert set(Refusal) == STATUSES.keys()
-
-
-@pytest.mark.parametrize("row", VECTORS["refused"], ids=lambda row: row["url"][:40])
-def test_a_refusal_is_one_plain_line_for_the_developer(row: dict[str, Any]) -> None:
-    assert re.fullmatch(r"the [ -~]+", refused(row["url"]).detail)
 
 
 FRAGMENTS = st.sampled_from(

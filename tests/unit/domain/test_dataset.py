@@ -6,6 +6,7 @@ What is no strict JSON is refused in ``test_strictness``.
 
 import contextlib
 import datetime
+import itertools
 import json
 import time
 
@@ -181,10 +182,10 @@ NO_DATES += ["2025-W01-1", "2025-001", "01/02/2025", "2025-01", "2025-01-01T00:0
 NO_DATES += [r"2025-01-01\n", "\uff12\uff10\uff12\uff15-01-01", "2025\u201001\u201001", "today"]
 
 
-@pytest.mark.parametrize("path", DATES)
 @pytest.mark.parametrize("text", NO_DATES)
-def test_a_date_is_a_real_day_in_one_spelling(path: str, text: str) -> None:
-    check_refused(path, f'"{text}"', f'expected YYYY-MM-DD, got "{text}"')
+def test_a_date_is_a_real_day_in_one_spelling(text: str) -> None:
+    for path in DATES:
+        check_refused(path, f'"{text}"', f'expected YYYY-MM-DD, got "{text}"')
 
 
 URLS = ["$.reviews[1].source_url", "$.reviews[1].author_avatar_url", "$.business.logo_url"]
@@ -201,13 +202,12 @@ NO_URLS += [
 ]
 
 
-@pytest.mark.parametrize("path", URLS)
 @pytest.mark.parametrize("text", NO_URLS)
-def test_an_address_is_absolute_http_or_https(path: str, text: str) -> None:
-    check_refused(path, f'"{text}"', f'expected http(s) URL, got "{text}"')
+def test_an_address_is_absolute_http_or_https(text: str) -> None:
+    for path in URLS:
+        check_refused(path, f'"{text}"', f'expected http(s) URL, got "{text}"')
 
 
-@pytest.mark.parametrize("path", URLS)
 @pytest.mark.parametrize(
     ("text", "character", "escape"),
     [
@@ -231,10 +231,11 @@ def test_an_address_is_absolute_http_or_https(path: str, text: str) -> None:
         ("https://x/#a#b", "#", "%23"),
     ],
 )
-def test_what_no_address_holds_is_named(path: str, text: str, character: str, escape: str) -> None:
+def test_what_no_address_holds_is_named(text: str, character: str, escape: str) -> None:
     """Both feeds, JSON-LD and pages link it as it stands (RFC 3987 2.2, RFC 4287 4.2.7)."""
     reason = f'expected http(s) URL, got "{text}"; write "{character}" as {escape}'
-    check_refused(path, f'"{text}"', reason)
+    for path in URLS:
+        check_refused(path, f'"{text}"', reason)
 
 
 @pytest.mark.parametrize("path", URLS)
@@ -252,13 +253,12 @@ def test_an_address_may_be_in_any_language(path: str, text: str) -> None:
     load(*both(path, f'"{text}"'))
 
 
-@pytest.mark.parametrize("path", URLS)
-@pytest.mark.parametrize("end", ["", "<", "#a#", "%", "@", ":x"])
 @pytest.mark.parametrize("part", ["a", "%", "@", ":", "#", "/", "%41", "[", "é"])
-def test_an_address_costs_time_in_proportion(path: str, end: str, part: str) -> None:
+def test_an_address_costs_time_in_proportion(part: str) -> None:
     """A pattern that backtracks would take hours here."""
-    with contextlib.suppress(DataError):
-        load(*both(path, f'"https://{part * 100_000}{end}"'))
+    for path, end in itertools.product(URLS, ["", "<", "#a#", "%", "@", ":x"]):
+        with contextlib.suppress(DataError):
+            load(*both(path, f'"https://{part * 100_000}{end}"'))
 
 
 @pytest.mark.parametrize(

@@ -238,37 +238,38 @@ def test_a_cursor_is_one_of_ours_in_its_only_spelling(text: bytes) -> None:
     assert [expected] == issues_of(b"cursor=" + text)
 
 
+NAMES = [each.name for each in SEARCH_PARAMETERS]
 EVERY = pytest.mark.parametrize(
     ("name", "kind"), [(each.name, each.kind.value) for each in SEARCH_PARAMETERS]
 )
 
 
 @EVERY
-@pytest.mark.parametrize("values", [("1", "1"), ("", ""), ("", "%zz"), ("1", "", "x")])
-def test_a_parameter_is_given_once(name: str, kind: str, values: tuple[str, ...]) -> None:
-    rule = f"must be given once, got {len(values)} times"
-    expected = issue("invalid_type", name, rule, expected=kind)
-    assert [expected] == issues_of("&".join(f"{name}={value}" for value in values).encode())
+def test_a_parameter_is_given_once(name: str, kind: str) -> None:
     escaped = f"%{ord(name[0]):x}{name[1:]}"
-    assert [expected] == issues_of("&".join(f"{escaped}={value}" for value in values).encode())
+    for values in [("1", "1"), ("", ""), ("", "%zz"), ("1", "", "x")]:
+        rule = f"must be given once, got {len(values)} times"
+        expected = issue("invalid_type", name, rule, expected=kind)
+        assert [expected] == issues_of("&".join(f"{name}={value}" for value in values).encode())
+        assert [expected] == issues_of("&".join(f"{escaped}={value}" for value in values).encode())
 
 
-@EVERY
-@pytest.mark.parametrize("text", ["%", "%z", "%zz", "5%", "5%2", "%5", "%%35", "%u0035", "%ff%"])
-def test_an_escape_is_whole(name: str, kind: str, text: str) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_an_escape_is_whole(name: str) -> None:
     rule = "has a broken percent-escape"
     expected = issue("invalid_format", name, rule, format="percent-encoding")
-    assert [expected] == issues_of(f"{name}={text}".encode())
+    for text in ["%", "%z", "%zz", "5%", "5%2", "%5", "%%35", "%u0035", "%ff%"]:
+        assert [expected] == issues_of(f"{name}={text}".encode())
 
 
 NOT_UTF8 = [b"%ff", b"\xff", b"5%80", b"%C3", b"%C0%80", b"%ED%A0%80", b"%F4%90%80%80", b"%FE"]
 
 
-@EVERY
-@pytest.mark.parametrize("text", NOT_UTF8)
-def test_a_value_is_utf8(name: str, kind: str, text: bytes) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_a_value_is_utf8(name: str) -> None:
     expected = issue("invalid_format", name, "must be UTF-8", format="utf-8")
-    assert [expected] == issues_of(name.encode() + b"=" + text)
+    for text in NOT_UTF8:
+        assert [expected] == issues_of(name.encode() + b"=" + text)
 
 
 WRONG = [

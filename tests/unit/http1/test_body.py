@@ -191,19 +191,18 @@ def test_a_trailer_is_a_field(trailer: bytes) -> None:
     assert chunks(b"0\r\nA: b\r\n" + trailer + b"\r\n\r\n") is None
 
 
-@pytest.mark.parametrize("byte", range(256))
-def test_what_may_stand_where(byte: int) -> None:
+def test_what_may_stand_where() -> None:
     """As in RFC 9112 7.1, where an extension is not looked into further than for its characters."""
-    char = bytes([byte])
-    text = byte == 0x09 or (byte >= 0x20 and byte != 0x7F)
-    token = re.fullmatch(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]", char) is not None
-    size = char.isdigit() or char.lower() in {b"a", b"b", b"c", b"d", b"e", b"f"}
-    start = b"0" + char + b"\r\n"
-    assert (size or char == b";") == (chunks(start) is not None)
-    assert text == (chunks(b"0;" + char + b"\r\n\r\n") is not None)
-    assert text == (chunks(b"0\r\nA:" + char + b"\r\n\r\n") is not None)
-    assert (token or char == b":") == (chunks(b"0\r\nA" + char + b":\r\n\r\n") is not None)
-    assert token == (chunks(b"0\r\n" + char + b":\r\n\r\n") is not None)
+    for char in (bytes([byte]) for byte in range(256)):
+        text = char == b"\t" or (char >= b" " and char != b"\x7f")
+        token = re.fullmatch(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]", char) is not None
+        size = re.fullmatch(rb"[0-9A-Fa-f]", char) is not None
+        start = b"0" + char + b"\r\n"
+        assert (size or char == b";") == (chunks(start) is not None)
+        assert text == (chunks(b"0;" + char + b"\r\n\r\n") is not None)
+        assert text == (chunks(b"0\r\nA:" + char + b"\r\n\r\n") is not None)
+        assert (token or char == b":") == (chunks(b"0\r\nA" + char + b":\r\n\r\n") is not None)
+        assert token == (chunks(b"0\r\n" + char + b":\r\n\r\n") is not None)
 
 
 def test_a_line_of_a_chunk_has_256_bytes() -> None:

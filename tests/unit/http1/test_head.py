@@ -148,9 +148,9 @@ def test_absolute_form_names_the_authority(
         *(b"http://loc%al/", b'http://"/', b"http://<a>/", b"http://a|b/"),
     ],
 )
-@pytest.mark.parametrize("method", [b"GET", b"OPTIONS"])
-def test_no_other_target_is_one(method: bytes, target: bytes) -> None:
-    assert problems.NOT_A_PATH == line_problem(b"%b %b HTTP/1.1" % (method, target))
+def test_no_other_target_is_one(target: bytes) -> None:
+    for method in (b"GET", b"OPTIONS"):
+        assert problems.NOT_A_PATH == line_problem(b"%b %b HTTP/1.1" % (method, target))
 
 
 @pytest.mark.parametrize(
@@ -425,11 +425,11 @@ BAD_HOSTS = [
 ]
 
 
-@pytest.mark.parametrize("old", [False, True])
 @pytest.mark.parametrize("host", BAD_HOSTS)
-def test_what_is_no_host_is_refused(host: bytes, old: bool) -> None:  # noqa: FBT001
+def test_what_is_no_host_is_refused(host: bytes) -> None:
     """An empty one too: whoever asks for something of http has an authority (RFC 9110 4.2.1)."""
-    assert problems.NOT_HTTP == fields_problem(host=b"Host: " + host + b"\r\n", old=old)
+    for old in (False, True):
+        assert problems.NOT_HTTP == fields_problem(host=b"Host: " + host + b"\r\n", old=old)
 
 
 @pytest.mark.parametrize("old", [False, True])
@@ -473,7 +473,6 @@ def test_a_length_is_decimal(value: bytes, length: int, old: bool) -> None:  # n
     assert length == fields_of(b"content-LENGTH: " + value, old=old).length
 
 
-@pytest.mark.parametrize("old", [False, True])
 @pytest.mark.parametrize(
     "value",
     [
@@ -482,8 +481,9 @@ def test_a_length_is_decimal(value: bytes, length: int, old: bool) -> None:  # n
         *(b"\xb2", b"\xb3", b"\xef\xbc\x93", b"\xd9\xa3", 17 * b"0", 17 * b"9", 5_000 * b"1"),
     ],
 )
-def test_nothing_else_is_a_length(value: bytes, old: bool) -> None:  # noqa: FBT001
-    assert problems.NOT_HTTP == fields_problem(b"Content-Length: " + value, old=old)
+def test_nothing_else_is_a_length(value: bytes) -> None:
+    for old in (False, True):
+        assert problems.NOT_HTTP == fields_problem(b"Content-Length: " + value, old=old)
 
 
 @pytest.mark.parametrize("old", [False, True])

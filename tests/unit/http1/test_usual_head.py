@@ -84,9 +84,8 @@ def test_a_length_that_is_not_plain_is_not_usual(value: bytes) -> None:
     assert read_usual(USUAL[:-2] + b"Content-Length: " + value + b"\r\n\r\n") is None
 
 
-@pytest.mark.parametrize("size", range(len(USUAL)))
-def test_a_head_is_not_read_before_it_is_whole(size: int) -> None:
-    assert read_usual(USUAL[:size]) is None
+def test_a_head_is_not_read_before_it_is_whole() -> None:
+    assert [] == [size for size in range(len(USUAL)) if read_usual(USUAL[:size]) is not None]
 
 
 @pytest.mark.parametrize("name", sorted(READ))
