@@ -5,10 +5,10 @@ changes the last file of reviews and nothing before it.
 """
 
 import datetime
+import html
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
-from xml.sax.saxutils import escape
 
 from reviewsd.http1 import urls
 
@@ -81,6 +81,6 @@ def _document(root: str, item: str, entries: Iterable[SitemapEntry]) -> bytes:
     parts = [f'<?xml version="1.0" encoding="UTF-8"?>\n<{root} xmlns="{_NAMESPACE}">\n']
     for url, changed in entries:
         day = "" if changed is None else f"<lastmod>{changed}</lastmod>"
-        parts.append(f"<{item}><loc>{escape(url)}</loc>{day}</{item}>\n")
+        parts.append(f"<{item}><loc>{html.escape(url, quote=False)}</loc>{day}</{item}>\n")
     parts.append(f"</{root}>\n")
     return "".join(parts).encode()
