@@ -30,9 +30,17 @@ const looks = [
 for (const look of looks) {
   const scripted = await browser.newContext({ ...look, bypassCSP: true });
   const strict = await browser.newContext({ ...look, javaScriptEnabled: false });
+  const page = await scripted.newPage(); // one window for all: a new one takes longer than its page
+  const quiet = await strict.newPage();
+  let name;
+  quiet.on('console', (said) => {
+    if (!said.text().startsWith('Failed to load resource: the server responded with a status of 4')) {
+      tell(name, said.text());
+    }
+  });
+  quiet.on('request', (asked) => { if (!asked.url().startsWith(base)) tell(name, asked.url()); });
   for (const path of paths) {
-    const name = `${path} ${look.colorScheme} ${look.viewport.width}`;
-    const page = await scripted.newPage();
+    name = `${path} ${look.colorScheme} ${look.viewport.width}`;
     await page.goto(base + path);
     await page.evaluate(axe);
     const { violations } = await page.evaluate((runOnly) => window.axe.run({ runOnly }), rules);
@@ -42,17 +50,7 @@ for (const look of looks) {
       await page.addStyleTag({ content: 'html{font-size:200%}' });
       if (await sideways(page)) tell(path, 'scrolls sideways with letters of twice the size');
     }
-    await page.close();
-
-    const quiet = await strict.newPage();
-    quiet.on('console', (said) => {
-      if (!said.text().startsWith('Failed to load resource: the server responded with a status of 4')) {
-        tell(name, said.text());
-      }
-    });
-    quiet.on('request', (asked) => { if (!asked.url().startsWith(base)) tell(name, asked.url()); });
     await quiet.goto(base + path);
-    await quiet.close();
   }
   await scripted.close();
   await strict.close();

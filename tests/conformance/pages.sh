@@ -6,7 +6,8 @@
 #   tests/conformance/pages.sh --install  only fetches the tools
 #
 # Fails if a tool finds something. The tools come from npm into a directory of their own ($PAGE_TOOLS), once;
-# Chromium and Java are the system's (apt install chromium default-jre-headless).
+# Chromium, whole or without windows, which is quicker, and Java are the system's (apt install chromium-headless-shell
+# default-jre-headless).
 set -euo pipefail
 
 base=${1:-http://127.0.0.1:8080}
@@ -33,7 +34,7 @@ done
 "$tools/node_modules/.bin/html-validate" --preset=recommended,a11y,document "$results"/*.html
 java -jar "$tools/node_modules/vnu-jar/build/dist/vnu.jar" --also-check-css --errors-only "$results"/*.html
 cp "$here/pages.mjs" "$tools/pages.mjs"  # where it finds its modules
-chromium=$(command -v chromium)
+chromium=$(command -v chromium-headless-shell || command -v chromium)
 looked_at=()  # the pages of documentation are made alike: one of the long ones and their first stand for all
 for page in "${pages[@]}"; do
   case $page in /developers/mcp | /developers) looked_at+=("$page") ;; /developers/*) ;; *) looked_at+=("$page") ;; esac
