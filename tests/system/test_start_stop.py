@@ -26,10 +26,13 @@ COMMAND = [sys.executable, "-m", "reviewsd"]
 PUBLICATION = b"reviewsd.publish.publication"
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def _real_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here the command itself is tested."""
+    """The command itself is started, not forked from a process that has its imports."""
     monkeypatch.setattr(fork_server.Switch, "on", False)
+
+
+real_start = pytest.mark.usefixtures("_real_start")
 
 
 @pytest.fixture
@@ -101,6 +104,7 @@ def answers(port: int) -> bool:
 # -- what systemd hears
 
 
+@real_start
 def test_ready_comes_after_the_first_publication_and_when_all_listeners_answer(
     daemon: Daemon,
 ) -> None:
@@ -161,6 +165,7 @@ def test_somebody_elses_watchdog_hears_nothing(tmp_path: Path) -> None:
         assert "WATCHDOG=1" not in daemon.heard
 
 
+@real_start
 def test_a_restart_does_not_wait_long_for_new_data(daemon: Daemon) -> None:
     """A million reviews take half a minute; meanwhile the last good ones are served."""
     daemon.start()
@@ -238,6 +243,7 @@ def test_a_start_that_cannot_succeed_says_why(
     assert "READY=1" not in daemon.heard
 
 
+@real_start
 def test_a_taken_port_ends_it_before_it_is_ready(tmp_path: Path) -> None:
     """O1: not as a daemon that serves nothing"""
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -318,6 +324,7 @@ def test_the_group_can_get_to_a_socket_in_a_directory_that_the_daemon_made(tmp_p
         assert 0o755 == stat.S_IMODE(place.stat().st_mode)
 
 
+@real_start
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can run it as root")
 def test_root_is_warned_once(daemon: Daemon) -> None:
     """O12: it works, as in containers, but nothing needs it."""
@@ -341,6 +348,7 @@ def test_a_state_directory_of_somebody_else_is_78(daemon: Daemon) -> None:
 # -- the end
 
 
+@real_start
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
 def test_it_stops_as_asked_and_leaves_nothing(daemon: Daemon, sign: signal.Signals) -> None:
     daemon.start()
@@ -359,6 +367,7 @@ def test_a_socket_file_that_is_gone_does_not_disturb_the_stop(daemon: Daemon) ->
     assert "Traceback" not in daemon.log.read_text()
 
 
+@real_start
 def test_a_second_signal_ends_it_at_once(daemon: Daemon) -> None:
     """O4: even while an answer waits for a slow client, whose buffers it fills."""
     edit(daemon, description="x" * 20_000_000)
@@ -377,6 +386,7 @@ def test_a_second_signal_ends_it_at_once(daemon: Daemon) -> None:
         assert -signal.SIGTERM == daemon.process.wait(60)
 
 
+@real_start
 def test_stopped_during_the_first_publication_it_ends_at_once(daemon: Daemon) -> None:
     """Not after all the reviews of a large business have been read."""
     daemon.launch()
@@ -510,6 +520,7 @@ def handed_over(names: str, *places: str | Path) -> list[str]:
     return [sys.executable, "-c", HAND_OVER, names, ",".join(map(str, places))]
 
 
+@real_start
 def test_sockets_of_systemd_are_served_and_stay(tmp_path: Path) -> None:
     """O5, O14: what the socket units made is theirs, and survives the service."""
     daemon = Daemon(tmp_path, 'listen: ["systemd:name=http"]\n')
@@ -532,6 +543,7 @@ def test_a_socket_that_systemd_did_not_hand_over_is_named(tmp_path: Path) -> Non
     assert "READY=1" not in daemon.heard
 
 
+@real_start
 def test_a_hangup_during_the_start_is_no_end_and_no_ready(daemon: Daemon) -> None:
     """Left alone, SIGHUP would kill a daemon that is still publishing its first data."""
     daemon.launch()
