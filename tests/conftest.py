@@ -13,12 +13,13 @@ from hypothesis import settings
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+from tests.support.examples import USUAL, number  # noqa: E402  after the environment
 from tests.support.fork_server import Switch  # noqa: E402  it keeps the environment as it is now
 
 Switch.on = True
 
 # A busy machine makes any example slow; what is linear is held by tests.support.growth
-settings.register_profile("suite", settings.default, deadline=None)
+settings.register_profile("suite", max_examples=number(USUAL), deadline=None)
 settings.load_profile("suite")
 
 # Behind nohup and & these are ignored, here and in every process that a test starts

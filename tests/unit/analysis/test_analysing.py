@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.analysis.analysing import Made, analyse
@@ -23,6 +23,7 @@ from reviewsd.domain.dataset import load
 from reviewsd.domain.diagnostics import headline
 from reviewsd.domain.lint import doubts
 from reviewsd.domain.reviews import Business, Review
+from tests.support.examples import examples
 from tests.support.growth import Thunk, assert_linear
 
 _BUSINESS = Business(name="B", category="Plumber", service_areas=("North Ellery", "Saltmarsh"))
@@ -99,7 +100,7 @@ _WORDS = st.sampled_from(
 _TEXTS = st.one_of(st.text(max_size=300), st.lists(_WORDS, max_size=60).map(" ".join))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(st.lists(st.tuples(st.none() | _TEXTS, st.integers(1, 5)), max_size=25))
 def test_any_text_makes_valid_insights_of_verbatim_pieces(
     texts: list[tuple[str | None, int]],

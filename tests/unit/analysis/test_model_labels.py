@@ -6,7 +6,7 @@ from typing import Any
 import jsonschema
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.analysis.analysing import catalogue
@@ -175,7 +175,6 @@ def test_the_rules_add_what_a_model_is_not_asked() -> None:
     assert (0.4, rules.service_areas, True) == (found.words, found.service_areas, found.foreign)
 
 
-@settings(deadline=None)
 @given(st.text(), st.text(), st.integers(0, 200), st.integers(1, 200))
 def test_whatever_is_published_is_verbatim(text: str, said: str, at: int, size: int) -> None:
     for phrase in (said, text[at : at + size], text[at : at + size].upper()):

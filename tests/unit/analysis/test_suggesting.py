@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.analysis import suggesting
@@ -12,6 +12,7 @@ from reviewsd.analysis.settings import AspectSetting, InsightSettings, NamedTech
 from reviewsd.analysis.suggesting import suggest
 from reviewsd.api.insights import Suggestions
 from reviewsd.domain.reviews import Business, Review
+from tests.support.examples import examples
 from tests.support.growth import Thunk, assert_linear
 
 BUSINESS = Business(name="Acme Plumbing", category="Plumber", service_areas=("Boston",))
@@ -89,7 +90,7 @@ def test_what_is_nobody(text: str) -> None:
     assert () == suggested(text).technicians
 
 
-@settings(max_examples=50, deadline=None)
+@examples(20)
 @given(st.lists(st.text("SamBob theandfixedby.,'\u2019\u0130 \n", max_size=60), max_size=4))
 def test_quotations_are_verbatim(texts: list[str]) -> None:
     found = suggested(*texts)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Meta, Struct
 
@@ -15,6 +15,7 @@ from reviewsd.domain import insights, reviews
 from reviewsd.domain.diagnostics import headline
 from reviewsd.domain.findings import DataError, explain, member, nearest, show
 from tests.support.broken import INSIGHTS, REVIEWS, Document, encoded, nearly
+from tests.support.examples import examples
 
 
 @pytest.mark.parametrize(
@@ -141,7 +142,7 @@ ROOTS: list[tuple[object, Document]] = [
 
 
 @given(data=st.data())
-@settings(max_examples=400)
+@examples(150)
 def test_what_msgspec_refuses_is_explained_and_nothing_else(data: st.DataObject) -> None:
     kind, valid = data.draw(st.sampled_from(ROOTS))
     text = encoded(data.draw(nearly(valid)))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import h11
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reviewsd.http1 import head, problems
@@ -28,6 +28,7 @@ from reviewsd.http1.head import (
     read_line,
 )
 from reviewsd.http1.problems import Problem
+from tests.support.examples import examples
 from tests.support.growth import cpu
 
 HOST = b"Host: localhost\r\n"
@@ -743,7 +744,7 @@ def test_any_fields_are_refused_or_read_and_read_the_same_again(data: bytes, old
     )
 
 
-@settings(max_examples=500)
+@examples(200)
 @given(LINES, FIELDS, st.sampled_from([b"", HOST, HOST, HOST]))
 def test_what_a_peer_refuses_is_refused(line: bytes, fields: bytes, host: bytes) -> None:
     """h11 reads some things that we do not: folded lines, bare line feeds, lengths told twice."""

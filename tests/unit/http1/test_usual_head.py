@@ -1,11 +1,12 @@
 """A usual head is read as any other, only quicker: whatever is read here is read alike there."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.http1.head import READ, Fields, RefusedError, RequestLine, read_fields, read_line
 from reviewsd.http1.usual_head import MAX_SIZE, read_usual
+from tests.support.examples import examples
 from tests.unit.http1.test_head import FIELDS, HOST, LINES
 
 USUAL = b"GET /a?b=c HTTP/1.1\r\nHost: localhost\r\nUser-Agent: d\r\n\r\n"
@@ -44,7 +45,7 @@ def agree(data: bytes) -> bool:
     return True
 
 
-@settings(max_examples=500)
+@examples(200)
 @given(LINES, FIELDS | READ_FIELDS, HOSTS, READ_FIELDS, st.sampled_from([b"", b"GET / HTTP/1.1"]))
 def test_what_is_usual_is_read_as_everything_is(
     line: bytes, fields: bytes, host: bytes, more: bytes, rest: bytes
@@ -52,7 +53,7 @@ def test_what_is_usual_is_read_as_everything_is(
     agree(line + b"\r\n" + fields + host + more + b"\r\n" + rest)
 
 
-@settings(max_examples=500)
+@examples(200)
 @given(READ_FIELDS, READ_FIELDS, st.sampled_from([b"GET", b"HEAD", b"POST"]))
 def test_what_is_usual_is_sound(before: bytes, after: bytes, method: bytes) -> None:
     agree(method + b" /a HTTP/1.1\r\n" + before + HOST + after + b"\r\n")

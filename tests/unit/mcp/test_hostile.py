@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.mcp.params import CLIENT_CAPABILITIES, PROTOCOL_VERSION
 from reviewsd.snapshot.snapshots import Snapshot
+from tests.support.examples import examples
 from tests.support.mcp import MODERN, Bench, Reply
 
 METHODS = [
@@ -111,7 +112,7 @@ def peer(snapshot: Snapshot) -> Bench:
     return Bench(snapshot)
 
 
-@settings(max_examples=1_000, deadline=None)
+@examples(1_000)
 @given(body=BODY, versions=VALUES, methods=VALUES, names=VALUES, known=st.booleans())
 def test_a_thousand_random_bodies_are_answered_in_order(
     peer: Bench,
@@ -125,7 +126,6 @@ def test_a_thousand_random_bodies_are_answered_in_order(
     check(peer.send(body, sessions=[peer.session("2025-03-26" if known else "2025-11-25")]))
 
 
-@settings(deadline=None)
 @given(body=BODY, data=st.data())
 def test_so_are_damaged_ones(peer: Bench, body: bytes, data: st.DataObject) -> None:
     damaged = bytearray(body)

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from reviewsd.domain.dataset import load
 from reviewsd.domain.findings import DataError
@@ -19,6 +19,7 @@ from reviewsd.publish.excerpts import MAX_EXCERPT
 from tests.support.broken import INSIGHTS, Document, nearly
 from tests.support.columns import review
 from tests.support.daemon import DEMO
+from tests.support.examples import examples
 from tests.support.publishing import Directories
 from tests.support.tools import Data, Tools, demo_snapshot, published
 
@@ -573,7 +574,7 @@ def test_unknown_members_are_served(tmp_path: Path) -> None:
     assert 1 == found.data("get_faq")["faq"][0]["x"]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(15)
 @given(insights=nearly(INSIGHTS))
 def test_whatever_is_published_is_answered(insights: Document) -> None:
     """Each answer is checked against its schema."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.domain.parameters import read_query
@@ -19,6 +19,7 @@ from reviewsd.snapshot.snapshots import Snapshot
 from tests.support import vocabulary
 from tests.support.columns import Review, review
 from tests.support.daemon import DEMO
+from tests.support.examples import examples
 from tests.support.generate import write_data
 from tests.support.publishing import Directories
 from tests.support.tools import Data, Tools, demo_snapshot, published
@@ -92,7 +93,7 @@ FILTERS = {
 }
 
 
-@settings(max_examples=150, deadline=None)
+@examples(60)
 @given(
     values=st.fixed_dictionaries({}, optional=FILTERS),
     spelled=st.booleans(),

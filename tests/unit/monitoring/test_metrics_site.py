@@ -3,7 +3,6 @@
 import http.client
 import tracemalloc
 from collections.abc import AsyncIterator, Callable, Iterable
-from functools import partial
 from itertools import repeat
 from typing import Any, cast
 
@@ -56,7 +55,7 @@ async def get(source: Source) -> AsyncIterator[Get]:
         finally:
             connection.close()
 
-    yield partial(deferToThread, ask)
+    yield lambda *asked: deferToThread(ask, *asked)
     await maybeDeferred(port.stopListening)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.http1 import urls
@@ -104,7 +104,6 @@ def test_what_the_business_does_not_say_is_left_out() -> None:
     assert {} == entry["metadata"]
 
 
-@settings(deadline=None)
 @given(st.text(min_size=1, max_size=200))
 def test_any_name_makes_catalogues(name: str) -> None:
     here = site({"name": name})

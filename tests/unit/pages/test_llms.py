@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.http1 import urls
@@ -101,7 +101,6 @@ def test_the_full_form_stays_small(text: str) -> None:
     assert len(content) <= llms.MAX_FULL
 
 
-@settings(deadline=None)
 @given(st.text(max_size=60), st.text(min_size=1, max_size=60))
 def test_any_text_leaves_the_document_as_it_is(text: str, author: str) -> None:
     plain = site({"description": "x"}, [review(1, text="a", author="b")])

@@ -6,7 +6,7 @@ import re
 import msgspec
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
@@ -33,7 +33,6 @@ def test_the_front_matter_is_yaml_with_name_and_description(name: str) -> None:
     assert 1 == sum(line.startswith("# ") for line in content.decode().splitlines())
 
 
-@settings(deadline=None)
 @given(st.text(min_size=1, max_size=200))
 def test_any_name_is_one_value_of_the_front_matter(name: str) -> None:
     assert "customer-reviews" == front_matter(skill.render(site({"name": name})))["name"]

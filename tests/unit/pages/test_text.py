@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.pages import text
@@ -11,7 +11,6 @@ HOSTILE = st.text(
 )
 
 
-@settings(deadline=None)
 @given(HOSTILE)
 def test_a_line_has_no_end_and_turns_nothing_about(given: str) -> None:
     line = text.line(given)
@@ -22,7 +21,6 @@ def test_a_line_has_no_end_and_turns_nothing_about(given: str) -> None:
     assert line == text.line(line)
 
 
-@settings(deadline=None)
 @given(HOSTILE, st.integers(1, 20))
 def test_a_shortened_text_is_no_longer_than_it_may_be(given: str, length: int) -> None:
     assert len(text.shortened(given, length)) <= length
@@ -49,7 +47,6 @@ def test_markdown_of_strangers_means_nothing(given: str, expected: str) -> None:
     assert expected == text.markdown(given)
 
 
-@settings(deadline=None)
 @given(HOSTILE)
 def test_every_line_of_a_quotation_is_quoted(given: str) -> None:
     for line in text.quotation(given).splitlines():

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.domain import dataset as datasets
@@ -17,6 +17,7 @@ from reviewsd.publish.checked_runs import CheckedRuns
 from reviewsd.publish.review_blocks import Earlier
 from reviewsd.snapshot import layout
 from tests.support.columns import Review, review
+from tests.support.examples import examples
 
 RULES = b"rules"
 NOTHING = Path("nothing")
@@ -64,7 +65,7 @@ NUMBERED = st.dictionaries(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(20)
 @given(st.lists(NUMBERED, min_size=2, max_size=4), st.sampled_from([",", " ,\n\t"]))
 def test_what_is_known_is_read_as_if_it_were_not(
     rounds: list[dict[int, tuple[int, int, bool]]], between: str

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.domain.dataset import load
@@ -26,6 +26,7 @@ from reviewsd.publish.compression import Compressor
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.layout import Manifest
 from tests.support.columns import SETTINGS, Insights, compiled, record_slices, review
+from tests.support.examples import examples
 from tests.support.generate import write_data
 
 ROOT = Path(__file__).parents[3]
@@ -387,7 +388,7 @@ def rewritten(content: Json, chance: random.Random) -> bytes:
 
 
 @given(CONTENT, st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
+@examples(20)
 def test_only_the_content_matters(content: Json, chance: random.Random) -> None:
     """Neither the order of reviews and members nor white space: nobody is told of such a change."""
     with TemporaryDirectory() as place:

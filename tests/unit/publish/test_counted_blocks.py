@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.analysis.settings import InsightSettings, NamedTechnician
@@ -17,6 +17,7 @@ from reviewsd.domain.dataset import Dataset, InsightsFile, load
 from reviewsd.publish import block_file, documents, made_insights
 from reviewsd.publish.block_file import BlocksReader, BlocksWriter, Span
 from reviewsd.publish.made_insights import Keeping
+from tests.support.examples import examples
 
 _SETTINGS = InsightSettings(technicians=(NamedTechnician(name="Priya Raman", aliases=("Priya",)),))
 _TEXTS = (
@@ -84,7 +85,7 @@ _EDITS = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(15)
 @given(st.lists(_EDITS, min_size=1, max_size=4))
 def test_kept_blocks_make_the_same_bytes_as_none(
     rounds: list[list[tuple[int, tuple[int, int, int] | None]]],

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reviewsd.domain.reviews import Business, Review
@@ -48,7 +48,6 @@ def rendered(given: dict[str, Any]) -> tuple[documents.RenderedReview, Review]:
 # -- any object
 
 
-@settings(deadline=None)
 @given(
     members=st.dictionaries(
         st.sampled_from(Business.__struct_fields__) | st.text(max_size=80), JSON, max_size=6
@@ -135,7 +134,6 @@ MEMBERS = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None)
 @given(MEMBERS)
 def test_a_listed_review_is_the_review_without_nulls_and_avatar(members: dict[str, Any]) -> None:
     served, typed = rendered(REVIEW | members)
@@ -155,7 +153,6 @@ def test_a_listed_review_is_the_review_without_nulls_and_avatar(members: dict[st
         assert [name for name in whole if name in shorter] == list(shorter)
 
 
-@settings(deadline=None)
 @given(MEMBERS)
 def test_the_parts_of_a_review_are_its_text(members: dict[str, Any]) -> None:
     served, _ = rendered(REVIEW | members)

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.domain.dataset import Dataset, load
@@ -17,6 +17,7 @@ from reviewsd.publish.review_blocks import Earlier, EarlierReviews
 from reviewsd.snapshot import layout, numbering, segments_writer
 from reviewsd.snapshot.layout import Manifest
 from tests.support.columns import SETTINGS, Review, review
+from tests.support.examples import examples
 
 RULES = b"rules"
 NOTHING = Path("nothing")
@@ -64,7 +65,7 @@ REVIEWS = st.dictionaries(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@examples(12)
 @given(st.lists(REVIEWS, min_size=2, max_size=4))
 def test_what_is_taken_over_makes_the_same_bytes_as_nothing(
     rounds: list[dict[int, tuple[Review, int]]],

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import TypeVar
 
 import h11
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from twisted.internet.defer import Deferred
 
@@ -22,6 +22,7 @@ from reviewsd.http1.responses import Response
 from reviewsd.server.server import ConnectionLimits
 from reviewsd.web.reads import Answer
 from tests.support.connections import Client, MemoryListener, ask
+from tests.support.examples import examples
 
 T = TypeVar("T")
 
@@ -231,7 +232,7 @@ class Talk:
 CONVERSATIONS = st.builds(Conversation, st.binary(max_size=24))
 
 
-@settings(max_examples=300)
+@examples(150)
 @given(CONVERSATIONS, st.booleans(), st.booleans())
 def test_what_is_said_again_is_what_h11_says_it_is(
     talk: Conversation,

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyroaring import BitMap
 
@@ -178,7 +178,6 @@ SETS = st.dictionaries(NAMED, st.sets(st.integers(0, 69), min_size=1), max_size=
 
 
 @given(STARS, SETS, st.sampled_from([1, 16, 1 << 16]))
-@settings(deadline=None)
 def test_each_set_is_found_by_its_key(
     stars: list[int], named: dict[tuple[str, str], set[int]], segment: int
 ) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -18,6 +18,7 @@ from reviewsd.domain.search_query import MENTIONS, Cursor, SearchQuery
 from reviewsd.snapshot.position_sets import Columns
 from reviewsd.snapshot.search import Hits, search
 from tests.support.columns import AmbiguousError, Data, Insights, Review, mentioned, opened, review
+from tests.support.examples import examples
 
 # -- the rules, read naively
 
@@ -225,7 +226,7 @@ def check(columns: Columns, data: Data, query: SearchQuery) -> None:
 
 
 @given(st.data(), data_sets(), THRESHOLDS)
-@settings(max_examples=100, deadline=None)
+@examples(40)
 def test_search_finds_what_a_naive_reading_finds(
     choices: st.DataObject, data: Data, thresholds: dict[str, Any]
 ) -> None:

@@ -11,12 +11,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reviewsd.snapshot import suffixes
 from reviewsd.snapshot.segments import Segment
 from reviewsd.snapshot.suffixes import SortError
+from tests.support.examples import examples
 
 SHIFT = 3 << 16
 
@@ -81,7 +82,7 @@ def thresholds(patch: pytest.MonkeyPatch, stride: tuple[int, int], **others: int
 @given(TEXTS, STRIDES, st.sampled_from([0, 1 << 21]), st.integers(0, 3))
 @example(["so good"] * 40, (2, 1_000), 0, 0)
 @example(["a" * 30, "a" * 29 + "b", "", "aab"] * 10, (4, 1_000), 1 << 21, 1)
-@settings(deadline=None, max_examples=60)
+@examples(30)
 def test_every_piece_of_every_text_is_found_where_it_is_and_nowhere_else(
     texts: list[str], stride: tuple[int, int], large: int, first: int
 ) -> None:

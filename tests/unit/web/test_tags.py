@@ -5,7 +5,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from twisted.internet.task import Clock
 
@@ -16,6 +16,7 @@ from reviewsd.snapshot import snapshots as module
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.web.reads import Reads
 from tests.support.columns import Review, review
+from tests.support.examples import examples
 from tests.support.publishing import Directories, in_memory
 from tests.support.workload import workload
 
@@ -135,7 +136,7 @@ _REVIEWS = st.lists(
 
 
 @given(editions=st.lists(_REVIEWS, min_size=2, max_size=4))
-@settings(max_examples=12, deadline=None)
+@examples(12)
 def test_any_change_of_many(editions: list[list[Review]]) -> None:
     with in_memory() as place, pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_SMALL", 0)

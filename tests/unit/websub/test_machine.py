@@ -1,9 +1,8 @@
 """The whole hub under everything that can happen, in any order (I1 to I10).
 
-A run of minutes by hand: ``REVIEWSD_MACHINE_EXAMPLES=2000 pytest tests/unit/websub/test_machine.py``.
+A run of minutes by hand: ``REVIEWSD_EXAMPLES=50 pytest tests/unit/websub/test_machine.py``.
 """
 
-import os
 from collections import deque
 from collections.abc import Coroutine
 from contextlib import ExitStack
@@ -22,6 +21,7 @@ from reviewsd.store.claims import MAX_DEATHS
 from reviewsd.store.secrets import Secrets
 from reviewsd.store.transactions import StoreError
 from reviewsd.websub.outbound.outcomes import AttemptOutcome, Throttled
+from tests.support.examples import number
 from tests.support.hub import (
     ADDRESS,
     FEED,
@@ -365,8 +365,7 @@ def test_what_is_sent_while_the_secret_changes_is_sent_again_with_the_new_one() 
 
 TestHub = HubMachine.TestCase
 TestHub.settings = settings(
-    max_examples=int(os.environ.get("REVIEWSD_MACHINE_EXAMPLES", "60")),
+    max_examples=number(40),
     stateful_step_count=40,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -1,0 +1,23 @@
+"""How many examples Hypothesis makes up: what a suite that runs every day has time for, or more.
+
+``REVIEWSD_EXAMPLES=20 .venv/bin/pytest tests/unit`` tries twenty times as many.
+"""
+
+import os
+
+from hypothesis import settings
+
+USUAL = 40
+"""Where a test names no number."""
+
+_TIMES = float(os.environ.get("REVIEWSD_EXAMPLES", "1"))
+
+
+def examples(count: int) -> settings:
+    """Settings for a test of which each example is dear, or needs more than others."""
+    return settings(max_examples=number(count))
+
+
+def number(count: int) -> int:
+    """How many to try where a usual run tries so many."""
+    return max(1, round(count * _TIMES))
