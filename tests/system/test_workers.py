@@ -170,7 +170,7 @@ def test_new_data_reaches_all_workers_within_a_second_and_is_never_taken_back(
         stop = threading.Event()
 
         def read(pid: int) -> None:
-            while not stop.is_set():
+            while not stop.wait(0.01):
                 document = lines[pid][0].get("/reviews.json").json()
                 assert document["business"]["name"] == document["business"]["description"]
                 if document["business"]["name"] not in names[pid][-1:]:
