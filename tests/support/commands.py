@@ -77,6 +77,12 @@ def reviewsctl(
     return _run(REVIEWSCTL, arguments, environment, folder)
 
 
+def ctl(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run reviewsctl with the environment of the tests."""
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(INTERPRETERS)}
+    return reviewsctl({**ours, **_INTERPRETER, "PYTHONPATH": str(CLI)}, *arguments)
+
+
 def reviewsd(
     environment: Mapping[str, str], *arguments: str, folder: Path | None = None
 ) -> subprocess.CompletedProcess[str]:

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from reviewsd.__main__ import AS_ROOT
-from tests.support import fork_server, published
+from tests.support import commands, fork_server, published
 
 DEMO = Path(__file__).parents[2] / "reviewsd" / "demo"
 CLI = Path(__file__).parents[2] / "cli"
@@ -262,16 +262,7 @@ class Daemon:
 
     def ctl(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         """Run the real reviewsctl against it."""
-        return reviewsctl("--socket", str(self.socket), *arguments)
-
-
-def reviewsctl(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    """Run the real reviewsctl."""
-    command = [sys.executable, "-c", "from reviewsctl.main import main; main()", *arguments]
-    environ = {**os.environ, "PYTHONPATH": str(CLI)}
-    return subprocess.run(
-        command, capture_output=True, text=True, timeout=60, check=False, env=environ
-    )
+        return commands.ctl("--socket", str(self.socket), *arguments)
 
 
 class Answer:

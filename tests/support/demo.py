@@ -8,7 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.support.daemon import reviewsctl, until
+from tests.support.commands import ctl
+from tests.support.daemon import until
 
 
 class Demo:
@@ -49,4 +50,4 @@ class Demo:
         """The reviewsctl command that it prints, with other words at its end."""
         shown = re.search(r"reviewsctl status (--socket .*)\n", self.printed)
         assert shown is not None
-        return reviewsctl(*shlex.split(shown[1]), *arguments)
+        return ctl(*shlex.split(shown[1]), *arguments)

@@ -21,7 +21,7 @@ import yaml
 from reviewsctl.commands.root import app
 from reviewsd.config.load import load
 from reviewsd.publish.insights_settings import examine
-from tests.support.daemon import reviewsctl
+from tests.support.commands import ctl
 from tests.support.documents import ROOT, Block, Terminal, blocks, documents, matches, steps
 
 ALL = [block for file in documents() for block in blocks(file)]
@@ -92,7 +92,7 @@ def test_json_is_json_and_data_are_valid(block: Block, tmp_path: Path) -> None:
         (tmp_path / "reviews.json").write_text(json.dumps(reviews))
         if "per_review" in document:
             (tmp_path / "insights.json").write_text(block.text)
-        done = reviewsctl("check", "--data", str(tmp_path))
+        done = ctl("check", "--data", str(tmp_path))
         assert 0 == done.returncode, done.stdout
 
 

@@ -5,7 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.support.daemon import Daemon, reviewsctl, until
+from tests.support.commands import ctl
+from tests.support.daemon import Daemon, until
 from tests.support.mcp import MODERN, modern
 
 ROWS = [
@@ -39,7 +40,7 @@ def test_an_imported_folder_is_served_with_insights(tmp_path: Path) -> None:
         rows = csv.writer(file)
         rows.writerow(("author", "date", "rating", "text"))
         rows.writerows(("A", *row) for row in ROWS)
-    imported = reviewsctl(
+    imported = ctl(
         "import",
         str(tmp_path / "export.csv"),
         "--source=google",

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support.columns import review
-from tests.support.daemon import CLI, reviewsctl
+from tests.support.commands import CLI, ctl
 from tests.support.language_model import (
     Answer,
     LanguageModel,
@@ -55,7 +55,7 @@ def folder(tmp_path: Path) -> Path:
 def label(
     folder: Path, model: LanguageModel, *arguments: str, code: int = 0
 ) -> tuple[dict[str, Any], str]:
-    done = reviewsctl(
+    done = ctl(
         "insights",
         f"--data={folder}",
         "--model=tiny",
@@ -186,7 +186,7 @@ def test_what_it_may_cost_ends_it(folder: Path) -> None:
 
 
 def test_texts_do_not_leave_the_machine_unasked(folder: Path) -> None:
-    done = reviewsctl(
+    done = ctl(
         "insights", f"--data={folder}", "--model=tiny", "--endpoint=https://models.example/v1"
     )
     assert 1 == done.returncode
