@@ -38,7 +38,7 @@ from reviewsd.publish import compile_process
 from reviewsd.publish.compiler import CompileSettings
 from reviewsd.publish.job import PublicationOrder
 from reviewsd.publish.publisher import Publisher, Report
-from reviewsd.publish.sources import signature
+from reviewsd.publish.sources import fingerprint
 from reviewsd.publish.watcher import Watcher
 from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.logs import Format
@@ -226,7 +226,7 @@ def _publisher(
         publication_order(config),
         program_version(),
         snapshots,
-        partial(deferToThread, signature, config.data_dir, templates_dir(config)),
+        partial(deferToThread, fingerprint, config.data_dir, templates_dir(config)),
         partial(compile_process.run, reactor),
         reactor,
     )
@@ -293,9 +293,9 @@ def _watcher(
 
     return Watcher(
         reactor,
-        partial(deferToThread, signature, config.data_dir, templates_dir(config)),
+        partial(deferToThread, fingerprint, config.data_dir, templates_dir(config)),
         wake,
-        seen=snapshots.current.seen.signature,
+        seen=snapshots.current.seen.fingerprint,
         poll_interval=config.data.poll_interval,
         settle_interval=config.data.settle,
     )

@@ -27,7 +27,7 @@ from typing import TypeVar
 
 import msgspec
 
-from reviewsd.analysis.settings import InsightSettings as InsightsSettings
+from reviewsd.analysis.settings import InsightSettings
 from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.api.jobs import InsightsOrigin, Step
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, Progress, load
@@ -129,7 +129,7 @@ def _publish_aside(job: Job, progress: Progress, snapshots: Path, aside: Path) -
     unchanged = previous == manifest
     before = open_seen(snapshots / layout.CURRENT)
     seen = BuildInfo(
-        signature=found.signature,
+        fingerprint=found.fingerprint,
         build_key=build_key,
         published_at=before.published_at if before and unchanged else job.now,
         first_seen=_first_seen(manifest, previous, before, int(job.now)),
@@ -153,13 +153,13 @@ def load_sources(
     found: Sources[bytes] | Sources[RecordText],
     progress: Progress = lambda *_: None,
     known: KnownRuns | None = None,
-) -> tuple[Dataset, InsightsSettings]:
+) -> tuple[Dataset, InsightSettings]:
     """The content of the files, valid; of runs of reviews that are known nobody looks again at that.
 
     Raises:
         DataError: With the faults of all of them.
     """
-    settings, refusals = InsightsSettings(), []
+    settings, refusals = InsightSettings(), []
     try:
         settings = insights_settings.read(found.settings)
     except DataError as error:
@@ -175,7 +175,7 @@ def load_sources(
 
 def _with_insights(
     dataset: Dataset,
-    settings: InsightsSettings,
+    settings: InsightSettings,
     order: PublicationOrder,
     aside: Path,
     progress: Progress,

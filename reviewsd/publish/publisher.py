@@ -1,7 +1,7 @@
 """Has the data published, and knows how that went.
 
 The watcher, ``reviewsctl reload``, SIGHUP and the start all call ``Publisher.reload``. It compares
-first: files whose signature is that of the current snapshot are not even read. Requests that come
+first: files whose fingerprint is that of the current snapshot are not even read. Requests that come
 while a run is under way share one run after it, since the running one may have read the files
 before they were changed.
 
@@ -70,7 +70,7 @@ class Publisher:
         order: What to publish.
         version: Of the program: another one may render differently.
         snapshots: Told to look for what was published.
-        look: Takes the signature of the data directory.
+        look: Takes the fingerprint of the data directory.
         run: Does the job: ``compile_process.run``.
         clock: To try again.
     """
@@ -239,7 +239,7 @@ class Publisher:
         seen = self._snapshots.current.seen
         return (
             seen.build_key == self._order.build_key(self._version)
-            and seen.signature == await self._look()
+            and seen.fingerprint == await self._look()
         )
 
     def _note(self, report: Report) -> None:

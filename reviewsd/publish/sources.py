@@ -1,6 +1,6 @@
 """The files of the data directory: what they look like from outside, and their bytes.
 
-``signature`` asks the file system, never the content, so it may be taken every second. ``read``
+``fingerprint`` asks the file system, never the content, so it may be taken every second. ``read``
 takes the bytes once and only gives them back when nothing moved meanwhile. Both block: call them in
 a thread or in the publishing process. Sources: contract 1, security-and-operations.md R1 to R3.
 """
@@ -56,7 +56,7 @@ class Sources(Generic[T]):
     """None when there is no insights.yaml."""
     templates: Mapping[str, str] = field(default_factory=dict)
     """The operator's, by name."""
-    signature: Fingerprint
+    fingerprint: Fingerprint
     """Taken before reading and found unchanged after it."""
 
     def forget(self) -> None:
@@ -70,8 +70,8 @@ class Unsettled(Exception):  # noqa: N818 - a state of the files, not a fault: r
     """The files moved while they were read."""
 
 
-def signature(data_dir: Path, templates_dir: Path | None = None) -> Fingerprint:
-    """The signature of the data directory, and of the operator's templates where there are any.
+def fingerprint(data_dir: Path, templates_dir: Path | None = None) -> Fingerprint:
+    """The fingerprint of the data directory, and of the operator's templates where there are any.
 
     Any failure of the file system counts as absence.
     """
@@ -123,7 +123,7 @@ def read(
             motion says nothing about the files.
         OSError: The system cannot read now; that says nothing about the files either.
     """
-    before = signature(data_dir, templates_dir)
+    before = fingerprint(data_dir, templates_dir)
     contents: dict[str, RecordText] = {}
     findings: list[Diagnostic] = []
     for name, seen, limit in (
@@ -142,7 +142,7 @@ def read(
                 reason = f"cannot read: {error.strerror}"
                 findings.append(Diagnostic(file=name, reason=reason))
     templates = _templates(templates_dir, before.templates, findings)
-    if signature(data_dir, templates_dir) != before:
+    if fingerprint(data_dir, templates_dir) != before:
         raise Unsettled
     if findings:
         raise DataError(tuple(findings))
@@ -152,7 +152,7 @@ def read(
         insights=contents.get(INSIGHTS_FILE),
         settings=None if settings is None else settings[:],
         templates=templates,
-        signature=before,
+        fingerprint=before,
     )
 
 
@@ -212,12 +212,12 @@ def _look(path: Path) -> FileFingerprint | None:
     real = os.path.realpath(path)
     try:
         # The resolved path, so that both halves of the answer are about the same file.
-        return _file_signature(real, Path(real).stat())
+        return _file_fingerprint(real, Path(real).stat())
     except OSError:
         return None
 
 
-def _file_signature(real: str, status: os.stat_result) -> FileFingerprint:
+def _file_fingerprint(real: str, status: os.stat_result) -> FileFingerprint:
     return FileFingerprint(
         # A path need not be UTF-8, JSON must be.
         realpath=os.fsencode(real).decode(errors="backslashreplace"),
@@ -238,7 +238,7 @@ def _content(
     try:
         status = os.fstat(descriptor)
         # The file opened must be the one seen: a link swapped there and back again in the middle
-        # of it all would leave the signatures before and after alike.
+        # of it all would leave the fingerprints before and after alike.
         if seen is None or (status.st_dev, status.st_ino) != (seen.device, seen.inode):
             raise Unsettled
         if not stat.S_ISREG(status.st_mode):
@@ -246,7 +246,7 @@ def _content(
         if status.st_size > max_bytes:
             raise _refused(path, f"larger than {max_bytes} bytes")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            # Never more than was measured: what a file gains meanwhile shows in its signature.
+            # Never more than was measured: what a file gains meanwhile shows in its fingerprint.
             if copies is None or status.st_size < _LARGE:
                 return file.read(status.st_size)
             return _copied(file, status.st_size, copies)

@@ -2,7 +2,7 @@
 
 Why polling, and no inotify: ``twisted.internet.inotify`` goes silently dead when a watched file is
 replaced or its directory re-created, a swapped symbolic link gives no event, and network file
-systems give none at all (security-and-operations.md F10). A stat signature once a second sees every
+systems give none at all (security-and-operations.md F10). A stat fingerprint once a second sees every
 way of replacing a file, and costs nothing.
 
 A look that differs from the last settled one starts the settling: a look every 250 ms until nothing
@@ -36,10 +36,10 @@ class Watcher:
 
     Args:
         clock: When to look.
-        look: Takes the signature, in production in a thread:
-            ``partial(deferToThread, signature, data_dir)``. At most one runs at a time.
+        look: Takes the fingerprint, in production in a thread:
+            ``partial(deferToThread, fingerprint, data_dir)``. At most one runs at a time.
         wake: Called once for each change that has settled. It must not block.
-        seen: The signature that was last acted upon; what differs from it is a change. Without it
+        seen: The fingerprint that was last acted upon; what differs from it is a change. Without it
             the first look is the base line.
         poll_interval: Seconds between two looks (``data.poll_interval``).
         settle_interval: Seconds between two looks while the files are settling.

@@ -176,8 +176,8 @@ class Fingerprint(Struct, frozen=True, kw_only=True):
 class BuildInfo(Struct, frozen=True, kw_only=True):
     """How the folder came to be."""
 
-    signature: Fingerprint
-    """Of the files that it was made from."""
+    fingerprint: Fingerprint = msgspec.field(name="signature")
+    """Of the files that it was made from; called as earlier versions of the program call it."""
     build_key: str
     """What else went into it: settings and program version."""
     published_at: float

@@ -280,7 +280,7 @@ class Hub:
 
 def _revision(snapshot: Snapshot) -> int:
     """When the newest source file was modified, milliseconds since 1970 UTC (D8)."""
-    signature = snapshot.seen.signature
-    sources = (signature.reviews, signature.insights, signature.settings)
+    fingerprint = snapshot.seen.fingerprint
+    sources = (fingerprint.reviews, fingerprint.insights, fingerprint.settings)
     files = [file for file in sources if file is not None]
     return max((file.mtime_ns // 1_000_000 for file in files), default=0)

@@ -32,7 +32,7 @@ from reviewsd.publish import compile_process
 from reviewsd.publish.compiler import CompileSettings
 from reviewsd.publish.job import PublicationOrder
 from reviewsd.publish.publisher import Publisher
-from reviewsd.publish.sources import signature
+from reviewsd.publish.sources import fingerprint
 from reviewsd.runtime.cooperative import CooperativeScheduler
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.search import Hits
@@ -189,7 +189,7 @@ async def measure(clock: PosixReactorBase, data: Path, state: Path, reloads: int
         order(data, state),
         "benchmark",
         snapshots,
-        partial(deferToThread, signature, data),
+        partial(deferToThread, fingerprint, data),
         partial(compile_process.run, clock),
         clock,
     )

@@ -339,7 +339,7 @@ def snapshot(text: str, others: Mapping[str, str] | None = None) -> Snapshot:
     """
     texts = {**dict.fromkeys(urls.TOPICS, text), **(others or {})}
     bodies = {path: content(path, each) for path, each in texts.items()}
-    signature = SimpleNamespace(
+    fingerprint = SimpleNamespace(
         reviews=SimpleNamespace(mtime_ns=10**9), insights=None, settings=None
     )
     made = SimpleNamespace(
@@ -353,7 +353,7 @@ def snapshot(text: str, others: Mapping[str, str] | None = None) -> Snapshot:
             path: SimpleNamespace(identity=_representation(path, body))
             for path, body in bodies.items()
         },
-        seen=SimpleNamespace(signature=signature),
+        seen=SimpleNamespace(fingerprint=fingerprint),
     )
     return cast("Snapshot", made)
 

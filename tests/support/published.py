@@ -21,7 +21,7 @@ from reviewsd.config.errors import ConfigError
 from reviewsd.config.load import load
 from reviewsd.publish.job import Job, PublicationOrder, Published
 from reviewsd.publish.publication import publish
-from reviewsd.publish.sources import signature
+from reviewsd.publish.sources import fingerprint
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.layout import open_seen
 
@@ -60,8 +60,8 @@ def provide(config: Path, environ: Mapping[str, str]) -> None:
     assert seen is not None
     now = time.time()
     times = dict.fromkeys(seen.first_seen, int(now))
-    looked = signature(data)
-    changed = msgspec.structs.replace(seen, signature=looked, published_at=now, first_seen=times)
+    looked = fingerprint(data)
+    changed = msgspec.structs.replace(seen, fingerprint=looked, published_at=now, first_seen=times)
     (current / layout.SEEN).write_bytes(msgspec.json.encode(changed))
 
 

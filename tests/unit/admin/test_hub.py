@@ -23,7 +23,7 @@ from reviewsd.publish.compile_process import StepObserver
 from reviewsd.publish.job import Job, Outcome
 from reviewsd.publish.publication import publish
 from reviewsd.publish.publisher import Publisher
-from reviewsd.publish.sources import signature
+from reviewsd.publish.sources import fingerprint
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.store.transactions import StoreError
@@ -56,7 +56,7 @@ class Desk:
             directories.order,
             "1",
             snapshots,
-            lambda: succeed(signature(directories.data)),
+            lambda: succeed(fingerprint(directories.data)),
             _publish,
             Clock(),
         )

@@ -25,7 +25,7 @@ from reviewsd.publish.compile_process import StepObserver
 from reviewsd.publish.job import Job, Outcome
 from reviewsd.publish.publication import publish
 from reviewsd.publish.publisher import Publisher
-from reviewsd.publish.sources import signature
+from reviewsd.publish.sources import fingerprint
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshots
 from tests.support.admin_socket import Answer, ask, check_headers, check_problem, told
@@ -51,7 +51,7 @@ class Office:
             self.directories.order,
             "1",
             self.snapshots,
-            lambda: succeed(signature(self.directories.data)),
+            lambda: succeed(fingerprint(self.directories.data)),
             self.run,
             Clock(),
         )

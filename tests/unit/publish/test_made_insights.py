@@ -119,7 +119,7 @@ def test_settings_republish_and_an_edit_that_says_the_same_does_not(
     assert ("priya-raman", 2) == (person["id"], person["mention_count"])
     settings.write_text("# who\ntechnicians: [{name: Priya Raman, aliases: [Priya]}]")
     assert isinstance(directories.publish(LATER, insights="auto"), Unchanged)
-    assert directories.seen().signature.settings is not None
+    assert directories.seen().fingerprint.settings is not None
     directories.check_tidy()
 
 

@@ -38,7 +38,7 @@ def test_the_first_publication_makes_a_folder_and_a_link(directories: Directorie
     assert Published(directories.current.readlink().name) == outcome
     directories.check_tidy()
     assert directories.seen() == BuildInfo(
-        signature=sources.signature(directories.data),
+        fingerprint=sources.fingerprint(directories.data),
         build_key=directories.order.build_key("1"),
         published_at=NOW,
         first_seen={document.path: int(NOW) for document in directories.manifest().documents},
@@ -77,8 +77,8 @@ def test_the_same_content_changes_nothing_but_what_the_files_look_like(
     assert (
         seen_before.st_ino != (directories.current / folder.SEEN).stat().st_ino
     )  # nobody reads half
-    assert before.signature != sources.signature(directories.data)
-    renewed = msgspec.structs.replace(before, signature=sources.signature(directories.data))
+    assert before.fingerprint != sources.fingerprint(directories.data)
+    renewed = msgspec.structs.replace(before, fingerprint=sources.fingerprint(directories.data))
     assert renewed == directories.seen()
 
 

@@ -17,7 +17,7 @@ from reviewsd.publish.compile_process import ChildError, StepObserver
 from reviewsd.publish.job import Job, Outcome
 from reviewsd.publish.publication import publish
 from reviewsd.publish.publisher import Publisher, Report
-from reviewsd.publish.sources import signature
+from reviewsd.publish.sources import fingerprint
 from reviewsd.snapshot.layout import Fingerprint
 from reviewsd.snapshot.snapshots import Snapshots
 from tests.support.columns import review
@@ -43,7 +43,7 @@ class Harness:
         self._gate: Deferred[None] = Deferred()
 
     def look(self) -> Awaitable[Fingerprint]:
-        return succeed(signature(self.directories.data))
+        return succeed(fingerprint(self.directories.data))
 
     async def run(self, job: Job, progress: StepObserver) -> Outcome:
         self.jobs.append(job)

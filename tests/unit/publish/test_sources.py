@@ -11,7 +11,7 @@ import pytest
 from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.domain.findings import DataError
 from reviewsd.publish import sources
-from reviewsd.publish.sources import Unsettled, read, signature
+from reviewsd.publish.sources import Unsettled, fingerprint, read
 from reviewsd.snapshot.layout import FileFingerprint, Fingerprint
 from tests.support.descriptors import open_descriptors
 from tests.support.limits import few_descriptors, file_size
@@ -55,19 +55,19 @@ def refusal(data_dir: Path) -> list[Diagnostic]:
     return list(refused.value.findings)
 
 
-def test_both_files_are_read_with_the_signature_they_had(tmp_path: Path) -> None:
+def test_both_files_are_read_with_the_fingerprint_they_had(tmp_path: Path) -> None:
     write(tmp_path, '{"a": 1}', '{"b": 2}')
     found = read(tmp_path, LIMIT)
     assert found.reviews == b'{"a": 1}'
     assert found.insights == b'{"b": 2}'
-    assert found.signature == signature(tmp_path)
+    assert found.fingerprint == fingerprint(tmp_path)
 
 
 def test_insights_may_be_missing(tmp_path: Path) -> None:
     write(tmp_path)
     found = read(tmp_path, LIMIT)
     assert found.insights is None
-    assert found.signature.insights is None
+    assert found.fingerprint.insights is None
 
 
 def test_a_file_as_large_as_the_limit_is_read(tmp_path: Path) -> None:
@@ -80,11 +80,11 @@ def test_an_empty_file_is_read_as_it_is(tmp_path: Path) -> None:
     assert read(tmp_path, LIMIT).reviews == b""
 
 
-def test_the_signature_is_what_stat_says(tmp_path: Path) -> None:
+def test_the_fingerprint_is_what_stat_says(tmp_path: Path) -> None:
     write(tmp_path, "12345")
     path = tmp_path / "reviews.json"
     status = path.stat()
-    assert signature(tmp_path) == Fingerprint(
+    assert fingerprint(tmp_path) == Fingerprint(
         reviews=FileFingerprint(
             realpath=str(path),
             device=status.st_dev,
@@ -97,16 +97,16 @@ def test_the_signature_is_what_stat_says(tmp_path: Path) -> None:
     )
 
 
-def test_a_signature_survives_json_even_when_a_path_is_not_utf8(tmp_path: Path) -> None:
+def test_a_fingerprint_survives_json_even_when_a_path_is_not_utf8(tmp_path: Path) -> None:
     """It is stored beside the snapshot, so that a restart can compare."""
     data_dir = tmp_path / os.fsdecode(b"caf\xe9")
     data_dir.mkdir()
     write(data_dir, insights="{}")
-    stored = msgspec.json.encode(signature(data_dir))
-    assert msgspec.json.decode(stored, type=Fingerprint) == signature(data_dir)
+    stored = msgspec.json.encode(fingerprint(data_dir))
+    assert msgspec.json.decode(stored, type=Fingerprint) == fingerprint(data_dir)
 
 
-def test_links_to_equal_files_have_different_signatures(tmp_path: Path) -> None:
+def test_links_to_equal_files_have_different_fingerprints(tmp_path: Path) -> None:
     """Two releases may share one file by a hard link; the swap of the link still shows."""
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
@@ -114,10 +114,10 @@ def test_links_to_equal_files_have_different_signatures(tmp_path: Path) -> None:
     os.link(tmp_path / "one" / "reviews.json", tmp_path / "two" / "reviews.json")
     current = tmp_path / "current"
     current.symlink_to("one")
-    before = signature(current)
+    before = fingerprint(current)
     current.unlink()
     current.symlink_to("two")
-    assert signature(current) != before
+    assert fingerprint(current) != before
 
 
 def a_missing_file(path: Path) -> None:
@@ -301,13 +301,13 @@ def test_a_file_that_grows_over_the_limit_while_reading_is_unsettled(
 def test_a_link_swapped_there_and_back_again_is_unsettled(
     tmp_path: Path, before_opening: Strikes
 ) -> None:
-    """The signatures before and after are equal, but what was opened was something else."""
+    """The fingerprints before and after are equal, but what was opened was something else."""
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         write(tmp_path / name, f'"{name}"', "{}")
     current = tmp_path / "current"
     current.symlink_to("one")
-    before = signature(current)
+    before = fingerprint(current)
 
     def swap(target: str) -> None:
         current.unlink()
@@ -321,7 +321,7 @@ def test_a_link_swapped_there_and_back_again_is_unsettled(
     with pytest.raises(Unsettled):
         read(current, LIMIT)
     swap("one")
-    assert signature(current) == before
+    assert fingerprint(current) == before
 
 
 def test_no_descriptor_is_left_open(tmp_path: Path) -> None:

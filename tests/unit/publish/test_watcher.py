@@ -14,7 +14,7 @@ from twisted.internet.task import Clock
 from twisted.internet.threads import deferToThread
 from twisted.logger import LogEvent, capturedLogs, formatEvent
 
-from reviewsd.publish.sources import signature
+from reviewsd.publish.sources import fingerprint
 from reviewsd.publish.watcher import Watcher
 from reviewsd.snapshot.layout import Fingerprint
 
@@ -48,7 +48,7 @@ class Watch:
         self.watcher.start()
 
     def look(self) -> Deferred[Fingerprint]:
-        return succeed(signature(self.data_dir))
+        return succeed(fingerprint(self.data_dir))
 
     def wake(self) -> None:
         self.woken.append(self.content())
@@ -284,10 +284,10 @@ def test_every_style_of_replacement_is_picked_up_once_and_whole(
 
 @pytest.mark.parametrize("style", STYLES)
 def test_what_happened_while_nobody_looked_is_picked_up(tmp_path: Path, style: Style) -> None:
-    """The signature of the last publication is stored, and this is the next start."""
+    """The fingerprint of the last publication is stored, and this is the next start."""
     steps = style(tmp_path)
     data_dir = next(steps)
-    seen = signature(data_dir)
+    seen = fingerprint(data_dir)
     let_the_file_clock_tick(tmp_path)
     for _ in steps:
         pass
@@ -298,7 +298,7 @@ def test_what_happened_while_nobody_looked_is_picked_up(tmp_path: Path, style: S
 
 def test_unchanged_files_never_wake(tmp_path: Path) -> None:
     data_dir = directory(tmp_path / "data")
-    first, second = Watch(data_dir), Watch(data_dir, signature(data_dir))
+    first, second = Watch(data_dir), Watch(data_dir, fingerprint(data_dir))
     for watch in (first, second):
         watch.let_pass(100)
         assert watch.woken == []
@@ -462,7 +462,7 @@ def test_a_change_that_settles_while_stopping_does_not_wake(tmp_path: Path) -> N
     looks = Looks()
     looks.watcher.start()
     looks.asked[-1].callback(NOTHING)
-    changed = signature(directory(tmp_path / "data"))
+    changed = fingerprint(directory(tmp_path / "data"))
     looks.clock.advance(1)
     for _ in range(3):
         looks.asked[-1].callback(changed)
@@ -562,7 +562,7 @@ def test_a_wake_that_fails_is_logged_and_tried_again(tmp_path: Path) -> None:
             raise ValueError("broken")
 
     with capturedLogs() as events:
-        look = partial(succeed, signature(data_dir))
+        look = partial(succeed, fingerprint(data_dir))
         Watcher(clock, look, wake, seen=NOTHING).start()
         clock.pump([0.25] * 40)
     assert calls == [0.75, 1.75, 2.75]
@@ -577,7 +577,7 @@ async def test_with_the_real_reactor_a_thread_looks_and_the_reactor_wakes(tmp_pa
 
     def look() -> Fingerprint:
         threads.add(threading.current_thread())
-        return signature(data_dir)
+        return fingerprint(data_dir)
 
     async def look_in_a_thread() -> Fingerprint:
         found = await deferToThread(look)

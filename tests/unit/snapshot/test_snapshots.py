@@ -284,12 +284,12 @@ def test_what_is_known_of_the_sources_is_renewed_with_the_same_revision(
     """After ``touch`` the publisher must not find them changed for ever."""
     directories.publish()
     snapshots = opened(directories)
-    before = snapshots.current.seen.signature
+    before = snapshots.current.seen.fingerprint
     (directories.data / "reviews.json").touch()
     assert isinstance(directories.publish(), Unchanged)
     snapshots.refresh()
-    assert before != snapshots.current.seen.signature
-    assert directories.seen().signature == snapshots.current.seen.signature
+    assert before != snapshots.current.seen.fingerprint
+    assert directories.seen().fingerprint == snapshots.current.seen.fingerprint
 
 
 # -- damage
