@@ -1,6 +1,6 @@
-"""A fork_server and readers that speak the protocol and serve nothing, for the tests of ``workers``.
+"""A fork_server and workers that speak the protocol and serve nothing, for the tests of ``workers``.
 
-A file ``ill`` in the directory that is the argument makes readers die as soon as they are told more
+A file ``ill`` in the directory that is the argument makes workers die as soon as they are told more
 than to live, ``deaf`` has them answer nothing and ignore that they should end; ``noted`` gets what they hear.
 """
 
@@ -54,13 +54,14 @@ def read(end: socket.socket, directory: Path) -> None:
         message += packet[1:]
         if packet[:1] == b".":
             order, message = read_command(message), b""
-            ill = (directory / "ill").exists()
+            # before anybody learns of the order, and takes the files away
+            ill, deaf = ((directory / name).exists() for name in ("ill", "deaf"))
             with (directory / "noted").open("a") as notes:
                 notes.write(f"{os.getpid()} {type(order).__name__}\n")
             if isinstance(order, Drain) or (ill and not isinstance(order, Ping)):
                 return
             answer(end, order)
-            while isinstance(order, Begin) and (directory / "deaf").exists():
+            while deaf and isinstance(order, Begin):
                 time.sleep(60)
 
 

@@ -438,7 +438,9 @@ def test_a_publication_does_not_outlive_a_killed_daemon_for_long(daemon: Daemon)
     os.kill(child, signal.SIGCONT)
     until(lambda: command_of(child) == b"", "the end of the publication")
     daemon.start()
-    assert "Edited" == daemon.get("/reviews.json").json()["business"]["name"]
+    until(  # a start waits for new data only so long
+        lambda: "Edited" == daemon.get("/reviews.json").json()["business"]["name"], "the new data"
+    )
     assert 0 == daemon.stop()
     check_tidy(daemon)
 

@@ -1,4 +1,4 @@
-"""Readers are born, replaced and ended as they should, whatever they do."""
+"""Workers are started, replaced and ended as they should, whatever they do."""
 
 import os
 import signal
@@ -24,13 +24,13 @@ from tests.support.columns import review
 from tests.support.outbound import reactor
 from tests.support.waiting import until
 
-PATIENCE = 0.5
+DRAIN_SECONDS = 0.5
 RHYTHM = Rhythm()
 QUICK = Rhythm(beat=0.05, silence=1.0)
 
 
 class Harness:
-    """Workers with toys for readers."""
+    """A supervisor with toys for workers."""
 
     def __init__(self, directory: Path, rhythm: Rhythm = RHYTHM) -> None:
         self.directory = directory
@@ -44,15 +44,15 @@ class Harness:
         return Workers(reactor, 3, (*command, str(self.directory)), rhythm)
 
     async def start(self) -> None:
-        ways = WorkerContext(
+        context = WorkerContext(
             listeners=[],
             begin=self._begin,
             adopt=self._take,
             now=time.time,
-            drain_timeout=PATIENCE,
+            drain_timeout=DRAIN_SECONDS,
         )
         self.workers.prepare()
-        await self.workers.start(ways)
+        await self.workers.start(context)
 
     def _begin(self) -> Begin:
         self.began += 1
@@ -143,7 +143,7 @@ async def test_a_dead_reader_is_replaced_at_once(harness: Harness) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_readers_that_go_on_dying_are_replaced_more_and_more_slowly(harness: Harness) -> None:
+async def test_workers_that_go_on_dying_are_replaced_more_and_more_slowly(harness: Harness) -> None:
     await harness.start()
     (harness.directory / "ill").touch()
     os.kill(harness.pids[0], signal.SIGKILL)
@@ -304,7 +304,7 @@ async def test_who_does_not_end_in_time_is_ended(harness: Harness) -> None:
     everybody = harness.pids
     began = time.monotonic()
     await harness.workers.stop()
-    assert PATIENCE <= time.monotonic() - began
+    assert DRAIN_SECONDS <= time.monotonic() - began
     await until(lambda: not any(map(alive, everybody)))
 
 
