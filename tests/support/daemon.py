@@ -23,6 +23,9 @@ from tests.support import commands, fork_server, published
 DEMO = Path(__file__).parents[2] / "reviewsd" / "demo"
 CLI = Path(__file__).parents[2] / "cli"
 BASE_URL = "https://reviews.example.com"
+NO_PAGES = "pages: {enabled: false}\n"
+"""Settings for tests that publish often: pages take half of the time."""
+
 START_SECONDS = 60
 LAST_WORDS_SECONDS = 0.05  # a datagram on its way when the process ended
 

@@ -25,7 +25,7 @@ from typing import Any, Self
 from urllib.parse import parse_qs, urlencode
 
 from tests.support.authority import authority
-from tests.support.daemon import Answer, Daemon, until
+from tests.support.daemon import NO_PAGES, Answer, Daemon, until
 
 HOST = "127.0.0.1"
 BACKLOG = 512
@@ -303,7 +303,7 @@ def settings(ca_file: Path, **hub: Mapping[str, Any] | float) -> str:
         else:
             sections[name] = values
     watching = {"poll_interval": 0.05, "settle": 0.02}
-    return f"data: {json.dumps(watching)}\nhub: {json.dumps(sections)}\n"
+    return f"{NO_PAGES}data: {json.dumps(watching)}\nhub: {json.dumps(sections)}\n"
 
 
 def ask(daemon: Daemon, callback: str, **fields: str | int) -> Answer:

@@ -20,11 +20,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.daemon import DEMO, Answer, Daemon, until
+from tests.support.daemon import DEMO, NO_PAGES, Answer, Daemon, until
 from tests.support.generate import write_data
 from tests.support.limits import descriptor_limit
 
-ONLY_ASKED = "data: {poll_interval: 60}\n"  # the watcher keeps out of it
+ONLY_ASKED = f"{NO_PAGES}data: {{poll_interval: 60}}\n"  # the watcher keeps out of it
 
 REVIEWS = (DEMO / "reviews.json").read_bytes()
 BROKEN = REVIEWS.replace(b'"rating": 5', b'"rating": 7', 1)
@@ -33,7 +33,7 @@ FINDING = r"reviews.json: $.reviews["
 
 @pytest.fixture
 def daemon(tmp_path: Path) -> Iterator[Daemon]:
-    with Daemon(tmp_path, "data: {insights: file}\n", publishes=True) as daemon:
+    with Daemon(tmp_path, f"{NO_PAGES}data: {{insights: file}}\n", publishes=True) as daemon:
         yield daemon
 
 
@@ -274,7 +274,7 @@ def test_killed_while_it_publishes_it_serves_after_the_next_start(
     tmp_path: Path, many: Path, *, snapshot: bool
 ) -> None:
     """R4: whether there was something to serve before or not."""
-    daemon = Daemon(tmp_path)
+    daemon = Daemon(tmp_path, NO_PAGES)
     if snapshot:
         daemon.start()
         assert 0 == daemon.stop()
@@ -408,7 +408,7 @@ def test_a_publication_that_is_killed_is_a_failure_not_the_end(tmp_path: Path, m
 )
 def test_what_passes_is_waited_for(tmp_path: Path, kind: int, reason: str) -> None:
     """Nobody has to touch the files again: status, log and metrics say when it is tried again."""
-    with Daemon(tmp_path) as daemon:
+    with Daemon(tmp_path, NO_PAGES) as daemon:
         assert daemon.process is not None
         pid = daemon.process.pid
         before = daemon.status()["snapshot"]["revision"]
@@ -435,7 +435,7 @@ def test_what_passes_is_waited_for(tmp_path: Path, kind: int, reason: str) -> No
 
 def test_a_start_without_data_tries_again(tmp_path: Path) -> None:
     """systemd hears what it waits for; a refusal would have ended the start."""
-    daemon = Daemon(tmp_path, publishes=True)
+    daemon = Daemon(tmp_path, NO_PAGES, publishes=True)
     daemon.launch(["prlimit", "--fsize=10000:"])
     until(lambda: any("tried again in 2 s" in each for each in daemon.heard), "a second failure")
     assert daemon.process is not None

@@ -20,7 +20,7 @@ import pytest
 
 from reviewsd.http1 import urls
 from tests.benchmarks.strict_clients import Clients, Kind
-from tests.support.daemon import BASE_URL, Daemon, Manager, until
+from tests.support.daemon import BASE_URL, NO_PAGES, Daemon, Manager, until
 from tests.support.raw import Wire, responses
 from tests.support.subscriber import FORM, HUB, Subscriber, ask, settings, until_open, until_settled
 from tests.support.subscriber import hub as hub_of
@@ -40,7 +40,7 @@ from tests.system.test_mcp_clients import INITIALIZE, PING
 from tests.system.test_start_stop import answers, check_tidy, edit
 
 COUNT = 3
-WORKERS = f"workers: {COUNT}\nserver: {{requests_per_connection: 1000000}}\n"
+WORKERS = f"{NO_PAGES}workers: {COUNT}\nserver: {{requests_per_connection: 1000000}}\n"
 JSON = {"Content-Type": "application/json"}
 
 
@@ -217,7 +217,7 @@ def test_a_worker_that_missed_the_signal_finds_new_data_by_itself(daemon: Daemon
 def test_a_subscriber_who_asks_any_worker_gets_what_changes(tmp_path: Path) -> None:
     with (
         Subscriber(tmp_path) as subscriber,
-        Daemon(tmp_path, WORKERS + settings(subscriber.ca_file)) as daemon,
+        Daemon(tmp_path, WORKERS.removeprefix(NO_PAGES) + settings(subscriber.ca_file)) as daemon,
     ):
         until_open(daemon)
         for number in range(6):
