@@ -21,7 +21,6 @@ from reviewsd.__main__ import AS_ROOT
 from tests.support import commands, fork_server, published
 
 DEMO = Path(__file__).parents[2] / "reviewsd" / "demo"
-CLI = Path(__file__).parents[2] / "cli"
 BASE_URL = "https://reviews.example.com"
 NO_PAGES = "pages: {enabled: false}\n"
 """Settings for tests that publish often: pages take half of the time."""

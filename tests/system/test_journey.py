@@ -17,7 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
-from tests.support.daemon import CLI, until
+from tests.support.commands import CLI
+from tests.support.daemon import until
 from tests.support.subscriber import Subscriber
 
 EXPORT = Path(__file__).parents[1] / "unit" / "cli" / "importing" / "samples" / "takeout"
