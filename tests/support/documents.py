@@ -222,8 +222,10 @@ class Terminal:
             return code, ""
         code, output = self._type(command)
         for config in self._place.glob("*/reviewsd.yaml"):
-            if not config.parent.is_symlink():
-                config.write_text(self._here(config.read_text()))
+            shown = config.read_text()
+            # once: what was started in the foreground may be reading it
+            if not config.parent.is_symlink() and (ours := self._here(shown)) != shown:
+                config.write_text(ours)
         return code, output
 
     def _interrupt(self) -> None:
