@@ -62,7 +62,7 @@ class _Directory(Struct, frozen=True, array_like=True):
 
     digest: bytes = b""
     """As of ``spans``."""
-    places: list[_Entry] = []
+    entries: list[_Entry] = []
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -78,22 +78,22 @@ class BlocksReader:
 
     def __init__(self, path: Path) -> None:
         self._content = memoryview(mapped(path))
-        index = self._directory()
-        self.digest = index.digest
+        directory = self._directory()
+        self.digest = directory.digest
         """That the keys were made with."""
-        self._places = {place.key: place for place in index.places}
+        self._entries = {entry.key: entry for entry in directory.entries}
 
     def find(self, key: bytes) -> memoryview | None:
         """The block of a key; None where there is none that is whole."""
-        place = self._places.get(key)
-        if place is None:
+        entry = self._entries.get(key)
+        if entry is None:
             return None
-        content = self._content[place.begin : place.begin + place.size]
-        return content if zlib.crc32(content) == place.checksum else None
+        content = self._content[entry.begin : entry.begin + entry.size]
+        return content if zlib.crc32(content) == entry.checksum else None
 
     def keys(self) -> KeysView[bytes]:
         """Of all blocks."""
-        return self._places.keys()
+        return self._entries.keys()
 
     def _directory(self) -> _Directory:
         end = len(self._content) - _NUMBER
@@ -114,17 +114,17 @@ class BlocksWriter:
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._size = 0
-        self._places: list[_Entry] = []
+        self._entries: list[_Entry] = []
 
     def add(self, key: bytes, content: bytes | memoryview) -> None:
         """Write a block."""
-        self._places.append(_Entry(key, self._size, len(content), zlib.crc32(content)))
+        self._entries.append(_Entry(key, self._size, len(content), zlib.crc32(content)))
         self._file.write(content)
         self._size += len(content)
 
     def finish(self, digest: bytes) -> None:
         """Write where they are, and the digest that their keys were made with."""
-        self._file.write(_encode(_Directory(digest, self._places)))
+        self._file.write(_encode(_Directory(digest, self._entries)))
         self._file.write(self._size.to_bytes(_NUMBER, "little"))
 
 

@@ -77,8 +77,8 @@ class _KnownBlock(Struct, frozen=True, array_like=True):
 _BETWEEN_FORGETTING = 256  # blocks, of 0.3 MB as a rule
 
 _decode = msgspec.json.Decoder(Review).decode
-_encode_place = msgspec.msgpack.Encoder().encode
-_decode_place = msgspec.msgpack.Decoder(_KnownBlock).decode
+_encode_known = msgspec.msgpack.Encoder().encode
+_decode_known = msgspec.msgpack.Decoder(_KnownBlock).decode
 
 
 def render(raws: Iterable[bytes]) -> ReviewBlock:
@@ -106,7 +106,7 @@ class EarlierReviews:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._places = BlocksReader(folder / layout.REVIEW_BLOCKS)
+        self._blocks = BlocksReader(folder / layout.REVIEW_BLOCKS)
         self._records = _EarlierSlices(folder, REVIEWS_FILE, layout.RECORDS, between=1)
         self._excerpts = _EarlierSlices(folder, layout.EXCERPTS, layout.EXCERPT_OFFSETS, between=1)
         self._texts = _EarlierSlices(folder, layout.TEXTS, layout.TEXT_OFFSETS, between=0)
@@ -114,14 +114,14 @@ class EarlierReviews:
 
     def find(self, key: bytes) -> ReviewBlock | None:
         """The block of a key; None where there is none that is whole."""
-        content = self._places.find(key)
+        content = self._blocks.find(key)
         try:
-            place = None if content is None else _decode_place(content)
+            known = None if content is None else _decode_known(content)
         except msgspec.MsgspecError:  # of another version
-            place = None
-        if place is None:
+            known = None
+        if known is None:
             return None
-        begin, end = place.begin, place.begin + len(place.ratings)
+        begin, end = known.begin, known.begin + len(known.ratings)
         files = (self._records, self._excerpts, self._texts)
         try:
             records, listed, texts = (each.between(begin, end) for each in files)
@@ -129,9 +129,9 @@ class EarlierReviews:
             return None
         digested = self._digests[digests.SIZE * begin : digests.SIZE * end]
         checksum = _checksum(records, listed, texts, digested)
-        if checksum != place.checksum:
+        if checksum != known.checksum:
             return None
-        return ReviewBlock(records, listed, texts, digested, place.ratings, place.counted, checksum)
+        return ReviewBlock(records, listed, texts, digested, known.ratings, known.counted, checksum)
 
     def forget(self) -> None:
         """Give back the memory of what was read: nobody reads it again."""
@@ -170,8 +170,8 @@ class ReusedReviews:
                 found = self._earlier.find(key)
             block = found or render(records.raws(begin, end))
             if self._kept is not None:
-                place = _KnownBlock(begin, block.ratings, block.counted, block.checksum)
-                self._kept.add(key, _encode_place(place))
+                known = _KnownBlock(begin, block.ratings, block.counted, block.checksum)
+                self._kept.add(key, _encode_known(known))
             yield begin, block
         if self._kept is not None:
             self._kept.finish(self._rules)
