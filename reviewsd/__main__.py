@@ -177,7 +177,7 @@ def check(config: "Config") -> int:
     """Validate the files that the configuration names as the daemon would; itself it has been."""
     from reviewsd.app import check as inspection
     from reviewsd.app import pages
-    from reviewsd.domain.findings import DataError
+    from reviewsd.domain.data_errors import DataError
     from reviewsd.publish import sources
     from reviewsd.publish.publication import load_sources
 
@@ -216,7 +216,7 @@ def tell_insights(options: argparse.Namespace, environ: Mapping[str, str]) -> in
     from reviewsd.app import check as inspection
     from reviewsd.app import insights
     from reviewsd.config.errors import ConfigError
-    from reviewsd.domain.findings import DataError
+    from reviewsd.domain.data_errors import DataError
     from reviewsd.publish import sources
 
     try:

@@ -64,7 +64,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsd.domain.json_file:_FIRST": (MATCH, ("", " ", "x")),
     "reviewsd.domain.dataset:_BETWEEN": (MATCH, ("", " ,", "x")),
     "reviewsd.domain.json_location:_BLANK": (MATCH, ("", " \n", "x")),
-    "reviewsd.domain.diagnostics:_NOT_TAB": (SUB, ("", "a\t", "")),
+    "reviewsd.domain.diagnostic_text:_NOT_TAB": (SUB, ("", "a\t", "")),
     "reviewsd.domain.json_location:_STEP": (
         MATCH,
         ('["', "[", ""),

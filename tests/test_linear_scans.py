@@ -24,7 +24,7 @@ from reviewsctl.importing.readers.parts import Part
 from reviewsctl.importing.review import RowRefusedError
 from reviewsctl.terminal import escaping
 from reviewsd.config import syntax, yaml_source
-from reviewsd.domain import clients, findings, json_location, parameters, strict_json
+from reviewsd.domain import clients, data_errors, json_location, parameters, strict_json
 from reviewsd.domain.dataset import Dataset, load
 from reviewsd.domain.insights import slug
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
@@ -35,7 +35,7 @@ from reviewsd.mcp import arguments, jsonrpc
 from reviewsd.mcp.params import Params
 from reviewsd.pages import environment, text
 from reviewsd.publish import documents
-from reviewsd.snapshot import mentions, suffixes
+from reviewsd.snapshot import mentions, suffix_array
 from reviewsd.web import mcp
 from reviewsd.websub.outbound import response_parser
 from tests.support.bombs import Pieces, spreadsheet
@@ -45,7 +45,7 @@ Scan = tuple[Callable[[int], Any], Callable[[Any], object]]
 """Makes an input of about so many bytes, and reads it."""
 
 REFUSED = (
-    findings.DataError,
+    data_errors.DataError,
     jsonrpc.JsonRpcError,
     arguments.ArgumentsError,
     parameters.InvalidParametersError,
@@ -136,7 +136,7 @@ def indexed(texts: bytes) -> None:
     """The index of texts of one length."""
     size = texts.index(b"\xff") + 1
     with TemporaryDirectory() as place:
-        suffixes.write(Path(place), "index", texts, [size] * (len(texts) // size))
+        suffix_array.write(Path(place), "index", texts, [size] * (len(texts) // size))
 
 
 def tags(tail: bytes) -> Scan:
@@ -243,10 +243,10 @@ SCANS: dict[str, Scan] = {
         lambda n: b"\n" * n,
         lambda text: json_location.place_at(text, len(text), 1),
     ),
-    "a name that is shown": (lambda n: "\x1b" * n, findings.show),
+    "a name that is shown": (lambda n: "\x1b" * n, data_errors.show),
     "a name that is like another": (
         lambda n: "ab" * (n // 2),
-        lambda name: findings.nearest(name, ["abab", "base_url"]),
+        lambda name: data_errors.nearest(name, ["abab", "base_url"]),
     ),
     "marks of a label": (lambda n: "é★ " * (n // 3), slug),
     "members that are rendered": (lambda n: members(b'"%07d":{"a":[1]}', n), documents.complete),

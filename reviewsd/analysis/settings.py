@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from reviewsd.analysis.aspects import knowledge
 from reviewsd.analysis.text import words_of
-from reviewsd.domain.findings import member
+from reviewsd.domain.data_errors import member
 from reviewsd.domain.insights import slug
 from reviewsd.domain.reviews import Text
 

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 
 class Diagnostic(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One thing that is wrong with, or odd about, a file (``domain.diagnostics`` renders it)."""
+    """One thing that is wrong with, or odd about, a file (``domain.diagnostic_text`` renders it)."""
 
     file: str
     """Its path or name; ``environment``; empty where there is no file."""

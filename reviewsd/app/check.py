@@ -27,6 +27,7 @@ from reviewsd.config import load as configuration
 from reviewsd.config.errors import ConfigError, of_file
 from reviewsd.config.load import Loaded
 from reviewsd.config.schema import Config, Data
+from reviewsd.domain.data_errors import MAX_FINDINGS, DataError
 from reviewsd.domain.dataset import (
     INSIGHTS_FILE,
     REVIEWS_FILE,
@@ -35,8 +36,7 @@ from reviewsd.domain.dataset import (
     InsightsFile,
     load,
 )
-from reviewsd.domain.diagnostics import rendered
-from reviewsd.domain.findings import MAX_FINDINGS, DataError
+from reviewsd.domain.diagnostic_text import rendered
 from reviewsd.domain.json_location import TextLocation, locate, place_at
 from reviewsd.domain.lint import doubts, mean
 from reviewsd.publish import insights_settings, sources

@@ -36,7 +36,7 @@ from reviewsd.monitoring.metrics import CONTENT_TYPE
 from reviewsd.monitoring.readiness import Readiness
 from reviewsd.publish import compile_process
 from reviewsd.publish.compiler import CompileSettings
-from reviewsd.publish.job import PublicationOrder
+from reviewsd.publish.messages import PublicationOrder
 from reviewsd.publish.publisher import Publisher, Report
 from reviewsd.publish.sources import fingerprint
 from reviewsd.publish.watcher import Watcher

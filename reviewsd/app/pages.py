@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from reviewsd.config.schema import Config
+from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import Dataset
-from reviewsd.domain.findings import DataError
 from reviewsd.mcp.tools import LISTING
 from reviewsd.pages import theme
 from reviewsd.pages.environment import TemplateError

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from reviewsd.api.diagnostic import Diagnostic
-from reviewsd.domain.diagnostics import rendered
-from reviewsd.domain.findings import MAX_FINDINGS
+from reviewsd.domain.data_errors import MAX_FINDINGS
+from reviewsd.domain.diagnostic_text import rendered
 
 
 class ConfigError(Exception):

@@ -19,8 +19,8 @@ from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.config import syntax, yaml_source
 from reviewsd.config.errors import ConfigError, by_place, of_file
 from reviewsd.config.schema import Config, Lease, NonEmptyText, keys
-from reviewsd.domain.diagnostics import rendered
-from reviewsd.domain.findings import explain, nearest
+from reviewsd.domain.data_errors import explain, nearest
+from reviewsd.domain.diagnostic_text import rendered
 
 PLACES = (Path("/etc/reviewsd/reviewsd.yaml"), Path("reviewsd.yaml"))
 """Where the file is looked for when neither --config nor $REVIEWSD_CONFIG names one."""

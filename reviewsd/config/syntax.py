@@ -1,7 +1,7 @@
 """The strings of a configuration that have a grammar: origins, endpoints, networks, ports.
 
 Each function takes what the operator wrote and raises ``ValueError`` with a reason to print, in
-the form of ``domain.findings``: what was expected, what was found, the likely remedy.
+the form of ``domain.data_errors``: what was expected, what was found, the likely remedy.
 """
 
 import re
@@ -13,7 +13,7 @@ from twisted.plugin import getPlugins
 
 from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import HTTPS_PORT, MAX_PORT
-from reviewsd.domain.findings import nearest, show
+from reviewsd.domain.data_errors import nearest, show
 
 _DEFAULT_PORTS = {"http": 80, "https": HTTPS_PORT}
 _PRIVILEGED = 1024  # ports below are other services', such as 22 and 25; E3

@@ -19,8 +19,8 @@ import yaml
 from msgspec.structs import replace
 
 from reviewsd.api.diagnostic import Diagnostic
-from reviewsd.domain.diagnostics import MAX_LINE, rendered
-from reviewsd.domain.findings import member, show
+from reviewsd.domain.data_errors import member, show
+from reviewsd.domain.diagnostic_text import MAX_LINE, rendered
 
 YamlValue: TypeAlias = "bool | int | float | str | list[YamlValue] | dict[str, YamlValue] | None"
 Loader: TypeAlias = "type[yaml.SafeLoader | yaml.CSafeLoader]"

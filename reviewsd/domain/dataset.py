@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Raw
 
 from reviewsd.domain import strict_json
-from reviewsd.domain.findings import member, show
+from reviewsd.domain.data_errors import member, show
 from reviewsd.domain.insights import Entities, Entity, Insights, PerReview, named
 from reviewsd.domain.json_file import Findings, JsonFile, PartType
 from reviewsd.domain.mentions import Spellings

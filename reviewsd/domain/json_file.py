@@ -16,7 +16,7 @@ from msgspec import Raw
 
 from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.domain import strict_json
-from reviewsd.domain.findings import MAX_FINDINGS, DataError, explain
+from reviewsd.domain.data_errors import MAX_FINDINGS, DataError, explain
 from reviewsd.domain.records import RecordText
 from reviewsd.domain.reviews import ReviewId
 from reviewsd.domain.strict_json import JsonBuffer

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from reviewsd.domain.diagnostics import MAX_LINE
+from reviewsd.domain.diagnostic_text import MAX_LINE
 
 MAX_BYTES: Final = 1 << 26
 """Of a larger file no places are told: the pass takes four times as much memory."""

@@ -13,8 +13,8 @@ import msgspec
 from msgspec import Raw
 
 from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.domain.data_errors import member, show
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, Progress
-from reviewsd.domain.findings import member, show
 from reviewsd.domain.lint_insights import insight_doubts
 from reviewsd.domain.reviews import AggregateRating, Business, Distribution, Review, is_blank
 

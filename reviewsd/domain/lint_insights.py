@@ -11,8 +11,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.domain.data_errors import member, show
 from reviewsd.domain.dataset import INSIGHTS_FILE, InsightsFile
-from reviewsd.domain.findings import member, show
 from reviewsd.domain.insights import (
     OPTIONAL,
     AspectMention,

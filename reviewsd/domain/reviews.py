@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from msgspec import Meta, Struct
 
-from reviewsd.domain.findings import show
+from reviewsd.domain.data_errors import show
 
 # "$" alone would match before a final newline; this is "end of string" in Python and ECMA alike.
 _END = r"(?![\s\S])"

@@ -18,7 +18,7 @@ from typing import TypeAlias, TypeVar
 import msgspec
 from msgspec import Raw
 
-from reviewsd.domain.findings import show
+from reviewsd.domain.data_errors import show
 
 MAX_DEPTH = 64  # data-model.md 5
 

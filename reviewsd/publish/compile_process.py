@@ -14,8 +14,8 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
 from reviewsd.api.jobs import Step
-from reviewsd.publish.job import Job, JobMessage, Outcome
 from reviewsd.publish.memory_limit import Memory
+from reviewsd.publish.messages import Job, JobMessage, Outcome
 from reviewsd.runtime.tasks import TaskSet, every
 
 StepObserver = Callable[[Step], None]

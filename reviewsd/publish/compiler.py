@@ -49,7 +49,7 @@ from reviewsd.snapshot.digests import DigestsWriter
 from reviewsd.snapshot.layout import Document, File, Manifest, Writer
 from reviewsd.snapshot.mentions import MentionIndex, mention_positions
 from reviewsd.snapshot.records import RecordsWriter
-from reviewsd.snapshot.segments_writer import SegmentsWriter
+from reviewsd.snapshot.text_index_writer import SegmentsWriter
 
 JSON = "application/json"
 ATOM = "application/atom+xml; charset=utf-8"

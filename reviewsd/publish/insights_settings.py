@@ -9,8 +9,8 @@ from reviewsd.analysis.settings import InsightSettings
 from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.config import yaml_source
 from reviewsd.config.errors import by_place
+from reviewsd.domain.data_errors import DataError, explain
 from reviewsd.domain.dataset import SETTINGS_FILE
-from reviewsd.domain.findings import DataError, explain
 
 
 def examine(data: bytes, file: str = SETTINGS_FILE) -> tuple[InsightSettings, list[Diagnostic]]:

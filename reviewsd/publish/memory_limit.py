@@ -10,7 +10,7 @@ import resource
 from collections.abc import Iterator
 from pathlib import Path
 
-from reviewsd.publish.job import MemoryLimit
+from reviewsd.publish.messages import MemoryLimit
 
 SHARE = 0.75
 """Of the service's memory that the publishing process may take."""

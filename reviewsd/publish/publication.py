@@ -30,14 +30,16 @@ import msgspec
 from reviewsd.analysis.settings import InsightSettings
 from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.api.jobs import InsightsOrigin, Step
+from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, Progress, load
-from reviewsd.domain.findings import DataError
 from reviewsd.domain.records import KnownRuns, RecordText
 from reviewsd.pages.environment import Bytecode, TemplateError, TemplateSources
 from reviewsd.publish import insights_settings, made_insights, sources
 from reviewsd.publish.checked_runs import CheckedRuns
 from reviewsd.publish.compiler import compile_folder
-from reviewsd.publish.job import (
+from reviewsd.publish.made_insights import AnalysisFailure
+from reviewsd.publish.memory_limit import private_memory
+from reviewsd.publish.messages import (
     Job,
     JobMessage,
     Outcome,
@@ -47,8 +49,6 @@ from reviewsd.publish.job import (
     Refused,
     Unchanged,
 )
-from reviewsd.publish.made_insights import AnalysisFailure
-from reviewsd.publish.memory_limit import private_memory
 from reviewsd.publish.review_blocks import Earlier
 from reviewsd.publish.sources import Sources, Unsettled
 from reviewsd.snapshot import layout

@@ -21,7 +21,7 @@ from twisted.logger import Logger
 
 from reviewsd.api.jobs import ReloadOutcome, Step
 from reviewsd.publish.compile_process import ChildError, StepObserver
-from reviewsd.publish.job import (
+from reviewsd.publish.messages import (
     Job,
     Outcome,
     PublicationFailed,

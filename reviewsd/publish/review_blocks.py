@@ -28,7 +28,7 @@ from reviewsd.publish import documents, excerpts
 from reviewsd.publish.block_file import BlocksReader, BlocksWriter, mapped, spans
 from reviewsd.publish.site import StatisticsCounter
 from reviewsd.snapshot import digests, layout
-from reviewsd.snapshot.segments_writer import folded
+from reviewsd.snapshot.text_index_writer import folded
 
 
 class Earlier(NamedTuple):

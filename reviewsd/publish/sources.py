@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar, overload
 
 from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import INSIGHTS_FILE, REVIEWS_FILE, SETTINGS_FILE
-from reviewsd.domain.findings import DataError
 from reviewsd.domain.records import MappedFile, RecordText
 from reviewsd.pages.environment import MAX_TEMPLATE, TEMPLATE_ENDINGS
 from reviewsd.snapshot.layout import FileFingerprint, Fingerprint

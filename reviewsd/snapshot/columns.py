@@ -16,7 +16,7 @@ from reviewsd.snapshot.layout import NAMES, NUMBERS, File, SegmentFile, Writer
 from reviewsd.snapshot.mentions import MentionIndex
 from reviewsd.snapshot.numbering import Numbering
 from reviewsd.snapshot.position_sets import MAX_RATING, MIN_RATING, RATING
-from reviewsd.snapshot.segments_writer import SegmentsWriter
+from reviewsd.snapshot.text_index_writer import SegmentsWriter
 
 STARS = range(1, 6)
 

@@ -127,7 +127,7 @@ class SegmentFile(Struct, frozen=True, kw_only=True):
     reviews: int
     """How many it has."""
     index: str | None
-    """The file with the index of its texts (``snapshot.suffixes``); None where it is small."""
+    """The file with the index of its texts (``snapshot.suffix_array``); None where it is small."""
 
 
 class Manifest(Struct, frozen=True, kw_only=True):

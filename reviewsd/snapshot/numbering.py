@@ -1,7 +1,7 @@
 """Segments, and the numbers of their reviews.
 
 The reviews are divided into segments of at most 57,344, each with an index of its own
-(``snapshot.suffixes``). They are divided from the oldest review on, so that new ones change only
+(``snapshot.suffix_array``). They are divided from the oldest review on, so that new ones change only
 the newest segment, and the index of every other can be taken over by the next publication.
 
 A *position* counts all reviews, newest first. A *number* has the segment in its upper bits and the
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 SEGMENT = 14 << 12
-"""Reviews of a segment at most: 8,192 fewer than numbers (``segments.bitmap_of`` says what for)."""
+"""Reviews of a segment at most: 8,192 fewer than numbers (``text_index.bitmap_of`` says what for)."""
 
 SEGMENT_BYTES = 1 << 25
 """Of its texts, unless it has a single one: what sorts them takes 9 times as much memory."""

@@ -13,7 +13,7 @@ from reviewsd.domain.naming import Ambiguous, loose_key, mention_key
 from reviewsd.domain.parameters import InvalidParametersError, ambiguous
 from reviewsd.domain.search_query import MENTIONS, SearchQuery
 from reviewsd.snapshot.numbering import Numbering
-from reviewsd.snapshot.segments import Segment
+from reviewsd.snapshot.text_index import Segment
 
 RATING, MIN_RATING, MAX_RATING = "rating", "min_rating", "max_rating"
 """The fields of position sets: stars as ``"1"`` to ``"5"``; so are the next."""

@@ -6,7 +6,7 @@ reviews that have a rating, a sentiment, a person or thing that is mentioned. So
 
 - dates are a range of positions, found by bisection;
 - sets are intersected, a million reviews in some 20 microseconds;
-- a text is looked for in the index of each segment (``segments``), or, where the other filters leave few
+- a text is looked for in the index of each segment (``text_index``), or, where the other filters leave few
   reviews of a segment, in their texts. Nothing else is ever scanned: the work for any text is bounded.
 
 A search is a generator: it yields after each segment, so that whoever drives it can keep the reactor awake.

@@ -31,7 +31,7 @@ from reviewsd.snapshot.numbering import Numbering
 from reviewsd.snapshot.position_sets import Columns
 from reviewsd.snapshot.records import Excerpts, SnapshotRecords
 from reviewsd.snapshot.search import Hits, date_range, search
-from reviewsd.snapshot.segments import Segment, Text
+from reviewsd.snapshot.text_index import Segment, Text
 
 _SMALL = 16_385  # numbers; their lists have half a megabyte each
 

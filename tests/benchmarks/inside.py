@@ -30,7 +30,7 @@ from reviewsd.domain.search_query import SearchQuery
 from reviewsd.http1.responses import Responses
 from reviewsd.publish import compile_process
 from reviewsd.publish.compiler import CompileSettings
-from reviewsd.publish.job import PublicationOrder
+from reviewsd.publish.messages import PublicationOrder
 from reviewsd.publish.publisher import Publisher
 from reviewsd.publish.sources import fingerprint
 from reviewsd.runtime.cooperative import CooperativeScheduler

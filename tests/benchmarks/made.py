@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from reviewsd.publish.job import Job, PublicationOrder, Published
+from reviewsd.publish.messages import Job, PublicationOrder, Published
 from tests.support.columns import SETTINGS
 from tests.support.generate import write_data
 from tests.support.publishing import start

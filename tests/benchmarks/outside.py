@@ -21,7 +21,7 @@ from statistics import median
 import msgspec
 
 from reviewsd.api.jobs import Step
-from reviewsd.publish.job import Job, JobMessage
+from reviewsd.publish.messages import Job, JobMessage
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks import inside

@@ -34,7 +34,7 @@ from reviewsd.pages.site import PageSettings
 from reviewsd.publish import site as sites
 from reviewsd.publish.compile_process import COMMAND
 from reviewsd.publish.compiler import CompileSettings
-from reviewsd.publish.job import Job, PublicationOrder, Published
+from reviewsd.publish.messages import Job, PublicationOrder, Published
 from reviewsd.publish.publication import publish
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots

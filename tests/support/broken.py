@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
+from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import load
-from reviewsd.domain.findings import DataError
 
 Document = dict[str, Any]
 

@@ -19,12 +19,12 @@ from reviewsd.domain.naming import Ambiguous
 from reviewsd.pages.site import PageSettings
 from reviewsd.publish.compiler import CompileSettings, compile_folder
 from reviewsd.snapshot import layout as names
-from reviewsd.snapshot import numbering, segments, segments_writer, suffixes
+from reviewsd.snapshot import numbering, suffix_array, text_index, text_index_writer
 from reviewsd.snapshot.columns import set_key
 from reviewsd.snapshot.layout import Manifest
 from reviewsd.snapshot.numbering import Numbering
 from reviewsd.snapshot.position_sets import Columns
-from reviewsd.snapshot.segments import Segment
+from reviewsd.snapshot.text_index import Segment
 
 SETTINGS = CompileSettings(
     base_url="https://reviews.example",
@@ -173,7 +173,7 @@ def opened(data: Data, **thresholds: object) -> Iterator[Columns]:
     """The columns of a data set, compiled and searched with these thresholds."""
     with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as place:
         for name, value in thresholds.items():
-            for module in (segments, segments_writer, suffixes, numbering):
+            for module in (text_index, text_index_writer, suffix_array, numbering):
                 if hasattr(module, name):
                     patch.setattr(module, name, value)
         manifest = compiled(Path(place, "folder"), data.reviews, data.insights)

@@ -13,7 +13,7 @@ from twisted.internet.task import Clock
 
 from reviewsd.http1.responses import Responses
 from reviewsd.pages.site import PageSettings
-from reviewsd.publish.job import Outcome
+from reviewsd.publish.messages import Outcome
 from reviewsd.server.server import ConnectionLimits, PublicServer
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.web.answerers import answerers

@@ -19,7 +19,7 @@ import msgspec
 from reviewsd.app.daemon import program_version, publication_order
 from reviewsd.config.errors import ConfigError
 from reviewsd.config.load import load
-from reviewsd.publish.job import Job, PublicationOrder, Published
+from reviewsd.publish.messages import Job, PublicationOrder, Published
 from reviewsd.publish.publication import publish
 from reviewsd.publish.sources import fingerprint
 from reviewsd.snapshot import layout

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
-from reviewsd.publish.job import Job, JobMessage, Outcome, PublicationOrder
+from reviewsd.publish.messages import Job, JobMessage, Outcome, PublicationOrder
 from reviewsd.publish.publication import publish
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.layout import BuildInfo, Manifest, open_manifest, open_seen

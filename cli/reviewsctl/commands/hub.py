@@ -51,7 +51,7 @@ def status(ctx: typer.Context, *, as_json: Json = False) -> None:
     if as_json:
         typer.echo(answer.text)
         return
-    from reviewsctl.terminal.listings import render_hub, render_topics  # rich, see main
+    from reviewsctl.terminal.hub_views import render_hub, render_topics  # rich, see main
 
     now = datetime.datetime.now(datetime.UTC)
     show(render_hub(answer.value, now))
@@ -120,7 +120,7 @@ def block(
     session: Session = ctx.obj
     with session.daemon() as daemon:
         answer = daemon.block(value, note, dry_run=dry_run)
-    from reviewsctl.terminal.listings import render_blocked  # rich, see main
+    from reviewsctl.terminal.hub_views import render_blocked  # rich, see main
 
     show(render_blocked(answer.value, dry_run=dry_run))
 
@@ -163,10 +163,10 @@ def blocks(ctx: typer.Context, *, as_json: Json = False) -> None:
     from reviewsctl.terminal import (
         columns,
         paging,
-        rows,  # see main
+        subscription_rows,  # see main
     )
 
-    table = columns.Columns(rows.BLOCKS, rows.NOTE, paging.screen())
-    found = [rows.block(each) for each in answer.value.blocks]
+    table = columns.Columns(subscription_rows.BLOCKS, subscription_rows.NOTE, paging.screen())
+    found = [subscription_rows.block(each) for each in answer.value.blocks]
     lines = table.lines(found, heading=True) if found else ["nothing is blocked"]
     paging.show_lines(lines, pager=session.pager)

@@ -358,7 +358,7 @@ def _offer(session: Session, target: Path) -> None:
     if serves and typer.confirm("Load it into the running daemon now?", default=True):
         with session.daemon() as daemon:
             from reviewsctl.terminal.output import show, steps
-            from reviewsctl.terminal.tables import render_reload
+            from reviewsctl.terminal.status_views import render_reload
 
             with steps("reload", "reviewsctl status", quiet=False, as_json=False) as step:
                 answer = daemon.reload(step)

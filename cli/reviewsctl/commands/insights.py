@@ -285,16 +285,16 @@ def _written(folder: Path, insights: object) -> str:
 
 def next_steps(reviews: Path) -> "Iterator[str]":
     """What to do after an import into this file, as it can be typed where the import was."""
-    from reviewsctl.daemon import places  # see main
+    from reviewsctl.daemon import default_paths  # see main
 
     named = shlex.quote(str(reviews.parent))
-    config = places.configuration(os.environ)
-    data = None if config is None else places.data_dir(config, os.environ)
+    config = default_paths.configuration(os.environ)
+    data = None if config is None else default_paths.data_dir(config, os.environ)
     if data is None or data.resolve() != reviews.parent:
         yield f"next: reviewsctl check --data {named}"
-    elif os.path.lexists(places.admin_socket(os.environ)):  # False where we may not look
+    elif os.path.lexists(default_paths.admin_socket(os.environ)):  # False where we may not look
         yield "next: reviewsctl check, then reviewsctl reload (a running daemon notices by itself)"
-    elif config == places.SYSTEM:
+    elif config == default_paths.SYSTEM:
         yield "next: reviewsctl check, then sudo reviewsctl service install"
     else:
         yield "next: reviewsctl check, then reviewsd, which serves them"

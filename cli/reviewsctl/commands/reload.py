@@ -47,7 +47,7 @@ def reload(
             title, problems = f"reload {answer.value.outcome}", answer.value.problems
             complain("error", {"title": title, "problems": problems}, as_json=True)
     elif not (applied and quiet):
-        from reviewsctl.terminal.tables import render_reload  # rich: 40 ms
+        from reviewsctl.terminal.status_views import render_reload  # rich: 40 ms
 
         show(render_reload(answer.value), err=not applied)
     if not applied:

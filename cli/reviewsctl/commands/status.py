@@ -26,6 +26,6 @@ def status(ctx: typer.Context, *, as_json: Json = False) -> None:
     if as_json:
         typer.echo(answer.text)
         return
-    from reviewsctl.terminal.tables import render_status  # rich: 40 ms
+    from reviewsctl.terminal.status_views import render_status  # rich: 40 ms
 
     show(render_status(answer.value, datetime.datetime.now(datetime.UTC)))

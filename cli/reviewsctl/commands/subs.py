@@ -144,7 +144,7 @@ def show_(ctx: typer.Context, which: Which, *, as_json: Json = False) -> None:
     if as_json:
         _print(found)
         return
-    from reviewsctl.terminal.listings import render_one  # rich, see main
+    from reviewsctl.terminal.hub_views import render_one  # rich, see main
 
     for number, answer in enumerate(found):
         if number:
@@ -215,14 +215,16 @@ def _lines(pages: "Iterator[list[Answer[Listing]]]", *, filtered: bool) -> "Iter
     from reviewsctl.terminal import (
         columns,
         paging,
-        rows,  # see main
+        subscription_rows,  # see main
     )
 
-    table = columns.Columns(rows.SUBSCRIPTIONS, rows.CALLBACK, paging.screen())
+    table = columns.Columns(
+        subscription_rows.SUBSCRIPTIONS, subscription_rows.CALLBACK, paging.screen()
+    )
     heading = True
     for page in pages:
         now = _now()
-        found = [rows.subscription(answer.value, now) for answer in page]
+        found = [subscription_rows.subscription(answer.value, now) for answer in page]
         if found:
             yield from table.lines(found, heading=heading)
             heading = False

@@ -40,7 +40,7 @@ def push(
         if not quiet:
             typer.echo(answer.text)
     elif not (reached and quiet):
-        from reviewsctl.terminal.listings import render_push  # rich, see main
+        from reviewsctl.terminal.hub_views import render_push  # rich, see main
 
         show(render_push(answer.value), err=not reached)
     if not reached:

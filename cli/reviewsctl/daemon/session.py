@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from reviewsctl.daemon.places import admin_socket
+from reviewsctl.daemon.default_paths import admin_socket
 from reviewsctl.terminal.output import complain
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from twisted.logger import capturedLogs
 
 from reviewsd.admin.site import About, AdminSite
 from reviewsd.publish.compile_process import StepObserver
-from reviewsd.publish.job import Job, Outcome
+from reviewsd.publish.messages import Job, Outcome
 from reviewsd.publish.publication import publish
 from reviewsd.publish.publisher import Publisher
 from reviewsd.publish.sources import fingerprint

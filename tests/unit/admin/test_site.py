@@ -22,7 +22,7 @@ from reviewsd.admin.responses import API
 from reviewsd.admin.site import About, AdminSite
 from reviewsd.api.jobs import Step
 from reviewsd.publish.compile_process import StepObserver
-from reviewsd.publish.job import Job, Outcome
+from reviewsd.publish.messages import Job, Outcome
 from reviewsd.publish.publication import publish
 from reviewsd.publish.publisher import Publisher
 from reviewsd.publish.sources import fingerprint

@@ -20,7 +20,7 @@ from reviewsd.analysis.labels import Labels
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import InsightSettings, NamedTechnician
 from reviewsd.domain.dataset import load
-from reviewsd.domain.diagnostics import headline
+from reviewsd.domain.diagnostic_text import headline
 from reviewsd.domain.lint import doubts
 from reviewsd.domain.reviews import Business, Review
 from tests.support.examples import examples

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewsd.domain.data_errors import MAX_FINDINGS, DataError
 from reviewsd.domain.dataset import Dataset, Mentions, load
-from reviewsd.domain.findings import MAX_FINDINGS, DataError
 from tests.support.broken import (
     GONE,
     INSIGHTS,

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.domain import json_location
-from reviewsd.domain.diagnostics import rendered
-from reviewsd.domain.findings import member
+from reviewsd.domain.data_errors import member
+from reviewsd.domain.diagnostic_text import rendered
 from reviewsd.domain.json_location import TextLocation, locate, place_at
 
 TEXT = """\

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reviewsd.domain.dataset import load
-from reviewsd.domain.diagnostics import headline
+from reviewsd.domain.diagnostic_text import headline
 from reviewsd.domain.lint import doubts, mean
 
 TODAY = datetime.date(2026, 11, 22)

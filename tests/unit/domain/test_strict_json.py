@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from reviewsd.domain import strict_json
+from reviewsd.domain.data_errors import show
 from reviewsd.domain.dataset import load
-from reviewsd.domain.findings import show
 from tests.support.broken import REVIEWS, both, encoded, finding, refused
 
 

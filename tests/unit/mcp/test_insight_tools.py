@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given
 
+from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import load
-from reviewsd.domain.findings import DataError
 from reviewsd.mcp.answers import DEFAULT_BUDGET
 from reviewsd.mcp.toolbox import Toolbox
 from reviewsd.publish.excerpts import MAX_EXCERPT

@@ -14,7 +14,7 @@ import pytest
 
 from reviewsd.http1 import urls
 from reviewsd.pages.site import PageSettings
-from reviewsd.publish.job import Published, Refused, Unchanged
+from reviewsd.publish.messages import Published, Refused, Unchanged
 from tests.support.connections import BASE_URL
 from tests.support.pages import Html, Place, demo
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from reviewsd.publish.job import Refused
+from reviewsd.publish.messages import Refused
 from tests.support.pages import Html, Place, demo
 
 MEANING = "come from a source that checks that their authors were customers."

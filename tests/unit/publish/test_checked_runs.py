@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsd.domain import dataset as datasets
+from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import Dataset, load
-from reviewsd.domain.findings import DataError
 from reviewsd.domain.records import RunFacts
 from reviewsd.publish.checked_runs import CheckedRuns
 from reviewsd.publish.review_blocks import Earlier

@@ -14,7 +14,7 @@ from twisted.internet.interfaces import IReactorProcess
 
 from reviewsd.api.jobs import Step
 from reviewsd.publish.compile_process import ChildError, run
-from reviewsd.publish.job import Outcome, Published, Refused, Unchanged
+from reviewsd.publish.messages import Outcome, Published, Refused, Unchanged
 from tests.support.columns import review
 from tests.support.publishing import Directories
 

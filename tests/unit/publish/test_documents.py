@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewsd.domain.data_errors import DataError
 from reviewsd.domain.dataset import Dataset, load
-from reviewsd.domain.findings import DataError
 from reviewsd.domain.insights import Insights
 from reviewsd.domain.reviews import Business, Review
 from reviewsd.publish import documents

@@ -13,7 +13,7 @@ from reviewsd.analysis.analysing import Analyser
 from reviewsd.api.jobs import InsightsOrigin
 from reviewsd.publish import made_insights
 from reviewsd.publish.block_file import BlocksReader
-from reviewsd.publish.job import Outcome, Published, Refused, Unchanged
+from reviewsd.publish.messages import Outcome, Published, Refused, Unchanged
 from reviewsd.snapshot import layout
 from tests.support import publishing
 from tests.support.columns import Review, review
@@ -195,7 +195,7 @@ def test_other_rules_want_another_snapshot(
     order = directories.job(insights="auto").order
     before = order.build_key("1")
     assert before != directories.job(insights="file").order.build_key("1")
-    monkeypatch.setattr("reviewsd.publish.job.RULES", "lexicon-3")
+    monkeypatch.setattr("reviewsd.publish.messages.RULES", "lexicon-3")
     assert before != order.build_key("1")
 
 

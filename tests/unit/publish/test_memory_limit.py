@@ -12,8 +12,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess
 
 from reviewsd.publish.compile_process import ChildError, run
-from reviewsd.publish.job import MemoryLimit, Refused
 from reviewsd.publish.memory_limit import Memory
+from reviewsd.publish.messages import MemoryLimit, Refused
 from tests.support import publishing
 from tests.support.columns import review
 from tests.support.daemon import until

@@ -14,7 +14,7 @@ import pytest
 
 from reviewsd.api.jobs import Step
 from reviewsd.publish import publication, sources
-from reviewsd.publish.job import Outcome, PublicationFailed, Published, Refused, Unchanged
+from reviewsd.publish.messages import Outcome, PublicationFailed, Published, Refused, Unchanged
 from reviewsd.publish.publication import publish
 from reviewsd.snapshot import layout as folder
 from reviewsd.snapshot.layout import BuildInfo, open_manifest

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from reviewsd.api.jobs import Step
-from reviewsd.publish.job import JobMessage, Published, Unchanged
+from reviewsd.publish.messages import JobMessage, Published, Unchanged
 from tests.support.columns import review
 from tests.support.generate import write_data
 from tests.support.publishing import ROOT, Directories, in_memory, run, start
@@ -101,7 +101,7 @@ def test_killed_at_any_step_the_process_leaves_a_whole_snapshot(
 FORKING = """
 import gc, os, sys, tempfile, msgspec
 from msgspec.structs import replace
-from reviewsd.publish.job import Job
+from reviewsd.publish.messages import Job
 from reviewsd.publish.publication import publish
 job = msgspec.json.decode(sys.argv[1], type=Job)
 changes = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink"}

@@ -14,7 +14,7 @@ from twisted.logger import LogEvent, capturedLogs, formatEvent
 from reviewsd.api.jobs import Step
 from reviewsd.pages.site import PageSettings
 from reviewsd.publish.compile_process import ChildError, StepObserver
-from reviewsd.publish.job import Job, Outcome
+from reviewsd.publish.messages import Job, Outcome
 from reviewsd.publish.publication import publish
 from reviewsd.publish.publisher import Publisher, Report
 from reviewsd.publish.sources import fingerprint

@@ -14,7 +14,7 @@ from reviewsd.publish import block_file
 from reviewsd.publish.block_file import spans
 from reviewsd.publish.compiler import compile_folder
 from reviewsd.publish.review_blocks import Earlier, EarlierReviews
-from reviewsd.snapshot import layout, numbering, segments_writer
+from reviewsd.snapshot import layout, numbering, text_index_writer
 from reviewsd.snapshot.layout import Manifest
 from tests.support.columns import SETTINGS, Review, review
 from tests.support.examples import examples
@@ -29,7 +29,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(block_file, "_MEAN", 4)
     monkeypatch.setattr(block_file, "_MOST", 16)
     monkeypatch.setattr(numbering, "SEGMENT", 10)
-    monkeypatch.setattr(segments_writer, "SMALLEST", 3)
+    monkeypatch.setattr(text_index_writer, "SMALLEST", 3)
 
 
 def dataset_of(reviews: list[Review]) -> Dataset:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from reviewsd.api.diagnostic import Diagnostic
-from reviewsd.domain.findings import DataError
+from reviewsd.domain.data_errors import DataError
 from reviewsd.publish import sources
 from reviewsd.publish.sources import Unsettled, fingerprint, read
 from reviewsd.snapshot.layout import FileFingerprint, Fingerprint

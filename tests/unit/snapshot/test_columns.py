@@ -18,7 +18,7 @@ from reviewsd.snapshot.layout import File, SegmentFile
 from reviewsd.snapshot.mentions import MentionIndex
 from reviewsd.snapshot.numbering import Numbering
 from reviewsd.snapshot.position_sets import SERVICE, TECHNICIAN
-from reviewsd.snapshot.segments_writer import SegmentsWriter, folded
+from reviewsd.snapshot.text_index_writer import SegmentsWriter, folded
 from tests.support.columns import (
     Data,
     Entity,

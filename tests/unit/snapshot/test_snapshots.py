@@ -12,7 +12,7 @@ import pytest
 from twisted.logger import LogEvent, capturedLogs, formatEvent
 
 from reviewsd.domain.search_query import SearchQuery
-from reviewsd.publish.job import Published, Unchanged
+from reviewsd.publish.messages import Published, Unchanged
 from reviewsd.snapshot import layout
 from reviewsd.snapshot import snapshots as module
 from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
@@ -457,8 +457,8 @@ def test_a_text_is_found_in_the_same_reviews_however_many_there_are(
     directories: Directories, monkeypatch: pytest.MonkeyPatch, smallest: int, small: int
 ) -> None:
     monkeypatch.setattr(module, "_SMALL", small)
-    monkeypatch.setattr("reviewsd.snapshot.segments_writer.SMALLEST", smallest)
-    monkeypatch.setattr("reviewsd.snapshot.segments.FEW", 0)
+    monkeypatch.setattr("reviewsd.snapshot.text_index_writer.SMALLEST", smallest)
+    monkeypatch.setattr("reviewsd.snapshot.text_index.FEW", 0)
     directories.publish()
     snapshot = opened(directories).current
     assert [smallest == 1] == [each.index is not None for each in snapshot.manifest.segments]

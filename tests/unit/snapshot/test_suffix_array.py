@@ -1,4 +1,4 @@
-"""The index of a segment finds any piece of text, exactly (``snapshot.suffixes``, ``snapshot.segments``).
+"""The index of a segment finds any piece of text, exactly (``snapshot.suffix_array``, ``snapshot.text_index``).
 
 The alternative is a scan with Python's own ``in``, over the casefolded texts.
 """
@@ -14,9 +14,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reviewsd.snapshot import suffixes
-from reviewsd.snapshot.segments import Segment
-from reviewsd.snapshot.suffixes import SortError
+from reviewsd.snapshot import suffix_array
+from reviewsd.snapshot.suffix_array import SortError
+from reviewsd.snapshot.text_index import Segment
 from tests.support.examples import examples
 
 SHIFT = 3 << 16
@@ -35,7 +35,7 @@ def segment(folder: Path, texts: Sequence[str], first: int = 0) -> Segment:
     """The texts as a segment with an index."""
     encoded = [text.casefold().encode() + b"\xff" for text in texts]
     sizes = array("Q", map(len, encoded))
-    suffixes.write(folder, "index", b"".join(encoded), sizes)
+    suffix_array.write(folder, "index", b"".join(encoded), sizes)
     before = b"before\xff" * first
     return Segment(
         first=first,
@@ -72,11 +72,11 @@ def scanned(texts: Sequence[str], needle: str) -> list[int]:
 
 
 def thresholds(patch: pytest.MonkeyPatch, stride: tuple[int, int], **others: int) -> None:
-    patch.setattr("reviewsd.snapshot.segments.FEW", 0)
-    patch.setattr(suffixes, "STRIDE", stride)
-    patch.setattr(suffixes, "BLOCK", min(stride[0], 32))
+    patch.setattr("reviewsd.snapshot.text_index.FEW", 0)
+    patch.setattr(suffix_array, "STRIDE", stride)
+    patch.setattr(suffix_array, "BLOCK", min(stride[0], 32))
     for name, value in others.items():
-        patch.setattr(suffixes, name, value)
+        patch.setattr(suffix_array, name, value)
 
 
 @given(TEXTS, STRIDES, st.sampled_from([0, 1 << 21]), st.integers(0, 3))
@@ -118,9 +118,9 @@ def test_both_ways_write_the_same_reviews(tmp_path: Path, monkeypatch: pytest.Mo
     sizes = array("Q", [8, 4, 14] * 50)
     found = []
     for large in (0, 1 << 21):
-        monkeypatch.setattr(suffixes, "LARGE", large)
-        order = suffixes.sort(texts)
-        documents, _ = suffixes._documents(order, sizes, 256)
+        monkeypatch.setattr(suffix_array, "LARGE", large)
+        order = suffix_array.sort(texts)
+        documents, _ = suffix_array._documents(order, sizes, 256)
         found.append([sorted(documents[at : at + 32]) for at in range(0, len(order), 32)])
     assert found[0] == found[1]
 
@@ -129,36 +129,36 @@ def test_the_same_texts_give_the_same_bytes(tmp_path: Path) -> None:
     sizes = array("Q", [4, 6])
     content = []
     for name in ("one", "two"):
-        suffixes.write(tmp_path, name, b"abc\xffabcab\xff", sizes)
+        suffix_array.write(tmp_path, name, b"abc\xffabcab\xff", sizes)
         content.append((tmp_path / name).read_bytes())
     assert content[0] == content[1]
 
 
 def test_suffixes_are_sorted(tmp_path: Path) -> None:
     texts = b"banana\xffan\xff"
-    assert sorted(range(len(texts)), key=lambda at: texts[at:]) == list(suffixes.sort(texts))
+    assert sorted(range(len(texts)), key=lambda at: texts[at:]) == list(suffix_array.sort(texts))
 
 
 def test_prefixes_are_compared_to_the_greatest_length_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a megabyte of one letter would be compared with itself ten thousand times."""
-    monkeypatch.setattr(suffixes, "MAX_PREFIX", 64)
+    monkeypatch.setattr(suffix_array, "MAX_PREFIX", 64)
     texts = b"a" * 1_000 + b"\xff"
-    assert suffixes._alike(texts, 0, 1) == 64
-    assert suffixes._alike(texts, 990, 980) == 10
-    assert suffixes._alike(b"abcx\xffabcy\xff", 0, 5) == 3
-    assert suffixes._alike(b"abc\xffabc\xff", 0, 4) == 3
+    assert suffix_array._alike(texts, 0, 1) == 64
+    assert suffix_array._alike(texts, 990, 980) == 10
+    assert suffix_array._alike(b"abcx\xffabcy\xff", 0, 5) == 3
+    assert suffix_array._alike(b"abc\xffabc\xff", 0, 4) == 3
 
 
 def test_texts_that_cannot_be_sorted_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     for status, error in ((-2, MemoryError), (-1, SortError)):
-        monkeypatch.setattr(suffixes, "_divsufsort", lambda status=status: lambda *_: status)
+        monkeypatch.setattr(suffix_array, "_divsufsort", lambda status=status: lambda *_: status)
         with pytest.raises(error):
-            suffixes.sort(b"abc")
+            suffix_array.sort(b"abc")
 
 
 def test_the_sorter_is_where_its_package_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file of ``pydivsufsort`` that it does not document; without it the error says so."""
-    assert suffixes._divsufsort.__wrapped__() is not None
+    assert suffix_array._divsufsort.__wrapped__() is not None
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(SortError, match="pydivsufsort"):
-        suffixes._divsufsort.__wrapped__()
+        suffix_array._divsufsort.__wrapped__()

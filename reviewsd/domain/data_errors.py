@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from reviewsd.api.diagnostic import Diagnostic
-from reviewsd.domain.diagnostics import headline
+from reviewsd.domain.diagnostic_text import headline
 
 MAX_FINDINGS = 20
 """Findings shown at once; the rest is counted (data-model.md 5)."""

@@ -1,6 +1,6 @@
 """A segment of the reviews as search reads it: which of them have a piece of text.
 
-What stands in the index is written, and explained, in ``snapshot.suffixes``.
+What stands in the index is written, and explained, in ``snapshot.suffix_array``.
 """
 
 import sys

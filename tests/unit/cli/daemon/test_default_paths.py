@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewsctl.daemon.places import admin_socket
+from reviewsctl.daemon.default_paths import admin_socket
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 All suffixes of all texts of the segment are sorted. Those that begin with a piece of text are then
 neighbours, and two bisections find them. Of each suffix only its review is kept (the document array, Muthukrishnan
 2002: 2 bytes), and of one in ``BLOCK`` where it begins (the samples). What both ends of the range leave open is
-looked up in the texts (``snapshot.segments``).
+looked up in the texts (``snapshot.text_index``).
 
 Frequent pieces of text have long ranges. So at every ``stride``-th suffix there is a mark, and each set of
 neighbouring marks whose suffixes begin alike, longer than those around them, has the reviews between them as a
@@ -34,7 +34,7 @@ from typing import TypeAlias
 from pyroaring import BitMap
 
 from reviewsd.snapshot.layout import File, Writer
-from reviewsd.snapshot.segments import bitmap_of
+from reviewsd.snapshot.text_index import bitmap_of
 
 BLOCK = 8
 """Suffixes of which one is a sample: two blocks are looked up in the texts for each search."""

@@ -1,4 +1,4 @@
-"""Writes the texts of all reviews, and the index of each segment of them (``snapshot.suffixes``).
+"""Writes the texts of all reviews, and the index of each segment of them (``snapshot.suffix_array``).
 
 Indexes are made in two threads, while the next reviews are written: libdivsufsort and numpy leave the
 interpreter to others. An index is named by what it is made of, so that one of the last snapshot that has the same
@@ -19,14 +19,14 @@ import pyroaring
 
 from reviewsd.http1.representation import Buffer
 from reviewsd.snapshot import layout as names
-from reviewsd.snapshot import suffixes
+from reviewsd.snapshot import suffix_array
 from reviewsd.snapshot.layout import File, SegmentFile, Writer, open_manifest
 from reviewsd.snapshot.numbering import divided, fitting
 
 SMALLEST = 64
 """Reviews of a segment from which on it has an index: the texts of fewer are looked at."""
 
-_SEPARATOR = bytes([suffixes.SEPARATOR])
+_SEPARATOR = bytes([suffix_array.SEPARATOR])
 _PIECE = 1 << 20  # bytes
 
 _THREADS = 2
@@ -113,7 +113,7 @@ class SegmentsWriter:
         if first is own:
             try:
                 made = self._taken_over(name)
-                own.set_result(made or suffixes.write(self._folder, name, texts, sizes))
+                own.set_result(made or suffix_array.write(self._folder, name, texts, sizes))
             except BaseException as error:  # noqa: BLE001  raised below, and to the other thread
                 own.set_exception(error)
         return name, first.result()
@@ -144,7 +144,7 @@ class SegmentsWriter:
             progress: Told how many indexes of how many are made.
 
         Raises:
-            SortError: Texts cannot be sorted (``snapshot.suffixes``).
+            SortError: Texts cannot be sorted (``snapshot.suffix_array``).
         """
         offsets = names.write(self._folder, names.TEXT_OFFSETS, self._offsets.tobytes())
         files = {names.TEXTS: self._texts.close(), names.TEXT_OFFSETS: offsets}

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.snapshot import layout, numbering, segments_writer, suffixes
+from reviewsd.snapshot import layout, numbering, suffix_array, text_index_writer
 from reviewsd.snapshot.layout import File, Manifest, SegmentFile
 from reviewsd.snapshot.numbering import Numbering, divided, fitting
-from reviewsd.snapshot.segments_writer import SegmentsWriter, folded
+from reviewsd.snapshot.text_index_writer import SegmentsWriter, folded
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten reviews are a segment, and three have an index."""
     monkeypatch.setattr(numbering, "SEGMENT", 10)
-    monkeypatch.setattr(segments_writer, "SMALLEST", 3)
+    monkeypatch.setattr(text_index_writer, "SMALLEST", 3)
 
 
 Written = tuple[tuple[SegmentFile, ...], dict[str, File]]
@@ -101,13 +101,13 @@ def test_numbers_and_positions_are_one_to_one(sizes: list[int], data: st.DataObj
 def sorted_sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many bytes are sorted, each time."""
     sizes: list[int] = []
-    sort = suffixes.sort
+    sort = suffix_array.sort
 
     def counted(texts: bytes) -> object:
         sizes.append(len(texts))
         return sort(texts)
 
-    monkeypatch.setattr(suffixes, "sort", counted)
+    monkeypatch.setattr(suffix_array, "sort", counted)
     return sizes
 
 
@@ -161,6 +161,6 @@ def test_the_error_of_the_thread_is_raised(tmp_path: Path, monkeypatch: pytest.M
     def fail(_: bytes) -> object:
         raise MemoryError
 
-    monkeypatch.setattr(suffixes, "sort", fail)
+    monkeypatch.setattr(suffix_array, "sort", fail)
     with pytest.raises(MemoryError):
         write(tmp_path / "a", TEXTS)

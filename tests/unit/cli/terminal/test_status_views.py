@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from rich.console import Console, RenderableType
 
-from reviewsctl.terminal import progress, tables, times
+from reviewsctl.terminal import progress, status_views, times
 from reviewsd.api.hub import HubState
 from reviewsd.api.jobs import InsightsOrigin, LastReload, ReloadResult, Step
 from reviewsd.api.status import DataStatus, SnapshotStatus, Status
@@ -67,7 +67,7 @@ def data_of(status: Status, **changes: object) -> Status:
 
 
 def test_a_healthy_status_tells_what_is_served_since_when() -> None:
-    assert text(tables.render_status(OK, NOW)) == (
+    assert text(status_views.render_status(OK, NOW)) == (
         "state      ok\n"
         "serving    1,204 reviews and insights, published 2026-11-21 07:00:00 UTC (3 h 12\n"
         "           min ago)\n"
@@ -81,7 +81,7 @@ def test_a_healthy_status_tells_what_is_served_since_when() -> None:
 
 
 def test_a_degraded_status_says_what_keeps_serving_and_every_problem() -> None:
-    assert text(tables.render_status(DEGRADED, NOW)).startswith(
+    assert text(status_views.render_status(DEGRADED, NOW)).startswith(
         "state      degraded\n"
         "           serving data of 2026-11-21 07:00:00 UTC; last reload failed: refused\n"
         "           5 min ago, failing since 2026-11-21 08:11:00 UTC (2 h 1 min ago)\n"
@@ -97,26 +97,26 @@ def test_a_degraded_status_says_when_what_failed_is_tried_again() -> None:
 
     assert (
         "failing since 2026-11-21 08:11:00 UTC (2 h 1 min ago),\n           tried again in 16 s\n"
-        in (text(tables.render_status(status, NOW)))
+        in (text(status_views.render_status(status, NOW)))
     )
 
 
 def test_a_restart_on_the_last_good_data_is_degraded_without_a_reload() -> None:
     status = data_of(DEGRADED, last_reload=None, failing_since=None, problems=())
 
-    assert text(tables.render_status(status, NOW)).startswith(
+    assert text(status_views.render_status(status, NOW)).startswith(
         "state      degraded\n"
         "           serving data of 2026-11-21 07:00:00 UTC; last reload failed: see\n"
         "           journalctl -u reviewsd\n"
     )
-    assert "data       /srv/reviews\n" in text(tables.render_status(status, NOW))
+    assert "data       /srv/reviews\n" in text(status_views.render_status(status, NOW))
 
 
 def test_what_the_data_does_not_have_is_not_shown() -> None:
     snapshot = msgspec.structs.replace(
         OK.snapshot, updated_at=None, insights=False, review_count=1, published_at=NOW
     )
-    shown = text(tables.render_status(msgspec.structs.replace(OK, snapshot=snapshot), NOW))
+    shown = text(status_views.render_status(msgspec.structs.replace(OK, snapshot=snapshot), NOW))
 
     assert "serving    1 review, published 2026-11-21 10:12:00 UTC (0 s ago)\n" in shown
     assert "updated" not in shown
@@ -154,8 +154,8 @@ def test_status_and_reload_say_where_the_insights_are_from(
         insights_origin=origin,
     )
 
-    assert f"\ninsights   {line}\n" in text(tables.render_status(status, NOW))
-    assert text(tables.render_reload(result)).endswith(f"\ninsights: {line}")
+    assert f"\ninsights   {line}\n" in text(status_views.render_status(status, NOW))
+    assert text(status_views.render_reload(result)).endswith(f"\ninsights: {line}")
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_status_and_reload_say_where_the_insights_are_from(
 def test_a_status_has_a_line_for_the_hub(changes: Mapping[str, object], shown: str) -> None:
     hub = msgspec.convert({**STATE, **changes}, HubState)
 
-    assert shown in text(tables.render_status(msgspec.structs.replace(OK, hub=hub), NOW))
+    assert shown in text(status_views.render_status(msgspec.structs.replace(OK, hub=hub), NOW))
 
 
 def test_times_are_utc_whatever_zone_they_come_in() -> None:
@@ -184,7 +184,9 @@ def test_times_are_utc_whatever_zone_they_come_in() -> None:
     snapshot = msgspec.structs.replace(OK.snapshot, published_at=STARTED.astimezone(bergen))
     status = msgspec.structs.replace(OK, snapshot=snapshot)
 
-    assert text(tables.render_status(status, NOW)) == text(tables.render_status(OK, NOW))
+    assert text(status_views.render_status(status, NOW)) == text(
+        status_views.render_status(OK, NOW)
+    )
 
 
 @pytest.mark.parametrize("hostile", ["\x1b[2J", "\x9b31m", "a\nb", "\u202e"])
@@ -209,9 +211,9 @@ def test_no_text_of_the_daemon_steers_the_terminal(hostile: str) -> None:
     )
     published = msgspec.structs.replace(result, outcome="published")
     shown = [
-        text(tables.render_status(status, NOW)),
-        text(tables.render_reload(result)),
-        text(tables.render_reload(published)),
+        text(status_views.render_status(status, NOW)),
+        text(status_views.render_reload(result)),
+        text(status_views.render_reload(published)),
         progress.progress_line(Step(stage=hostile, done=1, total=2)),
     ]
 
@@ -222,12 +224,12 @@ def test_no_text_of_the_daemon_steers_the_terminal(hostile: str) -> None:
 def test_the_text_of_a_problem_is_not_markup() -> None:
     status = data_of(DEGRADED, problems=("reviews.json: got [bold]x[/bold] :smile:",))
 
-    assert "got [bold]x[/bold] :smile:" in text(tables.render_status(status, NOW))
+    assert "got [bold]x[/bold] :smile:" in text(status_views.render_status(status, NOW))
 
 
 def test_colour_tells_ok_from_degraded() -> None:
-    assert "\x1b[32mok " in text(tables.render_status(OK, NOW), colour=True)
-    assert "\x1b[1;33mdegraded " in text(tables.render_status(DEGRADED, NOW), colour=True)
+    assert "\x1b[32mok " in text(status_views.render_status(OK, NOW), colour=True)
+    assert "\x1b[1;33mdegraded " in text(status_views.render_status(DEGRADED, NOW), colour=True)
 
 
 @pytest.mark.parametrize(
@@ -271,14 +273,14 @@ def test_a_reload_tells_its_outcome(outcome: str, shown: str) -> None:
         ReloadResult,
     )
 
-    assert shown == text(tables.render_reload(result))
+    assert shown == text(status_views.render_reload(result))
 
 
 def test_a_reload_is_explained_while_nothing_is_served() -> None:
     document = {"outcome": "refused", "seconds": 0.1, "revision": None, "review_count": None}
     result = msgspec.convert({**document, "problems": ["reviews.json: no file"]}, ReloadResult)
 
-    assert "\n  reviews.json: no file\n" in text(tables.render_reload(result))
+    assert "\n  reviews.json: no file\n" in text(status_views.render_reload(result))
 
 
 @pytest.mark.parametrize(

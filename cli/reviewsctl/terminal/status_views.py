@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from reviewsctl.terminal.escaping import printable
+from reviewsctl.terminal.hub_views import hub_state
 from reviewsctl.terminal.insights import origin_line
-from reviewsctl.terminal.listings import hub_state
 from reviewsctl.terminal.times import ago, duration, moment, until, when
 from reviewsctl.terminal.words import counted
 from reviewsd.api.hub import HubState

@@ -12,8 +12,8 @@ from msgspec import Meta, Struct
 
 from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.domain import insights, reviews
-from reviewsd.domain.diagnostics import headline
-from reviewsd.domain.findings import DataError, explain, member, nearest, show
+from reviewsd.domain.data_errors import DataError, explain, member, nearest, show
+from reviewsd.domain.diagnostic_text import headline
 from tests.support.broken import INSIGHTS, REVIEWS, Document, encoded, nearly
 from tests.support.examples import examples
 

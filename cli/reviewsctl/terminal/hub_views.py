@@ -1,4 +1,4 @@
-"""What the operator sees of the hub: as ``tables``, pure functions of values and a time."""
+"""What the operator sees of the hub: as ``status_views``, pure functions of values and a time."""
 
 import datetime
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from rich.table import Table
 from rich.text import Text
 
-from reviewsctl.terminal import rows
+from reviewsctl.terminal import subscription_rows
 from reviewsctl.terminal.columns import Cell
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.times import duration, moment, until, when
@@ -27,7 +27,7 @@ def render_one(one: Listing, now: datetime.datetime) -> Table:
     table.add_row("id", Text(printable(one.id)))
     table.add_row("topic", Text(printable(one.topic)))
     table.add_row("callback", Text(printable(one.callback)))
-    table.add_row("state", _rich(rows.state(one, now)))
+    table.add_row("state", _rich(subscription_rows.state(one, now)))
     table.add_row("created", Text(when(one.created_at, now)))
     if one.verified_at is not None:
         for name, value in _verified(one, one.verified_at, now):
@@ -109,8 +109,8 @@ def _verified(
     yield "verified", when(verified_at, now)
     yield "lease", _lease(one, now)
     yield "signed", "yes, with its hub.secret" if one.signed else "no"
-    yield "version", _rich(rows.version(one))
-    yield "last attempt", _rich(rows.outcome(one, now))
+    yield "version", _rich(subscription_rows.version(one))
+    yield "last attempt", _rich(subscription_rows.outcome(one, now))
     if one.last_success_at is not None:
         yield "last success", when(one.last_success_at, now)
     if one.last_failure_at is not None:
