@@ -91,7 +91,7 @@ def test_the_last_good_data_of_an_earlier_release_stays_online(state: Path, tmp_
         (daemon.data / "reviews.json").write_text("{")
         with daemon:
             assert 2 == len(daemon.get("/reviews.json").json()["reviews"])
-            assert "degraded" in daemon.ctl("status").stdout
+            until(lambda: "degraded" in daemon.ctl("status").stdout, "the new files' refusal")
 
 
 @every_release

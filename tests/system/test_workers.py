@@ -333,7 +333,7 @@ def test_a_stop_lets_answers_of_workers_end_and_takes_no_connections_meanwhile(
 ) -> None:
     """O4"""
     daemon = Daemon(tmp_path, WORKERS)
-    edit(daemon, description="x" * 20_000_000)
+    edit(daemon, description="x" * 8_000_000)
     with daemon, closing(socket.socket()) as client:
         heard = begin_download(daemon, client)
         assert daemon.process is not None
@@ -360,7 +360,7 @@ def check_whole(heard: bytes) -> None:
 
 def test_a_second_signal_ends_all_at_once(tmp_path: Path) -> None:
     daemon = Daemon(tmp_path, WORKERS)
-    edit(daemon, description="x" * 20_000_000)
+    edit(daemon, description="x" * 8_000_000)
     with daemon, closing(socket.socket()) as client:
         begin_download(daemon, client)
         pids = everybody(daemon)
@@ -376,7 +376,7 @@ def test_a_second_signal_ends_all_at_once(tmp_path: Path) -> None:
 def test_a_signal_to_all_processes_is_a_stop_too(tmp_path: Path, *, main_first: bool) -> None:
     """As systemd sends it to the whole control group: what is under way ends all the same."""
     daemon = Daemon(tmp_path, WORKERS)
-    edit(daemon, description="x" * 20_000_000)
+    edit(daemon, description="x" * 8_000_000)
     with daemon, closing(socket.socket()) as client:
         heard = begin_download(daemon, client)
         pids = everybody(daemon)
