@@ -36,7 +36,7 @@ MAX_DEPTH = 16
 _CONTROLS_REFUSED = "must not contain control characters or line breaks"
 
 _BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")  # the line breaks YAML 1.1 counts
-_NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_YAML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _WORD = re.compile(r"[^\s\"']+")
 _INTEGER = re.compile(r"[-+]?[0-9]{1,18}", re.ASCII)

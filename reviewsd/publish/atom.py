@@ -22,7 +22,7 @@ _NEVER = "1970-01-01T00:00:00Z"
 
 # All that is not Char of XML 1.0 (2.2): no parser accepts it, not even as a reference. A reader sees
 # that something was there.
-_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _REPLACEMENT = "\ufffd"
 
 
