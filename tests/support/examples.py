@@ -21,3 +21,8 @@ def examples(count: int) -> settings:
 def number(count: int) -> int:
     """How many to try where a usual run tries so many."""
     return max(1, round(count * _TIMES))
+
+
+def stride(step: int) -> int:
+    """From one try to the next, where a usual run tries only every so manieth."""
+    return max(1, round(step / _TIMES))
