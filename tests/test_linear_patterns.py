@@ -217,7 +217,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("1e", "1", "x"),
     ),
     "reviewsd.config.yaml_source:_WORD": (SUB, ("", "a ", ""), ("", "://", "")),
-    "reviewsctl.diagnosis.public:_LINK": (
+    "reviewsctl.doctor.public:_LINK": (
         FIND,
         ("", "<", ""),
         ("", "<>", " "),

@@ -3,14 +3,14 @@
 A connection is in one of three states:
 
     READY  nothing is being answered; a request may be coming
-    BUSY   a request is being answered; what the client says meanwhile waits in the intake
+    BUSY   a request is being answered; what the client says meanwhile waits in the parser
     OVER   the last answer is sent; what still comes is read past, until the client has gone
 
-``dataReceived`` gives the intake what comes and calls ``_advance``, which goes on from request to request,
+``dataReceived`` gives the parser what comes and calls ``_advance``, which goes on from request to request,
 one at a time, as long as there is a whole one and the client takes what it is sent. A client that
 closes its side is answered what it has asked by then, and closed.
 
-**Strict.** One intake reads every request, however it is answered. What it refuses is answered with the
+**Strict.** One parser reads every request, however it is answered. What it refuses is answered with the
 same problems as everywhere, and the connection ends: nobody knows where the next request would begin.
 
 **Bounded.** A connection has one moment at which it is overdue, and the server looks at all of them
@@ -87,7 +87,7 @@ class Channel(Protocol):
         """The client network it is counted for."""
         self.exchange = Exchange(server)
         self._answered = 0  # requests
-        self._timed_state = NOTHING  # of the intake, when its time was last set
+        self._timed_state = NOTHING  # of the parser, when its time was last set
         self._lingers = False  # whether what still comes is read past at the end
         self._closes = False  # after the answer under way, or the next
         self._write_blocked = False  # whether the client has not taken what it was sent

@@ -9,7 +9,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reviewsd.domain.subscription import Active, Delivered, Failed, Gone, Subscription, step
+from reviewsd.domain.subscription import (
+    MAX_FAILURES,
+    Active,
+    Delivered,
+    Failed,
+    Gone,
+    Subscription,
+    step,
+)
 from reviewsd.store.claims import SUBSCRIPTION, take_over_lapsed
 from reviewsd.store.intents import Due
 from reviewsd.store.rows import (
@@ -314,4 +322,4 @@ def _values(result: DeliveryOutcome, after: Active, now: int) -> tuple[SqlValue,
 def _reason(result: DeliveryOutcome) -> str:
     if isinstance(result.event, Gone):
         return "the callback answered 410 Gone"
-    return f"3 deliveries in a row failed, the last: {result.error}"
+    return f"{MAX_FAILURES} deliveries in a row failed, the last: {result.error}"

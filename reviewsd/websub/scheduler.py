@@ -29,8 +29,8 @@ from twisted.logger import Logger
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.store.intents import Due
 from reviewsd.store.transactions import StoreError
-from reviewsd.websub.attempts import Attempts, C, R
 from reviewsd.websub.places import Places
+from reviewsd.websub.scheduled_work import Attempts, C, R
 
 LOOK = 1_000
 """Rows that are looked up at once."""

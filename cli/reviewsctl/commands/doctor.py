@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reviewsctl.daemon.errors import DaemonError
-    from reviewsctl.diagnosis.verdict import Diagnosis
+    from reviewsctl.doctor.verdict import Diagnosis
     from reviewsd.api.files import CheckReport, Shown
     from reviewsd.api.status import Status
 
@@ -64,7 +64,7 @@ def doctor(
 
 def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iterator[Diagnosis]":
     from reviewsctl.daemon import program  # all of them 60 ms, see main
-    from reviewsctl.diagnosis import files, public, running
+    from reviewsctl.doctor import offline, public, running
 
     now = time.time()
     shown = _settings(config)
@@ -72,12 +72,12 @@ def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iter
     answer = _status(socket)
     yield running.socket(answer, socket, own_version("reviewsd"))
     report = program.check(config, None, lambda _: None).value
-    yield files.configuration(report)
-    yield files.data(report)
-    yield files.directory(report, served=_serves(answer, report))
+    yield offline.configuration(report)
+    yield offline.data(report)
+    yield offline.directory(report, served=_serves(answer, report))
     if shown is not None:
-        yield files.disk(Path(shown.text("state_dir")), report)
-    yield files.clock(report, now)
+        yield offline.disk(Path(shown.text("state_dir")), report)
+    yield offline.clock(report, now)
     yield running.synchronised()
     yield running.serving(answer)
     yield running.hub(answer)
@@ -98,8 +98,8 @@ def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iter
 
 
 def _public(base_url: str, now: float) -> "Iterator[Diagnosis]":
-    from reviewsctl.diagnosis import public  # see main
-    from reviewsctl.diagnosis.verdict import Verdict
+    from reviewsctl.doctor import public  # see main
+    from reviewsctl.doctor.verdict import Verdict
 
     resolved = public.resolves(base_url)
     yield resolved

@@ -15,8 +15,8 @@ import msgspec
 import pytest
 
 from reviewsctl.daemon.errors import Problem, Refused, Unreachable
-from reviewsctl.diagnosis import files, public, running
-from reviewsctl.diagnosis.verdict import Diagnosis, Verdict
+from reviewsctl.doctor import offline, public, running
+from reviewsctl.doctor.verdict import Diagnosis, Verdict
 from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.api.files import CheckReport, Facts
 from reviewsd.api.hub import HubState
@@ -193,32 +193,32 @@ def test_without_systemd_there_is_nothing_to_see(monkeypatch: pytest.MonkeyPatch
     assert [SKIP, SKIP] == [running.synchronised().verdict, running.systemd().verdict]
 
 
-# --- files
+# --- offline
 
 
 def test_the_configuration_and_the_data_are_told_apart() -> None:
     both = report(
         Path("/srv"), problems=(remark("/etc/r.yaml"), remark("/srv/reviews.json")), problem_count=2
     )
-    assert "/etc/r.yaml:1:1: r" == files.configuration(both).said
-    assert "/srv/reviews.json:1:1: r" == files.data(both).said
+    assert "/etc/r.yaml:1:1: r" == offline.configuration(both).said
+    assert "/srv/reviews.json:1:1: r" == offline.data(both).said
     assert [OK, OK] == [
-        test(report(Path("/srv"))).verdict for test in (files.configuration, files.data)
+        test(report(Path("/srv"))).verdict for test in (offline.configuration, offline.data)
     ]
     two = report(problems=(remark("/etc/r.yaml"),) * 2, problem_count=2)
-    assert "/etc/r.yaml:1:1: r (and 1 more)" == files.configuration(two).said
+    assert "/etc/r.yaml:1:1: r (and 1 more)" == offline.configuration(two).said
 
 
 def test_warnings_are_passed_on() -> None:
     config = report(Path("/srv"), warnings=(remark("/etc/r.yaml"),), warning_count=1)
-    assert WARN is files.configuration(config).verdict
+    assert WARN is offline.configuration(config).verdict
     odd = report(Path("/srv"), warnings=(remark("/srv/reviews.json"),), warning_count=1)
-    assert [OK, WARN] == [files.configuration(odd).verdict, files.data(odd).verdict]
+    assert [OK, WARN] == [offline.configuration(odd).verdict, offline.data(odd).verdict]
 
 
 def test_what_is_not_known_is_skipped() -> None:
-    assert SKIP is files.configuration(report(config=None)).verdict
-    assert [SKIP, SKIP] == [files.data(report()).verdict, files.directory(report()).verdict]
+    assert SKIP is offline.configuration(report(config=None)).verdict
+    assert [SKIP, SKIP] == [offline.data(report()).verdict, offline.directory(report()).verdict]
 
 
 @pytest.mark.parametrize(
@@ -236,22 +236,22 @@ def test_who_may_read_and_replace_the_data(
 ) -> None:
     (data / "reviews.json").chmod(file)
     data.chmod(folder)
-    found = files.directory(report(data))
+    found = offline.directory(report(data))
     assert verdict is found.verdict
     assert said in found.said
 
 
 def test_a_closed_folder_on_the_way_to_the_data(data: Path) -> None:
     data.parent.chmod(0o700)
-    found = files.directory(report(data))
+    found = offline.directory(report(data))
     assert (WARN, f"sudo chmod o+rx {data.parent}") == (found.verdict, found.remedy)
     assert f"others may not read what is in {data.parent}; the service has" in found.said
     # a daemon that serves it has proved that it may
-    assert OK is files.directory(report(data), served=True).verdict
+    assert OK is offline.directory(report(data), served=True).verdict
 
 
 def test_data_that_is_not_there(data: Path) -> None:
-    found = files.directory(report(data / "none"))
+    found = offline.directory(report(data / "none"))
     assert (FAIL, f"there is no {data}/none") == (found.verdict, found.said)
     assert found.remedy.endswith(f"sudo mkdir -p {data}/none")
 
@@ -267,36 +267,36 @@ def test_data_that_is_not_there(data: Path) -> None:
 )
 def test_what_the_data_is(data: Path, reviews: int, warnings: int, said: str) -> None:
     facts = msgspec.structs.replace(NO_FACTS, reviews=reviews)
-    found = files.data(report(data, facts=facts, warning_count=warnings))
+    found = offline.data(report(data, facts=facts, warning_count=warnings))
     assert (WARN if warnings else OK, said) == (found.verdict, found.said)
     broken = report(data, problems=(remark(f"{data}/reviews.json"),), problem_count=1)
     assert (FAIL, "All that is wrong: reviewsctl check") == (
-        files.data(broken).verdict,
-        files.data(broken).remedy,
+        offline.data(broken).verdict,
+        offline.data(broken).remedy,
     )
 
 
 def test_data_may_be_behind_links(data: Path) -> None:
     link = data.with_name("link")
     link.symlink_to(data)
-    assert "links, which are swapped" in files.directory(report(link)).said
-    assert FAIL is files.directory(report(data / "none")).verdict
+    assert "links, which are swapped" in offline.directory(report(link)).said
+    assert FAIL is offline.directory(report(data / "none")).verdict
 
 
 def test_a_full_disk(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert OK is files.disk(data / "not" / "yet", report(data)).verdict
-    monkeypatch.setattr(files, "_LITTLE", 2**60)
-    found = files.disk(data, report(data))
+    assert OK is offline.disk(data / "not" / "yet", report(data)).verdict
+    monkeypatch.setattr(offline, "_LITTLE", 2**60)
+    found = offline.disk(data, report(data))
     assert FAIL is found.verdict
     assert "Make room: a change of the data needs up to 1,048,576.0 TiB." == found.remedy
 
 
 def test_a_clock_that_cannot_be_right(data: Path) -> None:
     written = (data / "reviews.json").stat().st_mtime
-    assert FAIL is files.clock(report(data), 0.0).verdict
-    assert OK is files.clock(report(data), written).verdict
-    assert OK is files.clock(report(), written).verdict
-    found = files.clock(report(data), written - 60)
+    assert FAIL is offline.clock(report(data), 0.0).verdict
+    assert OK is offline.clock(report(data), written).verdict
+    assert OK is offline.clock(report(), written).verdict
+    found = offline.clock(report(data), written - 60)
     assert WARN is found.verdict
     assert found.said.endswith("was written 60 s in the future")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from reviewsctl.daemon.errors import DaemonError
-from reviewsctl.diagnosis.verdict import Diagnosis, fail, ok, skip, warn
+from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
 from reviewsctl.terminal.words import counted
 from reviewsd.api.status import Status
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from reviewsctl.diagnosis.verdict import Diagnosis, fail, ok, skip, warn
+from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
 from reviewsctl.terminal.words import counted
 
 SECONDS: Final = 3.0  # for each connection, and each answer

@@ -1,4 +1,4 @@
-"""What ``Scheduler`` attempts: verifications, or deliveries."""
+"""What ``Scheduler`` needs of what it schedules: verifications, or deliveries."""
 
 from collections.abc import Collection, Sequence
 from typing import Protocol, TypeVar

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from reviewsctl.diagnosis.verdict import Diagnosis, fail, ok, skip, warn
+from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
 from reviewsctl.terminal.words import counted
 from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.api.files import CheckReport
