@@ -206,7 +206,7 @@ def _placed(
 def _with_place(
     folder: Path, texts: Mapping[str, bytes], finding: Diagnostic, place: TextLocation | None
 ) -> Diagnostic:
-    if finding.line is not None and finding.column is not None:  # of a syntax error, in bytes
+    if finding.line is not None and finding.column is not None:  # of a syntax error
         place = place_at(texts[finding.file], finding.line, finding.column)
     whole = replace(finding, file=str(folder / finding.file))
     if place is None:

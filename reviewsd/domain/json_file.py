@@ -23,7 +23,7 @@ from reviewsd.domain.strict_json import JsonBuffer
 
 _MIB = 1 << 20
 _CHECKED = 1 << 14  # bytes: large texts take new memory of the kernel each time
-_CONTINUATION = range(0x80, 0xC0)  # bytes within a UTF-8 character, at most three in a row
+_CONTINUATION = bytes(range(0x80, 0xC0))  # bytes within a UTF-8 character, at most three in a row
 _BOM = b"\xef\xbb\xbf"
 _MAX_DIGITS = 4000  # of an integer shown in a finding; Python itself refuses more than 4,300
 _FIRST = re.compile(rb"\s*([{[])")
@@ -201,10 +201,12 @@ def _first_not_utf8(text: memoryview) -> int | None:
 
 
 def _line_and_column(text: memoryview, offset: int) -> tuple[int, int]:
-    """Of a byte, both counted from 1."""
-    line, begin = 1, 0
+    """Of a byte, both counted from 1, the column in characters."""
+    line, column = 1, 1
     for start in range(0, offset, _MIB):
-        piece = text[start : min(start + _MIB, offset)].tobytes()
-        line += piece.count(b"\n")
-        begin = start + piece.rfind(b"\n") + 1 if b"\n" in piece else begin
-    return line, offset - begin + 1
+        before, end, piece = text[start : min(start + _MIB, offset)].tobytes().rpartition(b"\n")
+        if end:
+            line += before.count(end) + 1
+            column = 1
+        column += len(piece.translate(None, _CONTINUATION))
+    return line, column

@@ -55,15 +55,14 @@ def locate(text: bytes, paths: Collection[str]) -> dict[str, TextLocation]:
 
 
 def place_at(text: bytes, line: int, column: int) -> TextLocation:
-    """The place that a parser named by line and byte, both counted from 1."""
+    """The place of a line and a column, both counted from 1."""
     start = 0
     for _ in range(line - 1):
         start = text.index(b"\n", start) + 1
     end = text.find(b"\n", start)
     source = text[start : len(text) if end < 0 else end]
-    before = source[: column - 1].decode(errors="replace")
     shown = source.decode(errors="replace").removesuffix("\r") if len(source) <= MAX_LINE else ""
-    return TextLocation(line, len(before) + 1, shown)
+    return TextLocation(line, column, shown)
 
 
 def _place(content: str, offset: int) -> TextLocation:

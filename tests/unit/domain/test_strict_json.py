@@ -56,6 +56,8 @@ from tests.support.broken import REVIEWS, both, encoded, finding, refused
         (b"[1,", ":1:4: invalid JSON: unexpected end"),
         (b"[NaN]", ":1:2: invalid JSON: invalid character"),
         (b"123abc", ":1:4: invalid JSON: trailing characters"),
+        ('{"é€😀": x}'.encode(), ":1:9: invalid JSON: invalid character"),
+        ('{\n"é": "€", x}'.encode(), ":2:11: invalid JSON: object keys must be strings"),
         (b"[]", ": $: expected object, got array"),
         (b" null", ": $: expected object, got null"),
         (b'"text"', ': $: expected object, got string "text"'),
