@@ -21,3 +21,12 @@ def examples(count: int) -> settings:
 def number(count: int) -> int:
     """How many to try where a usual run tries so many."""
     return max(1, round(count * _TIMES))
+
+
+def spread(total: int, count: int, offset: int = 0) -> list[int]:
+    """About so many of ``range(total)`` where all are too many, evenly, the first and the last among them.
+
+    Another offset gives others between.
+    """
+    step = max(1, total // number(count))
+    return sorted({0, *range(offset % step, total, step), total - 1})
