@@ -26,3 +26,12 @@ def number(count: int) -> int:
 def stride(step: int) -> int:
     """From one try to the next, where a usual run tries only every so manieth."""
     return max(1, round(step / _TIMES))
+
+
+def spread(total: int, count: int, offset: int = 0) -> list[int]:
+    """About so many of ``range(total)`` where all are too many, evenly, the first and the last among them.
+
+    Another offset gives others between.
+    """
+    step = max(1, total // number(count))
+    return sorted({0, *range(offset % step, total, step), total - 1})

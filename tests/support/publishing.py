@@ -109,8 +109,11 @@ def names_in(place: Path) -> set[str]:
 
 
 def start() -> "subprocess.Popen[bytes]":
-    """The publishing process, waiting for its job."""
-    command = [sys.executable, "-m", "reviewsd.publish.publication"]
+    """The publishing process, waiting for its job.
+
+    It writes no bytecode: Python 3.11 keeps half a file where its size is limited, and never looks again.
+    """
+    command = [sys.executable, "-B", "-m", "reviewsd.publish.publication"]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe)
 

@@ -393,9 +393,6 @@ def test_only_the_content_matters(content: Json, chance: random.Random) -> None:
     """Neither the order of reviews and members nor white space: nobody is told of such a change."""
     with TemporaryDirectory() as place:
         first = compile_bytes(Path(place, "1"), json.dumps(content).encode())
-        again = compile_bytes(Path(place, "2"), json.dumps(content).encode())
-        other = compile_bytes(Path(place, "3"), rewritten(content, chance))
-        assert first == again == other
-        assert (
-            files_of(Path(place, "1")) == files_of(Path(place, "2")) == files_of(Path(place, "3"))
-        )
+        other = compile_bytes(Path(place, "2"), rewritten(content, chance))
+        assert first == other
+        assert files_of(Path(place, "1")) == files_of(Path(place, "2"))

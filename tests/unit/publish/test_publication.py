@@ -356,10 +356,10 @@ print(peak() - before, file=sys.stderr)
 def test_large_files_are_held_at_most_once(directories: Directories) -> None:
     """Large records, so that nothing else counts, and more than a few blocks; the larger file decides."""
     note = "x" * 2_000
-    reviews = [{**review(f"r{n}"), "note": note} for n in range(20_000)]
+    reviews = [{**review(f"r{n}"), "note": note} for n in range(10_000)]
     directories.write(
         *cast("list[Review]", reviews),
-        insights={"per_review": {f"r{n}": {"note": note} for n in range(20_000)}},
+        insights={"per_review": {f"r{n}": {"note": note} for n in range(10_000)}},
     )
     size = (directories.data / "reviews.json").stat().st_size
     done = subprocess.run(

@@ -104,7 +104,7 @@ def test_insights_are_the_same_whoever_counts(
 
     monkeypatch.setattr(made_insights, "_counted", count)
     monkeypatch.setattr(second_process, "worthwhile", lambda: True)
-    reviews = [review(f"r{n}", text=f"On time {n}. The price was fair.") for n in range(3_000)]
+    reviews = [review(f"r{n}", text=f"On time {n}. The price was fair.") for n in range(1_500)]
     made = []
     for many in (10_000, 1_000):
         monkeypatch.setattr(made_insights, "_MANY", many)

@@ -226,7 +226,7 @@ def check(columns: Columns, data: Data, query: SearchQuery) -> None:
 
 
 @given(st.data(), data_sets(), THRESHOLDS)
-@examples(40)
+@examples(20)
 def test_search_finds_what_a_naive_reading_finds(
     choices: st.DataObject, data: Data, thresholds: dict[str, Any]
 ) -> None:
