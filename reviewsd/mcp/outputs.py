@@ -4,7 +4,6 @@ The schemas are those of the OpenAPI document with everything in place that a cl
 over: references are written out, and what may be null is described in words, without a type.
 """
 
-from functools import cache
 from typing import Annotated, Literal
 
 import msgspec
@@ -155,16 +154,13 @@ by every language model before it says a word."""
 def schema_of(kind: type[Struct]) -> Json:
     """The output schema of a tool."""
     _, own = msgspec.json.schema_components((kind,), ref_template=_PREFIX + "{name}")
-    known = {**own, **_components()}
+    known = {**own, **schemas.components()}
     schema = _flat(schemas.reference(kind.__name__), known, _DEPTH)
     fields = msgspec.structs.fields(kind)
     return {
         **schema,
         "required": [field.encode_name for field in fields if field.default is not UNSET],
     }
-
-
-_components = cache(schemas.components)
 
 
 def _flat(schema: Json, known: dict[str, Json], depth: int) -> Json:

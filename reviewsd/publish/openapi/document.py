@@ -66,7 +66,7 @@ def render(base_url: str, business: Business) -> bytes:
     }
     filled = {name: _filled(part, values) for name, part in _written().items()}
     components = msgspec.convert(filled["components"], _Components)
-    components.schemas = dict(sorted((schemas.components() | components.schemas).items()))
+    components.schemas = dict(sorted({**schemas.components(), **components.schemas}.items()))
     return msgspec.json.encode(filled | {"components": components})
 
 

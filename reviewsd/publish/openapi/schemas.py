@@ -6,6 +6,9 @@ that are always served are required. Unknown members stay allowed everywhere (co
 of answers that no struct holds stand in ``openapi.yaml``.
 """
 
+from collections.abc import Mapping
+from functools import cache
+
 import msgspec
 from msgspec import Struct
 
@@ -49,8 +52,9 @@ _CLIENT_NAMES = {
 _MAYBE_NULL_RATING = "rating_value"  # null without reviews; all else is computed where missing
 
 
-def components() -> dict[str, Json]:
-    """The schemas of structs, by name in the document."""
+@cache
+def components() -> Mapping[str, Json]:
+    """The schemas of structs, by name in the document. Made once: nobody changes them."""
     schemas = _schemas(AggregateRating, Business, Insights, JsonFeed, Review)
     for name in _schemas(Business, AggregateRating, Review):
         schemas[name]["required"] = list(_members(schemas[name]))
