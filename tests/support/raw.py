@@ -16,7 +16,7 @@ from typing import Self
 
 _STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([1-5][0-9]{2}) [!-~][ -~]*")
 _FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+): ([!-~]([ -~]*[!-~])?)?")
-_PASSING = re.compile(rb"(?<=\r\n)(Date|Mcp-Session-Id): [^\r\n]*(?=\r\n)")
+_PASSING = re.compile(rb"(\r\n(?:Date|Mcp-Session-Id)): [^\r\n]*(?=\r\n)")
 
 _BODILESS = frozenset({204, 304})
 
@@ -59,20 +59,23 @@ def responses(data: bytes, heads: Sequence[int] = ()) -> list[ReceivedResponse]:
         NotAResponseError: With where and why.
     """
     found: list[ReceivedResponse] = []
-    answered = 0
-    while data:
-        response, data = _first(data, to_head=answered in heads)
+    answered = at = 0
+    while at < len(data):
+        response, at = _next(data, at, to_head=answered in heads)
         found.append(response)
         answered += not response.interim
     return found
 
 
-def _first(data: bytes, *, to_head: bool) -> tuple[ReceivedResponse, bytes]:
-    head, end, rest = data.partition(b"\r\n\r\n")
+def _next(data: bytes, begin: int, *, to_head: bool) -> tuple[ReceivedResponse, int]:
+    """The response that begins somewhere, and where it ends; nothing behind it is copied."""
+    end = data.find(b"\r\n\r\n", begin)
+    head, rest = data[begin:end], end + 4
     status_line, *lines = head.split(b"\r\n")
     found = _STATUS_LINE.fullmatch(status_line)
-    if not end or found is None:
-        raise NotAResponseError(f"no status line, or no end of the head: {data[:200]!r}")
+    if end < 0 or found is None:
+        began = data[begin : begin + 200]
+        raise NotAResponseError(f"no status line, or no end of the head: {began!r}")
     fields = tuple(map(_field, lines))
     status = int(found[1])
     bare = ReceivedResponse(status, fields, b"")
@@ -88,9 +91,10 @@ def _first(data: bytes, *, to_head: bool) -> tuple[ReceivedResponse, bytes]:
     if to_head:
         return bare, rest
     length = int(lengths[0])
-    if len(rest) < length:
-        raise NotAResponseError(f"{len(rest)} of {length} bytes of the body came: {head!r}")
-    return ReceivedResponse(status, fields, rest[:length]), rest[length:]
+    came = len(data) - rest
+    if came < length:
+        raise NotAResponseError(f"{came} of {length} bytes of the body came: {head!r}")
+    return ReceivedResponse(status, fields, data[rest : rest + length]), rest + length
 
 
 def _field(line: bytes) -> tuple[str, str]:

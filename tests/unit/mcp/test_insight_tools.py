@@ -275,6 +275,7 @@ def pages(found: Tools, name: str, arguments: Mapping[str, object], entries: str
         assert offset == len(listed) < answer["matched"]
 
 
+MANY = 500
 KINDS = ("topics", "aspects", "technicians", "services", "problems", "service_areas")
 
 
@@ -283,27 +284,27 @@ KINDS = ("topics", "aspects", "technicians", "services", "problems", "service_ar
 def test_every_entry_of_every_kind_can_be_had(
     many: Tools, kind: str, limit: dict[str, object]
 ) -> None:
-    """2,000 are more than any answer holds."""
+    """They are more than any answer holds."""
     named = limit if kind == "topics" else {"kind": kind, **limit}
     listed = pages(many, "get_topics", named, "topics")
-    assert [f"{kind}-{n}" for n in range(2_000)] == [each["id"] for each in listed]
+    assert [f"{kind}-{n}" for n in range(MANY)] == [each["id"] for each in listed]
     assert kind == many.data("get_topics", named)["kind"]
 
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Tools:
-    """2,000 of everything."""
+    """So many of everything."""
     lists: dict[str, list[Document]] = {
-        kind: [{"id": f"{kind}-{n}", "mention_count": 2_000 - n} for n in range(2_000)]
+        kind: [{"id": f"{kind}-{n}", "mention_count": MANY - n} for n in range(MANY)]
         for kind in KINDS
     }
     topics, aspects = lists.pop("topics"), lists.pop("aspects")
-    monthly = [{"month": f"{year}-{n:02}"} for year in range(1900, 2000) for n in range(1, 13)]
+    monthly = [{"month": f"{year}-{n:02}"} for year in range(1950, 2000) for n in range(1, 13)]
     insights = {
         "topics": topics,
         "aspects": aspects,
         "entities": lists,
-        "faq": [{"question": f"{n}?", "answer": "yes" if n % 2 else "no"} for n in range(2_000)],
+        "faq": [{"question": f"{n}?", "answer": "yes" if n % 2 else "no"} for n in range(MANY)],
         "temporal": {"monthly": monthly},
     }
     return told(tmp_path_factory.mktemp("many"), insights)
@@ -311,14 +312,14 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Tools:
 
 def test_every_question_can_be_had(many: Tools) -> None:
     listed = pages(many, "get_faq", {"limit": 100}, "faq")
-    assert [f"{n}?" for n in range(2_000)] == [each["question"] for each in listed]
+    assert [f"{n}?" for n in range(MANY)] == [each["question"] for each in listed]
     some = pages(many, "get_faq", {"limit": 100, "query": "YES"}, "faq")
-    assert [f"{n}?" for n in range(1, 2_000, 2)] == [each["question"] for each in some]
+    assert [f"{n}?" for n in range(1, MANY, 2)] == [each["question"] for each in some]
 
 
 def test_every_month_can_be_had(many: Tools) -> None:
     months = [each["month"] for each in pages(many, "get_sentiment_trend", {}, "monthly")]
-    assert 1_200 == len(months)
+    assert 600 == len(months)
     assert sorted(months, reverse=True) == months
 
 
@@ -326,12 +327,12 @@ def test_every_month_can_be_had(many: Tools) -> None:
 def test_behind_the_end_there_is_nothing(many: Tools, name: str) -> None:
     answer = many.data(name, {"offset": 1_000_000})
     assert (0, None) == (answer["returned"], answer["next_offset"])
-    assert answer["matched"] >= 1_200
+    assert answer["matched"] >= MANY
 
 
 def test_the_summary_says_how_many_there_are(many: Tools, demo: Tools) -> None:
     found = many.data("get_summary")
-    assert dict.fromkeys(KINDS, 2_000) == found["totals"]
+    assert dict.fromkeys(KINDS, MANY) == found["totals"]
     assert [20] * 6 == [len(found[kind]) for kind in KINDS]
     small = demo.data("get_summary")
     assert small["totals"] == {

@@ -169,24 +169,32 @@ def walk(found: Tools, name: str, arguments: dict[str, object], most: int) -> It
             return
 
 
+LENGTHS = (700, 3_000, 10, 3_700, 90_000, 1_200, 1_200, 1_200, 1_200, 1_200) * 3
+
+
+@cache
+def long_texts(letter: str) -> Snapshot:
+    with TemporaryDirectory() as place:
+        directories = Directories(Path(place))
+        texts = (letter * length for length in LENGTHS)
+        directories.write(*(review(f"r{n:02}", text=text) for n, text in enumerate(texts)))
+        return published(directories)
+
+
 @pytest.mark.parametrize(
     ("limit", "most"), [({}, 20_000), ({"limit": 100}, 40_000)], ids=["default", "limit"]
 )
 @pytest.mark.parametrize("letter", ["x", "ж", "日", "🎉", '"', "\\", "\n", "\x01"])
 @pytest.mark.parametrize("name", ["search_reviews", "get_reviews_since"])
 def test_long_texts_make_short_pages(
-    tmp_path: Path, name: str, letter: str, limit: dict[str, object], most: int
+    name: str, letter: str, limit: dict[str, object], most: int
 ) -> None:
     """A budget is bytes of the text: a Japanese one has as many tokens as characters."""
-    lengths = (700, 3_000, 10, 3_700, 90_000, 1_200, 1_200, 1_200, 1_200, 1_200) * 3
-    found = tools(
-        tmp_path,
-        *(review(f"r{n:02}", text=letter * length) for n, length in enumerate(lengths)),
-    )
+    found = Tools(long_texts(letter))
     given = limit | ({"date": "2000-01-01"} if name == "get_reviews_since" else {})
     ids = list(walk(found, name, given, most))
     assert sorted(ids, reverse=True) == ids
-    assert len(lengths) == len(ids)
+    assert len(LENGTHS) == len(ids)
 
 
 def test_the_budget_is_used(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ from reviewsd.store.intents import Verified
 from reviewsd.store.postgres import _Cursor, translated
 from reviewsd.store.schema import MIGRATIONS
 from reviewsd.store.transactions import SqlCursor
+from tests.support import examples
 from tests.support.postgres import Server, needed
 
 pytestmark = needed
@@ -182,7 +183,7 @@ def happens(both: Both, chance: random.Random, number: int) -> None:  # noqa: PL
     both.now += one_of([0, 10, 2_000, 100_000])
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(examples.number(8)))
 def test_one_life_is_the_same_in_both(
     connection: psycopg.Connection[tuple[Any, ...]], seed: int
 ) -> None:

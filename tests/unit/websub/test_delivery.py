@@ -393,7 +393,7 @@ def test_the_third_failure_in_a_row_removes_the_subscription(behaviour: Behaviou
         process.callbacks.behaviour = confirming(behaviour)
         process.time.go(10.0)
         process.publish("second")
-        process.time.go(86_400.0)
+        process.time.go(7_200.0)
 
         first, second, third = moments(process)
         timeout = 30.0 if behaviour is hanging else 0.0
@@ -412,7 +412,7 @@ def test_who_is_removed_for_failing_is_told() -> None:
         process.callbacks.behaviour = confirming(refuse)
         process.time.go(10.0)
         process.publish("second")
-        process.time.go(86_400.0)
+        process.time.go(7_200.0)
 
         denial = process.callbacks.asked[-1].question
         assert {
@@ -431,7 +431,7 @@ def test_what_went_wrong_here_is_told_to_the_operator_alone(internal: str) -> No
         process.callbacks.behaviour = confirming(lambda _: Unanswered(internal, None))
         process.time.go(10.0)
         process.publish("second")
-        process.time.go(86_400.0)
+        process.time.go(7_200.0)
 
         assert denials.FAILED == process.callbacks.asked[-1].question["hub.reason"]
         ((reason,),) = process.store.rows("SELECT reason FROM ended")
@@ -463,7 +463,7 @@ def test_the_waits_vary_by_a_fifth() -> None:
         process.callbacks.behaviour = confirming(refuse)
         process.time.go(10.0)
         process.publish("second")
-        process.time.go(86_400.0)
+        process.time.go(7_200.0)
 
         first, second, third = moments(process)
         assert pytest.approx(72.0, abs=0.01) == second - first
@@ -506,7 +506,7 @@ def test_a_callback_may_ask_for_more_patience(status: int, asked: bytes, wait: f
         process.time.go(10.0)
         process.publish("second")
         process.callbacks.behaviour = good
-        process.time.go(86_400.0)
+        process.time.go(7_200.0)
 
         first, second = moments(process)
         assert pytest.approx(wait, abs=0.01) == second - first

@@ -221,7 +221,7 @@ async def test_a_connection_goes_on_where_it_is_given_to(descriptors: None, brid
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_many_connections_keep_their_words_apart(descriptors: None, bridge: Bridge) -> None:
     """Also when there are more than the link takes at once."""
-    count, at_once = 10_000, 500
+    count, at_once = 2_000, 500
     for begin in range(0, count, at_once):
         words = [b"%d end\n" % number for number in range(begin, begin + at_once)]
         clients = [socket.create_connection(bridge.address) for _ in words]

@@ -312,6 +312,7 @@ def test_tool_and_daemon_show_the_same_characters() -> None:
     st.recursive(
         st.none() | st.booleans() | st.integers(0, 2**53) | st.text(),
         lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=20,
     )
 )
 def test_a_printable_document_keeps_its_meaning(value: object) -> None:

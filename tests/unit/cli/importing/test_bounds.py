@@ -167,7 +167,7 @@ def sheet(**parts: object) -> Callable[[], bytes]:
 
 SHEETS: dict[str, tuple[Callable[[], bytes], str]] = {
     "one string": (sheet(strings=[b"<si><t>", (b"x", 3 * MIB), b"</t></si>"]), "more than 2,097,152"),
-    "elements of a string": (sheet(strings=[b"<si>", (b"<t/>", 3 * MIB)]), "more than 2,097,152"),
+    "elements of a string": (sheet(strings=[b"<si><t>", (b"x", 2 * MIB - 50_000), b"</t>", (b"<t/>", 60_000)]), "more than 2,097,152"),
     "text of a row": (sheet(rows=[b"<row><c><v>", (b"1", 3 * MIB)]), "more than 2,097,152"),
     "cells of a row": (sheet(rows=[b"<row>", (b"<c/>", 1001)]), "more than 1,000 columns"),
     "a far column": (sheet(rows=[b'<row><c r="ALM1"/></row>']), "more than 1,000 columns"),
