@@ -17,9 +17,9 @@ _ready:
 test *arguments: _ready
     {{bin}}/pytest {{arguments}}
 
-# The tests without processes of their own
+# The tests without processes of their own: a minute
 test-unit *arguments: _ready
-    {{bin}}/pytest tests/unit {{arguments}}
+    {{bin}}/pytest -n 2 -m "not processes" tests/unit {{arguments}}
 
 # Wheel, container, Debian package and compose files, built and used: minutes, with the network
 test-packaging *arguments: _ready

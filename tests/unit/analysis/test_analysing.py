@@ -143,6 +143,7 @@ sys.stdout.buffer.write(analysed())
 """
 
 
+@pytest.mark.processes
 def test_same_bytes_in_every_process() -> None:
     """The hash seed of this one is another in each run."""
     done = subprocess.run(

@@ -14,6 +14,8 @@ import yaml
 from reviewsd.config.schema import Config, keys
 from tests.support import commands
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).parents[3]
 REVIEW = {
     "id": "01JGFJJZ00EXAMP1E000000001",

@@ -25,6 +25,8 @@ from tests.support.admin_fake import (
 )
 from tests.support.commands import CONSOLE_SCRIPT, on_a_terminal, reviewsctl
 
+pytestmark = pytest.mark.processes
+
 COMMANDS = [
     *("status", "ping", "open", "metrics", "version", "reload", "push"),
     *("import", "export", "tail", "backup", "init", "check", "insights", "paths", "doctor"),

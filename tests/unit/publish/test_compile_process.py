@@ -18,6 +18,8 @@ from reviewsd.publish.messages import Outcome, Published, Refused, Unchanged
 from tests.support.columns import review
 from tests.support.publishing import Directories
 
+pytestmark = pytest.mark.processes
+
 BADLY = "A process has ended with a probable error condition:"
 WELL = "A process has ended without apparent errors:"
 UNCHANGED = '{"type":"unchanged","revision":"r"}'

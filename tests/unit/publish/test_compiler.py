@@ -308,6 +308,7 @@ compiler.compile_folder(dataset, settings, target, lambda *_: None)
 """
 
 
+@pytest.mark.processes
 def test_two_processes_make_the_same_bytes(made: Path, tmp_path: Path) -> None:
     """With other hash seeds, so that no set or dict order may show."""
     for seed in ("1", "2"):

@@ -199,6 +199,7 @@ def test_other_rules_want_another_snapshot(
     assert before != order.build_key("1")
 
 
+@pytest.mark.processes
 def test_the_same_bytes_in_any_process(directories: Directories, tmp_path: Path) -> None:
     """Whatever the hash seed, and whether labels were kept or not."""
     publish(directories, *REVIEWS)

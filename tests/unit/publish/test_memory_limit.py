@@ -19,6 +19,8 @@ from tests.support.columns import review
 from tests.support.daemon import until
 from tests.support.publishing import Directories
 
+pytestmark = pytest.mark.processes
+
 MIB = 1 << 20
 processes = cast("IReactorProcess", reactor)
 GROUP = "system.slice/reviewsd.service"

@@ -306,6 +306,7 @@ def test_files_in_motion_are_waited_for(
 # -- the process
 
 
+@pytest.mark.processes
 def test_the_process_tells_its_steps_and_the_outcome(directories: Directories) -> None:
     directories.write(review("a"))
     status, lines, complaints = run(directories.job())
@@ -353,6 +354,7 @@ print(peak() - before, file=sys.stderr)
 """
 
 
+@pytest.mark.processes
 def test_large_files_are_held_at_most_once(directories: Directories) -> None:
     """Large records, so that nothing else counts, and more than a few blocks; the larger file decides."""
     note = "x" * 2_000

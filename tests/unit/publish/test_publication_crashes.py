@@ -19,6 +19,8 @@ from tests.support.examples import spread
 from tests.support.generate import write_data
 from tests.support.publishing import ROOT, Directories, in_memory, run, start
 
+pytestmark = pytest.mark.processes
+
 Change = Callable[[Directories, str], None]
 
 _line: msgspec.json.Decoder[JobMessage] = msgspec.json.Decoder(JobMessage)

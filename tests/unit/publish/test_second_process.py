@@ -20,7 +20,10 @@ from tests.support.columns import review
 from tests.support.publishing import Directories
 
 # Python 3.12 and later warn where there are threads: those of the test runner do no harm
-pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
+    pytest.mark.processes,
+]
 
 LARGE = [b"%d" % number * 100_000 for number in range(40)]
 

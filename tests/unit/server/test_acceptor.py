@@ -247,6 +247,7 @@ os.write(1, b"stopped")
 """
 
 
+@pytest.mark.processes
 def test_without_descriptors_connections_wait_until_there_are_some() -> None:
     """Calmly: no busy loop, no line for each try, nobody cut off; and it can still be stopped."""
     root = Path(__file__).parents[3]

@@ -25,6 +25,8 @@ from reviewsd.web.reads import Reads
 from tests.support.daemon import BASE_URL, Answer, Daemon
 from tests.support.workload import workload
 
+pytestmark = pytest.mark.processes
+
 SEARCH = "/api/reviews/search"
 SINCE = "/api/reviews/since/"
 

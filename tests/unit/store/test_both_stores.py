@@ -37,7 +37,7 @@ from reviewsd.store.transactions import SqlCursor
 from tests.support import examples
 from tests.support.postgres import Server, needed
 
-pytestmark = needed
+pytestmark = [needed, pytest.mark.processes]
 
 START = 1_760_000_000_000
 TABLES = ("meta", "topic", "subscription", "verification", "block")

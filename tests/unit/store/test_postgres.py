@@ -25,7 +25,7 @@ from tests.support.postgres import Server, needed
 from tests.support.relay import Relay
 from tests.support.stores import blocking, threads
 
-pytestmark = needed
+pytestmark = [needed, pytest.mark.processes]
 
 BLOCKS = "SELECT value FROM block ORDER BY value"
 DAY = 86_400_000  # milliseconds

@@ -14,6 +14,8 @@ from reviewsd.http1.request import MAX_PREFERENCES, Request
 from reviewsd.http1.responses import Responses
 from tests.support.daemon import Answer, Daemon
 
+pytestmark = pytest.mark.processes
+
 FIXED = ["/reviews.json", "/insights.json", "/api/feed.json", "/feed.xml"]
 FIXED += ["/.well-known/openapi.json"]
 SEARCH = "/api/reviews/search?limit=2"

@@ -20,6 +20,8 @@ from tests.support.raw import Wire, exchange, lasting, responses
 from tests.wire_corpus.rows import bytewise
 from tests.wire_corpus.twins import Twins, twins
 
+pytestmark = pytest.mark.processes
+
 FIXED = ["/reviews.json", "/insights.json", "/api/feed.json", "/feed.xml"]
 FIXED += ["/.well-known/openapi.json"]
 SEARCH = "/api/reviews/search"

@@ -12,6 +12,8 @@ from httplint import HttpRequestLinter, HttpResponseLinter, levels
 
 from tests.support.daemon import BASE_URL, Daemon
 
+pytestmark = pytest.mark.processes
+
 ACCEPTED = {
     # S11: clients may send an Authorization that we ignore, and without it no shared cache would
     # keep their answers (RFC 9111 3.5)

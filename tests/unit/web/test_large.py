@@ -20,6 +20,8 @@ import pytest
 from tests.support.daemon import Daemon
 from tests.support.generate import write_data
 
+pytestmark = pytest.mark.processes
+
 REVIEWS = 5_000
 WHOLE = 30_000_000  # bytes, at least
 SINCE_EVER = "/api/reviews/since/0001-01-01"

@@ -3,9 +3,13 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from reviewsd.monitoring.unknown_parameters import MAX_NAMES, OTHERS, UnknownParameters, named
 from reviewsd.websub.rate_limits import TokenBuckets
 from tests.support.daemon import Answer, Daemon
+
+pytestmark = pytest.mark.processes
 
 # slow enough that nothing is gained while the test runs
 LIMIT = "server: {read_limit: {per_second: 0.001, burst: 20}}\n"

@@ -17,6 +17,8 @@ import pytest
 
 from tests.support.daemon import BASE_URL, DEMO, Answer, Daemon
 
+pytestmark = pytest.mark.processes
+
 SEARCH = "/api/reviews/search"
 SINCE = "/api/reviews/since/2026-01-01"
 FIXED = {

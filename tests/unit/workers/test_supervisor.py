@@ -24,6 +24,8 @@ from tests.support.columns import review
 from tests.support.outbound import reactor
 from tests.support.waiting import until
 
+pytestmark = pytest.mark.processes
+
 DRAIN_SECONDS = 0.5
 RHYTHM = Rhythm()
 QUICK = Rhythm(beat=0.05, silence=1.0)

@@ -9,6 +9,8 @@ import yaml
 
 from tests.support.commands import on_a_terminal, reviewsctl
 
+pytestmark = pytest.mark.processes
+
 REVIEW = {
     "id": "01JGFJJZ00EXAMP1E000000001",
     "author": "A",

@@ -12,6 +12,8 @@ import pytest
 from reviewsctl.importing.platforms.own import COLUMNS
 from tests.support.commands import on_a_terminal, reviewsctl
 
+pytestmark = pytest.mark.processes
+
 REVIEWS = [
     {
         "id": "01JP97SC5V86FFBQ4DXQ38HSEK",

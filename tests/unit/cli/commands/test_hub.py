@@ -10,6 +10,8 @@ from tests.support.admin_fake import AdminFake, Scripted, admin_fake, document, 
 from tests.support.commands import reviewsctl
 from tests.support.hub_answers import HUB
 
+pytestmark = pytest.mark.processes
+
 BLOCK = {"value": "203.0.113.0/24", "note": "floods us", "created_at": "2026-11-21T06:00:00Z"}
 BLOCKED = {"value": "x.example", "dry_run": False, "removed": 3}
 SCRIPT: Mapping[str, Scripted] = {

@@ -15,6 +15,8 @@ from tests.support.commands import CONSOLE_SCRIPT, at_a_terminal, reviewsctl
 from tests.support.daemon import until
 from tests.support.sheets import spreadsheet
 
+pytestmark = pytest.mark.processes
+
 SAMPLES = Path(__file__).parents[1] / "importing" / "samples"
 TAKEOUT = str(SAMPLES / "takeout")
 JANE = "01JP97SC5V6MJSHKWYR9YF10G7"

@@ -12,6 +12,8 @@ import yaml
 from reviewsctl.manual.keys import SHIPPED, explanations, with_values
 from tests.support.commands import reviewsctl
 
+pytestmark = pytest.mark.processes
+
 FILES = ("reviewsd.yaml", "reviewsd.schema.json", "data/reviews.json")
 
 

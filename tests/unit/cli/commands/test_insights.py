@@ -11,6 +11,8 @@ from reviewsd.publish.insights_settings import examine
 from tests.support.columns import review
 from tests.support.commands import reviewsctl
 
+pytestmark = pytest.mark.processes
+
 REVIEWS = [
     review(
         "a", text="Priya was on time. The price was fair, but the hall was left dirty.", rating=5

@@ -13,6 +13,8 @@ from tests.support.admin_fake import admin_fake, document
 from tests.support.commands import reviewsctl
 from tests.support.hub_answers import PENDING, SUBSCRIPTION, page
 
+pytestmark = pytest.mark.processes
+
 LIST = "GET /v1/subscriptions?limit=1000"
 HUB = {
     "paused": False,

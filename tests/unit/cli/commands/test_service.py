@@ -22,6 +22,8 @@ from reviewsctl.manual.keys import SHIPPED
 from reviewsctl.manual.shares import shares
 from tests.support.commands import reviewsctl
 
+pytestmark = pytest.mark.processes
+
 SOCKET_UNIT = Path("/etc/systemd/system/reviewsd.socket")
 ADMIN_SOCKET = "reviewsd-admin.socket"
 needs_systemd = pytest.mark.skipif(

@@ -15,6 +15,8 @@ from tests.support.admin_fake import AdminFake, Scripted, admin_fake, document, 
 from tests.support.commands import CONSOLE_SCRIPT, on_a_terminal, reviewsctl
 from tests.support.hub_answers import PENDING, SUBSCRIPTION, page
 
+pytestmark = pytest.mark.processes
+
 CALLBACK = str(SUBSCRIPTION["callback"])
 LIST = "GET /v1/subscriptions?limit=1000"
 OF_CALLBACK = f"{LIST}&callback={quote(CALLBACK, safe='')}"

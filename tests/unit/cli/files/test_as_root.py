@@ -15,7 +15,10 @@ from tests.support.commands import reviewsctl
 from tests.support.daemon import Daemon
 from tests.unit.cli.commands.test_import import SAMPLES, THERE
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to others")
+pytestmark = [
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to others"),
+    pytest.mark.processes,
+]
 
 JO, STAFF = 1234, 4242
 SECRET = THERE.replace("Acme", "Secret")

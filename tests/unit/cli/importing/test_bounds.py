@@ -23,6 +23,8 @@ from tests.support import limits
 from tests.support.bombs import archive, spreadsheet
 from tests.support.commands import CLI
 
+pytestmark = pytest.mark.processes
+
 MIB = 1 << 20
 DAY = b"<row><c><v>45000</v></c><c><v>5</v></c></row>"
 

@@ -11,6 +11,8 @@ import pytest
 from tests.support.commands import CLI, reviewsctl, reviewsd
 from tests.support.sheets import spreadsheet
 
+pytestmark = pytest.mark.processes
+
 SAMPLES = Path(__file__).parent / "samples"
 ENVIRONMENT = {"PYTHONPATH": str(CLI), "PYTHONWARNINGS": "error", "PATH": "/usr/bin:/bin"}
 

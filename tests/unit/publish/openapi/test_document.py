@@ -419,6 +419,7 @@ def test_what_is_served_has_its_schema(reviews: bytes, insights: bytes, tmp_path
         check(served, content[media_type]["schema"])
 
 
+@pytest.mark.processes
 def test_the_same_business_gives_the_same_bytes_in_every_process() -> None:
     """Sets are ordered by the seed of the process's hash; that of this one is another in each run."""
     program = (
