@@ -1,7 +1,6 @@
-"""Reviews become insights, by rules: the door of this package (insights.md 2)."""
+"""Reviews are read by rules and counted, block by block: the door of this package (insights.md 2)."""
 
-import datetime
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -11,8 +10,6 @@ from reviewsd.analysis.counts import Counts
 from reviewsd.analysis.labels import WORDLESS, Labels, label_key
 from reviewsd.analysis.rules import Rules
 from reviewsd.analysis.settings import InsightSettings
-from reviewsd.analysis.totals import Totals
-from reviewsd.analysis.value import MadeInsights
 from reviewsd.domain.insights import PerReview
 from reviewsd.domain.reviews import Business, Review
 
@@ -84,46 +81,6 @@ class Analyser:
             if len(self._remembered) < _REMEMBERED:
                 self._remembered[key] = labels
         return labels
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
-    """Insights, and what to keep so that the next ones are made faster."""
-
-    insights: MadeInsights
-    labels: dict[str, Labels]
-    """Of every different text; ``known`` of the next call."""
-    analysed: int
-    """How many texts had to be read, for want of known labels."""
-
-
-def analyse(
-    reviews: Sequence[Review],
-    business: Business,
-    settings: InsightSettings,
-    *,
-    generated_at: datetime.datetime | None = None,
-    known: KnownLabels | None = None,
-) -> Made:
-    """Insights made from reviews alone.
-
-    The same arguments give the same value, in any process.
-
-    Args:
-        reviews: ``per_review`` lists them in this order.
-        business: Whose reviews they are.
-        settings: What the owner says; without ``faults``.
-        generated_at: When the reviews were last updated.
-        known: Labels made before, for ``Analyser.know``.
-    """
-    analyser = Analyser(business, settings)
-    analyser.know(known)
-    block = analyser.block(reviews)
-    totals = Totals(analyser.catalogue)
-    totals.add(block.counts)
-    by_id = {review.id: review for review in reviews}
-    insights = totals.insights(by_id.__getitem__, dict(block.entries), generated_at)
-    return Made(insights=insights, labels=block.labels, analysed=analyser.analysed)
 
 
 def catalogue(

@@ -16,9 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from reviewsd.analysis.analysing import Made, analyse
 from reviewsd.analysis.settings import InsightSettings, NamedTechnician
 from reviewsd.domain.reviews import Business, Review
+from tests.support.analysing import Made, analyse
 
 _LABELLED = Path(__file__).parents[1] / "unit" / "analysis" / "reviews.json"
 _DAY = datetime.date(2026, 11, 1)

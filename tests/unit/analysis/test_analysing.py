@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsd.analysis.analysing import Made, analyse
 from reviewsd.analysis.explaining import explain
 from reviewsd.analysis.labels import Labels
 from reviewsd.analysis.rules import Rules
@@ -23,6 +22,7 @@ from reviewsd.domain.dataset import load
 from reviewsd.domain.diagnostic_text import headline
 from reviewsd.domain.lint import doubts
 from reviewsd.domain.reviews import Business, Review
+from tests.support.analysing import Made, analyse
 from tests.support.examples import examples
 from tests.support.growth import Thunk, assert_linear
 

@@ -1,0 +1,52 @@
+"""Insights of a few reviews, made at once: what ``publish.made_insights`` does block by block."""
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from reviewsd.analysis.analysing import Analyser, KnownLabels
+from reviewsd.analysis.labels import Labels
+from reviewsd.analysis.settings import InsightSettings
+from reviewsd.analysis.totals import Totals
+from reviewsd.analysis.value import MadeInsights
+from reviewsd.domain.reviews import Business, Review
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """Insights, and what to keep so that the next ones are made faster."""
+
+    insights: MadeInsights
+    labels: dict[str, Labels]
+    """Of every different text; ``known`` of the next call."""
+    analysed: int
+    """How many texts had to be read, for want of known labels."""
+
+
+def analyse(
+    reviews: Sequence[Review],
+    business: Business,
+    settings: InsightSettings,
+    *,
+    generated_at: datetime.datetime | None = None,
+    known: KnownLabels | None = None,
+) -> Made:
+    """Insights made from reviews alone.
+
+    The same arguments give the same value, in any process.
+
+    Args:
+        reviews: ``per_review`` lists them in this order.
+        business: Whose reviews they are.
+        settings: What the owner says; without ``faults``.
+        generated_at: When the reviews were last updated.
+        known: Labels made before, for ``Analyser.know``.
+    """
+    analyser = Analyser(business, settings)
+    analyser.know(known)
+    block = analyser.block(reviews)
+    totals = Totals(analyser.catalogue)
+    totals.add(block.counts)
+    by_id = {review.id: review for review in reviews}
+    insights = totals.insights(by_id.__getitem__, dict(block.entries), generated_at)
+    return Made(insights=insights, labels=block.labels, analysed=analyser.analysed)
