@@ -322,11 +322,11 @@ def test_what_a_new_subscriber_could_read_when_he_asked_is_not_sent() -> None:
 # Many ---------------------------------------------------------------------------------------------
 
 
-def test_300_requests_for_a_silent_host_are_few_requests_to_it() -> None:
+def test_1000_requests_for_a_silent_host_are_few_requests_to_it() -> None:
     """H2, H3: few at once, and 28 at most before it is left in peace."""
     with living(GENEROUS) as process:
         process.callbacks.behaviour = hanging
-        for number in range(300):
+        for number in range(1000):
             process.post(f"{CALLBACK}{number}", client=f"10.{number // 256}.{number % 256}.1/32")
         assert FIRST == len(process.callbacks.asked)
         process.time.go(90.0)
