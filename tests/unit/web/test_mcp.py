@@ -141,12 +141,8 @@ def server(
 class Harness:
     """An MCP endpoint with its door on a port of loopback."""
 
-    def __init__(self, place: Path, *, published: bool = True, ends: int = 100) -> None:
-        directories = Directories(place)
-        directories.write(review("a"))
-        if published:
-            directories.publish()
-        snapshots = Snapshots(directories.snapshots)
+    def __init__(self, published: Path, *, ends: int = 100) -> None:
+        snapshots = Snapshots(published)
         snapshots.refresh()
         self.server, self.book, self.tasks = Scribe(), Book(), TaskSet()
         buckets = TokenBuckets(ends, DAY)
@@ -232,9 +228,18 @@ class Harness:
         return received
 
 
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Snapshots of one review, for all tests: they only read them."""
+    directories = Directories(tmp_path_factory.mktemp("published"))
+    directories.write(review("a"))
+    directories.publish()
+    return directories.snapshots
+
+
 @pytest_twisted.async_yield_fixture()  # type: ignore[untyped-decorator] # has no stubs
-async def harness(tmp_path: Path) -> AsyncIterator[Harness]:
-    harness = Harness(tmp_path)
+async def harness(published: Path) -> AsyncIterator[Harness]:
+    harness = Harness(published)
     yield harness
     await harness.close()
 
@@ -590,14 +595,11 @@ async def test_the_own_names_are_served(harness: Harness, host: str) -> None:
     ],
 )
 def test_elsewhere_localhost_is_a_stranger_too(
-    tmp_path: Path, peer: IPv4Address | UNIXAddress, host: bytes, field: bytes, status: int
+    published: Path, peer: IPv4Address | UNIXAddress, host: bytes, field: bytes, status: int
 ) -> None:
     """S3, S12."""
     scribe, clock = Scribe(), Clock()
-    directories = Directories(tmp_path)
-    directories.write(review("a"))
-    directories.publish()
-    snapshots = Snapshots(directories.snapshots)
+    snapshots = Snapshots(published)
     snapshots.refresh()
     rules = AccessRules(
         origins=Origins(BASE_URL), hosts=Hosts(BASE_URL), max_body=MAX_BODY, may_end=lambda _: 0.0
@@ -643,9 +645,9 @@ async def test_too_many_ended_sessions_are_405(harness: Harness) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_one_client_cannot_take_all_the_room_for_ended_sessions(tmp_path: Path) -> None:
+async def test_one_client_cannot_take_all_the_room_for_ended_sessions(published: Path) -> None:
     """Each one is kept for up to 30 days; others go on ending theirs."""
-    harness = Harness(tmp_path, ends=2)
+    harness = Harness(published, ends=2)
     try:
         client, other = {"X-Forwarded-For": "192.0.2.7"}, {"X-Forwarded-For": "192.0.2.8"}
         assert [204, 204] == [(await harness.ask("DELETE", client)).status for _ in range(2)]
@@ -710,7 +712,7 @@ async def test_a_bug_is_a_500_that_tells_nothing_and_is_logged(harness: Harness)
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_without_data_it_is_to_be_tried_again(tmp_path: Path) -> None:
-    harness = Harness(tmp_path, published=False)
+    harness = Harness(tmp_path)
     try:
         reply = await harness.ask()
     finally:
