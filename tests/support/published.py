@@ -20,10 +20,10 @@ from reviewsd.app.daemon import program_version, publication_order
 from reviewsd.config.errors import ConfigError
 from reviewsd.config.load import load
 from reviewsd.publish.messages import Job, PublicationOrder, Published
-from reviewsd.publish.publication import publish
 from reviewsd.publish.sources import fingerprint
 from reviewsd.snapshot import layout
 from reviewsd.snapshot.layout import open_seen
+from tests.support.publishing import publish_here
 
 LARGEST = 1 << 20  # bytes of a file; more is for the process whose memory is limited
 
@@ -75,7 +75,7 @@ def _published(order: PublicationOrder, files: Sequence[Path]) -> Path | None:
     if key not in _known:
         place = _folder() / key
         replaced = msgspec.structs.replace(order, snapshots=str(place))
-        outcome = publish(Job(order=replaced, version=version, now=0), lambda *_: None)
+        outcome = publish_here(Job(order=replaced, version=version, now=0))
         _known[key] = place if isinstance(outcome, Published) else None
     return _known[key]
 
