@@ -23,7 +23,7 @@ CONSOLE_SCRIPT = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
     "from reviewsctl.main import main; main()"
 )
-_SECONDS = 60
+_SECONDS = 240
 _INTERPRETER = {"PYTHONWARNINGS": "error"}
 _ENVIRON = {
     **_INTERPRETER,

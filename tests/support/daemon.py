@@ -25,11 +25,12 @@ BASE_URL = "https://reviews.example.com"
 NO_PAGES = "pages: {enabled: false}\n"
 """Settings for tests that publish often: pages take half of the time."""
 
-START_SECONDS = 60
+SECONDS = 240
+"""Until what does not come is a failure: 30 MB are published at low priority beside whatever else runs."""
 LAST_WORDS_SECONDS = 0.05  # a datagram on its way when the process ended
 
 
-def until(true: Callable[[], object], what: str, seconds: float = START_SECONDS) -> float:
+def until(true: Callable[[], object], what: str, seconds: float = SECONDS) -> float:
     """Wait for something to come true; returns how many seconds that took."""
     began = time.monotonic()
     while not true():
@@ -211,7 +212,7 @@ class Daemon:
         self, method: str, path: str, headers: Mapping[str, str] | None = None, body: bytes = b""
     ) -> "Answer":
         """One request on a connection of its own."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
         try:
             connection.putrequest(method, path, skip_accept_encoding=True)
             for name, value in (headers or {}).items():
@@ -244,7 +245,7 @@ class Daemon:
 
     def admin(self, method: str, path: str, headers: Mapping[str, str] | None = None) -> "Answer":
         """One request on the admin socket."""
-        connection = http.client.HTTPConnection("reviewsd", timeout=60)
+        connection = http.client.HTTPConnection("reviewsd", timeout=SECONDS)
         connection.sock = socket.socket(socket.AF_UNIX)
         connection.sock.connect(str(self.socket))
         try:
