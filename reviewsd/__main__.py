@@ -23,11 +23,10 @@ if TYPE_CHECKING:
 
     from twisted.internet.posixbase import PosixReactorBase
 
-    from reviewsd.admin.reload import Read
     from reviewsd.app import insights
+    from reviewsd.app.daemon import StartOptions
     from reviewsd.config.schema import Config
     from reviewsd.domain.dataset import Dataset
-    from reviewsd.runtime.logs import Format
 
     Handler = Callable[[int, FrameType | None], object] | signal.Handlers
 
@@ -108,13 +107,18 @@ def _run(
         return check(loaded.config)
     from twisted.logger import Logger
 
+    from reviewsd.app.daemon import StartOptions
     from reviewsd.runtime import logs
 
     logs.start(options.log_format, journal=logs.is_journal(environ, sys.stdout), stream=sys.stdout)
     if os.geteuid() == 0 and not options.demo:
         Logger().warn(AS_ROOT)
-    read = partial(configuration.load, file, environ)
-    return run_daemon(loaded.config, environ, announce, read, options.log_format, second_signal)
+    start = StartOptions(
+        read=partial(configuration.load, file, environ),
+        log_format=options.log_format,
+        wait_for_data=options.wait_for_data,
+    )
+    return run_daemon(loaded.config, environ, announce, start, second_signal)
 
 
 def _silent(_: Sequence[str]) -> None:
@@ -147,6 +151,11 @@ def _parser() -> argparse.ArgumentParser:
         choices=("text", "json"),
         default="text",
         help="one line for people, or one JSON object for machines (default: text)",
+    )
+    parser.add_argument(
+        "--wait-for-data",
+        action="store_true",
+        help="start without valid data too, answer 503, and serve it when it comes (for containers)",
     )
     for hidden in ("--json", "--show-config", "--config-schema"):  # what reviewsctl asks
         parser.add_argument(hidden, action="store_true", help=argparse.SUPPRESS)
@@ -257,8 +266,7 @@ def run_daemon(
     config: "Config",
     environ: Mapping[str, str],
     announce: Callable[[Sequence[str]], None],
-    read: "Read",
-    log_format: "Format",
+    start: "StartOptions",
     second_signal: "Handler" = signal.SIG_DFL,
 ) -> int:
     """Run the reactor until SIGTERM or SIGINT; returns the exit code.
@@ -267,8 +275,7 @@ def run_daemon(
         config: What the operator wants.
         environ: For systemd's notifications and watchdog.
         announce: Told where it listens, when it does.
-        read: Reads the configuration again.
-        log_format: What is logged by now.
+        start: How to start.
         second_signal: What a second SIGTERM or SIGINT does.
     """
     from twisted.internet import reactor  # importing it installs it
@@ -306,7 +313,7 @@ def run_daemon(
 
     def begin() -> None:
         nonlocal running
-        running = Deferred.fromCoroutine(serve(unix, config, environ, announce, read, log_format))
+        running = Deferred.fromCoroutine(serve(unix, config, environ, announce, start))
         running.addErrback(failed)
         running.addCallback(finish)
 

@@ -23,7 +23,7 @@ from reviewsd.admin.probes import ProbeRoutes
 from reviewsd.admin.reload import Reloading
 from reviewsd.admin.responses import API, AdminReplies, line
 from reviewsd.api.jobs import JobLine, LastReload, ReloadResult
-from reviewsd.api.status import DataStatus, Pong, SnapshotStatus, Status, WorkerStatus
+from reviewsd.api.status import DataState, DataStatus, Pong, SnapshotStatus, Status, WorkerStatus
 from reviewsd.api.times import instant
 from reviewsd.http1 import problems
 from reviewsd.monitoring.unknown_parameters import named
@@ -136,7 +136,7 @@ class AdminSite:
             pid=os.getpid(),
             started_at=instant(self._started),
             uptime_seconds=round(self._now() - self._started, 1),
-            snapshot=_snapshot(self._snapshots.current),
+            snapshot=None if self._snapshots.empty else _snapshot(self._snapshots.current),
             data=self._data(),
             config=self._reloading.changes,
             hub=await self._operator.state(),
@@ -184,12 +184,19 @@ class AdminSite:
         last, failing = publisher.last, publisher.failing_since
         return DataStatus(
             dir=self._about.data_dir,
-            state="ok" if failing is None else "degraded",
+            state=self._state(),
             last_reload=None if last is None else _last_reload(last),
             failing_since=_instant(failing),
             retry_at=_instant(publisher.retry_at),
             problems=() if last is None else last.problems,
         )
+
+    def _state(self) -> DataState:
+        if not self._snapshots.empty:
+            return "ok" if self._publisher.failing_since is None else "degraded"
+        if (last := self._publisher.last) is None:
+            return "starting"
+        return "failing" if last.outcome == "failed" else "waiting"
 
 
 def _snapshot(snapshot: Snapshot) -> SnapshotStatus:

@@ -16,6 +16,19 @@ class Pong(Struct, frozen=True, kw_only=True):
     version: str
 
 
+START_FAILURE = "start-failure.json"
+"""The file in ``state_dir`` that holds a ``StartFailure``; there is none after a good start."""
+
+
+class StartFailure(Struct, frozen=True, kw_only=True):
+    """Why the last start failed."""
+
+    at: Instant
+    code: int
+    """The exit code."""
+    reason: str
+
+
 class SnapshotStatus(Struct, frozen=True, kw_only=True):
     """What is served."""
 
@@ -29,11 +42,17 @@ class SnapshotStatus(Struct, frozen=True, kw_only=True):
     """None where there are none and none were to be made."""
 
 
+DataState = Literal["ok", "degraded", "starting", "failing", "waiting"]
+"""``degraded``: the last good data is served, because newer data cannot be. Nothing is served yet in the
+other three: ``starting`` during the first publication, ``failing`` when that failed and is tried again,
+``waiting`` with ``--wait-for-data`` and without valid data."""
+
+
 class DataStatus(Struct, frozen=True, kw_only=True):
     """The data directory, and how its loading goes."""
 
     dir: str
-    state: Literal["ok", "degraded"]
+    state: DataState
     last_reload: LastReload | None
     failing_since: Instant | None
     retry_at: Instant | None = None
@@ -62,7 +81,8 @@ class Status(Struct, frozen=True, kw_only=True):
     pid: int
     started_at: Instant
     uptime_seconds: float
-    snapshot: SnapshotStatus
+    snapshot: SnapshotStatus | None
+    """None while nothing is served yet."""
     data: DataStatus
     config: ConfigChanges = ConfigChanges()
     hub: HubState | None = None

@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -21,12 +22,14 @@ from twisted.logger import Logger
 from reviewsd.admin.probes import ProbeRoutes
 from reviewsd.admin.reload import Read, Reloading
 from reviewsd.admin.site import About, AdminSite, Processes
-from reviewsd.api.jobs import Step
+from reviewsd.app import start_error
 from reviewsd.app.admin import admin_endpoint, operator_routes, reload_on_hangup, start_digest
 from reviewsd.app.descriptors import fitted, raise_limit
+from reviewsd.app.file_guard import FileGuard
 from reviewsd.app.files import hold_state, start_guard
+from reviewsd.app.first_publication import notify_ready, publish_first
 from reviewsd.app.hub import HubParts, build_hub
-from reviewsd.app.listeners import Listeners, address
+from reviewsd.app.listeners import Listeners, accept, address
 from reviewsd.app.mcp import build_mcp, follow_ended
 from reviewsd.app.monitoring import build_metrics, counted, start_health, start_watchdog
 from reviewsd.app.pages import machine_settings, page_settings, templates_dir
@@ -37,13 +40,13 @@ from reviewsd.monitoring.readiness import Readiness
 from reviewsd.publish import compile_process
 from reviewsd.publish.compiler import CompileSettings
 from reviewsd.publish.messages import PublicationOrder
-from reviewsd.publish.publisher import Publisher, Report
-from reviewsd.publish.sources import fingerprint
+from reviewsd.publish.publisher import Publisher
+from reviewsd.publish.sources import NO_FILES, fingerprint
 from reviewsd.publish.watcher import Watcher
 from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.logs import Format
 from reviewsd.runtime.sockets import inherited
-from reviewsd.runtime.state_dir import EX_CONFIG, StartError
+from reviewsd.runtime.state_dir import StartError
 from reviewsd.runtime.systemd import Notifier
 from reviewsd.runtime.tasks import TaskSet, wait_at_most
 from reviewsd.server.server import DRAIN_SECONDS, PublicServer
@@ -53,16 +56,8 @@ from reviewsd.workers.handoff import ConnectionReceiver
 from reviewsd.workers.messages import Begin
 from reviewsd.workers.supervisor import WorkerContext, Workers
 
-FIRST_WAIT = 5.0
-"""Seconds that the start waits for fresh data while older data could be served."""
-
-FIRST_TRIES = 5
-"""How often the start tries again, half a minute in all, where nothing can be served yet."""
-
 HUB_WAIT = 2.0
 """Seconds that the start waits for the hub."""
-
-_EXTENSION = 30.0  # seconds; what systemd is asked to wait more at each step of a long start
 
 _log = Logger()
 
@@ -72,13 +67,24 @@ def program_version() -> str:
     return version("reviewsd")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartOptions:
+    """How the command line wants the daemon to start."""
+
+    read: Read
+    """Reads the configuration again."""
+    log_format: Format = "text"
+    """The format that is logged in already, for processes that log too."""
+    wait_for_data: bool = False
+    """Start without valid data too, and serve it when it comes."""
+
+
 async def serve(
     reactor: PosixReactorBase,
     config: Config,
     environ: Mapping[str, str],
     announce: Callable[[Sequence[str]], None],
-    read: Read,
-    log_format: Format = "text",
+    options: StartOptions,
 ) -> None:
     """Run until cancelled, which may be during the start; then everything is closed.
 
@@ -87,8 +93,7 @@ async def serve(
         config: What the operator wants.
         environ: For systemd's notifications and watchdog.
         announce: Told where it listens when all listeners are up.
-        read: Reads the configuration again.
-        log_format: What is logged by now, for processes that log too.
+        options: How to start.
 
     Raises:
         StartError: Something that it needs cannot be had.
@@ -96,14 +101,20 @@ async def serve(
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the start reads the files anyway
     notifier = Notifier(environ.get("NOTIFY_SOCKET"))
     async with AsyncExitStack() as stack:
+        guard = hold_state(stack, config.state_dir)
         try:
-            listen = await _start(stack, reactor, config, environ, notifier, read, log_format)
+            listen = await _start(stack, reactor, config, environ, notifier, guard, options)
+            start_error.clear(config.state_dir)
             _keep_what_there_is()
             _log.info("serving {at}, listening on {on}", at=config.base_url, on=", ".join(listen))
             announce(listen)
             await Deferred[None]()
+        except StartError as error:
+            start_error.record(config.state_dir, error, time.time())
+            raise
         except CancelledError:
             notifier.stopping()
+            _log.info("stopping")
             raise
 
 
@@ -113,26 +124,21 @@ async def _start(
     config: Config,
     environ: Mapping[str, str],
     notifier: Notifier,
-    read: Read,
-    log_format: Format,
+    guard: FileGuard,
+    options: StartOptions,
 ) -> Sequence[str]:
     """Build everything, from the lock to READY=1; what must be ended goes onto the stack.
 
     Returns:
         Where it listens, in Twisted's words.
     """
-    guard = hold_state(stack, config.state_dir)
     fitting = fitted(config, raise_limit())
-    workers = Workers(reactor, config.workers if config.workers > 1 else 0)
-    stack.push_async_callback(workers.stop)
-    workers.prepare()
+    workers = _workers(stack, reactor, config)
     snapshots = Snapshots(config.state_dir / "snapshots", partial(reactor.callInThread, list.clear))
     snapshots.refresh()
-    publisher = _publisher(stack, reactor, config, snapshots)
     counters = Counters()
     counts = partial(counted, counters, workers.counts)
-    publisher.observe(lambda report: counters.count("data_reloads_total", report.outcome))
-    await _first_publication(reactor, publisher, snapshots, notifier)
+    publisher = _publisher(stack, reactor, config, snapshots, counters)
 
     parts = await build_hub(stack, reactor, config, environ, counters)
     health = start_health(stack, reactor, parts.store)
@@ -157,10 +163,10 @@ async def _start(
     stack.push_async_callback(requests.stop)
     stack.push_async_callback(_together, partial(_drain, workers, public), parts.hub.stop)
     listeners = Listeners(stack, reactor, guard, parts.avoid)
-    ports = await listeners.open_public(config, public)
+    ports = await listeners.bind_public(config, public)
     listen = [address(port) for port in ports]
-    watcher = _watcher(reactor, config, snapshots, publisher)
-    reloading = _reloading(config, read, publisher, watcher, parts)
+    watcher = _watcher(reactor, config, publisher)
+    reloading = _reloading(config, options.read, publisher, watcher, parts)
     admin = AdminSite(
         snapshots,
         publisher,
@@ -184,13 +190,18 @@ async def _start(
     await listeners.listen(admin_endpoint(config, inherited()), routes)
     await listeners.open_metrics(config, metrics)
 
+    await publish_first(
+        reactor, publisher, snapshots, notifier, wait_for_data=options.wait_for_data
+    )
     await workers.start(
         WorkerContext(
             listeners=[
                 (endpoint, port.fileno())  # type: ignore[attr-defined]  # all ports have one
                 for endpoint, port in zip(config.listen, ports, strict=True)
             ],
-            begin=lambda: Begin(config=fitting, log_format=log_format, ended=dict(ended.known)),
+            begin=lambda: Begin(
+                config=fitting, log_format=options.log_format, ended=dict(ended.known)
+            ),
             adopt=ConnectionReceiver(reactor, public).adopt,
             now=time.time,
             drain_timeout=DRAIN_SECONDS + 2,
@@ -200,15 +211,19 @@ async def _start(
 
     parts.hub.start()
     snapshots.observe(parts.hub.topics_changed)
-    # It takes requests only then; but if its store does not work, reads go on without it (D9)
-    await wait_at_most(reactor, HUB_WAIT, parts.hub.announced)
+    if not snapshots.empty:
+        # A store that does not work must not keep the reads from starting (D9)
+        await wait_at_most(reactor, HUB_WAIT, parts.hub.announced)
+    if config.workers == 1:
+        accept(ports)
+    watcher.seen = NO_FILES if snapshots.empty else snapshots.current.seen.fingerprint
     watcher.start()
     stack.push_async_callback(watcher.stop)
     start_guard(stack, guard, reactor, config, environ, snapshots, publisher)
     start_digest(stack, reactor, counters, counts, ended)
     reload_on_hangup(reactor, reloading, notifier)
     start_watchdog(stack, reactor, environ, health, notifier)
-    _tell_ready(snapshots, publisher, notifier)
+    notify_ready(snapshots, publisher, notifier)
     stack.callback(readiness.stop)  # before all else that is on the stack
     return listen
 
@@ -219,8 +234,19 @@ def _keep_what_there_is() -> None:
     gc.freeze()
 
 
+def _workers(stack: AsyncExitStack, reactor: PosixReactorBase, config: Config) -> Workers:
+    workers = Workers(reactor, config.workers if config.workers > 1 else 0)
+    stack.push_async_callback(workers.stop)
+    workers.prepare()
+    return workers
+
+
 def _publisher(
-    stack: AsyncExitStack, reactor: PosixReactorBase, config: Config, snapshots: Snapshots
+    stack: AsyncExitStack,
+    reactor: PosixReactorBase,
+    config: Config,
+    snapshots: Snapshots,
+    counters: Counters,
 ) -> Publisher:
     publisher = Publisher(
         publication_order(config),
@@ -231,6 +257,7 @@ def _publisher(
         reactor,
     )
     stack.push_async_callback(publisher.stop)
+    publisher.observe(lambda report: counters.count("data_reloads_total", report.outcome))
     return publisher
 
 
@@ -255,39 +282,7 @@ def publication_order(config: Config) -> PublicationOrder:
     )
 
 
-async def _first_publication(
-    reactor: PosixReactorBase, publisher: Publisher, snapshots: Snapshots, notifier: Notifier
-) -> None:
-    """Have something to serve: fresh data, or after a while the last good data.
-
-    Raises:
-        StartError: There is neither. A refusal is for the operator, the rest for systemd to try again.
-    """
-
-    def progress(step: Step) -> None:
-        notifier.extend(_EXTENSION)
-        notifier.status(f"{step.stage.capitalize()} {step.done:,} of {step.total:,}")
-
-    if not snapshots.empty:
-        await wait_at_most(reactor, FIRST_WAIT, publisher.reload(progress=progress))
-        return
-    report = await publisher.reload(progress=progress)
-    for _ in range(FIRST_TRIES):
-        if report.retry_at is None:
-            break
-        pause = report.retry_at - report.at
-        notifier.extend(pause + _EXTENSION)
-        notifier.status(f"Publishing failed, tried again in {pause:.0f} s: {report.problems[0]}")
-        report = await publisher.next_report(progress)
-    if snapshots.empty:
-        problems = "\n".join(report.problems)
-        code = EX_CONFIG if report.outcome == "refused" else 1
-        raise StartError(f"there is no data to serve:\n{problems}", code)
-
-
-def _watcher(
-    reactor: PosixReactorBase, config: Config, snapshots: Snapshots, publisher: Publisher
-) -> Watcher:
+def _watcher(reactor: PosixReactorBase, config: Config, publisher: Publisher) -> Watcher:
     def wake() -> None:
         publisher.reload()
 
@@ -295,7 +290,6 @@ def _watcher(
         reactor,
         partial(deferToThread, fingerprint, config.data_dir, templates_dir(config)),
         wake,
-        seen=snapshots.current.seen.fingerprint,
         poll_interval=config.data.poll_interval,
         settle_interval=config.data.settle,
     )
@@ -310,26 +304,6 @@ def _reloading(
         parts.use(new)
 
     return Reloading(config, read, apply, publisher)
-
-
-def _tell_ready(snapshots: Snapshots, publisher: Publisher, notifier: Notifier) -> None:
-    """READY=1, and what is served, now and after each reload."""
-    publisher.observe(lambda report: notifier.status(_state(snapshots, report)))
-    notifier.ready()
-    if publisher.last is not None:
-        notifier.status(_state(snapshots, publisher.last))
-
-
-def _state(snapshots: Snapshots, report: Report) -> str:
-    """The line that ``systemctl status`` shows."""
-    manifest = snapshots.current.manifest
-    serving = f"Serving {manifest.review_count:,} reviews, data of {manifest.updated_at or 'never'}"
-    if report.good:
-        return serving
-    again = ""
-    if report.retry_at is not None:
-        again = f", tried again at {time.strftime('%H:%M:%S', time.gmtime(report.retry_at))} UTC"
-    return f"{serving}; last reload {report.outcome}{again}: {report.problems[0]}"
 
 
 async def _drain(workers: Workers, public: PublicServer) -> None:

@@ -1,7 +1,8 @@
 """Where the daemon listens: a part of the composition root."""
 
+import errno
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 
@@ -18,6 +19,7 @@ from reviewsd.app.public import PROXIED, factory_for
 from reviewsd.config.schema import Config
 from reviewsd.monitoring.metrics import CONTENT_TYPE, Metrics
 from reviewsd.monitoring.metrics_site import MetricsSite
+from reviewsd.runtime.port_holder import port_holder
 from reviewsd.runtime.sockets import inherited, listen_string, stop_listening
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 from reviewsd.server.acceptor import batch_accept
@@ -56,33 +58,34 @@ class Listeners:
         """
         try:
             port: IListeningPort = await serverFromString(self._reactor, endpoint).listen(site)
-        except (CannotListenError, OSError) as error:
-            reason = getattr(error, "socketError", None) or error
-            raise StartError(f"cannot listen on {endpoint}: {reason}", 1) from error
+        except CannotListenError as error:
+            raise StartError(f"cannot listen on {endpoint}: {_reason(error)}", 1) from error
+        except OSError as error:
+            raise StartError(f"cannot listen on {endpoint}: {error.strerror}", 1) from error
         handed_over = "systemd:" in endpoint
         self._stack.push_async_callback(stop_listening, port, handed_over=handed_over)
         again = partial(self.listen, endpoint, site)
         keep_socket(self._guard, port, None if handed_over else again)
         return port
 
-    async def open_public(self, config: Config, public: PublicServer) -> list[IListeningPort]:
-        """Listen on all public endpoints; where there are workers, they take the connections.
+    async def bind_public(self, config: Config, public: PublicServer) -> list[IListeningPort]:
+        """Listen on all public endpoints. Connections wait in the kernel until ``accept``.
 
         Raises:
-            StartError: Workers cannot: TLS has its state here, and files of UNIX sockets their owner.
+            StartError: An endpoint is in use, or cannot be shared by workers: TLS has its state in
+                this process, and the files of UNIX sockets their owner.
         """
         descriptors = inherited()
         ports: list[IListeningPort] = []
         for endpoint in config.listen:
             inner = listen_string(endpoint.removeprefix(PROXIED), descriptors)
             port = await self.listen(inner, factory_for(endpoint, public))
-            if config.workers > 1:
-                if not (type(port) is Port and _SHAREABLE.match(endpoint)):
-                    text = f"listen: {endpoint}: workers can share TCP only; or set workers: 1"
-                    raise StartError(text, EX_CONFIG)
-                port.stopReading()
+            if config.workers > 1 and not (type(port) is Port and _SHAREABLE.match(endpoint)):
+                text = f"listen: {endpoint}: workers can share TCP only; or set workers: 1"
+                raise StartError(text, EX_CONFIG)
             if type(port) is Port:
                 batch_accept(port)
+            port.stopReading()  # type: ignore[attr-defined]  # all ports of the reactor have it
             ports.append(port)
             self._tell(port)
         return ports
@@ -97,6 +100,21 @@ class Listeners:
         host = port.getHost()
         if isinstance(host, IPv4Address | IPv6Address):
             self._avoid(host.host, host.port)
+
+
+def _reason(error: CannotListenError) -> str:
+    """Return why a port cannot be listened on, with the process that has it."""
+    fault = error.socketError
+    if fault.errno != errno.EADDRINUSE or not isinstance(error.port, int):
+        return str(fault.strerror or fault)
+    holder = port_holder(error.port) or "another program"
+    return f"{holder} already listens there; end it, or change listen in the configuration"
+
+
+def accept(ports: Sequence[IListeningPort]) -> None:
+    """Accept connections on the bound public endpoints."""
+    for port in ports:
+        port.startReading()  # type: ignore[attr-defined]  # all ports of the reactor have it
 
 
 def address(port: IListeningPort) -> str:

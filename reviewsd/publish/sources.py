@@ -70,6 +70,10 @@ class Unsettled(Exception):  # noqa: N818 - a state of the files, not a fault: r
     """The files moved while they were read."""
 
 
+NO_FILES = Fingerprint(reviews=None, insights=None)
+"""The fingerprint of an empty data directory."""
+
+
 def fingerprint(data_dir: Path, templates_dir: Path | None = None) -> Fingerprint:
     """The fingerprint of the data directory, and of the operator's templates where there are any.
 

@@ -60,7 +60,8 @@ class Watcher:
         self._clock = clock
         self._look = look
         self._wake = wake
-        self._settled = seen
+        self.seen = seen
+        """The fingerprint that was last acted upon. Set it before ``start`` where it has changed."""
         self._poll_interval = poll_interval
         self._settle_interval = settle_interval
 
@@ -117,9 +118,9 @@ class Watcher:
         """Compare a look with the ones before it; returns the seconds until the next."""
         if self._stopped:
             return self._poll_interval
-        if self._settled is None:
-            self._settled = found
-        if found == self._settled:
+        if self.seen is None:
+            self.seen = found
+        if found == self.seen:
             self._moving = None
             return self._poll_interval
         if found != self._moving:
@@ -129,7 +130,7 @@ class Watcher:
         if self._unmoved < SETTLE_POLLS:
             return self._settle_interval
         self._wake()
-        self._settled, self._moving = found, None  # only now: a wake that failed is tried again
+        self.seen, self._moving = found, None  # only now: a wake that failed is tried again
         return self._poll_interval
 
     def _moved(self, found: Fingerprint) -> None:

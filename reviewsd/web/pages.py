@@ -84,7 +84,14 @@ class PageReads:
         self._responses.not_found_page = (published.failed, made.nothing.encode())
 
     def _now(self) -> _SnapshotPages:
+        """Return the pages of the current snapshot.
+
+        Raises:
+            SnapshotError: Nothing is published yet.
+            NotFound: Pages are switched off.
+        """
         if self._published is None:
+            _ = self._reads.snapshots.current
             raise NotFound
         return self._published
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from reviewsd.__main__ import AS_ROOT
-from tests.support import fork_server
+from tests.support import commands, fork_server
 from tests.support.daemon import Daemon, until
 from tests.support.generate import write_data
 
@@ -244,17 +244,104 @@ def test_a_start_that_cannot_succeed_says_why(
 
 
 @real_start
-def test_a_taken_port_ends_it_before_it_is_ready(tmp_path: Path) -> None:
-    """O1: not as a daemon that serves nothing"""
+def test_taken_port_ends_the_start_before_anything_is_published(tmp_path: Path) -> None:
+    """O1. A million reviews would take half a minute before the same error."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         endpoint = f"tcp:{taken.getsockname()[1]}:interface=127.0.0.1"
         daemon = Daemon(tmp_path, f'listen: ["{endpoint}"]\n')
         daemon.launch()
         assert 1 == daemon.ended()
-    reason = f"reviewsd: cannot listen on {endpoint}: [Errno 98] Address already in use\n"
-    assert daemon.log.read_text().endswith(reason)
+    holder = f"{Path('/proc/self/comm').read_text().strip()} (pid {os.getpid()})"
+    assert daemon.log.read_text().endswith(
+        f"reviewsd: cannot listen on {endpoint}: {holder} already listens there; "
+        "end it, or change listen in the configuration\n"
+    )
     assert "READY=1" not in daemon.heard
+    assert [] == list(daemon.state.glob("snapshots/*"))
+
+
+@real_start
+def test_status_shows_the_first_publication_while_it_runs_and_when_it_fails(
+    daemon: Daemon,
+) -> None:
+    """Both doors are bound by then; connections wait until there is something to serve."""
+    daemon.launch()
+    child = hold_publication(daemon)
+    until(daemon.socket.exists, "the admin socket")
+    status = daemon.status()
+    assert ("starting", None) == (status["data"]["state"], status["snapshot"])
+    assert 503 == daemon.admin("GET", "/v1/ready").status
+    os.kill(child, signal.SIGKILL)
+    until(lambda: daemon.status()["data"]["state"] == "failing", "the failure in the status")
+    shown = daemon.ctl("status").stdout
+    assert "state      failing\n" in shown
+    assert "signal 9" in shown
+    daemon.wait_ready()  # the second try succeeds
+    assert "ok" == daemon.status()["data"]["state"]
+
+
+@real_start
+def test_reason_of_a_failed_start_is_kept_until_a_start_succeeds(
+    daemon: Daemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A daemon that has exited can tell nobody."""
+    monkeypatch.setenv("REVIEWSD_CONFIG", str(daemon.config))
+    reviews = daemon.data / "reviews.json"
+    content = reviews.read_bytes()
+    reviews.write_bytes(content.replace(b'"rating": 5', b'"rating": 7', 1))
+    daemon.launch()
+    assert 78 == daemon.ended()
+    for command in ("status", "doctor"):
+        told = commands.ctl(command)
+        said = " ".join((told.stdout + told.stderr).split())
+        assert 0 != told.returncode
+        assert re.search(
+            r"its last start failed at \S+ \S+ UTC with exit code 78: there is no data to serve: "
+            r"reviews\.json: \$\.reviews\[\d+\]\.rating .*expected 1\.\.5, got 7",
+            said,
+        )
+    reviews.write_bytes(content)
+    daemon.start()
+    daemon.stop()
+    said = " ".join(commands.ctl("status").stderr.split())
+    assert "it is not running" in said
+    assert "last start" not in said
     check_tidy(daemon)
+
+
+@real_start
+def test_wait_for_data_starts_without_data_and_serves_it_when_it_comes(tmp_path: Path) -> None:
+    """Containers start in any order; restarting every two seconds helps nobody."""
+    daemon = Daemon(tmp_path, "server: {readyz: true}\n", ("--wait-for-data",))
+    reviews = daemon.data / "reviews.json"
+    content = reviews.read_bytes()
+    for file in daemon.data.iterdir():
+        file.unlink()
+    with daemon:
+        assert 1 == daemon.log.read_text().count("waiting for data: ")
+        until(lambda: daemon.heard[-1].startswith("STATUS=Waiting for data; "), "the status line")
+        assert (200, 503) == (daemon.get("/healthz").status, daemon.get("/readyz").status)
+        for path in ("/", "/reviews.json", "/api/reviews/search", "/r/some-review"):
+            refused = daemon.get(path)
+            assert (503, "5") == (refused.status, refused.headers["Retry-After"])
+        call = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+        media_types = {"Content-Type": "application/json", "Accept": "application/json"}
+        assert 503 == daemon.request("POST", "/mcp", media_types, call).status
+        assert "state      waiting\n" in daemon.ctl("status").stdout
+        assert 1 == daemon.ctl("reload").returncode
+
+        reviews.write_bytes(b"{")
+        until(
+            lambda: "end" in str(daemon.status()["data"]["problems"]), "the refusal of half a file"
+        )
+        assert 503 == daemon.get("/reviews.json").status
+
+        reviews.write_bytes(content)
+        until(lambda: 200 == daemon.get("/reviews.json").status, "the data")
+        assert 200 == daemon.get("/readyz").status
+        assert "ok" == daemon.status()["data"]["state"]
+        until(lambda: daemon.heard[-1].startswith("STATUS=Serving 122 reviews"), "the status line")
+        assert daemon.ctl("hub", "status").returncode == 0
 
 
 def test_a_state_directory_has_one_daemon(daemon: Daemon) -> None:

@@ -63,13 +63,17 @@ def doctor(
 
 
 def _tests(session: Session, config: Path | None, outbound: str | None) -> "Iterator[Diagnosis]":
-    from reviewsctl.daemon import program  # all of them 60 ms, see main
+    from reviewsctl.daemon import program, start_failure  # all of them 60 ms, see main
+    from reviewsctl.daemon.errors import DaemonError
     from reviewsctl.doctor import offline, public, running
 
     now = time.time()
     shown = _settings(config)
     socket = session.given or _configured(shown) or session.socket
     answer = _status(socket)
+    if isinstance(answer, DaemonError):
+        directory = None if shown is None else Path(shown.text("state_dir"))
+        answer = start_failure.explained(answer, directory)
     yield running.socket(answer, socket, own_version("reviewsd"))
     report = program.check(config, None, lambda _: None).value
     yield offline.configuration(report)

@@ -7,6 +7,7 @@ from typing import Final
 
 SYSTEM: Final = Path("/etc/reviewsd/reviewsd.yaml")
 HERE: Final = Path("reviewsd.yaml")
+STATE: Final = Path("/var/lib/reviewsd")
 DEFAULT: Final = Path("/run/reviewsd/admin.sock")  # interfaces.md 1.5
 
 
@@ -57,6 +58,14 @@ def data_dir(file: Path, environ: Mapping[str, str]) -> Path | None:
     if override := environ.get("REVIEWSD_DATA_DIR"):
         return file.absolute().parent / override
     return _path(file, "data_dir")
+
+
+def state_dir(environ: Mapping[str, str]) -> Path:
+    """Return the state directory of the daemon that is configured."""
+    if override := environ.get("REVIEWSD_STATE_DIR"):
+        return Path(override)
+    file = configuration(environ)
+    return (None if file is None else _path(file, "state_dir")) or STATE
 
 
 def _path(file: Path, key: str) -> Path | None:

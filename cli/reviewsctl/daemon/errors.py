@@ -51,6 +51,14 @@ class Unreachable(DaemonError):  # noqa: N818  # named as the outcome it is
         super().__init__("reviewsd is not reachable", detail, remedy=remedy)
 
 
+class NotRunning(Unreachable):
+    """There is no daemon behind the socket."""
+
+    def with_detail(self, detail: str) -> "NotRunning":
+        """Return this error with a further sentence."""
+        return NotRunning(f"{self.detail}; {detail}", self.remedy)
+
+
 class Refused(DaemonError):  # noqa: N818  # the same
     """The daemon answered with a problem (RFC 9457)."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from reviewsctl.daemon.default_paths import admin_socket
+from reviewsctl.daemon.default_paths import admin_socket, state_dir
 from reviewsctl.terminal.output import complain
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class Session:
         from reviewsctl.daemon import (
             client,
             errors,
+            start_failure,
             transport,  # 25 ms, see main
         )
 
@@ -66,7 +67,9 @@ class Session:
         try:
             yield client.Client(self.socket, answer_seconds=answer_seconds, observe=observe)
         except errors.DaemonError as error:
-            complain("error", error.members(), as_json=as_json)
+            directory = None if self.given else state_dir(os.environ)
+            explained = start_failure.explained(error, directory)
+            complain("error", explained.members(), as_json=as_json)
             raise typer.Exit(error.exit_code) from error
 
     def running_version(self, *, as_json: bool) -> tuple[str | None, str]:

@@ -17,7 +17,14 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from reviewsctl.daemon.errors import DaemonError, Problem, Refused, UnexpectedAnswer, Unreachable
+from reviewsctl.daemon.errors import (
+    DaemonError,
+    NotRunning,
+    Problem,
+    Refused,
+    UnexpectedAnswer,
+    Unreachable,
+)
 from reviewsctl.terminal.escaping import printable
 
 API = 1
@@ -178,9 +185,9 @@ def _unreachable(path: Path, fault: OSError) -> Unreachable:
     start = f"Start it: {begin} (or name its socket with --socket)"
     match fault:
         case FileNotFoundError():
-            return Unreachable(f"it is not running: there is no {path}", start)
+            return NotRunning(f"it is not running: there is no {path}", start)
         case ConnectionRefusedError():
-            return Unreachable(f"it is not running: nobody listens on {path}", start)
+            return NotRunning(f"it is not running: nobody listens on {path}", start)
         case PermissionError():
             return Unreachable(
                 f"no permission to use {path}",

@@ -33,10 +33,14 @@ def serving(answer: Status | DaemonError) -> Diagnosis:
     name = "serving"
     if isinstance(answer, DaemonError):
         return skip(name, "the daemon does not answer")
+    reason = f": {answer.data.problems[0]}" if answer.data.problems else ""
+    if answer.snapshot is None:
+        return fail(
+            name, f"nothing yet, it is {answer.data.state}{reason}", "See it: reviewsctl status"
+        )
     count = counted(answer.snapshot.review_count, "review")
     if answer.data.state == "ok":
         return ok(name, f"{count} of {answer.data.dir}")
-    reason = f": {answer.data.problems[0]}" if answer.data.problems else ""
     return fail(name, f"{count}, but not the newest{reason}", "See it: reviewsctl status")
 
 

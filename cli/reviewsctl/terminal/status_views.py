@@ -17,32 +17,24 @@ from reviewsctl.terminal.times import ago, duration, moment, until, when
 from reviewsctl.terminal.words import counted
 from reviewsd.api.hub import HubState
 from reviewsd.api.jobs import ConfigChanges, ReloadResult
-from reviewsd.api.status import Status
+from reviewsd.api.status import SnapshotStatus, Status
 
 
 def render_status(status: Status, now: datetime.datetime) -> Table:
     """``reviewsctl status``: the state first, then what is served, from where, and by whom."""
-    snapshot, data = status.snapshot, status.data
+    data = status.data
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True, style="dim")
     table.add_column(overflow="fold")
     if data.state == "ok":
         table.add_row("state", Text("ok", style="green"))
     else:
-        table.add_row("state", Text("degraded", style="bold yellow"))
-        table.add_row("", Text(_degraded(status, now), style="yellow"))
+        table.add_row("state", Text(data.state, style="bold yellow"))
+        table.add_row("", Text(_explanation(status, now), style="yellow"))
         for line in data.problems:
             table.add_row("", Text(printable(line)))
-    what = (
-        f"{counted(snapshot.review_count, 'review')}{' and insights' if snapshot.insights else ''}"
-    )
-    table.add_row("serving", Text(f"{what}, published {when(snapshot.published_at, now)}"))
-    table.add_row("revision", Text(printable(snapshot.revision)))
-    if snapshot.updated_at is not None:
-        table.add_row("updated", Text(f"{moment(snapshot.updated_at)}, says the data"))
-    if (origin := snapshot.insights_origin) is not None:
-        style = "yellow" if origin.fault is not None else ""
-        table.add_row("insights", Text(origin_line(origin), style=style))
+    for name, text in _snapshot(status.snapshot, now):
+        table.add_row(name, text)
     if status.hub is not None:
         table.add_row("hub", _hub(status.hub))
         if status.hub.paused or status.hub.store != "ok":
@@ -62,6 +54,25 @@ def render_status(status: Status, now: datetime.datetime) -> Table:
         ),
     )
     return table
+
+
+def _snapshot(
+    snapshot: SnapshotStatus | None, now: datetime.datetime
+) -> Iterator[tuple[str, Text]]:
+    """The rows about what is served."""
+    if snapshot is None:
+        yield "serving", Text("nothing yet: requests are answered with 503, or wait")
+        return
+    content = counted(snapshot.review_count, "review")
+    if snapshot.insights:
+        content += " and insights"
+    yield "serving", Text(f"{content}, published {when(snapshot.published_at, now)}")
+    yield "revision", Text(printable(snapshot.revision))
+    if snapshot.updated_at is not None:
+        yield "updated", Text(f"{moment(snapshot.updated_at)}, says the data")
+    if (origin := snapshot.insights_origin) is not None:
+        style = "yellow" if origin.fault is not None else ""
+        yield "insights", Text(origin_line(origin), style=style)
 
 
 def render_reload(result: ReloadResult) -> Text:
@@ -109,8 +120,20 @@ def _changes(config: ConfigChanges) -> str:
     return "".join(lines)
 
 
-def _degraded(status: Status, now: datetime.datetime) -> str:
-    """interfaces.md 1.2: ``serving data of TIME; last reload failed: ...``."""
+def _explanation(status: Status, now: datetime.datetime) -> str:
+    """Say what a state other than ok means (interfaces.md 1.2)."""
+    match status.data.state:
+        case "starting":
+            return "the data is being published for the first time"
+        case "failing":
+            return f"the data could not be published: {_last_failure(status, now)}"
+        case "waiting":
+            return "there is no valid data yet; reviewsctl import EXPORT writes it"
+    serving = "" if status.snapshot is None else moment(status.snapshot.published_at)
+    return f"serving data of {serving}; last reload failed: {_last_failure(status, now)}"
+
+
+def _last_failure(status: Status, now: datetime.datetime) -> str:
     data, reasons = status.data, []
     if data.last_reload is not None:
         reasons.append(f"{data.last_reload.outcome} {ago(data.last_reload.at, now)}")
@@ -120,8 +143,7 @@ def _degraded(status: Status, now: datetime.datetime) -> str:
         reasons.append(f"tried again {until(data.retry_at, now)}")
     if not data.problems:
         reasons.append("see journalctl -u reviewsd")
-    serving = f"serving data of {moment(status.snapshot.published_at)}"
-    return f"{serving}; last reload failed: {', '.join(reasons)}"
+    return ", ".join(reasons)
 
 
 def _last_reload(status: Status, now: datetime.datetime) -> str:

@@ -171,8 +171,13 @@ async def test_a_body_is_refused_and_not_read(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_failure_is_a_problem_and_in_the_log(office: Office) -> None:
-    """Here: nothing is published yet, which a started daemon cannot come to."""
+async def test_failure_of_a_route_is_a_problem_and_logged(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail() -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(office.operator, "state", fail)
     with capturedLogs() as events:
         answer = await office.ask("GET", "/v1/status")
     check_problem(answer, 500)

@@ -65,6 +65,7 @@ def test_a_status_is_read_into_values(tmp_path: Path) -> None:
     with admin_fake(tmp_path / "s", {"GET /v1/status": document(STATUS)}) as daemon:
         status = Client(daemon.path).status().value
 
+    assert status.snapshot is not None
     assert status.snapshot.revision == "3f2a9c0d1e4b"
     assert datetime.datetime(2026, 11, 21, 7, tzinfo=datetime.UTC) == status.started_at
     assert status.data.last_reload is None

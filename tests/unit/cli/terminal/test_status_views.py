@@ -15,6 +15,13 @@ from tests.support.hub_answers import STATE
 
 STARTED = datetime.datetime(2026, 11, 21, 7, 0, 0, tzinfo=datetime.UTC)
 
+SNAPSHOT = SnapshotStatus(
+    revision="3f2a9c0d1e4b",
+    published_at=STARTED,
+    review_count=1204,
+    updated_at=datetime.datetime(2026, 11, 20, 12, 0, 0, tzinfo=datetime.UTC),
+    insights=True,
+)
 OK = Status(
     version="0.1.0",
     pid=123,
@@ -22,13 +29,7 @@ OK = Status(
     uptime_seconds=11533.5,
     base_url="https://reviews.example.com",
     listen=("tcp:127.0.0.1:8080", "tcp:[::1]:8080"),
-    snapshot=SnapshotStatus(
-        revision="3f2a9c0d1e4b",
-        published_at=STARTED,
-        review_count=1204,
-        updated_at=datetime.datetime(2026, 11, 20, 12, 0, 0, tzinfo=datetime.UTC),
-        insights=True,
-    ),
+    snapshot=SNAPSHOT,
     data=DataStatus(
         dir="/srv/reviews",
         state="ok",
@@ -64,6 +65,46 @@ def text(renderable: RenderableType, *, colour: bool = False) -> str:
 
 def data_of(status: Status, **changes: object) -> Status:
     return msgspec.structs.replace(status, data=msgspec.structs.replace(status.data, **changes))
+
+
+def unserved(state: str, **data: object) -> Status:
+    """A daemon that serves nothing yet."""
+    empty = msgspec.structs.replace(OK, snapshot=None)
+    return data_of(empty, state=state, last_reload=None, **data)
+
+
+def test_first_publication_under_way_is_shown() -> None:
+    shown = text(status_views.render_status(unserved("starting"), NOW))
+    assert shown.startswith(
+        "state      starting\n"
+        "           the data is being published for the first time\n"
+        "serving    nothing yet: requests are answered with 503, or wait\n"
+        "data       /srv/reviews\n"
+    )
+
+
+def test_failed_first_publication_is_shown_with_its_reason_and_retry() -> None:
+    failing = unserved(
+        "failing",
+        failing_since=NOW - datetime.timedelta(seconds=7),
+        retry_at=NOW + datetime.timedelta(seconds=4),
+        problems=("publishing failed: No space left on device",),
+    )
+    assert text(status_views.render_status(failing, NOW)).startswith(
+        "state      failing\n"
+        "           the data could not be published: failing since 2026-11-21 10:11:53\n"
+        "           UTC (7 s ago), tried again in 4 s\n"
+        "           publishing failed: No space left on device\n"
+    )
+
+
+def test_missing_data_is_shown_with_the_command_that_brings_it() -> None:
+    waiting = unserved("waiting", problems=("reviews.json: cannot read: No such file",))
+    assert text(status_views.render_status(waiting, NOW)).startswith(
+        "state      waiting\n"
+        "           there is no valid data yet; reviewsctl import EXPORT writes it\n"
+        "           reviews.json: cannot read: No such file\n"
+    )
 
 
 def test_a_healthy_status_tells_what_is_served_since_when() -> None:
@@ -114,7 +155,7 @@ def test_a_restart_on_the_last_good_data_is_degraded_without_a_reload() -> None:
 
 def test_what_the_data_does_not_have_is_not_shown() -> None:
     snapshot = msgspec.structs.replace(
-        OK.snapshot, updated_at=None, insights=False, review_count=1, published_at=NOW
+        SNAPSHOT, updated_at=None, insights=False, review_count=1, published_at=NOW
     )
     shown = text(status_views.render_status(msgspec.structs.replace(OK, snapshot=snapshot), NOW))
 
@@ -144,7 +185,7 @@ MADE = InsightsOrigin(made=True, model="lexicon-1", reviews=1204)
 def test_status_and_reload_say_where_the_insights_are_from(
     origin: InsightsOrigin, line: str
 ) -> None:
-    snapshot = msgspec.structs.replace(OK.snapshot, insights_origin=origin)
+    snapshot = msgspec.structs.replace(SNAPSHOT, insights_origin=origin)
     status = msgspec.structs.replace(OK, snapshot=snapshot)
     result = ReloadResult(
         outcome="published",
@@ -181,7 +222,7 @@ def test_a_status_has_a_line_for_the_hub(changes: Mapping[str, object], shown: s
 
 def test_times_are_utc_whatever_zone_they_come_in() -> None:
     bergen = datetime.timezone(datetime.timedelta(hours=1))
-    snapshot = msgspec.structs.replace(OK.snapshot, published_at=STARTED.astimezone(bergen))
+    snapshot = msgspec.structs.replace(SNAPSHOT, published_at=STARTED.astimezone(bergen))
     status = msgspec.structs.replace(OK, snapshot=snapshot)
 
     assert text(status_views.render_status(status, NOW)) == text(
@@ -197,7 +238,7 @@ def test_no_text_of_the_daemon_steers_the_terminal(hostile: str) -> None:
             version=hostile,
             base_url=hostile,
             listen=(hostile,),
-            snapshot=msgspec.structs.replace(OK.snapshot, revision=hostile),
+            snapshot=msgspec.structs.replace(SNAPSHOT, revision=hostile),
         ),
         dir=hostile,
         problems=(hostile,),
