@@ -16,14 +16,12 @@ from pathlib import Path
 import msgspec
 
 from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.api.places import PLACES, ForeignFileError, find_configuration
 from reviewsd.config import syntax, yaml_source
 from reviewsd.config.errors import ConfigError, by_place, of_file
 from reviewsd.config.schema import Config, Lease, NonEmptyText, keys
 from reviewsd.domain.data_errors import explain, nearest
 from reviewsd.domain.diagnostic_text import rendered
-
-PLACES = (Path("/etc/reviewsd/reviewsd.yaml"), Path("reviewsd.yaml"))
-"""Where the file is looked for when neither --config nor $REVIEWSD_CONFIG names one."""
 
 _PREFIX = "REVIEWSD_"
 _FILE_VARIABLE = "REVIEWSD_CONFIG"
@@ -78,39 +76,29 @@ class Loaded:
 
 
 def find(path: Path | None, environ: Mapping[str, str], places: Sequence[Path] = PLACES) -> Path:
-    """The configuration file: the one named, or the first that is there.
+    """Return the path of the configuration file.
 
     Args:
         path: The argument of ``--config``.
-        environ: Environment; ``REVIEWSD_CONFIG`` counts when it is not empty.
-        places: Where to look otherwise.
+        environ: See ``find_configuration``.
+        places: See ``find_configuration``.
 
     Raises:
-        ConfigError: None is named and none is there, or the one in the current folder is
-            somebody else's: it could have this process read, write and trust what they like.
+        ConfigError: There is none, or the one in the current folder belongs to another user.
     """
     if path is not None:
         return path
-    if named := environ.get(_FILE_VARIABLE):
-        return Path(named)
-    for place in places:
-        if os.path.lexists(place):  # one that cannot be read is to be told, not passed over
-            owner = place.lstat().st_uid
-            if not place.is_absolute() and owner not in _trusted(environ):
-                reason = f"belongs to uid {owner}; to use it all the same: --config {place}"
-                raise ConfigError([of_file(str(place), reason)])
-            return place
+    try:
+        found = find_configuration(environ, places)
+    except ForeignFileError as error:
+        reason = f"belongs to uid {error.owner}; to use it all the same: --config {error.path}"
+        raise ConfigError([of_file(str(error.path), reason)]) from error
+    if found is not None:
+        return found
     looked = ", ".join(str(place) for place in places)
     reason = f"no configuration found: no --config, no ${_FILE_VARIABLE}, and none of {looked}"
     remedy = "write one: reviewsctl init; or try: reviewsd --demo"
     raise ConfigError([Diagnostic(file="", reason=reason, lines=(reason, remedy))])
-
-
-def _trusted(environ: Mapping[str, str]) -> set[int]:
-    """Whose files count without being named: ours, root's, and those of who became root by sudo."""
-    sudo = environ.get("SUDO_UID", "")
-    caller = {int(sudo)} if os.geteuid() == 0 and sudo.isascii() and sudo.isdigit() else set()
-    return {0, os.geteuid()} | caller
 
 
 def load(

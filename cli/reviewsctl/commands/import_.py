@@ -64,7 +64,7 @@ ConfigFile = Annotated[
         metavar="FILE",
         show_default=False,
         help="The daemon's configuration, which names the data directory. Found as the daemon "
-        "finds it: $REVIEWSD_CONFIG, /etc/reviewsd/reviewsd.yaml, ./reviewsd.yaml.",
+        "finds it: $REVIEWSD_CONFIG, ./reviewsd.yaml, /etc/reviewsd/reviewsd.yaml.",
     ),
 ]
 DataDir = Annotated[

@@ -191,7 +191,7 @@ def root() -> None:
 
     The daemon is asked through its admin socket, which is open to root and the group
     reviewsd-admin. Which one: --socket, else the admin_socket of $REVIEWSD_CONFIG, else that of
-    ./reviewsd.yaml if it is there, else that of /etc/reviewsd/reviewsd.yaml. To begin: reviewsctl
+    ./reviewsd.yaml, else that of /etc/reviewsd/reviewsd.yaml. To begin: reviewsctl
     init.
 
     Data goes to stdout, errors go to stderr and name the remedy. Reading commands take --json.

@@ -1,63 +1,32 @@
 """Where configuration, data and admin socket are, when nobody says it (interfaces.md 1.3, 1.5)."""
 
-import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-SYSTEM: Final = Path("/etc/reviewsd/reviewsd.yaml")
-HERE: Final = Path("reviewsd.yaml")
+from reviewsd.api.places import PLACES, ForeignFileError, find_configuration
+
 STATE: Final = Path("/var/lib/reviewsd")
-DEFAULT: Final = Path("/run/reviewsd/admin.sock")  # interfaces.md 1.5
+SOCKET: Final = Path("/run/reviewsd/admin.sock")  # interfaces.md 1.5
 
 
-def admin_socket(
-    environ: Mapping[str, str], system: Path = SYSTEM, default: Path = DEFAULT
-) -> Path:
-    """The socket of the daemon that is meant: of this folder, if one runs by it, or of the system.
-
-    A configuration that cannot be read or is none names no socket: what is wrong with it is for
-    ``check`` to say.
-
-    Args:
-        environ: ``REVIEWSD_CONFIG`` as the daemon heeds it.
-        system: The configuration of the system's daemon.
-        default: Its socket, where that says nothing.
-    """
-    if named := environ.get("REVIEWSD_CONFIG"):
-        return _path(Path(named), "admin_socket") or default
-    here = _path(HERE, "admin_socket") if _is_trusted(HERE, environ) else None
-    there = _path(system, "admin_socket")
-    exists = os.path.lexists  # False where we may not look
-    if here is not None and (exists(here) or (there is None and not exists(default))):
-        return here
-    return there or default
-
-
-def _is_trusted(file: Path, environ: Mapping[str, str]) -> bool:
-    """Whether a file of the current folder is root's or one's own; others could lead us astray."""
-    from reviewsctl.files.ownership import caller  # see main
-
+def configuration(environ: Mapping[str, str], places: Sequence[Path] = PLACES) -> Path | None:
+    """Return the configuration that a daemon started here would find, or None."""
     try:
-        return file.lstat().st_uid in {0, os.geteuid(), caller(environ)}
-    except OSError:
-        return False
+        return find_configuration(environ, places)
+    except ForeignFileError as foreign:  # not ours to use, and the commands have other ways
+        later = places[places.index(foreign.path) + 1 :]
+        return configuration(environ, later)
 
 
-def configuration(environ: Mapping[str, str]) -> Path | None:
-    """The configuration that ``check`` and a daemon started here find, if there is one."""
-    if named := environ.get("REVIEWSD_CONFIG"):
-        return Path(named)
-    if SYSTEM.exists():
-        return SYSTEM
-    return HERE if _is_trusted(HERE, environ) else None
+def admin_socket(environ: Mapping[str, str], places: Sequence[Path] = PLACES) -> Path:
+    """Return the admin socket of the daemon that is configured.
 
-
-def data_dir(file: Path, environ: Mapping[str, str]) -> Path | None:
-    """The data directory of a configuration, if it says one."""
-    if override := environ.get("REVIEWSD_DATA_DIR"):
-        return file.absolute().parent / override
-    return _path(file, "data_dir")
+    A configuration that cannot be read or parsed names no socket; ``check`` reports what is wrong
+    with it.
+    """
+    file = configuration(environ, places)
+    return (None if file is None else _path(file, "admin_socket")) or SOCKET
 
 
 def state_dir(environ: Mapping[str, str]) -> Path:
@@ -66,6 +35,13 @@ def state_dir(environ: Mapping[str, str]) -> Path:
         return Path(override)
     file = configuration(environ)
     return (None if file is None else _path(file, "state_dir")) or STATE
+
+
+def data_dir(file: Path, environ: Mapping[str, str]) -> Path | None:
+    """The data directory of a configuration, if it says one."""
+    if override := environ.get("REVIEWSD_DATA_DIR"):
+        return file.absolute().parent / override
+    return _path(file, "data_dir")
 
 
 def _path(file: Path, key: str) -> Path | None:

@@ -1,16 +1,13 @@
 """Where reviews.json is: in the data directory of the daemon's configuration, or a named one."""
 
-import os
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
 from reviewsctl.files.folders import LinkError, real
-from reviewsctl.files.ownership import caller, user_name
+from reviewsctl.files.ownership import user_name
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-
-PLACES = (Path("/etc/reviewsd/reviewsd.yaml"), Path("reviewsd.yaml"))
-"""As the daemon looks for it (interfaces.md 1.3)."""
+from reviewsd.api.places import ForeignFileError, find_configuration
 
 FILE = "reviews.json"
 
@@ -43,21 +40,20 @@ def reviews_file(data: Path | None, config: Path | None, environ: Mapping[str, s
 
 
 def _configured(config: Path | None, environ: Mapping[str, str]) -> Path:
-    named = config or (Path(environ["REVIEWSD_CONFIG"]) if environ.get("REVIEWSD_CONFIG") else None)
-    found = named or next((each for each in PLACES if each.is_file()), None)
-    if named is None and found is not None and not found.is_absolute():
-        owner = found.lstat().st_uid
-        if owner not in {0, os.geteuid(), caller(environ)}:
-            raise ImportRefusedError(
-                f"{found} belongs to {user_name(owner)}",
-                f"To use it all the same: --config {_typed(found)}; or name the data directory: --data DIR",
-            )
+    try:
+        found = config or find_configuration(environ)
+    except ForeignFileError as foreign:
+        raise ImportRefusedError(
+            f"{foreign.path} belongs to {user_name(foreign.owner)}",
+            f"To use it all the same: --config {_typed(foreign.path)}; "
+            "or name the data directory: --data DIR",
+        ) from foreign
     if override := environ.get("REVIEWSD_DATA_DIR"):
         return (Path.cwd() if found is None else found.parent) / override
     if found is None:
         raise SayMoreError(
-            "where the reviews are to go is not known: there is no /etc/reviewsd/reviewsd.yaml and "
-            "no ./reviewsd.yaml",
+            "where the reviews are to go is not known: there is no ./reviewsd.yaml and "
+            "no /etc/reviewsd/reviewsd.yaml",
             "Name the data directory with --data DIR, or make a configuration: reviewsctl init",
         )
     return found.parent / _data_dir(found)

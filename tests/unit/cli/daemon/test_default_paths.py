@@ -1,10 +1,12 @@
-"""Where the admin socket is looked for (interfaces.md 1.3)."""
+"""Which configuration, and so which socket and state, is meant (interfaces.md 1.3, decision 137)."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from reviewsctl.daemon.default_paths import admin_socket
+from reviewsctl.daemon.default_paths import SOCKET, admin_socket, configuration, state_dir
+from reviewsd.api.places import HERE, PLACES, SYSTEM
 
 
 @pytest.fixture
@@ -14,33 +16,44 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def found(folder: Path, environ: dict[str, str] | None = None) -> str:
-    socket = admin_socket(environ or {}, folder / "system.yaml", folder / "default.sock")
-    return str(socket.relative_to(folder))
+def found(folder: Path, environ: dict[str, str] | None = None) -> Path:
+    return admin_socket(environ or {}, (HERE, folder / "system.yaml"))
 
 
-def test_that_of_the_folder_if_it_is_there_else_the_systems(folder: Path) -> None:
-    assert "default.sock" == found(folder)
-    Path("reviewsd.yaml").write_text("admin_socket: admin.sock  # beside it\n")
-    assert "here/admin.sock" == found(folder)
-    (folder / "default.sock").touch()
-    assert "default.sock" == found(folder)
+def test_current_folder_comes_before_the_system() -> None:
+    assert (HERE, SYSTEM) == PLACES
+
+
+def test_socket_is_that_of_the_first_configuration(folder: Path) -> None:
+    """Whether its daemon runs or not: an import in this folder goes by the same configuration."""
+    assert SOCKET == found(folder)
     (folder / "system.yaml").write_text(f"admin_socket: {folder}/system.sock")
-    assert "system.sock" == found(folder)
-    Path("admin.sock").touch()
-    assert "here/admin.sock" == found(folder)
+    assert folder / "system.sock" == found(folder)
+    HERE.write_text("admin_socket: admin.sock  # beside it\n")
+    assert folder / "here/admin.sock" == found(folder)
 
 
-def test_the_configuration_that_is_named_comes_first(folder: Path) -> None:
-    Path("reviewsd.yaml").write_text("admin_socket: admin.sock")
-    Path("admin.sock").touch()
-    (folder / "named.yaml").write_text("admin_socket: named.sock")
+def test_named_configuration_comes_before_all_others(folder: Path) -> None:
+    HERE.write_text("admin_socket: admin.sock")
+    (folder / "named.yaml").write_text("admin_socket: named.sock\nstate_dir: remembered")
     named = {"REVIEWSD_CONFIG": str(folder / "named.yaml")}
-    assert "named.sock" == found(folder, named)
-    assert "default.sock" == found(folder, {"REVIEWSD_CONFIG": str(folder / "none.yaml")})
+    assert folder / "named.sock" == found(folder, named)
+    assert folder / "remembered" == state_dir(named)
+    assert SOCKET == found(folder, {"REVIEWSD_CONFIG": str(folder / "none.yaml")})
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to others")
+def test_configuration_of_another_user_is_passed_over(folder: Path) -> None:
+    """Its socket could be anybody's."""
+    HERE.write_text("admin_socket: admin.sock")
+    os.chown(HERE, 1234, 1234)
+    (folder / "system.yaml").write_text(f"admin_socket: {folder}/system.sock")
+    assert folder / "system.sock" == found(folder)
+    assert configuration({}, (HERE,)) is None
+    assert folder / "here/admin.sock" == found(folder, {"SUDO_UID": "1234"})
 
 
 @pytest.mark.parametrize("text", ["admin_socket: [", "admin_socket: 7", "- a", "", "a: &a [*a]"])
-def test_what_is_no_configuration_names_no_socket(folder: Path, text: str) -> None:
-    Path("reviewsd.yaml").write_text(text)
-    assert "default.sock" == found(folder)
+def test_invalid_configuration_names_no_socket(folder: Path, text: str) -> None:
+    HERE.write_text(text)
+    assert SOCKET == found(folder)

@@ -1,0 +1,54 @@
+"""Where the configuration is when no option names it (interfaces.md 1.3, decision 59)."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+HERE = Path("reviewsd.yaml")
+SYSTEM = Path("/etc/reviewsd/reviewsd.yaml")
+PLACES = (HERE, SYSTEM)
+"""In the order of looking. Both programs use it for everything that a configuration names."""
+
+
+class ForeignFileError(Exception):
+    """The configuration in the current folder belongs to another user.
+
+    Its owner could make this process read, write and trust any file.
+    """
+
+    def __init__(self, path: Path, owner: int) -> None:
+        super().__init__(f"{path} belongs to uid {owner}")
+        self.path = path
+        self.owner = owner
+        """A uid."""
+
+
+def find_configuration(environ: Mapping[str, str], places: Sequence[Path] = PLACES) -> Path | None:
+    """Return the configuration that ``$REVIEWSD_CONFIG`` names, or the first that exists.
+
+    A file that cannot be read is returned too, so that its reader reports it.
+
+    Args:
+        environ: ``REVIEWSD_CONFIG`` counts when it is not empty.
+        places: Where to look otherwise. A relative one counts only if its owner is trusted: root,
+            this user, or the user that called sudo.
+
+    Raises:
+        ForeignFileError: The first that exists belongs to another user.
+    """
+    if named := environ.get("REVIEWSD_CONFIG"):
+        return Path(named)
+    for place in places:
+        if os.path.lexists(place):
+            owner = place.lstat().st_uid
+            if not place.is_absolute() and owner not in {0, os.geteuid(), _caller(environ)}:
+                raise ForeignFileError(place, owner)
+            return place
+    return None
+
+
+def _caller(environ: Mapping[str, str]) -> int:
+    """Return the user that called sudo, or this user."""
+    caller = environ.get("SUDO_UID", "")
+    called_by_sudo = os.geteuid() == 0 and caller.isascii() and caller.isdigit()
+    return int(caller) if called_by_sudo else os.geteuid()
