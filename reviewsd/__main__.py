@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 AS_ROOT = "running as root: it needs no rights at all, and the shipped systemd unit gives it none"
 """Said once (O12)."""
 
+MAX_PORT = 65_535
+
 EX_DATAERR = 65  # sysexits.h
 
 INTERRUPTED = 130  # as shells say of SIGINT
@@ -53,7 +55,10 @@ def main() -> None:
 
 def run(arguments: list[str], environ: Mapping[str, str]) -> int:
     """Do what the command line says; returns the exit code."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.port is not None and not options.demo:
+        parser.error("--port belongs to --demo; otherwise set listen in the configuration")
     os.umask(_PRIVATE)
     if options.config_schema:
         from reviewsd.config import show
@@ -73,8 +78,8 @@ def _run_demo(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from reviewsd.demo import demo
 
     try:
-        with demo.temporary(environ) as (path, end_at_once):
-            announce = partial(_guide, path.parent, environ)
+        with demo.temporary(environ, options.port) as (path, end_at_once):
+            announce = partial(demo.print_guide, path.parent, environ)
             return _run(options, path, environ, announce, end_at_once)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
@@ -129,7 +134,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="reviewsd",
         description="Serve one business's verified reviews as public read-only JSON and feeds.",
-        epilog="Without --config: $REVIEWSD_CONFIG, /etc/reviewsd/reviewsd.yaml, ./reviewsd.yaml. "
+        epilog="Without --config: $REVIEWSD_CONFIG, ./reviewsd.yaml, /etc/reviewsd/reviewsd.yaml. "
         "Every key can be overridden: REVIEWSD_CACHE__MAX_AGE=10. "
         "Operate a running daemon with reviewsctl.",
     )
@@ -144,7 +149,13 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument(
         "--demo",
         action="store_true",
-        help="serve a sample business on http://127.0.0.1:8080 with temporary state",
+        help="serve a sample business on http://127.0.0.1:8080 with temporary state; see --port",
+    )
+    parser.add_argument(
+        "--port",
+        type=_port,
+        metavar="N",
+        help="of the demo; else 8080, or the next one that is free",
     )
     parser.add_argument(
         "--log-format",
@@ -170,6 +181,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--batch", type=int, default=20, help=argparse.SUPPRESS)
     parser.add_argument("--limit", type=int, help=argparse.SUPPRESS)
     return parser
+
+
+def _port(text: str) -> int:
+    """Return the number of a port, or raise what argparse reports."""
+    if text.isascii() and text.isdigit() and 0 < int(text) <= MAX_PORT:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"expected a port from 1 to {MAX_PORT}, got {text!r}")
 
 
 class _Version(argparse.Action):
@@ -329,33 +347,6 @@ def run_daemon(
     reactor.addSystemEventTrigger("before", "shutdown", shut_down)
     reactor.run()
     return code
-
-
-def _guide(folder: Path, environ: Mapping[str, str], listen: Sequence[str]) -> None:
-    """Say what there is to see, at the address that it has."""
-    from reviewsd.http1 import urls
-    from reviewsd.http1.routes import LISTED
-
-    base = environ.get("REVIEWSD_BASE_URL") or f"http://{listen[0].removeprefix('tcp:')}"
-    listed = "\n".join(
-        f"    {base}{route.prefix}{route.example}" for route in LISTED if route.path != urls.MCP
-    )
-    print(
-        f"""
-  A sample business is being served. Open in a browser:
-    {base}/
-
-  Or curl:
-{listed}
-
-  Give it to an AI agent:  claude mcp add --transport http reviews {base}{urls.MCP}
-
-  Edit {folder}/data/reviews.json and see the change served in two seconds.
-  In another terminal:  reviewsctl status --socket {folder}/admin.sock
-  Ctrl-C stops it and removes everything.
-""",
-        flush=True,
-    )
 
 
 def _answer(document: object, code: int) -> int:

@@ -4,14 +4,20 @@ import os
 import secrets
 import shutil
 import signal
+import socket
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
 from types import FrameType
 
-_PORT = 8080
+from reviewsd.http1 import urls
+from reviewsd.http1.routes import LISTED
+
+DEFAULT_PORT = 8080
+_PORTS_TRIED = 100
+_LAST_PORT = 65_535
 _CONFIG = """\
 base_url: http://127.0.0.1:{port}
 data_dir: data
@@ -26,7 +32,7 @@ End = Callable[[int, FrameType | None], None]
 
 
 @contextmanager
-def temporary(environ: Mapping[str, str]) -> Iterator[tuple[Path, End]]:
+def temporary(environ: Mapping[str, str], port: int | None) -> Iterator[tuple[Path, End]]:
     """The configuration file of a daemon that serves a copy of the sample business.
 
     With it comes what a second signal is to do, and any before the reactor runs: nothing is left
@@ -34,6 +40,7 @@ def temporary(environ: Mapping[str, str]) -> Iterator[tuple[Path, End]]:
 
     Args:
         environ: ``REVIEWSD_LISTEN`` moves the base_url too, if it is a port of this machine.
+        port: The port to listen on; None for 8080, or the next one that is free.
 
     Raises:
         OSError: There is no room for the files.
@@ -56,7 +63,7 @@ def temporary(environ: Mapping[str, str]) -> Iterator[tuple[Path, End]]:
             with as_file(files(__package__) / file) as source:
                 shutil.copyfile(source, directory / "data" / file)
         config = directory / "reviewsd.yaml"
-        config.write_text(_CONFIG.format(port=_port(environ.get("REVIEWSD_LISTEN", ""))))
+        config.write_text(_CONFIG.format(port=port or _default_port(environ)))
         yield config, end
     finally:
         if directory is not None:
@@ -64,13 +71,63 @@ def temporary(environ: Mapping[str, str]) -> Iterator[tuple[Path, End]]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _port(listen: str) -> int:
-    """The port of the first endpoint, as ``["tcp:8081:interface=127.0.0.1"]`` has it."""
+def print_guide(folder: Path, environ: Mapping[str, str], listen: Sequence[str]) -> None:
+    """Print what a newcomer can try, at the address that the demo has.
+
+    Args:
+        folder: The directory of the demo.
+        environ: ``REVIEWSD_BASE_URL`` takes the place of the address.
+        listen: The addresses that the daemon listens on.
+    """
+    base = environ.get("REVIEWSD_BASE_URL") or f"http://{listen[0].removeprefix('tcp:')}"
+    listed = "\n".join(
+        f"    {base}{route.prefix}{route.example}" for route in LISTED if route.path != urls.MCP
+    )
+    print(  # noqa: T201  the guide of a command
+        f"""
+  A sample business is being served. Open in a browser:
+    {base}/
+
+  Or curl:
+{listed}
+
+  Give it to an AI agent:  claude mcp add --transport http reviews {base}{urls.MCP}
+
+  Edit {folder}/data/reviews.json and see the change served in two seconds.
+  In another terminal:  reviewsctl status --socket {folder}/admin.sock
+  Ctrl-C stops it and removes everything.
+""",
+        flush=True,
+    )
+
+
+def _default_port(environ: Mapping[str, str]) -> int:
+    """Return the port of ``REVIEWSD_LISTEN``, else the first free one from 8080 on.
+
+    The first endpoint counts, as ``["tcp:8081:interface=127.0.0.1"]`` has it.
+    """
+    listen = environ.get("REVIEWSD_LISTEN", "")
+    if not listen:
+        return first_free_port(DEFAULT_PORT)
     begin, _, rest = listen.partition(":")
     port = rest.partition(":")[0].rstrip('"]')
     if begin.endswith("tcp") and port.isascii() and port.isdigit():
-        return int(port) or _PORT
-    return _PORT
+        return int(port) or DEFAULT_PORT
+    return DEFAULT_PORT
+
+
+def first_free_port(first: int) -> int:
+    """Return the first port of this machine that is free, or ``first`` if a hundred are taken."""
+    for port in range(first, min(first + _PORTS_TRIED, _LAST_PORT + 1)):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+                probe.listen()
+            except OSError:
+                continue
+            return port
+    return first
 
 
 def _remove(directory: Path) -> None:

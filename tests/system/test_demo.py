@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from reviewsd.demo.demo import first_free_port
 from tests.support.daemon import until
 from tests.support.demo import Demo
 
@@ -205,3 +206,47 @@ def test_a_taken_port_is_said_and_removes_everything(short_path: Path) -> None:
     assert done.stderr.startswith(f"reviewsd: cannot listen on {endpoint}: ")
     assert f"(pid {os.getpid()}) already listens there; " in done.stderr
     assert [] == list(short_path.iterdir())
+
+
+def test_port_is_chosen_by_the_option(short_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = demo_command(short_path, "--demo", "--port", str(port))
+    assert 1 == done.returncode
+    assert f"cannot listen on tcp:{port}:interface=127.0.0.1: " in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--port", "8081"), "--port belongs to --demo; otherwise set listen in the configuration"),
+        (("--demo", "--port", "0"), "argument --port: expected a port from 1 to 65535, got '0'"),
+        (("--demo", "--port", "http"), "expected a port from 1 to 65535, got 'http'"),
+    ],
+)
+def test_port_that_cannot_be_used_is_an_error_of_usage(
+    short_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    done = demo_command(short_path, *arguments)
+    assert 2 == done.returncode
+    assert said in done.stderr
+
+
+def test_next_free_port_is_taken_when_the_usual_one_is_in_use() -> None:
+    """Two demos, or any other program on 8080, must not keep a newcomer out."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert port < first_free_port(port) < port + 100
+    assert port == first_free_port(port)
+
+
+def demo_command(place: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    """Run the command until it ends by itself."""
+    return subprocess.run(
+        [sys.executable, "-m", "reviewsd", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "TMPDIR": str(place)},
+    )
