@@ -245,6 +245,8 @@ class Publisher:
     def _note(self, report: Report) -> None:
         self.last = report
         if report.good:
+            if self.failing_since is not None:
+                self._log.info("the data is valid again", type="load")
             self.failing_since = None
             self.succeeded_at = report.at
             self._logged = ()

@@ -126,6 +126,28 @@ def proxy(
             process.wait(10)
 
 
+def test_nginx_takes_the_block_of_the_readme_as_pasted(tmp_path: Path) -> None:
+    """Into a server of the operator's own, which has no upstream of our name."""
+    if shutil.which("nginx") is None:
+        pytest.skip("nginx is not installed (Debian: apt install nginx)")
+    readme = (PROXIES.parents[1] / "README.md").read_text()
+    pasted = readme.partition("```nginx\n")[2].partition("```")[0]
+    assert "proxy_pass http://127.0.0.1:8080;" in pasted
+    config = tmp_path / "nginx.conf"
+    config.write_text(
+        f"pid {tmp_path}/pid; error_log stderr; events {{}}\n"
+        f"http {{ access_log off; server {{ listen 127.0.0.1:80;\n{pasted}}} }}\n"
+    )
+    tested = subprocess.run(
+        ["nginx", "-t", "-p", str(tmp_path), "-e", "stderr", "-c", str(config)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert 0 == tested.returncode, tested.stderr
+
+
 def test_reads_come_through_as_they_are(proxy: PublicSite) -> None:
     answer = proxy.request("GET", urls.JSON_FEED)
     assert 200 == answer.status

@@ -49,8 +49,8 @@ def init(
     """Writes a configuration and sample data to begin with.
 
     In DIR: reviewsd.yaml, in which every key is explained; its JSON Schema, by which editors
-    complete and check it; data/reviews.json with two reviews that are to be replaced;
-    data/insights.yaml, where technicians and services are named. A reviews.json or insights.yaml
+    complete and check it; data/reviews.json with two sample reviews, which the first import
+    removes; data/insights.yaml, where technicians and services are named. A reviews.json or insights.yaml
     that is there stays as it is. In /etc/reviewsd it is a service's configuration:
     the data is in /srv/reviews then, the state in /var/lib/reviewsd.
     """
@@ -145,19 +145,19 @@ def _next_steps(folder: Path, base_url: str, *, system: bool, sample: bool) -> l
     if not system:
         if folder.absolute() != Path.cwd():
             steps.append(("cd " + shlex.quote(str(folder)), ""))
-        if (SYSTEM / CONFIG).exists() or os.environ.get("REVIEWSD_CONFIG"):
-            steps.append((f'export REVIEWSD_CONFIG="$PWD/{CONFIG}"', "there is another one"))
+        if os.environ.get("REVIEWSD_CONFIG"):
+            steps.append(("unset REVIEWSD_CONFIG", "it names another configuration"))
     if sample:
-        steps.append(("reviewsctl import EXPORT --replace", "your reviews instead of the examples"))
+        steps.append(("reviewsctl import EXPORT", "your reviews in place of the two samples"))
     steps.append(("reviewsctl check", "before anything is served"))
     if system:
         steps.append(("sudo reviewsctl service install", "run it, now and after a reboot"))
         steps.append(("reviewsctl status", "how it is"))
     else:
-        steps.append(("reviewsd", f"serve them: {base_url}/reviews.json"))
+        steps.append(("reviewsd", "serve them on http://127.0.0.1:8080/"))
         steps.append(("reviewsctl status", "in another terminal: how it is"))
         steps.append(("sudo reviewsctl service install", "when it is to stay"))
-    lines = ["", "next:", *(f"  {command:<36}{why}".rstrip() for command, why in steps)]
+    lines = ["", "next:", *(f"  {command:<34}  {why}".rstrip() for command, why in steps)]
     if base_url == _LOCAL:
         lines += ["", "Before others are to reach it, set base_url to its public address."]
     return lines

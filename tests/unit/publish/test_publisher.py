@@ -276,6 +276,21 @@ def test_each_distinct_fault_is_logged_once(harness: Harness, directories: Direc
     assert [1, 0] == [said(), said()]  # it was good in between
 
 
+def test_data_that_is_valid_again_is_logged(harness: Harness, directories: Directories) -> None:
+    """An operator who has read of the refusal waits for the end of it."""
+    harness.reload()
+    good = (directories.data / "reviews.json").read_bytes()
+    (directories.data / "reviews.json").write_bytes(b"[]")
+    harness.reload()
+    (directories.data / "reviews.json").write_bytes(good)
+    with capturedLogs() as events:
+        harness.reload()
+    assert "the data is valid again" in [formatEvent(each) for each in events]
+    with capturedLogs() as events:
+        harness.reload()
+    assert "the data is valid again" not in [formatEvent(each) for each in events]
+
+
 def test_a_child_that_fails_is_a_failed_reload(harness: Harness, directories: Directories) -> None:
     harness.outcome()
     directories.write(review("a"))

@@ -23,7 +23,7 @@ def test_what_is_written_passes_the_check(environment: dict[str, str], tmp_path:
 
     assert (0, "") == (done.returncode, done.stderr)
     assert [f"wrote {shop / file}" for file in FILES] == done.stdout.splitlines()[:3]
-    assert "import EXPORT --replace" in done.stdout
+    assert "import EXPORT  " in done.stdout
     checked = reviewsctl(environment, "check", "--config", str(shop / FILES[0]))
     assert (0, "") == (checked.returncode, checked.stderr)
     assert "Ärger & Söhne" in checked.stdout
