@@ -120,7 +120,6 @@ def _run(
         Logger().warn(AS_ROOT)
     start = StartOptions(
         read=partial(configuration.load, file, environ),
-        log_format=options.log_format,
         wait_for_data=options.wait_for_data,
     )
     return run_daemon(loaded.config, environ, announce, start, second_signal)

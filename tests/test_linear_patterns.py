@@ -43,7 +43,6 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("a", "'a", "'"),
         ("", "dr.", ""),
     ),
-    "reviewsd.app.listeners:_SHAREABLE": (MATCH, ("haproxy:", "tcp", "x")),
     "reviewsd.config.load:_IPV6": (MATCH, ("http://[", "0", "x")),
     "reviewsd.domain.callback:_BRACKETED": (FULL, ("[::1]:", ":", "\n"), ("[", ":", "x")),
     "reviewsd.domain.callback:_DIVIDED": (FULL, ("https://", ":", "?\n"), ("https://", "/", "\n")),

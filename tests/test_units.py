@@ -99,12 +99,12 @@ def test_the_admin_socket_is_for_its_group() -> None:
     assert [line for line in lines if not line.startswith("#")] == ["g reviewsd-admin -"]
 
 
-def test_there_is_room_for_all_connections_and_workers() -> None:
-    """Each process has its own files; a worker forks from the fork_server, and has a few threads."""
+def test_there_is_room_for_all_connections() -> None:
+    """The publishing process has files and threads of its own."""
     service = settings("reviewsd.service", "Service")
     config, _ = load(ROOT / "config/reviewsd.yaml", {})
     assert int(service["LimitNOFILE"][0]) >= 2 * config.server.max_connections
-    assert int(service["TasksMax"][0]) >= 64 * 4 + 64
+    assert int(service["TasksMax"][0]) >= 64
 
 
 def test_memory_is_enough_for_the_largest_files() -> None:

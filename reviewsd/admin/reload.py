@@ -21,7 +21,7 @@ from reviewsd.publish.compile_process import StepObserver
 from reviewsd.publish.publisher import Publisher, Report
 
 LIVE = ("crawlers", "data.", "hub.lease.", "hub.limits.", "security.")
-"""How keys begin that take effect at once: what only the main process uses, and asks for each time."""
+"""How keys begin that take effect at once: what is read each time that it is used."""
 
 Read = Callable[[], tuple[Config, Sequence[str]]]
 """Reads the configuration as the start did; raises ConfigError. It is called in a thread."""

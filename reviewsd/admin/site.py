@@ -6,7 +6,7 @@ Who may open the socket is decided by its file mode. A browser cannot: it would 
 
 import os
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -23,7 +23,7 @@ from reviewsd.admin.probes import ProbeRoutes
 from reviewsd.admin.reload import Reloading
 from reviewsd.admin.responses import API, AdminReplies, line
 from reviewsd.api.jobs import JobLine, LastReload, ReloadResult
-from reviewsd.api.status import DataState, DataStatus, Pong, SnapshotStatus, Status, WorkerStatus
+from reviewsd.api.status import DataState, DataStatus, Pong, SnapshotStatus, Status
 from reviewsd.api.times import instant
 from reviewsd.http1 import problems
 from reviewsd.monitoring.unknown_parameters import named
@@ -49,20 +49,6 @@ class About:
     data_dir: str
 
 
-async def _nothing() -> Counts:
-    return {}
-
-
-@dataclass(frozen=True, slots=True)
-class Processes:
-    """What is known of all processes of the daemon."""
-
-    workers: Callable[[], Sequence[WorkerStatus]] = tuple
-    """Those that serve at the moment."""
-    counts: Callable[[], Awaitable[Counts]] = _nothing
-    """What they count, added up."""
-
-
 class AdminSite:
     """Klein's routes for the operator.
 
@@ -74,7 +60,7 @@ class AdminSite:
         about: What does not change while the daemon runs.
         now: The time, POSIX seconds.
         tasks: Owns what was ordered.
-        processes: What is known of all of them.
+        counts: Returns the counts of the process.
     """
 
     _app = Klein()
@@ -88,7 +74,7 @@ class AdminSite:
         about: About,
         now: Callable[[], float],
         tasks: TaskSet,
-        processes: Processes | None = None,
+        counts: Callable[[], Counts] = dict,
     ) -> None:
         self._snapshots = snapshots
         self._publisher = publisher
@@ -97,7 +83,7 @@ class AdminSite:
         self._about = about
         self._now = now
         self._tasks = tasks
-        self._processes = processes or Processes()
+        self._counts = counts
         self._started = now()
         self._replies = AdminReplies(about.version)
 
@@ -140,8 +126,7 @@ class AdminSite:
             data=self._data(),
             config=self._reloading.changes,
             hub=await self._operator.state(),
-            unknown_parameters=named(await self._processes.counts()),
-            workers=tuple(self._processes.workers()),
+            unknown_parameters=named(self._counts()),
         )
         return self._replies.value(request, status)
 

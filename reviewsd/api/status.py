@@ -61,15 +61,6 @@ class DataStatus(Struct, frozen=True, kw_only=True):
     """One line each, in the form of data-model.md 5."""
 
 
-class WorkerStatus(Struct, frozen=True, kw_only=True):
-    """A process that answers beside the main one."""
-
-    pid: int
-    started_at: Instant
-    restarts: int
-    """How many it has replaced."""
-
-
 class Status(Struct, frozen=True, kw_only=True):
     """``GET /v1/status``."""
 
@@ -88,7 +79,6 @@ class Status(Struct, frozen=True, kw_only=True):
     hub: HubState | None = None
     unknown_parameters: dict[str, int] = {}
     """Of searches, by name: they were ignored."""
-    workers: tuple[WorkerStatus, ...] = ()
 
 
 class BackupContents(Struct, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 import os
 import re
 import signal
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -20,8 +20,8 @@ from reviewsd.admin.events import EventRoutes
 from reviewsd.admin.reload import Reloading
 from reviewsd.config.schema import Config
 from reviewsd.monitoring.events import Events
-from reviewsd.monitoring.rejections import SECONDS, SESSIONS_ENDED, RejectionSummary
-from reviewsd.runtime.counters import Counters, Counts
+from reviewsd.monitoring.rejections import LOG_INTERVAL, SESSIONS_ENDED, RejectionSummary
+from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.sockets import ADMIN_NAME, free_path
 from reviewsd.runtime.state_dir import StartError
 from reviewsd.runtime.systemd import Notifier
@@ -78,21 +78,19 @@ def _keys(config: Config, environ: Mapping[str, str]) -> list[str]:
     ]
 
 
-def start_digest(
+def log_rejections(
     stack: AsyncExitStack,
     clock: IReactorTime,
     counters: Counters,
-    counts: Callable[[], Awaitable[Counts]],
     ended: EndedSessions,
 ) -> None:
-    """Tell in the log what strangers do, once a minute.
+    """Log rejected connections and requests, once a minute.
 
     Args:
         stack: Of the daemon.
         clock: Its reactor.
-        counters: What this process counts.
-        counts: What all processes count.
-        ended: Tells of sessions that end.
+        counters: Of the daemon.
+        ended: Observed for sessions that end.
     """
 
     async def note(sessions: Mapping[bytes, int]) -> None:
@@ -102,7 +100,12 @@ def start_digest(
     ended.observe(note)
     tasks = TaskSet()
     stack.push_async_callback(tasks.stop)
-    tasks.start("digest", every(clock, SECONDS, RejectionSummary(counts).tell))
+    summary = RejectionSummary(counters.counts)
+
+    async def log() -> None:
+        summary.log()
+
+    tasks.start("log rejections", every(clock, LOG_INTERVAL, log))
 
 
 def admin_endpoint(config: Config, descriptors: Mapping[str, int]) -> str:

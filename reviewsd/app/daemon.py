@@ -21,9 +21,9 @@ from twisted.logger import Logger
 
 from reviewsd.admin.probes import ProbeRoutes
 from reviewsd.admin.reload import Read, Reloading
-from reviewsd.admin.site import About, AdminSite, Processes
+from reviewsd.admin.site import About, AdminSite
 from reviewsd.app import start_error
-from reviewsd.app.admin import admin_endpoint, operator_routes, reload_on_hangup, start_digest
+from reviewsd.app.admin import admin_endpoint, log_rejections, operator_routes, reload_on_hangup
 from reviewsd.app.descriptors import fitted, raise_limit
 from reviewsd.app.file_guard import FileGuard
 from reviewsd.app.files import hold_state, start_guard
@@ -31,7 +31,7 @@ from reviewsd.app.first_publication import notify_ready, publish_first
 from reviewsd.app.hub import HubParts, build_hub
 from reviewsd.app.listeners import Listeners, accept, address
 from reviewsd.app.mcp import build_mcp, follow_ended
-from reviewsd.app.monitoring import build_metrics, counted, start_health, start_watchdog
+from reviewsd.app.monitoring import build_metrics, start_health, start_watchdog
 from reviewsd.app.pages import machine_settings, page_settings, templates_dir
 from reviewsd.app.public import build_public, build_reads, build_replies, build_workload
 from reviewsd.config.schema import Config
@@ -44,17 +44,12 @@ from reviewsd.publish.publisher import Publisher
 from reviewsd.publish.sources import NO_FILES, fingerprint
 from reviewsd.publish.watcher import Watcher
 from reviewsd.runtime.counters import Counters
-from reviewsd.runtime.logs import Format
 from reviewsd.runtime.sockets import inherited
 from reviewsd.runtime.state_dir import StartError
 from reviewsd.runtime.systemd import Notifier
 from reviewsd.runtime.tasks import TaskSet, wait_at_most
-from reviewsd.server.server import DRAIN_SECONDS, PublicServer
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.web.websub import HubRoute
-from reviewsd.workers.handoff import ConnectionReceiver
-from reviewsd.workers.messages import Begin
-from reviewsd.workers.supervisor import WorkerContext, Workers
 
 HUB_WAIT = 2.0
 """Seconds that the start waits for the hub."""
@@ -73,8 +68,6 @@ class StartOptions:
 
     read: Read
     """Reads the configuration again."""
-    log_format: Format = "text"
-    """The format that is logged in already, for processes that log too."""
     wait_for_data: bool = False
     """Start without valid data too, and serve it when it comes."""
 
@@ -133,11 +126,9 @@ async def _start(
         Where it listens, in Twisted's words.
     """
     fitting = fitted(config, raise_limit())
-    workers = _workers(stack, reactor, config)
     snapshots = Snapshots(config.state_dir / "snapshots", partial(reactor.callInThread, list.clear))
     snapshots.refresh()
     counters = Counters()
-    counts = partial(counted, counters, workers.counts)
     publisher = _publisher(stack, reactor, config, snapshots, counters)
 
     parts = await build_hub(stack, reactor, config, environ, counters)
@@ -159,9 +150,8 @@ async def _start(
         readiness=readiness,
     )
     counters.include(public.counts)
-    ended.observe(workers.end)
     stack.push_async_callback(requests.stop)
-    stack.push_async_callback(_together, partial(_drain, workers, public), parts.hub.stop)
+    stack.push_async_callback(_together, public.drain, parts.hub.stop)
     listeners = Listeners(stack, reactor, guard, parts.avoid)
     ports = await listeners.bind_public(config, public)
     listen = [address(port) for port in ports]
@@ -180,9 +170,11 @@ async def _start(
         ),
         time.time,
         requests,
-        Processes(lambda: workers.statuses, counts),
+        counters.counts,
     )
-    metrics = build_metrics(reactor, snapshots, publisher, health, parts.operator.state, counts)
+    metrics = build_metrics(
+        reactor, snapshots, publisher, health, parts.operator.state, counters.counts
+    )
     routes = admin.site(
         ProbeRoutes(readiness, metrics.text, CONTENT_TYPE, program_version()),
         operator_routes(stack, config, environ, parts.backups, program_version()),
@@ -193,34 +185,17 @@ async def _start(
     await publish_first(
         reactor, publisher, snapshots, notifier, wait_for_data=options.wait_for_data
     )
-    await workers.start(
-        WorkerContext(
-            listeners=[
-                (endpoint, port.fileno())  # type: ignore[attr-defined]  # all ports have one
-                for endpoint, port in zip(config.listen, ports, strict=True)
-            ],
-            begin=lambda: Begin(
-                config=fitting, log_format=options.log_format, ended=dict(ended.known)
-            ),
-            adopt=ConnectionReceiver(reactor, public).adopt,
-            now=time.time,
-            drain_timeout=DRAIN_SECONDS + 2,
-        )
-    )
-    snapshots.observe(lambda _: workers.look())
-
     parts.hub.start()
     snapshots.observe(parts.hub.topics_changed)
     if not snapshots.empty:
         # A store that does not work must not keep the reads from starting (D9)
         await wait_at_most(reactor, HUB_WAIT, parts.hub.announced)
-    if config.workers == 1:
-        accept(ports)
+    accept(ports)
     watcher.seen = NO_FILES if snapshots.empty else snapshots.current.seen.fingerprint
     watcher.start()
     stack.push_async_callback(watcher.stop)
     start_guard(stack, guard, reactor, config, environ, snapshots, publisher)
-    start_digest(stack, reactor, counters, counts, ended)
+    log_rejections(stack, reactor, counters, ended)
     reload_on_hangup(reactor, reloading, notifier)
     start_watchdog(stack, reactor, environ, health, notifier)
     notify_ready(snapshots, publisher, notifier)
@@ -232,13 +207,6 @@ def _keep_what_there_is() -> None:
     """What the start has made stays: no collection need look at it again."""
     gc.collect()
     gc.freeze()
-
-
-def _workers(stack: AsyncExitStack, reactor: PosixReactorBase, config: Config) -> Workers:
-    workers = Workers(reactor, config.workers if config.workers > 1 else 0)
-    stack.push_async_callback(workers.stop)
-    workers.prepare()
-    return workers
 
 
 def _publisher(
@@ -304,12 +272,6 @@ def _reloading(
         parts.use(new)
 
     return Reloading(config, read, apply, publisher)
-
-
-async def _drain(workers: Workers, public: PublicServer) -> None:
-    """Let what is under way end, and what workers give away until they have ended."""
-    await _together(workers.stop, public.drain)
-    await public.drain()
 
 
 async def _together(*actions: Callable[[], Coroutine[Deferred[Any], Any, None]]) -> None:

@@ -13,21 +13,16 @@ from reviewsd.config.schema import Config
 from reviewsd.websub.places import IDLE
 
 MIN_CONNECTIONS = 16
-"""To clients, that each process may have."""
+"""Connections to clients that there is always room for."""
 
 OTHERS = 384
-"""Files of each process beside its connections to clients and subscribers that are asked something now:
-connections to subscribers that the hub keeps (256), and what the store, the links and the operator need."""
+"""Files beside the connections to clients and to subscribers that are asked something now: connections to
+subscribers that the hub keeps (256), and what the store and the operator need."""
 
 _PER_DELIVERY = 2 * (1 + IDLE)
 """Files: its connection and those that are idle beside it, and as many of verifications."""
 
 _log = Logger()
-
-
-def connections(config: Config) -> int:
-    """Connections to clients that each process may have."""
-    return max(MIN_CONNECTIONS, config.server.max_connections // config.workers)
 
 
 def raise_limit() -> int:
@@ -47,19 +42,18 @@ def fitted(config: Config, limit: int) -> Config:
 
     Args:
         config: What the operator wants.
-        limit: Files that each process may open.
+        limit: Files that the process may open.
     """
     left = limit - OTHERS
     hub = min(_PER_DELIVERY * config.hub.delivery.concurrency, left // 2)  # only where many hang
     room = max(left - hub, MIN_CONNECTIONS)
-    if connections(config) <= room:
+    if config.server.max_connections <= room:
         return config
-    lowered = room * config.workers
     _log.warn(
-        "server.max_connections is {lowered} instead of {wanted}: each process may open {limit} files "
+        "server.max_connections is {lowered} instead of {wanted}: this process may open {limit} files "
         "(ulimit -Hn, LimitNOFILE= in systemd)",
-        lowered=lowered,
+        lowered=room,
         wanted=config.server.max_connections,
         limit=limit,
     )
-    return replace(config, server=replace(config.server, max_connections=lowered))
+    return replace(config, server=replace(config.server, max_connections=room))

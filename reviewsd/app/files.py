@@ -118,7 +118,7 @@ def keep_socket(
 
 
 def _keep_snapshot(guard: FileGuard, snapshots: Snapshots, publisher: Publisher) -> None:
-    """Have what is served published again should it be deleted: workers and the next start need it."""
+    """Have what is served published again should it be deleted: the next start needs it."""
 
     async def publish(_fate: str) -> str:
         report = await publisher.reload()

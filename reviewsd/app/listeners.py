@@ -1,7 +1,6 @@
 """Where the daemon listens: a part of the composition root."""
 
 import errno
-import re
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
@@ -21,11 +20,9 @@ from reviewsd.monitoring.metrics import CONTENT_TYPE, Metrics
 from reviewsd.monitoring.metrics_site import MetricsSite
 from reviewsd.runtime.port_holder import port_holder
 from reviewsd.runtime.sockets import inherited, listen_string, stop_listening
-from reviewsd.runtime.state_dir import EX_CONFIG, StartError
+from reviewsd.runtime.state_dir import StartError
 from reviewsd.server.acceptor import batch_accept
 from reviewsd.server.server import PublicServer
-
-_SHAREABLE = re.compile(r"(haproxy:)?(tcp|tcp6|systemd):")
 
 
 class Listeners:
@@ -72,17 +69,13 @@ class Listeners:
         """Listen on all public endpoints. Connections wait in the kernel until ``accept``.
 
         Raises:
-            StartError: An endpoint is in use, or cannot be shared by workers: TLS has its state in
-                this process, and the files of UNIX sockets their owner.
+            StartError: An endpoint is in use.
         """
         descriptors = inherited()
         ports: list[IListeningPort] = []
         for endpoint in config.listen:
             inner = listen_string(endpoint.removeprefix(PROXIED), descriptors)
             port = await self.listen(inner, factory_for(endpoint, public))
-            if config.workers > 1 and not (type(port) is Port and _SHAREABLE.match(endpoint)):
-                text = f"listen: {endpoint}: workers can share TCP only; or set workers: 1"
-                raise StartError(text, EX_CONFIG)
             if type(port) is Port:
                 batch_accept(port)
             port.stopReading()  # type: ignore[attr-defined]  # all ports of the reactor have it

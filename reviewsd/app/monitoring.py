@@ -17,7 +17,7 @@ from reviewsd.api.hub import HubState
 from reviewsd.monitoring.health import Health
 from reviewsd.monitoring.metrics import Gauge, HubFigures, InfoMetric, Metrics
 from reviewsd.publish.publisher import Publisher
-from reviewsd.runtime.counters import Counters, Counts, merged
+from reviewsd.runtime.counters import Counts
 from reviewsd.runtime.systemd import Notifier, watchdog_interval
 from reviewsd.runtime.tasks import TaskSet, every
 from reviewsd.snapshot.snapshots import Snapshots
@@ -65,18 +65,13 @@ def start_watchdog(
         tasks.start("watchdog", every(clock, seconds, partial(health.beat, notifier.watchdog)))
 
 
-async def counted(counters: Counters, workers: Callable[[], Awaitable[Counts]]) -> Counts:
-    """What all processes count: this one and the others."""
-    return merged(counters.counts(), await workers())
-
-
 def build_metrics(
     reactor: PosixReactorBase,
     snapshots: Snapshots,
     publisher: Publisher,
     health: Health,
     hub: Callable[[], Awaitable[HubState]],
-    counts: Callable[[], Awaitable[Counts]],
+    counts: Callable[[], Counts],
 ) -> Metrics:
     """Build what makes the text.
 
@@ -86,7 +81,7 @@ def build_metrics(
         publisher: Knows how reloads went.
         health: Knows how late the reactor is.
         hub: How the hub is.
-        counts: What all processes count.
+        counts: Returns what was counted.
     """
 
     def threads() -> float:
@@ -116,7 +111,7 @@ def build_metrics(
         ),
         Gauge(
             "reactor_lag_seconds",
-            "How late the main process was in the last minute, at the worst.",
+            "How late the reactor was in the last minute, at the worst.",
             lambda: health.lag,
         ),
         Gauge("store_up", "1 while the state store works.", lambda: health.store_works),

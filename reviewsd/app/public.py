@@ -2,7 +2,6 @@
 
 from twisted.internet.interfaces import IProtocolFactory, IReactorTime
 
-from reviewsd.app.descriptors import connections
 from reviewsd.config import convert
 from reviewsd.config.schema import Config
 from reviewsd.domain.addresses import neighbourhood
@@ -11,7 +10,7 @@ from reviewsd.http1.responses import Responses
 from reviewsd.monitoring.readiness import Readiness
 from reviewsd.runtime.cooperative import CooperativeScheduler
 from reviewsd.runtime.counters import Counters
-from reviewsd.server.server import ConnectionLimits, Handoff, PublicServer
+from reviewsd.server.server import ConnectionLimits, PublicServer
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.web.answerers import answerers
 from reviewsd.web.clients import ClientNetworks
@@ -46,14 +45,14 @@ def build_replies(config: Config) -> Responses:
 
 
 def build_workload(clock: IReactorTime, config: Config, counters: Counters) -> Workload:
-    """What computes answers in this process."""
+    """What computes answers."""
     networks, reads = ClientNetworks(convert.trusted(config)), config.server.read_limit
     limit = (
         ReadLimit(reads.per_second, reads.burst, networks, clock.seconds, counters.count)
         if reads.per_second
         else None
     )
-    memory = AnswerMemory(config.mcp.max_held // config.workers)
+    memory = AnswerMemory(config.mcp.max_held)
     scheduler = CooperativeScheduler(clock, group=neighbourhood)
     workload = Workload(scheduler, memory, networks, limit)
     counters.include(workload.counts)
@@ -63,7 +62,7 @@ def build_workload(clock: IReactorTime, config: Config, counters: Counters) -> W
 def build_reads(
     snapshots: Snapshots, replies: Responses, workload: Workload, counters: Counters
 ) -> Reads:
-    """What answers reads in this process."""
+    """What answers reads."""
     reads = Reads(snapshots, replies, workload)
     counters.include(reads.unknown.counts)
     return reads
@@ -76,7 +75,6 @@ def build_public(
     reads: Reads,
     hub: HubRoute | None,
     mcp: McpRoute,
-    hand_over: Handoff | None = None,
     readiness: Readiness | None = None,
 ) -> PublicServer:
     """Build the factory of the public connections.
@@ -88,7 +86,6 @@ def build_public(
         reads: Answers reads.
         hub: Answers at the hub's address.
         mcp: Answers MCP.
-        hand_over: For requests that another process answers.
         readiness: Told to everybody, if ``server.readyz`` says so.
     """
     server, replies = config.server, reads.responses
@@ -108,14 +105,13 @@ def build_public(
             body=server.body_deadline,
             idle=server.idle,
             requests=server.requests_per_connection,
-            connections=connections(config),
+            connections=server.max_connections,
             per_client=server.per_client,
             drain_rate=server.min_drain_rate,
             mcp_body=server.max_body.mcp,
         ),
         Hosts(config.base_url, convert.allowed_hosts(config)),
         convert.trusted(config),
-        hand_over,
     )
     snapshots.observe(lambda _: public.changed())
     return public

@@ -254,7 +254,6 @@ class Config(_Section, frozen=True, kw_only=True):
     state_dir: Path = Path("/var/lib/reviewsd")
     listen: tuple[str, ...] = ("tcp:8080:interface=127.0.0.1",)
     admin_socket: Path = Path("/run/reviewsd/admin.sock")
-    workers: Annotated[int, Meta(ge=1, le=64)] = 1
     data: Data = Data()
     cache: Cache = Cache()
     feeds: Feeds = Feeds()

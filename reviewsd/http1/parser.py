@@ -43,23 +43,14 @@ class Cap:
     """Whether the route itself refuses what is more."""
 
 
-class DivertedError(Exception):
-    """The next request is for somebody else; it is held, from its first byte on."""
-
-
 class RequestParser:
     """Takes requests out of what comes.
 
     Args:
         cap: What may come in the body of a request, by method and path.
-        diverts: Whether a request is for somebody else, by method and path.
     """
 
-    def __init__(
-        self,
-        cap: Callable[[bytes, bytes], Cap],
-        diverts: Callable[[bytes, bytes], bool] | None = None,
-    ) -> None:
+    def __init__(self, cap: Callable[[bytes, bytes], Cap]) -> None:
         self.buffer = b""
         """What has come and is not taken."""
         self.state = NOTHING
@@ -70,7 +61,6 @@ class RequestParser:
         """The address of who asks, where somebody knows it."""
         self.loopback = False
         """Whether only this machine can have asked."""
-        self._diverts = diverts
         self._seen = 0  # bytes of a part of a head that are judged
         self._fields: Fields | None = None  # of the request whose body is coming
         self._body: BodyReader | None = None
@@ -87,7 +77,6 @@ class RequestParser:
 
         Raises:
             RefusedError: What comes is none, or more than may come.
-            DivertedError: It is for somebody else.
         """
         return self._read_body() if self.state == BODY else self._read_head()
 
@@ -95,8 +84,6 @@ class RequestParser:
         buffer = self.buffer
         if not self._seen and (usual := read_usual(buffer)) is not None:
             method, path, query, fields, end = usual
-            if self._diverts is not None and self._diverts(method, path):
-                raise DivertedError
             self.buffer = buffer[end:]
             if fields.length != 0:
                 self.line = asked = RequestLine(method, path, query, None, old=False)
@@ -117,9 +104,6 @@ class RequestParser:
                 raise RefusedError(problems.URI_TOO_LONG)
             self.line = line = read_line(buffer[begin:first])
         fields = read_fields(buffer[first + 2 : end + 2], old=line.old)
-        if self._diverts is not None and self._diverts(line.method, line.path):
-            self.buffer, self.state = buffer[begin:], NOTHING
-            raise DivertedError
         self.buffer = buffer[end + 4 :]
         if fields.length == 0:
             return self._whole(line, fields)

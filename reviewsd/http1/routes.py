@@ -1,7 +1,7 @@
 """Every route of the public site, once (seed 2 and 4, contract 2 to 5).
 
 Klein's rules, the quick look-up, the methods, what may come in a body, the metrics' labels, what the 404
-names, the demo's guide and which process answers are all made from this table. Whoever adds a read
+names and the demo's guide are all made from this table. Whoever adds a read
 adds its address to ``http1.urls``, a line here, and its documentation to ``publish/openapi/openapi.yaml``; a fixed
 document is rendered in ``publish.compiler``, what is computed has a method in ``web.reads`` and a line in
 ``web.answerers``.
@@ -41,8 +41,6 @@ class Route:
     any_host: bool = False
     """Whether it is answered whatever name the client asks by: probes know none, and MCP refuses
     with an error of its own."""
-    main_only: frozenset[str] | None = frozenset()
-    """The methods that only the main process answers; None: all of them."""
     listed: bool = True
     """Whether people are told of it."""
     page: bool = False
@@ -75,18 +73,17 @@ ROUTES = (
     Route(path=urls.ATOM_FEED, answerer="document", quick=True),
     Route(path=urls.SEARCH, answerer="search", quick=True, example="?query=boiler&min_rating=4"),
     Route(path=f"{urls.SINCE}{{date}}", answerer="since", quick=True, example="2026-01-01"),
-    Route(path=urls.HUB, answerer="hub", methods=None, body=BodyRule.FORM, main_only=None),
+    Route(path=urls.HUB, answerer="hub", methods=None, body=BodyRule.FORM),
     Route(
         path=urls.MCP,
         answerer="mcp",
         methods=None,
         body=BodyRule.JSON,
         any_host=True,
-        main_only=frozenset(("DELETE",)),
     ),
     Route(path=urls.OPENAPI, answerer="document", quick=True),
     Route(path=urls.HEALTH, answerer="health", quick=True, any_host=True, listed=False),
-    Route(path=urls.READY, answerer="ready", any_host=True, main_only=None, listed=False),
+    Route(path=urls.READY, answerer="ready", any_host=True, listed=False),
     *_pages(urls.HOME, urls.HOME_MARKDOWN, urls.HOME_INDEX, urls.LIST_MARKDOWN),
     *_pages(urls.SUMMARY, urls.SUMMARY_MARKDOWN, urls.EMBED, urls.BADGE),
     *_pages(urls.ICON, urls.ICON_ICO, urls.CARD),

@@ -1,7 +1,6 @@
 """The metrics: what each of them is called, and all of them as Prometheus reads them (O9).
 
-What is counted comes as the summed ``Counts`` of all processes, what is looked at only when
-somebody asks comes from gauges. Here it gets its names, which are the operator's: alert rules and
+What is counted comes as ``Counts``, what is read only when the metrics are comes from gauges. Here it gets its names, which are the operator's: alert rules and
 dashboards depend on them.
 """
 
@@ -37,7 +36,7 @@ LabelValues = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Something that processes count: under this name, without the prefix."""
+    """Something that is counted under this name, without the prefix."""
 
     name: str
     text: str
@@ -154,7 +153,7 @@ class Metrics:
     """Makes the text.
 
     Args:
-        counts: What all processes count.
+        counts: Returns what was counted.
         hub: How the hub is; None while that cannot be said.
         gauges: What else is looked at.
         infos: What is no number.
@@ -162,7 +161,7 @@ class Metrics:
 
     def __init__(
         self,
-        counts: Callable[[], Awaitable[Counts]],
+        counts: Callable[[], Counts],
         hub: Callable[[], Awaitable[HubFigures | None]],
         gauges: Sequence[Gauge],
         infos: Sequence[InfoMetric],
@@ -177,7 +176,7 @@ class Metrics:
         """All metrics as they are now, in Prometheus's text format."""
         hub = await self._hub()
         families = [
-            *_counted(await self._counts()),
+            *_counted(self._counts()),
             *(_gauge(each.name, each.text, each.read()) for each in self._gauges),
             *_hub(hub),
             *map(_info, self._infos),

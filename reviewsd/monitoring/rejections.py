@@ -1,57 +1,55 @@
-"""What strangers do to the service, told in one line a minute (O8).
+"""Logs rejected connections and requests, one line a minute (O8).
 
-Whoever sends rubbish could fill the log, were each refusal a line of its own: the digest says how many
-of each kind there were, however many those are. The same goes for sessions that agents end, since
-anybody may begin and end any number.
+A line for each rejection would let a client fill the log. Ended MCP sessions are counted here as well,
+because any client may start and end any number of them.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 
 from twisted.logger import Logger
 
 from reviewsd.runtime.counters import Counts
 
-SECONDS = 60.0
-"""Between two lines."""
+LOG_INTERVAL = 60.0  # seconds
 
 SESSIONS_ENDED = "mcp_sessions_ended_total"
 
 _PHRASES = {
-    "rejected_total": "connections refused, or what came over them",
+    "rejected_total": "connections or requests rejected",
     "callback_refused_total": "callbacks refused",
-    "ratelimited_total": "requests refused by a limit",
+    "ratelimited_total": "requests over a rate limit",
     SESSIONS_ENDED: "MCP sessions ended",
 }
 
 
 class RejectionSummary:
-    """Compares what was counted with what is told already.
+    """Logs how far the counters have moved since the last line.
 
     Args:
-        counts: What all processes count.
+        read_counters: Returns the counters of this process.
     """
 
     _log = Logger()
 
-    def __init__(self, counts: Callable[[], Awaitable[Counts]]) -> None:
-        self._counts = counts
+    def __init__(self, read_counters: Callable[[], Counts]) -> None:
+        self._read_counters = read_counters
         self._logged: Counts = {}
 
-    async def tell(self) -> None:
-        """Tell what there was since the last time, if there was anything."""
-        counts = await self._counts()
-        new = {key: int(number - self._logged.get(key, 0)) for key, number in counts.items()}
+    def log(self) -> None:
+        """Log one line if any counter has moved."""
+        counts = self._read_counters()
+        increments = {key: int(count - self._logged.get(key, 0)) for key, count in counts.items()}
         self._logged = counts
-        said = [phrase for name, what in _PHRASES.items() if (phrase := _phrase(name, what, new))]
-        if said:
-            self._log.info("in the last minute: {said}", said="; ".join(said))
+        phrases = filter(None, (_phrase(name, text, increments) for name, text in _PHRASES.items()))
+        if summary := "; ".join(phrases):
+            self._log.info("in the last minute: {summary}", summary=summary)
 
 
-def _phrase(name: str, what: str, new: Mapping[str, int]) -> str:
-    """``callbacks refused: 3 not-https, 1 ip-literal``; empty where there was nothing."""
-    found = []
-    for key, number in sorted(new.items()):
-        counted, _, label = key.partition(" ")
-        if counted == name and number > 0:
-            found.append(f"{number:,} {label}".rstrip())
-    return f"{what}: {', '.join(found)}" if found else ""
+def _phrase(counter: str, text: str, increments: Mapping[str, int]) -> str:
+    """Return e.g. ``callbacks refused: 3 not-https, 1 ip-literal``, or "" without increments."""
+    labels = []
+    for key, count in sorted(increments.items()):
+        name, _, label = key.partition(" ")
+        if name == counter and count > 0:
+            labels.append(f"{count:,} {label}".rstrip())
+    return f"{text}: {', '.join(labels)}" if labels else ""

@@ -18,7 +18,7 @@ _LONGEST: Final = 40  # bytes of a name
 
 
 class UnknownParameters:
-    """Counts them in one process."""
+    """Counts them."""
 
     def __init__(self) -> None:
         self._counts = Counter[str]()
@@ -36,7 +36,7 @@ class UnknownParameters:
 
 
 def named(counts: Counts) -> dict[str, int]:
-    """Of the counts of all processes those of parameters, the most frequent first."""
+    """Return the counts of parameters among all counts, the most frequent first."""
     found = {
         label: int(number)
         for each, number in counts.items()

@@ -1,9 +1,8 @@
 """Counts of what happens, for whoever asks how much of it there was (security-and-operations.md O9).
 
-Everything is a number under a name and the values of its labels, in one string: a process sends its
-counts to another as a plain dict, and the counts of several processes are added up, number by number.
-What only grows has a name that ends in ``_total``, ``_bucket`` or ``_sum``, as Prometheus has it; every
-other name is of a level, such as open connections, which a process takes with it when it ends.
+Everything is a number under a name and the values of its labels, in one string. What only grows has a
+name that ends in ``_total``, ``_bucket`` or ``_sum``, as in Prometheus; every other name is a level, such
+as open connections.
 
 There are no locks: what counts, counts in the reactor's thread.
 """
@@ -20,7 +19,6 @@ QUICK = BOUNDS[0]
 
 Counts = Mapping[str, float]
 
-_GROWING = ("_total", "_bucket", "_sum")
 _BUCKETS = (*map(str, BOUNDS), "+Inf")
 
 
@@ -98,32 +96,6 @@ class Counters:
         return merged(self._counts, *measured, *(source() for source in self._sources))
 
 
-class WorkerTotals:
-    """The counts of processes that come and go, of which no sum ever falls.
-
-    A sum that fell would look as if everything had begun anew, and what was counted before would be
-    counted again. So what is known last of a process stays when it ends, but for its levels.
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[int, Counts] = {}
-        self._ended: Counts = {}
-
-    def note(self, pid: int, counts: Counts) -> None:
-        """A process has told its counts."""
-        self._known[pid] = counts
-
-    def end(self, pid: int) -> None:
-        """A process has ended."""
-        last = self._known.pop(pid, {})
-        grown = {name: number for name, number in last.items() if _grows(name)}
-        self._ended = merged(self._ended, grown)
-
-    def counts(self) -> dict[str, float]:
-        """The sums over all processes, with what each has told last."""
-        return merged(self._ended, *self._known.values())
-
-
 def merged(*snapshots: Counts) -> dict[str, float]:
     """The sums of several counts."""
     sums: dict[str, float] = {}
@@ -131,7 +103,3 @@ def merged(*snapshots: Counts) -> dict[str, float]:
         for name, number in snapshot.items():
             sums[name] = sums.get(name, 0) + number
     return sums
-
-
-def _grows(name: str) -> bool:
-    return name.partition(" ")[0].endswith(_GROWING)

@@ -35,7 +35,7 @@ from zope.interface import implementer
 from reviewsd.http1 import problems
 from reviewsd.http1.head import RefusedError
 from reviewsd.http1.hosts import is_loopback
-from reviewsd.http1.parser import HEAD, NOTHING, DivertedError, RequestParser
+from reviewsd.http1.parser import HEAD, NOTHING, RequestParser
 from reviewsd.http1.problems import Problem
 from reviewsd.http1.proxy_header import read_header
 from reviewsd.http1.request import Request
@@ -77,12 +77,11 @@ class Channel(Protocol):
 
     def __init__(self, server: "PublicServer", *, proxied: bool = False) -> None:
         self.site = server
-        self.parser = RequestParser(server.cap, server.diverts)
+        self.parser = RequestParser(server.cap)
         self._header = b"" if proxied else None  # what has come of what a proxy says first
         self.deadline = NEVER
         """When it is overdue, in the clock's seconds; the server looks."""
         self.state = READY
-        self._peer: tuple[str, int] | None = None  # the client's address and port
         self.networks: tuple[str, ...] = ()
         """The client network it is counted for."""
         self.exchange = Exchange(server)
@@ -105,7 +104,7 @@ class Channel(Protocol):
         assert transport is not None  # noqa: S101  it is set just before
         peer = transport.getPeer()
         if isinstance(peer, IPv4Address | IPv6Address):
-            self._meet(peer.host, peer.port)
+            self._meet(peer.host)
         self.out: WriteBuffer = outlet(transport, self)
         self._pace = ReadingPace(self.out, transport)
         limits = self.site.limits
@@ -114,9 +113,8 @@ class Channel(Protocol):
         if (refused := self.site.entered(self)) is not None:
             self._refuse(refused)
 
-    def _meet(self, host: str, port: int) -> None:
+    def _meet(self, host: str) -> None:
         """Know the client."""
-        self._peer = host, port
         self.parser.client, self.parser.loopback = host, is_loopback(host)
 
     def _introduce(self, data: bytes) -> bytes:
@@ -136,7 +134,7 @@ class Channel(Protocol):
             return b""
         rest, self._header = self._header[header.size :], None
         if header.source is not None:
-            self._meet(*header.source)
+            self._meet(header.source[0])
             if (problem := self.site.counted(self)) is not None:
                 self._refuse(problem)
                 return b""
@@ -244,9 +242,6 @@ class Channel(Protocol):
                         self.site.pipelines.put_off(self._answer_next, self.abort)
         except RefusedError as refused:
             self._refuse(refused.problem)
-        except DivertedError:
-            self._hand_over()
-            return
         finally:
             self._advancing = False
         if self.state is not READY or self._write_blocked or self._queued:
@@ -270,19 +265,6 @@ class Channel(Protocol):
             self.deadline = self.site.clock.seconds() + seconds
             if self.parser.awaited:
                 self.out.send(_CONTINUE)
-
-    def _hand_over(self) -> None:
-        """Let another process go on with the connection, from the beginning of the request."""
-        self._timed_state = NOTHING
-        if self.out.pending:
-            self.deadline = self.site.clock.seconds()  # tried again when the server looks
-            return
-        transport, peer, hand_over = self.transport, self._peer, self.site.hand_over
-        assert transport is not None and hand_over is not None  # noqa: PT018, S101  it was asked
-        assert peer is not None  # noqa: S101  what can be handed over is TCP
-        self.state = OVER
-        self.site.left(self)
-        hand_over.give(transport, peer, self.parser.buffer)
 
     # Answering ------------------------------------------------------------------------------------
 
@@ -364,8 +346,6 @@ class Channel(Protocol):
             self.abort()
         elif self.parser.state != NOTHING:
             self._refuse(problems.TIMEOUT)
-        elif self.state is READY and self.parser.buffer and self.site.hand_over is not None:
-            self._advance()
         else:
             self._end()
 

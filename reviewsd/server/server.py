@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from ipaddress import IPv4Network, IPv6Network
-from typing import Protocol
 
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IAddress, IProtocolFactory, IReactorTime, ITransport
+from twisted.internet.interfaces import IAddress, IProtocolFactory, IReactorTime
 from twisted.internet.protocol import Factory
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
@@ -89,16 +88,6 @@ Respond = Callable[[Request], Response | Deferred[Response]]
 """Answers a request."""
 
 
-class Handoff(Protocol):
-    """Lets another process go on with a connection."""
-
-    def wants(self, method: bytes, path: bytes) -> bool:
-        """Whether a request is for the other one."""
-
-    def give(self, transport: ITransport, peer: tuple[str, int], data: bytes) -> None:
-        """Give it the connection of a client, and what has come since the request began."""
-
-
 class PublicServer(Factory):
     """The public connections of a process.
 
@@ -109,7 +98,6 @@ class PublicServer(Factory):
         limits: How long and how much.
         hosts: By which names the service may be asked; all when None.
         exempt: Whose connections are not counted by client: those of proxies.
-        hand_over: For requests that another process answers.
     """
 
     noisy = False
@@ -124,7 +112,6 @@ class PublicServer(Factory):
         limits: ConnectionLimits,
         hosts: Hosts | None = None,
         exempt: Sequence[IPv4Network | IPv6Network] = (),
-        hand_over: Handoff | None = None,
     ) -> None:
         self.respond = respond
         self.clock = clock
@@ -132,8 +119,6 @@ class PublicServer(Factory):
         self._mcp_cap = Cap(
             limits.mcp_body, problems.CONTENT_TOO_LARGE, chunks=True, truncates=True
         )
-        self.hand_over = hand_over
-        self.diverts = None if hand_over is None else hand_over.wants
         self.channels: set[Channel] = set()
         self.answered: set[Channel] = set()
         """Those that have been answered since the last sweep."""

@@ -1,7 +1,6 @@
 """What answers each route, by the name that ``http1.routes`` gives it.
 
-An answerer takes the request, and what stands in its address. What is not served, as the hub in a
-worker, has none: the address is 404 then.
+An answerer takes the request, and what stands in its address.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,7 +1,7 @@
 """How often one client network may read (S14): off unless ``server.read_limit`` is set.
 
 A search, and every message of MCP, costs five times as much as a document. The hub has limits of its
-own; health is never limited. With workers each process counts what it is asked.
+own; health is never limited.
 """
 
 from collections.abc import Callable

@@ -119,10 +119,9 @@ def main() -> None:
     parser.add_argument("--deleting", type=int, default=32)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--one-client", action="store_true")
-    parser.add_argument("--workers", type=int, default=1)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="reviewsd-ended-") as name:
-        settings = f"{_SETTINGS}workers: {arguments.workers}\n"
+        settings = _SETTINGS
         with Daemon(Path(name), settings) as daemon:
             until_open(daemon)
             daemon.stop()

@@ -1,6 +1,6 @@
 """Idle connections: what 5,000 cost, and whether anybody else notices.
 
-    python -m tests.benchmarks.idle [--connections 5000] [--seconds 10] [--workers 1]
+    python -m tests.benchmarks.idle [--connections 5000] [--seconds 10]
 
 Two daemons in turn, one that takes them all (``max_connections: 6000``) and one with the default of 4,096,
 where somebody has to make room; three kinds of idleness. Latencies are those of a client that asks for
@@ -142,9 +142,9 @@ def remaining(connections: list[socket.socket]) -> int:
 
 
 @contextmanager
-def served(limit: int | None, workers: int) -> Iterator[Daemon]:
+def served(limit: int | None) -> Iterator[Daemon]:
     """A daemon of the demo's data."""
-    settings = f"workers: {workers}\ndata: {{poll_interval: 3600}}\n"
+    settings = "data: {poll_interval: 3600}\n"
     if limit is not None:
         settings += f"server: {{max_connections: {limit}}}\n"
     with tempfile.TemporaryDirectory(prefix="reviewsd-idle-") as name:
@@ -158,9 +158,9 @@ def served(limit: int | None, workers: int) -> Iterator[Daemon]:
             daemon.close()
 
 
-def measure(limit: int | None, kind: str, number: int, seconds: float, workers: int) -> list[str]:
+def measure(limit: int | None, kind: str, number: int, seconds: float) -> list[str]:
     """One row."""
-    with served(limit, workers) as daemon:
+    with served(limit) as daemon:
         assert daemon.process is not None
         pid, port = daemon.process.pid, daemon.port
         before = asking(port, partial(time.sleep, seconds))
@@ -198,7 +198,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.idle")
     parser.add_argument("--connections", type=int, default=5_000)
     parser.add_argument("--seconds", type=float, default=10, help="of questions, twice a row")
-    parser.add_argument("--workers", type=int, default=1)
     arguments = parser.parse_args()
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     assert hard >= _DESCRIPTORS, f"ulimit -Hn is {hard}, {_DESCRIPTORS} are needed"
@@ -210,9 +209,7 @@ def main() -> None:
     rows = [head, ["---"] * len(head)]
     for limit in (6_000, None):
         for kind in KINDS:
-            rows.append(
-                measure(limit, kind, arguments.connections, arguments.seconds, arguments.workers)
-            )
+            rows.append(measure(limit, kind, arguments.connections, arguments.seconds))
             sys.stderr.write(f"{limit or 4096}, {kind} done\n")
     sys.stdout.write("\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n")
 

@@ -1,6 +1,6 @@
 """``systemctl restart`` under load: the listening socket stays, the daemon ends and starts anew.
 
-    python -m tests.benchmarks.restarts [--restarts 10] [--workers 1] [--connections 8]
+    python -m tests.benchmarks.restarts [--restarts 10] [--connections 8]
 
 This program holds the listening socket and hands it over as systemd does (``LISTEN_FDS``); each restart
 is SIGTERM, the end, a new process, READY=1. Meanwhile wrk asks, in a first run on kept connections, in a
@@ -122,13 +122,12 @@ def main() -> None:
     """Restart, and print the tables; the exit code says whether nothing was lost."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.restarts")
     parser.add_argument("--restarts", type=int, default=10)
-    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--connections", type=int, default=8, help="of wrk")
     parser.add_argument("--clients", type=int, default=4, help="strict ones of each kind")
     arguments = parser.parse_args()
     os.sched_setaffinity(0, {_ASKING})
     kinds = list(Kind) * arguments.clients
-    settings = f"data: {{poll_interval: 3600}}\nworkers: {arguments.workers}\n"
+    settings = "data: {poll_interval: 3600}\n"
     lost = 0
     for title, headers in (("kept", ()), ("new", ("Connection: close",))):
         with (
@@ -143,7 +142,7 @@ def main() -> None:
             finally:
                 daemon.close()
         lost += failures
-        sys.stdout.write(f"### wrk on {title} connections, workers: {arguments.workers}\n\n")
+        sys.stdout.write(f"### wrk on {title} connections\n\n")
         sys.stdout.write("\n".join(lines) + "\n\n")
     sys.stdout.write(f"{lost} failures\n")
     sys.exit(lost > 0)

@@ -1,11 +1,11 @@
 """A soak: a mixed load, reloads, and whether the daemon grows meanwhile.
 
-    python -m tests.benchmarks.soak [--minutes 10] [--workers 1] [--data DIR]
+    python -m tests.benchmarks.soak [--minutes 10] [--data DIR]
 
 Visitors (``soak_clients``) read, search, call tools, subscribe, pipeline, read slowly, leave in the
 middle and send what is no HTTP, at a moderate rate; every answer is checked. Every 20 seconds other data
 are published and pushed to a subscriber on this machine. Every 5 seconds the sizes of the daemon and of
-the workers it keeps are taken. Growth is the slope of a straight line through the second half of them,
+the processes it keeps are taken. Growth is the slope of a straight line through the second half of them,
 where it is more than chance: over twice its standard error, and over what is tolerated.
 """
 
@@ -44,7 +44,6 @@ _TOLERATED = {"rss": 1024, "private": 1024, "anonymous": 1024, "descriptors": 5,
 """By how much a figure may rise over the second half; kB and counts."""
 
 _SETTINGS = """\
-workers: {workers}
 data:
   poll_interval: 3600
 hub:
@@ -186,7 +185,6 @@ def main() -> None:
     """Soak, and print the tables; the exit code says whether all was well."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.soak")
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--data", type=Path, default=Path("/tmp/w/data"))
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="reviewsd-soak-") as name, ExitStack() as stack:
@@ -194,7 +192,7 @@ def main() -> None:
         (place / "d").mkdir()
         shutil.copytree(data_set(arguments.data, 1_000), place / "d" / "data")
         subscribing = stack.enter_context(Subscriber(place))
-        settings = _SETTINGS.format(workers=arguments.workers, ca=subscribing.ca_file)
+        settings = _SETTINGS.format(ca=subscribing.ca_file)
         running = stack.enter_context(Patient(place / "d", settings))
         until_open(running)
         load = Load(visitors(running.port, lambda each: subscribing.url(f"/callback/{each}")))

@@ -20,7 +20,7 @@ from reviewsd.http1.hosts import Hosts
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.server.connection import Channel
-from reviewsd.server.server import SWEEP_SECONDS, ConnectionLimits, Handoff, PublicServer
+from reviewsd.server.server import SWEEP_SECONDS, ConnectionLimits, PublicServer
 from reviewsd.web.dispatch import Dispatcher
 from reviewsd.web.klein_request import PublicRequest
 from reviewsd.web.reads import Answer
@@ -235,7 +235,6 @@ class MemoryListener:
     Args:
         fast: Whether requests take the quick look-up.
         hosts: By which names it may be asked.
-        hand_over: For requests that another process answers.
         limits: That are not as usual.
     """
 
@@ -244,7 +243,6 @@ class MemoryListener:
         *,
         fast: bool = True,
         hosts: Hosts | None = None,
-        hand_over: Handoff | None = None,
         **limits: Any,  # noqa: ANN401  those of Limits
     ) -> None:
         self.clock = Clock()
@@ -256,7 +254,6 @@ class MemoryListener:
             ConnectionLimits(**limits),
             hosts,
             [ip_network(PROXY)],
-            hand_over,
         )
 
     def connect(

@@ -10,7 +10,7 @@ from tests.support.subscriber import Subscriber, ask, hub, settings, until_open
 from tests.system.test_start_stop import edit
 
 HOUR, DAY = 3_600, 86_400
-SETTINGS = "workers: 2\nserver: {header_deadline: 0.5}\n"
+SETTINGS = "server: {header_deadline: 0.5}\n"
 WATCHDOG = {"WATCHDOG_USEC": "900000"}  # a sign of life each 0.3 s
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from reviewsd.app.descriptors import OTHERS
 from tests.support.daemon import Daemon
 from tests.support.raw import Wire, responses
-from tests.support.worker_pids import main_process, workers
 
 SOFT, HARD = 256, 640
 ROOM = HARD - OTHERS - 128  # for connections, beside 64 deliveries
@@ -22,8 +21,8 @@ def limits(pid: int) -> list[str]:
 
 
 @contextmanager
-def limited(directory: Path, count: int) -> Iterator[Daemon]:
-    daemon = Daemon(directory, f"workers: {count}\n")
+def limited(directory: Path) -> Iterator[Daemon]:
+    daemon = Daemon(directory)
     daemon.launch(before=LIMITED)
     try:
         daemon.wait_ready()
@@ -33,8 +32,8 @@ def limited(directory: Path, count: int) -> Iterator[Daemon]:
 
 
 def test_the_limit_is_raised_and_what_does_not_fit_is_refused(tmp_path: Path) -> None:
-    with limited(tmp_path, 1) as daemon, ExitStack() as stack:
-        assert [str(HARD), str(HARD)] == limits(main_process(daemon))
+    with limited(tmp_path) as daemon, ExitStack() as stack:
+        assert [str(HARD), str(HARD)] == limits(daemon.status()["pid"])
         wires = [stack.enter_context(Wire(daemon.port)) for _ in range(ROOM + 1)]
         for wire in wires:
             wire.send(b"GET /healthz HTTP/1.1\r\n")
@@ -44,10 +43,3 @@ def test_the_limit_is_raised_and_what_does_not_fit_is_refused(tmp_path: Path) ->
             assert wire.ask(b"Host: localhost\r\n\r\n").endswith(b'{"status":"ok"}')
         (line,) = (line for line in daemon.unusual if "max_connections" in line)
         assert f"server.max_connections is {ROOM} instead of 4096" in line
-
-
-def test_workers_have_the_same_limit_each(tmp_path: Path) -> None:
-    with limited(tmp_path, 2) as daemon:
-        pids = [main_process(daemon), *workers(daemon)]
-        assert 3 * [[str(HARD), str(HARD)]] == [limits(pid) for pid in pids]
-        assert f"max_connections is {2 * ROOM} instead of 4096" in daemon.log.read_text()

@@ -23,7 +23,7 @@ def unusual(daemon: Daemon, text: str) -> bool:
 
 
 def test_what_is_deleted_is_put_back(daemon: Daemon) -> None:
-    """A second daemon, no reviewsctl, other keys, a worker without data: each went unnoticed."""
+    """A second daemon, no reviewsctl, other keys, a start without data: each went unnoticed."""
     keys = [daemon.state / "secret.key", daemon.state / "mcp.key"]
     before = [key.read_bytes() for key in keys]
     current = (daemon.state / "snapshots" / "current").readlink()

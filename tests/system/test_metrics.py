@@ -4,10 +4,8 @@ import http.client
 import json
 import random
 import re
-import signal
 import socket
 from collections.abc import Iterator
-from os import kill
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -16,7 +14,7 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from reviewsd.server.traffic import LABELS
-from tests.support.daemon import BASE_URL, Daemon, until
+from tests.support.daemon import BASE_URL, Daemon
 
 ALERTS = Path(__file__).parents[2] / "config" / "alerts.yaml"
 Samples = dict[str, dict[tuple[str, ...], float]]
@@ -215,28 +213,3 @@ def test_a_listener_that_cannot_be_had_ends_the_start(tmp_path: Path) -> None:
         daemon.launch()
         assert 1 == daemon.ended()
         assert "READY=1" not in daemon.heard
-
-
-def test_the_counts_of_workers_add_up_and_outlive_them(tmp_path: Path) -> None:
-    """Of a killed worker what it told last stays."""
-    asked = 40
-
-    def requests(daemon: Daemon) -> float:
-        return scrape(daemon)["reviewsd_requests_total"]["200", "GET", "/feed.xml"]
-
-    with Daemon(tmp_path, "workers: 2\n") as daemon:
-        for _ in range(asked):
-            assert 200 == daemon.get("/feed.xml").status
-        until(lambda: requests(daemon) == asked, "the counts of both")
-        killed = daemon.status()["workers"][0]["pid"]
-        kill(killed, signal.SIGKILL)
-        until(
-            lambda: (
-                killed not in (pids := [each["pid"] for each in daemon.status()["workers"]])
-                and len(pids) == 2
-            ),
-            "another worker",
-        )
-        assert asked == requests(daemon)
-        assert 200 == daemon.get("/feed.xml").status
-        until(lambda: requests(daemon) == asked + 1, "the counts of both")

@@ -33,9 +33,8 @@ def asked(daemon: Daemon) -> tuple[int, Any]:
     return public.status, public.json()
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_all_is_well(tmp_path: Path, workers: int) -> None:
-    with Daemon(tmp_path, f"{PUBLIC}workers: {workers}\n") as daemon:
+def test_all_is_well(tmp_path: Path) -> None:
+    with Daemon(tmp_path, PUBLIC) as daemon:
         assert (200, {"status": "ready", "checks": GOOD}) == asked(daemon)
         assert (200, b"") == ((head := daemon.request("HEAD", "/readyz")).status, head.body)
         assert 405 == daemon.request("POST", "/readyz").status
@@ -45,9 +44,8 @@ def test_all_is_well(tmp_path: Path, workers: int) -> None:
         assert (200, {"status": "ok"}) == (health.status, health.json())
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_it_is_public_only_when_that_is_wanted(tmp_path: Path, workers: int) -> None:
-    with Daemon(tmp_path, f"workers: {workers}\n") as daemon:
+def test_it_is_public_only_when_that_is_wanted(tmp_path: Path) -> None:
+    with Daemon(tmp_path) as daemon:
         assert 404 == daemon.get("/readyz").status
         assert 200 == daemon.admin("GET", "/v1/ready").status
 

@@ -1,7 +1,7 @@
 """What the daemon asks of the kernel lies inside the filter of the unit (O6).
 
 Outside of it a call fails with EPERM, which is noticed on the operator's machine only: there is no
-systemd where tests run. So a daemon with workers is traced while it does all that it does.
+systemd where tests run. So a daemon is traced while it does all that it does.
 """
 
 import os
@@ -72,7 +72,7 @@ def test_every_call_is_let_through(tmp_path: Path) -> None:
     assert STRACE is not None
     summary = tmp_path / "strace"
     with Subscriber(tmp_path, reply=replies) as subscriber:
-        daemon = Daemon(tmp_path, f"workers: 2\n{settings(subscriber.ca_file)}")
+        daemon = Daemon(tmp_path, settings(subscriber.ca_file))
         # -D: the daemon stays our child, and strace writes when the last process has ended
         daemon.launch([STRACE, "-D", "-f", "-c", "-o", str(summary)])
         try:

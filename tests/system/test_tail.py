@@ -83,13 +83,6 @@ def test_it_ends_with_the_daemon(daemon: Daemon) -> None:
     assert [] == daemon.unusual
 
 
-def test_events_come_from_the_main_process_where_there_are_workers(tmp_path: Path) -> None:
-    quick = "workers: 2\ndata: {poll_interval: 0.05, settle: 0.02}\n"
-    with Daemon(tmp_path, quick) as daemon, tail(daemon, "--json") as process:
-        write_data(daemon.data, reviews=7)
-        assert "load" == json.loads(line(process.stdout))["type"]
-
-
 def test_listeners_have_a_limit(daemon: Daemon) -> None:
     """A script that forgets to leave must not cost more and more."""
     listening = [listener(daemon) for _ in range(MAX_LISTENERS)]

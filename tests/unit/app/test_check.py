@@ -100,10 +100,10 @@ def test_a_fault_of_the_configuration_has_its_place(folder: Path) -> None:
 
 
 def test_a_fault_of_the_environment_names_the_variable(folder: Path) -> None:
-    done = reviewsd(folder, "--check", "--json", environ={"REVIEWSD_WORKERS": "0"})
+    done = reviewsd(folder, "--check", "--json", environ={"REVIEWSD_FEEDS__YEAR": "0"})
     (problem,) = json.loads(done.stdout)["problems"]
-    assert ("environment", "REVIEWSD_WORKERS") == (problem["file"], problem["path"])
-    assert "workers: expected 1..64, got 0" == problem["reason"]
+    assert ("environment", "REVIEWSD_FEEDS__YEAR") == (problem["file"], problem["path"])
+    assert "feeds.year: expected 1985..9999, got 0" == problem["reason"]
 
 
 def test_a_fault_of_the_data_has_its_place(folder: Path) -> None:
@@ -255,7 +255,7 @@ def test_the_schema_takes_the_shipped_file_and_refuses_what_the_daemon_refuses(
     jsonschema.Draft202012Validator.check_schema(schema)
     shipped = yaml.safe_load((ROOT / "config/reviewsd.yaml").read_text())
     jsonschema.validate(shipped, schema)
-    for wrong in ({"prot": 1}, {"workers": 0}, {"hub": {"lease": {"min": "x"}}}):
+    for wrong in ({"prot": 1}, {"feeds": {"year": 0}}, {"hub": {"lease": {"min": "x"}}}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({**shipped, **wrong}, schema)
     with pytest.raises(jsonschema.ValidationError):

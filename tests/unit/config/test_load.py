@@ -158,11 +158,11 @@ OBJECTS = [
 ]
 
 NUMBERS = [
-    ("workers: 0", "3:10: workers: expected 1..64, got 0"),
-    ("workers: two", '3:10: workers: expected integer, got string "two"'),
-    ("workers: '2'", '3:10: workers: expected integer, got string "2"'),
-    ("workers: 1.5", "3:10: workers: expected integer, got number 1.5"),
-    ("workers: true", "3:10: workers: expected integer, got boolean true"),
+    ("feeds: {year: 0}", "3:15: feeds.year: expected 1985..9999, got 0"),
+    ("feeds: {year: two}", '3:15: feeds.year: expected integer, got string "two"'),
+    ("feeds: {year: '2'}", '3:15: feeds.year: expected integer, got string "2"'),
+    ("feeds: {year: 1.5}", "3:15: feeds.year: expected integer, got number 1.5"),
+    ("feeds: {year: true}", "3:15: feeds.year: expected integer, got boolean true"),
     ("cache: {max_age: -1}", "3:18: cache.max_age: expected 0..31536000, got -1"),
     ("data: {poll_interval: 0}", "3:23: data.poll_interval: expected 0.05..3600, got 0"),
     ("mcp: {session_lifetime: 0}", "3:25: mcp.session_lifetime: expected 1..31536000, got 0"),
@@ -469,23 +469,23 @@ ENDPOINTS = [
 ]
 
 YAML = [
-    ("workers: 1\nworkers: 2", '4:1: workers: duplicate key "workers"; the first is in line 3'),
+    ("feeds: {}\nfeeds: {}", '4:1: feeds: duplicate key "feeds"; the first is in line 3'),
     (
         "hub: {lease: &a {min: 1, 'min': 2}}",
         '3:26: hub.lease.min: duplicate key "min"; the first is in line 3',
     ),
     (
-        "feeds: {year: &x 2000}\nworkers: *x",
-        "4:10: workers: aliases are not supported; write the value out",
+        "feeds: {year: &x 2000}\nstate_dir: *x",
+        "4:12: state_dir: aliases are not supported; write the value out",
     ),
-    ("workers: !!int 1", "3:10: workers: tags are not supported; write the value without"),
+    ("state_dir: !!str a", "3:12: state_dir: tags are not supported; write the value without"),
     ("? [a]\n: 1", "3:3: expected a plain word as key"),
-    ("<<: {workers: 2}", '3:1: ["<<"]: unknown key "<<"'),
+    ("<<: {state_dir: a}", '3:1: ["<<"]: unknown key "<<"'),
     (
         'state_dir: "a\\nb"',
         "3:12: state_dir: must not contain control characters or line breaks",
     ),
-    ("---\nworkers: 1", "3:1: expected one document, got a second one"),
+    ("---\nstate_dir: a", "3:1: expected one document, got a second one"),
     ("hub:\n\tlease: 1", "4:1: no valid YAML: found a tab; indent with spaces"),
     ("x: " + "[" * 40, "3:19: expected at most 16 levels"),
     ("x: \x1b[2J", "3:4: the character U+001B is not allowed"),
@@ -561,10 +561,10 @@ def test_a_finding_shows_the_line_and_a_caret(write: Write) -> None:
 
 def test_a_tab_does_not_move_the_caret(write: Write) -> None:
     """Whatever width the terminal gives the tab, it gives it twice."""
-    assert refused(write(BASE + "workers:\t99")) == [
-        "FILE:3:10: workers: expected 1..64, got 99",
-        "    3 | workers:\t99",
-        "      |         \t^",
+    assert refused(write(BASE + "state_dir:\t99")) == [
+        "FILE:3:12: state_dir: expected string, got integer 99",
+        "    3 | state_dir:\t99",
+        "      |           \t^",
     ]
 
 
@@ -593,13 +593,13 @@ def test_the_file_is_one_mapping(write: Write, text: str, got: str) -> None:
 
 def test_all_faults_come_at_once_in_the_order_of_the_file(write: Write) -> None:
     text = (
-        "workers: 0\nworkers: 1\nlisten: ['8080', tcp:x]\nlsten: 1\n"
+        "state_dir: 0\nstate_dir: 1\nlisten: ['8080', tcp:x]\nlsten: 1\n"
         "hub: {store: x, lease: {min: 500, max: 400}}\ndata_dir: ''\n"
     )
     places = [line.split(": ")[0] for line in heads(refused(write(text)))]
     assert places == [
         "FILE:1:1",
-        "FILE:1:10",
+        "FILE:1:12",
         "FILE:2:1",
         "FILE:3:10",
         "FILE:3:18",
@@ -626,8 +626,8 @@ def test_what_is_no_utf_8_is_shown_at_its_byte(write: Write) -> None:
 
 
 def test_a_long_line_is_not_shown(write: Write) -> None:
-    text = BASE + f"workers: 0 # {'x' * 200}"
-    assert refused(write(text)) == ["FILE:3:10: workers: expected 1..64, got 0"]
+    text = BASE + f"state_dir: 0 # {'x' * 200}"
+    assert refused(write(text)) == ["FILE:3:12: state_dir: expected string, got integer 0"]
 
 
 def test_a_huge_file_is_refused(write: Write) -> None:
@@ -745,7 +745,7 @@ def test_a_variable_takes_the_place_of_a_key(write: Write) -> None:
         "REVIEWSD_CONFIG": "/elsewhere.yaml",
         "PATH": "/usr/bin",
     }
-    file = write(BASE + "workers: 3\nfeeds: {authority: a.example}\ncache: {max_age: -1}")
+    file = write(BASE + "feeds: {year: 2001, authority: a.example}\ncache: {max_age: -1}")
     config, _ = load(file, environ)
     assert config.hub.lease.default == 3600
     assert config.listen == ("systemd:name=http", "tcp:8080")
@@ -757,7 +757,7 @@ def test_a_variable_takes_the_place_of_a_key(write: Write) -> None:
     assert config.metrics.listen == "tcp:9090:interface=127.0.0.1"
     assert config.feeds.authority is None
     assert Path("/srv/a: b #c") == config.data_dir
-    assert config.workers == 3
+    assert config.feeds.year == 2001
 
 
 def test_the_environment_can_say_everything(write: Write) -> None:
@@ -785,8 +785,8 @@ def test_every_key_has_a_variable(write: Write) -> None:
             "300",
             "hub.lease.max: expected min <= default <= max, got min 300, default 864000, max 300",
         ),
-        ("WORKERS", "'2'", "workers: expected integer, got string \"'2'\""),
-        ("WORKERS", "", "workers: expected integer, got null"),
+        ("FEEDS__YEAR", "'2'", "feeds.year: expected integer, got string \"'2'\""),
+        ("FEEDS__YEAR", "", "feeds.year: expected integer, got null"),
         ("HUB", '{"lease": {"mni": 1}}', 'hub.lease.mni: unknown key "mni"; did you mean "min"?'),
         ("HUB", "sqlite", 'hub: expected object, got string "sqlite"'),
         ("LISTEN", '["8080"]', f'listen[0]: {_ENDPOINT}, got "8080"'),
@@ -875,10 +875,12 @@ def test_an_unknown_variable_is_refused(write: Write, variable: str, hint: str) 
 
 
 def test_faults_of_the_environment_follow_those_of_the_file(write: Write) -> None:
-    lines = refused(write(BASE + "hub: 5"), {"REVIEWSD_HUB__STORE": "x", "REVIEWSD_WORKERS": "0"})
+    lines = refused(
+        write(BASE + "hub: 5"), {"REVIEWSD_HUB__STORE": "x", "REVIEWSD_FEEDS__YEAR": "0"}
+    )
     assert heads(lines) == [
         "FILE:3:6: hub: expected object, got integer 5",
-        "environment: REVIEWSD_WORKERS: workers: expected 1..64, got 0",
+        "environment: REVIEWSD_FEEDS__YEAR: feeds.year: expected 1985..9999, got 0",
     ]
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from reviewsd.http1 import problems
 from reviewsd.http1.head import MAX_HEAD, MAX_LINE, RefusedError
-from reviewsd.http1.parser import BODY, HEAD, NOTHING, Cap, DivertedError, RequestParser
+from reviewsd.http1.parser import BODY, HEAD, NOTHING, Cap, RequestParser
 from reviewsd.http1.request import Request
 from tests.support.growth import Thunk, assert_linear
 
@@ -127,15 +127,6 @@ def test_a_client_that_waits_for_leave_is_known() -> None:
     head = SENT[:-9] + b"\r\nExpect: 100-continue\r\n\r\n"
     assert ([], True) == (taken(head, parser=parser), parser.awaited)
     assert ([], False) == (taken(head + b"h"), RequestParser(cap).awaited)
-
-
-def test_what_is_for_somebody_else_is_held_from_its_first_byte() -> None:
-    parser = RequestParser(cap, lambda _, path: path == b"/hub")
-    assert 1 == len(taken(READ, parser=parser))
-    parser.buffer = b"\r\n" + SENT[:-2]
-    with pytest.raises(DivertedError):
-        parser.next_request()
-    assert (SENT[:-2], NOTHING) == (parser.buffer, parser.state)
 
 
 def test_a_head_that_comes_byte_by_byte_is_looked_at_once() -> None:

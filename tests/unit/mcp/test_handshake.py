@@ -411,7 +411,7 @@ def test_a_request_whose_meta_names_a_revision_is_of_the_other_era(bench: Bench)
 
 
 def test_a_session_goes_on_with_every_server_that_has_the_key(snapshot: Snapshot) -> None:
-    """After a restart, on another worker, after a rotation (mcp.md 3)."""
+    """After a restart, on another node, after a rotation (mcp.md 3)."""
     other_secret = bytes(32)
     token = Bench(snapshot).session()
     assert 200 == Bench(snapshot).ask(token, "ping").status

@@ -32,9 +32,6 @@ def scrape(
 ) -> dict[str, Metric]:
     """What a scrape finds, by name."""
 
-    async def counted() -> Counts:
-        return counts or {}
-
     async def asked() -> HubFigures | None:
         return hub
 
@@ -42,7 +39,7 @@ def scrape(
         Gauge(name, "Help.", partial(value, number)) for name, number in (gauges or {}).items()
     ]
     infos = [InfoMetric("build", "The program.", lambda: {"version": "1.2.3"})]
-    text = result_of(Metrics(counted, asked, looked, infos).text()).decode()
+    text = result_of(Metrics(lambda: counts or {}, asked, looked, infos).text()).decode()
     return {family.name: family for family in text_string_to_metric_families(text)}
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reviewsd.runtime.counters import BOUNDS, Counters, Durations, WorkerTotals, merged
+from reviewsd.runtime.counters import BOUNDS, Counters, Durations, merged
 
 
 def test_what_happens_is_counted_by_name_and_labels() -> None:
@@ -65,37 +65,3 @@ def test_durations_add_up_over_processes() -> None:
 def test_the_sum_of_nothing_is_nothing() -> None:
     assert {} == merged()
     assert {} == Counters().counts()
-    assert {} == WorkerTotals().counts()
-
-
-def test_no_sum_falls_when_a_process_ends() -> None:
-    """It would look as if all that was counted before had happened once more."""
-    totals = WorkerTotals()
-    counts = {"requests_total GET": 5, "t_bucket 1": 4, "t_sum": 0.5, "connections": 7}
-    totals.note(1, counts)
-    totals.note(2, counts)
-    assert merged(counts, counts) == totals.counts()
-
-    totals.end(1)
-    assert {
-        "requests_total GET": 10,
-        "t_bucket 1": 8,
-        "t_sum": 1.0,
-        "connections": 7,
-    } == totals.counts()
-
-    totals.note(3, {"requests_total GET": 1})
-    assert 11 == totals.counts()["requests_total GET"]
-
-
-def test_a_process_that_told_nothing_leaves_nothing() -> None:
-    totals = WorkerTotals()
-    totals.end(1)
-    assert {} == totals.counts()
-
-
-def test_what_is_told_later_takes_the_place_of_what_was_told_before() -> None:
-    totals = WorkerTotals()
-    totals.note(1, {"a_total": 1})
-    totals.note(1, {"a_total": 4})
-    assert {"a_total": 4} == totals.counts()
