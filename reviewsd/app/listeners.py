@@ -6,7 +6,6 @@ from contextlib import AsyncExitStack
 from functools import partial
 
 from twisted.internet.address import IPv4Address, IPv6Address
-from twisted.internet.endpoints import serverFromString
 from twisted.internet.error import CannotListenError
 from twisted.internet.interfaces import IListeningPort, IProtocolFactory
 from twisted.internet.posixbase import PosixReactorBase
@@ -19,7 +18,13 @@ from reviewsd.config.schema import Config
 from reviewsd.monitoring.metrics import CONTENT_TYPE, Metrics
 from reviewsd.monitoring.metrics_site import MetricsSite
 from reviewsd.runtime.port_holder import port_holder
-from reviewsd.runtime.sockets import inherited, listen_string, stop_listening
+from reviewsd.runtime.sockets import (
+    AdoptedUnixPort,
+    inherited,
+    listen,
+    listen_string,
+    stop_listening,
+)
 from reviewsd.runtime.state_dir import StartError
 from reviewsd.server.acceptor import batch_accept
 from reviewsd.server.server import PublicServer
@@ -54,15 +59,14 @@ class Listeners:
             StartError: It cannot be listened on.
         """
         try:
-            port: IListeningPort = await serverFromString(self._reactor, endpoint).listen(site)
+            port = await listen(self._reactor, endpoint, site)
         except CannotListenError as error:
             raise StartError(f"cannot listen on {endpoint}: {_reason(error)}", 1) from error
         except OSError as error:
             raise StartError(f"cannot listen on {endpoint}: {error.strerror}", 1) from error
-        handed_over = "systemd:" in endpoint
-        self._stack.push_async_callback(stop_listening, port, handed_over=handed_over)
-        again = partial(self.listen, endpoint, site)
-        keep_socket(self._guard, port, None if handed_over else again)
+        self._stack.push_async_callback(stop_listening, port)
+        again = None if isinstance(port, AdoptedUnixPort) else partial(self.listen, endpoint, site)
+        keep_socket(self._guard, port, again)
         return port
 
     async def bind_public(self, config: Config, public: PublicServer) -> list[IListeningPort]:

@@ -11,9 +11,15 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-from twisted.internet.endpoints import _SystemdParser
-from twisted.internet.interfaces import IListeningPort
-from twisted.internet.unix import Port
+from twisted.internet import tcp, unix
+from twisted.internet.endpoints import (
+    AdoptedStreamServerEndpoint,
+    _SystemdParser,
+    serverFromString,
+)
+from twisted.internet.interfaces import IListeningPort, IProtocolFactory
+from twisted.internet.posixbase import PosixReactorBase
+from twisted.python.failure import Failure
 
 from reviewsd.runtime.state_dir import StartError
 
@@ -81,22 +87,75 @@ def free_path(path: Path) -> None:
     raise StartError(f"admin_socket {path}: another daemon answers there", 1)
 
 
-async def stop_listening(port: IListeningPort, *, handed_over: bool) -> None:
-    """Take no more connections.
+class AdoptedUnixPort(unix.Port):
+    """A listening UNIX socket of a socket unit of systemd, used as it is.
 
-    A UNIX port of Twisted removes its file when it stops, also one that belongs to systemd's
-    socket unit and has to stay (O14), and fails when the file is gone already. So it is only
-    told to accept no more; its descriptor goes with the process.
+    Twisted's own port sets the mode of the file to 0666, which fails where the file belongs to another
+    user and opens the admin socket to everybody where it does not; it listens again with a backlog
+    of its own; and it removes the file when it stops. All three belong to the socket unit (O5, O14).
+    """
+
+    _shouldShutdown = False  # systemd and the next daemon listen on the same socket
+
+    def startListening(self) -> None:  # noqa: D102  Twisted's
+        tcp._reservedFD.reserve()  # noqa: SLF001  as Twisted's ports do
+        self.factory.doStart()
+        self.socket, self._preexistingSocket = self._preexistingSocket, None
+        self.fileno = self.socket.fileno
+        self.connected = True
+        self.numberAccepts = 100  # as Twisted's ports do
+        self.startReading()
+
+    def connectionLost(self, reason: Failure) -> None:  # noqa: D102  Twisted's
+        tcp.Port.connectionLost(self, reason)
+
+
+def adopt_unix(
+    reactor: PosixReactorBase, descriptor: int, factory: IProtocolFactory
+) -> AdoptedUnixPort:
+    """Accept connections on a listening UNIX socket that systemd handed over.
 
     Args:
-        port: What listens.
-        handed_over: By systemd.
+        reactor: The reactor of the daemon.
+        descriptor: The file descriptor of the socket; it is closed, the port has a copy.
+        factory: Builds a protocol for each connection.
     """
-    if isinstance(port, Port):
+    os.set_blocking(descriptor, False)
+    port: AdoptedUnixPort = AdoptedUnixPort._fromListeningDescriptor(reactor, descriptor, factory)  # noqa: SLF001
+    os.close(descriptor)
+    port.startListening()
+    return port
+
+
+async def listen(
+    reactor: PosixReactorBase, description: str, factory: IProtocolFactory
+) -> IListeningPort:
+    """Listen on an endpoint given as a string of Twisted's.
+
+    Raises:
+        CannotListenError: The address cannot be listened on.
+        OSError: The socket cannot be used.
+    """
+    endpoint = serverFromString(reactor, description)
+    if (
+        isinstance(endpoint, AdoptedStreamServerEndpoint)
+        and endpoint.addressFamily == socket.AF_UNIX
+    ):
+        return adopt_unix(reactor, endpoint.fileno, factory)
+    port: IListeningPort = await endpoint.listen(factory)
+    return port
+
+
+async def stop_listening(port: IListeningPort) -> None:
+    """Accept no more connections.
+
+    A UNIX port of Twisted fails to stop when its file is gone already, so that it only stops to accept
+    and its file is removed here; its descriptor is closed with the process.
+    """
+    if isinstance(port, unix.Port) and not isinstance(port, AdoptedUnixPort):
         port.stopReading()
-        if not handed_over:
-            with contextlib.suppress(OSError):  # at the next start ``free_path`` looks again
-                os.unlink(port.getHost().name)  # noqa: PTH108  the name is bytes
+        with contextlib.suppress(OSError):  # at the next start ``free_path`` looks again
+            os.unlink(port.getHost().name)  # noqa: PTH108  the name is bytes
         return
     stopped = port.stopListening()
     if stopped is not None:

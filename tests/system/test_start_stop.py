@@ -24,6 +24,7 @@ from tests.support.generate import write_data
 
 COMMAND = [sys.executable, "-m", "reviewsd"]
 PUBLICATION = b"reviewsd.publish.publication"
+NOBODY = 65_534
 
 
 @pytest.fixture
@@ -590,6 +591,7 @@ for place in places.split(","):
     if place.startswith("/"):
         listening.append(socket.socket(socket.AF_UNIX))
         listening[-1].bind(place)
+        os.chmod(place, 0o660)
     else:
         listening.append(socket.create_server((place, 0)))
     listening[-1].listen()
@@ -618,8 +620,33 @@ def test_sockets_of_systemd_are_served_and_stay(tmp_path: Path) -> None:
     inode = daemon.socket.stat().st_ino
     assert 200 == daemon.get("/reviews.json").status
     assert 0 == daemon.stop()
-    assert inode == daemon.socket.stat().st_ino
+    assert (inode, 0o660) == (
+        daemon.socket.stat().st_ino,
+        stat.S_IMODE(daemon.socket.stat().st_mode),
+    )
     assert "Traceback" not in daemon.log.read_text()
+
+
+@real_start
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can start it as another user")
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="needs setpriv of util-linux")
+def test_socket_of_root_is_served_by_another_user(tmp_path: Path) -> None:
+    """The admin socket's unit makes it root's, with the mode 0660; the daemon is never root."""
+    daemon = Daemon(tmp_path, 'listen: ["systemd:name=http"]\n')
+    as_nobody = [
+        *(str(shutil.which("setpriv")), f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
+        # it may use files of root, such as the checkout, and still not change their modes
+        *("--inh-caps=+dac_override", "--ambient-caps=+dac_override"),
+    ]
+    for path in (tmp_path, *tmp_path.rglob("*")):
+        os.chown(path, NOBODY, NOBODY)
+    daemon.launch([*handed_over("http:admin", "127.0.0.1", daemon.socket), *as_nobody])
+    until(daemon.socket.exists, "the socket")
+    daemon.wait_ready()
+    facts = daemon.socket.stat()
+    assert (0, 0o660) == (facts.st_uid, stat.S_IMODE(facts.st_mode))
+    assert 200 == daemon.get("/reviews.json").status
+    assert 0 == daemon.stop()
 
 
 def test_a_socket_that_systemd_did_not_hand_over_is_named(tmp_path: Path) -> None:

@@ -10,10 +10,18 @@ from pathlib import Path
 import pytest
 import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet import reactor
+from twisted.internet.defer import Deferred
 from twisted.internet.endpoints import serverFromString
 from twisted.internet.protocol import Factory, Protocol
 
-from reviewsd.runtime.sockets import free_path, inherited, listen_string, stop_listening
+from reviewsd.runtime.sockets import (
+    AdoptedUnixPort,
+    adopt_unix,
+    free_path,
+    inherited,
+    listen_string,
+    stop_listening,
+)
 from reviewsd.runtime.state_dir import StartError
 
 
@@ -163,25 +171,9 @@ async def test_our_own_socket_goes_and_may_be_gone(place: Path, *, gone: bool) -
     assert connects(path)
     if gone:
         path.unlink()
-    await stop_listening(port, handed_over=False)
+    await stop_listening(port)
     assert [] == os.listdir(place)  # noqa: PTH208  pathlib's way counts as blocking
     port.socket.close()
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_socket_that_was_handed_over_stays(place: Path) -> None:
-    """O14: clients wait in it for the next daemon."""
-    path = place / "admin.sock"
-    with socket.socket(socket.AF_UNIX) as unit:
-        unit.bind(str(path))
-        unit.listen()
-        port = reactor.adoptStreamPort(  # type: ignore[attr-defined]  # by its module's type
-            unit.fileno(), socket.AF_UNIX, Factory.forProtocol(Silence)
-        )
-        await stop_listening(port, handed_over=True)
-        assert path.is_socket()
-        assert connects(path)
-        port.socket.close()
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -191,6 +183,83 @@ async def test_a_tcp_port_is_closed() -> None:
     )
     address = ("127.0.0.1", port.getHost().port)
     socket.create_connection(address, timeout=60).close()
-    await stop_listening(port, handed_over=False)
+    await stop_listening(port)
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(address, timeout=60)
+
+
+# -- UNIX sockets of systemd's socket units
+
+
+@pytest.fixture
+def unit_socket(place: Path) -> Iterator[socket.socket]:
+    """A listening socket as a socket unit makes it: mode 0660 and, made by root, another owner's."""
+    path = place / "admin.sock"
+    with opened(socket.AF_UNIX) as unit:
+        unit.bind(str(path))
+        path.chmod(0o660)
+        if os.geteuid() == 0:
+            os.chown(path, 12_345, 12_346)
+        unit.listen(128)
+        yield unit
+
+
+def adopt(unit: socket.socket) -> AdoptedUnixPort:
+    """Adopt a copy, as the daemon does: systemd keeps the original."""
+    factory = Factory.forProtocol(Silence)
+    return adopt_unix(reactor, os.dup(unit.fileno()), factory)  # type: ignore[arg-type] # a module
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_adopted_socket_keeps_mode_and_owner(place: Path, unit_socket: socket.socket) -> None:
+    """The mode is the door of the admin socket; and only its owner may change it (O5)."""
+    before = (place / "admin.sock").stat()
+    port = adopt(unit_socket)
+    after = (place / "admin.sock").stat()
+    await stop_listening(port)
+    assert (before.st_mode, before.st_uid, before.st_gid) == (
+        after.st_mode,
+        after.st_uid,
+        after.st_gid,
+    )
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_adopted_socket_keeps_its_backlog(place: Path, unit_socket: socket.socket) -> None:
+    """``Backlog=`` of the unit counts: listening again would make it Twisted's 50."""
+    port = adopt(unit_socket)
+    with contextlib.ExitStack() as stack:
+        for _ in range(100):
+            client = stack.enter_context(opened(socket.AF_UNIX))
+            client.settimeout(0)
+            client.connect(str(place / "admin.sock"))
+    await stop_listening(port)
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_adopted_socket_listens_after_the_port_has_stopped(
+    place: Path, unit_socket: socket.socket
+) -> None:
+    """Clients wait in it for the next daemon (O14)."""
+    path = place / "admin.sock"
+    port = adopt(unit_socket)
+    await stop_listening(port)
+    assert path.is_socket()
+    assert connects(path)
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_adopted_socket_takes_connections(place: Path, unit_socket: socket.socket) -> None:
+    accepted: Deferred[None] = Deferred()
+
+    class Accepting(Protocol):
+        def connectionMade(self) -> None:
+            assert self.transport is not None
+            self.transport.loseConnection()
+            accepted.callback(None)
+
+    factory = Factory.forProtocol(Accepting)
+    port = adopt_unix(reactor, os.dup(unit_socket.fileno()), factory)  # type: ignore[arg-type] # a module
+    assert connects(place / "admin.sock")
+    await accepted
+    await stop_listening(port)
