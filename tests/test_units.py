@@ -13,7 +13,7 @@ from reviewsd.server.server import DRAIN_SECONDS
 
 ROOT = Path(__file__).parent.parent
 UNITS = ROOT / "systemd"
-NAMES = ("reviewsd.service", "reviewsd.socket", "reviewsd-admin.socket")
+NAMES = ("reviewsd.service", "reviewsd.socket", "reviewsd-admin.socket", "reviewsd-failed.target")
 
 needs_systemd_analyze = pytest.mark.skipif(
     shutil.which("systemd-analyze") is None,
@@ -138,6 +138,13 @@ def test_a_hopeless_start_is_not_repeated() -> None:
     service = settings("reviewsd.service", "Service")
     assert service["Restart"] == ["on-failure"]
     assert service["RestartPreventExitStatus"] == ["2 78"]
+
+
+def test_sockets_are_closed_when_the_service_has_failed() -> None:
+    """Else a waiting client starts it over and over, until systemd refuses every start."""
+    sockets = settings("reviewsd.service", "Service")["Sockets"]
+    assert ["reviewsd-failed.target"] == settings("reviewsd.service", "Unit")["OnFailure"]
+    assert sockets == settings("reviewsd-failed.target", "Unit")["Conflicts"]
 
 
 def test_a_reload_waits_for_its_outcome() -> None:

@@ -109,7 +109,9 @@ def keep_socket(
 
     async def again(_fate: str) -> str:
         if listen is None:
-            raise StartError("systemctl restart its socket unit, and the service", 1)
+            raise StartError(
+                "systemctl stop its socket unit and the service, then start the service", 1
+            )
         free_path(path)
         await listen()
         return "it is listened on again"

@@ -99,9 +99,9 @@ class AdoptedUnixPort(unix.Port):
 
     def startListening(self) -> None:  # noqa: D102  Twisted's
         tcp._reservedFD.reserve()  # noqa: SLF001  as Twisted's ports do
-        self.factory.doStart()
+        self.factory.doStart()  # type: ignore[union-attr]  # it has one from the beginning
         self.socket, self._preexistingSocket = self._preexistingSocket, None
-        self.fileno = self.socket.fileno
+        self.fileno = self.socket.fileno  # type: ignore[method-assign, union-attr]  # as Twisted does
         self.connected = True
         self.numberAccepts = 100  # as Twisted's ports do
         self.startReading()

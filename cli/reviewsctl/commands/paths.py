@@ -11,6 +11,7 @@ import typer
 
 from reviewsctl.commands.import_ import ConfigFile
 from reviewsctl.daemon.session import Json, Session
+from reviewsctl.daemon.units import UNITS, folder
 from reviewsctl.terminal.output import failing, json_line
 
 if TYPE_CHECKING:
@@ -72,8 +73,8 @@ def _paths(shown: "Shown", session: Session) -> Iterator[tuple[str, Path]]:
     yield "admin socket", Path(shown.text("admin_socket"))
     if session.given is not None and session.given.absolute() != Path(shown.text("admin_socket")):
         yield "asked socket", session.given.absolute()
-    for unit in ("reviewsd.service", "reviewsd.socket", "reviewsd-admin.socket"):
-        yield "unit", Path("/etc/systemd/system") / unit
+    for unit in UNITS:
+        yield "unit", folder() / unit
     yield "python", Path(sys.executable)
 
 

@@ -25,6 +25,7 @@ from reviewsctl.daemon.errors import (
     UnexpectedAnswer,
     Unreachable,
 )
+from reviewsctl.daemon.units import start_command
 from reviewsctl.terminal.escaping import printable
 
 API = 1
@@ -181,7 +182,7 @@ class _UnixConnection(http.client.HTTPConnection):
 
 def _unreachable(path: Path, fault: OSError) -> Unreachable:
     beside = path.with_name("reviewsd.yaml")
-    begin = f"reviewsd --config {beside}" if beside.exists() else "sudo systemctl start reviewsd"
+    begin = f"reviewsd --config {beside}" if beside.exists() else start_command()
     start = f"Start it: {begin} (or name its socket with --socket)"
     match fault:
         case FileNotFoundError():

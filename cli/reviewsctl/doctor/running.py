@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from reviewsctl.daemon.errors import DaemonError
+from reviewsctl.daemon.units import install_command, start_command
 from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
 from reviewsctl.terminal.words import counted
 from reviewsd.api.status import Status
@@ -84,13 +85,14 @@ def systemd(unit: str = "reviewsd.service") -> Diagnosis:
         return skip(name, "systemctl does not answer")
     state = dict(line.partition("=")[::2] for line in shown.splitlines())
     if state.get("LoadState") == "not-found":
-        remedy = "To have it run after a reboot: sudo reviewsctl service install"
+        remedy = f"To have it run after a reboot: {install_command()}"
         return warn(name, f"there is no {unit}", remedy)
     said = f"{unit} is {state.get('ActiveState')} ({state.get('SubState')})"
     if state.get("ActiveState") == "failed":
-        return fail(name, f"{said}: {state.get('Result')}", f"Why: journalctl -u {unit} -n 20")
+        remedy = f"Why: journalctl -u {unit} -n 20; then: {start_command()}"
+        return fail(name, f"{said}: {state.get('Result')}", remedy)
     if state.get("ActiveState") != "active":
-        return warn(name, said, f"Start it: sudo systemctl start {unit}")
+        return warn(name, said, f"Start it: {start_command()}")
     if int(state.get("NRestarts") or 0) > _RESTARTS:
         said = f"{said}, restarted {state['NRestarts']} times"
         return warn(name, said, f"Why: journalctl -u {unit}")

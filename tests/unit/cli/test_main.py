@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from reviewsctl.daemon.units import START
 from tests.support.admin_fake import (
     HEADERS,
     AdminFake,
@@ -176,7 +177,7 @@ def test_a_daemon_that_is_not_running_is_exit_code_3_and_its_remedy(
     assert run.stderr == (
         "Error: reviewsd is not reachable: it is not running: "
         f"there is no {environment['REVIEWSD_ADMIN_SOCKET']}\n"
-        "Start it: sudo systemctl start reviewsd (or name its socket with --socket)\n"
+        f"Start it: {START} (or name its socket with --socket)\n"
     )
 
 
@@ -266,7 +267,7 @@ def test_errors_under_json_are_json_on_stderr(environment: dict[str, str], comma
         "error": {
             "title": "reviewsd is not reachable",
             "detail": f"it is not running: there is no {environment['REVIEWSD_ADMIN_SOCKET']}",
-            "remedy": "Start it: sudo systemctl start reviewsd (or name its socket with --socket)",
+            "remedy": f"Start it: {START} (or name its socket with --socket)",
         }
     }
 

@@ -86,7 +86,7 @@ def test_a_daemon_that_is_not_running_is_exit_code_3_and_its_remedy(
     run = reviewsctl(environment, "hub", *arguments.split())
 
     assert (3, "") == (run.returncode, run.stdout)
-    assert "Start it: sudo systemctl start reviewsd" in run.stderr
+    assert "sudo systemctl start reviewsd" in run.stderr
 
 
 @pytest.mark.parametrize(("command", "value"), [("status", HUB), ("blocks", {"blocks": [BLOCK]})])

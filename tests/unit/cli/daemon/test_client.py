@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from reviewsctl.daemon import errors, transport
 from reviewsctl.daemon.client import Client
 from reviewsctl.daemon.transport import Answer, Peer
+from reviewsctl.daemon.units import START
 from reviewsctl.terminal.escaping import printable
 from reviewsd.api.jobs import Step
 from reviewsd.runtime import printing
@@ -200,7 +201,7 @@ def test_no_socket_means_not_running(tmp_path: Path) -> None:
         Client(tmp_path / "none").ping()
 
     assert caught.value.exit_code == 3
-    assert "sudo systemctl start reviewsd" in caught.value.remedy
+    assert START in caught.value.remedy
     assert "--socket" in caught.value.remedy
 
 
@@ -210,7 +211,7 @@ def test_a_stale_socket_means_not_running(tmp_path: Path) -> None:
     with pytest.raises(errors.Unreachable, match="not running: nobody listens on") as caught:
         Client(tmp_path / "s").ping()
 
-    assert "sudo systemctl start reviewsd" in caught.value.remedy
+    assert START in caught.value.remedy
 
 
 @pytest.mark.parametrize("name", ["x" * 200, "file/s"], ids=["too long", "below a file"])

@@ -1,0 +1,62 @@
+"""The systemd units of the daemon: where they are, and the commands that start it.
+
+The Debian package has its units in /usr/lib. Units in /etc, where ``service install`` writes them, would
+replace those for good, and no upgrade of the package would change them.
+"""
+
+import os
+import shutil
+from pathlib import Path
+from typing import Final
+
+SERVICE: Final = "reviewsd.service"
+SOCKETS: Final = ("reviewsd.socket", "reviewsd-admin.socket")
+UNITS: Final = (SERVICE, *SOCKETS, "reviewsd-failed.target")
+
+OWN: Final = Path("/etc/systemd/system")
+"""Where the operator's units are, and those of ``service install``."""
+
+PACKAGED: Final = Path("/usr/lib/systemd/system")
+"""Where the Debian package has its units."""
+
+ENABLE: Final = ("systemctl", "enable", "--now", *SOCKETS, SERVICE)
+START: Final = "sudo systemctl reset-failed reviewsd && sudo systemctl start reviewsd"
+"""Starts the service also where it has failed too often for systemd to start it again."""
+
+_ROOT: Final = Path("/")
+SUDO_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""Debian's ``secure_path``, in which sudo looks for commands."""
+
+
+def is_packaged(root: Path = _ROOT) -> bool:
+    """Return whether the units of the Debian package are installed."""
+    return (_below(root, PACKAGED) / SERVICE).exists()
+
+
+def folder(root: Path = _ROOT) -> Path:
+    """Return the folder of the units that systemd uses, or would use once they are installed."""
+    own = (_below(root, OWN) / SERVICE).exists()
+    return PACKAGED if is_packaged(root) and not own else OWN
+
+
+def start_command(root: Path = _ROOT) -> str:
+    """Return the command that starts the service."""
+    enabled = os.path.lexists(_below(root, OWN) / "multi-user.target.wants" / SERVICE)
+    return START if enabled or not is_packaged(root) else f"sudo {' '.join(ENABLE)}"
+
+
+def install_command(root: Path = _ROOT) -> str:
+    """Return the command that has systemd run the daemon, now and after a reboot."""
+    if is_packaged(root):
+        return f"sudo {' '.join(ENABLE)}"
+    return f"{sudo_reviewsctl()} service install"
+
+
+def sudo_reviewsctl(search_path: str = SUDO_PATH) -> str:
+    """Return how to run this program as root: sudo does not find what is in a home directory."""
+    found = shutil.which("reviewsctl", path=search_path)
+    return "sudo reviewsctl" if found else 'sudo "$(command -v reviewsctl)"'
+
+
+def _below(root: Path, path: Path) -> Path:
+    return root / path.relative_to("/")
