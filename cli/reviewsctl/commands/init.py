@@ -11,6 +11,7 @@ from typing import Annotated, Final
 
 import typer
 
+from reviewsctl.daemon.units import install_command, is_packaged
 from reviewsctl.terminal.output import EXIT_FAILED, complain, failing
 
 CONFIG: Final = "reviewsd.yaml"
@@ -22,6 +23,8 @@ SYSTEM: Final = Path("/etc/reviewsd")
 """Where the configuration of a service is; there, data and state are not beside it."""
 
 _LOCAL: Final = "http://localhost:8080"  # as the configuration listens
+
+_COLUMN: Final = 36  # width of a command in the list of next steps
 
 EPILOG: Final = """\b
     Examples:
@@ -151,13 +154,19 @@ def _next_steps(folder: Path, base_url: str, *, system: bool, sample: bool) -> l
         steps.append(("reviewsctl import EXPORT", "your reviews in place of the two samples"))
     steps.append(("reviewsctl check", "before anything is served"))
     if system:
-        steps.append(("sudo reviewsctl service install", "run it, now and after a reboot"))
+        steps.append((install_command(), "run it, now and after a reboot"))
         steps.append(("reviewsctl status", "how it is"))
     else:
         steps.append(("reviewsd", "serve them on http://127.0.0.1:8080/"))
         steps.append(("reviewsctl status", "in another terminal: how it is"))
-        steps.append(("sudo reviewsctl service install", "when it is to stay"))
-    lines = ["", "next:", *(f"  {command:<34}  {why}".rstrip() for command, why in steps)]
+        if not is_packaged():  # the units of the package run the configuration in /etc/reviewsd
+            steps.append((install_command(), "when it is to stay"))
+    lines = ["", "next:"]
+    for command, why in steps:
+        if len(command) < _COLUMN:
+            lines.append(f"  {command:<{_COLUMN}}{why}".rstrip())
+        else:
+            lines += [f"  {command}", f"  {'':<{_COLUMN}}{why}"]
     if base_url == _LOCAL:
         lines += ["", "Before others are to reach it, set base_url to its public address."]
     return lines

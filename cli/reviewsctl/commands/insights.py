@@ -286,6 +286,7 @@ def _written(folder: Path, insights: object) -> str:
 def next_steps(reviews: Path) -> "Iterator[str]":
     """What to do after an import into this file, as it can be typed where the import was."""
     from reviewsctl.daemon import default_paths  # see main
+    from reviewsctl.daemon.units import install_command
     from reviewsd.api.places import SYSTEM
 
     named = shlex.quote(str(reviews.parent))
@@ -296,7 +297,7 @@ def next_steps(reviews: Path) -> "Iterator[str]":
     elif os.path.lexists(default_paths.admin_socket(os.environ)):  # False where we may not look
         yield "next: reviewsctl check, then reviewsctl reload (a running daemon notices by itself)"
     elif config == SYSTEM:
-        yield "next: reviewsctl check, then sudo reviewsctl service install"
+        yield f"next: reviewsctl check, then {install_command()}"
     else:
         yield "next: reviewsctl check, then reviewsd, which serves them"
     if not os.path.lexists(reviews.with_name(FILE)):

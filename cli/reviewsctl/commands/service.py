@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, NoReturn
@@ -10,17 +11,21 @@ from typing import TYPE_CHECKING, Annotated, Final, NoReturn
 import typer
 
 from reviewsctl.commands.import_ import ConfigFile
+from reviewsctl.daemon.units import OWN, SERVICE, UNITS, install_command, is_packaged
 from reviewsctl.terminal.output import EXIT_FAILED, complain, failing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from reviewsctl.files.installation import Programs, Step, Wanted
+    from reviewsctl.files.installation import Programs, Run, Step, Wanted
 
 _ROOT: Final = Path("/")
+_BOOTED: Final = Path("/run/systemd/system")
+"""There where systemd runs the machine: sd_booted(3)."""
 _CREDENTIALS: Final = "etc/credstore"  # where systemd looks for what LoadCredential= names
 _KEYS: Final = ("reviewsd.hub-secret-key", "reviewsd.mcp-session-key")
-_AGAIN: Final = "Mend it, then run this again: what is done is not done twice."
+_AGAIN: Final = "Fix it and run the command again; finished steps are skipped."
+_JOURNAL_LINES: Final = 12
 _MOST: Final = 5  # faults that are told
 
 app = typer.Typer(
@@ -31,7 +36,7 @@ app = typer.Typer(
     epilog="""\b
     Examples:
       reviewsctl service install --dry-run
-      sudo reviewsctl service install""",
+      sudo "$(command -v reviewsctl)" service install""",
 )
 
 
@@ -44,7 +49,7 @@ def _group() -> None:
     epilog="""\b
     Examples:
       reviewsctl service install --dry-run
-      sudo reviewsctl service install --config shop/reviewsd.yaml
+      sudo "$(command -v reviewsctl)" service install --config shop/reviewsd.yaml
       reviewsctl service install --print-unit | systemd-analyze security --offline=true /dev/stdin"""
 )
 def install(
@@ -55,6 +60,9 @@ def install(
     ] = False,
     print_unit: Annotated[
         bool, typer.Option("--print-unit", help="Only print the unit of the service.")
+    ] = False,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Restart the service if it runs already.")
     ] = False,
     root: Annotated[
         Path,
@@ -69,17 +77,13 @@ def install(
     may use reviewsctl without sudo. A configuration that is not /etc/reviewsd/reviewsd.yaml yet is
     copied there, with the paths of a service, and data that lies beside it or in a home directory
     to /srv/reviews. What is there already stays. Manual pages and completion for bash, zsh and fish
-    go to /usr/local/share. Run it again after an upgrade. --dry-run shows the steps, and of files the
-    lines that would change.
+    go to /usr/local/share. Run it again after an upgrade, with --restart. --dry-run shows the steps,
+    and of files the lines that would change.
     """
+    if not print_unit:
+        _refuse_if_packaged(root)
     wanted = _wanted(config, root)
-    from reviewsctl.files.installation import (
-        CopyFile,
-        WriteFile,
-        data_dir,
-        read,
-        service_unit,
-    )
+    from reviewsctl.files.installation import WriteFile, data_dir, service_unit
 
     if print_unit:
         typer.echo(service_unit(wanted.programs, data_dir(wanted)), nl=False)
@@ -88,25 +92,17 @@ def install(
         _refuse_if_impossible(root)
     _refuse_what_others_can_change(wanted)
     steps = _planned(wanted, root)
+    restart_steps = _restart_steps(steps, root)
+    if restart:
+        steps.extend(restart_steps)
     if dry_run:
         for step in steps:
             typer.echo(step.preview(root) if isinstance(step, WriteFile) else str(step))
         return
-    import subprocess  # see main
-
-    os.umask(0o022)
-    try:
-        for step in steps:  # before anything is done
-            if isinstance(step, CopyFile):
-                with read(step.source):
-                    pass
-        for step in steps:
-            typer.echo(str(step))
-            step.do(root)
-    except OSError as fault:
-        _refuse(f"{fault.filename}: {fault.strerror}" if fault.filename else str(fault), _AGAIN)
-    except subprocess.SubprocessError as fault:
-        _refuse(str(fault), _AGAIN)
+    _do_all(steps, root)
+    if restart_steps and not restart:
+        commands = " && ".join(f"sudo {step}" for step in restart_steps)
+        typer.echo(f"\nnote: reviewsd was running and goes on as before until: {commands}")
     typer.echo(
         "\nnext:\n"
         "  sudo usermod -aG reviewsd-admin $USER   then log in again: reviewsctl without sudo\n"
@@ -119,10 +115,75 @@ def _planned(wanted: "Wanted", root: Path) -> "list[Step]":
     from reviewsctl.files.installation import plan
     from reviewsctl.manual.shares import shares  # it reads all commands
 
+    failed = _service_is("failed", root)
     try:
-        return list(plan(replace(wanted, shares=shares()), root))
+        return list(plan(replace(wanted, shares=shares(), failed=failed), root))
     except OSError as fault:
-        _refuse(f"{fault.filename}: {fault.strerror}" if fault.filename else str(fault), _AGAIN)
+        _refuse_for(fault)
+
+
+def _restart_steps(steps: "Sequence[Step]", root: Path) -> "Sequence[Run]":
+    """The further steps by which a service that runs already takes over what is installed."""
+    from reviewsctl.files.installation import restart_steps, sockets_change
+
+    if not _service_is("active", root):
+        return ()
+    return restart_steps(sockets_changed=sockets_change(steps, root))
+
+
+def _service_is(state: str, root: Path) -> bool:
+    """Whether systemd has the service in this state; in an image it has none."""
+    import subprocess  # see main
+
+    if root != _ROOT or not _BOOTED.is_dir():
+        return False
+    command = ("systemctl", f"is-{state}", "--quiet", SERVICE)
+    return subprocess.run(command, check=False).returncode == 0  # noqa: S603  # no input
+
+
+def _do_all(steps: "Sequence[Step]", root: Path) -> None:
+    from reviewsctl.files.installation import CopyFile, read
+
+    os.umask(0o022)
+    try:
+        for step in steps:  # before anything is done
+            if isinstance(step, CopyFile):
+                with read(step.source):
+                    pass
+    except OSError as fault:
+        _refuse_for(fault)
+    for step in steps:
+        _do(step, root)
+
+
+def _do(step: "Step", root: Path) -> None:
+    """Does a step, and ends the command where that fails."""
+    import subprocess  # see main
+
+    began = time.time()
+    typer.echo(str(step))
+    try:
+        step.do(root)
+    except OSError as fault:
+        _refuse_for(fault)
+    except subprocess.CalledProcessError as fault:
+        journal = _journal(began) if SERVICE in fault.cmd else ""
+        _refuse(f"{step}: exit code {fault.returncode}{journal}", _AGAIN)
+
+
+def _journal(since: float) -> str:
+    """The last lines of the service's journal since a POSIX time, indented."""
+    import subprocess  # see main
+
+    command = (
+        *("journalctl", f"--unit={SERVICE}", f"--since=@{since:.0f}", f"--lines={_JOURNAL_LINES}"),
+        *("--output=cat", "--no-pager", "--quiet"),
+    )
+    done = subprocess.run(  # noqa: S603  # no input
+        command, capture_output=True, text=True, check=False
+    )
+    lines = "".join(f"\n  {line}" for line in done.stdout.splitlines())
+    return f"; the journal of {SERVICE} ends with:{lines}" if lines else ""
 
 
 def _wanted(config: Path | None, root: Path) -> "Wanted":
@@ -204,16 +265,32 @@ def _refuse_what_others_can_change(wanted: "Wanted") -> None:
         typer.echo(f"note: {name} can change the programs of the service; root never runs them")
 
 
+def _refuse_if_packaged(root: Path) -> None:
+    """Units in /etc would mask those of the package for good."""
+    if is_packaged(root):
+        detail = "the Debian package has installed the units of the service"
+        own = root / (OWN / SERVICE).relative_to("/")
+        first = ""
+        if own.exists():
+            units = " ".join(str(OWN / unit) for unit in UNITS)
+            first = (
+                f"Remove those that mask them: sudo rm -f {units} && sudo systemctl daemon-reload\n"
+            )
+        _refuse(detail, f"{first}Use them: {install_command(root)}")
+
+
 def _refuse_if_impossible(root: Path) -> None:
-    if shutil.which("systemctl") is None or (
-        root == _ROOT and not Path("/run/systemd/system").is_dir()
-    ):
+    if shutil.which("systemctl") is None or (root == _ROOT and not _BOOTED.is_dir()):
         _refuse(
             "this machine does not run systemd",
             "Have its own init, or your container, run: reviewsd --config /etc/reviewsd/reviewsd.yaml",
         )
     if os.geteuid() != 0:
-        _refuse("only root may do this", "sudo reviewsctl service install")
+        _refuse("only root may do this", install_command(root))
+
+
+def _refuse_for(fault: OSError) -> NoReturn:
+    _refuse(f"{fault.filename}: {fault.strerror}" if fault.filename else str(fault), _AGAIN)
 
 
 def _refuse(detail: str, remedy: str) -> NoReturn:

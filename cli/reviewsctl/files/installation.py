@@ -13,11 +13,12 @@ import shlex
 import shutil
 import stat
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias
 
+from reviewsctl.daemon.units import ENABLE, OWN, SERVICE, SOCKETS, UNITS
 from reviewsctl.files.folders import opened
 from reviewsctl.files.ownership import user_name
 from reviewsctl.manual.keys import SHIPPED, with_values
@@ -26,7 +27,6 @@ from reviewsctl.terminal.words import counted
 CONFIG: Final = Path("/etc/reviewsd/reviewsd.yaml")
 DATA: Final = Path("/srv/reviews")
 SHARE: Final = Path("/usr/local/share")
-UNITS: Final = ("reviewsd.service", "reviewsd.socket", "reviewsd-admin.socket")
 
 _PLACES: Final = {  # of the service; the units have them
     "state_dir": "/var/lib/reviewsd",
@@ -66,9 +66,7 @@ class WriteFile:
     def preview(self, root: Path) -> str:
         """What it would change below a root: nothing, some lines, or that it is new."""
         try:
-            there = _below(root, self.path).read_text()
-        except FileNotFoundError:
-            there = None
+            there = self._there(root)
         except (OSError, UnicodeDecodeError):
             return f"{self}: what is there cannot be read"
         if there == self.text:
@@ -77,6 +75,16 @@ class WriteFile:
             return f"{self}: new, {counted(len(self.text.splitlines()), 'line')}"
         changed = "".join(f"\n    {line}" for line in _changed(there or self.base or "", self.text))
         return f"{self}: {'new, ' if there is None else ''}changed lines:{changed}"
+
+    def changes(self, root: Path) -> bool:
+        """Return whether the file is there below a root and has another text."""
+        return self._there(root) not in {None, self.text}
+
+    def _there(self, root: Path) -> str | None:
+        try:
+            return _below(root, self.path).read_text()
+        except FileNotFoundError:
+            return None
 
     def do(self, root: Path) -> None:
         """Does it below a root."""
@@ -164,6 +172,8 @@ class Wanted:
     """What the service reads and trusts: configuration and keys, whether they are there or not."""
     shares: Mapping[str, str] = field(default_factory=dict)
     """Manual pages and completion, by their paths below ``SHARE``."""
+    failed: bool = False
+    """The service has failed, perhaps too often for systemd to start it again."""
 
 
 def plan(wanted: Wanted, root: Path) -> Iterator[Step]:
@@ -193,23 +203,50 @@ def plan(wanted: Wanted, root: Path) -> Iterator[Step]:
     yield WriteFile(Path("/etc/sysusers.d/reviewsd.conf"), _shipped("reviewsd.sysusers.conf"))
     prefix = () if running else (f"--root={root}",)
     yield Run(("systemd-sysusers", *prefix, "reviewsd.conf"))
-    folder = Path("/etc/systemd/system")
-    yield WriteFile(folder / UNITS[0], service_unit(wanted.programs, data), _shipped(UNITS[0]))
-    yield WriteFile(folder / UNITS[1], _socket_unit(wanted.listen), _shipped(UNITS[1]))
-    yield WriteFile(folder / UNITS[2], _shipped(UNITS[2]))
+    yield from _units(wanted, data)
     for name, text in wanted.shares.items():
         yield WriteFile(SHARE / name, text)
     if running:
         yield Run((str(wanted.programs.reviewsctl), "check", "--config", str(CONFIG)))
         yield Run(("systemctl", "daemon-reload"))
-        yield Run(("systemctl", "enable", "--now", *UNITS[1:], UNITS[0]))
+        if wanted.failed:
+            yield Run(("systemctl", "reset-failed", SERVICE))
+        yield Run(ENABLE)
     else:
-        yield Run(("systemctl", f"--root={root}", "enable", *UNITS[1:], UNITS[0]))
+        yield Run(("systemctl", f"--root={root}", "enable", *SOCKETS, SERVICE))
+
+
+def _units(wanted: Wanted, data: Path) -> Iterator[WriteFile]:
+    texts = {SERVICE: service_unit(wanted.programs, data), SOCKETS[0]: _socket_unit(wanted.listen)}
+    for name in UNITS:
+        yield WriteFile(OWN / name, texts.get(name, _shipped(name)), _shipped(name))
+
+
+def sockets_change(steps: Iterable[Step], root: Path) -> bool:
+    """Return whether steps change a socket unit that is there already."""
+    return any(
+        isinstance(step, WriteFile) and step.path.suffix == ".socket" and step.changes(root)
+        for step in steps
+    )
+
+
+def restart_steps(*, sockets_changed: bool) -> Sequence[Run]:
+    """Return the steps after which a running service goes by its new units and programs.
+
+    Args:
+        sockets_changed: systemd opens the sockets of changed units anew; clients are refused meanwhile.
+    """
+    if not sockets_changed:
+        return [Run(("systemctl", "restart", SERVICE))]
+    return [
+        Run(("systemctl", "stop", *SOCKETS, SERVICE)),
+        Run(("systemctl", "start", SERVICE)),  # opens the sockets, too
+    ]
 
 
 def service_unit(programs: Programs, data: Path) -> str:
     """The unit of the service, for programs and data where they are."""
-    text = _shipped(UNITS[0])
+    text = _shipped(SERVICE)
     text = text.replace("/usr/bin/reviewsd ", f"{_word(programs.reviewsd)} ")
     text = text.replace("ReadOnlyPaths=-/srv/reviews", f"ReadOnlyPaths=-{_word(data)}")
     text = text.replace("/usr/bin/reviewsctl ", f"{_word(programs.reviewsctl)} ")
@@ -223,7 +260,7 @@ def service_unit(programs: Programs, data: Path) -> str:
 
 def _socket_unit(listen: Sequence[str]) -> str:
     """The unit of the public listener, with the address of the configuration where it is plain."""
-    text = _shipped(UNITS[1])
+    text = _shipped(SOCKETS[0])
     found = _TCP.fullmatch(listen[0]) if listen else None
     if found is None:
         return text

@@ -16,6 +16,7 @@ from reviewsctl.files.installation import (
     WriteFile,
     data_dir,
     plan,
+    restart_steps,
     service_unit,
 )
 from reviewsctl.manual.keys import SHIPPED
@@ -172,14 +173,15 @@ def test_a_dry_run_shows_every_step_and_takes_none(environment: dict[str, str], 
         "write /etc/systemd/system/reviewsd.service, mode 644: new, changed lines:",
         f"write /etc/systemd/system/reviewsd.socket, mode 644: {_new('reviewsd.socket')}",
         f"write /etc/systemd/system/reviewsd-admin.socket, mode 644: {_new(ADMIN_SOCKET)}",
-    ] == steps[:10]
+        f"write /etc/systemd/system/reviewsd-failed.target, mode 644: {_new('reviewsd-failed.target')}",
+    ] == steps[:11]
     shared = [f"write {SHARE}/{name}, mode 644: new, " for name in shares()]
-    assert all(map(str.startswith, steps[10:16], shared))
-    assert steps[16].endswith("/reviewsctl check --config /etc/reviewsd/reviewsd.yaml")
+    assert all(map(str.startswith, steps[11:17], shared))
+    assert steps[17].endswith("/reviewsctl check --config /etc/reviewsd/reviewsd.yaml")
     assert [
         "systemctl daemon-reload",
         "systemctl enable --now reviewsd.socket reviewsd-admin.socket reviewsd.service",
-    ] == steps[17:]
+    ] == steps[18:]
 
 
 @pytest.mark.skipif(Path("/run/systemd/system").exists(), reason="this machine runs systemd")
@@ -202,6 +204,40 @@ def test_the_unit_is_as_hardened_as_the_shipped_one(
         check=False,
     )
     assert 0 == done.returncode, done.stdout
+
+
+def test_units_of_the_debian_package_are_not_replaced(
+    environment: dict[str, str], shop: Path, tmp_path: Path
+) -> None:
+    """Units in /etc would mask them for good, and no upgrade of the package would change the service."""
+    root = tmp_path / "root"
+    units = root / "usr/lib/systemd/system"
+    units.mkdir(parents=True)
+    (units / "reviewsd.service").touch()
+    for arguments in ((), ("--dry-run",)):
+        done = reviewsctl(environment, "service", "install", "--root", str(root), *arguments)
+        assert (1, "") == (done.returncode, done.stdout)
+        assert done.stderr == (
+            "Error: not installed: the Debian package has installed the units of the service\n"
+            "Use them: sudo systemctl enable --now "
+            "reviewsd.socket reviewsd-admin.socket reviewsd.service\n"
+        )
+    assert not (root / "etc").exists()
+
+
+def test_running_service_is_restarted_with_its_sockets_open() -> None:
+    """No client is refused meanwhile."""
+    steps = restart_steps(sockets_changed=False)
+    assert ["systemctl restart reviewsd.service"] == [str(step) for step in steps]
+
+
+def test_running_service_is_stopped_before_its_sockets_change() -> None:
+    """systemd refuses to restart a socket whose service runs."""
+    steps = restart_steps(sockets_changed=True)
+    assert [
+        "systemctl stop reviewsd.socket reviewsd-admin.socket reviewsd.service",
+        "systemctl start reviewsd.service",
+    ] == [str(step) for step in steps]
 
 
 def test_a_password_is_not_copied_into_a_file_for_all(
