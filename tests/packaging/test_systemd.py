@@ -1,0 +1,378 @@
+"""The service under a real systemd: by the Debian package, and by ``service install`` (O1 to O7, O14).
+
+One machine is booted for all tests, which use it one after the other: each finds the service running and
+leaves it so, until the package is purged.
+"""
+
+import json
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.support import booted
+from tests.support.booted import Machine
+from tests.support.daemon import until
+from tests.support.distribution import ROOT, block, program, run, takeout
+
+pytestmark = pytest.mark.packaging
+
+PACKAGE = "REVIEWSD_TEST_PACKAGE"
+"""Names a folder with a package that has been built already."""
+
+CONFIG = "/etc/reviewsd/reviewsd.yaml"
+ENABLE = "sudo systemctl enable --now reviewsd.socket reviewsd-admin.socket reviewsd.service"
+UNITS = ("reviewsd.service", "reviewsd.socket", "reviewsd-admin.socket")
+ELSEWHERE = "/opt/elsewhere"
+
+GET = """
+import http.client, sys
+connection = http.client.HTTPConnection("127.0.0.1", 8080, timeout=60)
+connection.request("GET", sys.argv[1], headers={"Host": "reviews.example.com"})
+response = connection.getresponse()
+print(response.status, response.read().decode())
+"""
+
+LOAD = """
+import http.client, json, pathlib, threading
+answered, failures, stop = [], [], pathlib.Path("/run/load-stop")
+def read(keep):
+    connection = None
+    while not stop.exists():
+        connection = connection or http.client.HTTPConnection("127.0.0.1", 8080, timeout=60)
+        try:
+            connection.request("GET", "/reviews.json", headers={"Host": "reviews.example.com"})
+            response = connection.getresponse()
+            answered.append(response.read())
+            if response.status != 200:
+                failures.append(response.status)
+        except Exception as error:
+            failures.append(repr(error))
+        if not keep or response.will_close:
+            connection.close()
+            connection = None
+        pathlib.Path("/run/load-begun").touch()
+threads = [threading.Thread(target=read, args=[keep]) for keep in (False, False, True)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print(json.dumps([len(answered), failures]))
+"""
+"""Reads all the time until it is stopped, on new connections and on one that is kept."""
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package, made as quickly as can be."""
+    if reason := booted.unable():
+        pytest.skip(reason)
+    target = Path(os.environ.get(PACKAGE) or tmp_path_factory.mktemp("deb"))
+    if not list(target.glob("*.deb")):
+        if shutil.which("dpkg-deb") is None:
+            pytest.skip("needs dpkg-deb: it is built on Debian")
+        uv = Path(program("uv")).parent
+        environ = {"PATH": f"/usr/bin:/bin:{uv}", "REVIEWSD_DEB_COMPRESSION": "none"}
+        run(ROOT / "packaging/deb/build", target, env={**os.environ, **environ}, seconds=900)
+    (built,) = target.glob("*.deb")
+    return built
+
+
+@pytest.fixture(scope="module")
+def machine(package: Path) -> Iterator[Machine]:
+    """A machine with the package, configured and started by the commands of the document."""
+    with booted.booted() as machine:
+        shutil.copyfile(package, machine.path("/root") / package.name)
+        takeout(machine.path("/root/takeout.zip"))
+        *lines, enable, doctor = block("As a Debian package", "sudo apt-get").splitlines()
+        assert (ENABLE, "sudo reviewsctl doctor") == (enable, doctor)
+        printed = machine.shell("\n".join(as_root(line) for line in lines))
+        assert 3 == printed.count(ENABLE), printed  # the package, init and import
+        assert "service install" not in printed
+        machine.shell(as_root(enable))
+        yield machine
+
+
+def as_root(command: str) -> str:
+    """A command of a document, for a machine without sudo."""
+    return command.replace("sudo ", "").replace("apt-get install", "apt-get install -q -y")
+
+
+def get(machine: Machine, path: str = "/healthz") -> str:
+    """The status of a response, and its body."""
+    return machine.run("python3", "-c", GET, path)
+
+
+def edit(machine: Machine, change: Callable[[str], str], name: str = CONFIG) -> None:
+    """Replace a file of the machine by a changed one."""
+    file = machine.path(name)
+    new = file.with_name("new")
+    new.write_text(change(file.read_text()))
+    new.chmod(0o644)
+    new.rename(file)
+
+
+def rename_business(machine: Machine, name: str) -> None:
+    """Change the data."""
+    edit(
+        machine,
+        lambda text: json.dumps({**json.loads(text), "business": {"name": name}}),
+        "/srv/reviews/reviews.json",
+    )
+
+
+def check_runs(machine: Machine) -> None:
+    """The service and both sockets are active, and it answers."""
+    states = machine.run("systemctl", "show", "--value", "--property=ActiveState", *UNITS)
+    assert ["active"] * 3 == states.split()
+    assert "200 " == get(machine)[:4]
+    assert "pong\n" == machine.run("reviewsctl", "ping")
+
+
+def socket_file(machine: Machine) -> str:
+    """The admin socket: which file, its mode and whose it is."""
+    return machine.run("stat", "--format=%i %a %U %G", "/run/reviewsd/admin.sock")
+
+
+@contextmanager
+def load(machine: Machine) -> Iterator[None]:
+    """Read all the time during the block; not one request may fail."""
+    for name in ("load-stop", "load-begun"):
+        machine.run("rm", "-f", f"/run/{name}")
+    process = machine.popen("python3", "-c", LOAD)
+    try:
+        until(lambda: machine.attempt("test", "-e", "/run/load-begun")[0] == 0, "the first answer")
+        yield
+    finally:
+        machine.run("touch", "/run/load-stop")
+        output, _ = process.communicate(timeout=120)
+    answered, failures = json.loads(output)
+    assert [] == failures
+    assert answered > 10
+
+
+def test_package_is_configured_and_started_as_documented(machine: Machine) -> None:
+    check_runs(machine)
+    assert '"review_count":7' in get(machine, "/insights.json").replace(" ", "")
+    code, found = machine.attempt("reviewsctl", "doctor")
+    assert 5 == code  # there is no name server
+    for line in ("ok    admin socket", "ok    serving", "ok    systemd"):
+        assert f"\n{line}" in f"\n{found}"
+
+
+def test_exposure_of_the_running_service_is_at_most_one_and_a_half(machine: Machine) -> None:
+    """O6, judged by the systemd that runs it."""
+    machine.run("systemd-analyze", "security", "--threshold=15", "--no-pager", "reviewsd.service")
+
+
+def test_admin_socket_is_open_to_its_group_alone(machine: Machine) -> None:
+    assert socket_file(machine).endswith(" 660 root reviewsd-admin\n")
+    group = machine.run("getent", "group", "reviewsd-admin").split(":")[2]
+    stranger = ("setpriv", "--reuid=12345", "--regid=12345")
+    refused = machine.run(*stranger, "--clear-groups", "reviewsctl", "ping", code=3)
+    assert "no permission to use /run/reviewsd/admin.sock" in refused
+    assert "pong\n" == machine.run(*stranger, f"--groups={group}", "reviewsctl", "ping")
+
+
+def test_reviewsctl_asks_and_reloads(machine: Machine) -> None:
+    assert "there are no subscriptions\n" == machine.run("reviewsctl", "subs", "list")
+    assert "state      ok" in machine.run("reviewsctl", "status")
+    rename_business(machine, "Reloaded")
+    machine.run("reviewsctl", "reload")
+    assert "Reloaded" in get(machine, "/reviews.json")
+
+
+def test_systemctl_reloads(machine: Machine) -> None:
+    """``ExecReload=`` runs reviewsctl as the user of the daemon, through the group."""
+    rename_business(machine, "By systemctl")
+    machine.run("systemctl", "reload", "reviewsd")
+    assert "By systemctl" in get(machine, "/reviews.json")
+
+
+def test_changed_data_is_noticed(machine: Machine) -> None:
+    rename_business(machine, "Noticed")
+    until(lambda: "Noticed" in get(machine, "/reviews.json"), "the change")
+
+
+def test_restarts_under_load_lose_no_request(machine: Machine) -> None:
+    before = socket_file(machine)
+    with load(machine):
+        for _ in range(2):
+            machine.run("systemctl", "restart", "reviewsd")
+    assert before == socket_file(machine)
+    check_runs(machine)
+
+
+def test_killed_service_starts_again_behind_the_same_sockets(machine: Machine) -> None:
+    before = socket_file(machine)
+    machine.run("systemctl", "kill", "--signal=KILL", "--kill-whom=main", "reviewsd")
+    assert "200 " == get(machine)[:4]  # it waits in the socket for the next process
+    until(lambda: machine.shown("reviewsd", "SubState") == "running", "the next process")
+    assert "1" == machine.shown("reviewsd", "NRestarts")
+    assert before == socket_file(machine)
+    check_runs(machine)
+
+
+@contextmanager
+def setting(machine: Machine, *lines: str) -> Iterator[None]:
+    """Add lines to the unit of the service for the block."""
+    drop_in = "/run/systemd/system/reviewsd.service.d/test.conf"
+    words = " ".join(lines)
+    machine.shell(f"mkdir -p {Path(drop_in).parent}; printf '%s\\n' {words} > {drop_in}")
+    machine.run("systemctl", "daemon-reload")
+    yield
+    machine.shell(f"rm {drop_in}; systemctl daemon-reload")
+
+
+def test_stuck_service_is_restarted_by_the_watchdog(machine: Machine) -> None:
+    """With a shorter watchdog than the 30 s of the unit."""
+    with setting(machine, "[Service]", "WatchdogSec=3", "TimeoutAbortSec=1"):
+        machine.run("systemctl", "restart", "reviewsd")
+        machine.run("kill", "-STOP", machine.shown("reviewsd", "MainPID"))
+        until(lambda: machine.shown("reviewsd", "NRestarts") == "1", "a restart")
+        until(lambda: machine.shown("reviewsd", "SubState") == "running", "the next process")
+    assert "Watchdog timeout (limit 3s)!" in machine.journal("-u", "reviewsd")
+    check_runs(machine)
+
+
+def test_clients_of_a_broken_configuration_do_not_start_it_again(machine: Machine) -> None:
+    """Else they would use up the start limit, and systemd would refuse the start after the repair."""
+    good = machine.path(CONFIG).read_text()
+    client = machine.popen("bash", "-c", 'while python3 -c "$0" /healthz; do sleep 0.1; done', GET)
+    edit(machine, lambda text: re.sub("(?m)^base_url: .*", "base_url: nonsense", text))
+    began = time.time()
+    try:
+        machine.run("systemctl", "restart", "reviewsd", code=1)
+        output, _ = client.communicate(timeout=60)  # refused, not left to wait
+    finally:
+        client.kill()
+    assert "Connection re" in output  # refused, or reset while it waited
+    journal = machine.journal("-u", "reviewsd", f"--since=@{began:.0f}")
+    assert 1 == journal.count("status=78/CONFIG"), journal
+    states = machine.run("systemctl", "show", "--value", "--property=ActiveState", *UNITS)
+    assert ["failed", "inactive", "inactive"] == states.split()
+
+    refusal = machine.run("reviewsctl", "status", code=3)
+    found = re.search(r"Start it: (sudo .*) \(or name", refusal)
+    assert found, refusal
+    assert f"then: {found[1]}\n" in machine.attempt("reviewsctl", "doctor")[1]
+    edit(machine, lambda _: good)
+    machine.shell(as_root(found[1]))
+    check_runs(machine)
+
+
+def test_start_limit_is_overcome_by_the_advised_command(machine: Machine) -> None:
+    with setting(machine, "[Unit]", "StartLimitBurst=1"):
+        machine.shell("systemctl reset-failed reviewsd; systemctl restart reviewsd")
+        machine.run("systemctl", "restart", "reviewsd", code=1)
+        assert "Start request repeated too quickly" in machine.journal("-u", "reviewsd")
+        machine.shell("systemctl reset-failed reviewsd && systemctl start reviewsd")
+        check_runs(machine)
+
+
+def test_stopped_service_with_its_sockets_stays_stopped(machine: Machine) -> None:
+    """As a restored backup needs it; a start opens the sockets again."""
+    document = (ROOT / "docs/operating.md").read_text()
+    found = re.search(
+        r"^sudo (systemctl stop .*)\nsudo rm -f .*state.sqlite", document, re.MULTILINE
+    )
+    assert found
+    machine.shell(found[1])
+    assert "refused" in machine.run("python3", "-c", GET, "/healthz", code=1)
+    states = machine.run("systemctl", "show", "--value", "--property=ActiveState", *UNITS)
+    assert ["inactive"] * 3 == states.split()
+    machine.run("systemctl", "start", "reviewsd")
+    check_runs(machine)
+
+
+def test_upgrade_under_load_loses_no_request(machine: Machine, package: Path) -> None:
+    """The same version once more: dpkg runs all that it runs for a newer one."""
+    before, process = socket_file(machine), machine.shown("reviewsd", "MainPID")
+    with load(machine):
+        machine.run("dpkg", "--install", f"/root/{package.name}")
+    assert process != machine.shown("reviewsd", "MainPID")
+    assert before == socket_file(machine)
+    check_runs(machine)
+
+
+def test_service_install_leaves_the_units_of_the_package_alone(machine: Machine) -> None:
+    refused = machine.run("reviewsctl", "service", "install", code=1)
+    assert f"Use them: {ENABLE}\n" in refused
+    assert not machine.path("/etc/systemd/system/reviewsd.service").exists()
+
+
+def test_purge_leaves_only_the_reviews(machine: Machine) -> None:
+    """The programs are kept at another place, for the tests below."""
+    machine.shell(
+        f"cp -a /opt/reviewsd {ELSEWHERE}\n"
+        f"sed -i '1s|.*|#!{ELSEWHERE}/bin/python3|' {ELSEWHERE}/bin/reviews*\n"
+        "apt-get purge -q -y reviewsd"
+    )
+    assert "" == machine.run(
+        "systemctl", "list-units", "--state=active,failed", "--no-legend", "reviewsd*"
+    )
+    for name in (
+        "/etc/reviewsd",
+        "/var/lib/reviewsd",
+        "/var/lib/private/reviewsd",
+        "/opt/reviewsd",
+    ):
+        assert not os.path.lexists(machine.path(name)), name
+    assert "refused" in machine.run("python3", "-c", GET, "/healthz", code=1)
+    assert machine.path("/srv/reviews/reviews.json").exists()
+
+
+def test_service_install_shows_why_the_service_does_not_start(machine: Machine) -> None:
+    """The last lines of its journal, and no Python."""
+    machine.shell(
+        f"ln -s {ELSEWHERE}/bin/reviewsd {ELSEWHERE}/bin/reviewsctl /usr/local/bin/\n"
+        "reviewsctl init shop --name 'Acme Plumbing' --base-url https://reviews.example.com\n"
+        "cd shop; reviewsctl import ../takeout.zip\n"
+        "install -d -m700 /etc/credstore; echo nonsense > /etc/credstore/reviewsd.hub-secret-key"
+    )
+    printed = machine.run(
+        "reviewsctl", "service", "install", "--config", "/root/shop/reviewsd.yaml", code=1
+    )
+    assert (
+        "systemctl enable --now reviewsd.socket reviewsd-admin.socket reviewsd.service: exit"
+        in (printed)
+    )
+    assert re.search(
+        r"the journal of reviewsd.service ends with:\n(  .*\n)*  reviewsd: .*key", printed
+    )
+    assert "('" not in printed
+
+
+def test_service_install_starts_the_service_from_any_place(machine: Machine) -> None:
+    """After the repair, by the same command."""
+    machine.run("rm", "/etc/credstore/reviewsd.hub-secret-key")
+    printed = machine.run("reviewsctl", "service", "install")
+    assert "note:" not in printed
+    check_runs(machine)
+    assert socket_file(machine).endswith(" 660 root reviewsd-admin\n")
+    assert "there are no subscriptions\n" == machine.run("reviewsctl", "subs", "list")
+    machine.run("reviewsctl", "reload")
+    machine.run("systemctl", "reload", "reviewsd")
+    exposed = ("systemd-analyze", "security", "--threshold=15", "--no-pager", "reviewsd.service")
+    machine.run(*exposed)
+
+
+def test_service_install_restarts_a_running_service_if_told(machine: Machine) -> None:
+    process = machine.shown("reviewsd", "MainPID")
+    printed = machine.run("reviewsctl", "service", "install")
+    note = "note: reviewsd was running and goes on as before until: sudo systemctl restart reviewsd"
+    assert note in printed
+    assert process == machine.shown("reviewsd", "MainPID")
+    with load(machine):
+        machine.run("reviewsctl", "service", "install", "--restart")
+    assert process != machine.shown("reviewsd", "MainPID")
+    check_runs(machine)
+
+
+def test_service_install_opens_changed_sockets_anew(machine: Machine) -> None:
+    edit(machine, lambda text: text.replace("tcp:8080:", "tcp:8081:"))
+    machine.run("reviewsctl", "service", "install", "--restart")
+    assert "listening  tcp:127.0.0.1:8081\n" in machine.run("reviewsctl", "status")
