@@ -15,7 +15,7 @@ from reviewsctl.daemon.units import OWN, SERVICE, UNITS, install_command, is_pac
 from reviewsctl.terminal.output import EXIT_FAILED, complain, failing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from reviewsctl.files.installation import Programs, Run, Step, Wanted
 
@@ -26,7 +26,6 @@ _CREDENTIALS: Final = "etc/credstore"  # where systemd looks for what LoadCreden
 _KEYS: Final = ("reviewsd.hub-secret-key", "reviewsd.mcp-session-key")
 _AGAIN: Final = "Fix it and run the command again; finished steps are skipped."
 _JOURNAL_LINES: Final = 12
-_MOST: Final = 5  # faults that are told
 
 app = typer.Typer(
     name="service",
@@ -229,38 +228,25 @@ def _programs() -> "Programs":
         reviewsd=found[0],
         reviewsctl=found[1],
         needs=tuple(dict.fromkeys((Path(sys.prefix), Path(sys.base_prefix).resolve()))),
-        files=(*found, Path(sys.executable), Path(sys.prefix) / "pyvenv.cfg", *_mapped()),
-        # without the first: the folder of the program, which is no module's, or the current one
-        trees=tuple(Path(each) for each in sys.path[0 if sys.flags.safe_path else 1 :]),
-    )
-
-
-def _mapped() -> "Iterator[Path]":
-    """The files whose code is in the memory of this process: Python and its libraries."""
-    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:  # noqa: PTH123
-        lines = [line.rstrip("\n").split(maxsplit=5) for line in maps]
-    yield from dict.fromkeys(
-        Path(line[5]) for line in lines if "x" in line[1] and line[5:] and line[5].startswith("/")
+        files=(*found, Path(sys.executable)),
     )
 
 
 def _refuse_what_others_can_change(wanted: "Wanted") -> None:
-    """The programs, and what they read, may be root's or of who installs them; of nobody else."""
-    from itertools import islice  # see main
-
+    """Refuse programs, configuration and keys that others than root and the installing user can change."""
     from reviewsctl.files.ownership import caller, faults, user_name
 
     programs, installer = wanted.programs, caller(os.environ)
     files = (*programs.files, *wanted.files)
-    found = list(islice(faults(files, programs.trees, {0, installer}), _MOST))
+    found = list(faults(files, {0, installer}))
     if found:
         listed = "\n".join(f"  {fault.path}: {fault.reason}" for fault in found)
-        mending = "\n".join(f"  {fault.remedy}" for fault in found)
+        remedies = "\n".join(f"  {fault.remedy}" for fault in found)
         _refuse(
             f"others than root can change what the service runs or reads\n{listed}",
-            f"Mend it, or install the program where only root can write:\n{mending}",
+            f"Fix it, or install the program where only root can write:\n{remedies}",
         )
-    if installer != 0 and any(faults(programs.files, (), {0})):
+    if installer != 0 and any(faults(programs.files, {0})):
         name = user_name(installer)
         typer.echo(f"note: {name} can change the programs of the service; root never runs them")
 

@@ -17,11 +17,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
-from reviewsctl.files.ownership import MAX_LINKS, steps, user_name
+from reviewsctl.files.ownership import user_name
 
 ROOT: Final = Path("/")
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_MAX_LINKS: Final = 40  # as many as the kernel follows, path_resolution(7)
 _BUFFER: Final = 1024 * 1024  # bytes
 
 
@@ -237,7 +238,7 @@ def _walked(here: int, path: Path, *, follow: bool, make: bool) -> int:
                 continue
             try:
                 links += 1
-                if links > MAX_LINKS or not follow:
+                if links > _MAX_LINKS or not follow:
                     raise LinkError(path)
                 _check_link(path, facts)
                 target = Path(os.readlink("", dir_fd=entry))
@@ -258,3 +259,30 @@ def _walked(here: int, path: Path, *, follow: bool, make: bool) -> int:
 def _check_link(path: Path, facts: os.stat_result) -> None:
     if os.geteuid() == 0 and facts.st_uid != 0:
         raise LinkError(path, facts.st_uid)
+
+
+def steps(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """Yield each folder, link and file that the kernel visits to find one, as far as they exist."""
+    todo, here, links = deque(path.absolute().parts[1:]), Path("/"), 0
+    yield here, here.lstat()
+    while todo:
+        name = todo.popleft()
+        if name == "..":
+            here = here.parent
+            continue
+        each = here / name
+        try:
+            facts = each.lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        yield each, facts
+        if not stat.S_ISLNK(facts.st_mode):
+            here = each
+            continue
+        links += 1
+        if links > _MAX_LINKS:
+            return
+        target = each.readlink()
+        if target.is_absolute():
+            here = Path("/")
+        todo.extendleft(reversed(target.parts[target.is_absolute() :]))

@@ -154,9 +154,7 @@ class Programs:
     needs: tuple[Path, ...]
     """Folders without which they do not run: the environment, and its Python."""
     files: tuple[Path, ...] = ()
-    """All that is run: the programs, Python, and the libraries in its memory."""
-    trees: tuple[Path, ...] = ()
-    """Folders from which modules are imported."""
+    """The files that are executed: both programs, and Python."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
