@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Final, NoReturn
 import typer
 
 from reviewsctl.commands.import_ import ConfigFile
-from reviewsctl.daemon.units import OWN, SERVICE, UNITS, install_command, is_packaged
+from reviewsctl.daemon.units import (
+    OWN,
+    SERVICE,
+    SOCKETS,
+    UNITS,
+    folder,
+    install_command,
+    is_packaged,
+)
 from reviewsctl.terminal.output import EXIT_FAILED, complain, failing
+from reviewsd.api.places import HERE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,8 +111,12 @@ def install(
     if restart_steps and not restart:
         commands = " && ".join(f"sudo {step}" for step in restart_steps)
         typer.echo(f"\nnote: reviewsd was running and goes on as before until: {commands}")
+    typer.echo("\nnext:")
+    if os.path.lexists(HERE):  # ours, which is not the service's
+        typer.echo(
+            "  cd                                      here reviewsctl asks for ./reviewsd.yaml"
+        )
     typer.echo(
-        "\nnext:\n"
         "  sudo usermod -aG reviewsd-admin $USER   then log in again: reviewsctl without sudo\n"
         "  reviewsctl doctor                       whether the world can reach it"
     )
@@ -254,15 +267,17 @@ def _refuse_what_others_can_change(wanted: "Wanted") -> None:
 def _refuse_if_packaged(root: Path) -> None:
     """Units in /etc would mask those of the package for good."""
     if is_packaged(root):
-        detail = "the Debian package has installed the units of the service"
-        own = root / (OWN / SERVICE).relative_to("/")
-        first = ""
-        if own.exists():
+        remedy = f"Use them: {install_command(root)}"
+        if folder(root) == OWN:
             units = " ".join(str(OWN / unit) for unit in UNITS)
-            first = (
-                f"Remove those that mask them: sudo rm -f {units} && sudo systemctl daemon-reload\n"
+            remedy = (
+                f"Remove those in {OWN}, which take their place:\n"
+                f"  sudo rm -f {units}\n"
+                "  sudo systemctl daemon-reload\n"
+                f"  sudo systemctl reenable {' '.join((*SOCKETS, SERVICE))}\n"
+                f"  sudo systemctl restart {SERVICE}"
             )
-        _refuse(detail, f"{first}Use them: {install_command(root)}")
+        _refuse("the Debian package has installed the units of the service", remedy)
 
 
 def _refuse_if_impossible(root: Path) -> None:

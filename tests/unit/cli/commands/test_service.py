@@ -224,6 +224,12 @@ def test_units_of_the_debian_package_are_not_replaced(
         )
     assert not (root / "etc").exists()
 
+    own = root / "etc/systemd/system/reviewsd.service"
+    own.parent.mkdir(parents=True)
+    own.touch()
+    done = reviewsctl(environment, "service", "install", "--root", str(root))
+    assert "\n  sudo rm -f /etc/systemd/system/reviewsd.service /etc" in done.stderr
+
 
 def test_running_service_is_restarted_with_its_sockets_open() -> None:
     """No client is refused meanwhile."""
