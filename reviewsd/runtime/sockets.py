@@ -91,7 +91,7 @@ class AdoptedUnixPort(unix.Port):
     """A listening UNIX socket of a socket unit of systemd, used as it is.
 
     Twisted's own port sets the mode of the file to 0666, which fails where the file belongs to another
-    user and opens the admin socket to everybody where it does not; it listens again with a backlog
+    user and opens the admin socket to all users where it does not; it listens again with a backlog
     of its own; and it removes the file when it stops. All three belong to the socket unit (O5, O14).
     """
 

@@ -133,7 +133,7 @@ def check_runs(machine: Machine) -> None:
 
 
 def socket_file(machine: Machine) -> str:
-    """The admin socket: which file, its mode and whose it is."""
+    """Inode, mode, owner and group of the admin socket."""
     return machine.run("stat", "--format=%i %a %U %G", "/run/reviewsd/admin.sock")
 
 
@@ -274,7 +274,7 @@ def test_start_limit_is_overcome_by_the_advised_command(machine: Machine) -> Non
 
 
 def test_stopped_service_with_its_sockets_stays_stopped(machine: Machine) -> None:
-    """As a restored backup needs it; a start opens the sockets again."""
+    """A restore needs that; the next start opens the sockets again."""
     document = (ROOT / "docs/operating.md").read_text()
     found = re.search(
         r"^sudo (systemctl stop .*)\nsudo rm -f .*state.sqlite", document, re.MULTILINE
@@ -289,7 +289,7 @@ def test_stopped_service_with_its_sockets_stays_stopped(machine: Machine) -> Non
 
 
 def test_upgrade_under_load_loses_no_request(machine: Machine, package: Path) -> None:
-    """The same version once more: dpkg runs all that it runs for a newer one."""
+    """Of the same version: dpkg runs the same scripts for a newer one."""
     before, process = socket_file(machine), machine.shown("reviewsd", "MainPID")
     with load(machine):
         machine.run("dpkg", "--install", f"/root/{package.name}")

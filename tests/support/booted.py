@@ -1,4 +1,4 @@
-"""A Debian whose systemd runs: a container of systemd-nspawn, without network, on a system of its own.
+"""Boots a Debian with its own systemd, in a container of systemd-nspawn without network.
 
 ``tests/packaging/make-system`` makes the system once; a test boots a copy of it. Where a machine cannot do
 that, the test is skipped with the reason.
@@ -48,7 +48,7 @@ def unable() -> str:
 
 def _system() -> Path:
     """Return a folder with the system to boot copies of; the test is skipped where it cannot be made."""
-    made = subprocess.run(
+    result = subprocess.run(
         [ROOT / "tests/packaging/make-system"],
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -56,9 +56,9 @@ def _system() -> Path:
         timeout=600,
         check=False,
     )
-    if made.returncode != 0:
-        pytest.skip(f"mmdebstrap has no system for us: {made.stderr[-300:]}")
-    return Path(made.stdout.strip())
+    if result.returncode != 0:
+        pytest.skip(f"mmdebstrap has no system for us: {result.stderr[-300:]}")
+    return Path(result.stdout.strip())
 
 
 class Machine:

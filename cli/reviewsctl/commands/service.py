@@ -26,11 +26,11 @@ from reviewsd.api.places import HERE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reviewsctl.files.installation import Programs, Run, Step, Wanted
+    from reviewsctl.files.installation import Installation, Programs, Run, Step
 
 _ROOT: Final = Path("/")
 _BOOTED: Final = Path("/run/systemd/system")
-"""There where systemd runs the machine: sd_booted(3)."""
+"""This folder exists where systemd is PID 1: sd_booted(3)."""
 _CREDENTIALS: Final = "etc/credstore"  # where systemd looks for what LoadCredential= names
 _KEYS: Final = ("reviewsd.hub-secret-key", "reviewsd.mcp-session-key")
 _AGAIN: Final = "Fix it and run the command again; finished steps are skipped."
@@ -90,16 +90,16 @@ def install(
     """
     if not print_unit:
         _refuse_if_packaged(root)
-    wanted = _wanted(config, root)
+    installation = _installation(config, root)
     from reviewsctl.files.installation import WriteFile, data_dir, service_unit
 
     if print_unit:
-        typer.echo(service_unit(wanted.programs, data_dir(wanted)), nl=False)
+        typer.echo(service_unit(installation.programs, data_dir(installation)), nl=False)
         return
     if not dry_run:
         _refuse_if_impossible(root)
-    _refuse_what_others_can_change(wanted)
-    steps = _planned(wanted, root)
+    _refuse_what_others_can_change(installation)
+    steps = _planned(installation, root)
     restart_steps = _restart_steps(steps, root)
     if restart:
         steps.extend(restart_steps)
@@ -122,14 +122,14 @@ def install(
     )
 
 
-def _planned(wanted: "Wanted", root: Path) -> "list[Step]":
+def _planned(installation: "Installation", root: Path) -> "list[Step]":
     """The steps of an installation."""
     from reviewsctl.files.installation import plan
     from reviewsctl.manual.shares import shares  # it reads all commands
 
     failed = _service_is("failed", root)
     try:
-        return list(plan(replace(wanted, shares=shares(), failed=failed), root))
+        return list(plan(replace(installation, shares=shares(), failed=failed), root))
     except OSError as fault:
         _refuse_for(fault)
 
@@ -198,9 +198,9 @@ def _journal(since: float) -> str:
     return f"; the journal of {SERVICE} ends with:{lines}" if lines else ""
 
 
-def _wanted(config: Path | None, root: Path) -> "Wanted":
+def _installation(config: Path | None, root: Path) -> "Installation":
     from reviewsctl.daemon import program  # 25 ms, see main
-    from reviewsctl.files.installation import CONFIG, Wanted
+    from reviewsctl.files.installation import CONFIG, Installation
 
     there = root / CONFIG.relative_to("/")
     with failing(as_json=False):
@@ -215,7 +215,7 @@ def _wanted(config: Path | None, root: Path) -> "Wanted":
     listen = shown.value("listen")
     config, keys = Path(shown.file), ("mcp.session_key_file", "hub.callbacks.ca_file")
     named = [Path(shown.text(key)) for key in keys if shown.value(key) is not None]
-    return Wanted(
+    return Installation(
         programs=_programs(),
         config=None if there.exists() else config,
         data_dir=Path(shown.text("data_dir")),
@@ -245,12 +245,12 @@ def _programs() -> "Programs":
     )
 
 
-def _refuse_what_others_can_change(wanted: "Wanted") -> None:
+def _refuse_what_others_can_change(installation: "Installation") -> None:
     """Refuse programs, configuration and keys that others than root and the installing user can change."""
     from reviewsctl.files.ownership import caller, faults, user_name
 
-    programs, installer = wanted.programs, caller(os.environ)
-    files = (*programs.files, *wanted.files)
+    programs, installer = installation.programs, caller(os.environ)
+    files = (*programs.files, *installation.files)
     found = list(faults(files, {0, installer}))
     if found:
         listed = "\n".join(f"  {fault.path}: {fault.reason}" for fault in found)

@@ -14,10 +14,10 @@ SOCKETS: Final = ("reviewsd.socket", "reviewsd-admin.socket")
 UNITS: Final = (SERVICE, *SOCKETS, "reviewsd-failed.target")
 
 OWN: Final = Path("/etc/systemd/system")
-"""Where the operator's units are, and those of ``service install``."""
+"""The folder of the operator's units, and of those of ``service install``."""
 
 PACKAGED: Final = Path("/usr/lib/systemd/system")
-"""Where the Debian package has its units."""
+"""The folder of the Debian package's units."""
 
 ENABLE: Final = ("systemctl", "enable", "--now", *SOCKETS, SERVICE)
 START: Final = "sudo systemctl reset-failed reviewsd && sudo systemctl start reviewsd"
@@ -54,8 +54,8 @@ def install_command(root: Path = _ROOT) -> str:
 
 def sudo_reviewsctl(search_path: str = SUDO_PATH) -> str:
     """Return how to run this program as root: sudo does not find what is in a home directory."""
-    found = shutil.which("reviewsctl", path=search_path)
-    return "sudo reviewsctl" if found else 'sudo "$(command -v reviewsctl)"'
+    program = shutil.which("reviewsctl", path=search_path)
+    return "sudo reviewsctl" if program else 'sudo "$(command -v reviewsctl)"'
 
 
 def _below(root: Path, path: Path) -> Path:

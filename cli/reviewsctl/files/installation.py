@@ -1,4 +1,4 @@
-"""What ``reviewsctl service install`` does, as values: planned first, then done or only shown.
+"""The steps of ``reviewsctl service install`` as values: planned first, then done or only shown.
 
 The units are those of ``systemd/``, with the real place of the programs and of the data. Sources:
 interfaces.md 1.6, security-and-operations.md O5, O6, O14.
@@ -58,13 +58,13 @@ class WriteFile:
     path: Path
     text: str
     base: str | None = None
-    """What it is made of; where it is not there yet, only the difference is of interest."""
+    """The text it is derived from; the preview of a new file shows only the difference."""
 
     def __str__(self) -> str:
         return f"write {self.path}, mode 644"
 
     def preview(self, root: Path) -> str:
-        """What it would change below a root: nothing, some lines, or that it is new."""
+        """Return what it would change below a root: nothing, some lines, or that the file is new."""
         try:
             there = self._there(root)
         except (OSError, UnicodeDecodeError):
@@ -147,7 +147,7 @@ Step: TypeAlias = "MakeFolder | WriteFile | CopyFile | Run"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Programs:
-    """Where the installed programs are."""
+    """The paths of the installed programs."""
 
     reviewsd: Path
     reviewsctl: Path
@@ -158,8 +158,8 @@ class Programs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What is to be installed."""
+class Installation:
+    """The service to install."""
 
     programs: Programs
     config: Path | None
@@ -167,55 +167,58 @@ class Wanted:
     data_dir: Path
     listen: Sequence[str]
     files: tuple[Path, ...] = ()
-    """What the service reads and trusts: configuration and keys, whether they are there or not."""
+    """The files that the service reads and trusts: configuration and keys, whether they exist or not."""
     shares: Mapping[str, str] = field(default_factory=dict)
     """Manual pages and completion, by their paths below ``SHARE``."""
     failed: bool = False
     """The service has failed, perhaps too often for systemd to start it again."""
 
 
-def plan(wanted: Wanted, root: Path) -> Iterator[Step]:
-    """What to do, in order.
+def plan(installation: Installation, root: Path) -> Iterator[Step]:
+    """Yield the steps of an installation in their order.
 
     Args:
-        wanted: What is to be installed.
+        installation: The service to install.
         root: Of the system, ``/`` for the running one.
 
     Raises:
         OSError: The configuration cannot be read, or is not for all to read.
     """
-    data = data_dir(wanted)
+    data = data_dir(installation)
     running = root == Path("/")
     yield MakeFolder(CONFIG.parent)
-    if wanted.config is not None:
-        with read(wanted.config) as file:
+    if installation.config is not None:
+        with read(installation.config) as file:
             given = file.read().decode()
         text = with_values(given, {**_PLACES, "data_dir": str(data)}, complete=False)
         yield MakeFolder(data)
-        if data != wanted.data_dir:
+        if data != installation.data_dir:
             for name in ("reviews.json", "insights.json", "insights.yaml"):
-                source = wanted.data_dir / name
+                source = installation.data_dir / name
                 if source.is_file() and not os.path.lexists(_below(root, data / name)):
                     yield CopyFile(source, data / name)
         yield WriteFile(CONFIG, text, given)
     yield WriteFile(Path("/etc/sysusers.d/reviewsd.conf"), _shipped("reviewsd.sysusers.conf"))
     prefix = () if running else (f"--root={root}",)
     yield Run(("systemd-sysusers", *prefix, "reviewsd.conf"))
-    yield from _units(wanted, data)
-    for name, text in wanted.shares.items():
+    yield from _units(installation, data)
+    for name, text in installation.shares.items():
         yield WriteFile(SHARE / name, text)
     if running:
-        yield Run((str(wanted.programs.reviewsctl), "check", "--config", str(CONFIG)))
+        yield Run((str(installation.programs.reviewsctl), "check", "--config", str(CONFIG)))
         yield Run(("systemctl", "daemon-reload"))
-        if wanted.failed:
+        if installation.failed:
             yield Run(("systemctl", "reset-failed", SERVICE))
         yield Run(ENABLE)
     else:
         yield Run(("systemctl", f"--root={root}", "enable", *SOCKETS, SERVICE))
 
 
-def _units(wanted: Wanted, data: Path) -> Iterator[WriteFile]:
-    texts = {SERVICE: service_unit(wanted.programs, data), SOCKETS[0]: _socket_unit(wanted.listen)}
+def _units(installation: Installation, data: Path) -> Iterator[WriteFile]:
+    texts = {
+        SERVICE: service_unit(installation.programs, data),
+        SOCKETS[0]: _socket_unit(installation.listen),
+    }
     for name in UNITS:
         yield WriteFile(OWN / name, texts.get(name, _shipped(name)), _shipped(name))
 
@@ -232,7 +235,7 @@ def restart_steps(*, sockets_changed: bool) -> Sequence[Run]:
     """Return the steps after which a running service goes by its new units and programs.
 
     Args:
-        sockets_changed: systemd opens the sockets of changed units anew; clients are refused meanwhile.
+        sockets_changed: Sockets of changed units are closed and opened; clients are refused meanwhile.
     """
     if not sockets_changed:
         return [Run(("systemctl", "restart", SERVICE))]
@@ -266,12 +269,12 @@ def _socket_unit(listen: Sequence[str]) -> str:
     return text.replace("ListenStream=127.0.0.1:8080", f"ListenStream={address}")
 
 
-def data_dir(wanted: Wanted) -> Path:
-    """Where the service's data is: where it is now, unless a service cannot or should not read it."""
-    data = wanted.data_dir.absolute()
-    if wanted.config is None:
+def data_dir(installation: Installation) -> Path:
+    """Return the folder of the data: the present one, unless a service cannot or should not read it."""
+    data = installation.data_dir.absolute()
+    if installation.config is None:
         return data
-    beside = data.is_relative_to(wanted.config.absolute().parent)
+    beside = data.is_relative_to(installation.config.absolute().parent)
     private = _is_hidden(data) or data.is_relative_to("/tmp")  # noqa: S108  # PrivateTmp=
     return DATA if beside or private else data
 

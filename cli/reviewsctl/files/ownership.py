@@ -1,4 +1,4 @@
-"""Who can change a program: whoever may write its file, or replace it in its folder."""
+"""Finds programs that other users can change: by their file, or by replacing it in its folder."""
 
 import os
 import pwd
@@ -54,7 +54,7 @@ def _fault(path: Path, facts: os.stat_result, trusted: Collection[int]) -> Fault
     word, mode = shlex.quote(str(path)), facts.st_mode
     if facts.st_uid not in trusted:
         return Fault(path, f"belongs to {user_name(facts.st_uid)}", f"sudo chown root: {word}")
-    if stat.S_ISDIR(mode) and mode & stat.S_ISVTX:  # nobody replaces files of others there
+    if stat.S_ISDIR(mode) and mode & stat.S_ISVTX:  # only the owner of a file replaces it there
         return None
     if mode & stat.S_IWOTH:
         return Fault(path, "everybody may write there", f"sudo chmod go-w {word}")

@@ -11,8 +11,8 @@ import yaml
 from reviewsctl.files.installation import (
     CONFIG,
     SHARE,
+    Installation,
     Programs,
-    Wanted,
     WriteFile,
     data_dir,
     plan,
@@ -51,8 +51,8 @@ def shop(environment: dict[str, str], tmp_path: Path) -> Path:
     return folder
 
 
-def wanted(config: Path | None, data: Path, *listen: str) -> Wanted:
-    return Wanted(programs=PROGRAMS, config=config, data_dir=data, listen=listen)
+def installation(config: Path | None, data: Path, *listen: str) -> Installation:
+    return Installation(programs=PROGRAMS, config=config, data_dir=data, listen=listen)
 
 
 def test_the_unit_runs_the_programs_where_they_are() -> None:
@@ -83,7 +83,7 @@ def test_programs_of_a_user_are_seen_but_never_run_by_root() -> None:
     ],
 )
 def test_data_moves_where_a_service_may_read_it(config: str | None, data: str, there: str) -> None:
-    found = data_dir(wanted(None if config is None else Path(config), Path(data)))
+    found = data_dir(installation(None if config is None else Path(config), Path(data)))
     assert Path(there) == found
 
 
@@ -96,7 +96,7 @@ def test_data_moves_where_a_service_may_read_it(config: str | None, data: str, t
     ],
 )
 def test_the_socket_unit_listens_where_the_configuration_says(listen: str, stream: str) -> None:
-    steps = plan(wanted(None, Path("/d"), listen), Path("/"))
+    steps = plan(installation(None, Path("/d"), listen), Path("/"))
     (unit,) = (
         each.text for each in steps if isinstance(each, WriteFile) and each.path == SOCKET_UNIT
     )

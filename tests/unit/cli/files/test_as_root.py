@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reviewsctl.daemon.client import Client
-from reviewsctl.files.installation import CopyFile, Programs, Wanted, plan
+from reviewsctl.files.installation import CopyFile, Installation, Programs, plan
 from tests.support.commands import reviewsctl
 from tests.support.daemon import Daemon
 from tests.unit.cli.commands.test_import import SAMPLES, THERE
@@ -114,14 +114,14 @@ def test_a_configuration_swapped_for_a_link_is_not_made_readable_for_all(
     config.unlink()
     config.symlink_to(secret)
     os.lchown(config, JO, JO)
-    wanted = Wanted(
+    installation = Installation(
         programs=Programs(reviewsd=Path("/a"), reviewsctl=Path("/b"), needs=()),
         config=config,
         data_dir=shop / "data",
         listen=(),
     )
     with pytest.raises(OSError, match="there is a link"):
-        list(plan(wanted, tmp_path))
+        list(plan(installation, tmp_path))
 
 
 def test_what_others_can_change_is_not_installed(

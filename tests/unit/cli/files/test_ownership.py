@@ -1,4 +1,4 @@
-"""Who can change a program of the service: by its file, or by its folder, with real owners."""
+"""Programs that other users can change, by the file or by its folder, with real owners."""
 
 import os
 from pathlib import Path
@@ -24,7 +24,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def found(place: Path, *trusted: int) -> dict[str, str]:
-    """What is wrong, below the place."""
+    """Return the faults below the place, with their reasons."""
     return {
         str(fault.path.relative_to(place)): fault.reason
         for fault in faults([place / "bin/program", place / "absent"], {0, *trusted})
@@ -63,7 +63,7 @@ def test_program_that_others_may_write_is_a_fault(
 
 
 def test_sticky_folder_is_no_fault(place: Path) -> None:
-    """As /tmp: nobody replaces a file of root's there."""
+    """In /tmp, for example, only the owner of a file can replace it."""
     (place / "opt").chmod(0o1777)
     assert {} == found(place)
 
