@@ -1,6 +1,6 @@
 """The Debian package: built, judged by lintian, installed, upgraded, removed and purged in a chroot.
 
-Nothing runs systemd there; what the units do is tested by ``tests/test_units.py``.
+Nothing runs systemd there: ``test_systemd.py`` boots the package.
 """
 
 import os
@@ -30,7 +30,7 @@ from tests.support.distribution import (
 pytestmark = pytest.mark.packaging
 
 CONFIG = "/etc/reviewsd/reviewsd.yaml"
-UNITS = ("reviewsd.service", "reviewsd.socket", "reviewsd-admin.socket")
+UNITS = ("reviewsd.service", "reviewsd.socket", "reviewsd-admin.socket", "reviewsd-failed.target")
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,6 @@ import pytest
 
 from tests.support import booted
 from tests.support.booted import Machine
-from tests.support.daemon import until
 from tests.support.distribution import ROOT, block, program, run, takeout
 
 pytestmark = pytest.mark.packaging
@@ -35,11 +34,21 @@ import http.client, sys
 connection = http.client.HTTPConnection("127.0.0.1", 8080, timeout=60)
 connection.request("GET", sys.argv[1], headers={"Host": "reviews.example.com"})
 response = connection.getresponse()
-print(response.status, response.read().decode())
+body = response.read().decode()
+print(response.status, body)
+"""
+
+WAIT = f"""
+import time
+while True:
+    exec({GET!r})
+    if sys.argv[2] in body:
+        break
+    time.sleep(0.1)
 """
 
 LOAD = """
-import http.client, json, pathlib, threading
+import http.client, json, pathlib, threading, time
 answered, failures, stop = [], [], pathlib.Path("/run/load-stop")
 def read(keep):
     connection = None
@@ -57,6 +66,7 @@ def read(keep):
             connection.close()
             connection = None
         pathlib.Path("/run/load-begun").touch()
+        time.sleep(0.01)
 threads = [threading.Thread(target=read, args=[keep]) for keep in (False, False, True)]
 [thread.start() for thread in threads]
 [thread.join() for thread in threads]
@@ -144,7 +154,7 @@ def load(machine: Machine) -> Iterator[None]:
         machine.run("rm", "-f", f"/run/{name}")
     process = machine.popen("python3", "-c", LOAD)
     try:
-        until(lambda: machine.attempt("test", "-e", "/run/load-begun")[0] == 0, "the first answer")
+        machine.shell("until [ -e /run/load-begun ]; do sleep 0.1; done")
         yield
     finally:
         machine.run("touch", "/run/load-stop")
@@ -194,7 +204,7 @@ def test_systemctl_reloads(machine: Machine) -> None:
 
 def test_changed_data_is_noticed(machine: Machine) -> None:
     rename_business(machine, "Noticed")
-    until(lambda: "Noticed" in get(machine, "/reviews.json"), "the change")
+    machine.run("python3", "-c", WAIT, "/reviews.json", "Noticed")
 
 
 def test_restarts_under_load_lose_no_request(machine: Machine) -> None:
@@ -210,7 +220,7 @@ def test_killed_service_starts_again_behind_the_same_sockets(machine: Machine) -
     before = socket_file(machine)
     machine.run("systemctl", "kill", "--signal=KILL", "--kill-whom=main", "reviewsd")
     assert "200 " == get(machine)[:4]  # it waits in the socket for the next process
-    until(lambda: machine.shown("reviewsd", "SubState") == "running", "the next process")
+    machine.wait("reviewsd", "SubState", "running")
     assert "1" == machine.shown("reviewsd", "NRestarts")
     assert before == socket_file(machine)
     check_runs(machine)
@@ -232,8 +242,8 @@ def test_stuck_service_is_restarted_by_the_watchdog(machine: Machine) -> None:
     with setting(machine, "[Service]", "WatchdogSec=3", "TimeoutAbortSec=1"):
         machine.run("systemctl", "restart", "reviewsd")
         machine.run("kill", "-STOP", machine.shown("reviewsd", "MainPID"))
-        until(lambda: machine.shown("reviewsd", "NRestarts") == "1", "a restart")
-        until(lambda: machine.shown("reviewsd", "SubState") == "running", "the next process")
+        machine.wait("reviewsd", "NRestarts", "1")
+        machine.wait("reviewsd", "SubState", "running")
     assert "Watchdog timeout (limit 3s)!" in machine.journal("-u", "reviewsd")
     check_runs(machine)
 
@@ -241,7 +251,7 @@ def test_stuck_service_is_restarted_by_the_watchdog(machine: Machine) -> None:
 def test_clients_of_a_broken_configuration_do_not_start_it_again(machine: Machine) -> None:
     """Else they would use up the start limit, and systemd would refuse the start after the repair."""
     good = machine.path(CONFIG).read_text()
-    client = machine.popen("bash", "-c", 'while python3 -c "$0" /healthz; do sleep 0.1; done', GET)
+    client = machine.popen("bash", "-c", 'while python3 -c "$0" /healthz; do sleep 0.3; done', GET)
     edit(machine, lambda text: re.sub("(?m)^base_url: .*", "base_url: nonsense", text))
     began = time.time()
     try:

@@ -112,6 +112,11 @@ class Machine:
         """Return a property of a unit."""
         return self.run("systemctl", "show", "--value", f"--property={name}", unit).strip()
 
+    def wait(self, unit: str, name: str, value: str) -> None:
+        """Wait until a property of a unit has a value."""
+        shown = f"systemctl show --value --property={name} {unit}"
+        self.run("bash", "-c", f'until [ "$({shown})" = {value} ]; do sleep 0.2; done')
+
     def journal(self, *arguments: str) -> str:
         """Return the last lines of the journal."""
         return self.attempt("journalctl", "--no-pager", "-n", "60", *arguments)[1]
