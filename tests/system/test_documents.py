@@ -116,13 +116,14 @@ def test_yaml_is_a_configuration(block: Block, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("block", of(*PROXIES))
 def test_pieces_of_proxy_configurations_are_of_the_shipped_ones(block: Block) -> None:
-    """Those are tested with the programs themselves."""
+    """Those are tested with the programs themselves. A piece names the address instead of an upstream."""
     shipped = (ROOT / "docs" / "proxies" / PROXIES[block.language]).read_text()
-    assert lines_of(block.text) in lines_of(shipped)
+    piece = block.text.replace("http://127.0.0.1:8080", "http://reviewsd")
+    assert lines_of(piece) <= lines_of(shipped)
 
 
-def lines_of(text: str) -> str:
-    return "\n".join(line.strip() for line in text.splitlines())
+def lines_of(text: str) -> set[str]:
+    return {line.strip() for line in text.splitlines()}
 
 
 def test_blocks_have_known_languages() -> None:
