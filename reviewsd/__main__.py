@@ -97,19 +97,23 @@ def _run(
     from reviewsd.config import load as configuration
     from reviewsd.config import show
     from reviewsd.config.errors import ConfigError
+    from reviewsd.config.node import as_node
 
     try:
         file = configuration.find(path, environ).absolute()
         loaded = configuration.examine(file, environ)
+        config = (
+            loaded.config if options.node is None else as_node(loaded.config, options.node, file)
+        )
     except ConfigError as error:
         return _fail(error.lines, EX_CONFIG)
     if options.show_config:
         return _answer(show.shown(loaded), 0)
-    odd = pages.doubts(loaded.config, datetime.datetime.now(datetime.UTC))
+    odd = pages.doubts(config, datetime.datetime.now(datetime.UTC))
     for warning in (*loaded.warnings, *(f"{key}: {reason}" for key, reason in odd)):
         _say(f"warning: {warning}")
     if options.check:
-        return check(loaded.config)
+        return check(config)
     from twisted.logger import Logger
 
     from reviewsd.app.daemon import StartOptions
@@ -119,10 +123,21 @@ def _run(
     if os.geteuid() == 0 and not options.demo:
         Logger().warn(AS_ROOT)
     start = StartOptions(
-        read=partial(configuration.load, file, environ),
+        read=partial(_read, file, environ, options.node),
         wait_for_data=options.wait_for_data,
     )
-    return run_daemon(loaded.config, environ, announce, start, second_signal)
+    return run_daemon(config, environ, announce, start, second_signal)
+
+
+def _read(
+    file: Path, environ: Mapping[str, str], node: str | None
+) -> "tuple[Config, Sequence[str]]":
+    """Read the configuration again, as ``_run`` has."""
+    from reviewsd.config import load as configuration
+    from reviewsd.config.node import as_node
+
+    config, warnings = configuration.load(file, environ)
+    return (config if node is None else as_node(config, node, file)), warnings
 
 
 def _silent(_: Sequence[str]) -> None:
@@ -161,6 +176,11 @@ def _parser() -> argparse.ArgumentParser:
         choices=("text", "json"),
         default="text",
         help="one line for people, or one JSON object for machines (default: text)",
+    )
+    parser.add_argument(
+        "--node",
+        metavar="NAME",
+        help="run as one of several nodes of this machine, which share PostgreSQL (hub.store)",
     )
     parser.add_argument(
         "--wait-for-data",

@@ -119,6 +119,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("", "%", ""),
     ),
     "reviewsd.publish.openapi.document:_URI": (FULL, ("http://", "a", " ")),
+    "reviewsd.config.node:_NAME": (FULL, ("a", "-", "!")),
     "reviewsd.config.syntax:_AUTHORITY": (FULL, ("a", ".", "!"), ("a", "a", ":x"), ("[", ":", "!")),
     "reviewsd.config.syntax:_DATABASE": (
         FULL,

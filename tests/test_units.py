@@ -13,7 +13,14 @@ from reviewsd.server.server import DRAIN_SECONDS
 
 ROOT = Path(__file__).parent.parent
 UNITS = ROOT / "systemd"
-NAMES = ("reviewsd.service", "reviewsd.socket", "reviewsd-admin.socket", "reviewsd-failed.target")
+NAMES = tuple(
+    name.format(node)
+    for node in ("", "@")
+    for name in (
+        *("reviewsd{}.service", "reviewsd{}.socket"),
+        *("reviewsd-admin{}.socket", "reviewsd-failed{}.target"),
+    )
+)
 
 needs_systemd_analyze = pytest.mark.skipif(
     shutil.which("systemd-analyze") is None,
@@ -97,6 +104,37 @@ def test_the_admin_socket_is_for_its_group() -> None:
     assert (socket["SocketMode"], socket["SocketGroup"]) == (["0660"], ["reviewsd-admin"])
     lines = (UNITS / "reviewsd.sysusers.conf").read_text().splitlines()
     assert [line for line in lines if not line.startswith("#")] == ["g reviewsd-admin -"]
+
+
+def unit(name: str) -> str:
+    """The unit without the comment before its first section."""
+    return "[Unit]" + (UNITS / name).read_text().partition("[Unit]")[2]
+
+
+def test_a_node_runs_as_the_single_service_does() -> None:
+    """Two templates would drift apart; systemd has no way to include one in the other."""
+    expected = unit("reviewsd.service")
+    for single, node in {
+        "Reviews Service (": "Reviews Service, node %i (",
+        "reset-failed reviewsd\n": "reset-failed reviewsd@%i\n",
+        "OnFailure=reviewsd-failed.target": "OnFailure=reviewsd-failed@%i.target",
+        "/reviewsd.yaml\n": "/reviewsd.yaml --node %i\n",
+        "reviewsctl reload": "reviewsctl --socket /run/reviewsd/%i.sock reload",
+        "FileDescriptorName of reviewsd.socket": "FileDescriptorName of reviewsd@.socket",
+        "# of reviewsd-admin.socket": "# of reviewsd-admin@.socket",
+        "=reviewsd.socket reviewsd-admin.socket": "=reviewsd@%i.socket reviewsd-admin@%i.socket",
+        "DynamicUser=yes\n": (
+            "DynamicUser=yes\n# one user for all nodes, since they share the keys in the state"
+            " directory\nUser=reviewsd\n"
+        ),
+    }.items():
+        assert single in expected
+        expected = expected.replace(single, node)
+    assert expected == unit("reviewsd@.service")
+    shared = unit("reviewsd.socket").replace("listener", "listener, node %i")
+    address = "ListenStream=127.0.0.1:8080\n"
+    reuse = "# a socket for each node; the kernel spreads connections over them\nReusePort=yes\n"
+    assert shared.replace(address, address + reuse) == unit("reviewsd@.socket")
 
 
 def test_there_is_room_for_all_connections() -> None:

@@ -68,9 +68,9 @@ def _keys(config: Config, environ: Mapping[str, str]) -> list[str]:
     given = environ.get("CREDENTIALS_DIRECTORY")
     folder = None if given is None else Path(given)
     own = {
-        secrets.CREDENTIAL: str(config.state_dir / secrets.KEY_FILE),
+        secrets.CREDENTIAL: str(config.key_folder / secrets.KEY_FILE),
         session_keys.CREDENTIAL: config.mcp.session_key_file
-        or str(config.state_dir / session_keys.KEY_FILE),
+        or str(config.key_folder / session_keys.KEY_FILE),
     }
     return [
         path if credential(folder, name) is None else f"the systemd credential {name}"

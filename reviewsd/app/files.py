@@ -73,9 +73,9 @@ def _keep_keys(guard: FileGuard, config: Config, environ: Mapping[str, str]) -> 
     given = environ.get("CREDENTIALS_DIRECTORY")
     folder = None if given is None else Path(given)
     if credential(folder, secrets.CREDENTIAL) is None:
-        _keep_key(guard, config.state_dir / secrets.KEY_FILE)
+        _keep_key(guard, config.key_folder / secrets.KEY_FILE)
     if credential(folder, session_keys.CREDENTIAL) is None and config.mcp.session_key_file is None:
-        _keep_key(guard, config.state_dir / session_keys.KEY_FILE)
+        _keep_key(guard, config.key_folder / session_keys.KEY_FILE)
 
 
 def _keep_key(guard: FileGuard, path: Path) -> None:

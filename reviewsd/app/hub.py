@@ -293,7 +293,7 @@ def _gates(config: Config, backoffs: Backoffs) -> RateLimits:
 def _secrets(config: Config, environ: Mapping[str, str]) -> Secrets:
     given = environ.get("CREDENTIALS_DIRECTORY")
     try:
-        return Secrets(load_keys(config.state_dir, None if given is None else Path(given)))
+        return Secrets(load_keys(config.key_folder, None if given is None else Path(given)))
     except KeyFileError as error:
         raise StartError(str(error), EX_CONFIG) from error
 

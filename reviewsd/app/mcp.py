@@ -121,7 +121,7 @@ def _secrets(config: Config, environ: Mapping[str, str]) -> tuple[bytes, ...]:
     given, shared = environ.get("CREDENTIALS_DIRECTORY"), config.mcp.session_key_file
     try:
         return load_session_keys(
-            config.state_dir,
+            config.key_folder,
             None if given is None else Path(given),
             None if shared is None else Path(shared),
         )

@@ -58,7 +58,12 @@ _RULES: Mapping[str, Callable[[str], object]] = {
 
 # The daemon does not stay in the folder it was started in; these are made absolute.
 _PATHS = ("data_dir", "state_dir", "admin_socket")
-_OPTIONAL_PATHS = ("hub.callbacks.ca_file", "mcp.session_key_file", "pages.templates_dir")
+_OPTIONAL_PATHS = (
+    "keys_dir",
+    "hub.callbacks.ca_file",
+    "mcp.session_key_file",
+    "pages.templates_dir",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,8 +242,8 @@ def _place(tree: dict[str, object], folder: Path) -> Iterator[tuple[str, str]]:
             faults = list(explain(tree[key], NonEmptyText, f"$.{key}"))
             yield from faults
             tree[key] = folder if faults else folder / str(tree[key])
-    for section, key in (key.rsplit(".", 1) for key in _OPTIONAL_PATHS):
-        parent = _at(tree, section)
+    for section, _, key in (key.rpartition(".") for key in _OPTIONAL_PATHS):
+        parent = _at(tree, section) if section else tree
         if isinstance(parent, dict) and isinstance(parent.get(key), str) and parent[key]:
             parent[key] = str(folder / parent[key])
     length = len(str(tree.get("admin_socket", "")).encode())

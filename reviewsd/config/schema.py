@@ -252,6 +252,7 @@ class Config(_Section, frozen=True, kw_only=True):
     base_url: str
     data_dir: Path
     state_dir: Path = Path("/var/lib/reviewsd")
+    keys_dir: NonEmptyText | None = None
     listen: tuple[str, ...] = ("tcp:8080:interface=127.0.0.1",)
     admin_socket: Path = Path("/run/reviewsd/admin.sock")
     data: Data = Data()
@@ -265,6 +266,11 @@ class Config(_Section, frozen=True, kw_only=True):
     """Whom ``/robots.txt`` lets in (pages.md 5)."""
     security: Security = Security()
     metrics: MetricsConfig = MetricsConfig()
+
+    @property
+    def key_folder(self) -> Path:
+        """The folder of ``secret.key`` and ``mcp.key``."""
+        return self.state_dir if self.keys_dir is None else Path(self.keys_dir)
 
     @property
     def authority(self) -> str:

@@ -18,16 +18,20 @@ def sync(path: Path) -> None:
 def create(path: Path, content: bytes) -> None:
     """Make a file that only its owner may read: whole and durable, or not at all.
 
-    The directory must be used by this process alone, as the locked state directory is (D7).
+    One that is there already stays as it is: another process may have made it at the same time.
     """
-    aside = path.with_name(f"{path.name}.new")
-    aside.unlink(missing_ok=True)  # from a start that was killed here
+    aside = path.with_name(f"{path.name}-{os.urandom(8).hex()}.new")
     descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with open(descriptor, "wb") as file:  # noqa: PTH123 - it is a descriptor
         file.write(content)
         file.flush()
         os.fsync(descriptor)
-    aside.rename(path)
+    try:
+        path.hardlink_to(aside)
+    except FileExistsError:
+        pass
+    finally:
+        aside.unlink()
     sync(path.parent)
 
 

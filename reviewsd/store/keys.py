@@ -37,8 +37,8 @@ def load(own: Path, purpose: str, given: Path | None = None) -> tuple[bytes, ...
     """The keys of a file, at least one; the first is the newest.
 
     Args:
-        own: Where the keys are when the operator gives none; made if it is not there. Its directory
-            is locked by this daemon (D7).
+        own: Where the keys are when the operator gives none; made if it is not there. Several nodes
+            may share it.
         purpose: The first line of a file that is made, for whoever finds it.
         given: The operator's file.
 
@@ -75,6 +75,7 @@ def _make_private(path: Path, purpose: str) -> None:
         finally:
             os.close(descriptor)
         return
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     key = base64.b64encode(os.urandom(KEY_BYTES)).decode()
     create(path, f"# {purpose}\n{key}\n".encode())
 

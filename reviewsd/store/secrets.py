@@ -68,18 +68,18 @@ class Secrets:
         raise SealError("the sealed secret is of another row or key, or damaged")
 
 
-def load_keys(state_dir: Path, credentials: Path | None) -> tuple[bytes, ...]:
+def load_keys(folder: Path, credentials: Path | None) -> tuple[bytes, ...]:
     """The keys for ``Secrets``, made at the first start unless the operator gives them.
 
     Args:
-        state_dir: Where the key file is when there is no credential.
+        folder: Where the key file is when there is no credential.
         credentials: systemd's ``$CREDENTIALS_DIRECTORY``.
 
     Raises:
         KeyFileError: There is a file, but no keys in it; or it cannot be read or made.
     """
     given = keys.credential(credentials, CREDENTIAL)
-    return keys.load(state_dir / KEY_FILE, _PURPOSE, given)
+    return keys.load(folder / KEY_FILE, _PURPOSE, given)
 
 
 def _key_id(key: bytes) -> bytes:

@@ -11,12 +11,12 @@ KEY_FILE = "mcp.key"
 
 
 def load_session_keys(
-    state_dir: Path, credentials: Path | None, configured: Path | None
+    folder: Path, credentials: Path | None, configured: Path | None
 ) -> tuple[bytes, ...]:
     """The secrets for ``Sessions``; made at the first start unless the operator gives them.
 
     Args:
-        state_dir: Where the key file is when the operator gives none. Locked by this daemon (D7).
+        folder: Where the key file is when the operator gives none.
         credentials: systemd's ``$CREDENTIALS_DIRECTORY``; its credential comes first.
         configured: ``mcp.session_key_file``, which several nodes may share.
 
@@ -24,7 +24,7 @@ def load_session_keys(
         KeyFileError: There is a file, but no keys in it; or it cannot be read or made.
     """
     return keys.load(
-        state_dir / KEY_FILE,
+        folder / KEY_FILE,
         "Signs MCP sessions; the first key signs, all verify.",
         keys.credential(credentials, CREDENTIAL) or configured,
     )

@@ -11,7 +11,6 @@ was asked may stay without its answer (O4, F16). Daemon on core 0, clients on co
 import argparse
 import os
 import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -21,22 +20,13 @@ from pathlib import Path
 
 from tests.benchmarks.strict_clients import Clients, Kind, Tally
 from tests.benchmarks.wrk import Said, Wrk
-from tests.support.daemon import Daemon, Manager
+from tests.support.daemon import Daemon, with_socket
 
 _SERVED, _ASKING = "0", 1  # cores
 _BACKLOG = 4096  # as systemd's
 _BETWEEN = 1.0  # seconds before and after a restart
 _PATH = "/api/feed.json"
 _LATE = 10  # seconds
-
-_HAND_OVER = """
-import os, sys
-descriptor, *command = sys.argv[1:]
-os.dup2(int(descriptor), 3)
-os.closerange(4, 200)
-os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()), LISTEN_FDNAMES="http")
-os.execvp(command[0], command)
-"""
 
 
 class Restarting(Daemon):
@@ -46,20 +36,11 @@ class Restarting(Daemon):
         super().__init__(directory, f'listen: ["systemd:name=http"]\n{settings}')
         self._listening = listening
 
-    def launch(self, before: Sequence[str] = ()) -> None:
-        """Start with the socket as descriptor 3."""
-        self.close()
-        self.manager = Manager(self.directory / "notify.sock")
-        descriptor = self._listening.fileno()
-        hand_over = [sys.executable, "-c", _HAND_OVER, str(descriptor), *before]
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [*hand_over, "taskset", "-c", _SERVED, *self.command],
-                stdout=log,
-                stderr=log,
-                env={**os.environ, "NOTIFY_SOCKET": str(self.manager.address)},
-                pass_fds=(descriptor,),
-            )
+    def launch(self, before: Sequence[str] = (), descriptors: Sequence[int] = ()) -> None:
+        """Start with the socket as descriptor 3, on processors of its own."""
+        pinned = [*before, "taskset", "-c", _SERVED]
+        held = [*descriptors, self._listening.fileno()]
+        super().launch([*with_socket(self._listening), *pinned], held)
 
 
 def restart(number: int, daemon: Daemon, clients: Clients) -> tuple[list[str], dict[Kind, Tally]]:

@@ -308,6 +308,46 @@ def test_upgrade_under_load_loses_no_request(machine: Machine, package: Path) ->
     check_runs(machine)
 
 
+@contextmanager
+def two_nodes(machine: Machine) -> Iterator[None]:
+    """Run two nodes instead of the service for the block; their database is down, and reads go on."""
+    document = (ROOT / "docs/nodes.md").read_text()
+    to_nodes = document.partition("two nodes:\n\n```sh\n")[2].partition("```")[0]
+    good = machine.path(CONFIG).read_text()
+    edit(machine, lambda text: text.replace("store: sqlite", "store: postgresql://a@127.0.0.1/a"))
+    machine.shell(as_root(to_nodes))
+    yield
+    machine.shell(
+        "systemctl disable --now reviewsd@{1,2}.socket reviewsd-admin@{1,2}.socket reviewsd@{1,2}"
+    )
+    edit(machine, lambda _: good)
+    machine.run(*ENABLE.removeprefix("sudo ").split())
+    check_runs(machine)
+
+
+def test_nodes_share_address_and_keys_and_restart_without_a_lost_request(machine: Machine) -> None:
+    with two_nodes(machine):
+        sockets = machine.run("stat", "--format=%n %a %U %G", "/run/reviewsd/1.sock")
+        assert "/run/reviewsd/1.sock 660 root reviewsd-admin\n" == sockets
+        refusal = machine.run("reviewsctl", "status", code=3)
+        assert "several nodes run here (1.sock, 2.sock in /run/reviewsd)" in refusal
+        for node in ("1", "2"):
+            status = machine.run("reviewsctl", "status", "--socket", f"/run/reviewsd/{node}.sock")
+            assert "state      ok\n" in status
+        state = machine.path("/var/lib/private/reviewsd")
+        assert {"secret.key", "mcp.key", "nodes"} <= {entry.name for entry in state.iterdir()}
+        assert {"1", "2"} == {entry.name for entry in (state / "nodes").iterdir()}
+        with load(machine):
+            for node in ("1", "2"):
+                machine.run("systemctl", "restart", f"reviewsd@{node}")
+        machine.run("systemctl", "reload", "reviewsd@1")
+        machine.run(
+            "systemctl", "stop", "reviewsd@1.socket", "reviewsd-admin@1.socket", "reviewsd@1"
+        )
+        assert "200 " == get(machine)[:4]
+        assert "pong\n" == machine.run("reviewsctl", "ping")  # of the only node
+
+
 def test_service_install_leaves_the_units_of_the_package_alone(machine: Machine) -> None:
     refused = machine.run("reviewsctl", "service", "install", code=1)
     assert f"Use them: {ENABLE}\n" in refused

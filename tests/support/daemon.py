@@ -141,11 +141,12 @@ class Daemon:
         """What the log says beyond info."""
         return [line for line in self.lines if " info " not in line]
 
-    def launch(self, before: Sequence[str] = ()) -> None:
+    def launch(self, before: Sequence[str] = (), descriptors: Sequence[int] = ()) -> None:
         """Start, and wait for nothing.
 
         Args:
             before: A command that executes the one after it.
+            descriptors: Files that the process inherits.
         """
         self.close()
         self.manager = Manager(self.directory / "notify.sock")
@@ -157,7 +158,9 @@ class Daemon:
                 self.process = fork_server.daemon(self._all_arguments, environ, log)
             else:
                 command = [*before, *self.command]
-                self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environ)
+                self.process = subprocess.Popen(
+                    command, stdout=log, stderr=log, env=environ, pass_fds=descriptors
+                )
         atexit.register(self.process.kill)  # should its test fail before it ends it
 
     def wait_ready(self) -> None:
@@ -266,6 +269,19 @@ class Daemon:
     def ctl(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         """Run the real reviewsctl against it."""
         return commands.ctl("--socket", str(self.socket), *arguments)
+
+
+def with_socket(listening: socket.socket) -> list[str]:
+    """Return a command that executes the one after it with a socket, handed over as by systemd."""
+    return [sys.executable, "-c", _HAND_OVER, str(listening.fileno())]
+
+
+_HAND_OVER = """
+import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.environ |= {"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "1", "LISTEN_FDNAMES": "http"}
+os.execvp(sys.argv[2], sys.argv[2:])
+"""
 
 
 class Answer:

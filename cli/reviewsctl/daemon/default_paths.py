@@ -1,5 +1,6 @@
 """Where configuration, data and admin socket are, when nobody says it (interfaces.md 1.3, 1.5)."""
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -22,11 +23,18 @@ def configuration(environ: Mapping[str, str], places: Sequence[Path] = PLACES) -
 def admin_socket(environ: Mapping[str, str], places: Sequence[Path] = PLACES) -> Path:
     """Return the admin socket of the daemon that is configured.
 
-    A configuration that cannot be read or parsed names no socket; ``check`` reports what is wrong
-    with it.
+    Where there is none, but a single node (``reviewsd --node``), it is that of the node. A configuration
+    that cannot be read or parsed names no socket; ``check`` reports what is wrong with it.
     """
     file = configuration(environ, places)
-    return (None if file is None else _path(file, "admin_socket")) or SOCKET
+    configured = (None if file is None else _path(file, "admin_socket")) or SOCKET
+    nodes = [] if os.path.lexists(configured) else node_sockets(configured)
+    return nodes[0] if len(nodes) == 1 else configured
+
+
+def node_sockets(configured: Path) -> list[Path]:
+    """Return the sockets of the nodes of this machine, which lie beside the configured one."""
+    return sorted(path for path in configured.parent.glob("*.sock") if path != configured)
 
 
 def state_dir(environ: Mapping[str, str]) -> Path:

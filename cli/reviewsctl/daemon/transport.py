@@ -17,6 +17,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from reviewsctl.daemon.default_paths import node_sockets
 from reviewsctl.daemon.errors import (
     DaemonError,
     NotRunning,
@@ -185,6 +186,12 @@ def _unreachable(path: Path, fault: OSError) -> Unreachable:
     begin = f"reviewsd --config {beside}" if beside.exists() else start_command()
     start = f"Start it: {begin} (or name its socket with --socket)"
     match fault:
+        case FileNotFoundError() if len(nodes := node_sockets(path)) > 1:
+            names = ", ".join(node.name for node in nodes)
+            return NotRunning(
+                f"several nodes run here ({names} in {path.parent})",
+                f"Name one of them: --socket {nodes[0]}",
+            )
         case FileNotFoundError():
             return NotRunning(f"it is not running: there is no {path}", start)
         case ConnectionRefusedError():

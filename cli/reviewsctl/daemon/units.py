@@ -11,7 +11,12 @@ from typing import Final
 
 SERVICE: Final = "reviewsd.service"
 SOCKETS: Final = ("reviewsd.socket", "reviewsd-admin.socket")
-UNITS: Final = (SERVICE, *SOCKETS, "reviewsd-failed.target")
+NODE_SERVICE: Final = "reviewsd@.service"
+NODE_SOCKETS: Final = ("reviewsd@.socket", "reviewsd-admin@.socket")
+UNITS: Final = (
+    *(SERVICE, *SOCKETS, "reviewsd-failed.target"),
+    *(NODE_SERVICE, *NODE_SOCKETS, "reviewsd-failed@.target"),
+)
 
 OWN: Final = Path("/etc/systemd/system")
 """The folder of the operator's units, and of those of ``service install``."""

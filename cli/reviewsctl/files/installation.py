@@ -18,7 +18,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias
 
-from reviewsctl.daemon.units import ENABLE, OWN, SERVICE, SOCKETS, UNITS
+from reviewsctl.daemon.units import (
+    ENABLE,
+    NODE_SERVICE,
+    NODE_SOCKETS,
+    OWN,
+    SERVICE,
+    SOCKETS,
+    UNITS,
+)
 from reviewsctl.files.folders import opened
 from reviewsctl.files.ownership import user_name
 from reviewsctl.manual.keys import SHIPPED, with_values
@@ -28,6 +36,8 @@ CONFIG: Final = Path("/etc/reviewsd/reviewsd.yaml")
 DATA: Final = Path("/srv/reviews")
 SHARE: Final = Path("/usr/local/share")
 
+_SERVICES: Final = (SERVICE, NODE_SERVICE)
+_PUBLIC_SOCKETS: Final = (SOCKETS[0], NODE_SOCKETS[0])
 _PLACES: Final = {  # of the service; the units have them
     "state_dir": "/var/lib/reviewsd",
     "admin_socket": "/run/reviewsd/admin.sock",
@@ -216,8 +226,8 @@ def plan(installation: Installation, root: Path) -> Iterator[Step]:
 
 def _units(installation: Installation, data: Path) -> Iterator[WriteFile]:
     texts = {
-        SERVICE: service_unit(installation.programs, data),
-        SOCKETS[0]: _socket_unit(installation.listen),
+        **{name: service_unit(installation.programs, data, name) for name in _SERVICES},
+        **{name: _socket_unit(installation.listen, name) for name in _PUBLIC_SOCKETS},
     }
     for name in UNITS:
         yield WriteFile(OWN / name, texts.get(name, _shipped(name)), _shipped(name))
@@ -245,9 +255,9 @@ def restart_steps(*, sockets_changed: bool) -> Sequence[Run]:
     ]
 
 
-def service_unit(programs: Programs, data: Path) -> str:
-    """The unit of the service, for programs and data where they are."""
-    text = _shipped(SERVICE)
+def service_unit(programs: Programs, data: Path, name: str = SERVICE) -> str:
+    """Return the unit of the service, or of a node, for programs and data where they are."""
+    text = _shipped(name)
     text = text.replace("/usr/bin/reviewsd ", f"{_word(programs.reviewsd)} ")
     text = text.replace("ReadOnlyPaths=-/srv/reviews", f"ReadOnlyPaths=-{_word(data)}")
     text = text.replace("/usr/bin/reviewsctl ", f"{_word(programs.reviewsctl)} ")
@@ -259,9 +269,9 @@ def service_unit(programs: Programs, data: Path) -> str:
     return text
 
 
-def _socket_unit(listen: Sequence[str]) -> str:
-    """The unit of the public listener, with the address of the configuration where it is plain."""
-    text = _shipped(SOCKETS[0])
+def _socket_unit(listen: Sequence[str], name: str) -> str:
+    """Return the unit of a public listener, with the address of the configuration where it is plain."""
+    text = _shipped(name)
     found = _TCP.fullmatch(listen[0]) if listen else None
     if found is None:
         return text

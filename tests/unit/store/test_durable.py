@@ -18,13 +18,11 @@ def test_a_created_file_is_whole_and_private(tmp_path: Path) -> None:
     assert 0o600 == stat.S_IMODE((tmp_path / "key").stat().st_mode)
 
 
-def test_what_an_earlier_try_left_is_not_used(tmp_path: Path) -> None:
-    """Not even its mode."""
-    (tmp_path / "key.new").write_bytes(b"longer than the content")
-    (tmp_path / "key.new").chmod(0o666)
-    create(tmp_path / "key", b"content")
-    assert b"content" == (tmp_path / "key").read_bytes()
-    assert 0o600 == stat.S_IMODE((tmp_path / "key").stat().st_mode)
+def test_file_that_exists_already_stays(tmp_path: Path) -> None:
+    """Two nodes that start at the same moment agree on the key of one of them."""
+    create(tmp_path / "key", b"first")
+    create(tmp_path / "key", b"second")
+    assert b"first" == (tmp_path / "key").read_bytes()
     assert ["key"] == names(tmp_path)
 
 

@@ -161,7 +161,11 @@ def test_a_dry_run_shows_every_step_and_takes_none(environment: dict[str, str], 
     assert len(done.stdout.splitlines()) < 50  # of 400
     assert "\n    -data_dir: data\n    +data_dir: /srv/reviews\n" in done.stdout
     programs = [line for line in done.stdout.splitlines() if line.startswith("    +ExecStart=")]
-    assert [True] == [line.endswith(" --config /etc/reviewsd/reviewsd.yaml") for line in programs]
+    ends = (
+        " --config /etc/reviewsd/reviewsd.yaml",
+        " --config /etc/reviewsd/reviewsd.yaml --node %i",
+    )
+    assert [True, True] == [line.endswith(end) for line, end in zip(programs, ends, strict=True)]
     assert [
         "install -d -m 755 /etc/reviewsd",
         "install -d -m 755 /srv/reviews",
@@ -174,14 +178,19 @@ def test_a_dry_run_shows_every_step_and_takes_none(environment: dict[str, str], 
         f"write /etc/systemd/system/reviewsd.socket, mode 644: {_new('reviewsd.socket')}",
         f"write /etc/systemd/system/reviewsd-admin.socket, mode 644: {_new(ADMIN_SOCKET)}",
         f"write /etc/systemd/system/reviewsd-failed.target, mode 644: {_new('reviewsd-failed.target')}",
-    ] == steps[:11]
+        "write /etc/systemd/system/reviewsd@.service, mode 644: new, changed lines:",
+        *(
+            f"write /etc/systemd/system/{name}, mode 644: {_new(name)}"
+            for name in ("reviewsd@.socket", "reviewsd-admin@.socket", "reviewsd-failed@.target")
+        ),
+    ] == steps[:15]
     shared = [f"write {SHARE}/{name}, mode 644: new, " for name in shares()]
-    assert all(map(str.startswith, steps[11:17], shared))
-    assert steps[17].endswith("/reviewsctl check --config /etc/reviewsd/reviewsd.yaml")
+    assert all(map(str.startswith, steps[15:21], shared))
+    assert steps[21].endswith("/reviewsctl check --config /etc/reviewsd/reviewsd.yaml")
     assert [
         "systemctl daemon-reload",
         "systemctl enable --now reviewsd.socket reviewsd-admin.socket reviewsd.service",
-    ] == steps[18:]
+    ] == steps[22:]
 
 
 @pytest.mark.skipif(Path("/run/systemd/system").exists(), reason="this machine runs systemd")

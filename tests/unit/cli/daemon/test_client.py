@@ -322,3 +322,12 @@ def test_a_printable_document_keeps_its_meaning(value: object) -> None:
 
     assert value == json.loads(text)
     assert not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in text)
+
+
+def test_missing_socket_beside_those_of_nodes_names_them(tmp_path: Path) -> None:
+    for name in ("1.sock", "2.sock"):
+        (tmp_path / name).touch()
+    with pytest.raises(errors.NotRunning) as error:
+        Client(tmp_path / "admin.sock").ping()
+    assert f"several nodes run here (1.sock, 2.sock in {tmp_path})" == error.value.detail
+    assert f"Name one of them: --socket {tmp_path / '1.sock'}" == error.value.remedy

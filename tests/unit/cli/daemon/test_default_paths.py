@@ -33,6 +33,18 @@ def test_socket_is_that_of_the_first_configuration(folder: Path) -> None:
     assert folder / "here/admin.sock" == found(folder)
 
 
+def test_socket_of_the_only_node_takes_the_place_of_the_configured_one(folder: Path) -> None:
+    HERE.write_text("admin_socket: run/admin.sock")
+    run = folder / "here/run"
+    run.mkdir()
+    (run / "1.sock").touch()
+    assert run / "1.sock" == found(folder)
+    (run / "2.sock").touch()
+    assert run / "admin.sock" == found(folder)  # whose error names the nodes
+    (run / "2.sock").rename(run / "admin.sock")
+    assert run / "admin.sock" == found(folder)
+
+
 def test_named_configuration_comes_before_all_others(folder: Path) -> None:
     HERE.write_text("admin_socket: admin.sock")
     (folder / "named.yaml").write_text("admin_socket: named.sock\nstate_dir: remembered")

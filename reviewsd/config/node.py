@@ -1,0 +1,39 @@
+"""One of several nodes on one machine: the configuration of all, with a state of its own (decision 139)."""
+
+import re
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from reviewsd.config.errors import ConfigError, of_file
+from reviewsd.config.schema import Config
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
+
+
+def as_node(config: Config, name: str, file: Path) -> Config:
+    """Return the configuration of the node ``name``.
+
+    Its state is in ``state_dir/nodes/NAME``, and its admin socket beside the configured one. All nodes use
+    the keys of ``state_dir``, so that sessions of agents and sealed secrets are valid at each of them.
+
+    Args:
+        config: The configuration that the nodes share.
+        name: The argument of ``--node``.
+        file: Named in the error.
+
+    Raises:
+        ConfigError: The name cannot be used, or the nodes would not share subscriptions.
+    """
+    if _NAME.fullmatch(name) is None:
+        reason = f"--node {name}: expected at most 32 letters a to z, digits and hyphens"
+        raise ConfigError([of_file(str(file), reason)])
+    if not config.hub.shared:
+        reason = "hub.store: --node needs postgresql://..., which all nodes share"
+        raise ConfigError([of_file(str(file), reason)])
+    return replace(
+        config,
+        state_dir=config.state_dir / "nodes" / name,
+        keys_dir=str(config.key_folder),
+        admin_socket=config.admin_socket.with_name(f"{name}.sock"),
+    )

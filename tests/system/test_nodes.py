@@ -1,0 +1,177 @@
+"""Several nodes on one machine: one address, one configuration, one PostgreSQL (decision 139).
+
+The test holds the listening sockets, as the units reviewsd@.socket do.
+"""
+
+import http.client
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.support.daemon import BASE_URL, NO_PAGES, Daemon, until, with_socket
+from tests.support.postgres import Server, needed
+from tests.support.subscriber import FORM, HUB, Subscriber, settings, subscriptions, until_open
+from tests.system.test_mcp_clients import alive, opened
+from tests.system.test_start_stop import edit
+
+NAMES = ("1", "2", "3")
+
+
+class Node(Daemon):
+    """One of the nodes; they share a folder with data, configuration and keys.
+
+    Args:
+        directory: The folder.
+        name: The name of the node.
+        configuration: Lines of the configuration.
+        store: The URL of the database.
+        port: The public port of all nodes; 0 for a free one.
+    """
+
+    def __init__(
+        self, directory: Path, name: str, configuration: str, store: str, port: int
+    ) -> None:
+        listen = 'listen: ["systemd:name=http"]\n'
+        place = directory / name
+        place.mkdir()
+        super().__init__(
+            place,
+            f"{listen}{configuration}",
+            ("--node", name),
+            {"REVIEWSD_HUB__STORE": store},
+            publishes=True,
+        )
+        text = self.config.read_text()
+        for key, value in (
+            ("data_dir", "data"),
+            ("state_dir", "state"),
+            ("admin_socket", "admin.sock"),
+        ):
+            text = text.replace(f"{key}: {value}\n", f"{key}: ../{value}\n", 1)
+        self.config.write_text(text)
+        self.socket = directory / f"{name}.sock"
+        self.listening = socket.socket()
+        self.listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        self.listening.bind(("127.0.0.1", port))
+        self.listening.listen(1024)
+        self.port = self.listening.getsockname()[1]
+
+    def begin(self) -> None:
+        """Start the process, and wait for nothing."""
+        self.launch(with_socket(self.listening), [self.listening.fileno()])
+
+
+@pytest.fixture
+def subscriber(tmp_path: Path) -> Iterator[Subscriber]:
+    with Subscriber(tmp_path) as subscriber:
+        yield subscriber
+
+
+@pytest.fixture
+def nodes(tmp_path: Path, subscriber: Subscriber) -> Iterator[list[Node]]:
+    with ExitStack() as stack:
+        store = stack.enter_context(Server()).database()
+        configuration = settings(subscriber.ca_file)
+        first = Node(tmp_path, NAMES[0], configuration, store, 0)
+        first.data.rename(tmp_path / "data")
+        nodes = [
+            first,
+            *(Node(tmp_path, name, configuration, store, first.port) for name in NAMES[1:]),
+        ]
+        for node in nodes:
+            stack.callback(node.listening.close)
+            stack.callback(node.close)
+            node.begin()
+        for node in nodes:
+            node.wait_ready()
+        yield nodes
+
+
+@contextmanager
+def load(node: Node) -> Iterator[list[int]]:
+    """Read on new connections for the block; the list has the status of each, 0 for a lost one."""
+    statuses: list[int] = []
+    stopping = threading.Event()
+
+    def read() -> None:
+        while not stopping.is_set():
+            try:
+                statuses.append(node.get("/api/feed.json").status)
+            except (OSError, http.client.HTTPException):
+                statuses.append(0)
+
+    threads = [threading.Thread(target=read) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield statuses
+    finally:
+        stopping.set()
+        for thread in threads:
+            thread.join()
+
+
+def read_once(node: Node) -> bool:
+    """Read on a new connection; returns whether the node has answered a read by now."""
+    assert 200 == node.get("/api/feed.json").status
+    text = node.admin("GET", "/v1/metrics").body.decode()
+    lines = (line for line in text.splitlines() if 'route="/api/feed.json"' in line)
+    return any("requests_total" in line for line in lines)
+
+
+@needed
+def test_three_nodes_are_one_service(nodes: list[Node], subscriber: Subscriber) -> None:
+    """Sessions, subscriptions and requests outlive the end of any of them."""
+    first, second, third = nodes
+    state = first.directory.parent / "state"
+    assert {"secret.key", "mcp.key", "nodes"} == {entry.name for entry in state.iterdir()}
+    assert [] == list(state.glob("nodes/*/*.key"))
+
+    until(lambda: all(read_once(node) for node in nodes), "reads at each node")
+    for node in nodes:
+        until_open(node)
+    session = opened(first)
+    assert {200} == {alive(first, session) for _ in range(24)}  # on new connections
+
+    form = f"hub.mode=subscribe&hub.topic={BASE_URL}/feed.xml&hub.callback={subscriber.url()}"
+    assert 202 == first.request("POST", HUB, FORM, form.encode()).status
+    until(lambda: "active" in str(subscriptions(third)), "the subscription at another node")
+
+    with load(first) as statuses:
+        for node in nodes:
+            assert 0 == node.stop()
+            node.begin()
+            node.wait_ready()
+    assert len(statuses) > 50
+    assert {200} == set(statuses)
+
+    assert -signal.SIGKILL == second.stop(signal.SIGKILL)
+    first.data = first.directory.parent / "data"
+    edit(first, name="Three nodes")
+    heard = subscriber.until_deliveries(1)
+    assert b"Three nodes" in subscriber.bodies[heard.sha256]
+    second.begin()
+    second.wait_ready()
+    assert {200} == {alive(first, session) for _ in range(24)}
+    until(lambda: {"Three nodes"} == names_served(first), "the change at each node")
+
+
+def names_served(node: Node) -> set[str]:
+    """Return the names of the business in the answers of a dozen connections."""
+    return {node.get("/reviews.json").json()["business"]["name"] for _ in range(12)}
+
+
+@needed
+def test_nodes_need_a_store_that_they_share(tmp_path: Path) -> None:
+    """A subscription in the SQLite file of one node would be unknown to the others."""
+    daemon = Daemon(tmp_path, NO_PAGES, ("--node", "1"))
+    daemon.launch()
+    assert 78 == daemon.ended()
+    assert "hub.store: --node needs postgresql://..., which all nodes share" in (
+        daemon.log.read_text()
+    )
