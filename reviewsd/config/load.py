@@ -20,7 +20,7 @@ from reviewsd.api.places import PLACES, ForeignFileError, find_configuration
 from reviewsd.config import syntax, yaml_source
 from reviewsd.config.errors import ConfigError, by_place, of_file
 from reviewsd.config.schema import Config, Lease, NonEmptyText, keys
-from reviewsd.domain.data_errors import explain, nearest
+from reviewsd.domain.data_errors import MISSING, explain, nearest
 from reviewsd.domain.diagnostic_text import rendered
 
 _PREFIX = "REVIEWSD_"
@@ -184,7 +184,7 @@ def _override(
     """
     overrides: dict[str, str] = {}
     faults: list[Diagnostic] = []
-    known = {_PREFIX + key.replace(".", "__").upper(): key for key in keys(Config)}
+    known = {_variable(key): key for key in keys(Config)}
     for variable in sorted(environ):
         if not variable.startswith(_PREFIX) or variable == _FILE_VARIABLE:
             continue
@@ -210,6 +210,11 @@ def _override(
     return overrides, faults
 
 
+def _variable(key: str) -> str:
+    """Return the environment variable of a dotted key."""
+    return _PREFIX + key.replace(".", "__").upper()
+
+
 def _of_environment(variable: str, path: str, reason: str) -> Diagnostic:
     said = yaml_source.masked(": ".join(filter(None, (yaml_source.dotted(path), reason))))
     return rendered(Diagnostic(file="environment", path=variable, reason=said))
@@ -225,7 +230,11 @@ def _check(tree: object, overrides: Mapping[str, str], folder: Path) -> Iterator
         yield from _place(tree, folder)
     for path, reason in explain(tree, Config):
         example = next((text for key, text in _EXAMPLES.items() if _inside(path, key)), None)
-        yield path, f"{reason}; for example: {example}" if example else reason
+        said = f"{reason}; for example: {example}" if example else reason
+        key = yaml_source.dotted(path)
+        if reason == MISSING and key in keys(Config):
+            said += f", or the environment variable {_variable(key)}"
+        yield path, said
     for key, rule in _RULES.items():
         for path, text in _strings(tree, key.replace("[]", ".[]").split("."), "$"):
             try:

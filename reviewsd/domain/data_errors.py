@@ -22,6 +22,9 @@ from reviewsd.domain.diagnostic_text import headline
 MAX_FINDINGS = 20
 """Findings shown at once; the rest is counted (data-model.md 5)."""
 
+MISSING = "missing"
+"""The reason of a member that is required and not there."""
+
 _MAX_SHOWN = 40  # characters of an offending value; a finding is one line
 
 
@@ -108,7 +111,7 @@ def _explain_struct(
         if name in value:
             yield from explain(value[name], _hints(kind)[field.name], member(path, name))
         elif field.required:
-            yield member(path, name), "missing"
+            yield member(path, name), MISSING
     if kind.__struct_config__.forbid_unknown_fields:
         for name in value:
             if name not in fields:

@@ -577,10 +577,14 @@ def test_an_unknown_key_is_shown_at_the_key(write: Write) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "---\n", "{}", "null"])
-def test_an_empty_file_misses_what_has_no_default(write: Write, text: str) -> None:
+def test_missing_key_is_reported_with_its_variable(write: Write, text: str) -> None:
+    """In a container the file belongs to the image, and the operator sets the variable."""
     assert refused(write(text)) == [
-        "FILE:1:1: base_url: missing; for example: base_url: https://reviews.example.com",
-        "FILE:1:1: data_dir: missing; for example: data_dir: /srv/reviews",
+        f"FILE:1:1: {key}: missing; for example: {key}: {example}, or the environment variable {variable}"
+        for key, example, variable in (
+            ("base_url", "https://reviews.example.com", "REVIEWSD_BASE_URL"),
+            ("data_dir", "/srv/reviews", "REVIEWSD_DATA_DIR"),
+        )
     ]
 
 
