@@ -13,6 +13,7 @@ import typer
 
 from reviewsctl.daemon.units import install_command, is_packaged
 from reviewsctl.terminal.output import EXIT_FAILED, complain, failing
+from reviewsctl.terminal.remedies import to_write
 
 CONFIG: Final = "reviewsd.yaml"
 SCHEMA: Final = "reviewsd.schema.json"
@@ -83,8 +84,9 @@ def init(
             _write(path, text)
         except OSError as fault:
             full = fault.errno in {errno.ENOSPC, errno.EDQUOT}
-            remedy = "Make room, or name" if full else "Use sudo, or name"
-            _refuse(f"cannot write {path}: {fault.strerror}", f"{remedy} another folder.")
+            other = "name another folder."
+            remedy = f"Make room, or {other}" if full else to_write(path.parent, other)
+            _refuse(f"cannot write {path}: {fault.strerror}", remedy)
         typer.echo(f"wrote {path}")
     typer.echo("\n".join(_next_steps(folder, base_url, system=system, sample=data / DATA in files)))
 

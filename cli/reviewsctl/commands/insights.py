@@ -16,6 +16,7 @@ from reviewsctl.terminal.output import (
     failing,
     json_line,
 )
+from reviewsctl.terminal.remedies import in_container, to_write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -276,7 +277,8 @@ def _written(folder: Path, insights: object) -> str:
             new.file.write(content.encode() + b"\n")
             backup = new.commit()
     except OSError as fault:
-        _refuse(f"cannot write {path}: {fault.strerror}", "Use sudo, or another --data DIR.")
+        remedy = to_write(folder, "name another --data DIR.")
+        _refuse(f"cannot write {path}: {fault.strerror}", remedy)
     except ImportRefusedError as refusal:
         _refuse(refusal.detail, "Run it again.")
     kept = "" if backup is None else f", the old one is {backup}"
@@ -296,6 +298,8 @@ def next_steps(reviews: Path) -> "Iterator[str]":
         yield f"next: reviewsctl check --data {named}"
     elif os.path.lexists(default_paths.admin_socket(os.environ)):  # False where we may not look
         yield "next: reviewsctl check, then reviewsctl reload (a running daemon notices by itself)"
+    elif in_container():
+        yield "next: start the container that serves them; one that runs notices by itself"
     elif config == SYSTEM:
         yield f"next: reviewsctl check, then {install_command()}"
     else:

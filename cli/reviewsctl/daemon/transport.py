@@ -28,6 +28,7 @@ from reviewsctl.daemon.errors import (
 )
 from reviewsctl.daemon.units import start_command
 from reviewsctl.terminal.escaping import printable
+from reviewsctl.terminal.remedies import in_container
 
 API = 1
 """The version of the admin API that this module speaks (header ``Reviewsd-Api``)."""
@@ -60,9 +61,10 @@ def mismatch(own: str | None, peer: Peer) -> str | None:
             "use the reviewsctl installed with the daemon"
         )
     if own is not None and own != peer.version:
+        restart = "container" if in_container() else "daemon (sudo systemctl restart reviewsd)"
         return (
             f"reviewsctl is {own} but the running reviewsd is {peer.version}: "
-            "after an upgrade, restart the daemon (sudo systemctl restart reviewsd)"
+            f"after an upgrade, restart the {restart}"
         )
     return None
 
@@ -197,11 +199,12 @@ def _unreachable(path: Path, fault: OSError) -> Unreachable:
         case ConnectionRefusedError():
             return NotRunning(f"it is not running: nobody listens on {path}", start)
         case PermissionError():
-            return Unreachable(
-                f"no permission to use {path}",
+            group = (
                 "Use sudo, or join the group reviewsd-admin "
-                "(sudo usermod -aG reviewsd-admin $USER) and log in again",
+                "(sudo usermod -aG reviewsd-admin $USER) and log in again"
             )
+            user = "Run this as the user of the container: docker exec without --user"
+            return Unreachable(f"no permission to use {path}", user if in_container() else group)
         case _:
             return Unreachable(f"cannot connect to {path}: {fault.strerror or fault}", start)
 

@@ -9,6 +9,8 @@ import shutil
 from pathlib import Path
 from typing import Final
 
+from reviewsctl.terminal.remedies import in_container
+
 SERVICE: Final = "reviewsd.service"
 SOCKETS: Final = ("reviewsd.socket", "reviewsd-admin.socket")
 NODE_SERVICE: Final = "reviewsd@.service"
@@ -28,6 +30,9 @@ ENABLE: Final = ("systemctl", "enable", "--now", *SOCKETS, SERVICE)
 START: Final = "sudo systemctl reset-failed reviewsd && sudo systemctl start reviewsd"
 """Starts the service also where it has failed too often for systemd to start it again."""
 
+START_CONTAINER: Final = "docker compose up --detach"
+"""In place of both commands inside a container, where systemd does not run."""
+
 _ROOT: Final = Path("/")
 SUDO_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Debian's ``secure_path``, in which sudo looks for commands."""
@@ -45,13 +50,20 @@ def folder(root: Path = _ROOT) -> Path:
 
 
 def start_command(root: Path = _ROOT) -> str:
-    """Return the command that starts the service."""
+    """Return the command that starts the service, or the container if this is one."""
+    if in_container():
+        return START_CONTAINER
     enabled = os.path.lexists(_below(root, OWN) / "multi-user.target.wants" / SERVICE)
     return START if enabled or not is_packaged(root) else f"sudo {' '.join(ENABLE)}"
 
 
 def install_command(root: Path = _ROOT) -> str:
-    """Return the command that has systemd run the daemon, now and after a reboot."""
+    """Return the command that has systemd run the daemon, now and after a reboot.
+
+    Inside a container it is the command that starts the container.
+    """
+    if in_container():
+        return START_CONTAINER
     if is_packaged(root):
         return f"sudo {' '.join(ENABLE)}"
     return f"{sudo_reviewsctl()} service install"

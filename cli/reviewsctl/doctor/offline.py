@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from reviewsctl.doctor.verdict import Diagnosis, fail, ok, skip, warn
+from reviewsctl.terminal.remedies import as_root
 from reviewsctl.terminal.words import counted
 from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.api.files import CheckReport
@@ -65,14 +66,14 @@ def directory(report: CheckReport, *, served: bool = False) -> Diagnosis:
         files = [folder / each for each in _FILES if (folder / each).exists()]
         modes = [each.stat().st_mode for each in files]
     except FileNotFoundError:
-        remedy = f"Make it, or name another as data_dir: sudo mkdir -p {folder}"
+        remedy = f"Make it, or name another as data_dir: {as_root(f'mkdir -p {folder}')}"
         return fail(name, f"there is no {folder}", remedy)
     except OSError as fault:
-        remedy = f"Make it readable: sudo chmod o+rx {folder}"
+        remedy = f"Make it readable: {as_root(f'chmod o+rx {folder}')}"
         return fail(name, f"{folder}: {fault.strerror}", remedy)
     owner = f"{folder} belongs to {_user(found.st_uid)}"
     if found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
-        remedy = f"sudo chmod o-w {folder}"
+        remedy = as_root(f"chmod o-w {folder}")
         return fail(name, f"{owner}, and everybody may replace the files in it", remedy)
     closed = _closed(folder)
     if closed is None and not all(mode & stat.S_IROTH for mode in modes):
@@ -82,9 +83,9 @@ def directory(report: CheckReport, *, served: bool = False) -> Diagnosis:
     if closed is not None:
         where = "it" if closed == folder else f"what is in {closed}"
         said = f"{owner}, and others may not read {where}; the service has a user of its own"
-        readable = " ".join(("sudo chmod o+r", *map(str, files)))
+        readable = as_root(" ".join(("chmod o+r", *map(str, files))))
         files_too = f" && {readable}" if closed == folder else ""
-        return warn(name, said, f"sudo chmod o+rx {closed}{files_too}")
+        return warn(name, said, f"{as_root(f'chmod o+rx {closed}')}{files_too}")
     linked = "links, which are swapped" if _linked(folder, files) else "files, which are renamed"
     return ok(name, f"{owner}, everybody may read it; {linked} or rewritten")
 
@@ -108,7 +109,7 @@ def clock(report: CheckReport, now: float) -> Diagnosis:
     name = "clock"
     said = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
     if now < _BUILT:
-        return fail(name, f"it says {said}", "Set it: sudo timedatectl set-ntp true")
+        return fail(name, f"it says {said}", f"Set it: {as_root('timedatectl set-ntp true')}")
     folder = Path(report.data_dir or "/nonexistent")
     for path in (folder / each for each in _FILES):
         facts = _looked_at(path)

@@ -29,6 +29,7 @@ from reviewsctl.importing.recognize import Recognised, chosen
 from reviewsctl.importing.review import RowRefusedError, RowSkippedError, RowWithdrawnError
 from reviewsctl.importing.staging import Staging, signals_deferred, staging
 from reviewsctl.importing.writing import Draft, draft
+from reviewsctl.terminal.remedies import to_write
 from reviewsd.api.jobs import Step
 
 _MAX_SPARING = 50  # sources among which the reviews of rows that are not taken are looked for
@@ -64,9 +65,10 @@ def run(order: Order, talk: Talk) -> Outcome:
             "Nothing was written. Is there room? It takes three times the size of the reviews.",
         ) from fault
     except OSError as fault:
+        remedy = to_write(order.target.parent, "ask the owner of the folder.")
         raise ImportRefusedError(
             f"{fault.filename or order.target.parent}: {fault.strerror or fault}",
-            "Nothing was written. Is there room, and may you write there? Try sudo.",
+            f"Nothing was written. Is there room, and may you write there? {remedy}",
         ) from fault
 
 
@@ -119,7 +121,8 @@ def _import(order: Order, talk: Talk, exports: Sequence[_Export]) -> Outcome:
     place = order.target.parent
     writable = os.access(place, os.W_OK)
     if not (writable or order.dry_run):
-        raise ImportRefusedError(f"you may not write to {place}", "Use sudo, or ask its owner.")
+        remedy = to_write(place, "ask its owner.")
+        raise ImportRefusedError(f"you may not write to {place}", remedy)
     with opened(place) as folder, staging(place if writable and folder.private else None) as staged:
         reading = Reading("reading", sum(source.part.size for source in sources), talk.tell)
         for name, source, read in readers:

@@ -7,6 +7,7 @@ from pathlib import Path
 from reviewsctl.files.folders import LinkError, real
 from reviewsctl.files.ownership import user_name
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
+from reviewsctl.terminal.remedies import in_container
 from reviewsd.api.places import ForeignFileError, find_configuration
 
 FILE = "reviews.json"
@@ -67,7 +68,8 @@ def _data_dir(config: Path) -> str:
     except OSError as fault:
         raise ImportRefusedError(
             f"cannot read {config}: {fault.strerror}",
-            "Name the data directory with --data DIR, or use sudo.",
+            "Name the data directory with --data DIR"
+            + ("." if in_container() else ", or use sudo."),
         ) from fault
     except yaml.YAMLError as fault:
         raise ImportRefusedError(

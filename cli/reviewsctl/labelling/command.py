@@ -22,6 +22,7 @@ from reviewsctl.labelling.wire import Api
 from reviewsctl.terminal import progress
 from reviewsctl.terminal.escaping import printable
 from reviewsctl.terminal.output import console
+from reviewsctl.terminal.remedies import to_write
 from reviewsd.api.jobs import Step
 from reviewsd.api.labelling import Plan
 
@@ -97,7 +98,7 @@ def label(
         except OSError as fault:
             raise ModelError(
                 f"{fault.filename or 'the data directory'}: {fault.strerror}",
-                "Use sudo, or another --data DIR.",
+                to_write(Path(fault.filename or ".").parent, "name another --data DIR."),
             ) from fault
 
 

@@ -1,5 +1,6 @@
 """Which command starts the service, by the units that are installed (interfaces.md 1.6)."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,14 @@ def packaged(tmp_path: Path) -> Path:
     units.mkdir(parents=True)
     (units / "reviewsd.service").touch()
     return tmp_path
+
+
+@pytest.mark.parametrize("command", [start_command, install_command])
+def test_container_is_started_by_its_engine(
+    command: Callable[[Path], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("container", "oci")
+    assert "docker compose up --detach" == command(tmp_path)
 
 
 def test_units_of_the_package_are_enabled_and_not_replaced(packaged: Path) -> None:
