@@ -1,5 +1,7 @@
-"""A Debian system in a folder: made by debootstrap, used by chroot."""
+"""A Debian system in a folder: made by mmdebstrap, used by chroot."""
 
+import fcntl
+import hashlib
 import os
 import shutil
 import subprocess
@@ -14,44 +16,56 @@ from tests.support.distribution import run
 SUITE = "bookworm"
 MIRROR = "http://deb.debian.org/debian"
 PYTHON = "python3,python3-venv,ca-certificates"
-BASE = "REVIEWSD_TEST_DEBIAN"
-"""Names a folder with such a system, which is copied, to save the time of making one."""
 
 
 def base(target: Path) -> Path:
-    """A small system with Python; the test is skipped where none can be made.
+    """Make a small system with Python in a folder; the test is skipped where none can be made.
 
-    It trusts whom this machine trusts, so that an index of packages behind a proxy can be used.
+    It trusts what this machine trusts, so that an index of packages behind a proxy can be used.
     """
-    made = _made(target)
+    run("cp", "-a", "--reflink=auto", kept(SUITE, PYTHON), target)
     bundle = "etc/ssl/certs/ca-certificates.crt"
-    shutil.copyfile(f"/{bundle}", made / bundle)
-    (made / "etc/pip.conf").write_text(f"[global]\ncert = /{bundle}\n")
-    (made / "etc/uv").mkdir(exist_ok=True)
-    (made / "etc/uv/uv.toml").write_text("native-tls = true\n")
-    return made
+    shutil.copyfile(f"/{bundle}", target / bundle)
+    (target / "etc/pip.conf").write_text(f"[global]\ncert = /{bundle}\n")
+    (target / "etc/uv").mkdir(exist_ok=True)
+    (target / "etc/uv/uv.toml").write_text("native-tls = true\n")
+    return target
 
 
-def _made(target: Path) -> Path:
+def kept(suite: str, packages: str) -> Path:
+    """Return a small system in the user's cache, which is not to be changed.
+
+    It is made where there is none yet; the test is skipped where none can be made.
+
+    Args:
+        suite: The release of Debian.
+        packages: The packages beyond the least, with commas.
+    """
     if os.geteuid() != 0:
         pytest.skip("a chroot needs root")
-    if given := os.environ.get(BASE):
-        run("cp", "-a", "--reflink=auto", given, target)
-        return target
-    if shutil.which("debootstrap") is None:
-        pytest.skip("needs debootstrap: apt-get install debootstrap")
+    if shutil.which("mmdebstrap") is None:
+        pytest.skip("needs mmdebstrap: apt-get install mmdebstrap")
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "reviewsd-tests"
+    cache.mkdir(parents=True, exist_ok=True)
+    system = cache / f"{suite}-{hashlib.sha256(packages.encode()).hexdigest()[:12]}"
+    with (cache / f"{system.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not system.exists():
+            _make(system, suite, packages)
+    return system
+
+
+def _make(system: Path, suite: str, packages: str) -> None:
+    part = system.with_name(f"{system.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
     command = [
-        "debootstrap",
-        "--variant=minbase",
-        f"--include={PYTHON}",
-        SUITE,
-        str(target),
-        MIRROR,
+        *("mmdebstrap", "--quiet", "--mode=root", "--variant=minbase"),
+        *("--dpkgopt=force-unsafe-io", f"--include={packages}", suite, str(part), MIRROR),
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
     if done.returncode != 0:
-        pytest.skip(f"debootstrap has no system for us: {done.stdout[-300:]}")
-    return target
+        pytest.skip(f"mmdebstrap has no system for us: {done.stderr[-300:]}")
+    part.rename(system)
 
 
 class System:

@@ -17,10 +17,14 @@ class PublicSite:
         name: The public name.
         port: Where the proxy listens on loopback.
         context: Trusts the certificate.
+        address: Where the proxy listens, if it is not loopback.
     """
 
-    def __init__(self, name: str, port: int, context: ssl.SSLContext) -> None:
-        self._name, self._port, self._context = name, port, context
+    def __init__(
+        self, name: str, port: int, context: ssl.SSLContext, address: str = "127.0.0.1"
+    ) -> None:
+        self._name, self._context = name, context
+        self._address = (address, port)
 
     def request(
         self,
@@ -32,9 +36,7 @@ class PublicSite:
     ) -> Answer:
         """One request from an address of this machine."""
         connection = http.client.HTTPConnection(self._name, timeout=60)
-        plain = socket.create_connection(
-            ("127.0.0.1", self._port), timeout=20, source_address=(client, 0)
-        )
+        plain = socket.create_connection(self._address, timeout=20, source_address=(client, 0))
         try:
             connection.sock = self._context.wrap_socket(plain, server_hostname=self._name)
             connection.request(method, path, body, dict(headers or {}))
@@ -44,8 +46,8 @@ class PublicSite:
             plain.close()
             connection.close()
 
-    def serves(self) -> bool:
-        """Whether the daemon behind it answers."""
+    def serves(self, client: str = "127.0.0.2") -> bool:
+        """Whether the daemon behind it answers a client with this address."""
         with suppress(OSError):
-            return self.request("GET", urls.HEALTH).status == 200
+            return self.request("GET", urls.HEALTH, client=client).status == 200
         return False
