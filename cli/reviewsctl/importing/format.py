@@ -6,7 +6,7 @@ a mapping of the export's own names.
 
 import datetime
 from collections import ChainMap, Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from msgspec import UNSET, UnsetType
 from reviewsctl.importing.ids import merge_key, stable_id
 from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.review import (
+    BITS,
     Entry,
     Found,
     Imported,
@@ -153,15 +154,38 @@ class Rules:
             verified=self._verified(found.verified),
             location=found.place or UNSET,
         )
-        edited = found.edited
+        edited, replied = milliseconds(found.edited), milliseconds(_answered(found.reply))
         return Entry(
             key=merge_key(review.id),
             source=str(whole(review.source)),
-            edited=0 if edited is None else int(zoned(edited, datetime.UTC).timestamp() * 1000),
+            edited=edited,
             place=found.place,
             alike=alike(review.source, review.author, day.isoformat(), review.rating),
             record=encoded(review),
+            day=day.isoformat(),
+            blank=self._blank(found),
+            weak=self._weak(found),
+            newest=max(milliseconds(found.created), edited, replied),
+            replied=replied,
         )
+
+    def _blank(self, found: Found) -> int:
+        """Return the members of a review for which the export has nothing, as a ``mask``."""
+        is_named = display_name(found.author) is not None or found.anonymous
+        return (
+            (found.text is None) * BITS["text"]
+            | (found.source_url is None) * BITS["source_url"]
+            | (found.reply is None and not found.reply_withheld) * BITS["owner_reply"]
+            | (found.verified is self.verified is None) * BITS["verified"]
+            | (not is_named) * BITS["author"]
+            | (found.avatar_url is None and not found.anonymous) * BITS["author_avatar_url"]
+        )
+
+    def _weak(self, found: Found) -> int:
+        """Return the members of a review that the export has in part only, as a ``mask``."""
+        is_undated = isinstance(found.reply, tuple) and found.reply[1] is None
+        is_declared = found.verified is None and self.verified is not None
+        return is_undated * BITS["owner_reply"] | is_declared * BITS["verified"]
 
     def _verified(self, said: bool | None) -> bool:  # noqa: FBT001  # a member of the row
         if said is not None:
@@ -192,6 +216,15 @@ class Rules:
             return (when if when.tzinfo is None else when.astimezone(self.zone)).date()
         except OverflowError:
             raise RowRefusedError("the date is outside of the calendar") from None
+
+
+def milliseconds(when: datetime.datetime | None) -> int:
+    """Return a time in POSIX milliseconds, one without a zone as UTC; 0 for None."""
+    return 0 if when is None else int(zoned(when, datetime.UTC).timestamp() * 1000)
+
+
+def _answered(reply: Reply | UnsetType | None) -> datetime.datetime | None:
+    return reply[1] if isinstance(reply, tuple) else None
 
 
 def reply_of(text: str | None, when: object, reading: Reading = moment) -> Reply | None:
@@ -241,6 +274,10 @@ def _all_here(heads: Sequence[Head], count: int) -> str:  # noqa: ARG001  # a se
     return ""
 
 
+def _no_total(heads: Sequence[Head]) -> int | None:  # noqa: ARG001  # a seam
+    return None
+
+
 def _nothing_said(head: Head) -> Fields:  # noqa: ARG001  # a seam
     return {}
 
@@ -270,8 +307,15 @@ class Format:
     incomplete: Callable[[Sequence[Head], int], str] = _all_here
     """Why these files, with so many rows, lack pages; empty where nothing says so. Asked when all rows
     are read, of all files of one import that have the same."""
+    certain: Collection[str] = ()
+    """Members that the platform has none of where a row is without, as it documents. Of all others a row
+    that is without says nothing, and a merge keeps what is in the file."""
+    total: Callable[[Sequence[Head]], int | None] = _no_total
+    """How many reviews the platform has, where the export says so: with as many rows it is complete."""
     partial: str = ""
     """Why an export of it is never all the reviews there are, so that nothing may be replaced by it."""
+    terms: str = ""
+    """What the platform's terms forbid to do with an export of it."""
     generic: bool = False
     """Whether it is of nobody in particular: columns are guessed, and ratings may have any scale."""
     says_columns: Callable[[Head, Columns], Sequence[str]] = _no_columns

@@ -22,6 +22,9 @@ SOURCE = "google"
 UNSPECIFIED = "STAR_RATING_UNSPECIFIED"
 VERIFICATION = "false: Google does not check that authors are customers"
 
+CERTAIN = ("text", "owner_reply")
+"""A review without ``comment`` is a rating alone, one without ``reviewReply`` has no reply."""
+
 _NO_LAST = "the last page is not here: follow nextPageToken and import the other pages too"
 _PLACE = re.compile(r"locations/([^/]+)(?:/reviews/(.+))?")
 _SHAPE = Signature(("starRating", "createTime"), shape="json")
@@ -90,6 +93,7 @@ def _entry(review: Fields, head: Head, rules: Rules) -> Entry:
             text=original(words(review.get("comment"))),
             reply=reply_of(original(words(reply.get("comment"))), reply.get("updateTime")),
             place=rules.place(match[1] if match else head.place, head.title),
+            anonymous=hidden,
         )
     )
 
@@ -101,10 +105,14 @@ def _picture(reviewer: Fields, *, hidden: bool) -> str | UnsetType | None:
     return address(reviewer["profilePhotoUrl"]) if "profilePhotoUrl" in reviewer else UNSET
 
 
-def _missing(heads: Sequence[Head], count: int) -> str:
+def _total(heads: Sequence[Head]) -> int | None:
     totals = [head.around.get("totalReviewCount") for head in heads]
-    total = max((each for each in totals if isinstance(each, int)), default=0)
-    if total > count:
+    return max((each for each in totals if isinstance(each, int)), default=None)
+
+
+def _missing(heads: Sequence[Head], count: int) -> str:
+    total = _total(heads)
+    if total is not None and total > count:
         return (
             f"the platform has {total:,} reviews (totalReviewCount), here are {count:,}: "
             "follow nextPageToken and import the other pages too"
@@ -132,6 +140,7 @@ TAKEOUT = Format(
     reader=_reader,
     describes=lambda head: business.listing(head.listing),
     verification=VERIFICATION,
+    certain=CERTAIN,
     incomplete=_missing,
 )
 API = Format(
@@ -141,6 +150,8 @@ API = Format(
     likeness=_api,
     reader=_reader,
     verification=VERIFICATION,
+    certain=CERTAIN,
+    total=_total,
     incomplete=_missing,
 )
 BATCH = Format(
@@ -150,5 +161,6 @@ BATCH = Format(
     likeness=Signature(("review.starRating", "review.createTime"), shape="json"),
     reader=_batch_reader,
     verification=VERIFICATION,
+    certain=CERTAIN,
     incomplete=_batch_missing,
 )

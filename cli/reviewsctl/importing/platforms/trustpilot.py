@@ -95,6 +95,7 @@ EXPORT = Format(
     leaves="e-mail addresses, reference ids, user ids, tags",
     likeness=Signature(("Review Stars", "Review Created (UTC)", "Review Username|Review Id")),
     verification=f"the column Is Verified; without it {UNSAID}",
+    certain=("owner_reply",),
     reader=_reader,
 )
 API = Format(
@@ -103,5 +104,6 @@ API = Format(
     leaves="e-mail addresses, reference ids, user ids, links",
     likeness=Signature(("stars", "createdAt", "consumer"), shape="json"),
     verification=f"isVerified; without it {UNSAID}",
+    certain=("owner_reply",),
     reader=_api_reader,
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from reviewsctl.importing.bounds import MAX_RATIO
-from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError
 from reviewsctl.importing.readers.archive import DAMAGED, opened, room
 from reviewsctl.importing.values import members, word
 from reviewsctl.terminal.escaping import printable
@@ -181,14 +181,14 @@ def _chosen(path: Path, found: Sequence[Part]) -> list[Part]:
     if any(_MAPS.search(part.name) for part in exports):
         exports = [part for part in exports if _MAPS.search(part.name)]
     if not exports:
-        raise ImportRefusedError(
+        raise NoReviewsError(
             f"{path} holds no reviews",
             "Of Google Takeout it should have Takeout/Google Business Profile/account-.../"
             "location-.../reviews.json: at takeout.google.com choose Google Business Profile alone. "
             "A business without reviews has no such file.",
         )
     if len(exports) > _MAX_FILES:
-        raise ImportRefusedError(
+        raise NoReviewsError(
             f"{path} holds {len(exports):,} files that could be exports",
             "Name the file, or a folder with nothing but the files of one export.",
         )
