@@ -233,7 +233,13 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("locations/", "a", "/reviews/"),
         ("", "locations/a", ""),
     ),
+    "reviewsctl.importing.history:_NAME": (FULL, ("reviews-2026", "0", "x")),
     "reviewsctl.importing.ids:_ULID": (FULL, ("0", "A", "I")),
+    "reviewsctl.importing.takeout_parts:_NAME": (
+        FULL,
+        ("takeout-20261121T070000Z-", "1", "x"),
+        ("takeout-20261121T070000Z-001", " (1)", "x"),
+    ),
     "reviewsctl.importing.readers.parts:_LISTING": (
         SEARCH,
         ("", "/location-a", ""),

@@ -336,7 +336,7 @@ SCANS: dict[str, Scan] = {
     "a name of a column": (lambda n: "é-" * (n // 2), columns.normal),
     "the names of two businesses": (
         lambda n: ("a " * (n // 4), "b " * (n // 4)),
-        lambda names: business.same_name(*names),
+        lambda names: business.likeness(*names),
     ),
     "control characters": (lambda n: "\x1b" * n, escaping.printable),
     "digits of a list in Markdown": (lambda n: "1" * n + ".", text.unmarked),

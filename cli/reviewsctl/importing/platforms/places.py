@@ -23,6 +23,7 @@ def _reader(head: Head, rules: Rules) -> Reader:
         review = row.fields
         match = _NAME.fullmatch(words(review.get("name")) or "")
         author = members(review.get("authorAttribution"))
+        created = moment(review.get("publishTime"))
         said = members(review.get("originalText")) or members(review.get("text"))
         title = members(head.around.get("displayName")).get("text")
         return rules.entry(
@@ -32,7 +33,8 @@ def _reader(head: Head, rules: Rules) -> Reader:
                 author=author.get("displayName"),
                 avatar_url=address(author.get("photoUri")),
                 rating=stars(review.get("rating")),
-                created=moment(review.get("publishTime")),
+                created=created,
+                edited=created,  # an edited review has a new date
                 text=words(said.get("text")),
                 source_url=address(review.get("googleMapsUri")),
                 place=rules.place(match[1] if match else "", title),
@@ -45,7 +47,7 @@ def _reader(head: Head, rules: Rules) -> Reader:
 def _legacy_reader(head: Head, rules: Rules) -> Reader:
     def read(row: Row) -> Entry:
         review, place = row.fields, head.around
-        author = word(review.get("author_url"))
+        author, created = word(review.get("author_url")), moment(review.get("time"))
         identifier = word(place.get("place_id")) or ""
         if review.get("translated") is True:
             rules.counts["translated"] += 1
@@ -56,7 +58,8 @@ def _legacy_reader(head: Head, rules: Rules) -> Reader:
                 author=review.get("author_name"),
                 avatar_url=address(review.get("profile_photo_url")),
                 rating=stars(review.get("rating")),
-                created=moment(review.get("time")),
+                created=created,
+                edited=created,
                 text=words(review.get("text")),
                 place=rules.place(identifier, place.get("name")),
             )
@@ -66,6 +69,10 @@ def _legacy_reader(head: Head, rules: Rules) -> Reader:
 
 
 _PARTIAL = "the Places API gives five reviews of a business at most"
+_TERMS = (
+    "the terms of Google Maps Platform forbid storing reviews of the Places API: they may be shown, not "
+    "kept. Google Takeout has the same reviews as your own data"
+)
 
 
 def _warnings(_around: Fields, _count: int) -> Sequence[str]:
@@ -82,6 +89,7 @@ FORMAT = Format(
     verification=VERIFICATION,
     warnings=_warnings,
     partial=_PARTIAL,
+    terms=_TERMS,
 )
 LEGACY = Format(
     name="places-legacy",
@@ -95,4 +103,5 @@ LEGACY = Format(
     verification=VERIFICATION,
     warnings=_warnings,
     partial=_PARTIAL,
+    terms=_TERMS,
 )

@@ -11,6 +11,10 @@ from reviewsctl.importing.values import address, first, titled, within, word, wo
 
 SOURCE = "tripadvisor"
 _VERIFICATION = "false: Tripadvisor does not check that authors are customers"
+_TERMS = (
+    "Tripadvisor's terms forbid storing its reviews: those of the Content API may be displayed, with "
+    "Tripadvisor's attribution, not kept"
+)
 _PARTIAL = "the Content API gives five reviews of a location at most"
 
 
@@ -62,7 +66,7 @@ def _apify_reader(_head: Head, rules: Rules) -> Reader:
 
 
 def _warnings(_around: Fields, _count: int) -> Sequence[str]:
-    return [f"{_PARTIAL}, and its terms say how long they may be kept and how shown"]
+    return [_PARTIAL]
 
 
 API = Format(
@@ -76,6 +80,7 @@ API = Format(
     verification=_VERIFICATION,
     warnings=_warnings,
     partial=_PARTIAL,
+    terms=_TERMS,
 )
 APIFY = Format(
     name="apify-tripadvisor",
@@ -86,4 +91,5 @@ APIFY = Format(
     ),
     reader=_apify_reader,
     verification=_VERIFICATION,
+    terms=_TERMS,
 )

@@ -51,10 +51,7 @@ def _warnings(around: Fields, count: int) -> Sequence[str]:
     total = around.get("total")
     of = f" of {total:,}" if isinstance(total, int) else ""
     return [
-        (
-            f"this is no archive: the Yelp API gives three shortened excerpts, here {count:,}{of}, and "
-            "its terms allow to display them only, with Yelp's attribution, and not to keep them"
-        )
+        (f"this is no archive: the Yelp API gives three shortened excerpts, here {count:,}{of}")
     ]
 
 
@@ -64,6 +61,8 @@ FORMAT = Format(
     leaves="user profiles",
     likeness=Signature(("time_created", "rating", "user"), shape="json"),
     verification="false: Yelp does not check that authors are customers",
+    terms="Yelp's terms forbid storing content of its API for more than 24 hours: it may be displayed, with "
+    "Yelp's attribution, not kept",
     partial="it has three reviews of a business at most",
     reader=_reader,
     warnings=_warnings,
