@@ -333,7 +333,7 @@ SCANS: dict[str, Scan] = {
         lambda n: "5" + " " * n + "/" + " " * n,
         lambda text: ratings.Scale(best=10).stars(text, Counter()),
     ),
-    "a name of a column": (lambda n: "é-" * (n // 2), columns.normal),
+    "a name of a column": (lambda n: "é-" * (n // 2), values.normal),
     "the names of two businesses": (
         lambda n: ("a " * (n // 4), "b " * (n // 4)),
         lambda names: business.same_name(*names),

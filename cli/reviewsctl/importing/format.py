@@ -229,6 +229,9 @@ def whole(value: object) -> object:
     return value
 
 
+Parser = Callable[[Row], Found | Entry]
+"""Parses a row; raises RowRefusedError or RowSkippedError. Reviews of our own are entries already."""
+
 Reader = Callable[[Row], Entry]
 """Turns a row into an Entry; raises RowRefusedError or RowSkippedError."""
 
@@ -260,7 +263,8 @@ class Format:
     """What it has and is not taken, for the operator."""
     likeness: Callable[[Head], float]
     """How much an export looks like it, 0 to 1 (``signature``)."""
-    reader: Callable[[Head, Rules], Reader]
+    parser: Callable[[Head, Rules], Parser]
+    """Returns the parser of a file's rows; called through ``reader`` only."""
     describes: Callable[[Head], Fields] = _nothing_said
     """The business, as ``reviewsctl.importing.business`` spells it; asked when all rows are read."""
     verification: str = ""
@@ -281,3 +285,18 @@ class Format:
     def tabular(self) -> bool:
         """Whether its columns are known by their names, so that ``--map`` may correct them."""
         return self.says_columns is not _no_columns
+
+    def reader(self, head: Head, rules: Rules) -> Reader:
+        """Return what makes entries of a file's rows, or of those that are public at the platform.
+
+        Raises:
+            ImportRefusedError: The file cannot be imported.
+            SayMoreError: The operator has to decide something first.
+        """
+        parse = self.parser(head, rules)
+
+        def read(row: Row) -> Entry:
+            found = parse(row)
+            return found if isinstance(found, Entry) else rules.entry(found)
+
+        return read

@@ -1,6 +1,7 @@
 """What stands in an export as what stands in a review: texts, addresses, names, yes and no."""
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from urllib.parse import quote
 
@@ -14,6 +15,8 @@ _BLANK = re.compile(r"\s")
 _NOBODY = re.compile(r"A [^\W\d_]+ user")
 _EMAIL = re.compile(r"[^\s@]++@[^\s@][^\s@.]*+\.[^\s@]++")
 _SHOWN = 60  # characters of a value in a message
+_LONG = 100  # characters of a name that are compared
+_HUMP = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 
 _TRANSLATED = "(Translated by Google)"
 _ORIGINAL = "(Original)"
@@ -161,3 +164,16 @@ def short_name(name: str) -> str:
 def members(value: object) -> "dict[str, object]":
     """An object of the export; an empty one where there is something else."""
     return value if isinstance(value, dict) else {}
+
+
+def normal(name: str) -> str:
+    """Return a name as it is compared: its words in lower case, without accents and punctuation.
+
+    ``createdAt``, ``created_at`` and ``Created At`` are the same name.
+    """
+    bare = unicodedata.normalize("NFKD", _HUMP.sub(" ", name[:_LONG]).casefold())
+    return " ".join(
+        "".join(
+            each if each.isalnum() else " " for each in bare if not unicodedata.combining(each)
+        ).split()
+    )

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import UNSET
 
 from reviewsctl.importing.errors import SayMoreError
-from reviewsctl.importing.format import Columns, Fields, Format, Head, Reader, Row, Rules, reply_of
+from reviewsctl.importing.format import Columns, Fields, Format, Head, Parser, Row, Rules, reply_of
 from reviewsctl.importing.platforms.columns import (
     chosen,
     columns_of,
@@ -18,11 +18,10 @@ from reviewsctl.importing.platforms.columns import (
     flat,
     has_columns,
     listed,
-    normal,
 )
-from reviewsctl.importing.review import Entry, Found, RowRefusedError, RowWithdrawnError
+from reviewsctl.importing.review import Found, RowRefusedError, RowWithdrawnError
 from reviewsctl.importing.signature import RECOGNISED
-from reviewsctl.importing.values import address, shown, titled, truth, word, words
+from reviewsctl.importing.values import address, normal, shown, titled, truth, word, words
 
 _SOURCE: Final = "import"  # what reviews are from when no column says
 _UNPUBLISHED: Final = frozenset(
@@ -56,7 +55,7 @@ class _Table:
         self._source = source
         self._unmapped = unmapped
 
-    def reader(self, head: Head, rules: Rules) -> Reader:
+    def parser(self, head: Head, rules: Rules) -> Parser:
         """Turns its rows into entries."""
         sample = columns_of(head)
         columns = chosen(sample, rules.columns, self._unmapped)
@@ -68,24 +67,22 @@ class _Table:
                 "customers, else --unverified; or name the column: --map verified=COLUMN",
             )
 
-        def read(row: Row) -> Entry:
+        def read(row: Row) -> Found:
             fields = flat(row.fields) if head.shape == "json" else row.fields
             cells = {ours: fields.get(name) for ours, name in columns.items()}
             _published(cells.get("status"), rules)
             reply = reply_of(words(cells.get("reply")), cells.get("reply_date"), dates)
-            return rules.entry(
-                Found(
-                    source=self._written(cells, rules),
-                    key=word(cells.get("id")),
-                    author=cells.get("author"),
-                    rating=rules.scale.stars(cells["rating"], rules.counts),
-                    created=dates(cells["date"]),
-                    text=titled(cells.get("title"), cells.get("text")),
-                    avatar_url=address(cells["avatar"]) if "avatar" in cells else UNSET,
-                    source_url=address(cells["url"]) if "url" in cells else UNSET,
-                    reply=reply if "reply" in cells else UNSET,
-                    verified=truth(cells.get("verified")),
-                )
+            return Found(
+                source=self._written(cells, rules),
+                key=word(cells.get("id")),
+                author=cells.get("author"),
+                rating=rules.scale.stars(cells["rating"], rules.counts),
+                created=dates(cells["date"]),
+                text=titled(cells.get("title"), cells.get("text")),
+                avatar_url=address(cells["avatar"]) if "avatar" in cells else UNSET,
+                source_url=address(cells["url"]) if "url" in cells else UNSET,
+                reply=reply if "reply" in cells else UNSET,
+                verified=truth(cells.get("verified")),
             )
 
         return read
@@ -156,7 +153,7 @@ def table(
         title=title,
         leaves="",
         likeness=likeness,
-        reader=rows.reader,
+        parser=rows.parser,
         verification=verification,
         says_columns=rows.says,
     )
@@ -179,7 +176,7 @@ FORMAT = Format(
     title="a table with columns of its own",
     leaves="",
     likeness=_any_table,
-    reader=_ANY.reader,
+    parser=_ANY.parser,
     verification="a column, or the options --verified and --unverified",
     generic=True,
     says_columns=_ANY.says,
@@ -189,7 +186,7 @@ JSON = Format(
     title="JSON with members of its own",
     leaves="",
     likeness=_any_json,
-    reader=_ANY.reader,
+    parser=_ANY.parser,
     verification="a member, or the options --verified and --unverified",
     generic=True,
     says_columns=_ANY.says,

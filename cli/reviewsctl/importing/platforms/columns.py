@@ -5,7 +5,6 @@ Names are compared without case, accents and punctuation, in English, German, Fr
 
 import datetime
 import itertools
-import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
@@ -20,7 +19,7 @@ from reviewsctl.importing.times import (
     relative,
     zoned,
 )
-from reviewsctl.importing.values import shown, word
+from reviewsctl.importing.values import normal, shown, word
 from reviewsctl.terminal.escaping import printable
 
 GUESSES: Final[Mapping[str, Sequence[str]]] = {
@@ -189,16 +188,6 @@ def listed(names: Collection[str]) -> str:
     """Names for a message, the first of many."""
     found = ", ".join(printable(name[:_LONG]) for name in itertools.islice(names, _SHOWN))
     return f"{found} and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else found
-
-
-def normal(name: str) -> str:
-    """A name as it is compared: in lower case, without accents and what divides its words."""
-    bare = unicodedata.normalize("NFKD", name[:_LONG].casefold())
-    return " ".join(
-        "".join(
-            each if each.isalnum() else " " for each in bare if not unicodedata.combining(each)
-        ).split()
-    )
 
 
 def dates_of(

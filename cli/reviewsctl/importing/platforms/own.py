@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import msgspec
 
 from reviewsctl.importing.examples import EXAMPLES
-from reviewsctl.importing.format import Fields, Format, Head, Reader, Row, Rules, whole
+from reviewsctl.importing.format import Fields, Format, Head, Parser, Row, Rules, whole
 from reviewsctl.importing.review import Entry, Review, RowRefusedError, RowSkippedError
 from reviewsctl.importing.signature import RECOGNISED, Signature
 from reviewsctl.importing.values import short_name, words
@@ -41,7 +41,7 @@ def _likeness(head: Head) -> float:
     return Signature(_REQUIRED)(head)
 
 
-def _reader(head: Head, rules: Rules) -> Reader:
+def _parser(head: Head, rules: Rules) -> Parser:
     decoder = msgspec.json.Decoder(Review)
 
     def read(row: Row) -> Entry:
@@ -83,5 +83,5 @@ FORMAT = Format(
     leaves="nothing",
     likeness=_likeness,
     verification="what the file says",
-    reader=_reader,
+    parser=_parser,
 )
