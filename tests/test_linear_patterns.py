@@ -275,7 +275,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("a@", "a", "."),
         ("", "a", "@"),
     ),
-    "reviewsctl.importing.values:_NOBODY": (FULL, ("A ", "a", " use")),
+    "reviewsctl.importing.values:_HUMP": (SUB, ("", "aA", ""), ("", "a", "")),
     "reviewsctl.importing.values:_ORIGINAL_FIRST": (
         FULL,
         ("", "\n\n(Translated by Google)", ""),

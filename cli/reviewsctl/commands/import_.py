@@ -139,6 +139,15 @@ def import_(  # noqa: PLR0913  # these are the command's options
             "--map", metavar="NAME=COLUMN", show_default=False, help="A column, see below."
         ),
     ] = None,
+    public: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=VALUE",
+            show_default=False,
+            help="Take only rows where a column has this value, or one of several: what is public "
+            "at its platform. COLUMN=* where a column does not say it.",
+        ),
+    ] = None,
     date_format: Annotated[
         str | None,
         typer.Option(
@@ -201,6 +210,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
     from reviewsctl.importing.errors import ImportRefusedError  # msgspec, see main
     from reviewsctl.importing.format import Columns, Rules
     from reviewsctl.importing.order import Order
+    from reviewsctl.importing.publicity import Publicity
     from reviewsctl.importing.ratings import Scale
     from reviewsctl.importing.report import document, lines
     from reviewsctl.importing.target import reviews_file
@@ -220,6 +230,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
                 verified=verified,
                 scale=Scale(best=scale, recommended=recommended),
                 columns=columns,
+                publicity=Publicity.parsed(public or []),
                 today=now.astimezone(zone).date(),
             ),
             location=location,

@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 import msgspec
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from reviewsctl.importing.ids import merge_key, stable_id
+from reviewsctl.importing.publicity import Publicity, Verdict
 from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.review import (
     Entry,
@@ -112,6 +114,8 @@ class Rules:
     """What the operator says of reviews of which the export says nothing."""
     scale: Scale = field(default_factory=Scale)
     columns: Columns = field(default_factory=Columns)
+    publicity: Publicity = field(default_factory=Publicity)
+    """Decides which rows are public at their platform."""
     counts: Counter[str] = field(default_factory=Counter)
     """What the result has to mention, with counts."""
     today: datetime.date = datetime.date.max
@@ -294,9 +298,29 @@ class Format:
             SayMoreError: The operator has to decide something first.
         """
         parse = self.parser(head, rules)
+        status = rules.columns.mapped.get("status")
 
         def read(row: Row) -> Entry:
-            found = parse(row)
-            return found if isinstance(found, Entry) else rules.entry(found)
+            verdict = rules.publicity.judge(row.fields, self.name, status)
+            found = parse(row._replace(fields=verdict.fields))
+            rules.publicity.note(verdict, has_reply=_has_reply(found))
+            return _shown(found, verdict, rules)
 
         return read
+
+
+def _has_reply(found: Found | Entry) -> bool:
+    return isinstance(found, Entry) or isinstance(found.reply, tuple)
+
+
+def _shown(found: Found | Entry, verdict: Verdict, rules: Rules) -> Entry:
+    """Return the entry of a review without what is not public of it."""
+    if isinstance(found, Entry):
+        if not (verdict.shows_reply and verdict.shows_name):
+            raise RowRefusedError("it says that its reply or its author's name is not public")
+        return found
+    if not verdict.shows_reply:
+        found = replace(found, reply=None)
+    if not verdict.shows_name:
+        found = replace(found, author=None, avatar_url=None)
+    return rules.entry(found)

@@ -131,6 +131,7 @@ def _import(order: Order, talk: Talk, exports: Sequence[_Export]) -> Outcome:
                     staged.pass_over(identifiers(row, order.rules.columns))
         outcome.twice = staged.added - staged.count()
         _scaled(order, outcome)
+        order.rules.publicity.settle()
         located(order, staged, outcome, talk)
         _usable(order, staged, outcome)
         kinds = [each.kind for each in exports]
@@ -208,7 +209,7 @@ def _recognised(order: Order, export: _Export) -> list[str]:
     if kind.verification and not kind.generic:
         says.append(f"verified: {kind.verification}")
     if left := [f"{source.part.name}: {each}" for source in sources for each in source.left]:
-        says.append(f"not read, since their columns are others: {listed(left)}")
+        says.append(f"not read: {listed(left)}")
     if ignored := export.kind.ignored:
         more = f" and {len(ignored) - 3:,} more" if len(ignored) > 3 else ""  # noqa: PLR2004
         says.append(f"other files, left alone: {', '.join(ignored[:3])}{more}")

@@ -25,6 +25,7 @@ from reviewsctl.importing.platforms import (
     yelp,
 )
 from reviewsctl.importing.platforms.columns import has_columns, listed
+from reviewsctl.importing.publicity import is_withheld_name
 from reviewsctl.importing.readers import csv_file, xlsx
 from reviewsctl.importing.readers.json_file import EACH, LINES, Document, Layout
 from reviewsctl.importing.readers.parts import Part
@@ -88,7 +89,7 @@ class Source:
     writing: str
     """How it is written, for the operator: ``utf-8, commas``; empty when there is no doubt."""
     left: Sequence[str] = ()
-    """What of it is not read."""
+    """What of it is not read, and why."""
 
 
 def source_of(part: Part) -> Source:
@@ -144,6 +145,9 @@ def chosen(parts: Sequence[Part], wanted: str, *, mapped: bool = False) -> Recog
     ignored: list[str] = []
     seen: Source | None = None
     for part in parts:
+        if len(parts) > 1 and any(map(is_withheld_name, part.name.split("/"))):
+            ignored.append(part.name)
+            continue
         try:
             source = source_of(part)
         except ImportRefusedError:
@@ -199,18 +203,28 @@ def _spreadsheet(part: Part) -> Source:
 
     Those with the same columns, as one for each year, are read too.
     """
-    found = xlsx.sheets(part)
+    sheets = xlsx.sheets(part)
+    found = [each for each in sheets if not is_withheld_name(each.name)]
+    if sheets and not found:
+        raise ImportRefusedError(
+            f"{part.name}: sheet {shown(sheets[0].name)} is called after reviews that are held back",
+            "If they are public at their platform, give the sheet another name.",
+        )
     sheet = next((each for each in found if _has_reviews(each.sample)), None)
     if sheet is None:
         sheet = found[0] if found else None
     if sheet is None:
         return _table(part, xlsx.rows, "spreadsheet")
     taken = [each for each in found if each is sheet or _columns(each) == _columns(sheet)]
-    left = [each.name for each in found if each not in taken]
+    left = [
+        f"sheet {shown(each.name)} ({'other columns' if each in found else 'by its name not public'})"
+        for each in sheets
+        if each not in taken
+    ]
     names = listed([shown(each.name) for each in taken])
     writing = f"spreadsheet, sheet {names}, header in row {sheet.header:,}"
     source = _table(part, lambda each: xlsx.rows(each, taken), writing)
-    return replace(source, left=[f"sheet {shown(name)}" for name in left])
+    return replace(source, left=left)
 
 
 def _columns(sheet: xlsx.Sheet) -> frozenset[str]:

@@ -19,28 +19,12 @@ from reviewsctl.importing.platforms.columns import (
     has_columns,
     listed,
 )
-from reviewsctl.importing.review import Found, RowRefusedError, RowWithdrawnError
+from reviewsctl.importing.publicity import sign_of
+from reviewsctl.importing.review import Found
 from reviewsctl.importing.signature import RECOGNISED
-from reviewsctl.importing.values import address, normal, shown, titled, truth, word, words
+from reviewsctl.importing.values import address, titled, truth, word, words
 
 _SOURCE: Final = "import"  # what reviews are from when no column says
-_UNPUBLISHED: Final = frozenset(
-    (
-        *("unpublished", "not published", "hidden", "spam", "rejected", "declined", "pending"),
-        *("not yet", "archived", "deleted", "removed", "draft", "disabled", "inactive"),
-        *("geloscht", "entwurf", "ausgeblendet", "versteckt", "abgelehnt", "ausstehend"),
-        *("supprime", "brouillon", "masque", "rejete", "en attente"),
-        *("eliminado", "borrador", "oculto", "rechazado", "pendiente"),
-    )
-)
-_PUBLISHED: Final = frozenset(
-    (
-        *("published", "public", "visible", "approved", "accepted", "active", "live", "ok", "yes"),
-        *("enabled", "true", "veroffentlicht", "sichtbar", "freigegeben", "aktiv", "publie"),
-        *("approuve", "actif", "publicado", "aprobado", "activo"),
-    )
-)
-"""Values of a status, ``normal``."""
 
 
 class _Table:
@@ -70,7 +54,6 @@ class _Table:
         def read(row: Row) -> Found:
             fields = flat(row.fields) if head.shape == "json" else row.fields
             cells = {ours: fields.get(name) for ours, name in columns.items()}
-            _published(cells.get("status"), rules)
             reply = reply_of(words(cells.get("reply")), cells.get("reply_date"), dates)
             return Found(
                 source=self._written(cells, rules),
@@ -98,6 +81,10 @@ class _Table:
             f"columns: {listed([f'{ours} = {name}' for ours, name in found.items()])}",
             f"dates: {pattern}",
         ]
+        if signs := [
+            name for name in there if name and (sign_of(name) or name == found.get("status"))
+        ]:
+            says.append(f"whether public: {listed(signs)}")
         if unused:
             says.append(f"not taken: {listed(unused)}")
         return says
@@ -108,24 +95,6 @@ class _Table:
             rules.counts["no-source"] += 1
             source = _SOURCE
         return source.lower()
-
-
-def _published(status: object, rules: Rules) -> None:
-    """Raises what keeps a row out that is not published, or may not be.
-
-    A column that was guessed may be a state of another kind: what is not known there is noted alone.
-    """
-    text = word(status)
-    value = normal(text or "")
-    if value in _UNPUBLISHED:
-        raise RowWithdrawnError("not published at the platform")
-    if text is None or value in _PUBLISHED:
-        return
-    if rules.columns.mapped.get("status"):
-        raise RowRefusedError(
-            f"status {shown(text)} is not known to be published (--map status= takes all rows)"
-        )
-    rules.counts["status"] += 1
 
 
 def table(

@@ -59,7 +59,7 @@ GUESSES: Final[Mapping[str, Sequence[str]]] = {
     "avatar": ("avatar", "avatar url", "photo", "author avatar url", "author image"),
     "source": ("source", "platform", "site", "site name", "channel", "quelle", "plattform",
                "plateforme", "fuente", "plataforma"),
-    "status": ("status", "state", "review status", "curated"),
+    "status": (),  # recognized by publicity
     "id": ("id", "review id", "uid", "uuid"),
 }  # fmt: skip
 """Our names, and those of columns that are taken for them, the likeliest first.
@@ -148,6 +148,11 @@ def _mapped(there: Mapping[str, str], columns: Columns) -> dict[str, str]:
             raise SayMoreError(
                 f'--map: "{printable(ours)}" is no member of a review',
                 f"There are: {', '.join(GUESSES)}",
+            )
+        if ours == "status" and not name:
+            raise SayMoreError(
+                "--map status= would take what its platform holds back",
+                'If a column does not say which reviews are public: --public "COLUMN=*"',
             )
         if name and normal(name) not in there:
             raise SayMoreError(

@@ -1,6 +1,6 @@
 """Podium API, ``GET /v4/reviews`` (docs.podium.com): reviews of several sites in one list."""
 
-from reviewsctl.importing.format import Fields, Format, Head, Parser, Row, Rules, reply_of
+from reviewsctl.importing.format import Format, Head, Parser, Row, Rules, reply_of
 from reviewsctl.importing.ratings import stars
 from reviewsctl.importing.review import Found, RowRefusedError
 from reviewsctl.importing.signature import Signature
@@ -18,7 +18,8 @@ def _parser(_head: Head, rules: Rules) -> Parser:
         recommends = fields.get("isRecommendation", review.get("isRecommendation"))
         if recommends is True:
             rules.counts["recommendation"] += 1
-        answer = _answer(fields.get("responses"))
+        answers = fields.get("responses")
+        answer = members(answers[0]) if isinstance(answers, list) and answers else {}
         places = fields.get("locations")
         place = members(places[0]) if isinstance(places, list) and places else {}
         return Found(
@@ -36,14 +37,6 @@ def _parser(_head: Head, rules: Rules) -> Parser:
         )
 
     return read
-
-
-def _answer(responses: object) -> Fields:
-    """The first response that is still there."""
-    for response in map(members, responses if isinstance(responses, list) else []):
-        if response.get("isDeleted") is not True:
-            return response
-    return {}
 
 
 FORMAT = Format(

@@ -1,20 +1,18 @@
 """Review apps of web shops, which ask buyers by e-mail: Yotpo, Judge.me and Stamped.
 
-They know who has bought, and say so of each review. What is not published there is not
-published here.
+They know who has bought, and say so of each review.
 """
 
 from reviewsctl.importing.format import Format, Head, Parser, Row, Rules, reply_of
 from reviewsctl.importing.platforms.any_csv import table
 from reviewsctl.importing.platforms.columns import platform_dates
 from reviewsctl.importing.ratings import stars
-from reviewsctl.importing.review import Found, RowWithdrawnError
+from reviewsctl.importing.review import Found
 from reviewsctl.importing.signature import Signature
 from reviewsctl.importing.times import AMERICAN, legible, moment
 from reviewsctl.importing.values import address, titled, truth, within, word, words
 
 YOTPO, JUDGEME, STAMPED = "yotpo", "judge.me", "stamped"
-_UNPUBLISHED = "not published at the platform"
 _STAMPED_WHEN = ("dateCreated", "reviewDate")
 _STAMPED_REPLIED = ("reviewReplyDate", "dateReplied")
 _BUYER = 2  # Stamped's reviewVerifiedType: 0 is nobody known, 1 an address that was confirmed
@@ -23,8 +21,6 @@ _BUYER = 2  # Stamped's reviewVerifiedType: 0 is nobody known, 1 an address that
 def _yotpo_parser(_head: Head, _rules: Rules) -> Parser:
     def read(row: Row) -> Found:
         review = row.fields
-        if review.get("deleted") is True or review.get("archived") is True:
-            raise RowWithdrawnError(_UNPUBLISHED)
         said = review.get("verified_buyer")
         name = within(review, "user", "display_name")
         return Found(
@@ -47,12 +43,6 @@ def _yotpo_parser(_head: Head, _rules: Rules) -> Parser:
 def _judgeme_parser(_head: Head, _rules: Rules) -> Parser:
     def read(row: Row) -> Found:
         review = row.fields
-        if (
-            review.get("published") is False
-            or review.get("hidden") is True
-            or review.get("curated") == "spam"
-        ):
-            raise RowWithdrawnError(_UNPUBLISHED)
         return Found(
             source=JUDGEME,
             key=word(review.get("id")),

@@ -304,7 +304,7 @@ def test_no_sheet_is_lost_without_a_word(
 
     assert "imported 2 new, 0 changed, 0 unchanged, 1 refused" in run.stdout
     assert '\n  row 3 of sheet Old: rating "none" is not' in run.stdout
-    assert 'not read, since their columns are others: x.xlsx: sheet "Fees"' in run.stdout
+    assert 'not read: x.xlsx: sheet "Fees" (other columns)' in run.stdout
 
 
 def test_what_is_printed_to_be_typed_can_be(environment: dict[str, str], tmp_path: Path) -> None:

@@ -1,0 +1,307 @@
+"""The words by which exports say what is public, as ``values.normal`` has them (``publicity``).
+
+English, German, French, Spanish, Italian, Portuguese and Dutch. Stems are beginnings of words.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+
+def _phrases(*lines: str) -> frozenset[str]:
+    """Return phrases that are divided by commas."""
+    return frozenset(each.strip() for line in lines for each in line.split(","))
+
+
+# Values
+
+PUBLIC: Final = _phrases(
+    "published, publish, public, publicly visible, visible, approved, auto approved, accepted, active",
+    "live, ok, enabled, online, displayed, shown, listed, everyone, not hidden, not spam, unspam, ham",
+    "approved and published, published and approved, not deleted, not needed",
+    "veroffentlicht, sichtbar, freigegeben, freigeschaltet, aktiv, offentlich, genehmigt, akzeptiert",
+    "publie, publiee, publies, publiees, approuve, approuvee, actif, accepte, acceptee, en ligne",
+    "publique, valide, validee",
+    "publicado, publicada, publico, publica, aprobado, aprobada, activo, activa, aceptado, aceptada",
+    "en linea, pubblicato, pubblicata, pubblico, pubblica, approvato, approvata, attivo, attiva",
+    "visibile, accettato, accettata, aprovado, aprovada, ativo, ativa, visivel, aceito, aceita",
+    "gepubliceerd, goedgekeurd, actief, zichtbaar, openbaar, geaccepteerd",
+)
+WITHHELD: Final = _phrases(
+    "unpublished, not published, not public, not publicly visible, not visible, invisible, hidden, spam",
+    "marked as spam, junk, rejected, declined, denied, refused, disapproved, unapproved, not approved",
+    "pending, pending approval, pending moderation, pending review, not yet, new pending, awaiting",
+    "awaiting approval, awaiting moderation, awaiting review, waiting, waiting for approval",
+    "waiting for moderation, in moderation, in review, under review, needs approval, needs moderation",
+    "needs review, unmoderated, not moderated, hold, on hold, held, archived, archive, deleted",
+    "soft deleted, removed, draft, auto draft, disabled, inactive, not active, not live, trash, trashed",
+    "post trashed, quarantined, quarantine, suppressed, blocked, banned, withdrawn, withheld, private",
+    "internal, unlisted, offline, scheduled, expired, censored, taken down, removed by platform",
+    "unveroffentlicht, nicht veroffentlicht, nicht freigegeben, nicht sichtbar, nicht offentlich",
+    "geloscht, entfernt, entwurf, ausgeblendet, versteckt, verborgen, abgelehnt, ausstehend, wartend",
+    "wartet auf freigabe, in prufung, wird gepruft, gesperrt, inaktiv, archiviert, papierkorb, privat",
+    "deaktiviert, zuruckgezogen, unsichtbar, zuruckgehalten",
+    "non publie, non publiee, non approuve, non approuvee, supprime, supprimee, brouillon, masque",
+    "masquee, cache, cachee, rejete, rejetee, refuse, refusee, en attente, en attente de moderation",
+    "en attente de validation, en cours de moderation, archivee, corbeille, indesirable, inactif, prive",
+    "privee, bloque, bloquee, desactive, desactivee, hors ligne",
+    "no publicado, no publicada, no aprobado, no aprobada, no visible, eliminado, eliminada, borrado",
+    "borrada, borrador, oculto, oculta, rechazado, rechazada, pendiente, pendiente de aprobacion",
+    "pendiente de moderacion, en espera, en revision, archivado, archivada, inactivo, inactiva",
+    "papelera, privado, privada, bloqueado, bloqueada, desactivado, desactivada",
+    "non pubblicato, non pubblicata, non approvato, non approvata, eliminata, cancellato, cancellata",
+    "bozza, nascosto, nascosta, rifiutato, rifiutata, respinto, respinta, in attesa, in sospeso",
+    "in revisione, archiviato, archiviata, inattivo, inattiva, cestino, bloccato, bloccata",
+    "disattivato, disattivata, rimosso, rimossa, privato, privata",
+    "nao publicado, nao publicada, nao aprovado, nao aprovada, excluido, excluida, apagado, apagada",
+    "rascunho, rejeitado, rejeitada, pendente, em espera, em analise, aguardando aprovacao",
+    "aguardando moderacao, arquivado, arquivada, inativo, inativa, lixeira, lixo, removido, removida",
+    "desativado, desativada",
+    "niet gepubliceerd, niet goedgekeurd, niet zichtbaar, verwijderd, concept, afgekeurd, afgewezen",
+    "in afwachting, wachtend, in behandeling, gearchiveerd, inactief, prullenbak, geblokkeerd",
+    "uitgeschakeld, onzichtbaar",
+)
+SAYS_NOTHING: Final = _phrases(
+    "replied, responded, answered, read, unread, unreplied, not replied, not responded, unresponded",
+    "unanswered, not answered, no reply, no response, needs reply, needs response, awaiting reply",
+    "awaiting response, beantwortet, unbeantwortet, nicht beantwortet, gelesen, ungelesen",
+    "repondu, non repondu, sans reponse, respondido, respondida, sin responder, risposto",
+    "non risposto, nao respondido, beantwoord, onbeantwoord",
+)
+"""States of the work with a review: whether it was read or answered."""
+
+NOT_RECEIVED: Final = _phrases(
+    "host to guest, host review, owner to guest, order note, webhook delivery, action log, pingback",
+    "trackback, private feedback, question, message",
+)
+"""Kinds of rows that are not a review that the business received."""
+
+# Words of names
+
+POSITIVE_STEMS: Final = (
+    *("approv", "publish", "publication", "visib", "freigeb", "freigab", "freigegeb", "freigesch"),
+    *("sichtbar", "veroffentlich", "genehmig", "publie", "approuv", "publicad", "publicaci"),
+    *("aprobad", "aprobac", "aprovad", "aprovac", "pubblicat", "pubblicazione", "approvat"),
+    *("approvaz", "visiv", "gepubliceer", "goedgekeur", "zichtbaar"),
+)
+NEGATIVE_STEMS: Final = (
+    *("hidden", "hide", "spam", "delet", "remov", "reject", "declin", "archiv", "draft", "trash"),
+    *(
+        "quarantin",
+        "suppress",
+        "unpublish",
+        "unapprov",
+        "disapprov",
+        "disabl",
+        "inactiv",
+        "invisib",
+    ),
+    *("blocked", "banned", "withdr", "withh", "censor", "retract", "unlisted", "junk", "expired"),
+    *("versteckt", "verborgen", "ausgeblendet", "gelosch", "entfern", "abgelehn", "gesperr"),
+    *("entwurf", "deaktivier", "inaktiv", "zuruckg", "unsichtbar", "papierkorb", "supprim"),
+    *("suppression", "masqu", "rejet", "refus", "brouillon", "desactiv", "inactif", "bloque"),
+    *("corbeille", "indesirable", "ocult", "eliminad", "eliminac", "eliminat", "borrad", "rechaz"),
+    *("papelera", "nascost", "cancellat", "rifiut", "respint", "bozza", "disattiv", "inattiv"),
+    *("cestino", "rimoss", "rimoz", "excluid", "exclusao", "apagad", "rascunho", "rejeitad"),
+    *("arquivad", "inativ", "desativ", "lixeira", "verwijder", "afgekeurd", "afgewezen"),
+    *("gearchiveer", "prullenbak", "geblokkeer", "uitgeschakeld"),
+)
+DOUBTFUL_STEMS: Final = ("flagged", "reported", "disputed", "gemeldet", "signale", "denunciad")
+SHOWING_STEMS: Final = (
+    *(
+        "visib",
+        "sichtbar",
+        "visiv",
+        "zichtbaar",
+        "publish",
+        "publication",
+        "veroffentlich",
+        "publie",
+    ),
+    *("publicad", "publicaci", "pubblicat", "pubblicazione", "gepubliceer"),
+)
+"""With people they say who sees a review, or allows it: "customer visible", "customer allows publishing".
+"""
+STATUSES: Final = frozenset(
+    (
+        *("status", "statut", "estado", "stato", "estatus", "situacao", "moderation", "moderated"),
+        *("moderacion", "moderazione", "moderacao", "moderatie", "curated", "curation"),
+    )
+)
+LAST_PUBLIC: Final = frozenset(
+    (
+        *("public", "publicly", "active", "live", "enabled", "online", "listed", "display"),
+        *("displayed", "show", "shown", "accepted", "offentlich", "aktiv", "anzeigen", "angezeigt"),
+        *("publique", "actif", "affiche", "valide", "validate", "publico", "publica", "activo"),
+        *("activa", "mostrar", "pubblico", "pubblica", "attivo", "attiva", "ativo", "ativa"),
+        *("openbaar", "actief", "tonen"),
+    )
+)
+LAST_WITHHELD: Final = frozenset(
+    (
+        *(
+            "private",
+            "internal",
+            "confidential",
+            "test",
+            "privat",
+            "intern",
+            "vertraulich",
+            "prive",
+        ),
+        *("privee", "interne", "confidentiel", "privado", "privada", "interno", "interna"),
+        *("confidencial", "privato", "privata", "concept"),
+    )
+)
+"""Words that make a sign only at the end of a name: "Private feedback" is a text."""
+
+FILLERS: Final = frozenset(
+    (
+        *(
+            "make",
+            "set",
+            "post",
+            "posted",
+            "be",
+            "currently",
+            "still",
+            "now",
+            "web",
+            "website",
+            "site",
+        ),
+        *("widget", "homepage", "page", "status", "user", "customer", "author", "reviewer", "name"),
+    )
+)
+"""What may stand beside these words; "ordered online" is no sign."""
+
+NEGATIONS: Final = frozenset(("not", "non", "nicht", "nao", "niet", "no"))
+PRESENCE: Final = frozenset(
+    (
+        *("at", "on", "by", "date", "time", "timestamp", "datetime", "when", "since", "until"),
+        *("reason", "datum", "zeit", "am", "von", "grund", "le", "par", "motif", "fecha", "por"),
+        *("motivo", "data", "door", "op", "reden"),
+    )
+)
+"""Words that make any value set a sign: when, by whom or why."""
+
+REASONS: Final = frozenset(("reason", "grund", "motif", "motivo", "reden"))
+BY: Final = frozenset(("by", "von", "par", "por", "door", "da"))
+PLACE: Final = frozenset(
+    ("on", "in", "auf", "im", "sur", "dans", "en", "su", "sul", "nel", "op", "na")
+)
+"""Prepositions; what follows says where something is shown: "published on website"."""
+
+REPLIES: Final = frozenset(
+    (
+        *("reply", "replies", "response", "responses", "answer", "answers", "antwort", "antworten"),
+        *("reponse", "reponses", "respuesta", "respuestas", "risposta", "risposte", "resposta"),
+        *("respostas", "antwoord", "antwoorden", "reactie"),
+    )
+)
+PEOPLE: Final = frozenset(
+    (
+        *(
+            "customer",
+            "user",
+            "author",
+            "reviewer",
+            "guest",
+            "member",
+            "client",
+            "buyer",
+            "consumer",
+        ),
+        *(
+            "visitor",
+            "person",
+            "kunde",
+            "gast",
+            "verfasser",
+            "autor",
+            "auteur",
+            "cliente",
+            "usuario",
+        ),
+        *("huesped", "utente", "ospite", "utilisateur", "klant", "hospede", "account", "profile"),
+    )
+)
+NAMES: Final = frozenset(("name", "nom", "nombre", "nome", "naam"))
+THINGS: Final = frozenset(
+    (
+        *(
+            "product",
+            "products",
+            "item",
+            "order",
+            "variant",
+            "sku",
+            "category",
+            "location",
+            "place",
+        ),
+        *(
+            "business",
+            "company",
+            "store",
+            "shop",
+            "merchant",
+            "address",
+            "geo",
+            "payment",
+            "delivery",
+        ),
+        *("shipping", "fulfillment", "subscription", "membership", "license", "marital", "email"),
+        *("mail", "sms", "ticket", "case", "task", "lead", "contact", "invitation", "invite"),
+        *(
+            "request",
+            "survey",
+            "reservation",
+            "booking",
+            "stay",
+            "media",
+            "photo",
+            "photos",
+            "image",
+        ),
+        *("images", "video", "videos", "picture", "pictures", "verification", "sync", "import"),
+        *("translation", "verified", "job", "campaign", "coupon", "employment", "civil", "produkt"),
+        *("bestellung", "artikel", "lieferung", "zahlung", "adresse", "filiale", "standort"),
+        *("produit", "commande", "livraison", "producto", "pedido", "envio", "prodotto", "ordine"),
+        *("produto", "bestelling", "sentiment", "http", "listing", "property", "hotel"),
+    )
+)
+"""What else a row may say something of."""
+
+OWN: Final = frozenset(
+    (
+        *("review", "reviews", "rating", "feedback", "testimonial", "comment", "entry", "record"),
+        *("bewertung", "rezension", "avis", "resena", "recensione", "avaliacao", "beoordeling"),
+        *("is", "was", "has", "been", "the", "ist", "est", "es", "e", "attributes", "node"),
+    )
+)
+NO_SIGNS: Final = frozenset(
+    (
+        *("url", "uri", "link", "href", "image", "icon", "count", "counts", "total", "number"),
+        *("score", "rate", "publisher", "email"),
+    )
+)
+"""What a name ends in that is no sign, whatever stands before."""
+
+KINDS: Final = frozenset(("type", "kind", "direction"))
+
+# Platforms
+
+_GOOGLE: Final = {
+    "review reply state": frozenset(("approved",)),
+    "review review reply state": frozenset(("approved",)),
+}
+PLATFORMS: Final[Mapping[str, Mapping[str, frozenset[str] | None]]] = {
+    "google-api": _GOOGLE,
+    "google-batch": _GOOGLE,
+    "takeout": _GOOGLE,
+    "trustpilot-api": {"status": frozenset(("active",))},
+    "judgeme": {"curated": frozenset(("ok",))},
+    "judgeme-csv": {"curated": frozenset(("ok",))},
+}
+"""By the name of a format: the members that are signs there, each with the values that are public; every
+other value is not, and None makes it no sign at all."""
