@@ -144,8 +144,8 @@ def import_(  # noqa: PLR0913  # these are the command's options
         typer.Option(
             metavar="COLUMN=VALUE",
             show_default=False,
-            help="Take only rows where a column has this value, or one of several: what is public "
-            "at its platform. COLUMN=* where a column does not say it.",
+            help="A value of a column by which its platform calls a review public, where that is not "
+            "known. COLUMN=* where the column does not say it.",
         ),
     ] = None,
     date_format: Annotated[

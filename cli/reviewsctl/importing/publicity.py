@@ -62,13 +62,21 @@ class Sign:
     is_presence: bool = False
     """Whether any value sets it: a date, a person, a reason."""
     public: frozenset[str] | None = None
-    """The values that are public, where the platform or the operator names them: no other is."""
+    """The values that are public, where the platform names them: no other is."""
+    answers: frozenset[str] = frozenset()
+    """Values that the operator calls public; what is not understood beside them is not."""
 
     def reads(self, value: object) -> bool | None:
         """Return whether a value says that its subject is public; None if it is not understood."""
         text = normal(str(value)) if isinstance(value, list) else normal(word(value) or "")
+        if ANY in self.answers or text in self.answers:
+            return True
         if self.public is not None:
-            return ANY in self.public or text in self.public
+            return text in self.public
+        is_public = self._reads(value, text)
+        return False if is_public is None and self.answers else is_public
+
+    def _reads(self, value: object, text: str) -> bool | None:
         if self.sense is Sense.KIND:
             return text not in vocabulary.NOT_RECEIVED
         if is_nothing(value):
@@ -218,6 +226,21 @@ class Publicity:
         self._unknown: dict[Sign, Counter[str]] = {}
         self._reasons: set[str] = set()
 
+    @classmethod
+    def parsed(cls, pairs: Sequence[str]) -> Self:
+        """Return one with the answers of a command line, each ``COLUMN=VALUE``.
+
+        Raises:
+            SayMoreError: One has another form.
+        """
+        answers: dict[str, list[str]] = {}
+        for pair in pairs:
+            column, equals, value = pair.partition("=")
+            if not (normal(column) and equals):
+                raise SayMoreError(f"--public: expected COLUMN=VALUE, got {shown(pair)}")
+            answers.setdefault(column.strip(), []).append(value.strip())
+        return cls(answers)
+
     def judge(
         self, fields: Mapping[str, object], platform: str, status: str | None = None
     ) -> Verdict:
@@ -267,7 +290,7 @@ class Publicity:
         raise SayMoreError(
             f"column {shown(sign.name)} may say whether {what} is public at its platform, and its "
             f"values are not all known: {values}{more}",
-            f'Name each value that is public, as in --public "{name}={example}"; rows with any other '
+            f'Name each of them that is public, as in --public "{name}={example}"; rows with the others '
             f'are then left out. If the column does not say it: --public "{name}={ANY}"',
         )
 
@@ -339,7 +362,7 @@ class Publicity:
         if name in self._answers:
             self._unused.discard(name)
             sign = sign or Sign(path, Subject.REVIEW, Sense.STATUS)
-            return replace(sign, public=self._answers[name])
+            return replace(sign, answers=self._answers[name])
         last = normal(path.rpartition(".")[2])
         if name in known or last in known:
             public = known[name if name in known else last]
