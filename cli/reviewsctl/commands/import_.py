@@ -38,8 +38,9 @@ EPILOG: Final = """\b
 
     \b
     Columns of "csv" are guessed and shown. --map NAME=COLUMN corrects them, NAME being one of
-    rating, date, author, text, title, reply, reply_date, verified, url, avatar, source,
-    status, id.
+    rating, best, worst, date, author, text, title, reply, reply_date, verified, url, avatar,
+    source, status, id.
+    text=A+B takes both columns.
 
     \b
     Examples:
@@ -165,14 +166,12 @@ def import_(  # noqa: PLR0913  # these are the command's options
         ),
     ] = None,
     scale: Annotated[
-        int | None,
+        str | None,
         typer.Option(
-            min=2,
-            max=100,
-            metavar="BEST",
+            metavar="BEST|WORST-BEST",
             show_default=False,
-            help="The best rating of a csv: 10 brings ten points to five stars, 5 takes half "
-            "stars. Rounded, halves up.",
+            help="The best rating of a csv: 10 brings ten points to five stars, 5 takes half stars, "
+            "6-1 school grades. Rounded, halves up.",
         ),
     ] = None,
     recommended: Annotated[
@@ -228,7 +227,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
                 zone=zone,
                 short_names=names is Names.SHORT,
                 verified=verified,
-                scale=Scale(best=scale, recommended=recommended),
+                scale=Scale.parsed(scale, recommended=recommended),
                 columns=columns,
                 publicity=Publicity.parsed(public or []),
                 today=now.astimezone(zone).date(),

@@ -252,7 +252,7 @@ def _nothing_said(head: Head) -> Fields:  # noqa: ARG001  # a seam
     return {}
 
 
-def _no_columns(head: Head, columns: Columns) -> Sequence[str]:  # noqa: ARG001  # a seam
+def _no_columns(head: Head, rules: Rules) -> Sequence[str]:  # noqa: ARG001  # a seam
     return ()
 
 
@@ -282,7 +282,7 @@ class Format:
     """Why an export of it is never all the reviews there are, so that nothing may be replaced by it."""
     generic: bool = False
     """Whether it is of nobody in particular: columns are guessed, and ratings may have any scale."""
-    says_columns: Callable[[Head, Columns], Sequence[str]] = _no_columns
+    says_columns: Callable[[Head, Rules], Sequence[str]] = _no_columns
     """How the columns were understood, where they were guessed."""
 
     @property

@@ -27,6 +27,7 @@ from reviewsctl.importing.readers.parts import Part, parts_of
 from reviewsctl.importing.readers.watching import WORTH_SHOWING, Reading
 from reviewsctl.importing.recognize import Recognised, chosen
 from reviewsctl.importing.review import RowRefusedError, RowSkippedError, RowWithdrawnError
+from reviewsctl.importing.scales import unsettled
 from reviewsctl.importing.staging import Staging, signals_deferred, staging
 from reviewsctl.importing.writing import Draft, draft
 from reviewsd.api.jobs import Step
@@ -130,7 +131,7 @@ def _import(order: Order, talk: Talk, exports: Sequence[_Export]) -> Outcome:
                 if order.replace and not taken:
                     staged.pass_over(identifiers(row, order.rules.columns))
         outcome.twice = staged.added - staged.count()
-        _scaled(order, outcome)
+        unsettled(order.rules.counts, outcome.refusals)
         order.rules.publicity.settle()
         located(order, staged, outcome, talk)
         _usable(order, staged, outcome)
@@ -203,7 +204,7 @@ def _recognised(order: Order, export: _Export) -> list[str]:
     if export.kind.second is not None:
         second = export.kind.second
         says.append(f"it looks like {second.title} too (--from {second.name})")
-    says += kind.says_columns(sources[0].head, order.rules.columns)
+    says += kind.says_columns(sources[0].head, order.rules)
     if kind.leaves:
         says.append(f"not taken: {kind.leaves}")
     if kind.verification and not kind.generic:
@@ -214,17 +215,6 @@ def _recognised(order: Order, export: _Export) -> list[str]:
         more = f" and {len(ignored) - 3:,} more" if len(ignored) > 3 else ""  # noqa: PLR2004
         says.append(f"other files, left alone: {', '.join(ignored[:3])}{more}")
     return says
-
-
-def _scaled(order: Order, outcome: Outcome) -> None:
-    """Ratings above five in somebody's own table mean that four of them may be two stars."""
-    if order.rules.scale.best is None and order.rules.counts["above-five"]:
-        where, why = next(each for each in outcome.refusals if each[1].startswith("rating"))
-        raise SayMoreError(
-            f"ratings above five: {order.rules.counts['above-five']:,}, as in {where}: {why}",
-            "Say the best rating there is, as in --scale 10 (ratings are then brought to five "
-            "stars); or --scale 5 to refuse those rows",
-        )
 
 
 def _usable(order: Order, staged: Staging, outcome: Outcome) -> None:

@@ -286,7 +286,10 @@ class Publicity:
             f"{shown(value)} ({count:,})" for value, count in counts.most_common(_SHOWN)
         )
         more = f" and {len(counts) - _SHOWN:,} more" if len(counts) > _SHOWN else ""
-        name, example = printable(sign.name), printable(max(counts, key=lambda each: counts[each]))
+        name, example = (
+            printable(sign.name),
+            printable(max(counts, key=lambda each: (each != "", counts[each]))),
+        )
         raise SayMoreError(
             f"column {shown(sign.name)} may say whether {what} is public at its platform, and its "
             f"values are not all known: {values}{more}",

@@ -240,9 +240,14 @@ def normal(name: str) -> str:
 
     ``createdAt``, ``created_at`` and ``Created At`` are the same name.
     """
-    bare = unicodedata.normalize("NFKD", _HUMP.sub(" ", name[:_LONG]).casefold())
+    bare = unicodedata.normalize("NFKD", unhumped(name[:_LONG]).casefold())
     return " ".join(
         "".join(
             each if each.isalnum() else " " for each in bare if not unicodedata.combining(each)
         ).split()
     )
+
+
+def unhumped(name: str) -> str:
+    """Return ``createdAt`` as ``created At``."""
+    return _HUMP.sub(" ", name)

@@ -10,19 +10,23 @@ from typing import Final
 from msgspec import UNSET
 
 from reviewsctl.importing.errors import SayMoreError
-from reviewsctl.importing.format import Columns, Fields, Format, Head, Parser, Row, Rules, reply_of
+from reviewsctl.importing.format import Fields, Format, Head, Parser, Row, Rules, reply_of
+from reviewsctl.importing.platforms.column_names import DISLIKED, LIKED
 from reviewsctl.importing.platforms.columns import (
+    Chosen,
     chosen,
     columns_of,
-    dates_of,
     flat,
     has_columns,
     listed,
 )
+from reviewsctl.importing.platforms.dates import dates_of
 from reviewsctl.importing.publicity import sign_of
+from reviewsctl.importing.ratings import MAX_STARS
 from reviewsctl.importing.review import Found
+from reviewsctl.importing.scales import scale_of
 from reviewsctl.importing.signature import RECOGNISED
-from reviewsctl.importing.values import address, titled, truth, word, words
+from reviewsctl.importing.values import address, normal, titled, truth, unhumped, word, words
 
 _SOURCE: Final = "import"  # what reviews are from when no column says
 
@@ -33,17 +37,23 @@ class _Table:
     Args:
         source: Where its reviews were written; None where a column or the operator says it.
         unmapped: Our names that no column is taken for.
+        best: The best rating; None where the table or the operator has to show it.
     """
 
-    def __init__(self, source: str | None, unmapped: Collection[str]) -> None:
+    def __init__(
+        self, source: str | None, unmapped: Collection[str], best: int | None = None
+    ) -> None:
         self._source = source
         self._unmapped = unmapped
+        self._best = best
 
     def parser(self, head: Head, rules: Rules) -> Parser:
-        """Turns its rows into entries."""
+        """Parses its rows."""
         sample = columns_of(head)
-        columns = chosen(sample, rules.columns, self._unmapped)
-        dates, _ = dates_of(sample, rules.columns, columns["date"], columns.get("reply_date"))
+        columns = self._chosen(sample, rules)
+        single = {ours: names[0] for ours, names in columns.items()}
+        dates, _ = dates_of(sample, rules.columns, single["date"], single.get("reply_date"))
+        scale, _ = scale_of(sample, single, rules.scale, native=self._best)
         if self._source is None and "verified" not in columns and rules.verified is None:
             raise SayMoreError(
                 "no column says whether the reviews are verified",
@@ -53,41 +63,48 @@ class _Table:
 
         def read(row: Row) -> Found:
             fields = flat(row.fields) if head.shape == "json" else row.fields
-            cells = {ours: fields.get(name) for ours, name in columns.items()}
-            reply = reply_of(words(cells.get("reply")), cells.get("reply_date"), dates)
+            cells = {ours: fields.get(name) for ours, name in single.items()}
+            reply = reply_of(
+                _joined(fields, columns.get("reply", ())), cells.get("reply_date"), dates
+            )
             return Found(
                 source=self._written(cells, rules),
                 key=word(cells.get("id")),
-                author=cells.get("author"),
-                rating=rules.scale.stars(cells["rating"], rules.counts),
+                author=" ".join(_words(fields, columns.get("author", ()))),
+                rating=scale(fields).stars(cells["rating"], rules.counts),
                 created=dates(cells["date"]),
-                text=titled(cells.get("title"), cells.get("text")),
+                text=titled(cells.get("title"), _joined(fields, columns.get("text", ()))),
                 avatar_url=address(cells["avatar"]) if "avatar" in cells else UNSET,
                 source_url=address(cells["url"]) if "url" in cells else UNSET,
-                reply=reply if "reply" in cells else UNSET,
+                reply=reply if "reply" in columns else UNSET,
                 verified=truth(cells.get("verified")),
             )
 
         return read
 
-    def says(self, head: Head, columns: Columns) -> Sequence[str]:
+    def says(self, head: Head, rules: Rules) -> Sequence[str]:
         """How its columns are understood."""
         sample = columns_of(head)
-        found = chosen(sample, columns, self._unmapped)
-        _, pattern = dates_of(sample, columns, found["date"], found.get("reply_date"))
+        columns = self._chosen(sample, rules)
+        single = {ours: names[0] for ours, names in columns.items()}
+        _, pattern = dates_of(sample, rules.columns, single["date"], single.get("reply_date"))
+        _, scale = scale_of(sample, single, rules.scale, native=self._best)
         there = dict.fromkeys(name for row in sample for name in row)
-        unused = [name for name in there if name and name not in found.values()]
-        says = [
-            f"columns: {listed([f'{ours} = {name}' for ours, name in found.items()])}",
-            f"dates: {pattern}",
-        ]
-        if signs := [
-            name for name in there if name and (sign_of(name) or name == found.get("status"))
-        ]:
+        taken = {name for names in columns.values() for name in names}
+        pairs = [f"{ours} = {' + '.join(names)}" for ours, names in columns.items()]
+        says = [f"columns: {listed(pairs)}", f"dates: {pattern}"]
+        if scale:
+            says.append(f"ratings: {scale}")
+        status = single.get("status")
+        signs = [name for name in there if sign_of(name) is not None or name == status]
+        if signs := [name for name in signs if name != single["date"]]:
             says.append(f"whether public: {listed(signs)}")
-        if unused:
+        if unused := [name for name in there if name and name not in taken and name not in signs]:
             says.append(f"not taken: {listed(unused)}")
         return says
+
+    def _chosen(self, sample: Sequence[Fields], rules: Rules) -> Chosen:
+        return chosen(sample, rules.columns, self._unmapped, asks=self._best is None)
 
     def _written(self, cells: Fields, rules: Rules) -> str:
         source = word(cells.get("source")) or rules.columns.source or self._source
@@ -95,6 +112,30 @@ class _Table:
             rules.counts["no-source"] += 1
             source = _SOURCE
         return source.lower()
+
+
+def _words(fields: Fields, names: Sequence[str]) -> list[str]:
+    return [text for text in (word(fields.get(name)) for name in names) if text is not None]
+
+
+def _joined(fields: Fields, names: Sequence[str]) -> str | None:
+    """Return the parts of a text as paragraphs; of its halves each begins with what it is."""
+    parts = [
+        f"{_heading(name)}: {text.strip()}" if _is_half(name) else text
+        for name in names
+        if (text := words(fields.get(name))) is not None
+    ]
+    return "\n\n".join(parts) if parts else None
+
+
+def _is_half(name: str) -> bool:
+    return any(normal(each) in LIKED | DISLIKED for each in (name, name.rpartition(".")[2]))
+
+
+def _heading(name: str) -> str:
+    """Return the name of a column as a heading: ``likedText`` is "Liked text"."""
+    plain = unhumped(name.rpartition(".")[2]).replace("_", " ").strip(" ?:")
+    return plain[:1].upper() + plain[1:]
 
 
 def table(
@@ -106,7 +147,7 @@ def table(
     verification: str,
     unmapped: Collection[str] = (),
 ) -> Format:
-    """A platform's export that is a plain table.
+    """A platform's export that is a plain table, with stars.
 
     Args:
         name: What ``--from`` takes.
@@ -116,7 +157,7 @@ def table(
         verification: As ``Format.verification``.
         unmapped: Our names that no column is taken for.
     """
-    rows = _Table(source, unmapped)
+    rows = _Table(source, unmapped, MAX_STARS)
     return Format(
         name=name,
         title=title,

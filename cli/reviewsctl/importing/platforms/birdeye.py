@@ -4,7 +4,7 @@ Those of Facebook have the word "Recommended" where others have stars.
 """
 
 from reviewsctl.importing.format import Format, Head, Parser, Row, Rules, reply_of
-from reviewsctl.importing.platforms.columns import dates_of
+from reviewsctl.importing.platforms.dates import dates_of
 from reviewsctl.importing.ratings import recommends, stars
 from reviewsctl.importing.review import Found, RowRefusedError
 from reviewsctl.importing.signature import Signature

@@ -9,7 +9,7 @@ import datetime
 
 from reviewsctl.importing.format import Format, Head, Parser, Row, Rules, reply_of
 from reviewsctl.importing.platforms import trustpilot
-from reviewsctl.importing.platforms.columns import platform_dates
+from reviewsctl.importing.platforms.dates import platform_dates
 from reviewsctl.importing.platforms.google import SOURCE, VERIFICATION
 from reviewsctl.importing.ratings import stars
 from reviewsctl.importing.review import Found

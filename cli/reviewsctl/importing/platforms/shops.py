@@ -5,7 +5,7 @@ They know who has bought, and say so of each review.
 
 from reviewsctl.importing.format import Format, Head, Parser, Row, Rules, reply_of
 from reviewsctl.importing.platforms.any_csv import table
-from reviewsctl.importing.platforms.columns import platform_dates
+from reviewsctl.importing.platforms.dates import platform_dates
 from reviewsctl.importing.ratings import stars
 from reviewsctl.importing.review import Found
 from reviewsctl.importing.signature import Signature

@@ -7,7 +7,7 @@ compared without case. E-mail addresses and order numbers are never taken.
 import datetime
 
 from reviewsctl.importing.format import Format, Head, Parser, Row, Rules, reply_of
-from reviewsctl.importing.platforms.columns import platform_dates
+from reviewsctl.importing.platforms.dates import platform_dates
 from reviewsctl.importing.ratings import stars
 from reviewsctl.importing.review import Found
 from reviewsctl.importing.signature import Signature

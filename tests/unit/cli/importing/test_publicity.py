@@ -430,3 +430,13 @@ def test_sheet_that_is_called_hidden_is_not_read(tmp_path: Path) -> None:
 
     assert ["Good."] == texts(reviews)
     assert 'not read: x.xlsx: sheet "Hidden" (by its name not public)' in says
+
+
+def test_private_feedback_is_never_the_text(tmp_path: Path) -> None:
+    """It was proposed where there is no other."""
+    export = (
+        "Stars,Date,Name,Private feedback\n5,2025-03-14,Ann,The tap in the bathroom drips a lot.\n"
+    )
+    _, [review] = imported(tmp_path, "x.csv", export)
+
+    assert review["text"] is None

@@ -338,6 +338,7 @@ def test_a_windows_table_with_semicolons_is_guessed_and_shown(tmp_path: Path) ->
             "source = Source"
         ),
         "dates: %d.%m.%Y",
+        'ratings: of 5 (column "Stars")',
         "not taken: Phone",
         "imported 0 new, 0 changed, 2 unchanged, 2 refused",
         "  row 4: no rating",
@@ -386,7 +387,7 @@ def test_dates_that_can_be_read_in_two_ways_are_asked_about(tmp_path: Path) -> N
 def test_columns_are_mapped_by_the_operator(tmp_path: Path) -> None:
     table = tmp_path / "odd.csv"
     table.write_text("Wertung,Wann,Wer\n5,2025-03-14,Jane\n")
-    options = ["--unverified", "--name", "Acme", "--source", "Website"]
+    options = ["--unverified", "--name", "Acme", "--source", "Website", "--scale", "5"]
     missing = reviewsctl(ENVIRONMENT, "import", str(table), *options, "--data", str(tmp_path))
     wrong = reviewsctl(
         ENVIRONMENT,
