@@ -44,6 +44,8 @@ class Row(NamedTuple):
     """The JSON it was, empty where it was a row of a table."""
     fault: str = ""
     """Why it is none, where that shows before anybody reads it."""
+    group: Fields | None = None
+    """Of JSON, words and flags of the object in whose list it is, as far as they come before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -301,6 +303,8 @@ class Format:
         status = rules.columns.mapped.get("status")
 
         def read(row: Row) -> Entry:
+            if row.group:
+                rules.publicity.judge(row.group, self.name)
             verdict = rules.publicity.judge(row.fields, self.name, status)
             found = parse(row._replace(fields=verdict.fields))
             rules.publicity.note(verdict, has_reply=_has_reply(found))

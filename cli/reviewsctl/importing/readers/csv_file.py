@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from reviewsctl.importing.bounds import MAX_COLUMNS, MAX_RECORD
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.format import Fields
+from reviewsctl.importing.readers import code_pages
 from reviewsctl.importing.readers.parts import Part
 
 _DELIMITERS = ",;\t"
@@ -43,7 +44,7 @@ class Dialect:
 def dialect_of(part: Part) -> Dialect:
     """How a file is written.
 
-    UTF-8 if all or most of it is, else what Windows writes in the west.
+    UTF-8 if all or most of it is, else what Windows, Macs or DOS write in the west.
 
     Raises:
         ImportRefusedError: It is no table of two columns or more.
@@ -142,9 +143,9 @@ def _encoding(part: Part) -> str:
 
 
 def _likelier(part: Part) -> str:
-    """Of a file that is not all UTF-8: that, with bytes that are damaged, or what Windows writes.
+    """Return how a file is encoded that is not all UTF-8: that, with bytes that are damaged, or older.
 
-    Of the latter hardly any two bytes are a character of UTF-8.
+    Of the older ones hardly any two bytes are a character of UTF-8.
     """
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     damaged = whole = 0
@@ -154,11 +155,14 @@ def _likelier(part: Part) -> str:
             marks = text.count(_MARK)
             damaged += marks
             whole += len(text) - len(text.encode("ascii", "ignore")) - marks
-    return "utf-8" if whole > damaged else "cp1252"
+    if whole > damaged:
+        return "utf-8"
+    with part.open() as file:
+        return code_pages.likeliest(iter(lambda: file.read(_CHUNK), b""))
 
 
 def _text(part: Part, encoding: str) -> io.TextIOWrapper:
-    # cp1252 leaves five bytes undefined: a mark in a text is better than no import
+    # code pages leave bytes undefined: a mark in a text is better than no import
     return io.TextIOWrapper(part.open(), encoding=encoding, errors="replace", newline="")
 
 

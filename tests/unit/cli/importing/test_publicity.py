@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewsctl.importing.errors import SayMoreError
+from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.format import Columns, Rules
 from reviewsctl.importing.order import Order, Outcome, Talk
 from reviewsctl.importing.pipeline import run
@@ -440,3 +440,37 @@ def test_private_feedback_is_never_the_text(tmp_path: Path) -> None:
     _, [review] = imported(tmp_path, "x.csv", export)
 
     assert review["text"] is None
+
+
+def item(text: str) -> dict[str, object]:
+    return {"starRating": 5, "createdAt": "2025-03-14", "authorName": "Ann", "text": text}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"approved": [item("Good.")], "pending": [item("Bad.")], "spam": [item("Bad.")]},
+        {"data": {"reviews": [item("Good.")], "hiddenReviews": [item("Bad.")]}},
+        [
+            {"status": "approved", "reviews": [item("Good.")]},
+            {"status": "spam", "reviews": [item("Bad.")]},
+        ],
+        {
+            "items": [
+                item("Good.") | {"review": {"state": "live"}},
+                item("Bad.") | {"meta": {"hidden": 1}},
+            ]
+        },
+    ],
+)
+def test_list_of_json_is_read_only_if_it_is_public(tmp_path: Path, document: object) -> None:
+    _, reviews = imported(tmp_path, "x.json", json.dumps(document))
+
+    assert ["Good."] == texts(reviews)
+
+
+def test_document_with_nothing_but_spam_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(
+        ImportRefusedError, match='list "spam" is called after reviews that are held'
+    ):
+        imported(tmp_path, "x.json", json.dumps({"spam": [item("Bad.")]}))
