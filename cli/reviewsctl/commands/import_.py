@@ -209,7 +209,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
     from reviewsctl.importing.errors import ImportRefusedError  # msgspec, see main
     from reviewsctl.importing.format import Columns, Rules
     from reviewsctl.importing.order import Order
-    from reviewsctl.importing.publicity import Publicity
+    from reviewsctl.importing.publicity.judge import Publicity
     from reviewsctl.importing.ratings import Scale
     from reviewsctl.importing.report import document, lines
     from reviewsctl.importing.target import reviews_file

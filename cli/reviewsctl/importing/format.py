@@ -15,7 +15,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from reviewsctl.importing.ids import merge_key, stable_id
-from reviewsctl.importing.publicity import Publicity, Verdict
+from reviewsctl.importing.publicity.judge import Publicity, Verdict
 from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.review import (
     Entry,
@@ -300,14 +300,17 @@ class Format:
             SayMoreError: The operator has to decide something first.
         """
         parse = self.parser(head, rules)
-        status = rules.columns.mapped.get("status")
+        judge = rules.publicity.judging(self.name, rules.columns.mapped.get("status"))
 
         def read(row: Row) -> Entry:
             if row.group:
-                rules.publicity.judge(row.group, self.name)
-            verdict = rules.publicity.judge(row.fields, self.name, status)
-            found = parse(row._replace(fields=verdict.fields))
-            rules.publicity.note(verdict, has_reply=_has_reply(found))
+                judge(row.group)
+            verdict = judge(row.fields)
+            found = parse(
+                row if verdict.fields is row.fields else row._replace(fields=verdict.fields)
+            )
+            if verdict.unknown:
+                rules.publicity.note(verdict, has_reply=_has_reply(found))
             return _shown(found, verdict, rules)
 
         return read

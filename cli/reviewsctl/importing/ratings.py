@@ -5,6 +5,7 @@ somebody's own may have half stars, ten points, school grades or a word: ``Scale
 operator or the table itself says (``scales``).
 """
 
+import functools
 import math
 import re
 from collections import Counter
@@ -62,9 +63,12 @@ class Rating(NamedTuple):
 def rating_of(value: object) -> Rating | None:
     """Return the number that a value has as a rating; None if it is none."""
     text = word(value)
-    if text is None:
-        return None
-    text = text[:_LONG].translate(_PLAIN)
+    return None if text is None else _spelled(text[:_LONG])
+
+
+@functools.lru_cache(maxsize=1024)
+def _spelled(text: str) -> Rating | None:
+    text = text.translate(_PLAIN)
     if match := _DRAWN.fullmatch(text.replace(" ", "")):
         full, total = len(match[1]), len(match[1]) + len(match[2])
         return Rating(Fraction(full), total if match[2] else None, are_stars=True)
@@ -82,6 +86,8 @@ def stars(value: object) -> int:
     Raises:
         RowRefusedError: It is none; nothing is rounded or rescaled.
     """
+    if type(value) is int and 1 <= value <= MAX_STARS:
+        return value
     rating = rating_of(value)
     if rating is not None and rating.best in (None, MAX_STARS) and _is_whole_star(rating.number):
         return int(rating.number)

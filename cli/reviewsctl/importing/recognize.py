@@ -26,7 +26,7 @@ from reviewsctl.importing.platforms import (
     yelp,
 )
 from reviewsctl.importing.platforms.columns import has_columns, listed
-from reviewsctl.importing.publicity import is_withheld_name
+from reviewsctl.importing.publicity.signs import is_withheld_name
 from reviewsctl.importing.readers import csv_file, xlsx
 from reviewsctl.importing.readers.json_file import EACH, LINES, Document, Layout
 from reviewsctl.importing.readers.json_lists import layouts_of

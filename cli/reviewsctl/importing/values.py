@@ -1,5 +1,6 @@
 """What stands in an export as what stands in a review: texts, addresses, names, yes and no."""
 
+import functools
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -240,7 +241,12 @@ def normal(name: str) -> str:
 
     ``createdAt``, ``created_at`` and ``Created At`` are the same name.
     """
-    bare = unicodedata.normalize("NFKD", unhumped(name[:_LONG]).casefold())
+    return _normal(name[:_LONG])
+
+
+@functools.lru_cache(maxsize=4096)
+def _normal(name: str) -> str:
+    bare = unicodedata.normalize("NFKD", unhumped(name).casefold())
     return " ".join(
         "".join(
             each if each.isalnum() else " " for each in bare if not unicodedata.combining(each)

@@ -21,7 +21,7 @@ from reviewsctl.importing.platforms.columns import (
     listed,
 )
 from reviewsctl.importing.platforms.dates import dates_of
-from reviewsctl.importing.publicity import sign_of
+from reviewsctl.importing.publicity.signs import sign_of
 from reviewsctl.importing.ratings import MAX_STARS
 from reviewsctl.importing.review import Found
 from reviewsctl.importing.scales import scale_of

@@ -17,7 +17,7 @@ from reviewsctl.importing.platforms.column_names import (
     WHOLE_NAMES,
     WRAPPERS,
 )
-from reviewsctl.importing.publicity import sign_of
+from reviewsctl.importing.publicity.signs import sign_of
 from reviewsctl.importing.ratings import rating_of
 from reviewsctl.importing.scales import is_scale
 from reviewsctl.importing.values import is_nothing, normal, shown, word, yes_or_no

@@ -163,8 +163,10 @@ class Document:
                 yield self.value()
         elif inner := [layout[1:] for layout in layouts if layout[0] == EACH]:
             for _ in self.elements():
-                if () not in inner:
-                    self.group = {}
+                if () in inner:
+                    yield self.value()
+                    continue
+                self.group = {}
                 yield from self._inner(inner)
         else:
             for name in self.members():
@@ -177,7 +179,7 @@ class Document:
                     self._keep(name, self.value())
 
     def _inner(self, layouts: Sequence[Layout]) -> Iterator[Piece]:
-        if () not in layouts and self._is_other(layouts):
+        if self._is_other(layouts):
             self.value()  # of another shape than the first ones
         else:
             yield from self.rows(*layouts)

@@ -16,7 +16,8 @@ from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.format import Columns, Rules
 from reviewsctl.importing.order import Order, Outcome, Talk
 from reviewsctl.importing.pipeline import run
-from reviewsctl.importing.publicity import Publicity, Sense, Subject, is_withheld_name, sign_of
+from reviewsctl.importing.publicity.judge import Publicity
+from reviewsctl.importing.publicity.signs import Sense, Subject, is_withheld_name, sign_of
 from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.review import RowWithdrawnError
 from tests.support.sheets import spreadsheet
@@ -35,7 +36,7 @@ def judged(
     """Return whether the review of a row is public."""
     publicity = Publicity(answers)
     try:
-        verdict = publicity.judge(row, platform)
+        verdict = publicity.judging(platform)(row)
     except RowWithdrawnError:
         return WITHHELD
     publicity.note(verdict, has_reply=True)

@@ -1,0 +1,188 @@
+"""Signs: members of a row whose name says that they are about what is public, and what their values say."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Final
+
+from reviewsctl.importing.publicity import words as vocabulary
+from reviewsctl.importing.values import is_nothing, normal, word, yes_or_no
+
+ANY: Final = "*"
+"""``--public COLUMN=*``: the column does not say which reviews are public."""
+
+_MAX_WORDS = 15  # of a name, which may be the question of a form
+_DATE_DIGITS = 4  # a date has a year
+
+
+class Subject(Enum):
+    """What a sign is about."""
+
+    REVIEW = auto()
+    REPLY = auto()
+    NAME = auto()
+    """The reviewer's name."""
+
+
+class Sense(Enum):
+    """What a sign means that is set."""
+
+    PUBLIC = auto()
+    WITHHELD = auto()
+    STATUS = auto()
+    """Only a word can say it."""
+    DOUBTFUL = auto()
+    """A platform may still publish what was reported to it."""
+    KIND = auto()
+    """The row may be something else than a review that the business received."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """How a member of a row says whether something is public."""
+
+    name: str
+    subject: Subject
+    sense: Sense
+    is_presence: bool = False
+    """Whether any value sets it: a date, a person, a reason."""
+    public: frozenset[str] | None = None
+    """The values that are public, where the platform names them: no other is."""
+    answers: frozenset[str] = frozenset()
+    """Values that the operator calls public; what is not understood beside them is not."""
+
+    def reads(self, value: object) -> bool | None:
+        """Return whether a value says that its subject is public; None if it is not understood."""
+        if self.is_presence and isinstance(value, str) and value[:_DATE_DIGITS].isdecimal():
+            text = "" if is_nothing(value) else value[:_DATE_DIGITS]  # dates need no closer look
+        else:
+            text = normal(str(value)) if isinstance(value, list) else normal(word(value) or "")
+        if ANY in self.answers or text in self.answers:
+            return True
+        if self.public is not None:
+            return text in self.public
+        is_public = self._reads(value, text)
+        return False if is_public is None and self.answers else is_public
+
+    def _reads(self, value: object, text: str) -> bool | None:
+        if self.sense is Sense.KIND:
+            return text not in vocabulary.NOT_RECEIVED
+        if is_nothing(value):
+            if self.sense in (Sense.WITHHELD, Sense.DOUBTFUL):
+                return True
+            return False if self.sense is Sense.PUBLIC and self.is_presence else None
+        if text in vocabulary.WITHHELD:
+            return False
+        if text in vocabulary.PUBLIC or text in vocabulary.SAYS_NOTHING:
+            return True
+        return self._reads_flag(value, text)
+
+    def _reads_flag(self, value: object, text: str) -> bool | None:
+        is_set = (
+            True
+            if len(text) >= _DATE_DIGITS and text[:_DATE_DIGITS].isdecimal()
+            else yes_or_no(value)
+        )
+        if is_set is None and (self.is_presence or sum(map(str.isdigit, text)) >= _DATE_DIGITS):
+            is_set = True
+        match self.sense:
+            case Sense.PUBLIC:
+                return is_set
+            case Sense.WITHHELD:
+                return None if is_set is None else not is_set
+            case Sense.DOUBTFUL:
+                return True if is_set is False else None
+            case _:
+                return None
+
+
+def sign_of(name: str) -> Sign | None:
+    """Return what a member is a sign of, by its name; None if it is none.
+
+    Args:
+        name: Of a column, or the names of nested objects joined by dots.
+    """
+    words = _told(normal(name).split())
+    last = _told(normal(name.replace("/", ".").rstrip(". ").rpartition(".")[2]).split())
+    if not last or len(last) > _MAX_WORDS or last[-1] in vocabulary.NO_SIGNS:
+        return None
+    is_presence = not vocabulary.PRESENCE.isdisjoint(last)
+    sense = _sense([each for each in last if each not in vocabulary.PRESENCE])
+    subject = None if sense is None else _subject(words, sense)
+    if sense is None or subject is None:
+        return None
+    if sense is Sense.STATUS and not vocabulary.REASONS.isdisjoint(last):
+        sense = Sense.DOUBTFUL  # what was moderated for a reason
+    if sense in (Sense.STATUS, Sense.KIND) and is_presence:
+        return None  # when a status was changed, and by whom
+    return Sign(name, subject, sense, is_presence)
+
+
+def is_withheld_name(name: str) -> bool:
+    """Return whether a list, a sheet or a file is called after reviews that are held back.
+
+    Not after an archive, where reviews may be that are public and old.
+    """
+    words = normal(name.partition(".")[0]).split()
+    if any(each.startswith(("arch", "arqu", "gearch")) for each in words):
+        return False
+    own = [each for each in words if each not in vocabulary.OWN]
+    return " ".join(own) in vocabulary.WITHHELD or _sense(own) is Sense.WITHHELD
+
+
+def _told(words: list[str]) -> list[str]:
+    """Return a name without where something is shown, and who did it: "published on website"."""
+    for place, each in enumerate(words[1:-1], start=1):
+        if each in vocabulary.BY:
+            return words[: place + 1]
+        if each in vocabulary.PLACE:
+            return words[:place]
+    return words
+
+
+def _sense(words: Sequence[str]) -> Sense | None:
+    """Return what a name without dates and people means."""
+    own = [each for each in words if each not in vocabulary.OWN]
+    is_negated = not vocabulary.NEGATIONS.isdisjoint(own)
+    positive, negative = (
+        any(_begins(each, stems) for each in own)
+        for stems in (vocabulary.POSITIVE_STEMS, vocabulary.NEGATIVE_STEMS)
+    )
+    bare = [each for each in own if each not in vocabulary.FILLERS | vocabulary.NEGATIONS]
+    if len(bare) == 1 and words[-1] == bare[0]:
+        positive = positive or bare[0] in vocabulary.LAST_PUBLIC
+        negative = negative or bare[0] in vocabulary.LAST_WITHHELD
+    negative = negative or any(map(_is_anonymous, own))
+    if positive and negative:
+        return Sense.STATUS
+    if positive or negative:
+        return Sense.PUBLIC if positive is not is_negated else Sense.WITHHELD
+    if any(_begins(each, vocabulary.DOUBTFUL_STEMS) for each in own):
+        return Sense.DOUBTFUL
+    rest = [each for each in own if each not in vocabulary.REPLIES]
+    if not vocabulary.STATUSES.isdisjoint(own) or rest == ["state"]:
+        return Sense.STATUS
+    return Sense.KIND if len(rest) == 1 and rest[0] in vocabulary.KINDS else None
+
+
+def _subject(words: Collection[str], sense: Sense) -> Subject | None:
+    """Return what a sign is about; None if it is about something that is not published."""
+    if not vocabulary.REPLIES.isdisjoint(words):
+        return Subject.REPLY
+    is_flag = sense in (Sense.PUBLIC, Sense.WITHHELD)
+    if any(map(_is_anonymous, words)) or not vocabulary.NAMES.isdisjoint(words):
+        return Subject.NAME if is_flag else None
+    if not vocabulary.PEOPLE.isdisjoint(words):
+        if any(_begins(each, vocabulary.SHOWING_STEMS) for each in words):
+            return Subject.REVIEW
+        hides = any(each.startswith(("hid", "priv")) for each in words)
+        return Subject.NAME if is_flag and hides else None
+    return Subject.REVIEW if vocabulary.THINGS.isdisjoint(words) else None
+
+
+def _begins(each: str, stems: tuple[str, ...]) -> bool:
+    return each.startswith(stems) and each not in ("publisher", "publishers")
+
+
+def _is_anonymous(each: str) -> bool:
+    return each.startswith(("anonym", "anonim", "anoniem"))
