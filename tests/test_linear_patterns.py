@@ -278,6 +278,16 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsctl.importing.scales:_OUT_OF": (SEARCH, ("", "of ", ""), ("", "/1", "x")),
     "reviewsctl.importing.scales:_RANGE": (SEARCH, ("", "1-", ""), ("", "1 ", "x"), ("", "1", "x")),
     "reviewsctl.importing.times:_LETTERS": (SUB, ("", "a", "1"), ("", "a.", "")),
+    "reviewsctl.importing.times:_CLOCK": (SUB, ("", "1h", "x")),
+    "reviewsctl.importing.times:_HALF_DAY": (SUB, ("", " a.", "x"), ("", "a", "x"), ("", " ", "x")),
+    "reviewsctl.importing.times:_ORDINAL": (SUB, ("", "1st", "x")),
+    "reviewsctl.importing.times:_ZONE": (
+        SEARCH,
+        ("", "+01", "x"),
+        ("+0100 (", "a", "x"),
+        ("", "+0100 (", "x"),
+        ("", "GMT", "x"),
+    ),
     "reviewsctl.importing.times:_NUMBER": (FULL, ("99999.", "9", "x")),
     "reviewsctl.importing.ratings:_DRAWN": (FULL, ("★", "☆", "x")),
     "reviewsctl.importing.values:_EMAIL": (

@@ -27,7 +27,7 @@ from reviewsctl.importing.platforms import (
 )
 from reviewsctl.importing.platforms.columns import has_columns, listed
 from reviewsctl.importing.publicity.signs import is_withheld_name
-from reviewsctl.importing.readers import csv_file, xlsx
+from reviewsctl.importing.readers import csv_file, foreign, xlsx
 from reviewsctl.importing.readers.json_file import EACH, LINES, Document, Layout
 from reviewsctl.importing.readers.json_lists import layouts_of
 from reviewsctl.importing.readers.parts import Part
@@ -102,6 +102,7 @@ def source_of(part: Part) -> Source:
     """
     with part.open() as file:
         begins = file.read(_PEEKED)
+    foreign.refuse(part.name, begins)
     if begins.startswith(b"PK"):
         return _spreadsheet(part)
     if begins.lstrip(_BLANK_OR_BOM)[:1] in (b"{", b"["):

@@ -207,6 +207,25 @@ def test_verified_is_what_the_export_says_or_nothing() -> None:
         ("14 de marzo de 2025", "2025-03-14"),
         ("14. Okt. 2025", "2025-10-14"),
         ("14.03.25 17:05", "2025-03-14"),
+        ("3/14/2025 10:23am", "2025-03-14"),
+        ("3/14/2025 10:23:05PM", "2025-03-14"),
+        ("14/3/2025 10:23 a. m.", "2025-03-14"),
+        ("3/14/2025, 10:23:05\u202fAM", "2025-03-14"),
+        ("March 14, 2025 at 10:23 AM", "2025-03-14"),
+        ("March 14th, 2025", "2025-03-14"),
+        ("1er mars 2025", "2025-03-01"),
+        ("2025-03-14 10:23 AM", "2025-03-14"),
+        ("14.03.2025, 10:23:05", "2025-03-14"),
+        ("14.03.2025 um 10:23 Uhr", "2025-03-14"),
+        ("Freitag, 14. März 2025", "2025-03-14"),
+        ("vendredi 14 mars 2025 à 10h23", "2025-03-14"),
+        ("viernes, 14 de marzo de 2025", "2025-03-14"),
+        ("14 marzo 2025", "2025-03-14"),
+        ("venerdì 14 mag 2025", "2025-05-14"),
+        ("14 de março de 2025 às 10:23", "2025-03-14"),
+        ("14 mei 2025", "2025-05-14"),
+        ("14-mrt-2025", "2025-03-14"),
+        ("Mar 14 2025", "2025-03-14"),
     ],
 )
 def test_dates_as_people_write_them(written: str, found: str) -> None:
@@ -216,7 +235,11 @@ def test_dates_as_people_write_them(written: str, found: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "age", ["3 weeks ago", "vor 2 Tagen", "il y a 3 mois", "hace un año", "Yesterday"]
+    "age",
+    [
+        *("3 weeks ago", "vor 2 Tagen", "il y a 3 mois", "hace un año", "Yesterday"),
+        *("3 settimane fa", "há 2 dias", "2 semanas atrás", "3 weken geleden", "ieri"),
+    ],
 )
 def test_an_age_says_no_day(age: str) -> None:
     with pytest.raises(RowRefusedError, match="is an age, which says no day"):
@@ -244,6 +267,10 @@ def test_a_translation_is_taken_away_only_with_both_markers(one: str, other: str
         ("1700000000", "2023-11-14T22:13:20+00:00"),
         (1700000000000, "2023-11-14T22:13:20+00:00"),
         (45000.5, "2023-03-15T12:00:00"),
+        ("2014-10-02 15:01:23 -0500", "2014-10-02T15:01:23-05:00"),
+        ("2014-10-02 15:01:23 +0000 UTC", "2014-10-02T15:01:23+00:00"),
+        ("Thu, 02 Oct 2014 15:01:23 +0200", "2014-10-02T15:01:23+02:00"),
+        ("Thu Oct 02 2014 15:01:23 GMT+0200 (Central European Time)", "2014-10-02T15:01:23+02:00"),
     ],
 )
 def test_moments_in_many_spellings(value: object, found: str) -> None:
