@@ -276,6 +276,7 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("1.", "0", "x"),
     ),
     "reviewsctl.importing.scales:_OUT_OF": (SEARCH, ("", "of ", ""), ("", "/1", "x")),
+    "reviewsctl.importing.scales:_WORD": (SUB, ("", "a", "1"), ("", "a1", "")),
     "reviewsctl.importing.scales:_RANGE": (SEARCH, ("", "1-", ""), ("", "1 ", "x"), ("", "1", "x")),
     "reviewsctl.importing.times:_LETTERS": (SUB, ("", "a", "1"), ("", "a.", "")),
     "reviewsctl.importing.times:_CLOCK": (SUB, ("", "1h", "x")),

@@ -300,7 +300,9 @@ class Format:
             SayMoreError: The operator has to decide something first.
         """
         parse = self.parser(head, rules)
-        judge = rules.publicity.judging(self.name, rules.columns.mapped.get("status"))
+        status = rules.columns.mapped.get("status")
+        sample = head.sample if self.generic else ()
+        judge = rules.publicity.judging(self.name, status, sample)
 
         def read(row: Row) -> Entry:
             if row.group:

@@ -7,7 +7,9 @@ columns, and the ratings themselves. What speaks against five stars makes a ques
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from reviewsctl.importing.errors import SayMoreError
@@ -16,6 +18,7 @@ from reviewsctl.importing.review import RowRefusedError
 from reviewsctl.importing.values import normal, shown, word
 
 Fields = Mapping[str, object]
+_NOTHING: Final[Fields] = MappingProxyType({})
 ScaleOf = Callable[[Fields], Scale]
 """Returns the scale of a row's rating; raises RowRefusedError."""
 
@@ -41,10 +44,18 @@ _RANGE: Final = re.compile(
 _OUT_OF: Final = re.compile(
     r"(?:/|\b(?:out of|of|von|sur|su|de|van|max\.?))\s*([0-9]{1,3})(?![0-9])", re.IGNORECASE
 )
+_WORD: Final = re.compile(r"[^\W\d_]+")
 _LAST_NUMBER: Final = re.compile(
     r"(?:([0-9]{1,3})\s*(?:-|\u2013|to)\s*)?([0-9]{1,3})(?:[.,]0{1,6})?"
 )
 _HEADER: Final = 100  # characters
+_NUMBERS: Final = {
+    **dict.fromkeys(("five", "funf", "cinq", "cinco", "cinque", "vijf"), "5"),
+    **dict.fromkeys(("ten", "zehn", "dix", "diez", "dieci", "dez", "tien"), "10"),
+    **dict.fromkeys(("twenty", "zwanzig", "vingt", "veinte", "venti", "vinte", "twintig"), "20"),
+    **dict.fromkeys(("hundred", "hundert", "cent", "cien", "cento", "cem", "honderd"), "100"),
+}
+_BESTS: Final = frozenset(("best", "max", "maximum", "highest", "outof", "range", "scale"))
 _PERCENT: Final = 100
 
 _ENOUGH: Final = 5  # ratings of a column whose name does not say that they are stars
@@ -102,7 +113,12 @@ _KNOWN: Final = (
 
 
 def scale_of(
-    sample: Sequence[Fields], columns: Mapping[str, str], said: Scale, *, native: int | None = None
+    sample: Sequence[Fields],
+    columns: Mapping[str, str],
+    said: Scale,
+    *,
+    native: int | None = None,
+    around: Fields = _NOTHING,
 ) -> tuple[ScaleOf, str]:
     """Return how the ratings of a table are read, and what shows it.
 
@@ -111,6 +127,7 @@ def scale_of(
         columns: Our names to those of the columns; ``rating``, and ``best`` and ``worst`` if there are.
         said: What the operator says.
         native: The best rating at the platform, where that is known.
+        around: What JSON has beside the rows.
 
     Raises:
         SayMoreError: Nothing shows of how many they are.
@@ -122,16 +139,20 @@ def scale_of(
         return lambda _: found, ""
     if "best" in columns:
         return _beside(columns, said), f"of the number in column {shown(columns['best'])}"
-    scale, evidence = _shown_by(sample, columns["rating"], columns)
+    beside = _around(around)
+    scale, evidence = (
+        _shown_by(sample, columns["rating"], columns)
+        if beside is None
+        else (beside, "it stands beside the reviews")
+    )
     scale = Scale(best=scale.best, worst=scale.worst, is_said=False, recommended=said.recommended)
     return lambda _: scale, f"{scale} ({evidence})" if scale.best else evidence
 
 
 def is_scale(value: object) -> bool:
     """Return whether a cell may be the best rating there is."""
-    text = word(value) or ""
-    match = _LAST_NUMBER.fullmatch(text[:_HEADER])
-    return match is not None and int(match[2]) in (1, *SCALES)
+    scale = _scale_in(value)
+    return scale is not None and scale.best in (1, *SCALES)
 
 
 def unsettled(counts: Mapping[str, int], refusals: Sequence[tuple[str, str]]) -> None:
@@ -164,18 +185,13 @@ def _beside(columns: Mapping[str, str], said: Scale) -> ScaleOf:
     best, worst = columns["best"], columns.get("worst")
 
     def read(row: Fields) -> Scale:
-        match = _LAST_NUMBER.fullmatch((word(row.get(best)) or "")[:_HEADER])
-        if match is None:
+        scale = _scale_in(row.get(best))
+        if scale is None:
             raise RowRefusedError(f"best rating {shown(row.get(best) or '')} is not understood")
-        lowest = match[1] or (word(row.get(worst)) if worst is not None else None)
-        number = rating_of(lowest)
-        scale = Scale(
-            best=int(match[2]),
-            worst=None if number is None else int(number.number),
-            is_said=False,
-            recommended=said.recommended,
-        )
-        return _five_stars(scale)
+        lowest = None if worst is None else rating_of(row.get(worst))
+        if scale.worst is None and lowest is not None:
+            scale = replace(scale, worst=int(lowest.number))
+        return _five_stars(replace(scale, recommended=said.recommended))
 
     return read
 
@@ -223,8 +239,10 @@ def _shown_by(
 
 def _by_header(column: str) -> Scale | None:
     """Return the scale that the name of a column says: ``Rating (1-10)``, ``Note sur 20``."""
-    text = column[:_HEADER]
-    words = normal(text).split()
+    words = normal(column).split()
+    if "nps" in words or "promoter" in words:
+        return Scale(best=10, worst=0)
+    text = _WORD.sub(lambda match: _NUMBERS.get(normal(match[0]), match[0]), column[:_HEADER])
     if match := _RANGE.search(text):
         worst, best = int(match[1]), int(match[2])
         if not _GRADES.isdisjoint(words) and worst > 0 and best <= MAX_STARS + 1:
@@ -235,6 +253,24 @@ def _by_header(column: str) -> Scale | None:
         scale = Scale(best=int(match[1]))
         return scale if scale.is_possible else None
     return Scale(best=_PERCENT) if "%" in text or "percent" in words else None
+
+
+def _around(around: Fields) -> Scale | None:
+    """Return the scale that a JSON document says beside its rows: ``"maxRating": 10``."""
+    for name, value in around.items():
+        words = normal(name).split()
+        if not _BESTS.isdisjoint(words) and is_scale(value):
+            return _five_stars(_scale_in(value) or Scale())
+    return None
+
+
+def _scale_in(value: object) -> Scale | None:
+    """Return the scale in a cell: ``10``, ``1-10``."""
+    match = _LAST_NUMBER.fullmatch((word(value) or "")[:_HEADER])
+    if match is None:
+        return None
+    worst = None if match[1] is None else int(match[1])
+    return Scale(best=int(match[2]), worst=worst, is_said=False)
 
 
 def _known(sample: Sequence[Fields]) -> _Known | None:

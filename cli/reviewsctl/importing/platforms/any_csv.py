@@ -4,7 +4,7 @@ It does not say which platform it comes from, and rarely whether the reviews are
 operator has to. Exports of platforms that are plain tables are read by the same rules.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 from msgspec import UNSET
@@ -24,7 +24,7 @@ from reviewsctl.importing.platforms.dates import dates_of
 from reviewsctl.importing.publicity.signs import sign_of
 from reviewsctl.importing.ratings import MAX_STARS
 from reviewsctl.importing.review import Found
-from reviewsctl.importing.scales import scale_of
+from reviewsctl.importing.scales import ScaleOf, scale_of
 from reviewsctl.importing.signature import RECOGNISED
 from reviewsctl.importing.values import address, normal, titled, truth, unhumped, word, words
 
@@ -53,7 +53,7 @@ class _Table:
         columns = self._chosen(sample, rules)
         single = {ours: names[0] for ours, names in columns.items()}
         dates, _ = dates_of(sample, rules.columns, single["date"], single.get("reply_date"))
-        scale, _ = scale_of(sample, single, rules.scale, native=self._best)
+        scale, _ = self._scale(head, sample, single, rules)
         if self._source is None and "verified" not in columns and rules.verified is None:
             raise SayMoreError(
                 "no column says whether the reviews are verified",
@@ -88,7 +88,7 @@ class _Table:
         columns = self._chosen(sample, rules)
         single = {ours: names[0] for ours, names in columns.items()}
         _, pattern = dates_of(sample, rules.columns, single["date"], single.get("reply_date"))
-        _, scale = scale_of(sample, single, rules.scale, native=self._best)
+        _, scale = self._scale(head, sample, single, rules)
         there = dict.fromkeys(name for row in sample for name in row)
         taken = {name for names in columns.values() for name in names}
         pairs = [f"{ours} = {' + '.join(names)}" for ours, names in columns.items()]
@@ -105,6 +105,11 @@ class _Table:
 
     def _chosen(self, sample: Sequence[Fields], rules: Rules) -> Chosen:
         return chosen(sample, rules.columns, self._unmapped, asks=self._best is None)
+
+    def _scale(
+        self, head: Head, sample: Sequence[Fields], single: Mapping[str, str], rules: Rules
+    ) -> tuple[ScaleOf, str]:
+        return scale_of(sample, single, rules.scale, native=self._best, around=head.around)
 
     def _written(self, cells: Fields, rules: Rules) -> str:
         source = word(cells.get("source")) or rules.columns.source or self._source

@@ -130,11 +130,6 @@ DISLIKED: Final = frozenset(
 )
 """Columns that are the two halves of a review's text."""
 
-WRAPPERS: Final = frozenset(
-    ("attributes", "node", "fields", "properties", "data", "review", "record", "item", "content")
-)
-"""Objects that hold a review's members."""
-
 PRIVATE: Final = frozenset(
     (
         *("private", "internal", "translated", "translation", "ubersetzung", "ubersetzt"),

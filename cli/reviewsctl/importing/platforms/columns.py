@@ -15,9 +15,9 @@ from reviewsctl.importing.platforms.column_names import (
     PRIVATE,
     TEXT_WORDS,
     WHOLE_NAMES,
-    WRAPPERS,
 )
 from reviewsctl.importing.publicity.signs import sign_of
+from reviewsctl.importing.publicity.words import WRAPPERS
 from reviewsctl.importing.ratings import rating_of
 from reviewsctl.importing.scales import is_scale
 from reviewsctl.importing.values import is_nothing, normal, shown, word, yes_or_no
@@ -82,7 +82,8 @@ def chosen(
         taken = {name for names in found.values() for name in names}
         free = [there[each] for each in guesses if each in there and there[each] not in taken]
         if ours in ("best", "worst"):
-            free = [name for name in free if _are_scales(sample, name)]
+            free = free or [name for name in there.values() if ours in _bounds(name)]
+            free = [name for name in free if name not in taken and _are_scales(sample, name)]
         if ours == "author":
             free = _author(there, free)
         elif ours == "text":
@@ -113,7 +114,7 @@ def has_columns(head: Head) -> bool:
 def _there(sample: Sequence[Fields]) -> dict[str, str]:
     """Return the names of columns as they are compared, also without the objects around them."""
     there: dict[str, str] = {}
-    names = dict.fromkeys(name for row in sample for name in row)
+    names = dict.fromkeys(name for row in sample for name in row if not _is_compound(row[name]))
     for name in names:
         there.setdefault(normal(name), name)
     for name in names:
@@ -122,6 +123,11 @@ def _there(sample: Sequence[Fields]) -> dict[str, str]:
         if len(inner) < len(around):
             there.setdefault(normal(".".join((*inner, last))), name)
     return there
+
+
+def _is_compound(value: object) -> bool:
+    """Whether a value is a list or an object that has something in it."""
+    return isinstance(value, list | dict) and bool(value)
 
 
 def _author(there: Mapping[str, str], free: Sequence[str]) -> list[str]:
@@ -155,6 +161,18 @@ def _halves(
 def _has_texts(sample: Sequence[Fields], name: str) -> bool:
     values = [row.get(name) for row in sample if not is_nothing(row.get(name))]
     return not values or any(rating_of(each) is None and yes_or_no(each) is None for each in values)
+
+
+def _bounds(name: str) -> Collection[str]:
+    """Return whether a column may be the best or the worst rating: "maxScore", "score.outOf"."""
+    words = {*normal(name).split()}
+    if words.isdisjoint(("rating", "score", "value", "stars", "points", "review")):
+        return ()
+    bests = ("best", "max", "maximum", "highest", "out", "scale", "range")
+    worsts = ("worst", "min", "minimum", "lowest")
+    return [
+        ours for ours, marks in (("best", bests), ("worst", worsts)) if not words.isdisjoint(marks)
+    ]
 
 
 def _are_scales(sample: Sequence[Fields], name: str) -> bool:

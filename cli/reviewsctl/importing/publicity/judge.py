@@ -11,7 +11,15 @@ from typing import Self
 
 from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.publicity import words as vocabulary
-from reviewsctl.importing.publicity.signs import ANY, Sense, Sign, Subject, sign_of
+from reviewsctl.importing.publicity.signs import (
+    ANY,
+    Sense,
+    Sign,
+    Subject,
+    is_thing,
+    is_vocabulary,
+    sign_of,
+)
 from reviewsctl.importing.review import RowWithdrawnError
 from reviewsctl.importing.values import is_nothing, normal, shown, word
 from reviewsctl.terminal.escaping import printable
@@ -68,7 +76,9 @@ class Publicity:
             answers.setdefault(column.strip(), []).append(value.strip())
         return cls(answers)
 
-    def judging(self, platform: str, status: str | None = None) -> Callable[[Fields], Verdict]:
+    def judging(
+        self, platform: str, status: str | None = None, sample: Sequence[Fields] = ()
+    ) -> Callable[[Fields], Verdict]:
         """Return what judges the rows of a file.
 
         It returns what a row of a public review says of its reply and its author's name, and raises a
@@ -77,8 +87,10 @@ class Publicity:
         Args:
             platform: The name of the file's format.
             status: A column that the operator calls a status, whatever its name.
+            sample: The first rows of a table of nobody in particular: a column may be a status by its
+                values alone.
         """
-        return _Judge(self._answers, self._unused, platform, status).judge
+        return _Judge(self._answers, self._unused, platform, status, sample).judge
 
     def note(self, verdict: Verdict, *, has_reply: bool) -> None:
         """Remember what was not understood of a row that is imported."""
@@ -129,11 +141,15 @@ class _Judge:
         unused: set[str],
         platform: str,
         status: str | None,
+        sample: Sequence[Fields],
     ) -> None:
         self._answers = answers
         self._unused = unused
         self._known = vocabulary.PLATFORMS.get(platform, {})
         self._status = None if status is None else normal(status)
+        self._sample = sample
+        there = {normal(name) for row in sample[:1] for name in row}
+        self._has_places = not vocabulary.PLACES.isdisjoint(there)
         self._signs: dict[str, Sign | None] = {}
         self._parts: dict[str, bool] = {}
         self._reasons: set[str] = set()
@@ -151,7 +167,7 @@ class _Judge:
             if isinstance(value, dict):
                 if self._is_part(path):
                     self._judge(value, f"{path}.", verdict)
-            elif isinstance(value, list) and value and isinstance(value[0], dict):
+            elif sign is None and isinstance(value, list) and value and isinstance(value[0], dict):
                 if not prefix:
                     self._prune(name, value, verdict)
             elif sign is not None and not (is_public := sign.reads(value)):
@@ -194,8 +210,7 @@ class _Judge:
         if path not in self._parts:
             if len(self._parts) >= _MAX_NAMES:
                 self._parts.clear()
-            is_thing = not vocabulary.THINGS.isdisjoint(normal(path).split())
-            self._parts[path] = not is_thing and path.count(".") < _MAX_LEVELS
+            self._parts[path] = path.count(".") < _MAX_LEVELS and not is_thing(path)
         return self._parts[path]
 
     def _sign(self, path: str) -> Sign | None:
@@ -213,8 +228,22 @@ class _Judge:
             sign = None if public is None or sign is None else replace(sign, public=public)
         elif name == self._status:
             sign = sign or Sign(path, Subject.REVIEW, Sense.STATUS)
+        elif sign is None and self._looks_like_status(path):
+            sign = Sign(path, Subject.REVIEW, Sense.STATUS, is_guess=True)
+        elif sign is not None and name == "state" and self._has_places:
+            sign = replace(sign, is_place=True)
         self._signs[path] = sign
         return sign
+
+    def _looks_like_status(self, path: str) -> bool:
+        """Return whether all values of a column in the first rows are words of a status."""
+        cells = (row.get(path) for row in self._sample)
+        words = {each for each in cells if isinstance(each, str) and not is_nothing(each)}
+        return (
+            bool(words)
+            and all(map(is_vocabulary, words))
+            and any(normal(each) in vocabulary.WITHHELD for each in words)
+        )
 
     def _reason(self, sign: Sign) -> str:
         if len(self._reasons) < _MAX_REASONS:

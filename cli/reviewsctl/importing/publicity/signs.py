@@ -50,6 +50,11 @@ class Sign:
     """The values that are public, where the platform names them: no other is."""
     answers: frozenset[str] = frozenset()
     """Values that the operator calls public; what is not understood beside them is not."""
+    is_guess: bool = False
+    """Whether only the values look like a status: none of them holds a review back, but they are asked
+    about."""
+    is_place: bool = False
+    """Whether it may be the state of a country: what is not understood says nothing."""
 
     def reads(self, value: object) -> bool | None:
         """Return whether a value says that its subject is public; None if it is not understood."""
@@ -62,15 +67,21 @@ class Sign:
         if self.public is not None:
             return text in self.public
         is_public = self._reads(value, text)
-        return False if is_public is None and self.answers else is_public
+        if is_public is False and self.is_guess and not self.answers:
+            return None
+        if is_public is None and (self.answers or self.is_place):
+            return self.is_place and not self.answers
+        return is_public
 
     def _reads(self, value: object, text: str) -> bool | None:
         if self.sense is Sense.KIND:
-            return text not in vocabulary.NOT_RECEIVED
+            return text not in vocabulary.NOT_RECEIVED and text not in vocabulary.WITHHELD
         if is_nothing(value):
             if self.sense in (Sense.WITHHELD, Sense.DOUBTFUL):
                 return True
-            return False if self.sense is Sense.PUBLIC and self.is_presence else None
+            if self.sense is Sense.PUBLIC and self.is_presence:
+                return self.subject is Subject.REPLY  # a reply may be without its date
+            return True if self.is_guess else None
         if text in vocabulary.WITHHELD:
             return False
         if text in vocabulary.PUBLIC or text in vocabulary.SAYS_NOTHING:
@@ -102,8 +113,9 @@ def sign_of(name: str) -> Sign | None:
     Args:
         name: Of a column, or the names of nested objects joined by dots.
     """
-    words = _told(normal(name).split())
-    last = _told(normal(name.replace("/", ".").rstrip(". ").rpartition(".")[2]).split())
+    *around, own = _components(name)
+    last = _told(normal(own).split())
+    words = [*_told(normal(" ".join(around)).split()), *last]
     if not last or len(last) > _MAX_WORDS or last[-1] in vocabulary.NO_SIGNS:
         return None
     is_presence = not vocabulary.PRESENCE.isdisjoint(last)
@@ -128,6 +140,25 @@ def is_withheld_name(name: str) -> bool:
         return False
     own = [each for each in words if each not in vocabulary.OWN]
     return " ".join(own) in vocabulary.WITHHELD or _sense(own) is Sense.WITHHELD
+
+
+def _components(name: str) -> list[str]:
+    """Return the names of nested objects, without those that only wrap, or stand for, another one."""
+    *around, last = name.replace("/", ".").rstrip(". ").split(".")
+    found = [each for each in around if normal(each) not in vocabulary.WRAPPERS]
+    while found and normal(last) in vocabulary.GENERIC:
+        last = found.pop()
+    return [*found, last]
+
+
+def is_thing(path: str) -> bool:
+    """Return whether an object of a row is something that the review names, and not a part of it."""
+    return any(not vocabulary.THINGS.isdisjoint(normal(each).split()) for each in _components(path))
+
+
+def is_vocabulary(value: str) -> bool:
+    """Return whether a value is a word of a status."""
+    return normal(value) in vocabulary.WITHHELD | vocabulary.PUBLIC
 
 
 def _told(words: list[str]) -> list[str]:
@@ -160,7 +191,7 @@ def _sense(words: Sequence[str]) -> Sense | None:
     if any(_begins(each, vocabulary.DOUBTFUL_STEMS) for each in own):
         return Sense.DOUBTFUL
     rest = [each for each in own if each not in vocabulary.REPLIES]
-    if not vocabulary.STATUSES.isdisjoint(own) or rest == ["state"]:
+    if any(each.startswith(vocabulary.STATUS_STEMS) for each in own) or rest == ["state"]:
         return Sense.STATUS
     return Sense.KIND if len(rest) == 1 and rest[0] in vocabulary.KINDS else None
 
@@ -170,8 +201,10 @@ def _subject(words: Collection[str], sense: Sense) -> Subject | None:
     if not vocabulary.REPLIES.isdisjoint(words):
         return Subject.REPLY
     is_flag = sense in (Sense.PUBLIC, Sense.WITHHELD)
-    if any(map(_is_anonymous, words)) or not vocabulary.NAMES.isdisjoint(words):
+    if any(map(_is_anonymous, words)):
         return Subject.NAME if is_flag else None
+    if is_flag and not vocabulary.NAMES.isdisjoint(words):
+        return Subject.NAME
     if not vocabulary.PEOPLE.isdisjoint(words):
         if any(_begins(each, vocabulary.SHOWING_STEMS) for each in words):
             return Subject.REVIEW

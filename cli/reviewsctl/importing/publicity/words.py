@@ -35,7 +35,7 @@ WITHHELD: Final = _phrases(
     "needs review, unmoderated, not moderated, hold, on hold, held, archived, archive, deleted",
     "soft deleted, removed, draft, auto draft, disabled, inactive, not active, not live, trash, trashed",
     "post trashed, quarantined, quarantine, suppressed, blocked, banned, withdrawn, withheld, private",
-    "internal, unlisted, offline, scheduled, expired, censored, taken down, removed by platform",
+    "internal, unlisted, offline, scheduled, future, expired, censored, taken down, removed by platform",
     "unveroffentlicht, nicht veroffentlicht, nicht freigegeben, nicht sichtbar, nicht offentlich",
     "geloscht, entfernt, entwurf, ausgeblendet, versteckt, verborgen, abgelehnt, ausstehend, wartend",
     "wartet auf freigabe, in prufung, wird gepruft, gesperrt, inaktiv, archiviert, papierkorb, privat",
@@ -71,7 +71,7 @@ SAYS_NOTHING: Final = _phrases(
 
 NOT_RECEIVED: Final = _phrases(
     "host to guest, host review, owner to guest, order note, webhook delivery, action log, pingback",
-    "trackback, private feedback, question, message",
+    "trackback, private feedback, question, message, test",
 )
 """Kinds of rows that are not a review that the business received."""
 
@@ -105,7 +105,15 @@ NEGATIVE_STEMS: Final = (
     *("arquivad", "inativ", "desativ", "lixeira", "verwijder", "afgekeurd", "afgewezen"),
     *("gearchiveer", "prullenbak", "geblokkeer", "uitgeschakeld"),
 )
-DOUBTFUL_STEMS: Final = ("flagged", "reported", "disputed", "gemeldet", "signale", "denunciad")
+DOUBTFUL_STEMS: Final = (
+    "flags",
+    "flagged",
+    "reported",
+    "disputed",
+    "gemeldet",
+    "signale",
+    "denunciad",
+)
 SHOWING_STEMS: Final = (
     *(
         "visib",
@@ -121,11 +129,16 @@ SHOWING_STEMS: Final = (
 )
 """With people they say who sees a review, or allows it: "customer visible", "customer allows publishing".
 """
-STATUSES: Final = frozenset(
-    (
-        *("status", "statut", "estado", "stato", "estatus", "situacao", "moderation", "moderated"),
-        *("moderacion", "moderazione", "moderacao", "moderatie", "curated", "curation"),
-    )
+STATUS_STEMS: Final = (
+    "status",
+    "statut",
+    "estado",
+    "stato",
+    "situacao",
+    "moderat",
+    "moderac",
+    "moderaz",
+    "curat",
 )
 LAST_PUBLIC: Final = frozenset(
     (
@@ -133,7 +146,7 @@ LAST_PUBLIC: Final = frozenset(
         *("displayed", "show", "shown", "accepted", "offentlich", "aktiv", "anzeigen", "angezeigt"),
         *("publique", "actif", "affiche", "valide", "validate", "publico", "publica", "activo"),
         *("activa", "mostrar", "pubblico", "pubblica", "attivo", "attiva", "ativo", "ativa"),
-        *("openbaar", "actief", "tonen"),
+        *("openbaar", "actief", "tonen", "pub", "appr"),
     )
 )
 LAST_WITHHELD: Final = frozenset(
@@ -149,7 +162,7 @@ LAST_WITHHELD: Final = frozenset(
             "prive",
         ),
         *("privee", "interne", "confidentiel", "privado", "privada", "interno", "interna"),
-        *("confidencial", "privato", "privata", "concept"),
+        *("confidencial", "privato", "privata", "concept", "del"),
     )
 )
 """Words that make a sign only at the end of a name: "Private feedback" is a text."""
@@ -282,10 +295,75 @@ OWN: Final = frozenset(
 NO_SIGNS: Final = frozenset(
     (
         *("url", "uri", "link", "href", "image", "icon", "count", "counts", "total", "number"),
-        *("score", "rate", "publisher", "email"),
+        *(
+            "score",
+            "rate",
+            "publisher",
+            "email",
+            "platform",
+            "language",
+            "country",
+            "channel",
+            "via",
+        ),
     )
 )
 """What a name ends in that is no sign, whatever stands before."""
+
+WRAPPERS: Final = frozenset(
+    (
+        "attributes",
+        "node",
+        "fields",
+        "properties",
+        "data",
+        "review",
+        "record",
+        "item",
+        "content",
+        "entry",
+    )
+)
+"""Objects that hold a review's members."""
+
+GENERIC: Final = frozenset(
+    (
+        *(
+            "value",
+            "name",
+            "label",
+            "id",
+            "code",
+            "key",
+            "slug",
+            "text",
+            "title",
+            "type",
+            "enum",
+            "raw",
+        ),
+        *("result", "val", "display", "description"),
+    )
+)
+"""Members of an object that stand for it: ``status.name``."""
+
+PLACES: Final = frozenset(
+    (
+        *(
+            "city",
+            "town",
+            "zip",
+            "zipcode",
+            "zip code",
+            "postal code",
+            "postcode",
+            "country",
+            "county",
+        ),
+        *("country code", "ciudad", "cidade", "citta", "plz", "ort", "cp"),
+    )
+)
+"""Columns beside which a "state" is one of a country."""
 
 KINDS: Final = frozenset(("type", "kind", "direction"))
 
@@ -295,6 +373,7 @@ _GOOGLE: Final = {
     "review reply state": frozenset(("approved",)),
     "review review reply state": frozenset(("approved",)),
 }
+_OF_A_PLACE: Final = {"state": None}
 PLATFORMS: Final[Mapping[str, Mapping[str, frozenset[str] | None]]] = {
     "google-api": _GOOGLE,
     "google-batch": _GOOGLE,
@@ -302,6 +381,12 @@ PLATFORMS: Final[Mapping[str, Mapping[str, frozenset[str] | None]]] = {
     "trustpilot-api": {"status": frozenset(("active",))},
     "judgeme": {"curated": frozenset(("ok",))},
     "judgeme-csv": {"curated": frozenset(("ok",))},
+    "apify": _OF_A_PLACE,
+    "apify-facebook": _OF_A_PLACE,
+    "apify-tripadvisor": _OF_A_PLACE,
+    "outscraper": _OF_A_PLACE,
+    "outscraper-trustpilot": _OF_A_PLACE,
+    "serpapi": _OF_A_PLACE,
 }
 """By the name of a format: the members that are signs there, each with the values that are public; every
 other value is not, and None makes it no sign at all."""

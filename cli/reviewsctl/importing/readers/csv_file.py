@@ -5,7 +5,8 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reviewsctl.importing.bounds import MAX_COLUMNS, MAX_RECORD
@@ -96,7 +97,7 @@ def rows(part: Part, dialect: Dialect) -> Iterator[tuple[int, Fields]]:
             if cells is None:
                 return
             if header is None:
-                header = [name.strip() for name in cells]
+                header = distinct([name.strip() for name in cells])
                 if len(header) > MAX_COLUMNS:
                     raise ImportRefusedError(f"{part.name}: more than {MAX_COLUMNS:,} columns")
             elif any(cells):
@@ -104,6 +105,16 @@ def rows(part: Part, dialect: Dialect) -> Iterator[tuple[int, Fields]]:
                 if any(cells[len(header) :]):
                     fields[TOO_MANY] = cells[len(header) :]
                 yield number, fields
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Return names of columns of which no two are the same: ``status``, ``status (2)``."""
+    counts: Counter[str] = Counter()
+    found = []
+    for name in names:
+        counts[name] += 1
+        found.append(name if counts[name] == 1 else f"{name} ({counts[name]})")
+    return found
 
 
 class _Lines:

@@ -79,6 +79,14 @@ VALUES: dict[str, dict[Answer, list[object]]] = {
     "Not approved": {PUBLIC: ["no"], WITHHELD: ["yes"]},
     "Nicht freigegeben": {PUBLIC: ["nein"], WITHHELD: ["ja"]},
     "unpublished": {PUBLIC: [False], WITHHELD: [True]},
+    "status.name": {PUBLIC: ["Live"], WITHHELD: ["Spam"], ASKED: ["Odd"]},
+    "hidden.value": {PUBLIC: [False], WITHHELD: [True]},
+    "Status name": {PUBLIC: ["Live"], WITHHELD: ["Spam"], ASKED: ["Odd"]},
+    "item.status": {WITHHELD: ["spam"]},
+    "post_status": {PUBLIC: ["publish"], WITHHELD: ["future", "auto-draft", "private"]},
+    "is_pub": {WITHHELD: ["0"]},
+    "moderations": {ASKED: [[{"status": "rejected"}]], PUBLIC: []},
+    "status (2)": {WITHHELD: ["hidden"]},
     "May we publish your review on our website?": {PUBLIC: ["Yes"], WITHHELD: ["No"]},
 }  # fmt: skip
 
@@ -157,7 +165,8 @@ def test_sign_is_recognized_in_seven_languages(name: str, sense: Sense) -> None:
             "Verification status",
             "spam score",
         ),
-        *("removed count", "isAdvertisement", "photos.status"),
+        *("removed count", "isAdvertisement", "photos.status", "publishedPlatform", "item_status"),
+        *("has_published_pictures", "product.status.name", "displayOrder"),
     ],
 )
 def test_other_members_are_no_signs(name: str) -> None:
@@ -189,6 +198,9 @@ def test_other_members_are_no_signs(name: str) -> None:
         ("json", {"attributes": {"publishedAt": None}}, WITHHELD),  # Strapi
         ("apify", {"isAdvertisement": True, "publishAt": "3 weeks ago"}, PUBLIC),
         ("reviewsd", {"id": "a", "approved": False}, WITHHELD),
+        ("outscraper", {"state": "New York"}, PUBLIC),
+        ("apify-tripadvisor", {"publishedPlatform": "MOBILE", "publishedDate": "2025-03-14"}, PUBLIC),
+        ("podium", {"responses": [{"body": "Hi", "publishDate": None}]}, PUBLIC),
     ],
 )  # fmt: skip
 def test_platform_says_what_is_public(
@@ -475,3 +487,31 @@ def test_document_with_nothing_but_spam_is_refused(tmp_path: Path) -> None:
         ImportRefusedError, match='list "spam" is called after reviews that are held'
     ):
         imported(tmp_path, "x.json", json.dumps({"spam": [item("Bad.")]}))
+
+
+def test_state_beside_a_city_is_of_a_country_unless_it_says_spam(tmp_path: Path) -> None:
+    export = "rating,date,author,text,city,state\n5,2025-03-14,Ann,Good.,Dover,{}\n"
+    _, [review] = imported(tmp_path, "x.csv", export.format("NH"))
+    (tmp_path / "reviews.json").unlink()
+    _, spam = imported(tmp_path, "x.csv", export.format("spam"))
+
+    assert ("Good.", []) == (review["text"], spam)
+
+
+def test_column_is_a_status_by_its_values(tmp_path: Path) -> None:
+    """Whatever it is called, and in whatever language."""
+    export = "rating,date,author,text,Stan\n5,2025-03-14,Ann,Good.,public\n5,2025-03-14,Bob,No.,private\n"
+    with pytest.raises(SayMoreError, match='column "Stan" may say whether a review is public'):
+        imported(tmp_path, "x.csv", export)
+    _, some = imported(tmp_path, "x.csv", export, public={"stan": ["public"]})
+    (tmp_path / "reviews.json").unlink()
+    _, both = imported(tmp_path, "x.csv", export, public={"stan": ["*"]})
+
+    assert (["Good."], ["Good.", "No."]) == (texts(some), texts(both))
+
+
+def test_second_column_of_a_name_counts_too(tmp_path: Path) -> None:
+    export = "rating,date,author,text,status,status\n5,2025-03-14,Ann,No.,spam,active\n"
+    _, reviews = imported(tmp_path, "x.csv", export)
+
+    assert [] == reviews

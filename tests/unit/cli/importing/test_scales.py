@@ -96,6 +96,9 @@ def test_ratings_that_show_no_scale_are_a_question(name: str, values: list[str],
         ("Rating (1-5)", ["4", "2"], [4, 2]),
         ("Rating %", ["80", "4"], [4, 1]),
         ("Note /5", ["4"], [4]),
+        ("Rating out of ten", ["4"], [2]),
+        ("Bewertung von fünf", ["4"], [4]),
+        ("NPS", ["10", "0"], [5, 1]),
     ],
 )
 def test_header_says_the_scale(name: str, values: list[str], stars: list[int]) -> None:
@@ -162,3 +165,13 @@ def test_ratings_that_say_it_themselves_are_no_question() -> None:
 def test_operator_decides_before_all_evidence() -> None:
     assert [2] == read([{"Stars": "4"}], "Stars", Scale(best=10))
     assert [5] == read([{"Schulnote": "1,0"}], "Schulnote", Scale.parsed("6-1"))
+
+
+@pytest.mark.parametrize(
+    "around", [{"maxRating": 10}, {"bestRating": "10"}, {"scale": "1-10"}, {"rating_scale": 10}]
+)
+def test_document_says_the_scale_beside_its_reviews(around: Fields) -> None:
+    rows = [{"rating": each} for each in OUT_OF_FIVE]
+    scale, _ = scale_of(rows, {"rating": "rating"}, Scale(), around=around)
+
+    assert 2 == scale(rows[1]).stars("4", Counter())

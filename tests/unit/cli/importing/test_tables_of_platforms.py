@@ -4,6 +4,7 @@ import datetime
 import io
 
 import msgspec
+import pytest
 
 from reviewsctl.importing.format import Columns, Rules
 from reviewsctl.importing.ratings import Scale
@@ -73,3 +74,19 @@ def test_best_rating_beside_a_rating_is_its_scale() -> None:
     )
 
     assert [4, 4] == [each["rating"] for each in reviews(table)]
+
+
+@pytest.mark.parametrize(
+    "best", ["maxRating", "Max score", "score_max", "rating_scale", "ratingRange"]
+)
+def test_best_rating_has_many_names(best: str) -> None:
+    table = f"rating,{best},date,author,text\n4,10,2025-03-14,Ann,Good\n5,10,2025-03-15,Bob,Ok\n"
+
+    assert [2, 3] == [each["rating"] for each in reviews(table)]
+
+
+def test_columns_of_one_name_are_two() -> None:
+    """The second one took the place of the first."""
+    table = "Stars,Date,Name,Comment,Comment\n5,2025-03-14,Ann,Good,Thanks\n"
+
+    assert ["Good"] == [each["text"] for each in reviews(table)]
