@@ -57,6 +57,7 @@ _NUMBERS: Final = {
 }
 _BESTS: Final = frozenset(("best", "max", "maximum", "highest", "outof", "range", "scale"))
 _PERCENT: Final = 100
+_TEN: Final = 10
 
 _ENOUGH: Final = 5  # ratings of a column whose name does not say that they are stars
 _LOWEST_MEAN: Final = 3  # of five stars, where only the ratings show that
@@ -310,7 +311,7 @@ def _doubt(
     if not _GRADES.isdisjoint(normal(column).split()):
         return "it may be a school grade"
     for name, values in _parts(sample, columns):
-        if max(values) > MAX_STARS and max(values) <= _PERCENT:
+        if MAX_STARS < max(values) <= _TEN:
             return f"column {shown(name)} beside it has {_spelled(max(values))}"
         if values <= _QUARTERS and not values.isdisjoint(_HALF_QUARTERS):
             return f"column {shown(name)} beside it has quarters of ten, as {_spelled(min(values))}"

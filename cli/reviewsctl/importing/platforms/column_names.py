@@ -39,8 +39,9 @@ GUESSES: Final[Mapping[str, Sequence[str]]] = {
         "data da avaliacao, publicado em, geplaatst op, datum beoordeling",
     ),
     "author": _names(
-        "author, author name, author title, reviewer, reviewer name, reviewer display name",
-        "display name, nickname, full name, customer name, comment author, name, customer, user",
+        "display name, author display name, reviewer display name, user display name",
+        "customer display name, consumer display name, public name, author, author name, author title",
+        "reviewer, reviewer name, nickname, full name, customer name, comment author, name, customer, user",
         "username, user name, user nickname, guest name, guest, member name, member, person, diner",
         "diner name, patient, patient name, traveler, traveller, traveler name, buyer, buyer name",
         "client name, visitor, attendee, from, autor, verfasser, kunde, kundenname, gast, gastname",

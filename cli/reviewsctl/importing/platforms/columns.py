@@ -33,6 +33,9 @@ _SHOWN, _LONG = 40, 100  # columns in a message, and characters of each
 _TEXT_WORDS = 4  # a text has more
 _NAME_WORDS = range(2, 5)
 _LEVELS = 3  # of the objects of a row
+_AUTHORS = frozenset(
+    ("author", "reviewer")
+)  # that are an object in some rows, and a name in others
 
 
 def columns_of(head: Head) -> list[Fields]:
@@ -55,6 +58,8 @@ def _flatten(fields: Fields, prefix: str, levels: int, found: dict[str, object])
         inner = value[0] if isinstance(value, list) and value else value
         if isinstance(inner, dict) and levels > 1:
             _flatten(inner, f"{prefix}{name}.", levels - 1, found)
+            if isinstance(inner.get("name"), str) and normal(name) in _AUTHORS:
+                found.setdefault(f"{prefix}{name}", inner["name"])
         if not isinstance(value, dict) or levels <= 1:
             found.setdefault(f"{prefix}{name}", value)
 

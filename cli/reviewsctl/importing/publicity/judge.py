@@ -24,6 +24,7 @@ from reviewsctl.importing.review import RowWithdrawnError
 from reviewsctl.importing.values import is_nothing, normal, shown, word
 from reviewsctl.terminal.escaping import printable
 
+_NUMBERED = frozenset(("id", "Id", "ID", "code"))
 _MAX_LEVELS = 4  # of the objects of a row
 _MAX_NAMES = 10_000  # that are remembered
 _MAX_REASONS = 50  # columns that are named as reasons
@@ -159,19 +160,28 @@ class _Judge:
         self._judge(fields, "", verdict)
         return verdict
 
-    def _judge(self, fields: Fields, prefix: str, verdict: Verdict) -> None:
-        signs = self._signs
+    def _judge(self, fields: Fields, prefix: str, verdict: Verdict) -> bool:
+        """Judge the members of a row, or of an object in it; return whether there are signs."""
+        signs, has_signs = self._signs, False
         for name, value in fields.items():
             path = f"{prefix}{name}" if prefix else name
             sign = signs[path] if path in signs else self._sign(path)
             if isinstance(value, dict):
-                if self._is_part(path):
-                    self._judge(value, f"{path}.", verdict)
+                inner = self._is_part(path) and self._judge(value, f"{path}.", verdict)
+                if inner or sign is None:
+                    has_signs = has_signs or inner
+                    continue
             elif sign is None and isinstance(value, list) and value and isinstance(value[0], dict):
                 if not prefix:
                     self._prune(name, value, verdict)
-            elif sign is not None and not (is_public := sign.reads(value)):
-                self._apply(sign, value, is_public, verdict)
+                continue
+            elif prefix and len(fields) > 1 and name in _NUMBERED:
+                continue  # the number of a status that has a name
+            if sign is not None:
+                has_signs = True
+                if not (is_public := sign.reads(value)):
+                    self._apply(sign, value, is_public, verdict)
+        return has_signs
 
     def _apply(
         self,

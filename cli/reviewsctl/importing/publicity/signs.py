@@ -61,7 +61,9 @@ class Sign:
         if self.is_presence and isinstance(value, str) and value[:_DATE_DIGITS].isdecimal():
             text = "" if is_nothing(value) else value[:_DATE_DIGITS]  # dates need no closer look
         else:
-            text = normal(str(value)) if isinstance(value, list) else normal(word(value) or "")
+            text = (
+                normal(str(value)) if isinstance(value, list | dict) else normal(word(value) or "")
+            )
         if ANY in self.answers or text in self.answers:
             return True
         if self.public is not None:
@@ -136,7 +138,7 @@ def is_withheld_name(name: str) -> bool:
     Not after an archive, where reviews may be that are public and old.
     """
     words = normal(name.partition(".")[0]).split()
-    if any(each.startswith(("arch", "arqu", "gearch")) for each in words):
+    if not vocabulary.ARCHIVES.isdisjoint(words):
         return False
     own = [each for each in words if each not in vocabulary.OWN]
     return " ".join(own) in vocabulary.WITHHELD or _sense(own) is Sense.WITHHELD
@@ -144,10 +146,14 @@ def is_withheld_name(name: str) -> bool:
 
 def _components(name: str) -> list[str]:
     """Return the names of nested objects, without those that only wrap, or stand for, another one."""
-    *around, last = name.replace("/", ".").rstrip(". ").split(".")
+    plain = name.partition("(")[0] or name
+    path = plain if " " in plain else plain.replace("/", ".")  # "Yes/no" is no path
+    *around, last = path.rstrip(". ").split(".")
     found = [each for each in around if normal(each) not in vocabulary.WRAPPERS]
     while found and normal(last) in vocabulary.GENERIC:
         last = found.pop()
+    if found and vocabulary.PRESENCE.issuperset(normal(last).split()):
+        last = f"{found.pop()} {last}"  # deleted.by
     return [*found, last]
 
 
@@ -180,7 +186,7 @@ def _sense(words: Sequence[str]) -> Sense | None:
         for stems in (vocabulary.POSITIVE_STEMS, vocabulary.NEGATIVE_STEMS)
     )
     bare = [each for each in own if each not in vocabulary.FILLERS | vocabulary.NEGATIONS]
-    if len(bare) == 1 and words[-1] == bare[0]:
+    if len(bare) == 1 and words[-1] in {bare[0], *vocabulary.TRAILING}:
         positive = positive or bare[0] in vocabulary.LAST_PUBLIC
         negative = negative or bare[0] in vocabulary.LAST_WITHHELD
     negative = negative or any(map(_is_anonymous, own))

@@ -16,7 +16,7 @@ def _phrases(*lines: str) -> frozenset[str]:
 
 PUBLIC: Final = _phrases(
     "published, publish, public, publicly visible, visible, approved, auto approved, accepted, active",
-    "live, ok, enabled, online, displayed, shown, listed, everyone, not hidden, not spam, unspam, ham",
+    "accept, approve, live, ok, enabled, online, displayed, shown, listed, everyone, not hidden, not spam, unspam, ham",
     "approved and published, published and approved, not deleted, not needed",
     "veroffentlicht, sichtbar, freigegeben, freigeschaltet, aktiv, offentlich, genehmigt, akzeptiert",
     "publie, publiee, publies, publiees, approuve, approuvee, actif, accepte, acceptee, en ligne",
@@ -28,7 +28,7 @@ PUBLIC: Final = _phrases(
 )
 WITHHELD: Final = _phrases(
     "unpublished, not published, not public, not publicly visible, not visible, invisible, hidden, spam",
-    "marked as spam, junk, rejected, declined, denied, refused, disapproved, unapproved, not approved",
+    "reject, hide, delete, remove, marked as spam, junk, rejected, declined, denied, refused, disapproved, unapproved, not approved",
     "pending, pending approval, pending moderation, pending review, not yet, new pending, awaiting",
     "awaiting approval, awaiting moderation, awaiting review, waiting, waiting for approval",
     "waiting for moderation, in moderation, in review, under review, needs approval, needs moderation",
@@ -81,7 +81,8 @@ POSITIVE_STEMS: Final = (
     *("approv", "publish", "publication", "visib", "freigeb", "freigab", "freigegeb", "freigesch"),
     *("sichtbar", "veroffentlich", "genehmig", "publie", "approuv", "publicad", "publicaci"),
     *("aprobad", "aprobac", "aprovad", "aprovac", "pubblicat", "pubblicazione", "approvat"),
-    *("approvaz", "visiv", "gepubliceer", "goedgekeur", "zichtbaar"),
+    *("approvaz", "visiv", "gepubliceer", "goedgekeur", "zichtbaar", "consent", "einwillig"),
+    *("autoris", "autoriz", "toestemming"),
 )
 NEGATIVE_STEMS: Final = (
     *("hidden", "hide", "spam", "delet", "remov", "reject", "declin", "archiv", "draft", "trash"),
@@ -103,7 +104,8 @@ NEGATIVE_STEMS: Final = (
     *("papelera", "nascost", "cancellat", "rifiut", "respint", "bozza", "disattiv", "inattiv"),
     *("cestino", "rimoss", "rimoz", "excluid", "exclusao", "apagad", "rascunho", "rejeitad"),
     *("arquivad", "inativ", "desativ", "lixeira", "verwijder", "afgekeurd", "afgewezen"),
-    *("gearchiveer", "prullenbak", "geblokkeer", "uitgeschakeld"),
+    *("gearchiveer", "prullenbak", "geblokkeer", "uitgeschakeld", "fake", "fraud", "suspicious"),
+    *("suspected", "held"),
 )
 DOUBTFUL_STEMS: Final = (
     "flags",
@@ -182,12 +184,32 @@ FILLERS: Final = frozenset(
             "website",
             "site",
         ),
-        *("widget", "homepage", "page", "status", "user", "customer", "author", "reviewer", "name"),
+        *(
+            "widget",
+            "homepage",
+            "page",
+            "only",
+            "status",
+            "user",
+            "customer",
+            "author",
+            "reviewer",
+            "name",
+        ),
     )
 )
 """What may stand beside these words; "ordered online" is no sign."""
 
-NEGATIONS: Final = frozenset(("not", "non", "nicht", "nao", "niet", "no"))
+TRAILING: Final = frozenset(("only", "now", "currently"))
+
+ARCHIVES: Final = frozenset(
+    ("archive", "archives", "archiv", "archivo", "archivio", "arquivo", "archief", "archivos")
+)
+"""Names of what may hold reviews that are public and old, where "archived" is not public."""
+
+NEGATIONS: Final = frozenset(
+    ("not", "non", "nicht", "nao", "niet", "no", "ne", "pas", "kein", "keine")
+)
 PRESENCE: Final = frozenset(
     (
         *("at", "on", "by", "date", "time", "timestamp", "datetime", "when", "since", "until"),
@@ -280,7 +302,17 @@ THINGS: Final = frozenset(
         *("translation", "verified", "job", "campaign", "coupon", "employment", "civil", "produkt"),
         *("bestellung", "artikel", "lieferung", "zahlung", "adresse", "filiale", "standort"),
         *("produit", "commande", "livraison", "producto", "pedido", "envio", "prodotto", "ordine"),
-        *("produto", "bestelling", "sentiment", "http", "listing", "property", "hotel"),
+        *(
+            "produto",
+            "bestelling",
+            "sentiment",
+            "http",
+            "listing",
+            "property",
+            "hotel",
+            "marketing",
+        ),
+        *("newsletter", "cookies", "terms", "privacy"),
     )
 )
 """What else a row may say something of."""
@@ -342,7 +374,7 @@ GENERIC: Final = frozenset(
             "enum",
             "raw",
         ),
-        *("result", "val", "display", "description"),
+        *("result", "val", "display", "description", "decision", "outcome", "verdict"),
     )
 )
 """Members of an object that stand for it: ``status.name``."""
