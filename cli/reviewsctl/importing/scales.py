@@ -1,4 +1,4 @@
-"""Of how many the ratings of somebody's own table are: shown by the table, or a question.
+"""Finds the scale of the ratings in a table that is of no known platform, or asks for it.
 
 "4" is four of five stars, two stars of ten points, or a bad school grade. What counts as evidence, in
 this order: what the operator says, a best rating beside each, the header of the column, a platform's own
@@ -59,9 +59,10 @@ _BESTS: Final = frozenset(("best", "max", "maximum", "highest", "outof", "range"
 _PERCENT: Final = 100
 _TEN: Final = 10
 
-_ENOUGH: Final = 5  # ratings of a column whose name does not say that they are stars
+_LOOKED_AT: Final = 20  # rows that show the columns of a platform
+_ENOUGH: Final = 5  # ratings, where the name of their column says nothing of stars
 _LOWEST_MEAN: Final = 3  # of five stars, where only the ratings show that
-_QUARTERS: Final = frozenset(Fraction(each) for each in ("2.5", "5", "7.5", "10"))
+_QUARTERS: Final = frozenset(Fraction(number) for number in ("2.5", "5", "7.5", "10"))
 _HALF_QUARTERS: Final = frozenset(map(Fraction, ("2.5", "7.5")))
 _PARTS: Final = (
     *("staff", "clean", "comfort", "facilit", "wifi", "service", "food", "ambi", "atmo", "quality"),
@@ -82,7 +83,7 @@ _PARTS: Final = (
 
 
 class _Known(NamedTuple):
-    """A platform whose table is known by its columns."""
+    """A platform that is recognized by its columns."""
 
     title: str
     best: int
@@ -116,7 +117,7 @@ _KNOWN: Final = (
 def scale_of(
     sample: Sequence[Fields],
     columns: Mapping[str, str],
-    said: Scale,
+    operator: Scale,
     *,
     native: int | None = None,
     around: Fields = _NOTHING,
@@ -126,27 +127,29 @@ def scale_of(
     Args:
         sample: The first rows.
         columns: Our names to those of the columns; ``rating``, and ``best`` and ``worst`` if there are.
-        said: What the operator says.
+        operator: The scale that the operator says, if any.
         native: The best rating at the platform, where that is known.
         around: What JSON has beside the rows.
 
     Raises:
         SayMoreError: Nothing shows of how many they are.
     """
-    if said.best is not None:
-        return lambda _: said, f"{said} (--scale)"
+    if operator.best is not None:
+        return lambda _: operator, f"{operator} (--scale)"
     if native is not None:
-        found = Scale(best=native, is_said=False, recommended=said.recommended)
-        return lambda _: found, ""
+        stars = Scale(best=native, is_said=False, recommended=operator.recommended)
+        return lambda _: stars, ""
     if "best" in columns:
-        return _beside(columns, said), f"of the number in column {shown(columns['best'])}"
+        return _beside(columns, operator), f"of the number in column {shown(columns['best'])}"
     beside = _around(around)
     scale, evidence = (
         _shown_by(sample, columns["rating"], columns)
         if beside is None
         else (beside, "it stands beside the reviews")
     )
-    scale = Scale(best=scale.best, worst=scale.worst, is_said=False, recommended=said.recommended)
+    scale = Scale(
+        best=scale.best, worst=scale.worst, is_said=False, recommended=operator.recommended
+    )
     return lambda _: scale, f"{scale} ({evidence})" if scale.best else evidence
 
 
@@ -171,7 +174,7 @@ def unsettled(counts: Mapping[str, int], refusals: Sequence[tuple[str, str]]) ->
         ("unscaled", "ratings without a scale"),
     ):
         if counts.get(name):
-            where, why = next(each for each in refusals if each[1].startswith("rating"))
+            where, why = next(refusal for refusal in refusals if refusal[1].startswith("rating"))
             raise SayMoreError(f"{what}: {counts[name]:,}, as in {where}: {why}", REMEDY)
 
 
@@ -181,7 +184,7 @@ REMEDY: Final = (
 )
 
 
-def _beside(columns: Mapping[str, str], said: Scale) -> ScaleOf:
+def _beside(columns: Mapping[str, str], operator: Scale) -> ScaleOf:
     """Return the reading of ratings that have the best one beside them, each its own."""
     best, worst = columns["best"], columns.get("worst")
 
@@ -192,7 +195,7 @@ def _beside(columns: Mapping[str, str], said: Scale) -> ScaleOf:
         lowest = None if worst is None else rating_of(row.get(worst))
         if scale.worst is None and lowest is not None:
             scale = replace(scale, worst=int(lowest.number))
-        return _five_stars(replace(scale, recommended=said.recommended))
+        return _five_stars(replace(scale, recommended=operator.recommended))
 
     return read
 
@@ -208,28 +211,28 @@ def _shown_by(
     sample: Sequence[Fields], column: str, columns: Mapping[str, str]
 ) -> tuple[Scale, str]:
     """Return the scale that a table shows, and by what."""
-    found = [rating for row in sample if (rating := rating_of(row.get(column))) is not None]
+    ratings = [rating for row in sample if (rating := rating_of(row.get(column))) is not None]
     bare = [
         rating.number
-        for rating in found
+        for rating in ratings
         if rating.best is None
         and rating.number
         and not (rating.are_stars and rating.number <= MAX_STARS)
     ]
     if (header := _by_header(column)) is not None:
         return header, f"column {shown(column)}"
-    if known := _known(sample):
-        return Scale(best=known.best), f"the columns of {known.title}"
+    if platform := _platform(sample):
+        return Scale(best=platform.best), f"the columns of {platform.title}"
     if not bare:
         return Scale(), "each says of how many it is"
-    doubt = _doubt(sample, column, columns, found, bare)
+    doubt = _doubt(sample, column, columns, ratings, bare)
     words = normal(column).split()
-    if not doubt and any(each.startswith(_STARS) for each in words):
+    if not doubt and any(part.startswith(_STARS) for part in words):
         return Scale(best=MAX_STARS), f"column {shown(column)}"
-    is_rating = any(each.endswith(_RATINGS) or each.startswith(_RATINGS) for each in words)
+    is_rating = any(part.endswith(_RATINGS) or part.startswith(_RATINGS) for part in words)
     if not doubt and _are_stars(bare, 1 if is_rating else _ENOUGH):
         return Scale(best=MAX_STARS), "none is above, and five is among them"
-    low, high = (_spelled(each) for each in (min(bare), max(bare)))
+    low, high = (_spelled(number) for number in (min(bare), max(bare)))
     span = f"all are {low}" if low == high else f"they are from {low} to {high}"
     why = f"; {doubt}" if doubt else ""
     raise SayMoreError(
@@ -274,10 +277,15 @@ def _scale_in(value: object) -> Scale | None:
     return Scale(best=int(match[2]), worst=worst, is_said=False)
 
 
-def _known(sample: Sequence[Fields]) -> _Known | None:
-    there = {normal(name) for row in sample[:1] for name in row}
+def _platform(sample: Sequence[Fields]) -> _Known | None:
+    names = {normal(name) for row in sample[:_LOOKED_AT] for name in row}
     return next(
-        (each for each in _KNOWN if each.all <= there and not each.any.isdisjoint(there)), None
+        (
+            platform
+            for platform in _KNOWN
+            if platform.all <= names and not platform.any.isdisjoint(names)
+        ),
+        None,
     )
 
 
@@ -286,7 +294,7 @@ def _are_stars(bare: Sequence[Fraction], enough: int) -> bool:
 
     Ten points have few below six, school grades have mostly ones and twos.
     """
-    thirds = any(each.denominator != 1 and (each * 2).denominator != 1 for each in bare)
+    thirds = any((number * 2).denominator != 1 for number in bare)
     return (
         len(bare) >= enough
         and max(bare) == MAX_STARS
@@ -299,15 +307,15 @@ def _doubt(
     sample: Sequence[Fields],
     column: str,
     columns: Mapping[str, str],
-    found: Sequence[Rating],
+    ratings: Sequence[Rating],
     bare: Sequence[Fraction],
 ) -> str:
     """Return what speaks against five stars, or nothing."""
     if max(bare) > MAX_STARS:
-        return f"{sum(each > MAX_STARS for each in bare):,} are above five"
-    other = next((each.best for each in found if each.best not in (None, MAX_STARS)), None)
-    if other is not None:
-        return f"others say that they are of {other}"
+        return f"{sum(number > MAX_STARS for number in bare):,} are above five"
+    best = next((rating.best for rating in ratings if rating.best not in (None, MAX_STARS)), None)
+    if best is not None:
+        return f"others say that they are of {best}"
     if not _GRADES.isdisjoint(normal(column).split()):
         return "it may be a school grade"
     for name, values in _parts(sample, columns):
@@ -322,15 +330,16 @@ def _parts(
     sample: Sequence[Fields], columns: Mapping[str, str]
 ) -> Iterator[tuple[str, set[Fraction]]]:
     """Return what else is rated in the rows: the values of columns, and of lists of objects."""
-    taken = frozenset(columns.values())
+    used = frozenset(columns.values())
     values: dict[str, set[Fraction]] = {}
     for row in sample:
         for name, value in row.items():
-            if name in taken or not _is_part(name):
+            if name in used or not _is_part(name):
                 continue
-            for each in value if isinstance(value, list) else [value]:
-                rated = each.get("rating", each.get("score")) if isinstance(each, dict) else each
-                rating = rating_of(rated)
+            for part in value if isinstance(value, list) else [value]:
+                rating = rating_of(
+                    part.get("rating", part.get("score")) if isinstance(part, dict) else part
+                )
                 if rating is not None and rating.best is None:
                     values.setdefault(name, set()).add(rating.number)
     yield from values.items()
@@ -339,7 +348,7 @@ def _parts(
 def _is_part(name: str) -> bool:
     words = normal(name).split()
     return (
-        any(each.startswith(_PARTS) for each in words)
+        any(part.startswith(_PARTS) for part in words)
         or "category" in words
         or "categories" in words
     ) and not {"count", "id", "number", "total", "reviews"} & {*words}

@@ -10,7 +10,7 @@ from typing import Final
 
 def _names(*lines: str) -> Sequence[str]:
     """Return names that are divided by commas."""
-    return tuple(each.strip() for line in lines for each in line.split(","))
+    return tuple(name.strip() for line in lines for name in line.split(","))
 
 
 GUESSES: Final[Mapping[str, Sequence[str]]] = {

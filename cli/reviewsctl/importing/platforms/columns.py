@@ -1,4 +1,4 @@
-"""Which column of somebody's own table is what: by its name, by what the operator says, or a question."""
+"""Finds the columns of a table that is of no known platform: by their names, by ``--map``, or by asking."""
 
 import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -16,8 +16,8 @@ from reviewsctl.importing.platforms.column_names import (
     TEXT_WORDS,
     WHOLE_NAMES,
 )
+from reviewsctl.importing.publicity.name_words import WRAPPERS
 from reviewsctl.importing.publicity.signs import sign_of
-from reviewsctl.importing.publicity.words import WRAPPERS
 from reviewsctl.importing.ratings import rating_of
 from reviewsctl.importing.scales import is_scale
 from reviewsctl.importing.values import is_nothing, normal, shown, word, yes_or_no
@@ -67,7 +67,7 @@ def _flatten(fields: Fields, prefix: str, levels: int, found: dict[str, object])
 def chosen(
     sample: Sequence[Fields], columns: Columns, without: Collection[str], *, asks: bool = True
 ) -> Chosen:
-    """Our names to those of the columns.
+    """Return our names with those of the columns.
 
     Args:
         sample: The first rows.
@@ -80,31 +80,31 @@ def chosen(
             that is left over looks as if it were meant.
     """
     there = _there(sample)
-    found = _mapped(there, columns)
+    choice = _mapped(there, columns)
     for ours, guesses in GUESSES.items():
         if ours in columns.mapped or ours in without:
             continue
-        taken = {name for names in found.values() for name in names}
-        free = [there[each] for each in guesses if each in there and there[each] not in taken]
+        used = {name for names in choice.values() for name in names}
+        free = [there[guess] for guess in guesses if guess in there and there[guess] not in used]
         if ours in ("best", "worst"):
             free = free or [name for name in there.values() if ours in _bounds(name)]
-            free = [name for name in free if name not in taken and _are_scales(sample, name)]
+            free = [name for name in free if name not in used and _are_scales(sample, name)]
         if ours == "author":
             free = _author(there, free)
         elif ours == "text":
-            free = [*free[:1], *_halves(sample, there, {*taken, *free[:1]})]
+            free = [*free[:1], *_halves(sample, there, {*used, *free[:1]})]
         else:
             free = free[:1]
         if free:
-            found[ours] = free
-    missing = [name for name in _REQUIRED if name not in found]
+            choice[ours] = free
+    missing = [name for name in _REQUIRED if name not in choice]
     if missing:
         raise SayMoreError(
             f"no column looks like {' or '.join(missing)}; there are: {listed(dict.fromkeys(there.values()))}",
             f"Say which it is, as in --map {missing[0]}=COLUMN",
         )
-    _ask(sample, there, found, columns, asks=asks)
-    return found
+    _ask(sample, there, choice, columns, asks=asks)
+    return choice
 
 
 def has_columns(head: Head) -> bool:
@@ -124,7 +124,7 @@ def _there(sample: Sequence[Fields]) -> dict[str, str]:
         there.setdefault(normal(name), name)
     for name in names:
         *around, last = name.split(".")
-        inner = [each for each in around if normal(each) not in WRAPPERS]
+        inner = [name for name in around if normal(name) not in WRAPPERS]
         if len(inner) < len(around):
             there.setdefault(normal(".".join((*inner, last))), name)
     return there
@@ -137,35 +137,35 @@ def _is_compound(value: object) -> bool:
 
 def _author(there: Mapping[str, str], free: Sequence[str]) -> list[str]:
     """Return the column of whole names, else those of first and last names, else the likeliest."""
-    whole = [there[each] for each in GUESSES["author"] if each in WHOLE_NAMES and each in there]
-    if whole and whole[0] in free:
-        return whole[:1]
-    first = next((there[each] for each in FIRST_NAMES if each in there), None)
+    names = [there[name] for name in GUESSES["author"] if name in WHOLE_NAMES and name in there]
+    if names and names[0] in free:
+        return names[:1]
+    first = next((there[name] for name in FIRST_NAMES if name in there), None)
     last = next(
-        (there[each] for each in LAST_NAMES if each in there and there[each] != first), None
+        (there[name] for name in LAST_NAMES if name in there and there[name] != first), None
     )
     if first is not None and normal(first).endswith(("vorname", "voornaam")):
         last = last or there.get("name") or there.get("naam")
     return [first, last] if first is not None and last is not None else list(free[:1])
 
 
-def _halves(
-    sample: Sequence[Fields], there: Mapping[str, str], taken: Collection[str]
-) -> list[str]:
+def _halves(sample: Sequence[Fields], there: Mapping[str, str], used: Collection[str]) -> list[str]:
     """Return the columns of what people liked and disliked, which are both the review."""
-    free = {each: name for each, name in there.items() if name not in taken}
+    free = {compared: name for compared, name in there.items() if name not in used}
     halves = [
         name
         for kind in (LIKED, DISLIKED)
-        for each, name in free.items()
-        if each in kind and _has_texts(sample, name)
+        for compared, name in free.items()
+        if compared in kind and _has_texts(sample, name)
     ]
     return list(dict.fromkeys(halves))
 
 
 def _has_texts(sample: Sequence[Fields], name: str) -> bool:
     values = [row.get(name) for row in sample if not is_nothing(row.get(name))]
-    return not values or any(rating_of(each) is None and yes_or_no(each) is None for each in values)
+    return not values or any(
+        rating_of(value) is None and yes_or_no(value) is None for value in values
+    )
 
 
 def _bounds(name: str) -> Collection[str]:
@@ -186,7 +186,7 @@ def _are_scales(sample: Sequence[Fields], name: str) -> bool:
 
 
 def _mapped(there: Mapping[str, str], columns: Columns) -> dict[str, Sequence[str]]:
-    found: dict[str, Sequence[str]] = {}
+    choice: dict[str, Sequence[str]] = {}
     for ours, name in columns.mapped.items():
         if ours not in GUESSES:
             raise SayMoreError(
@@ -208,23 +208,23 @@ def _mapped(there: Mapping[str, str], columns: Columns) -> dict[str, Sequence[st
                     f"There are: {listed(dict.fromkeys(there.values()))}",
                 )
         if name:
-            found[ours] = [there[normal(part)] for part in parts]
-    return found
+            choice[ours] = [there[normal(part)] for part in parts]
+    return choice
 
 
 def _ask(
     sample: Sequence[Fields],
     there: Mapping[str, str],
-    found: Chosen,
+    choice: Chosen,
     columns: Columns,
     *,
     asks: bool,
 ) -> None:
     """Ask about what is left over, since what a column says is not lost without a word."""
-    taken = {name for names in found.values() for name in names}
-    unused = [name for name in dict.fromkeys(there.values()) if name not in taken]
+    used = {name for names in choice.values() for name in names}
+    unused = [name for name in dict.fromkeys(there.values()) if name not in used]
     for ours, what in _QUESTIONS.items():
-        if ours not in found and ours not in columns.mapped:
+        if ours not in choice and ours not in columns.mapped:
             looks = _is_text if ours == "text" else _is_name
             for name, example in _alike(sample, unused, looks):
                 raise SayMoreError(
@@ -232,15 +232,15 @@ def _ask(
                     f"for example {shown(example)}",
                     f"Say --map {ours}={printable(name[:_LONG])}, or --map {ours}= if none is",
                 )
-    is_settled = "reply" in columns.mapped or ("text" in columns.mapped and "reply" in found)
+    is_settled = "reply" in columns.mapped or ("text" in columns.mapped and "reply" in choice)
     if not asks or is_settled or columns.mapped.get("text") == "":
         return
     free = [name for name in unused if _may_be_text(name)]
     for name, example in _alike(sample, free, _is_text):
-        column, texts = printable(name[:_LONG]), "+".join(found.get("text", ()))
+        column, texts = printable(name[:_LONG]), "+".join(choice.get("text", ()))
         more = f"--map text={printable(texts)}+{column}" if texts else f"--map text={column}"
-        none = f"--map text={printable(texts)}" if "reply" in found else "--map reply="
-        reply = "" if "reply" in found else f"--map reply={column} if it is the owner's reply, "
+        none = f"--map text={printable(texts)}" if "reply" in choice else "--map reply="
+        reply = "" if "reply" in choice else f"--map reply={column} if it is the owner's reply, "
         raise SayMoreError(
             f"column {shown(name)} has texts and was not recognized, for example {shown(example)}",
             f"Say {reply}{more} if it is part of the review, or {none} if it is neither",

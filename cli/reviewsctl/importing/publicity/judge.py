@@ -1,7 +1,7 @@
 """Decides which reviews, replies and names of an export are public at their platform (field.md, Imports).
 
-One notion for all formats: what the signs of a row say decides before its platform parses it. A sign whose
-value is not understood is a question to the operator, which ``--public COLUMN=VALUE`` answers.
+One notion for all formats: the signs of a row decide before its platform parses it. A sign whose value is
+not understood is a question to the operator, which ``--public COLUMN=VALUE`` answers.
 """
 
 from collections import Counter
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from reviewsctl.importing.errors import SayMoreError
-from reviewsctl.importing.publicity import words as vocabulary
+from reviewsctl.importing.publicity.name_words import PLACES, PLATFORMS, REPLIES
 from reviewsctl.importing.publicity.signs import (
     ANY,
     Sense,
@@ -20,6 +20,7 @@ from reviewsctl.importing.publicity.signs import (
     is_vocabulary,
     sign_of,
 )
+from reviewsctl.importing.publicity.value_words import WITHHELD
 from reviewsctl.importing.review import RowWithdrawnError
 from reviewsctl.importing.values import is_nothing, normal, shown, word
 from reviewsctl.terminal.escaping import printable
@@ -36,14 +37,14 @@ Fields = Mapping[str, object]
 
 @dataclass(slots=True)
 class Verdict:
-    """What a row says of itself, where its review is public."""
+    """The judgement on a row whose review is public."""
 
     fields: Mapping[str, object]
     """The row, without replies in lists that are not public."""
     shows_reply: bool = True
     shows_name: bool = True
     unknown: list[tuple[Sign, object]] = field(default_factory=list)
-    """Signs whose values are not understood."""
+    """Signs with values that are not understood."""
 
 
 class Publicity:
@@ -55,7 +56,7 @@ class Publicity:
 
     def __init__(self, answers: Mapping[str, Collection[str]] | None = None) -> None:
         self._answers = {
-            normal(name): frozenset(each if each == ANY else normal(each) for each in values)
+            normal(name): frozenset(value if value == ANY else normal(value) for value in values)
             for name, values in (answers or {}).items()
         }
         self._names = {normal(name): name for name in answers or {}}
@@ -88,8 +89,8 @@ class Publicity:
         Args:
             platform: The name of the file's format.
             status: A column that the operator calls a status, whatever its name.
-            sample: The first rows of a table of nobody in particular: a column may be a status by its
-                values alone.
+            sample: The first rows of a table that is of no known platform, where a column may be a status
+                by its values alone.
         """
         return _Judge(self._answers, self._unused, platform, status, sample).judge
 
@@ -109,7 +110,7 @@ class Publicity:
             SayMoreError: The operator has to say it; or has named a column that is not there.
         """
         if self._unused:
-            names = ", ".join(printable(self._names[each]) for each in sorted(self._unused))
+            names = ", ".join(printable(self._names[name]) for name in sorted(self._unused))
             raise SayMoreError(
                 f"--public: there is no column {names}", "Columns are named as they are"
             )
@@ -123,7 +124,7 @@ class Publicity:
         more = f" and {len(counts) - _SHOWN:,} more" if len(counts) > _SHOWN else ""
         name, example = (
             printable(sign.name),
-            printable(max(counts, key=lambda each: (each != "", counts[each]))),
+            printable(max(counts, key=lambda value: (value != "", counts[value]))),
         )
         raise SayMoreError(
             f"column {shown(sign.name)} may say whether {what} is public at its platform, and its "
@@ -146,11 +147,11 @@ class _Judge:
     ) -> None:
         self._answers = answers
         self._unused = unused
-        self._known = vocabulary.PLATFORMS.get(platform, {})
+        self._platform = PLATFORMS.get(platform, {})
         self._status = None if status is None else normal(status)
         self._sample = sample
         there = {normal(name) for row in sample[:1] for name in row}
-        self._has_places = not vocabulary.PLACES.isdisjoint(there)
+        self._has_places = not PLACES.isdisjoint(there)
         self._signs: dict[str, Sign | None] = {}
         self._parts: dict[str, bool] = {}
         self._reasons: set[str] = set()
@@ -202,18 +203,18 @@ class _Judge:
 
     def _prune(self, name: str, elements: list[object], verdict: Verdict) -> None:
         """Take the replies out of a list that are not public."""
-        if vocabulary.REPLIES.isdisjoint(normal(name).split()):
+        if REPLIES.isdisjoint(normal(name).split()):
             return
-        kept = []
+        public = []
         for element in elements:
             own = Verdict({})
             if isinstance(element, dict):
                 self._judge(element, f"{name}.", own)
             if own.shows_reply:
-                kept.append(element)
+                public.append(element)
                 verdict.unknown += own.unknown
-        if len(kept) < len(elements):
-            verdict.fields = {**verdict.fields, name: kept}
+        if len(public) < len(elements):
+            verdict.fields = {**verdict.fields, name: public}
 
     def _is_part(self, path: str) -> bool:
         """Return whether an object is part of the review, and not a thing that it names."""
@@ -233,8 +234,8 @@ class _Judge:
             self._unused.discard(name)
             sign = sign or Sign(path, Subject.REVIEW, Sense.STATUS)
             sign = replace(sign, answers=self._answers[name])
-        elif name in self._known or last in self._known:
-            public = self._known[name if name in self._known else last]
+        elif name in self._platform or last in self._platform:
+            public = self._platform[name if name in self._platform else last]
             sign = None if public is None or sign is None else replace(sign, public=public)
         elif name == self._status:
             sign = sign or Sign(path, Subject.REVIEW, Sense.STATUS)
@@ -248,11 +249,11 @@ class _Judge:
     def _looks_like_status(self, path: str) -> bool:
         """Return whether all values of a column in the first rows are words of a status."""
         cells = (row.get(path) for row in self._sample)
-        words = {each for each in cells if isinstance(each, str) and not is_nothing(each)}
+        words = {cell for cell in cells if isinstance(cell, str) and not is_nothing(cell)}
         return (
             bool(words)
             and all(map(is_vocabulary, words))
-            and any(normal(each) in vocabulary.WITHHELD for each in words)
+            and any(normal(word) in WITHHELD for word in words)
         )
 
     def _reason(self, sign: Sign) -> str:

@@ -1,11 +1,12 @@
-"""Signs: members of a row whose name says that they are about what is public, and what their values say."""
+"""Signs: the members of a row that say whether something of it is public, by their names and values."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
-from reviewsctl.importing.publicity import words as vocabulary
+from reviewsctl.importing.publicity import name_words
+from reviewsctl.importing.publicity.value_words import NOT_RECEIVED, PUBLIC, SAYS_NOTHING, WITHHELD
 from reviewsctl.importing.values import is_nothing, normal, word, yes_or_no
 
 ANY: Final = "*"
@@ -16,7 +17,7 @@ _DATE_DIGITS = 4  # a date has a year
 
 
 class Subject(Enum):
-    """What a sign is about."""
+    """The subject of a sign."""
 
     REVIEW = auto()
     REPLY = auto()
@@ -25,7 +26,7 @@ class Subject(Enum):
 
 
 class Sense(Enum):
-    """What a sign means that is set."""
+    """The meaning of a sign that is set."""
 
     PUBLIC = auto()
     WITHHELD = auto()
@@ -39,7 +40,7 @@ class Sense(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """How a member of a row says whether something is public."""
+    """A member of a row that says whether something is public."""
 
     name: str
     subject: Subject
@@ -77,16 +78,16 @@ class Sign:
 
     def _reads(self, value: object, text: str) -> bool | None:
         if self.sense is Sense.KIND:
-            return text not in vocabulary.NOT_RECEIVED and text not in vocabulary.WITHHELD
+            return text not in NOT_RECEIVED and text not in WITHHELD
         if is_nothing(value):
             if self.sense in (Sense.WITHHELD, Sense.DOUBTFUL):
                 return True
             if self.sense is Sense.PUBLIC and self.is_presence:
                 return self.subject is Subject.REPLY  # a reply may be without its date
             return True if self.is_guess else None
-        if text in vocabulary.WITHHELD:
+        if text in WITHHELD:
             return False
-        if text in vocabulary.PUBLIC or text in vocabulary.SAYS_NOTHING:
+        if text in PUBLIC or text in SAYS_NOTHING:
             return True
         return self._reads_flag(value, text)
 
@@ -116,19 +117,19 @@ def sign_of(name: str) -> Sign | None:
         name: Of a column, or the names of nested objects joined by dots.
     """
     *around, own = _components(name)
-    last = _told(normal(own).split())
-    words = [*_told(normal(" ".join(around)).split()), *last]
-    if not last or len(last) > _MAX_WORDS or last[-1] in vocabulary.NO_SIGNS:
+    last = _without_places(normal(own).split())
+    words = [*_without_places(normal(" ".join(around)).split()), *last]
+    if not last or len(last) > _MAX_WORDS or last[-1] in name_words.NO_SIGNS:
         return None
-    is_presence = not vocabulary.PRESENCE.isdisjoint(last)
-    sense = _sense([each for each in last if each not in vocabulary.PRESENCE])
+    is_presence = not name_words.PRESENCE.isdisjoint(last)
+    sense = _sense([word for word in last if word not in name_words.PRESENCE])
     subject = None if sense is None else _subject(words, sense)
     if sense is None or subject is None:
         return None
-    if sense is Sense.STATUS and not vocabulary.REASONS.isdisjoint(last):
+    if sense is Sense.STATUS and not name_words.REASONS.isdisjoint(last):
         sense = Sense.DOUBTFUL  # what was moderated for a reason
     if sense in (Sense.STATUS, Sense.KIND) and is_presence:
-        return None  # when a status was changed, and by whom
+        return None  # the date and the author of a change
     return Sign(name, subject, sense, is_presence)
 
 
@@ -138,90 +139,90 @@ def is_withheld_name(name: str) -> bool:
     Not after an archive, where reviews may be that are public and old.
     """
     words = normal(name.partition(".")[0]).split()
-    if not vocabulary.ARCHIVES.isdisjoint(words):
+    if not name_words.ARCHIVES.isdisjoint(words):
         return False
-    own = [each for each in words if each not in vocabulary.OWN]
-    return " ".join(own) in vocabulary.WITHHELD or _sense(own) is Sense.WITHHELD
+    own = [word for word in words if word not in name_words.OWN]
+    return " ".join(own) in WITHHELD or _sense(own) is Sense.WITHHELD
 
 
-def _components(name: str) -> list[str]:
+def _components(path: str) -> list[str]:
     """Return the names of nested objects, without those that only wrap, or stand for, another one."""
-    plain = name.partition("(")[0] or name
-    path = plain if " " in plain else plain.replace("/", ".")  # "Yes/no" is no path
-    *around, last = path.rstrip(". ").split(".")
-    found = [each for each in around if normal(each) not in vocabulary.WRAPPERS]
-    while found and normal(last) in vocabulary.GENERIC:
-        last = found.pop()
-    if found and vocabulary.PRESENCE.issuperset(normal(last).split()):
-        last = f"{found.pop()} {last}"  # deleted.by
-    return [*found, last]
+    plain = path.partition("(")[0] or path
+    dotted = plain if " " in plain else plain.replace("/", ".")  # "Yes/no" is no path
+    *around, last = dotted.rstrip(". ").split(".")
+    objects = [name for name in around if normal(name) not in name_words.WRAPPERS]
+    while objects and normal(last) in name_words.GENERIC:
+        last = objects.pop()
+    if objects and name_words.PRESENCE.issuperset(normal(last).split()):
+        last = f"{objects.pop()} {last}"  # deleted.by
+    return [*objects, last]
 
 
 def is_thing(path: str) -> bool:
     """Return whether an object of a row is something that the review names, and not a part of it."""
-    return any(not vocabulary.THINGS.isdisjoint(normal(each).split()) for each in _components(path))
+    return any(not name_words.THINGS.isdisjoint(normal(name).split()) for name in _components(path))
 
 
 def is_vocabulary(value: str) -> bool:
     """Return whether a value is a word of a status."""
-    return normal(value) in vocabulary.WITHHELD | vocabulary.PUBLIC
+    return normal(value) in WITHHELD | PUBLIC
 
 
-def _told(words: list[str]) -> list[str]:
-    """Return a name without where something is shown, and who did it: "published on website"."""
-    for place, each in enumerate(words[1:-1], start=1):
-        if each in vocabulary.BY:
-            return words[: place + 1]
-        if each in vocabulary.PLACE:
-            return words[:place]
+def _without_places(words: list[str]) -> list[str]:
+    """Return a name without the place where something is shown and the person: "published on website"."""
+    for index, part in enumerate(words[1:-1], start=1):
+        if part in name_words.BY:
+            return words[: index + 1]
+        if part in name_words.PLACE:
+            return words[:index]
     return words
 
 
 def _sense(words: Sequence[str]) -> Sense | None:
     """Return what a name without dates and people means."""
-    own = [each for each in words if each not in vocabulary.OWN]
-    is_negated = not vocabulary.NEGATIONS.isdisjoint(own)
+    own = [word for word in words if word not in name_words.OWN]
+    is_negated = not name_words.NEGATIONS.isdisjoint(own)
     positive, negative = (
-        any(_begins(each, stems) for each in own)
-        for stems in (vocabulary.POSITIVE_STEMS, vocabulary.NEGATIVE_STEMS)
+        any(_begins(word, stems) for word in own)
+        for stems in (name_words.POSITIVE_STEMS, name_words.NEGATIVE_STEMS)
     )
-    bare = [each for each in own if each not in vocabulary.FILLERS | vocabulary.NEGATIONS]
-    if len(bare) == 1 and words[-1] in {bare[0], *vocabulary.TRAILING}:
-        positive = positive or bare[0] in vocabulary.LAST_PUBLIC
-        negative = negative or bare[0] in vocabulary.LAST_WITHHELD
+    bare = [word for word in own if word not in name_words.FILLERS | name_words.NEGATIONS]
+    if len(bare) == 1 and words[-1] in {bare[0], *name_words.TRAILING}:
+        positive = positive or bare[0] in name_words.LAST_PUBLIC
+        negative = negative or bare[0] in name_words.LAST_WITHHELD
     negative = negative or any(map(_is_anonymous, own))
     if positive and negative:
         return Sense.STATUS
     if positive or negative:
         return Sense.PUBLIC if positive is not is_negated else Sense.WITHHELD
-    if any(_begins(each, vocabulary.DOUBTFUL_STEMS) for each in own):
+    if any(_begins(word, name_words.DOUBTFUL_STEMS) for word in own):
         return Sense.DOUBTFUL
-    rest = [each for each in own if each not in vocabulary.REPLIES]
-    if any(each.startswith(vocabulary.STATUS_STEMS) for each in own) or rest == ["state"]:
+    rest = [word for word in own if word not in name_words.REPLIES]
+    if any(word.startswith(name_words.STATUS_STEMS) for word in own) or rest == ["state"]:
         return Sense.STATUS
-    return Sense.KIND if len(rest) == 1 and rest[0] in vocabulary.KINDS else None
+    return Sense.KIND if len(rest) == 1 and rest[0] in name_words.KINDS else None
 
 
 def _subject(words: Collection[str], sense: Sense) -> Subject | None:
     """Return what a sign is about; None if it is about something that is not published."""
-    if not vocabulary.REPLIES.isdisjoint(words):
+    if not name_words.REPLIES.isdisjoint(words):
         return Subject.REPLY
     is_flag = sense in (Sense.PUBLIC, Sense.WITHHELD)
     if any(map(_is_anonymous, words)):
         return Subject.NAME if is_flag else None
-    if is_flag and not vocabulary.NAMES.isdisjoint(words):
+    if is_flag and not name_words.NAMES.isdisjoint(words):
         return Subject.NAME
-    if not vocabulary.PEOPLE.isdisjoint(words):
-        if any(_begins(each, vocabulary.SHOWING_STEMS) for each in words):
+    if not name_words.PEOPLE.isdisjoint(words):
+        if any(_begins(word, name_words.SHOWING_STEMS) for word in words):
             return Subject.REVIEW
-        hides = any(each.startswith(("hid", "priv")) for each in words)
+        hides = any(word.startswith(("hid", "priv")) for word in words)
         return Subject.NAME if is_flag and hides else None
-    return Subject.REVIEW if vocabulary.THINGS.isdisjoint(words) else None
+    return Subject.REVIEW if name_words.THINGS.isdisjoint(words) else None
 
 
-def _begins(each: str, stems: tuple[str, ...]) -> bool:
-    return each.startswith(stems) and each not in ("publisher", "publishers")
+def _begins(word: str, stems: tuple[str, ...]) -> bool:
+    return word.startswith(stems) and word not in ("publisher", "publishers")
 
 
-def _is_anonymous(each: str) -> bool:
-    return each.startswith(("anonym", "anonim", "anoniem"))
+def _is_anonymous(word: str) -> bool:
+    return word.startswith(("anonym", "anonim", "anoniem"))

@@ -1,7 +1,7 @@
-"""Which code page a table of western Europe is in, by where its letters and signs stand.
+"""Finds the code page of a table of western Europe, by the places where its letters and signs stand.
 
 Excel saves "CSV (Macintosh)" as Mac Roman and "CSV (MS-DOS)" as code page 850. Read as Windows' 1252,
-"Müller" is "MŸller": a capital within a word, where nobody writes one.
+"Müller" is "MŸller", with a capital within a word.
 """
 
 import re
@@ -12,6 +12,7 @@ WINDOWS: Final = "cp1252"
 _MAC: Final = "mac_roman"
 _DOS: Final = "cp850"
 _ENOUGH: Final = 20_000  # characters that decide
+_PIECE: Final = 64 * 1024  # bytes that are searched at once
 
 _HIGH: Final = re.compile(rb"([\x00-\xff])?([\x80-\xff])(?=([\x00-\xff])?)", re.DOTALL)
 
@@ -26,18 +27,20 @@ _SIGNS: Final = frozenset("\u2013\u2014…€£°§©®™•½²³\u00a0")
 def likeliest(chunks: Iterable[bytes]) -> str:
     """Return the code page in which most characters stand where such characters do."""
     scores = dict.fromkeys((WINDOWS, _MAC, _DOS), 0.0)
-    left, carriages, feeds = _ENOUGH, 0, 0
+    counted, carriages, feeds = 0, 0, 0
     for chunk in chunks:
         carriages += chunk.count(b"\r")
         feeds += chunk.count(b"\n")
-        for match in _HIGH.finditer(chunk):
-            around = match[1] or b" ", match[2], match[3] or b" "
-            for page in scores:
-                scores[page] += _score(*(each.decode(page, "replace") for each in around))
-            left -= 1
-            if not left:
+        for start in range(0, len(chunk), _PIECE):
+            characters = _HIGH.findall(chunk[start : start + _PIECE])
+            counted += len(characters)
+            for around in characters:
+                for page in scores:
+                    before, character, after = (each.decode(page, "replace") for each in around)
+                    scores[page] += _score(before or " ", character, after or " ")
+            if counted > _ENOUGH:
                 break
-        if not left:
+        if counted > _ENOUGH:
             break
     if carriages and not feeds:
         scores[_MAC] += 0.5  # only Macs end lines so

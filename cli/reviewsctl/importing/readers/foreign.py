@@ -1,4 +1,4 @@
-"""Files that hold tables or reviews in a form that is not read: what each is, and that it can be saved anew."""
+"""Refuses files in forms that are not read, naming the form and how to save the file instead."""
 
 from collections.abc import Collection
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from reviewsctl.importing.errors import ImportRefusedError
 
 SHEETS: Final = (".xls", ".ods", ".numbers", ".xlsb", ".fods")
-"""How the names of other spreadsheets end."""
+"""Suffixes of other spreadsheets."""
 
 DOCUMENTS: Final = (".html", ".htm", ".xml", ".pdf", ".docx", ".rtf", ".sqlite", ".db", ".parquet")
 

@@ -1,4 +1,4 @@
-"""Where in a JSON document the rows are: lists at any depth that look like reviews, else the usual ones."""
+"""Finds the rows of a JSON document: lists of reviews at any depth, else the list with a usual name."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -49,10 +49,12 @@ class _Survey:
 
     def rows(self) -> Sequence[Layout]:
         """Return the lists that are read."""
-        found = [each for each, (is_likely, _) in self.lists.items() if is_likely]
-        nested = [each for each in found if _is_nested(each)]
-        whole = [each for each in found if not any(_is_within(inner, each) for inner in nested)]
-        rows = [each for each in whole if not any(_is_within(each, outer) for outer in whole)]
+        likely = [layout for layout, (is_likely, _) in self.lists.items() if is_likely]
+        nested = [layout for layout in likely if _is_nested(layout)]
+        outer = [
+            layout for layout in likely if not any(_is_within(inner, layout) for inner in nested)
+        ]
+        rows = [layout for layout in outer if not any(_is_within(layout, other) for other in outer)]
         if rows or not self.lists:
             return rows or [()]
         return [max(self.lists, key=self._rank)]
@@ -84,7 +86,7 @@ class _Survey:
 
     def _note(self, layout: Layout, first: Sequence[object]) -> None:
         """Note a list, if it may hold rows."""
-        rows = [each for each in first if isinstance(each, dict)]
+        rows = [element for element in first if isinstance(element, dict)]
         is_ours = layout[0] == "business"
         may_be = rows or not first or len(layout) == 1
         if may_be and not is_ours and len(self.lists) < _MAX_LISTS:
@@ -100,7 +102,7 @@ class _Survey:
 
     def _rank(self, layout: Layout) -> tuple[bool, int, bool, int]:
         """Return how usual it is for a list to hold reviews, where it does not look like them."""
-        names = [each for each in layout if each != EACH]
+        names = [step for step in layout if step != EACH]
         rank = _USUAL.index(names[-1]) if names and names[-1] in _USUAL else len(_USUAL)
         return _is_nested(layout), -rank, self.lists[layout][1], -len(layout)
 
@@ -110,5 +112,5 @@ def _is_nested(layout: Layout) -> bool:
     return len(layout) > 1 and layout[-2] in _NESTED and EACH in layout[:-2]
 
 
-def _is_within(layout: Layout, other: Layout) -> bool:
-    return len(layout) > len(other) and layout[: len(other)] == other
+def _is_within(layout: Layout, outer: Layout) -> bool:
+    return len(layout) > len(outer) and layout[: len(outer)] == outer
