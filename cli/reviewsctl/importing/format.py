@@ -329,7 +329,7 @@ def _shown(found: Found | Entry, verdict: Verdict, rules: Rules) -> Entry:
             raise RowRefusedError("it says that its reply or its author's name is not public")
         return found
     if not verdict.shows_reply:
-        found = replace(found, reply=None)
+        found = replace(found, reply=None, reply_withheld=True)
     if not verdict.shows_name:
-        found = replace(found, author=None, avatar_url=None)
+        found = replace(found, author=None, avatar_url=None, anonymous=True)
     return rules.entry(found)

@@ -92,6 +92,10 @@ class Found(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """When it was last changed, where one export may have two versions."""
     place: str = ""
     """As ``Rules.place`` returned it."""
+    anonymous: bool = False
+    """Whether the platform says that the author is not named; else a missing name says nothing."""
+    reply_withheld: bool = False
+    """Whether the platform says that the reply is not public; else a missing reply may say nothing."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):

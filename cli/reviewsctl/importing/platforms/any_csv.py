@@ -23,7 +23,7 @@ from reviewsctl.importing.platforms.columns import (
 from reviewsctl.importing.platforms.dates import dates_of
 from reviewsctl.importing.publicity.signs import sign_of
 from reviewsctl.importing.ratings import MAX_STARS
-from reviewsctl.importing.review import Found
+from reviewsctl.importing.review import Found, RowWithdrawnError
 from reviewsctl.importing.scales import ScaleOf, scale_of
 from reviewsctl.importing.signature import RECOGNISED
 from reviewsctl.importing.values import address, normal, titled, truth, unhumped, word, words
@@ -109,7 +109,13 @@ class _Table:
     def _scale(
         self, head: Head, sample: Sequence[Fields], single: Mapping[str, str], rules: Rules
     ) -> tuple[ScaleOf, str]:
-        return scale_of(sample, single, rules.scale, native=self._best, around=head.around)
+        judge = rules.publicity.judging("", rules.columns.mapped.get("status"))
+        public = [
+            row for raw, row in zip(head.sample, sample, strict=True) if _is_public(judge, raw)
+        ]
+        return scale_of(
+            public or sample, single, rules.scale, native=self._best, around=head.around
+        )
 
     def _written(self, cells: Fields, rules: Rules) -> str:
         source = word(cells.get("source")) or rules.columns.source or self._source
@@ -117,6 +123,14 @@ class _Table:
             rules.counts["no-source"] += 1
             source = _SOURCE
         return source.lower()
+
+
+def _is_public(judge: Callable[[Fields], object], row: Fields) -> bool:
+    try:
+        judge(row)
+    except RowWithdrawnError:
+        return False
+    return True
 
 
 def _words(fields: Fields, names: Sequence[str]) -> list[str]:

@@ -16,7 +16,7 @@ def _names(*lines: str) -> Sequence[str]:
 GUESSES: Final[Mapping[str, Sequence[str]]] = {
     "rating": _names(
         "review rating, review score, review rating rating value, scoring review score, rating, stars",
-        "star rating, score, rating value, overall rating, overall score, sterne, bewertung",
+        "star rating, score, rating value, overall rating, overall score, overall, sterne, bewertung",
         "sternebewertung, gesamtbewertung, punkte, schulnote, gesamtnote, note, etoiles, evaluation",
         "nombre d etoiles, calificacion, puntuacion, valoracion, estrellas, valutazione, stelle",
         "punteggio, voto, avaliacao, estrelas, pontuacao, nota, beoordeling, sterren, cijfer",
@@ -24,7 +24,7 @@ GUESSES: Final[Mapping[str, Sequence[str]]] = {
     ),
     "best": _names(
         "best rating, review rating best rating, rating best rating, max rating, maximum rating",
-        "rating max, rating scale, rating range, rating out of, max score, score max, out of, scale",
+        "rating max, max, maximum, best, rating scale, rating range, rating out of, max score, score max, out of, scale",
     ),
     "worst": _names(
         "worst rating, review rating worst rating, rating worst rating, min rating, rating min",
@@ -32,7 +32,8 @@ GUESSES: Final[Mapping[str, Sequence[str]]] = {
     "date": _names(
         "review date, review datetime utc, review timestamp, date, created, created at, published",
         "published at, date published, posted, posted at, posted on, submitted, submitted at",
-        "date created, review creation date, submission time, submission date, time, timestamp",
+        "date created, date add, date added, added, added at, creation date, date posted, date submitted",
+        "created on, submitted on, review created, eingegangen am, erfasst am, review creation date, submission time, submission date, time, timestamp",
         "datetime, comment date, datum, bewertungsdatum, erstellt, erstellt am, veroffentlicht",
         "veroffentlicht am, date de l avis, publie le, cree le, date de publication, fecha",
         "fecha de publicacion, fecha de la resena, data, data della recensione, pubblicato il",
@@ -131,14 +132,21 @@ DISLIKED: Final = frozenset(
 )
 """Columns that are the two halves of a review's text."""
 
-PRIVATE: Final = frozenset(
-    (
-        *("private", "internal", "translated", "translation", "ubersetzung", "ubersetzt"),
-        *("traduction", "traduccion", "traduzione", "traducao", "vertaling", "privat", "intern"),
-        *("prive", "privado", "privato"),
-    )
+PRIVATE: Final = (
+    *(
+        "private",
+        "intern",
+        "privat",
+        "prive",
+        "privad",
+        "confiden",
+        "vertraul",
+        "translat",
+        "ubersetz",
+    ),
+    *("traduct", "traducc", "traduz", "traduc", "vertal"),
 )
-"""Words of the names of columns that are never offered as the text."""
+"""Beginnings of words in the names of columns that are never offered as the text."""
 
 TEXT_WORDS: Final = frozenset(
     (

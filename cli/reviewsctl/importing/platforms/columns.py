@@ -55,6 +55,8 @@ def flat(fields: Fields) -> Fields:
 
 def _flatten(fields: Fields, prefix: str, levels: int, found: dict[str, object]) -> None:
     for name, value in fields.items():
+        if isinstance(value, dict) and len(value) == 1 and "$" in next(iter(value))[:1]:
+            value = next(iter(value.values()))  # noqa: PLW2901  # {"$date": "2025-03-14"} of MongoDB
         inner = value[0] if isinstance(value, list) and value else value
         if isinstance(inner, dict) and levels > 1:
             _flatten(inner, f"{prefix}{name}.", levels - 1, found)
@@ -252,7 +254,7 @@ def _alike(
 ) -> Iterator[tuple[str, str]]:
     """Return the columns of which half of the cells look like something, each with an example."""
     for name in names:
-        if PRIVATE.isdisjoint(normal(name).split()):
+        if not any(part.startswith(PRIVATE) for part in normal(name).split()):
             values = [text for text in (word(row.get(name)) for row in sample) if text is not None]
             if values and sum(map(looks, values)) * 2 >= len(values):
                 yield name, next(filter(looks, values))

@@ -534,3 +534,25 @@ def test_second_column_of_a_name_counts_too(tmp_path: Path) -> None:
     _, reviews = imported(tmp_path, "x.csv", export)
 
     assert [] == reviews
+
+
+@pytest.mark.parametrize("column", ["Interne Notiz", "Note privée", "Comentario privado"])
+def test_notes_of_the_business_are_not_offered_as_a_text(tmp_path: Path, column: str) -> None:
+    export = (
+        f"Stars,Date,Name,Review,{column}\n"
+        "5,2025-03-14,Ann,Good.,A difficult customer who never pays in time\n"
+    )
+    _, [review] = imported(tmp_path, "x.csv", export)
+
+    assert "Good." == review["text"]
+
+
+def test_members_of_mongodb_are_values(tmp_path: Path) -> None:
+    row = {"_id": {"$oid": "1"}, "stars": 5, "createdAt": {"$date": "2025-03-14T10:00:00Z"}}
+    rows = [
+        row | {"isApproved": True, "text": "Good."},
+        row | {"isApproved": False, "text": "Bad."},
+    ]
+    _, reviews = imported(tmp_path, "x.jsonl", "\n".join(map(json.dumps, rows)))
+
+    assert ["Good."] == texts(reviews)

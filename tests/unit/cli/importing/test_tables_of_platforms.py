@@ -6,6 +6,7 @@ import io
 import msgspec
 import pytest
 
+from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.format import Columns, Rules
 from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.readers.parts import Part
@@ -90,3 +91,11 @@ def test_columns_of_one_name_are_two() -> None:
     table = "Stars,Date,Name,Comment,Comment\n5,2025-03-14,Ann,Good,Thanks\n"
 
     assert ["Good"] == [each["text"] for each in reviews(table)]
+
+
+def test_rows_that_are_not_public_do_not_show_the_scale() -> None:
+    table = (
+        "rating,date,author,text,status\n4,2025-03-14,Ann,Good,live\n5,2025-03-14,Bob,Bad,spam\n"
+    )
+    with pytest.raises(SayMoreError, match="nothing says of how many"):
+        reviews(table)
