@@ -329,7 +329,9 @@ def _shown(found: Found | Entry, verdict: Verdict, rules: Rules) -> Entry:
             raise RowRefusedError("it says that its reply or its author's name is not public")
         return found
     if not verdict.shows_reply:
+        rules.counts["withheld-reply"] += isinstance(found.reply, tuple)
         found = replace(found, reply=None, reply_withheld=True)
     if not verdict.shows_name:
+        rules.counts["withheld-name"] += display_name(found.author) is not None
         found = replace(found, author=None, avatar_url=None, anonymous=True)
     return rules.entry(found)

@@ -175,13 +175,14 @@ def relative(value: object) -> bool:
 
 def _iso(text: str) -> datetime.datetime:
     """Return a time in ISO 8601, or in a spelling of programs that ends in a zone."""
-    if (zone := _ZONE.search(text)) is not None:
-        with contextlib.suppress(ValueError):
-            return datetime.datetime.fromisoformat(text)
-        return _before(text[: zone.start()], f"{zone[1]}{zone[2]}")
-    if text.endswith((" UTC", " GMT")):
+    if text.endswith((" UTC", " GMT")) and not _ZONE.search(text):
         text = f"{text[:-4]}+00:00"
-    return datetime.datetime.fromisoformat(text)
+    try:
+        return datetime.datetime.fromisoformat(text)
+    except ValueError:
+        if (zone := _ZONE.search(text)) is None:
+            raise
+        return _before(text[: zone.start()], f"{zone[1]}{zone[2]}")
 
 
 def _before(text: str, zone: str) -> datetime.datetime:

@@ -25,6 +25,7 @@ from reviewsctl.importing.review import RowWithdrawnError
 from reviewsctl.importing.values import is_nothing, normal, shown, word
 from reviewsctl.terminal.escaping import printable
 
+_SCALARS = frozenset((str, int, float, bool, type(None)))
 _NUMBERED = frozenset(("id", "Id", "ID", "code"))
 _MAX_LEVELS = 4  # of the objects of a row
 _MAX_NAMES = 10_000  # that are remembered
@@ -167,6 +168,8 @@ class _Judge:
         for name, value in fields.items():
             path = f"{prefix}{name}" if prefix else name
             sign = signs[path] if path in signs else self._sign(path)
+            if sign is None and type(value) in _SCALARS:
+                continue
             if isinstance(value, dict):
                 inner = self._is_part(path) and self._judge(value, f"{path}.", verdict)
                 if inner or sign is None:

@@ -396,9 +396,12 @@ def test_reply_of_a_table_is_left_out_where_it_is_not_public(
     tmp_path: Path, columns: str, cells: str
 ) -> None:
     export = f"rating,date,author,text,reply,{columns}\n5,2025-03-14,Ann,Good.,Hi,{cells}\n"
-    _, [review] = imported(tmp_path, "x.csv", export)
+    outcome, [review] = imported(tmp_path, "x.csv", export)
 
     assert ("Good.", None) == (review["text"], review["owner_reply"])
+    assert (
+        "owner replies that are not public at the platform: 1; they were left out" in outcome.notes
+    )
 
 
 def test_first_response_that_is_public_is_the_reply(tmp_path: Path) -> None:
