@@ -38,8 +38,9 @@ EPILOG: Final = """\b
 
     \b
     Columns of "csv" are guessed and shown. --map NAME=COLUMN corrects them, NAME being one of
-    rating, date, author, text, title, reply, reply_date, verified, url, avatar, source,
-    status, id.
+    rating, best, worst, date, author, text, title, reply, reply_date, verified, url, avatar,
+    source, status, id.
+    text=A+B takes both columns.
 
     \b
     Examples:
@@ -127,6 +128,15 @@ def import_(  # noqa: PLR0913  # these are the command's options
             "--map", metavar="NAME=COLUMN", show_default=False, help="A column, see below."
         ),
     ] = None,
+    public: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=VALUE",
+            show_default=False,
+            help="A value of a column by which its platform calls a review public, where that is not "
+            "known. COLUMN=* where the column does not say it.",
+        ),
+    ] = None,
     date_format: Annotated[
         str | None,
         typer.Option(
@@ -144,14 +154,12 @@ def import_(  # noqa: PLR0913  # these are the command's options
         ),
     ] = None,
     scale: Annotated[
-        int | None,
+        str | None,
         typer.Option(
-            min=2,
-            max=100,
-            metavar="BEST",
+            metavar="BEST|WORST-BEST",
             show_default=False,
-            help="The best rating of a csv: 10 brings ten points to five stars, 5 takes half "
-            "stars. Rounded, halves up.",
+            help="The best rating of a csv: 10 brings ten points to five stars, 5 takes half stars, "
+            "6-1 school grades. Rounded, halves up.",
         ),
     ] = None,
     recommended: Annotated[
@@ -198,6 +206,7 @@ def import_(  # noqa: PLR0913  # these are the command's options
     interruption.begin()
     from reviewsctl.importing.format import Columns, Rules  # msgspec, see main
     from reviewsctl.importing.options import ImportOptions
+    from reviewsctl.importing.publicity.judge import Publicity
     from reviewsctl.importing.ratings import Scale
     from reviewsctl.importing.report import document, lines
     from reviewsctl.importing.target import reviews_file
@@ -229,8 +238,9 @@ def import_(  # noqa: PLR0913  # these are the command's options
                 zone=zone,
                 short_names=names is Names.SHORT,
                 verified=verified,
-                scale=Scale(best=scale, recommended=recommended),
+                scale=Scale.parsed(scale, recommended=recommended),
                 columns=columns,
+                publicity=Publicity.parsed(public or []),
                 today=now.astimezone(zone).date(),
             ),
             location=location,

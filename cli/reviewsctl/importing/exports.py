@@ -45,13 +45,13 @@ class Export:
         if self.kind.second is not None:
             second = self.kind.second
             lines.append(f"it looks like {second.title} too (--from {second.name})")
-        lines += self.format.says_columns(first.head, options.rules.columns)
+        lines += self.format.says_columns(first.head, options.rules)
         if self.format.leaves:
             lines.append(f"not taken: {self.format.leaves}")
         if self.format.verification and not self.format.generic:
             lines.append(f"verified: {self.format.verification}")
         if left := [f"{each.part.name}: {name}" for each in self.sources for name in each.left]:
-            lines.append(f"not read, since their columns are others: {listed(left)}")
+            lines.append(f"not read: {listed(left)}")
         if ignored := self.kind.ignored:
             more = f" and {len(ignored) - _SHOWN:,} more" if len(ignored) > _SHOWN else ""
             lines.append(f"other files, left alone: {', '.join(ignored[:_SHOWN])}{more}")

@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 import msgspec
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from reviewsctl.importing.ids import merge_key, stable_id
+from reviewsctl.importing.publicity.judge import Publicity, Verdict
 from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.review import (
     BITS,
@@ -43,6 +45,8 @@ class Row(NamedTuple):
     """The JSON it was, empty where it was a row of a table."""
     fault: str = ""
     """Why it is none, where that shows before anybody reads it."""
+    group: Fields | None = None
+    """Of JSON, words and flags of the object in whose list it is, as far as they come before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +117,8 @@ class Rules:
     """What the operator says of reviews of which the export says nothing."""
     scale: Scale = field(default_factory=Scale)
     columns: Columns = field(default_factory=Columns)
+    publicity: Publicity = field(default_factory=Publicity)
+    """Decides which rows are public at their platform."""
     counts: Counter[str] = field(default_factory=Counter)
     """What the result has to mention, with counts."""
     today: datetime.date = datetime.date.max
@@ -262,6 +268,9 @@ def whole(value: object) -> object:
     return value
 
 
+Parser = Callable[[Row], Found | Entry]
+"""Parses a row; raises RowRefusedError or RowSkippedError. Reviews of our own are entries already."""
+
 Reader = Callable[[Row], Entry]
 """Turns a row into an Entry; raises RowRefusedError or RowSkippedError."""
 
@@ -282,7 +291,7 @@ def _nothing_said(head: Head) -> Fields:  # noqa: ARG001  # a seam
     return {}
 
 
-def _no_columns(head: Head, columns: Columns) -> Sequence[str]:  # noqa: ARG001  # a seam
+def _no_columns(head: Head, rules: Rules) -> Sequence[str]:  # noqa: ARG001  # a seam
     return ()
 
 
@@ -297,7 +306,8 @@ class Format:
     """What it has and is not taken, for the operator."""
     likeness: Callable[[Head], float]
     """How much an export looks like it, 0 to 1 (``signature``)."""
-    reader: Callable[[Head, Rules], Reader]
+    parser: Callable[[Head, Rules], Parser]
+    """Returns the parser of a file's rows; called through ``reader`` only."""
     describes: Callable[[Head], Fields] = _nothing_said
     """The business, as ``reviewsctl.importing.business`` spells it; asked when all rows are read."""
     verification: str = ""
@@ -318,10 +328,54 @@ class Format:
     """What the platform's terms forbid to do with an export of it."""
     generic: bool = False
     """Whether it is of nobody in particular: columns are guessed, and ratings may have any scale."""
-    says_columns: Callable[[Head, Columns], Sequence[str]] = _no_columns
+    says_columns: Callable[[Head, Rules], Sequence[str]] = _no_columns
     """How the columns were understood, where they were guessed."""
 
     @property
     def tabular(self) -> bool:
         """Whether its columns are known by their names, so that ``--map`` may correct them."""
         return self.says_columns is not _no_columns
+
+    def reader(self, head: Head, rules: Rules) -> Reader:
+        """Return what makes entries of a file's rows, or of those that are public at the platform.
+
+        Raises:
+            ImportRefusedError: The file cannot be imported.
+            SayMoreError: The operator has to decide something first.
+        """
+        parse = self.parser(head, rules)
+        status = rules.columns.mapped.get("status")
+        sample = head.sample if self.generic else ()
+        judge = rules.publicity.judging(self.name, status, sample)
+
+        def read(row: Row) -> Entry:
+            if row.group:
+                judge(row.group)
+            verdict = judge(row.fields)
+            found = parse(
+                row if verdict.fields is row.fields else row._replace(fields=verdict.fields)
+            )
+            if verdict.unknown:
+                rules.publicity.note(verdict, has_reply=_has_reply(found))
+            return _shown(found, verdict, rules)
+
+        return read
+
+
+def _has_reply(found: Found | Entry) -> bool:
+    return isinstance(found, Entry) or isinstance(found.reply, tuple)
+
+
+def _shown(found: Found | Entry, verdict: Verdict, rules: Rules) -> Entry:
+    """Return the entry of a review without what is not public of it."""
+    if isinstance(found, Entry):
+        if not (verdict.shows_reply and verdict.shows_name):
+            raise RowRefusedError("it says that its reply or its author's name is not public")
+        return found
+    if not verdict.shows_reply:
+        rules.counts["withheld-reply"] += isinstance(found.reply, tuple)
+        found = replace(found, reply=None, reply_withheld=True)
+    if not verdict.shows_name:
+        rules.counts["withheld-name"] += display_name(found.author) is not None
+        found = replace(found, author=None, avatar_url=None, anonymous=True)
+    return rules.entry(found)

@@ -12,8 +12,8 @@ _MENTIONED: Final = {
     "so one that is edited will come as a new review",
     "no-source": "nothing says where these reviews were written: {count} have the source "
     '"import" (--source NAME says it, or --map source=COLUMN; an empty cell says nothing)',
-    "status": "with a status that is not known: {count}; they count as published (--map status=COLUMN "
-    "refuses them)",
+    "withheld-reply": "owner replies that are not public at the platform: {count}; they were left out",
+    "withheld-name": "authors whose names are not public at the platform: {count}; they are not named",
     "undated-reply": "owner replies without a date: {count}; they got that of the review",
     "future": "dated in the future: {count}; a date with day and month the wrong way round, or a clock "
     "that is wrong (reviewsctl check names them)",

@@ -19,6 +19,7 @@ from reviewsctl.importing.review import (
     RowWithdrawnError,
     mask,
 )
+from reviewsctl.importing.scales import unsettled
 from reviewsctl.importing.staging import Staging
 
 MAX_LISTED: Final = 10_000  # refused rows that are kept for --verbose
@@ -105,13 +106,8 @@ def check_usable(options: ImportOptions, staged: Staging, rows: RowCounts) -> No
         ImportRefusedError: There is no review.
     """
     counts = options.rules.counts
-    if options.rules.scale.best is None and counts["above-five"]:
-        where, why = next(each for each in rows.refusals if each[1].startswith("rating"))
-        raise SayMoreError(
-            f"ratings above five: {counts['above-five']:,}, as in {where}: {why}",
-            "Say the best rating there is, as in --scale 10 (ratings are then brought to five "
-            "stars); or --scale 5 to refuse those rows",
-        )
+    unsettled(counts, rows.refusals)
+    options.rules.publicity.settle()
     if staged.count():
         return
     if count := counts["unrated"]:

@@ -14,7 +14,7 @@ from reviewsctl.importing.format import (
     Fields,
     Format,
     Head,
-    Reader,
+    Parser,
     Row,
     Rules,
     milliseconds,
@@ -63,7 +63,7 @@ def _likeness(head: Head) -> float:
     return Signature(_REQUIRED)(head)
 
 
-def _reader(head: Head, rules: Rules) -> Reader:
+def _parser(head: Head, rules: Rules) -> Parser:
     decoder = msgspec.json.Decoder(Review)
 
     def read(row: Row) -> Entry:
@@ -132,5 +132,5 @@ FORMAT = Format(
     likeness=_likeness,
     verification="what the file says",
     certain=_CERTAIN,
-    reader=_reader,
+    parser=_parser,
 )

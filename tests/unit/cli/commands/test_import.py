@@ -314,7 +314,7 @@ def test_no_sheet_is_lost_without_a_word(
 
     assert "imported 2 new, 0 changed, 0 unchanged, 1 refused" in run.stdout
     assert '\n  row 3 of sheet Old: rating "none" is not' in run.stdout
-    assert 'not read, since their columns are others: x.xlsx: sheet "Fees"' in run.stdout
+    assert 'not read: x.xlsx: sheet "Fees" (other columns)' in run.stdout
 
 
 def test_what_is_printed_to_be_typed_can_be(environment: dict[str, str], tmp_path: Path) -> None:
@@ -329,7 +329,7 @@ def test_what_is_printed_to_be_typed_can_be(environment: dict[str, str], tmp_pat
     assert ": skipped, without a star rating" in run.stdout
 
 
-def test_what_is_not_published_is_left_out_and_what_may_not_be_is_refused(
+def test_what_is_not_public_is_left_out_or_asked_about(
     environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:
     values = ("published", "Veröffentlicht", "", "gelöscht", "Brouillon", "not-yet", "X1")
@@ -337,14 +337,17 @@ def test_what_is_not_published_is_left_out_and_what_may_not_be_is_refused(
     path = tmp_path / "x.csv"
     path.write_text("\n".join(["id,date,rating,author,state", *rows]))
     words = (str(path), "--unverified", "--source", "website")
-    guessed = imported(environment, data, *words, "--dry-run")
-    mapped = imported(environment, data, *words, "--map", "status=state", "-v")
+    before = (data / "reviews.json").read_bytes()
+    asked = imported(environment, data, *words, code=2)
+    assert before == (data / "reviews.json").read_bytes()
+    done = imported(environment, data, *words, "--public", "State=", "-v")
 
-    assert "would import 4 new, 0 changed, 0 unchanged, 0 refused" in guessed.stdout
-    assert "note: with a status that is not known: 1; they count as published" in guessed.stdout
-    assert "imported 3 new, 0 changed, 0 unchanged, 1 refused" in mapped.stdout
-    assert '  row 8: status "X1" is not known to be published' in mapped.stdout
-    assert "note: 3 skipped: not published at the platform" in mapped.stdout
+    assert 'column "state" may say whether a review is public' in asked.stderr
+    assert 'its values are not all known: "" (1), "X1" (1)' in asked.stderr
+    assert '--public "state=X1"' in asked.stderr
+    assert "whether public: state" in done.stdout
+    assert "imported 3 new, 0 changed, 0 unchanged, 0 refused" in done.stdout
+    assert 'note: 4 skipped: not public at the platform (column "state")' in done.stdout
 
     path.write_text("\n".join([rows[0].replace("published", "deleted"), rows[1]]))
     path.write_text("id,date,rating,author,state\n" + path.read_text())
