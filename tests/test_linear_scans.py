@@ -17,7 +17,7 @@ import pytest
 
 from reviewsctl.importing import business, ratings, times, values
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.importing.platforms import columns
+from reviewsctl.importing.publicity import signs
 from reviewsctl.importing.readers import csv_file, xlsx
 from reviewsctl.importing.readers.json_file import EACH, LINES, Document
 from reviewsctl.importing.readers.parts import Part
@@ -333,10 +333,11 @@ SCANS: dict[str, Scan] = {
         lambda n: "5" + " " * n + "/" + " " * n,
         lambda text: ratings.Scale(best=10).stars(text, Counter()),
     ),
-    "a name of a column": (lambda n: "é-" * (n // 2), columns.normal),
+    "a name of a column": (lambda n: "é-" * (n // 2), values.normal),
+    "the name of a sign": (lambda n: "a." * (n // 2) + "status", signs.sign_of),
     "the names of two businesses": (
         lambda n: ("a " * (n // 4), "b " * (n // 4)),
-        lambda names: business.same_name(*names),
+        lambda names: business.likeness(*names),
     ),
     "control characters": (lambda n: "\x1b" * n, escaping.printable),
     "digits of a list in Markdown": (lambda n: "1" * n + ".", text.unmarked),

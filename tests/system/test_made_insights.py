@@ -50,7 +50,7 @@ def test_an_imported_folder_is_served_with_insights(tmp_path: Path) -> None:
         str(data),
     )
     assert 0 == imported.returncode, imported.stderr
-    assert ["reviews.json"] == [each.name for each in data.iterdir()]
+    assert [".reviewsctl", "reviews.json"] == sorted(each.name for each in data.iterdir())
     with Daemon(tmp_path) as daemon:
         insights = daemon.get("/insights.json").json()
         assert ("lexicon-2", 5) == (insights["model"], insights["review_count"])

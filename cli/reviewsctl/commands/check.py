@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from reviewsctl.commands.import_ import ConfigFile, DataDir
+from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.daemon.session import Json, Quiet
 from reviewsctl.terminal.output import EXIT_FOUND, failing, telling
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from reviewsctl.commands.import_ import ConfigFile
+from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.session import Json
 from reviewsctl.terminal.output import failing
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from reviewsctl.commands.import_ import ConfigFile
+from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.session import VERSION_SECONDS, Json, Quiet, Session, own_version
 from reviewsctl.terminal.output import EXIT_FOUND, failing, json_line, painted
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reviewsctl.commands.import_ import ConfigFile, DataDir, Names
+from reviewsctl.commands.data_options import ConfigFile, DataDir, Names
 from reviewsctl.terminal.output import complain
 
 if TYPE_CHECKING:
@@ -70,11 +70,17 @@ def _each(path: "Path", write: "Callable[[Piece], None]") -> None:
     try:
         with opened(path.parent) as folder:
             file = folder.open(path.name)
+        is_output = os.path.sameopenfile(file.fileno(), sys.stdout.fileno())
     except OSError as fault:
         raise ImportRefusedError(
             f"cannot read {path}: {fault.strerror}", "Name the data directory with --data DIR."
         ) from fault
     with file:
+        if is_output:
+            raise ImportRefusedError(
+                f"the output is {path.name} itself, and a shell empties it before this command begins",
+                "Put the last version back: reviewsctl import --undo",
+            )
         document = Document(file, path.name, "What is wrong: reviewsctl check", OWN_VALUE)
         for index, piece in enumerate(document.rows(("reviews", EACH))):
             if not isinstance(piece.value, dict):

@@ -3,23 +3,23 @@
 import contextlib
 import datetime
 import os
+import shlex
 import sys
-from collections.abc import Mapping, Sequence
-from enum import Enum
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from reviewsctl.commands.data_options import ConfigFile, DataDir, Names
 from reviewsctl.daemon.session import Json, Quiet, Session
 from reviewsctl.terminal import interruption
-from reviewsctl.terminal.output import EXIT_INTERRUPTED, complain, console, json_line
+from reviewsctl.terminal.output import EXIT_INTERRUPTED, complain, json_line
 
 if TYPE_CHECKING:
-    from reviewsctl.importing.order import Order, Outcome
-    from reviewsctl.importing.readers.watching import Tell
-    from reviewsd.api.jobs import Step
+    from reviewsctl.importing.options import ImportOptions, ImportResult
 
+_EXPORTS: Final = "FILE|DIR|ZIP..."
 _ANSWER_SECONDS: Final = 2.0  # the daemon is only asked whether there is something to offer
 
 EPILOG: Final = """\b
@@ -38,8 +38,9 @@ EPILOG: Final = """\b
 
     \b
     Columns of "csv" are guessed and shown. --map NAME=COLUMN corrects them, NAME being one of
-    rating, date, author, text, title, reply, reply_date, verified, url, avatar, source,
-    status, id.
+    rating, best, worst, date, author, text, title, reply, reply_date, verified, url, avatar,
+    source, status, id.
+    text=A+B takes both columns.
 
     \b
     Examples:
@@ -47,60 +48,48 @@ EPILOG: Final = """\b
       reviewsctl import takeout-20261121T070000Z-001.zip
       reviewsctl import page1.json page2.json trustpilot.csv
       reviewsctl import outscraper.xlsx --data /srv/reviews --names short
-      reviewsctl import old.csv --map date=Posted --date-format %d/%m/%Y --unverified"""
-
-
-class Names(Enum):
-    """What ``--names`` takes."""
-
-    FULL = "full"
-    SHORT = "short"
-
-
-ConfigFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--config",
-        metavar="FILE",
-        show_default=False,
-        help="The daemon's configuration, which names the data directory. Found as the daemon "
-        "finds it: $REVIEWSD_CONFIG, ./reviewsd.yaml, /etc/reviewsd/reviewsd.yaml.",
-    ),
-]
-DataDir = Annotated[
-    Path | None,
-    typer.Option(
-        "--data", metavar="DIR", show_default=False, help="The data directory itself instead."
-    ),
-]
+      reviewsctl import old.csv --map date=Posted --date-format %d/%m/%Y --unverified
+      reviewsctl import --undo --dry-run
+      reviewsctl import --undo 2"""
 
 
 def import_(  # noqa: PLR0913  # these are the command's options
     ctx: typer.Context,
     exports: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE|DIR|ZIP...", exists=True, show_default=False, help="What was exported."
-        ),
-    ],
+        list[Path] | None,
+        typer.Argument(metavar=_EXPORTS, show_default=False, help="What was exported."),
+    ] = None,
     *,
-    wanted: Annotated[
+    format_name: Annotated[
         str, typer.Option("--from", metavar="auto|NAME", help="What it is, see below.")
     ] = "auto",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would be imported.")
     ] = False,
-    merge: Annotated[
+    replace: Annotated[
         bool,
         typer.Option(
-            "--merge/--replace",
-            help="Keep reviews that the export does not have, or leave out those of its sources "
-            "and locations; the others stay. What goes is listed first.",
+            "--replace",
+            help="Remove reviews that the export does not have, of its sources and locations; the "
+            "others stay. What goes is listed first, and more than a tenth is a question.",
         ),
-    ] = True,
+    ] = False,
+    undo: Annotated[
+        bool,
+        typer.Option(
+            "--undo",
+            help="Instead of an import: put reviews.json back as it was N changes ago (1), of which "
+            "the last ten are kept. With --dry-run they are listed.",
+        ),
+    ] = False,
     names: Annotated[
-        Names, typer.Option(help='Names in full, or as "Jane D.": they are personal data.')
-    ] = Names.FULL,
+        Names | None,
+        typer.Option(
+            show_default=False,
+            help='Names in full (the default), or as "Jane D.": they are personal data. One that '
+            "is short already stays so without this option.",
+        ),
+    ] = None,
     verified: Annotated[
         bool | None,
         typer.Option(
@@ -139,6 +128,15 @@ def import_(  # noqa: PLR0913  # these are the command's options
             "--map", metavar="NAME=COLUMN", show_default=False, help="A column, see below."
         ),
     ] = None,
+    public: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=VALUE",
+            show_default=False,
+            help="A value of a column by which its platform calls a review public, where that is not "
+            "known. COLUMN=* where the column does not say it.",
+        ),
+    ] = None,
     date_format: Annotated[
         str | None,
         typer.Option(
@@ -156,14 +154,12 @@ def import_(  # noqa: PLR0913  # these are the command's options
         ),
     ] = None,
     scale: Annotated[
-        int | None,
+        str | None,
         typer.Option(
-            min=2,
-            max=100,
-            metavar="BEST",
+            metavar="BEST|WORST-BEST",
             show_default=False,
-            help="The best rating of a csv: 10 brings ten points to five stars, 5 takes half "
-            "stars. Rounded, halves up.",
+            help="The best rating of a csv: 10 brings ten points to five stars, 5 takes half stars, "
+            "6-1 school grades. Rounded, halves up.",
         ),
     ] = None,
     recommended: Annotated[
@@ -177,13 +173,21 @@ def import_(  # noqa: PLR0913  # these are the command's options
     yes: Annotated[
         bool,
         typer.Option(
-            "--yes", help="It is the same business, and what --replace removes may go: ask nothing."
+            "--yes",
+            help="Answer all questions with yes: it is the same business, the export is what the "
+            "platform has now, and what --replace removes may go.",
         ),
     ] = False,
     data: DataDir = None,
     config: ConfigFile = None,
     verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="List the rows that were refused or skipped.")
+        bool,
+        typer.Option(
+            "-v",
+            "--verbose",
+            help="List the reviews that are new, changed or removed, and the rows that were refused "
+            "or skipped.",
+        ),
     ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -193,46 +197,81 @@ def import_(  # noqa: PLR0913  # these are the command's options
     What was recognised is shown first. Reviews get ids that are the same in every import, so the
     same export twice changes nothing, and a newer one adds what is new and updates what was edited.
     What you have added to the file yourself stays: the business, and members of reviews that the
-    export does not have. Rows without a usable rating or date are refused, one by one, and counted.
+    export does not have. What you have changed in a review is listed before it is overwritten. An
+    older export takes no edits back. Rows without a usable rating or date are refused, and counted.
 
-    The new file takes the place of the old one at once; that is kept as reviews.json.bak.
+    The new file takes the place of the old one at once. The last ten versions are kept, and
+    "reviewsctl import --undo" puts one of them back.
     """
     interruption.begin()
-    from reviewsctl.importing.errors import ImportRefusedError  # msgspec, see main
-    from reviewsctl.importing.format import Columns, Rules
-    from reviewsctl.importing.order import Order
+    from reviewsctl.importing.format import Columns, Rules  # msgspec, see main
+    from reviewsctl.importing.options import ImportOptions
+    from reviewsctl.importing.publicity.judge import Publicity
     from reviewsctl.importing.ratings import Scale
     from reviewsctl.importing.report import document, lines
     from reviewsctl.importing.target import reviews_file
+    from reviewsctl.importing.undo_report import undone
     from reviewsctl.terminal.escaping import printable
 
+    now = datetime.datetime.now(datetime.UTC)
+    undo_command = " ".join(["reviewsctl import --undo", *_place(data, config)])
+    if undo:
+        with _refusals("not undone", as_json=as_json):
+            target = reviews_file(data, config, os.environ)
+            report = undone(
+                target, _number(exports or []), now, dry_run=dry_run, command=undo_command
+            )
+        shown = [json_line(report.document)] if as_json else [] if quiet else report.lines
+        for line in shown:
+            typer.echo(printable(line))
+        if not (dry_run or quiet or as_json):
+            _offer(ctx.obj, target)
+        return
     columns = Columns(mapped=_mapped(mapped or []), date_format=date_format, source=source)
     zone = _zone(timezone)
-    now = datetime.datetime.now(datetime.UTC)
-    try:
-        order = Order(
-            exports=exports,
+    with _refusals("not imported", as_json=as_json):
+        options = ImportOptions(
+            exports=_existing(exports or []),
             target=reviews_file(data, config, os.environ),
-            wanted=wanted,
+            format_name=format_name,
             rules=Rules(
                 zone=zone,
                 short_names=names is Names.SHORT,
                 verified=verified,
-                scale=Scale(best=scale, recommended=recommended),
+                scale=Scale.parsed(scale, recommended=recommended),
                 columns=columns,
+                publicity=Publicity.parsed(public or []),
                 today=now.astimezone(zone).date(),
             ),
             location=location,
             name=name,
-            replace=not merge,
+            full_names=names is Names.FULL,
+            replace=replace,
             yes=yes,
             dry_run=dry_run,
             now=now,
         )
         with interruption.stoppable():
-            outcome = _imported(order, quiet=quiet, as_json=as_json)
+            result = _imported(options, silent=quiet or as_json)
+    interruption.loaded()
+    if as_json:
+        typer.echo(json_line(document(options, result, verbose=verbose)))
+        return
+    for line in () if quiet else lines(options, result, verbose=verbose, undo=undo_command):
+        typer.echo(printable(line))
+    if result.is_written and not quiet:
+        _offer(ctx.obj, options.target)
+
+
+@contextlib.contextmanager
+def _refusals(title: str, *, as_json: bool) -> Iterator[None]:
+    """End the command on what an import refuses, and on an interrupt."""
+    from reviewsctl.importing.errors import ImportRefusedError  # msgspec, see main
+
+    try:
+        yield
     except ImportRefusedError as refusal:
-        members = {"title": "not imported", "detail": refusal.detail}
+        members = {"title": title, "detail": refusal.detail}
         if refusal.remedy:
             members["remedy"] = refusal.remedy
         complain("error", members, as_json=as_json)
@@ -242,48 +281,19 @@ def import_(  # noqa: PLR0913  # these are the command's options
         complain("error", members, as_json=as_json)
         code = stopped.exit_code if isinstance(stopped, interruption.Stopped) else EXIT_INTERRUPTED
         raise typer.Exit(code) from None
-    interruption.loaded()
-    if as_json:
-        typer.echo(json_line(document(order, outcome, verbose=verbose)))
-        return
-    for line in () if quiet else lines(order, outcome, verbose=verbose):
-        typer.echo(printable(line))
-    if outcome.written and not quiet:
-        _offer(ctx.obj, order.target)
 
 
-def _imported(order: "Order", *, quiet: bool, as_json: bool) -> "Outcome":
-    from reviewsctl.importing.order import Talk
+def _imported(options: "ImportOptions", *, silent: bool) -> "ImportResult":
     from reviewsctl.importing.pipeline import run  # msgspec, see main
-    from reviewsctl.terminal.escaping import printable
+    from reviewsctl.terminal.import_prompts import prompts
 
     _bound_memory()
-    silent = quiet or as_json
-
-    def say(lines: "Sequence[str]") -> None:
-        for line in () if silent else lines:
-            typer.echo(printable(line))
-
-    display = _Display()
-
-    def ask(locations: Mapping[str, str]) -> str:
-        display.close()
-        return _ask(locations)
-
-    def confirm(question: str) -> bool:
-        display.close()
-        return typer.confirm(question, default=False, err=True)
-
-    tell = (lambda _: None) if silent else display.tell
-    talk = Talk(tell=tell, say=say, ask=None)
-    if not silent and sys.stdin.isatty() and sys.stderr.isatty():
-        talk = Talk(tell=tell, say=say, ask=ask, confirm=confirm)
-    with contextlib.closing(display):
-        return run(order, talk)
+    with prompts(silent=silent) as talk:
+        return run(options, talk)
 
 
 def _bound_memory() -> None:
-    """Have what takes more than an import may end as a MemoryError, not with the whole machine."""
+    """End what takes more than an import may as a MemoryError, not with the whole machine."""
     import resource  # see main
 
     from reviewsctl.importing.bounds import MEMORY
@@ -293,38 +303,27 @@ def _bound_memory() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (min([MEMORY, *limits]), hard))
 
 
-class _Display:
-    """Progress on stderr that appears when there is some: a small import needs no rich."""
-
-    def __init__(self) -> None:
-        self._stack = contextlib.ExitStack()
-        self._tell: Tell | None = None
-
-    def tell(self, step: "Step") -> None:
-        """Shows a step."""
-        if self._tell is None:
-            from reviewsctl.terminal import progress  # rich, see main
-
-            self._tell = self._stack.enter_context(progress.shown(console(err=True)))
-        self._tell(step)
-
-    def close(self) -> None:
-        """Takes it away, until the next step."""
-        self._stack.close()
-        self._tell = None
+def _existing(exports: list[Path]) -> list[Path]:
+    if not exports:
+        raise typer.BadParameter("say what to import", param_hint=_EXPORTS)
+    for path in exports:
+        if not path.exists():
+            raise typer.BadParameter(f"there is no {path}", param_hint=_EXPORTS)
+    return exports
 
 
-def _ask(locations: Mapping[str, str]) -> str:
-    from reviewsctl.terminal.escaping import printable
+def _number(arguments: list[Path]) -> int:
+    """Return how many versions to go back."""
+    text = str(arguments[0]) if arguments else "1"
+    if len(arguments) > 1 or not (text.isascii() and text.isdigit() and len(text) < 4):  # noqa: PLR2004
+        raise typer.BadParameter("expected a number, as in --undo 2", param_hint="--undo")
+    return int(text)
 
-    places = list(locations)
-    typer.echo("It holds the reviews of several locations:", err=True)
-    for index, place in enumerate(places, start=1):
-        typer.echo(printable(f"  {index}  {locations[place]}, {place}"), err=True)
-    number: int = typer.prompt("Which one", type=int, err=True)
-    if not 1 <= number <= len(places):
-        raise typer.BadParameter(f"expected 1 to {len(places)}, got {number}")
-    return places[number - 1]
+
+def _place(data: Path | None, config: Path | None) -> list[str]:
+    """Return the options that name the data directory, as they can be typed."""
+    options = {"--data": data, "--config": config}
+    return [f"{name} {shlex.quote(str(path))}" for name, path in options.items() if path]
 
 
 def _mapped(pairs: list[str]) -> dict[str, str]:

@@ -2,10 +2,11 @@
 
 import datetime
 import errno
+import itertools
 import json
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -46,7 +47,10 @@ def init(
         str, typer.Option(metavar="TEXT", show_default=False, help="What the business is called.")
     ] = "",
     force: Annotated[
-        bool, typer.Option("--force", help="Replace what is there; it is kept as FILE.bak.")
+        bool,
+        typer.Option(
+            "--force", help="Replace the configuration that is there; it is kept as FILE.bak."
+        ),
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the files.")] = False,
 ) -> None:
@@ -54,8 +58,8 @@ def init(
 
     In DIR: reviewsd.yaml, in which every key is explained; its JSON Schema, by which editors
     complete and check it; data/reviews.json with two sample reviews, which the first import
-    removes; data/insights.yaml, where technicians and services are named. A reviews.json or insights.yaml
-    that is there stays as it is. In /etc/reviewsd it is a service's configuration:
+    removes; data/insights.yaml, where technicians and services are named. A reviews.json or
+    insights.yaml that is there always stays as it is. In /etc/reviewsd it is a service's configuration:
     the data is in /srv/reviews then, the state in /var/lib/reviewsd.
     """
     from reviewsctl.manual.keys import SHIPPED  # see main
@@ -73,12 +77,11 @@ def init(
         for path, text in files.items():
             typer.echo(f"==> {path}\n{text}")
         return
-    if not force:
-        if os.path.lexists(folder / CONFIG):
-            _refuse(f"{folder / CONFIG} is there already", "Replace it with --force.")
-        for kept in (data / DATA, data / INSIGHTS):
-            if os.path.lexists(kept):
-                del files[kept]
+    if os.path.lexists(folder / CONFIG) and not force:
+        _refuse(f"{folder / CONFIG} is there already", "Replace it with --force.")
+    for path in (data / DATA, data / INSIGHTS):
+        if os.path.lexists(path):
+            del files[path]
     for path, text in files.items():
         try:
             _write(path, text)
@@ -136,8 +139,14 @@ def _write(path: Path, text: str) -> None:
     with opened(path.parent, make=True) as folder, folder.draft(path.name) as new:
         new.file.write(text.encode())
         if folder.look(path.name) is not None and path.name != SCHEMA:
-            folder.rename(path.name, f"{path.name}.bak")
+            folder.rename(path.name, _backup_name(path.name, folder.names()))
         new.put(0o644)
+
+
+def _backup_name(name: str, names: Collection[str]) -> str:
+    """Return a name for the copy of a file that no other copy has."""
+    backups = itertools.chain([f"{name}.bak"], (f"{name}.bak.{n}" for n in itertools.count(2)))
+    return next(backup for backup in backups if backup not in names)
 
 
 def _refuse(detail: str, remedy: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from reviewsctl.commands.import_ import ConfigFile, DataDir
+from reviewsctl.commands.data_options import ConfigFile, DataDir
 from reviewsctl.daemon.session import Json
 from reviewsctl.terminal.output import (
     EXIT_FAILED,
@@ -275,13 +275,14 @@ def _written(folder: Path, insights: object) -> str:
     try:
         with opened(folder) as place, draft(place, FILE) as new:
             new.file.write(content.encode() + b"\n")
-            backup = new.commit()
+            is_replaced = place.look(FILE) is not None
+            new.commit(lambda: place.keep(FILE, f"{FILE}.bak"))
     except OSError as fault:
         remedy = to_write(folder, "name another --data DIR.")
         _refuse(f"cannot write {path}: {fault.strerror}", remedy)
     except ImportRefusedError as refusal:
         _refuse(refusal.detail, "Run it again.")
-    kept = "" if backup is None else f", the old one is {backup}"
+    kept = f", the old one is {FILE}.bak" if is_replaced else ""
     return f"wrote {path}{kept}; it is served as it is from now on, also when reviews are added"
 
 

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from reviewsctl.commands.import_ import ConfigFile
+from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.session import own_version
 from reviewsctl.terminal.output import EXIT_FAILED, complain, failing
 

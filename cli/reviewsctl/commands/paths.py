@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import typer
 
-from reviewsctl.commands.import_ import ConfigFile
+from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.session import Json, Session
 from reviewsctl.daemon.units import UNITS, folder
 from reviewsctl.terminal.output import failing, json_line

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NoReturn
 
 import typer
 
-from reviewsctl.commands.import_ import ConfigFile
+from reviewsctl.commands.data_options import ConfigFile
 from reviewsctl.daemon.units import (
     OWN,
     SERVICE,

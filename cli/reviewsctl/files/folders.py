@@ -46,6 +46,13 @@ class Draft:
         self._aside = aside
         self._name = name
 
+    def read(self) -> BinaryIO:
+        """Open what was written so far; nothing may be written after that."""
+        self.file.flush()
+        written = os.fdopen(os.dup(self.file.fileno()), "rb")  # its name may be another file's
+        written.seek(0)
+        return written
+
     def give(self, uid: int, gid: int) -> None:
         """Give it to somebody; who is neither root nor that one may not, and keeps it."""
         with contextlib.suppress(PermissionError):
@@ -106,6 +113,48 @@ class Folder:
             raise OSError(errno.EINVAL, "it is no regular file", str(path))
         return file
 
+    def names(self) -> list[str]:
+        """Return the names of what is in the folder, in order."""
+        descriptor = os.open(".", _FOLDER, dir_fd=self._descriptor)  # this one is only a place
+        try:
+            return sorted(os.listdir(descriptor))  # noqa: PTH208  # of a descriptor
+        finally:
+            os.close(descriptor)
+
+    @contextlib.contextmanager
+    def folder(self, name: str, *, make: bool = False) -> "Iterator[Folder]":
+        """Open a folder in this one for the block.
+
+        Args:
+            name: Its name.
+            make: Make it if there is none, with the owner and the mode of this one.
+
+        Raises:
+            FileNotFoundError: There is none.
+            OSError: It is a link, or no folder.
+        """
+        if make:
+            self._make_folder(name)
+        descriptor = os.open(name, _FOLDER, dir_fd=self._descriptor)
+        try:
+            yield Folder(descriptor, self.path / name)
+        finally:
+            os.close(descriptor)
+
+    def _make_folder(self, name: str) -> None:
+        facts = self.facts
+        try:
+            os.mkdir(name, 0o700, dir_fd=self._descriptor)
+        except FileExistsError:
+            return
+        descriptor = os.open(name, _FOLDER, dir_fd=self._descriptor)
+        try:
+            with contextlib.suppress(PermissionError):
+                os.fchown(descriptor, facts.st_uid, facts.st_gid)
+            os.fchmod(descriptor, facts.st_mode & 0o2775)
+        finally:
+            os.close(descriptor)
+
     def journal(self, name: str, mode: int) -> BinaryIO:
         """Open a file for reading, and for writing at its end; it is made where there is none.
 
@@ -136,7 +185,7 @@ class Folder:
     def draft(self, name: str) -> Iterator[Draft]:
         """A new file for the block; without ``put`` nothing remains of it."""
         aside = f".{name}-{os.urandom(8).hex()}.new"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         try:  # it is removed even if a signal comes right after it was made
             descriptor = os.open(aside, flags, 0o600, dir_fd=self._descriptor)
             with os.fdopen(descriptor, "wb", buffering=_BUFFER) as file:

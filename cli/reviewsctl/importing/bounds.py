@@ -18,8 +18,11 @@ MAX_AROUND: Final = 2 * MAX_RECORD
 MAX_COLUMNS: Final = 1_000
 """Of a table; those of platforms have fifty."""
 
-MAX_LAYOUT: Final = 8
-"""Levels of JSON above its rows; the formats known have five."""
+MAX_LAYOUT: Final = 16
+"""Levels of JSON in which lists of reviews are looked for; the formats known have five."""
+
+MAX_ARRAYS: Final = 8
+"""Arrays of JSON directly in one another."""
 
 MAX_DEPTH: Final = 64
 """Levels of a spreadsheet's XML, which has eight."""

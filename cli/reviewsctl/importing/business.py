@@ -4,8 +4,10 @@ What is empty there is filled, nothing is replaced. Before reviews are merged, n
 compared: the export of another business is a question.
 """
 
+import itertools
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
 from typing import Final
 
 from reviewsctl.importing.examples import NO_NAME
@@ -26,6 +28,9 @@ _FORMS: Final = frozenset(
 """Words that a name has or has not."""
 
 
+_CONJUNCTIONS: Final = frozenset(("and", "und", "et", "y", "e", "en", "og", "och"))
+
+
 def empty(name: str, value: object) -> bool:
     """Whether a member of the business says nothing yet."""
     return value in (None, "", [], {}) or (name == "name" and value == NO_NAME)
@@ -40,24 +45,53 @@ def filled(there: Facts, facts: Facts) -> dict[str, object]:
     }
 
 
-def same_name(one: str, other: str) -> bool:
-    """Whether two names may be of one business: equal, or one with more to it than the other.
+class Likeness(Enum):
+    """What two names say of the businesses that have them."""
+
+    SAME = 1
+    RELATED = 2
+    """One has more to it than the other: another location, or the same one by its longer name."""
+    OTHER = 3
+
+
+def likeness(one: str, other: str) -> Likeness:
+    """Compare two names, without their legal forms.
 
     Handles of social networks are written together: ``harborlaw`` is Harbor Law Group.
     """
-    first_, second = _words(one), _words(other)
-    shorter, longer = sorted(("".join(first_), "".join(second)), key=len)
-    together = len(shorter) >= _HANDLE and longer.startswith(shorter)
-    return together or set(first_) <= set(second) or set(second) <= set(first_)
+    if _is_extended(*sorted((_parts(one), _parts(other)), key=len)):
+        return Likeness.SAME
+    shorter, longer = sorted((_words(one), _words(other)), key=len)
+    begins, whole = "".join(shorter), "".join(longer)
+    if sorted(shorter) == sorted(longer) or begins == whole or not shorter:
+        return Likeness.SAME
+    ends = set(itertools.accumulate(map(len, longer))) - {len(longer[0])}
+    if whole.startswith(begins):
+        is_handle = len(shorter) == 1 and len(begins) >= _HANDLE and len(begins) in ends
+        return Likeness.SAME if is_handle else Likeness.RELATED
+    return Likeness.RELATED if set(shorter) <= set(longer) else Likeness.OTHER
+
+
+def _is_extended(shorter: list[str], longer: list[str]) -> bool:
+    """Return whether one name is the other and a word more, as in "& Sons": that is no location."""
+    end = len(shorter)
+    return longer[:end] == shorter and longer[end : end + 1] == ["&"] and len(longer) == end + 2
 
 
 def _words(name: str) -> list[str]:
+    words = [word for word in _parts(name) if word != "&"]
+    return [word for word in words if word not in _FORMS] or words
+
+
+def _parts(name: str) -> list[str]:
+    """Return the words of a name without case and accents, and "&" for each "and"."""
     bare = unicodedata.normalize("NFKD", name.casefold())
     letters = "".join(
-        each if each.isalnum() else " " for each in bare if not unicodedata.combining(each)
+        letter if letter.isalnum() else " & " if letter in "&+" else " "
+        for letter in bare
+        if not unicodedata.combining(letter)
     )
-    words = letters.split()
-    return [each for each in words if each not in _FORMS] or words
+    return ["&" if word in _CONJUNCTIONS else word for word in letters.split()]
 
 
 def listing(found: Fields) -> Facts:

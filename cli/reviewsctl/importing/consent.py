@@ -1,66 +1,231 @@
-"""What may be a mistake, put to the operator before anything is written.
+"""Puts possible mistakes to the operator before anything is written.
 
-Reviews that ``--replace`` removes are listed, and on a terminal asked about. The export of another
-business is a question everywhere.
+What goes or is overwritten is listed. What may be a mistake is a question: ``--yes`` answers all of them, and
+without a terminal it is a refusal.
 """
 
-from reviewsctl.importing.business import same_name
+import datetime
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from reviewsctl.importing.business import Likeness, likeness
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from reviewsctl.importing.locations import titles_left
-from reviewsctl.importing.merge import MergeResult
-from reviewsctl.importing.order import Order, Outcome, Talk, reviews
-from reviewsctl.importing.staging import Staging
+from reviewsctl.importing.merge import Change, Fate, MergeResult
+from reviewsctl.importing.options import ImportOptions, Prompts, reviews
+from reviewsctl.importing.past import Past
+from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.importing.values import shown
 
+MAX_LOSS: Final = (5, 0.1)
+"""Reviews, and the part of a location's, that may go without a question; both have to be exceeded."""
 
-def agree(order: Order, staged: Staging, outcome: Outcome, talk: Talk) -> None:
-    """Has the operator look at what may be a mistake, before anything is written.
+_MIN_OTHERS: Final = 3  # reviews
+_LISTED: Final = 20  # removed and returned reviews that are listed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A possible mistake."""
+
+    text: str
+    prompt: str
+    """The question that yes or no answers."""
+    remedy: str
+    """The way to answer it on the command line."""
+    only_at_terminal: bool = False
+    """Whether it is no question without a terminal, and in a dry run."""
+
+
+def agree(options: ImportOptions, questions: Sequence[Question], prompts: Prompts) -> list[str]:
+    """Ask the operator.
+
+    Returns:
+        Notes on the questions, of a dry run.
 
     Raises:
-        SayMoreError: Nobody can be asked.
+        SayMoreError: There is no terminal to ask at.
         ImportRefusedError: The operator does not want it.
     """
-    result = outcome.result
-    if result.removed:
-        more = result.removed - len(result.leaving)
-        verb = "would be" if order.dry_run else "to be"
-        what = f"{verb} removed, as the export does not have them: {reviews(result.removed)}"
-        rest = [f"  and {more:,} more"] if more else []
-        talk.say([what, *(f"  {each}" for each in result.leaving), *rest])
-        if talk.confirm is not None and not (order.yes or order.dry_run):
-            _confirmed("Remove them?", talk)
-    doubt = _doubt(order, staged, result)
-    if not doubt or order.yes:
-        return
-    if order.dry_run:
-        outcome.notes.append(f"{doubt} (without --dry-run this is a question; --yes answers it)")
-    elif talk.confirm is None:
-        raise SayMoreError(doubt, "If it is the same business all the same: --yes")
-    else:
-        talk.say([doubt])
-        _confirmed("Import it all the same?", talk)
+    notes = []
+    for question in questions:
+        if question.only_at_terminal and (options.dry_run or prompts.confirm is None):
+            continue
+        if options.dry_run:
+            notes.append(
+                f"{question.text} (without --dry-run this is a question; --yes answers it)"
+            )
+            continue
+        confirm = (lambda _: True) if options.yes else prompts.confirm
+        if confirm is None:
+            raise SayMoreError(question.text, question.remedy)
+        prompts.show([question.text] if question.text else [])
+        if not confirm(question.prompt):
+            raise ImportRefusedError("not wanted", "Nothing was written.")
+    return notes
 
 
-def _confirmed(question: str, talk: Talk) -> None:
-    assert talk.confirm is not None  # noqa: S101  # who calls knows
-    if not talk.confirm(question):
-        raise ImportRefusedError("not wanted", "Nothing was written.")
+def losses(options: ImportOptions, result: MergeResult) -> list[str]:
+    """Return what goes, is overwritten or comes back, for the operator."""
+    verb = "would be" if options.dry_run else "to be"
+    return [
+        *_listed(
+            result, Fate.REMOVED, f"{verb} removed, as the export does not have them", _LISTED
+        ),
+        *_listed(
+            result, Fate.REPLY_REMOVED, "owner replies that the platform no longer has, and that go"
+        ),
+        *_listed(
+            result, Fate.OVERWRITTEN, "overwritten, though edited by hand since the last import"
+        ),
+        *_listed(
+            result, Fate.RETURNED, "back, though removed by hand since the last import", _LISTED
+        ),
+    ]
 
 
-def _doubt(order: Order, staged: Staging, result: MergeResult) -> str:
-    """Why the export may be that of another business, or nothing."""
-    titles = titles_left(order, staged)
-    if result.name and titles:
-        if any(same_name(result.name, title) for title in titles):
-            return ""
-        return f"{order.target.name} is of {shown(result.name)}, the export of {shown(titles[0])}"
-    for source in {place.source for place in result.places}:
-        there = {place.name for place in result.places if place.source == source}
-        here = {place.name for place in staged.places() if place.source == source} - {""}
-        if here and there.isdisjoint(here):
+def questions(
+    options: ImportOptions, staged: Staging, past: Past, result: MergeResult
+) -> Iterator[Question]:
+    """Find what may be a mistake."""
+    if doubt := _other_business(options, staged, result):
+        yield Question(
+            text=doubt,
+            prompt="Import it all the same?",
+            remedy="If it is the same business all the same: --yes",
+        )
+    if doubt := _older(past, result):
+        yield Question(
+            text=doubt,
+            prompt="Import it all the same?",
+            remedy="If it is what the platform has now: --yes",
+        )
+    if doubt := _others(result):
+        yield Question(
+            text=doubt,
+            prompt="Import it all the same?",
+            remedy="To make ids of what the rows say: --map id=; if these are the same reviews: --yes",
+        )
+    doubt = _loss(result)
+    if doubt or result.count(Fate.REMOVED):
+        yield Question(
+            text=doubt,
+            prompt="Remove them?",
+            remedy="If they are to go: --yes; to keep them, import it without --replace",
+            only_at_terminal=not doubt,
+        )
+
+
+def _listed(result: MergeResult, fate: Fate, title: str, most: int | None = None) -> Iterator[str]:
+    count = result.count(fate)
+    if count:
+        yield f"{title}: {reviews(count)}"
+        changes = result.changes[fate][:most]
+        yield from (f"  {line(change)}" for change in changes)
+        if more := count - len(changes):
+            yield f"  and {more:,} more"
+
+
+def line(change: Change) -> str:
+    """Return a review that is listed: what it is called, and which members have another value."""
+    return f"{change.review}: {', '.join(change.members)}" if change.members else change.review
+
+
+def _loss(result: MergeResult) -> str:
+    """Return why more may go than is meant; empty where it is little."""
+    count, part = MAX_LOSS
+    for place, removed in result.removed.items():
+        there = result.there[place]
+        if removed > count and removed > part * there:
             return (
-                f"{order.target.name} has reviews of location {_some(there)} at {shown(source)}, the "
-                f"export of {_some(here)}"
+                f"--replace would remove {removed:,} of {there:,} reviews of {_named(place)}: is this export "
+                "all that the platform has?"
+            )
+    return ""
+
+
+def older_places(past: Past, result: MergeResult) -> frozenset[Place]:
+    """Return the locations of which an older version of what is there would change the file.
+
+    An export that has no review that is there, such as that of an earlier year, is no older version.
+    """
+    changes = any(map(result.count, (Fate.NEW, Fate.CHANGED, Fate.REMOVED)))
+    return past.older & result.met if changes else frozenset()
+
+
+def _older(past: Past, result: MergeResult) -> str:
+    """Return why what the export says may be out of date; empty if it is not."""
+    places = older_places(past, result)
+    if places and past.imported_at is not None:
+        return (
+            f"this export was imported on {past.imported_at:%Y-%m-%d}, and a later one since: it may take "
+            "edits back"
+        )
+    for place in sorted(places):
+        age, last = past.here[place], past.there[place]
+        what, times = "newest row", (age.newest, last.newest)
+        if age.newest == last.newest:
+            what, times = "file", (age.file_at, last.file_at)
+        return (
+            f"the export is older than the last import of {_named(place)}: its {what} is of "
+            f"{_day(times[0])}, the last import's of {_day(times[1])}; it may take edits back, and bring "
+            "back what was removed"
+        )
+    return ""
+
+
+def _others(result: MergeResult) -> str:
+    """Return why ids may not be those of reviews; empty if they are."""
+    count = result.count(Fate.ANOTHER)
+    total = result.count(Fate.CHANGED) + result.count(Fate.UNCHANGED)
+    if count < _MIN_OTHERS or count * 10 <= total:
+        return ""
+    return (
+        f"{count:,} of {total:,} reviews that are there would get another author, day and text: the ids "
+        "of this export may be the numbers of its rows"
+    )
+
+
+def _day(milliseconds: int) -> str:
+    return datetime.datetime.fromtimestamp(milliseconds / 1000, datetime.UTC).date().isoformat()
+
+
+def _named(place: Place) -> str:
+    return (
+        f"{shown(place.source)}, location {shown(place.name)}"
+        if place.name
+        else shown(place.source)
+    )
+
+
+def _other_business(options: ImportOptions, staged: Staging, result: MergeResult) -> str:
+    """Return why the export may be that of another business or location; empty if it is not.
+
+    A location of which the file has a review is no question.
+    """
+    places = [
+        place for place in staged.places() if place not in result.places and place not in result.met
+    ]
+    target = options.target.name
+    if not places:
+        return ""
+    titles = {options.rules.places.get(place.name, "") for place in places} - {""}
+    for title in sorted(titles) if result.name else ():
+        match likeness(result.name, title):
+            case Likeness.OTHER:
+                return f"{target} is of {shown(result.name)}, the export of {shown(title)}"
+            case Likeness.RELATED if result.count(Fate.KEPT):
+                return (
+                    f"{target} is of {shown(result.name)}, the export of {shown(title)}: that may be "
+                    "another location"
+                )
+    for source in dict.fromkeys(place.source for place in places if place.name):
+        there = {place.name for place in result.places if place.source == source}
+        here = {place.name for place in places if place.source == source} - {""}
+        if there and here:
+            return (
+                f"{target} has reviews of location {_some(there)} at {shown(source)}, the export of "
+                f"{_some(here)}"
             )
     return ""
 

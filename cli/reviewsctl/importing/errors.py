@@ -18,6 +18,10 @@ class ImportRefusedError(Exception):
         self.remedy = remedy
 
 
+class NoReviewsError(ImportRefusedError):
+    """The export is whole, and has no reviews in it."""
+
+
 class SayMoreError(ImportRefusedError):
     """The command line leaves open what nobody may guess."""
 

@@ -6,16 +6,19 @@ a mapping of the export's own names.
 
 import datetime
 from collections import ChainMap, Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import msgspec
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from reviewsctl.importing.ids import merge_key, stable_id
+from reviewsctl.importing.publicity.judge import Publicity, Verdict
 from reviewsctl.importing.ratings import Scale
 from reviewsctl.importing.review import (
+    BITS,
     Entry,
     Found,
     Imported,
@@ -42,6 +45,8 @@ class Row(NamedTuple):
     """The JSON it was, empty where it was a row of a table."""
     fault: str = ""
     """Why it is none, where that shows before anybody reads it."""
+    group: Fields | None = None
+    """Of JSON, words and flags of the object in whose list it is, as far as they come before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +117,8 @@ class Rules:
     """What the operator says of reviews of which the export says nothing."""
     scale: Scale = field(default_factory=Scale)
     columns: Columns = field(default_factory=Columns)
+    publicity: Publicity = field(default_factory=Publicity)
+    """Decides which rows are public at their platform."""
     counts: Counter[str] = field(default_factory=Counter)
     """What the result has to mention, with counts."""
     today: datetime.date = datetime.date.max
@@ -153,15 +160,38 @@ class Rules:
             verified=self._verified(found.verified),
             location=found.place or UNSET,
         )
-        edited = found.edited
+        edited, replied = milliseconds(found.edited), milliseconds(_answered(found.reply))
         return Entry(
             key=merge_key(review.id),
             source=str(whole(review.source)),
-            edited=0 if edited is None else int(zoned(edited, datetime.UTC).timestamp() * 1000),
+            edited=edited,
             place=found.place,
             alike=alike(review.source, review.author, day.isoformat(), review.rating),
             record=encoded(review),
+            day=day.isoformat(),
+            blank=self._blank(found),
+            weak=self._weak(found),
+            newest=max(milliseconds(found.created), edited, replied),
+            replied=replied,
         )
+
+    def _blank(self, found: Found) -> int:
+        """Return the members of a review for which the export has nothing, as a ``mask``."""
+        is_named = display_name(found.author) is not None or found.anonymous
+        return (
+            (found.text is None) * BITS["text"]
+            | (found.source_url is None) * BITS["source_url"]
+            | (found.reply is None and not found.reply_withheld) * BITS["owner_reply"]
+            | (found.verified is self.verified is None) * BITS["verified"]
+            | (not is_named) * BITS["author"]
+            | (found.avatar_url is None and not found.anonymous) * BITS["author_avatar_url"]
+        )
+
+    def _weak(self, found: Found) -> int:
+        """Return the members of a review that the export has in part only, as a ``mask``."""
+        is_undated = isinstance(found.reply, tuple) and found.reply[1] is None
+        is_declared = found.verified is None and self.verified is not None
+        return is_undated * BITS["owner_reply"] | is_declared * BITS["verified"]
 
     def _verified(self, said: bool | None) -> bool:  # noqa: FBT001  # a member of the row
         if said is not None:
@@ -192,6 +222,15 @@ class Rules:
             return (when if when.tzinfo is None else when.astimezone(self.zone)).date()
         except OverflowError:
             raise RowRefusedError("the date is outside of the calendar") from None
+
+
+def milliseconds(when: datetime.datetime | None) -> int:
+    """Return a time in POSIX milliseconds, one without a zone as UTC; 0 for None."""
+    return 0 if when is None else int(zoned(when, datetime.UTC).timestamp() * 1000)
+
+
+def _answered(reply: Reply | UnsetType | None) -> datetime.datetime | None:
+    return reply[1] if isinstance(reply, tuple) else None
 
 
 def reply_of(text: str | None, when: object, reading: Reading = moment) -> Reply | None:
@@ -229,6 +268,9 @@ def whole(value: object) -> object:
     return value
 
 
+Parser = Callable[[Row], Found | Entry]
+"""Parses a row; raises RowRefusedError or RowSkippedError. Reviews of our own are entries already."""
+
 Reader = Callable[[Row], Entry]
 """Turns a row into an Entry; raises RowRefusedError or RowSkippedError."""
 
@@ -241,11 +283,15 @@ def _all_here(heads: Sequence[Head], count: int) -> str:  # noqa: ARG001  # a se
     return ""
 
 
+def _no_total(heads: Sequence[Head]) -> int | None:  # noqa: ARG001  # a seam
+    return None
+
+
 def _nothing_said(head: Head) -> Fields:  # noqa: ARG001  # a seam
     return {}
 
 
-def _no_columns(head: Head, columns: Columns) -> Sequence[str]:  # noqa: ARG001  # a seam
+def _no_columns(head: Head, rules: Rules) -> Sequence[str]:  # noqa: ARG001  # a seam
     return ()
 
 
@@ -260,7 +306,8 @@ class Format:
     """What it has and is not taken, for the operator."""
     likeness: Callable[[Head], float]
     """How much an export looks like it, 0 to 1 (``signature``)."""
-    reader: Callable[[Head, Rules], Reader]
+    parser: Callable[[Head, Rules], Parser]
+    """Returns the parser of a file's rows; called through ``reader`` only."""
     describes: Callable[[Head], Fields] = _nothing_said
     """The business, as ``reviewsctl.importing.business`` spells it; asked when all rows are read."""
     verification: str = ""
@@ -270,14 +317,65 @@ class Format:
     incomplete: Callable[[Sequence[Head], int], str] = _all_here
     """Why these files, with so many rows, lack pages; empty where nothing says so. Asked when all rows
     are read, of all files of one import that have the same."""
+    certain: Collection[str] = ()
+    """Members that the platform has none of where a row is without, as it documents. Of all others a row
+    that is without says nothing, and a merge keeps what is in the file."""
+    total: Callable[[Sequence[Head]], int | None] = _no_total
+    """How many reviews the platform has, where the export says so: with as many rows it is complete."""
     partial: str = ""
     """Why an export of it is never all the reviews there are, so that nothing may be replaced by it."""
+    terms: str = ""
+    """What the platform's terms forbid to do with an export of it."""
     generic: bool = False
     """Whether it is of nobody in particular: columns are guessed, and ratings may have any scale."""
-    says_columns: Callable[[Head, Columns], Sequence[str]] = _no_columns
+    says_columns: Callable[[Head, Rules], Sequence[str]] = _no_columns
     """How the columns were understood, where they were guessed."""
 
     @property
     def tabular(self) -> bool:
         """Whether its columns are known by their names, so that ``--map`` may correct them."""
         return self.says_columns is not _no_columns
+
+    def reader(self, head: Head, rules: Rules) -> Reader:
+        """Return what makes entries of a file's rows, or of those that are public at the platform.
+
+        Raises:
+            ImportRefusedError: The file cannot be imported.
+            SayMoreError: The operator has to decide something first.
+        """
+        parse = self.parser(head, rules)
+        status = rules.columns.mapped.get("status")
+        sample = head.sample if self.generic else ()
+        judge = rules.publicity.judging(self.name, status, sample)
+
+        def read(row: Row) -> Entry:
+            if row.group:
+                judge(row.group)
+            verdict = judge(row.fields)
+            found = parse(
+                row if verdict.fields is row.fields else row._replace(fields=verdict.fields)
+            )
+            if verdict.unknown:
+                rules.publicity.note(verdict, has_reply=_has_reply(found))
+            return _shown(found, verdict, rules)
+
+        return read
+
+
+def _has_reply(found: Found | Entry) -> bool:
+    return isinstance(found, Entry) or isinstance(found.reply, tuple)
+
+
+def _shown(found: Found | Entry, verdict: Verdict, rules: Rules) -> Entry:
+    """Return the entry of a review without what is not public of it."""
+    if isinstance(found, Entry):
+        if not (verdict.shows_reply and verdict.shows_name):
+            raise RowRefusedError("it says that its reply or its author's name is not public")
+        return found
+    if not verdict.shows_reply:
+        rules.counts["withheld-reply"] += isinstance(found.reply, tuple)
+        found = replace(found, reply=None, reply_withheld=True)
+    if not verdict.shows_name:
+        rules.counts["withheld-name"] += display_name(found.author) is not None
+        found = replace(found, author=None, avatar_url=None, anonymous=True)
+    return rules.entry(found)

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from reviewsctl.importing.format import Columns, Row
-from reviewsctl.importing.platforms.columns import GUESSES, flat, normal
-from reviewsctl.importing.values import word
+from reviewsctl.importing.platforms.column_names import GUESSES
+from reviewsctl.importing.platforms.columns import flat
+from reviewsctl.importing.values import normal, word
 
 _ADDRESSES = ("name", "url")  # Google's name of a review; Facebook's address
 _LONG = 500  # characters

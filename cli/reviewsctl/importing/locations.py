@@ -3,82 +3,83 @@
 from collections.abc import Mapping, Sequence
 
 from reviewsctl.importing.errors import SayMoreError
-from reviewsctl.importing.order import ALL, Order, Outcome, Talk, reviews
+from reviewsctl.importing.options import ALL, ImportOptions, Prompts, reviews
 from reviewsctl.importing.staging import Place, Staging
 from reviewsctl.terminal.escaping import printable
 
 _SHOWN, _LONG = 20, 200  # locations in a message, and characters of each
 
 
-def located(order: Order, staged: Staging, outcome: Outcome, talk: Talk) -> None:
-    """Leaves the reviews of one location of each source, or of all.
+def keep_location(options: ImportOptions, staged: Staging, prompts: Prompts) -> int:
+    """Forget all reviews but those of one location of each source, unless all are wanted.
+
+    Returns:
+        How many were forgotten.
 
     Raises:
-        SayMoreError: Nobody said which, or there is none of that name.
+        SayMoreError: It is open which one, or there is none of that name.
     """
     counts = staged.places()
-    titles = order.rules.places
-    if order.location == ALL:
-        return
-    if order.location is not None:
-        _keep(order.location, counts, titles, staged, outcome)
-        return
+    titles = options.rules.places
+    if options.location == ALL:
+        return 0
+    if options.location is not None:
+        return _keep(options.location, counts, titles, staged)
+    elsewhere = 0
     for source in dict.fromkeys(place.source for place in counts):
         own = {place: count for place, count in counts.items() if place.source == source}
         if len(own) > 1:
-            wanted = _chosen(own, titles, talk)
-            if wanted == ALL:
-                return
-            _keep(wanted, own, titles, staged, outcome)
+            location = _chosen(own, titles, prompts)
+            if location == ALL:
+                break
+            elsewhere += _keep(location, own, titles, staged)
+    return elsewhere
 
 
-def titles_left(order: Order, staged: Staging) -> list[str]:
-    """What the locations are called that reviews are taken of, each once."""
-    titles = (order.rules.places.get(place.name, "") for place in staged.places())
+def titles_left(options: ImportOptions, staged: Staging) -> list[str]:
+    """Return the titles of the locations that are imported, each once."""
+    titles = (options.rules.places.get(place.name, "") for place in staged.places())
     return list(dict.fromkeys(filter(None, titles)))
 
 
-def _chosen(own: Mapping[Place, int], titles: Mapping[str, str], talk: Talk) -> str:
+def _chosen(own: Mapping[Place, int], titles: Mapping[str, str], prompts: Prompts) -> str:
     described = {
         place.name: f"{titles.get(place.name) or 'without a title'} ({reviews(count)})"
         for place, count in own.items()
     }
-    if talk.ask is None:
+    if prompts.choose is None:
         lines = "\n".join(_first([f"  {place}  {text}" for place, text in described.items()]))
         raise SayMoreError(
             f"it holds the reviews of {len(own):,} locations:\n{lines}",
             f"Choose one with --location ID, or take all of them with --location {ALL}",
         )
-    return talk.ask(described)
+    return prompts.choose(described)
 
 
 def _keep(
-    wanted: str,
-    counts: Mapping[Place, int],
-    titles: Mapping[str, str],
-    staged: Staging,
-    outcome: Outcome,
-) -> None:
-    """Forget the other locations of each source that has the one that is wanted."""
-    name = wanted.strip().casefold()
-    found = [
+    location: str, counts: Mapping[Place, int], titles: Mapping[str, str], staged: Staging
+) -> int:
+    """Forget the other locations of each source that has this one."""
+    name = location.strip().casefold()
+    places = [
         place
         for place in counts
         if name in (place.name.casefold(), titles.get(place.name, "").strip().casefold())
     ]
-    if not found or len({place.source for place in found}) < len(found):
+    if not places or len({place.source for place in places}) < len(places):
         there = ", ".join(
-            _first([f"{each.name} ({titles.get(each.name, '')})" for each in counts if each.name])
+            _first(
+                [f"{place.name} ({titles.get(place.name, '')})" for place in counts if place.name]
+            )
         )
         raise SayMoreError(
-            f'--location: {"several are" if found else "none is"} called "{printable(wanted)}"',
+            f'--location: {"several are" if places else "none is"} called "{printable(location)}"',
             f"There are: {there}" if there else "This export does not tell locations apart.",
         )
-    for place in found:
-        outcome.elsewhere += staged.keep(place)
+    return sum(map(staged.keep, places))
 
 
 def _first(items: Sequence[str]) -> list[str]:
-    """The first of many for a message, and how many more there are."""
+    """Return the first of many for a message, and how many more there are."""
     more = [f"  and {len(items) - _SHOWN:,} more"] if len(items) > _SHOWN else []
     return [*(printable(item[:_LONG]) for item in items[:_SHOWN]), *more]

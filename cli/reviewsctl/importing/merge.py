@@ -1,74 +1,146 @@
 """The reviews of an export and those that are there become one reviews.json, as a stream.
 
 What is there stays as it is written, byte for byte, unless the export says something else: unknown
-members of the file, of the business and of a review, and the order. New reviews come last; the
-daemon sorts.
+members of the file, of the business and of a review, and the order. New reviews come last; the daemon
+sorts.
 """
 
+import datetime
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from enum import Enum
+from typing import BinaryIO, Final
 
 import msgspec
-from msgspec import Raw
 
 from reviewsctl.importing.business import empty, filled
 from reviewsctl.importing.examples import EXAMPLES
-from reviewsctl.importing.format import encoded
 from reviewsctl.importing.ids import merge_key
 from reviewsctl.importing.readers.json_file import Document, Piece
 from reviewsctl.importing.review import alike
-from reviewsctl.importing.staging import Place, Staging
+from reviewsctl.importing.review_merge import (
+    CHANGED,
+    STAMPS,
+    Merged,
+    Review,
+    merge_review,
+    stamp,
+    stamped,
+)
+from reviewsctl.importing.reviews_file import create, rewrite, updated
+from reviewsctl.importing.staging import PassedOver, Place, Staged, Staging
 from reviewsctl.importing.values import word
+from reviewsctl.importing.written import NOTHING, Written, digests
+
+MAX_LISTED: Final = 10_000
+"""Reviews of each fate that are listed."""
+
+_STEP: Final = 5000  # reviews between two reports of progress
 
 Step = Callable[[int], None]
-"""Told now and then how many reviews of the export are written."""
-
-_STEP = 5000  # reviews
-_LISTED = 20  # reviews that go, of which the operator is told
-
-_records = msgspec.json.Decoder(dict[str, Raw])
-_encode = msgspec.json.Encoder().encode
+"""Called now and then with the number of reviews of the export that are written."""
 
 
-@dataclass(slots=True, kw_only=True)
+class Fate(Enum):
+    """The outcome for a review; the reviews of the last six are listed."""
+
+    UNCHANGED = "unchanged"
+    KEPT = "kept"
+    """In the file, and not in the export."""
+    SPARED = "spared"
+    """Not removed, since a row of the export that was not taken is of it; these are kept too."""
+    TOO_OLD = "too old"
+    """Not removed, since it is older than the export's oldest; these are kept too."""
+    OLDER = "older"
+    """Not changed by a row of the export that is an older version of it; these are unchanged too."""
+    ALIKE = "alike"
+    """Kept, and like a review of the export in all but the id."""
+    EXAMPLE = "example"
+    """Written by ``reviewsctl init``, and left out."""
+    ANOTHER = "another"
+    """Changed into the review of another author and day."""
+    SHORT_NAME = "short name"
+    """The author stays shortened, though the export has the full name."""
+    REPLY_KEPT = "reply kept"
+    """The owner's reply stays, though the export has none."""
+    NEW = "new"
+    CHANGED = "changed"
+    REMOVED = "removed"
+    """In the file, not in the export, and left out by ``--replace``."""
+    RETURNED = "returned"
+    """New, though an import wrote it before: it was removed by hand."""
+    OVERWRITTEN = "overwritten"
+    """Changed, though it was edited by hand since the last import."""
+    REPLY_REMOVED = "reply removed"
+    """Changed so that the owner's reply goes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A review that is listed."""
+
+    review: str
+    """Its author, day and source."""
+    members: tuple[str, ...] = ()
+    """Those with another value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergePlan:
+    """Instructions for a merge."""
+
+    now: datetime.datetime
+    facts: Mapping[str, object] = field(default_factory=dict)
+    """Members of the business, as the export has them."""
+    replaced: Mapping[Place, str] = field(default_factory=dict)
+    """The locations whose reviews are removed if the export does not have them. Each has a day before which
+    no review is removed; it is empty where there is no such day."""
+    older: frozenset[Place] = frozenset()
+    """The locations of which the export is older than the last import."""
+    full_names: bool = False
+    """Whether shortened names are to be full again."""
+    by_owner: bool = False
+    """Whether the export is the owner's own, so that what it says counts as edited by hand."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MergeResult:
-    """What became of the reviews."""
+    """The outcome for all reviews, and for the business."""
 
-    new: int = 0
-    changed: int = 0
-    unchanged: int = 0
-    kept: int = 0
-    """There, and not in the export."""
-    removed: int = 0
-    """There, not in the export, and left out by ``--replace``."""
-    spared: int = 0
-    """There, and kept for a row of the export that was not taken; these count as kept too."""
-    leaving: list[str] = field(default_factory=list)
-    """The first of these, for the operator."""
-    alike: int = 0
-    """Kept, but like a review of the export in all but the id."""
-    examples: int = 0
-    """Reviews of ``reviewsctl init``, left out."""
+    counts: Mapping[Fate, int] = field(default_factory=Counter)
+    changes: Mapping[Fate, Sequence[Change]] = field(default_factory=dict)
+    """The first reviews of each fate that is listed."""
     name: str = ""
-    """What the business is called in the file."""
-    places: set[Place] = field(default_factory=set)
+    """The name of the business in the file."""
+    places: frozenset[Place] = frozenset()
     """The locations that the file has reviews of, where they say."""
-    filled: dict[str, object] = field(default_factory=dict)
+    met: frozenset[Place] = frozenset()
+    """The locations of the export of which a review is in the file."""
+    there: Mapping[Place, int] = field(default_factory=dict)
+    """The reviews of each replaced location that were there."""
+    removed: Mapping[Place, int] = field(default_factory=dict)
+    """Those of them that are removed."""
+    filled: Mapping[str, object] = field(default_factory=dict)
     """Members of the business that were empty, as the export has them."""
-    given: int | None = None
+    review_count: int | None = None
     """``aggregate_rating.review_count`` of the file, which is kept as it is."""
+
+    def count(self, fate: Fate) -> int:
+        """Return the number of reviews of one fate."""
+        return self.counts.get(fate, 0)
 
     @property
     def total(self) -> int:
-        """Reviews in the result."""
-        return self.new + self.changed + self.unchanged + self.kept
+        """Reviews in the new file."""
+        return sum(map(self.count, (Fate.NEW, Fate.CHANGED, Fate.UNCHANGED, Fate.KEPT)))
 
     @property
-    def different(self) -> bool:
-        """Whether the result differs from what was there."""
-        return bool(self.new or self.changed or self.removed or self.examples or self.filled)
+    def is_different(self) -> bool:
+        """Whether the new file differs from what was there."""
+        fates = (Fate.NEW, Fate.CHANGED, Fate.REMOVED, Fate.EXAMPLE)
+        return any(map(self.count, fates)) or bool(self.filled)
 
 
 class Merge:
@@ -76,180 +148,207 @@ class Merge:
 
     Args:
         staged: The export.
-        out: Gets the new file.
-        step: Told how far the writing is.
-        replaced: The locations whose reviews are left out where the export does not have them.
-        facts: What the export says of the business.
-        updated_at: Takes the place of a time of the last change that the file gives itself.
+        out: The new file.
+        step: Called with the progress of the writing.
+        plan: What to do.
     """
 
-    def __init__(
-        self,
-        staged: Staging,
-        out: BinaryIO,
-        step: Step,
-        *,
-        replaced: Collection[Place] = (),
-        facts: Mapping[str, object] | None = None,
-        updated_at: str,
-    ) -> None:
+    def __init__(self, staged: Staging, out: BinaryIO, step: Step, plan: MergePlan) -> None:
         self._staged = staged
         self._out = out
         self._step = step
-        self._replaced = frozenset(replaced)
-        self._facts = facts or {}
+        self._plan = plan
+        self._now = stamp(plan.now)
         self._alikes = staged.alikes()
         self._used = bytearray(staged.largest() + 1)
-        self._updated_at = updated_at
-        self._first = True
-        self.result = MergeResult()
+        self._counts: Counter[Fate] = Counter()
+        self._changes: defaultdict[Fate, list[Change]] = defaultdict(list)
+        self._places: set[Place] = set()
+        self._met: set[Place] = set()
+        self._there: Counter[Place] = Counter()
+        self._removed: Counter[Place] = Counter()
+        self._name = ""
+        self._filled: Mapping[str, object] = {}
+        self._review_count: int | None = None
 
-    def anew(self, members: dict[str, object]) -> None:
-        """Writes a file that was not there.
+    def create(self, members: Mapping[str, object]) -> MergeResult:
+        """Write a file that was not there.
 
         Args:
-            members: What it has beside the reviews.
+            members: Its members beside the reviews.
         """
-        self._out.write(b"{\n")
-        for name, value in members.items():
-            self._out.write(encoded(name) + b": " + encoded(value) + b",\n")
-        self._out.write(b'"reviews": ')
-        self._array(iter(()))
-        self._out.write(b"\n}\n")
+        create(self._out, members, self._records)
+        if members.keys() == {"business"}:
+            facts = self._plan.facts
+            self._filled = {name: facts[name] for name in facts if facts[name]}
+        return self._result()
 
-    def onto(self, document: Document) -> None:
-        """Writes a file anew that was there.
+    def update(self, document: Document) -> MergeResult:
+        """Write a file again that was there.
 
         Raises:
-            ImportRefusedError: It is no JSON object.
+            ImportRefusedError: It is no JSON object, or its reviews are no array.
         """
-        before = b"{\n"
-        reviews = False
-        for name in document.members():
-            self._out.write(before + name.text.encode() + b": ")
-            before = b",\n"
-            if name.value == "reviews" and document.peek() == "[":
-                self._array(document.value() for _ in document.elements())
-                reviews = True
-            else:
-                self._member(str(name.value), document.value())
-        if not reviews:
-            self._out.write(before + b'"reviews": ')
-            self._array(iter(()))
-        document.end()
-        self._out.write(b"\n}\n")
+        rewrite(self._out, document, self._member, self._records)
+        return self._result()
 
-    def _member(self, name: str, piece: Piece) -> None:
-        text = piece.text
+    def _result(self) -> MergeResult:
+        return MergeResult(
+            counts=self._counts,
+            changes=self._changes,
+            name=self._name,
+            places=frozenset(self._places),
+            met=frozenset(self._met),
+            there=self._there,
+            removed=self._removed,
+            filled=self._filled,
+            review_count=self._review_count,
+        )
+
+    def _member(self, name: str, piece: Piece) -> str:
         if name == "updated_at" and piece.value is not None:
-            text = json.dumps(self._updated_at)
+            return json.dumps(self._now)
         if name == "aggregate_rating" and isinstance(piece.value, dict):
-            given = piece.value.get("review_count")
-            self.result.given = given if isinstance(given, int) else None
+            count = piece.value.get("review_count")
+            self._review_count = count if isinstance(count, int) else None
         if name == "business" and isinstance(piece.value, dict):
-            text = self._business(piece.value, text)
-        self._out.write(text.encode())
+            return self._business(piece.value, piece.text)
+        return piece.text
 
-    def _business(self, there: dict[str, object], text: str) -> str:
-        """The business, with what was empty filled; else as it is written."""
-        name = there.get("name")
-        self.result.name = name if isinstance(name, str) and not empty("name", name) else ""
-        self.result.filled = filled(there, self._facts)
-        if not self.result.filled:
-            return text
-        new = msgspec.json.decode(encoded(self.result.filled), type=dict[str, Raw])
-        return _encode({**_members(there, text), **new}).decode()
+    def _business(self, business: dict[str, object], text: str) -> str:
+        """Return the business with what was empty filled; else as it is written."""
+        name = business.get("name")
+        self._name = name if isinstance(name, str) and not empty("name", name) else ""
+        self._filled = filled(business, self._plan.facts)
+        return updated(business, text, self._filled).decode() if self._filled else text
 
-    def _array(self, there: Iterator[Piece]) -> None:
-        self._out.write(b"[")
-        for piece in there:
-            self._settle(piece)
-        used = self._used
-        for number, record in self._staged.all():
-            if number % _STEP == 0:
-                self._step(number)
-            if not used[number]:
-                self.result.new += 1
-                self._write(record)
-        self._out.write(b"\n]")
+    def _records(self, reviews: Iterator[Piece]) -> Iterator[bytes]:
+        for piece in reviews:
+            record = self._settled(piece)
+            if record is not None:
+                yield record
+        for staged in self._staged.all():
+            if staged.number % _STEP == 0:
+                self._step(staged.number)
+            if not self._used[staged.number]:
+                yield self._new(staged)
 
-    def _settle(self, piece: Piece) -> None:
-        """One review that is there."""
-        result = self.result
+    def _new(self, staged: Staged) -> bytes:
+        review, key = msgspec.json.decode(staged.record), merge_key(staged.key)
+        self._note(Fate.NEW, review)
+        if self._staged.written.get(key) is not None:
+            self._note(Fate.RETURNED, review)
+        if not self._plan.by_owner:
+            row = Written(staged.edited, staged.replied, digests(review))
+            self._staged.written.set(key, row)
+        stamps = stamped(review, self._plan.now)
+        if STAMPS[0] in review or STAMPS[1] in review:
+            bare = {name: value for name, value in review.items() if name not in STAMPS}
+            return updated(bare, _without(staged.record, STAMPS), stamps)
+        return staged.record[:-1] + b',"added_at":' + json.dumps(stamps["added_at"]).encode() + b"}"
+
+    def _settled(self, piece: Piece) -> bytes | None:
+        """Return what becomes of a review that is there; None if it goes."""
         review = piece.value if isinstance(piece.value, dict) else {}
-        source, location, identifier = map(review.get, ("source", "location", "id"))
-        if isinstance(source, str) and isinstance(location, str):
-            result.places.add(Place(source, location))
-        if isinstance(identifier, str):
-            if identifier in EXAMPLES:
-                result.examples += 1
-                return
-            # an export of ours has whole ids
-            found = self._staged.find(identifier) or self._staged.find(merge_key(identifier))
-            if found is not None and not self._used[found.number]:
-                self._used[found.number] = 1
-                record = merged(review, piece.text, found.record)
-                if record is None:
-                    result.unchanged += 1
-                    self._write(piece.text.encode())
-                else:
-                    result.changed += 1
-                    self._write(record)
-                return
-        leaves = self._leaves(review)
-        if leaves and isinstance(identifier, str) and self._staged.spares(merge_key(identifier)):
-            result.spared += 1
-        elif leaves:
-            result.removed += 1
-            if len(result.leaving) < _LISTED:
-                result.leaving.append(_named(review))
+        place = _place(review)
+        if place is not None:
+            if place.name:
+                self._places.add(place)
+            if place in self._plan.replaced:
+                self._there[place] += 1
+        identifier = review.get("id")
+        if not isinstance(identifier, str):
+            return self._absent(review, piece, place)
+        if identifier in EXAMPLES:
+            self._counts[Fate.EXAMPLE] += 1
+            return None
+        key = merge_key(identifier)
+        staged = self._staged.find(identifier, key)
+        if staged is None or self._used[staged.number]:
+            self._staged.written.retain(key)
+            return self._absent(review, piece, place, key)
+        self._used[staged.number] = 1
+        self._met.add(staged.place)
+        written = self._staged.written.get(key) or NOTHING
+        merged = merge_review(
+            review,
+            msgspec.json.decode(staged.record),
+            staged,
+            written,
+            export_is_older=staged.place in self._plan.older,
+            full_names=self._plan.full_names,
+        )
+        if merged.written == written or self._plan.by_owner:
+            self._staged.written.retain(key)
+        else:
+            self._staged.written.set(key, merged.written)
+        self._note_merged(review, merged)
+        if not merged.changes:
+            return piece.text.encode()
+        return updated(review, piece.text, {**merged.changes, CHANGED: self._now})
+
+    def _note_merged(self, review: Review, merged: Merged) -> None:
+        if merged.keeps_reply:
+            self._counts[Fate.REPLY_KEPT] += 1
+        if merged.keeps_short_name:
+            self._counts[Fate.SHORT_NAME] += 1
+        if not merged.changes:
+            self._counts[Fate.UNCHANGED] += 1
+            self._counts[Fate.OLDER] += merged.is_older
             return
-        result.kept += 1
-        author, day, rating = map(review.get, ("author", "date", "rating"))
-        said = (source, author, day, rating)
-        if all(isinstance(each, str | int) for each in said) and alike(*said) in self._alikes:
-            result.alike += 1
-        self._write(piece.text.encode())
+        self._counts[Fate.ANOTHER] += merged.is_another
+        self._note(Fate.CHANGED, review, tuple(merged.changes))
+        if merged.by_hand:
+            self._note(Fate.OVERWRITTEN, review, merged.by_hand)
+        if merged.loses_reply:
+            self._note(Fate.REPLY_REMOVED, review)
 
-    def _leaves(self, review: dict[str, object]) -> bool:
-        """Whether a review that the export does not have was at a location that it replaces."""
-        source, location = review.get("source"), review.get("location")
-        place = location if isinstance(location, str) else ""
-        return isinstance(source, str) and Place(source, place) in self._replaced
+    def _absent(
+        self, review: Review, piece: Piece, place: Place | None, key: str = ""
+    ) -> bytes | None:
+        """Return a review that is not in the export; None if it goes."""
+        if place is not None and place in self._plan.replaced:
+            day = review.get("date")
+            passed_over = self._staged.passed_over(key)
+            is_old = isinstance(day, str) and day < self._plan.replaced[place]
+            if passed_over is PassedOver.UNUSABLE:
+                self._counts[Fate.SPARED] += 1
+            elif is_old and passed_over is None:
+                self._counts[Fate.TOO_OLD] += 1
+            else:
+                self._removed[place] += 1
+                self._note(Fate.REMOVED, review)
+                return None
+        self._counts[Fate.KEPT] += 1
+        parts = tuple(map(review.get, ("source", "author", "date", "rating")))
+        if all(isinstance(part, str | int) for part in parts) and alike(*parts) in self._alikes:
+            self._counts[Fate.ALIKE] += 1
+        return piece.text.encode()
 
-    def _write(self, record: bytes) -> None:
-        self._out.write(b"\n" if self._first else b",\n")
-        self._out.write(record)
-        self._first = False
+    def _note(self, fate: Fate, review: Review, members: tuple[str, ...] = ()) -> None:
+        self._counts[fate] += 1
+        changes = self._changes[fate]
+        if len(changes) < MAX_LISTED:
+            changes.append(Change(review=_named(review), members=members))
 
 
-def merged(old: dict[str, object], text: str, record: bytes) -> bytes | None:
-    """A review with what an export says of it; None when it says nothing new.
-
-    The id stays, as do members that the export does not carry, as they are written.
-
-    Args:
-        old: The review that is there.
-        text: The same as JSON.
-        record: What the export says, as JSON.
-    """
-    new = msgspec.json.decode(record)
-    if all(old.get(name) == value for name, value in new.items() if name != "id"):
+def _place(review: Review) -> Place | None:
+    """Return where a review is from; None if it does not say."""
+    source, location = review.get("source"), review.get("location")
+    if not isinstance(source, str):
         return None
-    members = _members(old, text)
-    return _encode({**members, **_records.decode(record), "id": members["id"]})
+    return Place(source, location if isinstance(location, str) else "")
 
 
-def _members(old: dict[str, object], text: str) -> dict[str, Raw]:
-    """The members of an object as they are written."""
-    try:
-        return _records.decode(text)
-    except msgspec.DecodeError:  # it has half characters, or NaN, which nobody serves
-        return _records.decode(encoded(old))
+def _without(record: bytes, names: Sequence[str]) -> str:
+    """Return a JSON object without some members, the others as they are written."""
+    members = msgspec.json.decode(record, type=dict[str, msgspec.Raw])
+    kept = {name: value for name, value in members.items() if name not in names}
+    return msgspec.json.encode(kept).decode()
 
 
-def _named(review: dict[str, object]) -> str:
-    """A review for the operator: who, when, where."""
+def _named(review: Review) -> str:
+    """Return how messages name a review: its author, day and source."""
     return ", ".join(
         word(review.get(name)) or f"no {name}" for name in ("author", "date", "source")
     )

@@ -1,367 +1,344 @@
-"""One import from beginning to end: recognise, read, stage, merge, replace."""
+"""One import from beginning to end: recognize, read, stage, merge, ask, replace."""
 
 import contextlib
-import datetime
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from reviewsctl.files.folders import Folder, opened
-from reviewsctl.importing import notes
-from reviewsctl.importing.bounds import MAX_USELESS, MEMORY
-from reviewsctl.importing.consent import agree
+from reviewsctl.importing import history, import_log, notes, takeout_parts
+from reviewsctl.importing.bounds import MEMORY
+from reviewsctl.importing.consent import agree, losses, older_places, questions
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
-from reviewsctl.importing.format import Reader, Row
-from reviewsctl.importing.identifiers import identifiers
-from reviewsctl.importing.locations import located, titles_left
-from reviewsctl.importing.merge import Merge, MergeResult
-from reviewsctl.importing.order import Order, Outcome, Talk
+from reviewsctl.importing.exports import Export, check_options, opened_exports
+from reviewsctl.importing.import_log import KEPT_FOLDER, Age, ImportLog
+from reviewsctl.importing.locations import keep_location, titles_left
+from reviewsctl.importing.merge import Merge, MergePlan, MergeResult
+from reviewsctl.importing.options import ImportOptions, ImportResult, Prompts, RowCounts
+from reviewsctl.importing.past import Past, compare, newest_days, past_import, recorded
 from reviewsctl.importing.platforms import own
-from reviewsctl.importing.platforms.columns import listed
 from reviewsctl.importing.readers.archive import DAMAGED
 from reviewsctl.importing.readers.json_file import DOWNLOAD, OWN_VALUE, Document
-from reviewsctl.importing.readers.parts import Part, parts_of
 from reviewsctl.importing.readers.watching import WORTH_SHOWING, Reading
-from reviewsctl.importing.recognize import Recognised, chosen
-from reviewsctl.importing.review import RowRefusedError, RowSkippedError, RowWithdrawnError
-from reviewsctl.importing.staging import Staging, signals_deferred, staging
-from reviewsctl.importing.writing import Draft, draft
+from reviewsctl.importing.rows import check_usable, read_rows, readers_of
+from reviewsctl.importing.staging import Place, Staging, signals_deferred, staging
+from reviewsctl.importing.writing import draft
 from reviewsctl.terminal.remedies import to_write
 from reviewsd.api.jobs import Step
 
-_MAX_SPARING = 50  # sources among which the reviews of rows that are not taken are looked for
-MAX_LISTED = 10_000  # refused rows that are kept for --verbose
+FIX: Final = "Fix it, or move it away to start over; what is wrong: reviewsctl check"
 
-_MEND = "Mend it, or move it away to begin anew; what is wrong: reviewsctl check"
+_MAX_SPARING: Final = (
+    50  # sources among which the reviews of rows that are not taken are looked for
+)
 
 
-def run(order: Order, talk: Talk) -> Outcome:
-    """Imports.
+def run(options: ImportOptions, prompts: Prompts) -> ImportResult:
+    """Import.
 
     Raises:
         ImportRefusedError: It cannot be done; nothing was written.
         SayMoreError: The operator has to decide something first; nothing was written.
     """
-    named = ", ".join(map(str, order.exports))
+    exports = ", ".join(map(str, options.exports))
+    folder = options.target.parent
     try:
-        return _run(order, talk)
+        with opened_exports(options) as opened_:
+            return _import(options, prompts, opened_)
     except DAMAGED as fault:
         raise ImportRefusedError(
-            f"{named} is damaged: {fault}", "Download or export it again."
+            f"{exports} is damaged: {fault}", "Download or export it again."
         ) from fault
     except RecursionError as fault:
-        raise ImportRefusedError(f"{named}: nested too deeply", DOWNLOAD) from fault
+        raise ImportRefusedError(f"{exports}: nested too deeply", DOWNLOAD) from fault
     except MemoryError as fault:
         raise ImportRefusedError(
-            f"{named} takes more than {MEMORY // 1024**2} MB of memory: that is no export",
+            f"{exports} takes more than {MEMORY // 1024**2} MB of memory: that is no export",
             "Nothing was written.",
         ) from fault
     except sqlite3.Error as fault:
         raise ImportRefusedError(
-            f"the reviews could not be put aside in {order.target.parent}: {fault}",
+            f"the reviews could not be put aside in {folder}: {fault}",
             "Nothing was written. Is there room? It takes three times the size of the reviews.",
         ) from fault
     except OSError as fault:
-        remedy = to_write(order.target.parent, "ask the owner of the folder.")
+        remedy = to_write(folder, "ask the owner of the folder.")
         raise ImportRefusedError(
-            f"{fault.filename or order.target.parent}: {fault.strerror or fault}",
+            f"{fault.filename or folder}: {fault.strerror or fault}",
             f"Nothing was written. Is there room, and may you write there? {remedy}",
         ) from fault
 
 
-@dataclass(frozen=True, slots=True)
-class _Export:
-    """One of the files that were named."""
-
-    path: Path
-    kind: Recognised
-
-
-def _run(order: Order, talk: Talk) -> Outcome:
-    parts: list[Part] = []
-    try:
-        exports = []
-        for path in order.exports:
-            own = parts_of(path)
-            parts += own
-            exports.append(_Export(path, _chosen(order, own)))
-        return _import(order, talk, exports)
-    finally:
-        for part in parts:
-            part.close()
-
-
-def _chosen(order: Order, parts: Sequence[Part]) -> Recognised:
-    """What an export is; of several, ``--map`` is for those that nobody knows."""
-    mapped = bool(order.rules.columns.mapped)
-    if mapped:
-        with contextlib.suppress(ImportRefusedError):
-            found = chosen(parts, order.wanted)
-            if not found.format.generic and (found.format.tabular or len(order.exports) > 1):
-                return found
-    return chosen(parts, order.wanted, mapped=mapped)
-
-
-def _import(order: Order, talk: Talk, exports: Sequence[_Export]) -> Outcome:
-    formats = list(dict.fromkeys(each.kind.format for each in exports))
-    sources = [source for each in exports for source in each.kind.sources]
-    outcome = Outcome(formats=formats, files=len(sources))
-    _fitting(order, exports)
-    for each in exports:
-        outcome.says += _recognised(order, each)
-    readers = [
-        (each.kind.format.name, source, each.kind.format.reader(source.head, order.rules))
-        for each in exports
-        for source in each.kind.sources
-    ]
-    talk.say(outcome.says)
-    place = order.target.parent
-    writable = os.access(place, os.W_OK)
-    if not (writable or order.dry_run):
-        remedy = to_write(place, "ask its owner.")
-        raise ImportRefusedError(f"you may not write to {place}", remedy)
-    with opened(place) as folder, staging(place if writable and folder.private else None) as staged:
-        reading = Reading("reading", sum(source.part.size for source in sources), talk.tell)
-        for name, source, read in readers:
-            prefix = f"{source.part.name}: " if len(sources) > 1 else ""
-            for where, row in source.rows(reading.watched(source.part)):
-                outcome.rows[name] += 1
-                taken = _stage(staged, outcome, f"{prefix}{where}", read, row)
-                if order.replace and not taken:
-                    staged.pass_over(identifiers(row, order.rules.columns))
-        outcome.twice = staged.added - staged.count()
-        _scaled(order, outcome)
-        located(order, staged, outcome, talk)
-        _usable(order, staged, outcome)
-        kinds = [each.kind for each in exports]
-        if order.replace:
-            _replaceable(order, staged, outcome, kinds)
-        notes.read(order, outcome, kinds, staged.count())
-        _merge(order, folder, staged, outcome, talk, exports)
-    return outcome
-
-
-def _stage(staged: Staging, outcome: Outcome, where: str, read: Reader, row: Row) -> bool:
-    """Add one row, or note why it is none.
-
-    Returns:
-        False where a review that is there may be of this row all the same.
-    """
-    reason, withdrawn = row.fault, False
-    if not reason:
-        try:
-            staged.add(read(row))
-        except RowRefusedError as refusal:
-            reason = str(refusal)
-        except RowSkippedError as skip:
-            outcome.skipped[str(skip)] += 1
-            if outcome.skipped.total() <= MAX_LISTED:
-                outcome.skips.append((where, str(skip)))
-            withdrawn = isinstance(skip, RowWithdrawnError)
-        else:
-            return True
-    if reason:
-        outcome.refused += 1
-        if len(outcome.refusals) < MAX_LISTED:
-            outcome.refusals.append((where, reason))
-    useless = outcome.refused + outcome.skipped.total()
-    if useless > max(MAX_USELESS, 9 * staged.added):
-        raise _useless(outcome, f"not one in ten of its first {useless + staged.added:,} rows")
-    return withdrawn
-
-
-def _fitting(order: Order, exports: Sequence[_Export]) -> None:
-    """What the operator says of columns is for tables whose columns are read by their names."""
-    rules, kinds = order.rules, [each.kind.format for each in exports]
-    generic = any(each.generic for each in kinds)
-    said = {
-        "--map": (rules.columns.mapped, generic or any(each.tabular for each in kinds)),
-        "--source": (rules.columns.source, generic),
-        "--scale": (rules.scale.best, generic),
-    }
-    for option, (value, fits) in said.items():
-        if value and not fits:
-            raise SayMoreError(
-                f"{option} is for tables of nobody in particular; this is {kinds[0].title}",
-                f"Leave it out; or read it as a table all the same: --from csv {option} ...",
-            )
-    partial = next((each.partial for each in kinds if each.partial), "")
-    if order.replace and partial:
-        raise ImportRefusedError(
-            f"--replace would remove the reviews that this export leaves out: {partial}",
-            "Import it without --replace.",
+def _import(options: ImportOptions, prompts: Prompts, exports: Sequence[Export]) -> ImportResult:
+    check_options(options, exports)
+    lines = [line for export in exports for line in export.lines(options)]
+    readers = readers_of(options, exports)
+    prompts.show(lines)
+    place = options.target.parent
+    is_writable = os.access(place, os.W_OK)
+    if not (is_writable or options.dry_run):
+        raise ImportRefusedError(f"you may not write to {place}", to_write(place, "ask its owner."))
+    with (
+        opened(place) as folder,
+        staging(place if is_writable and folder.private else None) as staged,
+    ):
+        rows = read_rows(options, readers, staged, prompts)
+        twice = staged.added - staged.count()
+        check_usable(options, staged, rows)
+        elsewhere = keep_location(options, staged, prompts)
+        log = import_log.load(folder, staged.written)
+        if options.replace:
+            _check_replaceable(options, exports, rows, staged, log)
+        past = _past(options, folder, staged, log, exports)
+        plan = MergePlan(
+            now=options.now,
+            facts=_facts(options, staged, exports),
+            replaced=_replaced(exports, rows, staged, twice) if options.replace else {},
+            older=past.older,
+            full_names=options.full_names,
+            by_owner=any(export.format is own.FORMAT for export in exports),
         )
-
-
-def _recognised(order: Order, export: _Export) -> list[str]:
-    kind, sources = export.kind.format, export.kind.sources
-    writing = sources[0].writing
-    files = f", {len(sources):,} files" if len(sources) > 1 else ""
-    manner = f" ({writing}{files})" if writing else f" ({files[2:]})" if files else ""
-    says = [f"{export.path.name}: {kind.title}{manner}"]
-    if export.kind.second is not None:
-        second = export.kind.second
-        says.append(f"it looks like {second.title} too (--from {second.name})")
-    says += kind.says_columns(sources[0].head, order.rules.columns)
-    if kind.leaves:
-        says.append(f"not taken: {kind.leaves}")
-    if kind.verification and not kind.generic:
-        says.append(f"verified: {kind.verification}")
-    if left := [f"{source.part.name}: {each}" for source in sources for each in source.left]:
-        says.append(f"not read, since their columns are others: {listed(left)}")
-    if ignored := export.kind.ignored:
-        more = f" and {len(ignored) - 3:,} more" if len(ignored) > 3 else ""  # noqa: PLR2004
-        says.append(f"other files, left alone: {', '.join(ignored[:3])}{more}")
-    return says
-
-
-def _scaled(order: Order, outcome: Outcome) -> None:
-    """Ratings above five in somebody's own table mean that four of them may be two stars."""
-    if order.rules.scale.best is None and order.rules.counts["above-five"]:
-        where, why = next(each for each in outcome.refusals if each[1].startswith("rating"))
-        raise SayMoreError(
-            f"ratings above five: {order.rules.counts['above-five']:,}, as in {where}: {why}",
-            "Say the best rating there is, as in --scale 10 (ratings are then brought to five "
-            "stars); or --scale 5 to refuse those rows",
+        taken = staged.count()
+        of_rows = notes.of_rows(
+            options, exports, rows, taken=taken, twice=twice, elsewhere=elsewhere
         )
-
-
-def _usable(order: Order, staged: Staging, outcome: Outcome) -> None:
-    if staged.count():
-        return
-    if count := order.rules.counts["unrated"]:
-        raise SayMoreError(
-            f"its {count:,} recommendations have no stars",
-            "Say --recommended to take them as 5, or as 1 where it is not recommended",
+        step = _Replacement(
+            options=options,
+            prompts=prompts,
+            exports=exports,
+            folder=folder,
+            staged=staged,
+            log=log,
+            past=past,
+            plan=plan,
         )
-    if outcome.refused:
-        raise _useless(outcome, f"none of its {outcome.refused:,} rows")
-    if order.replace:
-        raise ImportRefusedError(
-            "it holds no reviews, and --replace would leave none", "Nothing was written."
-        )
+        replaced = step.try_out() if options.dry_run else step.write()
+    return ImportResult(
+        formats=list(dict.fromkeys(export.format for export in exports)),
+        files=sum(len(export.sources) for export in exports),
+        rows=rows,
+        merge=replaced.merge,
+        twice=twice,
+        elsewhere=elsewhere,
+        notes=[
+            *of_rows,
+            *([log.fault] if log.fault else []),
+            *replaced.notes,
+            *notes.of_merge(replaced.merge),
+        ],
+        is_written=replaced.is_written,
+        backup=replaced.backup,
+    )
 
 
-def _replaceable(
-    order: Order, staged: Staging, outcome: Outcome, kinds: Sequence[Recognised]
+def _check_replaceable(
+    options: ImportOptions,
+    exports: Sequence[Export],
+    rows: RowCounts,
+    staged: Staging,
+    log: ImportLog,
 ) -> None:
-    """What is on another page, or in the export and not taken, is not gone."""
-    if why := notes.missing(outcome, kinds):
+    """Check that the reviews that the export does not have are gone: not on another page or part.
+
+    Raises:
+        ImportRefusedError: It cannot be known.
+    """
+    if parts := takeout_parts.missing(options.exports, log.imports):
+        raise ImportRefusedError(
+            "--replace would remove the reviews of other parts of this Takeout: "
+            f"{', '.join(parts[:3])}",
+            "Name all parts in one command; or import these without --replace.",
+        )
+    if why := notes.missing_pages(exports, rows):
         raise ImportRefusedError(
             f"--replace would remove the reviews of pages that are not here: {why[0]}",
             "Name all pages in one command; or import these without --replace.",
         )
-    untaken = outcome.refused + outcome.skipped.total()
     sources = {place.source for place in staged.places()}
-    if untaken and (order.rules.counts["no-id"] or len(sources) > _MAX_SPARING):
+    if rows.untaken and (options.rules.counts["no-id"] or len(sources) > _MAX_SPARING):
         raise ImportRefusedError(
-            f"--replace could remove reviews that the export has: {untaken:,} of its rows cannot be "
-            "taken, and nothing says which reviews they are",
-            "Import it without --replace; or mend these rows first, which --verbose then lists.",
+            f"--replace could remove reviews that the export has: {rows.untaken:,} of its rows cannot "
+            "be taken, and nothing says which reviews they are",
+            "Import it without --replace; or fix these rows first, which --verbose then lists.",
         )
-    staged.spare(sources)
+    staged.find_passed_over(sources)
 
 
-def _useless(outcome: Outcome, rows: str) -> ImportRefusedError:
-    why = [f"{where}: {reason}" for where, reason in outcome.refusals[:3]] or outcome.skipped
-    return ImportRefusedError(
-        f"{rows} can be imported ({'; '.join(why)})",
-        "Was it recognised as what it is? --from NAME says so; for a table see --map.",
-    )
-
-
-def _merge(  # one step of one import
-    order: Order,
+def _past(
+    options: ImportOptions,
     folder: Folder,
     staged: Staging,
-    outcome: Outcome,
-    talk: Talk,
-    exports: Sequence[_Export],
-) -> None:
-    """Writes the new file, and puts it in place if it says something else."""
-    count = staged.count()
-    facts = _facts(order, staged, exports)
+    log: ImportLog,
+    exports: Sequence[Export],
+) -> Past:
+    """Compare the export with earlier imports; an excerpt says nothing of its age."""
+    if any(export.format.partial for export in exports):
+        return Past(here={}, there={})
+    extents = staged.extents(int(options.now.timestamp() * 1000))
+    files = [path.stat().st_mtime for path in options.exports if path.is_file()]
+    file_at = int(max(files, default=0) * 1000)
+    here = {
+        place: Age(extent.newest, file_at) for place, extent in extents.items() if extent.newest
+    }
+    name = options.target.name
+    ages: Mapping[Place, Age] = {}
+    if not here.keys() <= log.ages.keys() and folder.look(name) is not None:
+        with folder.open(name) as file:
+            ages = newest_days(Document(file, name, FIX, OWN_VALUE), options.now)
+    return compare(log, here, staged.fingerprint, ages)
 
-    def step(done: int) -> None:
-        if count * 100 >= WORTH_SHOWING:  # some 100 bytes each at least
-            talk.tell(Step(stage="writing", done=done, total=count))
 
-    def merge(out: BinaryIO) -> MergeResult:
-        merging = Merge(
-            staged,
-            out,
-            step,
-            replaced=staged.places() if order.replace else (),
-            facts=facts,
-            updated_at=order.now.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        )
-        there = folder.look(name)
-        if there is None:
-            members = _members(order, facts, exports)
-            merging.anew(members)
-            if members.keys() == {"business"}:
-                merging.result.filled = {name: facts[name] for name in facts if facts[name]}
-            return merging.result
-        with Reading("merging", there.st_size, talk.tell).file(folder.open(name)) as file:
-            merging.onto(Document(file, name, _MEND, OWN_VALUE))
-        return merging.result
+def _replaced(
+    exports: Sequence[Export], rows: RowCounts, staged: Staging, twice: int
+) -> dict[Place, str]:
+    """Return the locations that ``--replace`` follows, each with the day before which it removes nothing.
 
-    name = order.target.name
-    if order.dry_run:
+    The export may begin there, unless the platform's own total says that it is complete.
+    """
+    extents = staged.extents(0)
+    is_complete = len(extents) == 1 and all(
+        _is_complete(export, rows.rows[export.format.name] - twice) for export in exports
+    )
+    return {place: "" if is_complete else extent.oldest for place, extent in extents.items()}
+
+
+def _is_complete(export: Export, count: int) -> bool:
+    total = export.format.total([source.head for source in export.sources])
+    return total is not None and count >= total
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Replaced:
+    """The outcome for reviews.json."""
+
+    merge: MergeResult
+    notes: Sequence[str]
+    is_written: bool = False
+    backup: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Replacement:
+    """Replaces reviews.json by what it and the export are together."""
+
+    options: ImportOptions
+    prompts: Prompts
+    exports: Sequence[Export]
+    folder: Folder
+    staged: Staging
+    log: ImportLog
+    past: Past
+    plan: MergePlan
+
+    def try_out(self) -> _Replaced:
+        """Merge, and write nothing."""
         with open(os.devnull, "wb") as nowhere:  # noqa: PTH123  # no file
-            outcome.result = merge(nowhere)
-        agree(order, staged, outcome, talk)
-    else:
-        with draft(folder, name) as new:
-            outcome.result = merge(new.file)
-            agree(order, staged, outcome, talk)
-            if outcome.result.different or folder.look(name) is None:
-                try:
-                    _commit(order, new, outcome)
-                except KeyboardInterrupt:  # too late, once it is done
-                    if not outcome.written:
-                        raise
-    notes.merged(outcome)
+            merge = self._merge(nowhere)
+        return _Replaced(merge=merge, notes=self._ask(merge))
+
+    def write(self) -> _Replaced:
+        """Merge, ask what may be a mistake, and put the new file in place if it says something else."""
+        folder, name = self.folder, self.options.target.name
+        with draft(folder, name) as new, contextlib.ExitStack() as stack:
+            merge = self._merge(new.file)
+            answers = self._ask(merge)
+            is_new = merge.is_different or folder.look(name) is None
+            own_folder = stack.enter_context(folder.folder(KEPT_FOLDER, make=True))
+            rows = self.staged.written.in_file()
+            log = stack.enter_context(import_log.draft(own_folder, self._recorded(merge), rows))
+            keeping = None
+            if is_new:
+                now = self.options.now
+                keeping = stack.enter_context(history.keeping(folder, name, new.draft, log, now))
+            is_done = False
+            try:
+                with signals_deferred():
+                    if keeping is None:
+                        new.check()
+                    else:
+                        new.commit(keeping.put_old)
+                    import_log.put(log, folder.look(name))
+                    if keeping is not None:
+                        keeping.put_new()
+                    is_done = True
+            except KeyboardInterrupt:
+                if not is_done:
+                    raise
+        return _Replaced(
+            merge=merge,
+            notes=answers,
+            is_written=is_new,
+            backup=None if keeping is None else keeping.path,
+        )
+
+    def _ask(self, merge: MergeResult) -> list[str]:
+        self.prompts.show(losses(self.options, merge))
+        doubts = questions(self.options, self.staged, self.past, merge)
+        return agree(self.options, list(doubts), self.prompts)
+
+    def _recorded(self, merge: MergeResult) -> ImportLog:
+        """Return the import log with this import; what the owner exported says nothing of a platform."""
+        if self.plan.by_owner:
+            return self.log
+        current = past_import(
+            self.options.now,
+            self.staged.places().keys(),
+            self.staged.fingerprint,
+            takeout_parts.numbers(self.options.exports),
+        )
+        agreed = older_places(self.past, merge)
+        return recorded(self.log, self.past, current=current, agreed=agreed)
+
+    def _merge(self, out: BinaryIO) -> MergeResult:
+        options, name, count = self.options, self.options.target.name, self.staged.count()
+
+        def step(done: int) -> None:
+            if count * 100 >= WORTH_SHOWING:  # some 100 bytes each at least
+                self.prompts.progress(Step(stage="writing", done=done, total=count))
+
+        merging = Merge(self.staged, out, step, self.plan)
+        there = self.folder.look(name)
+        if there is None:
+            return merging.create(_members(options, self.plan.facts, self.exports))
+        reading = Reading("merging", there.st_size, self.prompts.progress)
+        with reading.file(self.folder.open(name)) as file:
+            return merging.update(Document(file, name, FIX, OWN_VALUE))
 
 
-def _commit(order: Order, new: Draft, outcome: Outcome) -> None:
-    with signals_deferred():
-        backup = new.commit()
-        outcome.backup = None if backup is None else order.target.with_name(backup)
-        outcome.written = True
-
-
-def _facts(order: Order, staged: Staging, exports: Sequence[_Export]) -> dict[str, object]:
-    """What the exports say of the business, where it has one location."""
-    names = {each.name for each in staged.places()}
+def _facts(options: ImportOptions, staged: Staging, exports: Sequence[Export]) -> dict[str, object]:
+    """Return what the exports say of the business, where it has one location."""
+    names = {place.name for place in staged.places()}
     facts: dict[str, object] = {}
     for export in exports:
-        for source in export.kind.sources:
-            said = export.kind.format.describes(source.head)
+        for source in export.sources:
+            described = export.format.describes(source.head)
             if source.head.place in ("", *names) and len(names) <= 1:
-                facts = {**said, **{name: value for name, value in facts.items() if value}}
-    listed = (source.head.title for each in exports for source in each.kind.sources)
-    titles = titles_left(order, staged) or list(dict.fromkeys(filter(None, listed)))
-    name = order.name or (titles[0] if len(titles) == 1 else facts.get("name"))
+                facts = {**described, **{name: value for name, value in facts.items() if value}}
+    listed = (source.head.title for export in exports for source in export.sources)
+    titles = titles_left(options, staged) or list(dict.fromkeys(filter(None, listed)))
+    name = options.name or (titles[0] if len(titles) == 1 else facts.get("name"))
     return {**facts, "name": name}
 
 
 def _members(
-    order: Order, facts: dict[str, object], exports: Sequence[_Export]
+    options: ImportOptions, facts: Mapping[str, object], exports: Sequence[Export]
 ) -> dict[str, object]:
-    """What a new file has beside the reviews."""
-    ours = [
-        source for each in exports if each.kind.format is own.FORMAT for source in each.kind.sources
+    """Return the members of a new file beside the reviews."""
+    heads = [
+        source.head
+        for export in exports
+        if export.format is own.FORMAT
+        for source in export.sources
     ]
-    for source in ours:
-        if isinstance(source.head.around.get("business"), dict):
-            return dict(source.head.around)
+    for head in heads:
+        if isinstance(head.around.get("business"), dict):
+            return dict(head.around)
     if not facts.get("name"):
         raise SayMoreError(
-            f"there is no {order.target} yet, and the export does not say what the business is "
+            f"there is no {options.target} yet, and the export does not say what the business is "
             "called",
             'Say it with --name "Acme Plumbing"',
         )

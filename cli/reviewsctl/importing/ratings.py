@@ -1,33 +1,40 @@
 """Ratings as exports spell them, as one to five whole stars.
 
 What a platform documents as stars is read by ``stars``, which neither rounds nor rescales. A table of
-somebody's own may have half stars, ten points or a word: ``Scale`` reads what the operator said of it.
+somebody's own may have half stars, ten points, school grades or a word: ``Scale`` reads those, as the
+operator or the table itself says (``scales``).
 """
 
+import functools
 import math
 import re
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Final, NamedTuple, Self
 
+from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.review import RowRefusedError
 from reviewsctl.importing.values import shown, word
 
 MAX_STARS: Final = 5
 
 SCALES: Final = range(2, 101)
-"""What ``--scale`` takes: the best rating there is."""
+"""Best ratings that are taken for one."""
 
-_STARS = re.compile(
-    r"([0-9]+)(?:[.,]0*)?(?:\s*(?:/|of|out of)\s*5(?:[.,]0*)?)?(?:\s*(?:stars?|★))?", re.IGNORECASE
-)
-_DRAWN = re.compile(r"(★{1,5})[☆✩]*")
+_PERCENT: Final = 100
+_LONG: Final = 60  # characters; no rating is longer
+_FULL, _EMPTY = "★⭐🌟✭✮✯⭑", "☆✩✰"
+_PLAIN = str.maketrans("", "", "\N{VARIATION SELECTOR-15}\N{VARIATION SELECTOR-16}")
+_DRAWN = re.compile(f"([{_FULL}]{{1,10}})([{_EMPTY}]{{0,10}})")
 _NUMBER = re.compile(
-    r"([0-9]{1,4}(?:[.,][0-9]{1,6})?)(?:\s*(?:/|of|out of|von|sur|de)\s*([0-9]{1,4}))?"
-    r"(?:\s*(?:stars?|★|sterne?|étoiles?|estrellas?|points?|%))?",
+    rf"(?P<drawn>[{_FULL}]\s*)?(?P<number>[0-9]{{1,4}}(?:[.,][0-9]{{1,6}})?)"
+    r"(?:\s*(?:/|of|out of|von|sur|su|de|van)\s*(?P<best>[0-9]{1,4})(?:[.,]0{1,6})?)?"
+    rf"(?:\s*(?:(?P<stars>stars?|[{_FULL}]|sternen?|sterne?|étoiles?|estrellas?|stell[ae]"
+    r"|estrelas?|sterren)|points?|punkten?|punkte?|puntos?|punti|pontos?|punten|(?P<percent>%)))?",
     re.IGNORECASE,
 )
+_SAID = re.compile(r"([0-9]{1,3})(?:\s*(?:-|\u2013|:|to)\s*([0-9]{1,3}))?")
 _WORDS = {"ONE": 1, "TWO": 2, "THREE": 3, "FOUR": 4, "FIVE": 5}
 
 _RECOMMENDED = {
@@ -43,34 +50,54 @@ _RECOMMENDED = {
 """Facebook's words, as it and those who pass its reviews on spell them."""
 
 
+class Rating(NamedTuple):
+    """A rating as it is written."""
+
+    number: Fraction
+    best: int | None
+    """The best rating there is, where it says so itself: ``8/10``, ``80 %``, seven of ten drawn stars."""
+    are_stars: bool = False
+    """Whether it is drawn in stars, or has their name."""
+
+
+def rating_of(value: object) -> Rating | None:
+    """Return the number that a value has as a rating; None if it is none."""
+    text = word(value)
+    return None if text is None else _spelled(text[:_LONG])
+
+
+@functools.lru_cache(maxsize=1024)
+def _spelled(text: str) -> Rating | None:
+    text = text.translate(_PLAIN)
+    if match := _DRAWN.fullmatch(text.replace(" ", "")):
+        full, total = len(match[1]), len(match[1]) + len(match[2])
+        return Rating(Fraction(full), total if match[2] else None, are_stars=True)
+    if match := _NUMBER.fullmatch(text):
+        best = _PERCENT if match["percent"] else int(match["best"]) if match["best"] else None
+        are_stars = bool(match["drawn"] or match["stars"])
+        return Rating(Fraction(match["number"].replace(",", ".")), best, are_stars)
+    spelled = _WORDS.get(text.upper())
+    return None if spelled is None else Rating(Fraction(spelled), None)
+
+
 def stars(value: object) -> int:
-    """A rating of one to five whole stars.
+    """Return a rating of one to five whole stars.
 
     Raises:
         RowRefusedError: It is none; nothing is rounded or rescaled.
     """
-    found: int | None = None
-    if isinstance(value, bool) or value is None or value == "":
-        found = None
-    elif isinstance(value, int):
-        found = value
-    elif isinstance(value, float):
-        found = int(value) if value.is_integer() else None
-    elif isinstance(value, str):
-        found = _read_stars(value.strip())
-    if found is None or not 1 <= found <= MAX_STARS:
-        if word(value) is None:
-            raise RowRefusedError("no rating")
-        raise RowRefusedError(f"rating {shown(value)} is not a whole number of stars from 1 to 5")
-    return found
+    if type(value) is int and 1 <= value <= MAX_STARS:
+        return value
+    rating = rating_of(value)
+    if rating is not None and rating.best in (None, MAX_STARS) and _is_whole_star(rating.number):
+        return int(rating.number)
+    if word(value) is None:
+        raise RowRefusedError("no rating")
+    raise RowRefusedError(f"rating {shown(value)} is not a whole number of stars from 1 to 5")
 
 
-def _read_stars(text: str) -> int | None:
-    if match := _STARS.fullmatch(text):
-        return int(match[1]) if len(match[1]) == 1 else None
-    if match := _DRAWN.fullmatch(text):
-        return len(match[1])
-    return _WORDS.get(text.upper())
+def _is_whole_star(number: Fraction) -> bool:
+    return number.denominator == 1 and 1 <= number <= MAX_STARS
 
 
 def recommends(value: object) -> bool | None:
@@ -81,12 +108,52 @@ def recommends(value: object) -> bool | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """How ratings are to be read that are not stars, as the operator says."""
+    """How ratings are read that are not a platform's stars."""
 
     best: int | None = None
-    """``--scale``: the best rating there is; None where nothing was said."""
+    """The best rating there is; None where each rating has to say it itself."""
+    worst: int | None = None
+    """The worst, above the best where that is 1, as of school grades; None where none is below 0."""
+    is_said: bool = True
+    """Whether the operator says so; what only the export shows rounds no half stars."""
     recommended: bool = False
     """``--recommended``: a recommendation is five stars, its opposite one."""
+
+    @classmethod
+    def parsed(cls, text: str | None, *, recommended: bool = False) -> Self:
+        """Return the scale of ``--scale``: ``10``, or ``6-1`` from the worst to the best.
+
+        Raises:
+            SayMoreError: It is neither.
+        """
+        if text is None:
+            return cls(recommended=recommended)
+        match = _SAID.fullmatch(text.strip())
+        worst, best = (None, None) if match is None else (match[1], match[2])
+        if match is not None and best is None:
+            worst, best = None, match[1]
+        found = cls(
+            best=None if best is None else int(best),
+            worst=None if worst is None else int(worst),
+            recommended=recommended,
+        )
+        if not found.is_possible:
+            raise SayMoreError(
+                f"--scale: expected 2 to 100, or two numbers, got {shown(text)}",
+                "The best rating, as in --scale 10; or from the worst to the best, as in --scale 6-1",
+            )
+        return found
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether ratings can be read by it."""
+        if self.best is None or self.best == self.worst:
+            return False
+        return max(self.best, self.worst or 0) in SCALES
+
+    def __str__(self) -> str:
+        """For the operator."""
+        return f"of {self.best}" if self.worst is None else f"from {self.worst} to {self.best}"
 
     def recommendation(self, positive: object, counts: Counter[str]) -> int:
         """The stars of a recommendation.
@@ -112,39 +179,53 @@ class Scale:
             counts: Gets what the result has to mention.
 
         Raises:
-            RowRefusedError: It is none, or nobody said how to read it.
+            RowRefusedError: It is none, or nothing says how to read it.
         """
         if (positive := recommends(value)) is not None:
             return self.recommendation(positive, counts)
-        text = word(value)
-        match = None if text is None else _NUMBER.fullmatch(text)
-        if match is None:
+        rating = rating_of(value)
+        if rating is None:
             return stars(value)
-        number = Fraction(match[1].replace(",", "."))
-        best = int(match[2]) if match[2] else self.best
-        if best is None or best == MAX_STARS:
-            if number > MAX_STARS:
-                counts["above-five"] += 1
-            if number.denominator == 1 or self.best is None:
-                if number.denominator != 1 and number < MAX_STARS:
-                    counts["between"] += 1
-                return self._whole(value, number)
+        best = rating.best
+        if best is None and self.best is None and rating.are_stars and rating.number <= MAX_STARS:
             best = MAX_STARS
-        if best not in SCALES or not 0 < number <= best:
-            raise RowRefusedError(f"rating {shown(value)} is not above 0 and up to {best}")
-        exact = number * MAX_STARS / best
+        if best is not None:
+            scale = Scale(best=best, is_said=self.is_said and self.best == MAX_STARS)
+            return scale._stars(value, rating.number, counts)  # of the same class
+        return self._stars(value, rating.number, counts)
+
+    def _stars(self, value: object, number: Fraction, counts: Counter[str]) -> int:
+        if self.best is None:
+            counts["unscaled"] += 1
+            raise RowRefusedError(f"rating {shown(value)} does not say of how many it is")
+        if self.best == MAX_STARS and self.worst in (None, 1):
+            return self._five(value, number, counts)
+        worst = self.worst or 0
+        inside = min(worst, self.best) <= number <= max(worst, self.best)
+        if not self.is_possible or not inside or (self.worst is None and number == 0):
+            raise RowRefusedError(f"rating {shown(value)} is not a rating {self}")
+        exact = (
+            number * MAX_STARS / self.best
+            if self.worst is None
+            else 1 + (MAX_STARS - 1) * (number - worst) / (self.best - worst)
+        )
         if exact.denominator != 1:
             counts["rounded"] += 1
         return max(1, math.floor(exact + Fraction(1, 2)))
 
-    @staticmethod
-    def _whole(value: object, number: Fraction) -> int:
-        if number.denominator != 1 and 1 <= number <= MAX_STARS:
-            raise RowRefusedError(
-                f"rating {shown(value)} is between two stars (--scale 5 rounds it, halves up)"
-            )
-        if number.denominator != 1 or not 1 <= number <= MAX_STARS:
+    def _five(self, value: object, number: Fraction, counts: Counter[str]) -> int:
+        if number > MAX_STARS and not self.is_said:
+            counts["above-five"] += 1
+        if _is_whole_star(number):
+            return int(number)
+        if not 1 <= number <= MAX_STARS and not (self.is_said and 0 < number < 1):
             raise RowRefusedError(
                 f"rating {shown(value)} is not a whole number of stars from 1 to 5"
             )
-        return int(number)
+        if not self.is_said:
+            counts["between"] += 1
+            raise RowRefusedError(
+                f"rating {shown(value)} is between two stars (--scale 5 rounds it, halves up)"
+            )
+        counts["rounded"] += 1
+        return max(1, math.floor(number + Fraction(1, 2)))

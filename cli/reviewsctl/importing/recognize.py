@@ -1,6 +1,7 @@
 """What an export is, by its content: each file's head is shown to the formats in turn."""
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -25,8 +26,10 @@ from reviewsctl.importing.platforms import (
     yelp,
 )
 from reviewsctl.importing.platforms.columns import has_columns, listed
-from reviewsctl.importing.readers import csv_file, xlsx
+from reviewsctl.importing.publicity.signs import is_withheld_name
+from reviewsctl.importing.readers import csv_file, foreign, xlsx
 from reviewsctl.importing.readers.json_file import EACH, LINES, Document, Layout
+from reviewsctl.importing.readers.json_lists import layouts_of
 from reviewsctl.importing.readers.parts import Part
 from reviewsctl.importing.signature import FORCED, RECOGNISED
 from reviewsctl.importing.values import members, shown
@@ -88,7 +91,7 @@ class Source:
     writing: str
     """How it is written, for the operator: ``utf-8, commas``; empty when there is no doubt."""
     left: Sequence[str] = ()
-    """What of it is not read."""
+    """What of it is not read, and why."""
 
 
 def source_of(part: Part) -> Source:
@@ -99,6 +102,7 @@ def source_of(part: Part) -> Source:
     """
     with part.open() as file:
         begins = file.read(_PEEKED)
+    foreign.refuse(part.name, begins)
     if begins.startswith(b"PK"):
         return _spreadsheet(part)
     if begins.lstrip(_BLANK_OR_BOM)[:1] in (b"{", b"["):
@@ -144,6 +148,9 @@ def chosen(parts: Sequence[Part], wanted: str, *, mapped: bool = False) -> Recog
     ignored: list[str] = []
     seen: Source | None = None
     for part in parts:
+        if len(parts) > 1 and any(map(is_withheld_name, part.name.split("/"))):
+            ignored.append(part.name)
+            continue
         try:
             source = source_of(part)
         except ImportRefusedError:
@@ -199,18 +206,28 @@ def _spreadsheet(part: Part) -> Source:
 
     Those with the same columns, as one for each year, are read too.
     """
-    found = xlsx.sheets(part)
+    sheets = xlsx.sheets(part)
+    found = [each for each in sheets if not is_withheld_name(each.name)]
+    if sheets and not found:
+        raise ImportRefusedError(
+            f"{part.name}: sheet {shown(sheets[0].name)} is called after reviews that are held back",
+            "If they are public at their platform, give the sheet another name.",
+        )
     sheet = next((each for each in found if _has_reviews(each.sample)), None)
     if sheet is None:
         sheet = found[0] if found else None
     if sheet is None:
         return _table(part, xlsx.rows, "spreadsheet")
     taken = [each for each in found if each is sheet or _columns(each) == _columns(sheet)]
-    left = [each.name for each in found if each not in taken]
+    left = [
+        f"sheet {shown(each.name)} ({'other columns' if each in found else 'by its name not public'})"
+        for each in sheets
+        if each not in taken
+    ]
     names = listed([shown(each.name) for each in taken])
     writing = f"spreadsheet, sheet {names}, header in row {sheet.header:,}"
     source = _table(part, lambda each: xlsx.rows(each, taken), writing)
-    return replace(source, left=[f"sheet {shown(name)}" for name in left])
+    return replace(source, left=left)
 
 
 def _columns(sheet: xlsx.Sheet) -> frozenset[str]:
@@ -256,12 +273,23 @@ def _table(
 
 def _json(part: Part) -> Source:
     with part.open() as file:
-        layout = Document(file, part.name).layout()
+        found = layouts_of(Document(file, part.name), _are_reviews)
+    layouts = [each for each in found if not any(map(is_withheld_name, each))]
+    if not layouts:
+        raise ImportRefusedError(
+            f"{part.name}: list {shown(_path(found[0]))} is called after reviews that are held back",
+            "If they are public at their platform, give the list another name.",
+        )
+    left = [
+        f"list {shown(_path(each))} (by its name not public)"
+        for each in found
+        if each not in layouts
+    ]
     with part.open() as file:
         document = Document(file, part.name)
-        first = _first_rows(document, layout)
+        first = _first_rows(document, layouts)
     # without a list in it, what was read is what would be around the rows
-    sample, around = (first, document.around) if layout else ([], dict(first[0]))
+    sample, around = (first, document.around) if layouts != [()] else ([], dict(first[0]))
     head = Head(
         shape="json",
         sample=sample,
@@ -271,29 +299,46 @@ def _json(part: Part) -> Source:
         listing=part.listing,
         names=names_of(sample),
     )
-    label = next((step for step in reversed(layout) if step not in (EACH, LINES)), "$")
 
     def rows(watched: Part) -> Iterator[tuple[str, Row]]:
-        if not layout:
+        if layouts == [()]:
             return
         with watched.open() as file:
             document = Document(file, part.name)
             document.around = head.around
-            for index, piece in enumerate(document.rows(layout)):
-                where = _where(layout, label, index)
+            counts: Counter[str] = Counter()
+            for piece in document.rows(*layouts):
+                name = document.list_name
+                where = (
+                    f"line {counts[name] + 1}"
+                    if layouts == [(LINES,)]
+                    else f"{name}[{counts[name]}]"
+                )
+                counts[name] += 1
                 # what is no object has no members: every format refuses it
-                yield where, Row(members(piece.value), piece.text)
+                yield where, Row(members(piece.value), piece.text, group=document.group)
             document.end()
 
-    return Source(part=part, head=head, rows=rows, writing="")
+    return Source(part=part, head=head, rows=rows, writing="", left=left)
 
 
-def _first_rows(document: Document, layout: Layout) -> list[Fields]:
+def _are_reviews(first: Sequence[Fields]) -> bool:
+    """Whether a list of JSON that begins so holds reviews."""
+    head = Head(shape="json", sample=first, around={}, names=names_of(first))
+    known = (each for each in FORMATS if not each.generic)
+    return any(each.likeness(head) >= RECOGNISED for each in known) or has_columns(head)
+
+
+def _path(layout: Layout) -> str:
+    return ".".join(each for each in layout if each != EACH)
+
+
+def _first_rows(document: Document, layouts: Sequence[Layout]) -> list[Fields]:
     """The first rows; where one of them is broken, those before it: it is refused when it is read."""
     first: list[Fields] = []
     room = _SAMPLE_JSON
     try:
-        for piece in itertools.islice(document.rows(layout), _SAMPLE):
+        for piece in itertools.islice(document.rows(*layouts), _SAMPLE):
             first.append(members(piece.value))
             room -= len(piece.text)
             if room < 0:
@@ -302,10 +347,6 @@ def _first_rows(document: Document, layout: Layout) -> list[Fields]:
         if not first:
             raise
     return first
-
-
-def _where(layout: Layout, label: str, index: int) -> str:
-    return f"line {index + 1}" if layout == (LINES,) else f"{label}[{index}]"
 
 
 def _unknown(seen: Source | None, wanted: str) -> ImportRefusedError:

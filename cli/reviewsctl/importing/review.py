@@ -6,7 +6,8 @@ leaves what is there.
 """
 
 import datetime
-from typing import Annotated
+from collections.abc import Iterable
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -64,6 +65,22 @@ class Imported(Review, frozen=True, kw_only=True, gc=False):
     ``import --replace`` leaves the reviews of other locations alone."""
 
 
+MEMBERS: Final = (
+    *("author", "author_avatar_url", "rating", "date"),
+    *("text", "source_url", "owner_reply", "verified"),
+)
+"""The members that an import may overwrite, in the order of ``mask`` and of the import log."""
+
+
+BITS: Final = {name: 1 << place for place, name in enumerate(MEMBERS)}
+"""The bit of each member in a ``mask``."""
+
+
+def mask(names: Iterable[str]) -> int:
+    """Return a bit mask with the bits of these ``MEMBERS`` set; other names are ignored."""
+    return sum(BITS.get(name, 0) for name in set(names))
+
+
 Reply = tuple[str, datetime.datetime | None]
 """An owner's answer, and when; None where the export does not say."""
 
@@ -92,6 +109,10 @@ class Found(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """When it was last changed, where one export may have two versions."""
     place: str = ""
     """As ``Rules.place`` returned it."""
+    anonymous: bool = False
+    """Whether the platform says that the author is not named; else a missing name says nothing."""
+    reply_withheld: bool = False
+    """Whether the platform says that the reply is not public; else a missing reply may say nothing."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -109,6 +130,21 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The same for reviews that say the same of source, author, day and rating (``alike``)."""
     record: bytes
     """The review, as JSON."""
+    day: str = ""
+    """The day of the review, YYYY-MM-DD."""
+    blank: int = 0
+    """The members of the record that the row does not have (``mask``): null, or made up for a new review.
+
+    A merge leaves them as they are in the file, unless ``Format.certain`` says that the platform has none.
+    """
+    weak: int = 0
+    """The members that the row has in part only (``mask``): a reply whose day is made up, a verification
+    that the operator declares. They overwrite less than others.
+    """
+    newest: int = 0
+    """The latest time in the row, in POSIX milliseconds; 0 where it has none."""
+    replied: int = 0
+    """The time of the owner's reply, in POSIX milliseconds; 0 where the row has none."""
 
 
 def alike(source: object, author: object, day: object, rating: object) -> int:

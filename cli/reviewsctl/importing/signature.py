@@ -1,10 +1,7 @@
 """What sets one kind of export apart from the others: names that only its rows have together."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    from reviewsctl.importing.format import Head
+from typing import Literal, Protocol
 
 Shape = Literal["table", "json"]
 
@@ -13,6 +10,19 @@ RECOGNISED = 1.0
 
 FORCED = 0.5
 """What ``--from NAME`` needs: some columns may have been left out by hand."""
+
+
+class Names(Protocol):
+    """The beginning of a file, as far as a signature looks at it."""
+
+    @property
+    def shape(self) -> Shape:
+        """How the file is written."""
+        ...
+
+    def has(self, *names: str) -> bool:
+        """Return whether the first rows have all of these names."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +40,7 @@ class Signature:
     shape: Shape | None = None
     """None where both occur."""
 
-    def __call__(self, head: "Head") -> float:
+    def __call__(self, head: Names) -> float:
         """How much of it is there, 0 to 1."""
         if self.shape not in (None, head.shape):
             return 0.0

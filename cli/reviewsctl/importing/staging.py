@@ -1,43 +1,54 @@
-"""The reviews of an export, on disk, each once: a million of them fit in little memory.
+"""The reviews of an export, on disk and each once: a million of them fit in little memory.
 
-A private SQLite database beside the file that is to be written. Its name is gone as soon as it is
-open, so nothing is left behind, whatever happens.
+A private SQLite database beside the file to be written. Its name is removed as soon as it is open, so
+that nothing is left behind however the import ends. The rows of the import log are in it as well.
 """
 
 import contextlib
+import hashlib
 import os
 import signal
 import sqlite3
 import tempfile
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
+from enum import Enum
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from reviewsctl.importing.format import whole
 from reviewsctl.importing.ids import key_of, merge_key
-from reviewsctl.importing.review import Entry
+from reviewsctl.importing.review import MEMBERS, Entry, mask
+from reviewsctl.importing.written import WrittenRows
 
-_BATCH = 1000  # entries between two statements
-_BATCH_BYTES = 4 * 1024 * 1024  # of their records
-_MAX_ALIKE = 200_000  # entries
-_CACHE_KIB = 32 * 1024
+_BATCH: Final = 1000  # rows between two statements
+_BATCH_BYTES: Final = 4 * 1024 * 1024  # of their records
+_MAX_ALIKE: Final = 200_000  # reviews
+_CACHE_KIB: Final = 32 * 1024
+_ALL: Final = mask(MEMBERS)
+_FINGERPRINT: Final = 16  # bytes
 
-# Of two versions the one that was edited later counts: one review under two accounts.
-_ADD = """
-INSERT INTO entry (key, edited, source, place, alike, record) VALUES (?, ?, ?, ?, ?, ?)
-ON CONFLICT (key) DO UPDATE
-SET edited = excluded.edited, source = excluded.source, place = excluded.place,
-    alike = excluded.alike, record = excluded.record
-WHERE excluded.edited > entry.edited
+_PRAGMAS: Final = f"""
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+PRAGMA locking_mode = EXCLUSIVE;
+PRAGMA cache_size = -{_CACHE_KIB};
 """
 
-
-class Staged(NamedTuple):
-    """One entry as it lies here."""
-
-    number: int
-    """From 1, in the order of the export."""
-    record: bytes
+# Of two versions the one that was edited later counts: one review under two accounts.
+_ADD: Final = """
+INSERT INTO entry (key, edited, replied, newest, source, place, alike, day, blank, unstated, weak, record)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (key) DO UPDATE
+SET edited = excluded.edited, replied = excluded.replied, newest = excluded.newest,
+    source = excluded.source, place = excluded.place, alike = excluded.alike,
+    blank = excluded.blank, unstated = excluded.unstated, weak = excluded.weak, day = excluded.day,
+    record = excluded.record
+WHERE excluded.edited > entry.edited
+"""
+_STAGED: Final = (
+    "SELECT number, key, edited, replied, source, place, blank, unstated, weak, record FROM entry"
+)
 
 
 class Place(NamedTuple):
@@ -45,113 +56,220 @@ class Place(NamedTuple):
 
     source: str
     name: str
-    """As the source names it; empty where it does not."""
+    """The id that the source gives it, or nothing."""
+
+
+class PassedOver(Enum):
+    """Why a row was not taken."""
+
+    UNUSABLE = 0
+    WITHDRAWN = 1
+    """The platform does not publish its review, or no longer."""
+
+
+class Staged(NamedTuple):
+    """One review of the export."""
+
+    number: int
+    """From 1, in the order of the export."""
+    key: str
+    edited: int
+    """POSIX milliseconds; 0 where the row does not say."""
+    replied: int
+    """POSIX milliseconds; 0 where the row does not say."""
+    place: Place
+    unstated: int
+    """Members of the record that the export does not have (``mask``): a merge leaves them alone."""
+    weak: int
+    """Members that the row has in part only (``mask``)."""
+    record: bytes
+    """JSON."""
+
+
+class Extent(NamedTuple):
+    """The times that the rows of one location span."""
+
+    oldest: str
+    """The day of the oldest review, YYYY-MM-DD."""
+    newest: int
+    """The latest time in any row, POSIX milliseconds; 0 without one."""
 
 
 class Staging:
-    """The entries; made by ``staging``."""
+    """The reviews of an export; made by ``staging``."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._batch: list[tuple[str, int, str, str, int, bytes]] = []
+        self.written = WrittenRows(connection)
+        """What earlier imports wrote, and what this one writes."""
+        self._batch: list[tuple[str, int, int, int, str, str, int, str, int, int, int, bytes]] = []
         self._bytes = 0
+        self._stated: defaultdict[str, int] = defaultdict(int)  # by source, the members of any row
+        self._digest = 0
         self.added = 0
-        """How many were added; some of them twice."""
-        connection.executescript(f"""
-            PRAGMA journal_mode = OFF;
-            PRAGMA synchronous = OFF;
-            PRAGMA locking_mode = EXCLUSIVE;
-            PRAGMA cache_size = -{_CACHE_KIB};
+        """How many rows were added; the same review may be among them twice."""
+        connection.executescript("""
             CREATE TABLE entry (
                 number INTEGER PRIMARY KEY,
                 key TEXT NOT NULL UNIQUE,
                 edited INTEGER NOT NULL,
+                replied INTEGER NOT NULL,
+                newest INTEGER NOT NULL,
                 source TEXT NOT NULL,
                 place TEXT NOT NULL,
                 alike INTEGER NOT NULL,
+                day TEXT NOT NULL,
+                blank INTEGER NOT NULL,
+                unstated INTEGER NOT NULL,
+                weak INTEGER NOT NULL,
                 record BLOB NOT NULL
             );
-            CREATE TABLE untaken (identifier TEXT PRIMARY KEY) WITHOUT ROWID;
-            CREATE TABLE spared (key TEXT PRIMARY KEY) WITHOUT ROWID;
+            CREATE TABLE untaken (
+                identifier TEXT, withdrawn INTEGER, PRIMARY KEY (identifier, withdrawn)
+            ) WITHOUT ROWID;
+            CREATE TABLE passed (key TEXT PRIMARY KEY, withdrawn INTEGER) WITHOUT ROWID;
         """)
         connection.execute("BEGIN")
 
-    def add(self, entry: Entry) -> None:
-        """Takes one more."""
+    def add(self, entry: Entry, certain: int = 0) -> None:
+        """Add one row.
+
+        Args:
+            entry: The review.
+            certain: Members that its platform has none of where the row is without (``mask``).
+        """
         self.added += 1
+        self._stated[entry.source] |= _ALL & ~entry.blank
         self._batch.append(
-            (entry.key, entry.edited, entry.source, entry.place, entry.alike, entry.record)
+            (
+                *(entry.key, entry.edited, entry.replied, entry.newest, entry.source, entry.place),
+                *(entry.alike, entry.day, entry.blank, entry.blank & ~certain, entry.weak),
+                entry.record,
+            )
         )
+        digest = hashlib.blake2b(entry.record, digest_size=_FINGERPRINT).digest()
+        self._digest += int.from_bytes(digest)
         self._bytes += len(entry.record)
         if len(self._batch) >= _BATCH or self._bytes >= _BATCH_BYTES:
             self._flush()
 
-    def pass_over(self, identifiers: Iterable[str]) -> None:
-        """Notes a row that is in the export and not taken, by what may be its id."""
+    @property
+    def fingerprint(self) -> str:
+        """A digest of all rows that were added, in any order."""
+        return f"{self._digest % (1 << 8 * _FINGERPRINT):032x}"
+
+    # Rows that were not taken
+
+    def pass_over(self, identifiers: Iterable[str], *, withdrawn: bool) -> None:
+        """Note a row that is in the export and not taken.
+
+        Args:
+            identifiers: The values in it that may be its id.
+            withdrawn: Whether the platform does not publish its review, or no longer.
+        """
         self._connection.executemany(
-            "INSERT OR IGNORE INTO untaken VALUES (?)", ((whole(each),) for each in identifiers)
+            "INSERT OR IGNORE INTO untaken VALUES (?, ?)",
+            ((whole(identifier), withdrawn) for identifier in identifiers),
         )
 
-    def spare(self, sources: Collection[str]) -> None:
-        """Has the reviews of the rows that were passed over found, if they are of these sources."""
-        found = self._connection.execute("SELECT identifier FROM untaken")
+    def find_passed_over(self, sources: Collection[str]) -> None:
+        """Find the reviews of the rows that were passed over, if they are of these sources."""
+        rows = self._connection.execute("SELECT identifier, withdrawn FROM untaken")
         self._connection.executemany(
-            "INSERT OR IGNORE INTO spared VALUES (?)",
+            "INSERT INTO passed VALUES (?, ?)"
+            " ON CONFLICT (key) DO UPDATE SET withdrawn = min(withdrawn, excluded.withdrawn)",
             (
-                (key,)
-                for (each,) in found
-                for key in (merge_key(each), *(key_of(source, each) for source in sources))
+                (key, withdrawn)
+                for identifier, withdrawn in rows
+                for key in (
+                    merge_key(identifier),
+                    *(key_of(source, identifier) for source in sources),
+                )
             ),
         )
 
-    def spares(self, key: str) -> bool:
-        """Whether a row of the review with this key was passed over."""
-        row = self._connection.execute("SELECT 1 FROM spared WHERE key = ?", (key,)).fetchone()
-        return row is not None
+    def passed_over(self, key: str) -> PassedOver | None:
+        """Return why a row of the review with this key was not taken, if there is one."""
+        row = self._connection.execute(
+            "SELECT withdrawn FROM passed WHERE key = ?", (key,)
+        ).fetchone()
+        return None if row is None else PassedOver(row[0])
+
+    # Reviews of the export
 
     def places(self) -> dict[Place, int]:
-        """The locations, with the number of their entries, in the order of the export."""
+        """Return the locations with the number of their reviews, in the order of the export."""
         self._flush()
         rows = self._connection.execute(
             "SELECT source, place, count(*) FROM entry GROUP BY source, place ORDER BY min(number)"
         )
         return {Place(source, place): count for source, place, count in rows}
 
+    def extents(self, now: int) -> dict[Place, Extent]:
+        """Return the times that the rows of each location span; those after ``now`` do not count."""
+        self._flush()
+        rows = self._connection.execute(
+            "SELECT source, place, min(day), max(CASE WHEN newest <= ? THEN newest ELSE 0 END)"
+            " FROM entry GROUP BY source, place",
+            (now,),
+        )
+        return {Place(source, place): Extent(*extent) for source, place, *extent in rows}
+
     def keep(self, place: Place) -> int:
-        """Forgets the entries of its source's other locations; returns how many that were."""
+        """Forget the reviews of its source's other locations; return how many those were."""
         self._flush()
         return self._connection.execute(
             "DELETE FROM entry WHERE source = ? AND place <> ?", place
         ).rowcount
 
     def count(self) -> int:
-        """How many there are, each once."""
+        """Return the number of reviews, each counted once."""
         self._flush()
         (number,) = self._connection.execute("SELECT count(*) FROM entry").fetchone()
         return int(number)
 
     def alikes(self) -> frozenset[int]:
-        """What the entries are found by under another id; nothing of more than memory is for."""
+        """Return the numbers by which reviews are found under another id; none of a large export."""
         if self.count() > _MAX_ALIKE:
             return frozenset()
-        return frozenset(each for (each,) in self._connection.execute("SELECT alike FROM entry"))
+        return frozenset(
+            number for (number,) in self._connection.execute("SELECT alike FROM entry")
+        )
 
     def largest(self) -> int:
-        """The greatest number; 0 when there are none."""
+        """Return the greatest number of a review; 0 without one."""
         (number,) = self._connection.execute("SELECT max(number) FROM entry").fetchone()
         return int(number or 0)
 
-    def find(self, key: str) -> Staged | None:
-        """The entry with this key."""
+    def find(self, identifier: str, key: str) -> Staged | None:
+        """Return the review with this id, which an export of reviewsd has, or else with this merge key."""
         row = self._connection.execute(
-            "SELECT number, record FROM entry WHERE key = ?", (key,)
+            f"{_STAGED} WHERE key IN (?, ?) ORDER BY key <> ?1 LIMIT 1", (identifier, key)
         ).fetchone()
-        return None if row is None else Staged(*row)
+        return None if row is None else self._staged(*row)
 
     def all(self) -> Iterator[Staged]:
-        """All of them, in the order of the export."""
-        for row in self._connection.execute("SELECT number, record FROM entry ORDER BY number"):
-            yield Staged(*row)
+        """Iterate over the reviews in the order of the export."""
+        for row in self._connection.execute(f"{_STAGED} ORDER BY number"):
+            yield self._staged(*row)
+
+    def _staged(  # noqa: PLR0913, PLR0917  # the columns
+        self,
+        number: int,
+        key: str,
+        edited: int,
+        replied: int,
+        source: str,
+        place: str,
+        blank: int,
+        unstated: int,
+        weak: int,
+        record: bytes,
+    ) -> Staged:
+        without = blank & ~self._stated[source]  # the export may have been made without the member
+        return Staged(
+            number, key, edited, replied, Place(source, place), unstated | without, weak, record
+        )
 
     def _flush(self) -> None:
         self._connection.executemany(_ADD, self._batch)
@@ -161,11 +279,11 @@ class Staging:
 
 @contextlib.contextmanager
 def staging(folder: Path | None) -> Iterator[Staging]:
-    """An empty Staging for the block.
+    """Open an empty Staging for the block.
 
     Args:
-        folder: Where it has room, and nobody else can put a link in the place of the new file before
-            SQLite opens it; or None for the system's temporary folder.
+        folder: A folder with room, in which no other user can put a link in the place of the new file
+            before SQLite opens it; or None for the system's temporary folder.
     """
     with contextlib.ExitStack() as stack:
         with signals_deferred():  # until the name is gone
@@ -174,7 +292,8 @@ def staging(folder: Path | None) -> Iterator[Staging]:
             try:
                 connection = sqlite3.connect(name, isolation_level=None)
                 stack.callback(connection.close)
-                staged = Staging(connection)  # the first statement opens the file
+                connection.executescript(_PRAGMAS)  # the first statement opens the file
+                staged = Staging(connection)
             finally:
                 Path(name).unlink()
         yield staged
@@ -182,7 +301,7 @@ def staging(folder: Path | None) -> Iterator[Staging]:
 
 @contextlib.contextmanager
 def signals_deferred() -> Iterator[None]:
-    """Signals that stop a command wait until the block is done."""
+    """Hold signals that stop a command until the block is done."""
     stopping = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, stopping)
     try:

@@ -5,6 +5,7 @@ A time without a zone stays without one: its day is the day as written.
 
 import contextlib
 import datetime
+import functools
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,10 @@ _SHEET_DAYS = range(18_000, 110_000)  # 1949 to 2201
 
 _NUMBER = re.compile(r"(?:[0-9]{5,6}|[0-9]{9,13})(?:\.[0-9]+)?")  # 20250314 is a day
 _FRACTION = re.compile(r"(\.[0-9]{6})[0-9]+")  # nanoseconds
+
+_ZONE = re.compile(r"\s?(?:GMT|UTC)?([+-][0-9]{2}):?([0-9]{2})(?:\s(?:UTC|GMT|\([^()]*\)))?$")
+_ZONED = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%a, %d %b %Y %H:%M:%S", "%a %b %d %Y %H:%M:%S")
+"""Rails, mail and JavaScript, before their zones."""
 
 _DAYS = (
     "%m/%d/%Y",
@@ -44,10 +49,19 @@ _DAYS = (
     "%d. %B %Y",
     "%d. %b %Y",
     "%d de %B de %Y",
+    "%Y-%m-%d",
+    "%Y.%m.%d",
+    "%B %d %Y",
+    "%b %d %Y",
+    "%d %b, %Y",
+    "%d/%b/%Y",
 )
 _MAX_LENGTH = 100  # characters; strptime would look for blanks of any length
 _PROBES = 20  # values that say which patterns are worth a closer look
-_CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", ", %H:%M", ", %I:%M %p")
+_CLOCKS = (
+    *("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p"),
+    *(", %H:%M", ", %H:%M:%S", ", %I:%M %p", ", %I:%M:%S %p"),
+)
 _DAY_OF = {day + clock: day for day in _DAYS for clock in _CLOCKS}
 PATTERNS = tuple(_DAY_OF)
 _ISO = "ISO 8601"
@@ -56,38 +70,65 @@ AMERICAN = "%m/%d/%Y %H:%M:%S"
 _MONTHS: Mapping[str, str] = {
     foreign: english
     for english, names in {
-        "January": "januar janvier enero",
-        "February": "februar février fevrier febrero",
-        "March": "märz maerz mars marzo",
-        "April": "avril abril",
-        "May": "mai mayo",
-        "June": "juni juin junio",
-        "July": "juli juillet julio",
-        "August": "août aout agosto",
-        "September": "septembre septiembre",
-        "October": "oktober octobre octubre",
-        "November": "novembre noviembre",
-        "December": "dezember décembre decembre diciembre",
-        "Jan": "jän janv ene",
-        "Feb": "févr",
-        "Mar": "mär mrz",
+        "January": "januar janvier enero gennaio janeiro januari",
+        "February": "februar février fevrier febrero febbraio fevereiro februari",
+        "March": "märz maerz mars marzo março marco maart",
+        "April": "avril abril aprile",
+        "May": "mai mayo maggio maio mei",
+        "June": "juni juin junio giugno junho",
+        "July": "juli juillet julio luglio julho",
+        "August": "août aout agosto augustus",
+        "September": "septembre septiembre settembre setembro",
+        "October": "oktober octobre octubre ottobre outubro",
+        "November": "novembre noviembre novembro",
+        "December": "dezember décembre decembre diciembre dicembre dezembro",
+        "Jan": "jän janv ene gen",
+        "Feb": "févr fev",
+        "Mar": "mär mrz mrt",
         "Apr": "avr abr",
-        "Jul": "juil",
+        "Jun": "giu",
+        "Jul": "juil lug",
         "Aug": "ago",
-        "Sep": "sept",
-        "Oct": "okt",
+        "Sep": "sept set",
+        "Oct": "okt ott out",
         "Dec": "dez déc dic",
     }.items()
     for foreign in names.split()
-}
-"""German, French and Spanish months in English, which ``strptime`` reads."""
+} | {"mag": "May"}
+"""German, French, Spanish, Italian, Portuguese and Dutch months in English, which ``strptime`` reads."""
+
+_WEEKDAYS = frozenset(
+    (
+        *("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag", "lundi"),
+        *("mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche", "lunes", "martes"),
+        *("miércoles", "jueves", "viernes", "sábado", "domingo", "lunedì", "martedì", "mercoledì"),
+        *(
+            "giovedì",
+            "venerdì",
+            "sabato",
+            "domenica",
+            "maandag",
+            "dinsdag",
+            "woensdag",
+            "donderdag",
+        ),
+        *("vrijdag", "zaterdag", "zondag", "mo", "di", "mi", "do", "fr", "sa", "so"),
+    )
+)
+_BETWEEN = frozenset(("at", "um", "à", "a", "às", "las", "alle", "ore", "om", "uhr", "kl", "uur"))
+"""Words between a day and a clock, or behind it."""
 
 _LETTERS = re.compile(r"([^\W\d_]+)\.?")
-_AGES = ("vor ", "il y a ", "hace ")
+_HALF_DAY = re.compile(r"\s?([ap])\.?\s?m\.?$", re.IGNORECASE)
+_ORDINAL = re.compile(r"(?<=[0-9])(?:st|nd|rd|th|er)\b", re.IGNORECASE)
+_CLOCK = re.compile(r"(?<=[0-9])h(?=[0-9]{2})")
+_AGES = ("vor ", "il y a ", "hace ", "há ")
+_AGO = (" ago", " fa", " atrás", " geleden")
 _NO_DAYS = frozenset(
     (
         *("today", "yesterday", "just now", "now", "a while", "gestern", "heute"),
         *("hier", "aujourd'hui", "aujourd\N{RIGHT SINGLE QUOTATION MARK}hui", "ayer", "hoy"),
+        *("ieri", "oggi", "ontem", "hoje", "gisteren", "vandaag"),
     )
 )
 
@@ -119,9 +160,7 @@ def moment(value: object) -> datetime.datetime:
     try:
         if _NUMBER.fullmatch(text):
             return _counted(float(text))
-        if text.endswith((" UTC", " GMT")):
-            text = f"{text[:-4]}+00:00"
-        return datetime.datetime.fromisoformat(_FRACTION.sub(r"\1", text))
+        return _iso(_FRACTION.sub(r"\1", text))
     except (ValueError, OverflowError, OSError):
         if relative(value):
             raise RowRefusedError(f"date {shown(value)} is an age, which says no day") from None
@@ -131,7 +170,27 @@ def moment(value: object) -> datetime.datetime:
 def relative(value: object) -> bool:
     """Whether it is an age, as ``3 weeks ago``: of it nobody knows the day."""
     text = (word(value) or "")[:_MAX_LENGTH].casefold()
-    return text.endswith(" ago") or text.startswith(_AGES) or text in _NO_DAYS
+    return text.endswith(_AGO) or text.startswith(_AGES) or text in _NO_DAYS
+
+
+def _iso(text: str) -> datetime.datetime:
+    """Return a time in ISO 8601, or in a spelling of programs that ends in a zone."""
+    if text.endswith((" UTC", " GMT")) and not _ZONE.search(text):
+        text = f"{text[:-4]}+00:00"
+    try:
+        return datetime.datetime.fromisoformat(text)
+    except ValueError:
+        if (zone := _ZONE.search(text)) is None:
+            raise
+        return _before(text[: zone.start()], f"{zone[1]}{zone[2]}")
+
+
+def _before(text: str, zone: str) -> datetime.datetime:
+    """Return a time from what stands before its zone."""
+    for pattern in _ZONED:
+        with contextlib.suppress(ValueError):
+            return datetime.datetime.strptime(f"{text} {zone}", f"{pattern} %z")
+    raise ValueError(text)
 
 
 def _spelled(value: object) -> str:
@@ -198,12 +257,21 @@ def by_pattern(pattern: str) -> Reading:
 
 def _read(pattern: str, text: str) -> datetime.datetime | None:
     """A date in just this spelling."""
-    if "%B" in pattern or "%b" in pattern:
-        text = _LETTERS.sub(_in_english, text)
     try:
-        return datetime.datetime.strptime(text, pattern)  # noqa: DTZ007  # as written
+        return datetime.datetime.strptime(_tidied(text), pattern)  # noqa: DTZ007  # as written
     except ValueError:
         return None
+
+
+@functools.lru_cache(maxsize=4096)
+def _tidied(text: str) -> str:
+    """Return a date in English, without weekdays of other languages and words around its clock.
+
+    ``10:23am``, ``10:23 p. m.``, ``March 14th, 2025 at 10:23``, ``14 mars 2025 à 10h23``.
+    """
+    text = _HALF_DAY.sub(r" \1m", text)
+    text = _CLOCK.sub(":", _ORDINAL.sub("", text))
+    return " ".join(_LETTERS.sub(_in_english, text).split()).removeprefix(", ").strip()
 
 
 def _marks(text: str) -> tuple[frozenset[str], bool]:
@@ -217,8 +285,10 @@ _marked = {each: _marks(_SHEET_EPOCH.strftime(each)) for each in PATTERNS}
 
 def _in_english(match: re.Match[str]) -> str:
     """A word of a date; a month in English, without the stop of an abbreviation."""
-    month = _MONTHS.get(match[1].casefold())
-    return match[0] if month is None else month
+    bare = match[1].casefold()
+    if bare in _WEEKDAYS or bare in _BETWEEN:
+        return ""
+    return _MONTHS.get(bare, match[0])
 
 
 def guessed(sample: Sequence[object]) -> tuple[Reading, str]:
@@ -229,7 +299,7 @@ def guessed(sample: Sequence[object]) -> tuple[Reading, str]:
     """
     there = dict.fromkeys(text for text in map(word, sample) if text is not None)
     values = [text for text in there if not is_moment(text)]
-    marked = {_marks(_LETTERS.sub(_in_english, text[:_MAX_LENGTH])) for text in values[:_PROBES]}
+    marked = {_marks(_tidied(text[:_MAX_LENGTH])) for text in values[:_PROBES]}
     near = dict.fromkeys(_DAY_OF[each] for each in PATTERNS if _marked[each] in marked)
     likely = [day for day in near if any(_spelling(day, text) for text in values[:_PROBES])]
     if not likely:
@@ -260,6 +330,6 @@ def _spelling(day: str, text: str) -> str | None:
     """The pattern of a day, with its clock, that a date is written in."""
     if len(text) > _MAX_LENGTH:
         return None
-    marks = _marks(_LETTERS.sub(_in_english, text))
+    marks = _marks(_tidied(text))
     spellings = (day + clock for clock in _CLOCKS if _marked[day + clock] == marks)
     return next((each for each in spellings if _read(each, text) is not None), None)

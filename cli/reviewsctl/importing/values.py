@@ -1,6 +1,8 @@
 """What stands in an export as what stands in a review: texts, addresses, names, yes and no."""
 
+import functools
 import re
+import unicodedata
 from collections.abc import Mapping
 from urllib.parse import quote
 
@@ -11,9 +13,10 @@ _HOST = re.compile(HOST)
 _NO_ESCAPE = re.compile(ESCAPE)
 _UNFIT = re.compile(rf"[{UNFIT}\[\]]|{ESCAPE}")
 _BLANK = re.compile(r"\s")
-_NOBODY = re.compile(r"A [^\W\d_]+ user")
 _EMAIL = re.compile(r"[^\s@]++@[^\s@][^\s@.]*+\.[^\s@]++")
 _SHOWN = 60  # characters of a value in a message
+_LONG = 100  # characters of a name that are compared
+_HUMP = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 
 _TRANSLATED = "(Translated by Google)"
 _ORIGINAL = "(Original)"
@@ -107,6 +110,76 @@ _FALSE = frozenset(
 )
 
 
+_YES = frozenset(
+    (
+        *(
+            "true",
+            "yes",
+            "y",
+            "1",
+            "t",
+            "on",
+            "x",
+            "ja",
+            "j",
+            "wahr",
+            "oui",
+            "o",
+            "vrai",
+            "si",
+            "s",
+        ),
+        *("verdadero", "vero", "sim", "verdadeiro", "waar"),
+    )
+)
+_NO = frozenset(
+    (
+        *(
+            "false",
+            "no",
+            "n",
+            "0",
+            "f",
+            "off",
+            "nein",
+            "falsch",
+            "non",
+            "faux",
+            "falso",
+            "nao",
+            "nee",
+        ),
+        *("onwaar",),
+    )
+)
+_CHECKED, _CROSSED = "✓✔☑✅", "✗✘❌☒"
+_NOTHING = frozenset(
+    (
+        *("", "null", "none", "nil", "nan", "undefined", "\\n", "-", "\N{EN DASH}", "\N{EM DASH}"),
+        *("0000-00-00", "0000-00-00 00:00:00", "0000-00-00t00:00:00"),
+    )
+)
+"""How exports of databases and spreadsheets spell an empty cell."""
+
+
+def is_nothing(value: object) -> bool:
+    """Return whether a member is there and says nothing."""
+    if isinstance(value, str):
+        return value.strip().casefold() in _NOTHING
+    return value is None or value in ([], {})
+
+
+def yes_or_no(value: object) -> bool | None:
+    """Return what a flag says; None for any other value."""
+    if isinstance(value, bool):
+        return value
+    text = word(value) or ""
+    if text[:1] and text[:1] in _CHECKED + _CROSSED:
+        return text[:1] in _CHECKED
+    bare = normal(text)
+    return bare in _YES if bare in _YES or bare in _NO else None
+
+
 def truth(value: object) -> bool | None:
     """Whether an author is a verified customer, as an export says it; None where it does not.
 
@@ -146,13 +219,13 @@ def display_name(value: object) -> str | None:
 
 
 def nobody(source: str) -> str:
-    """What somebody without a name is called; Google's own word for its."""
-    return f"A {source.title()} user" if source.isalpha() else "Anonymous"
+    """Return what a reviewer without a public name is called: Google has a word of its own."""
+    return "A Google user" if source.casefold() == "google" else "Anonymous"
 
 
 def short_name(name: str) -> str:
     """``Jane Doe`` as ``Jane D.``: names are personal data. Somebody without one stays so."""
-    if _NOBODY.fullmatch(name):
+    if name == nobody("google"):
         return name
     first, *rest = name.split()
     return f"{first} {rest[-1][0].upper()}." if rest else first
@@ -161,3 +234,26 @@ def short_name(name: str) -> str:
 def members(value: object) -> "dict[str, object]":
     """An object of the export; an empty one where there is something else."""
     return value if isinstance(value, dict) else {}
+
+
+def normal(name: str) -> str:
+    """Return a name as it is compared: its words in lower case, without accents and punctuation.
+
+    ``createdAt``, ``created_at`` and ``Created At`` are the same name.
+    """
+    return _normal(name[:_LONG])
+
+
+@functools.lru_cache(maxsize=4096)
+def _normal(name: str) -> str:
+    bare = unicodedata.normalize("NFKD", unhumped(name).casefold())
+    return " ".join(
+        "".join(
+            each if each.isalnum() else " " for each in bare if not unicodedata.combining(each)
+        ).split()
+    )
+
+
+def unhumped(name: str) -> str:
+    """Return ``createdAt`` as ``created At``."""
+    return _HUMP.sub(" ", name)

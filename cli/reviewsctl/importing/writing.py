@@ -1,17 +1,15 @@
-"""Replacing reviews.json: whole or not at all, the old one kept (interfaces.md 2)."""
+"""Replacing a file of the data folder: whole or not at all (interfaces.md 2)."""
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from reviewsctl.files import folders
 from reviewsctl.files.folders import Folder
 from reviewsctl.importing.errors import ImportRefusedError
 
-_MODE = (
-    0o644  # of a file that was not there: the daemon runs as somebody else, and the data are public
-)
+_MODE = 0o644  # of a new file: the daemon runs as another user, and the data are public
 
 
 class Draft:
@@ -25,40 +23,53 @@ class Draft:
 
     @property
     def file(self) -> BinaryIO:
-        """To write."""
+        """The file to write to."""
         return self._new.file
 
-    def commit(self) -> str | None:
-        """Puts it in the file's place, with its owner and mode; returns the name of the old one.
+    def check(self) -> None:
+        """Check that the file is the one that was there at the beginning.
 
         Raises:
-            ImportRefusedError: Somebody else wrote the file meanwhile.
+            ImportRefusedError: Another program wrote it meanwhile.
         """
-        there = self._folder.look(self._name)
-        if _signature(there) != _signature(self._before):
+        if _signature(self._folder.look(self._name)) != _signature(self._before):
             raise ImportRefusedError(
-                f"{self._folder.path / self._name} was changed by somebody else meanwhile; it is as "
-                "they left it",
-                "Run the import again.",
+                f"{self._folder.path / self._name} was changed by another program meanwhile; it is as "
+                "that left it",
+                "Run the command again.",
             )
-        if there is None:
+
+    @property
+    def draft(self) -> folders.Draft:
+        """The new version, as its folder has it."""
+        return self._new
+
+    def commit(self, keep: Callable[[], object]) -> None:
+        """Put the new version in the place of the file, with its owner and mode.
+
+        Args:
+            keep: Called before, where there is a file to be replaced.
+
+        Raises:
+            ImportRefusedError: Another program wrote the file meanwhile.
+        """
+        self.check()
+        if self._before is None:
             self._new.put(_MODE)
-            return None
-        backup = f"{self._name}.bak"
-        self._folder.keep(self._name, backup)
-        self._new.give(there.st_uid, there.st_gid)
-        self._new.put(there.st_mode & 0o777)
-        return backup
+            return
+        keep()
+        self._new.give(self._before.st_uid, self._before.st_gid)
+        self._new.put(self._before.st_mode & 0o777)
 
 
 @contextlib.contextmanager
 def draft(folder: Folder, name: str) -> Iterator[Draft]:
-    """A new version of a file for the block; without ``commit`` nothing remains of it."""
+    """Write a new version of a file for the block; without ``commit`` nothing remains of it."""
     with folder.draft(name) as new:
         yield Draft(folder, name, new)
 
 
-def _signature(there: os.stat_result | None) -> tuple[int, ...] | None:
-    if there is None:
+def _signature(facts: os.stat_result | None) -> tuple[int, ...] | None:
+    if facts is None:
         return None
-    return (there.st_dev, there.st_ino, there.st_size, there.st_mtime_ns)
+    return (facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns)

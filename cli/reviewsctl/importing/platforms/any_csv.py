@@ -4,44 +4,31 @@ It does not say which platform it comes from, and rarely whether the reviews are
 operator has to. Exports of platforms that are plain tables are read by the same rules.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 from msgspec import UNSET
 
 from reviewsctl.importing.errors import SayMoreError
-from reviewsctl.importing.format import Columns, Fields, Format, Head, Reader, Row, Rules, reply_of
+from reviewsctl.importing.format import Fields, Format, Head, Parser, Row, Rules, reply_of
+from reviewsctl.importing.platforms.column_names import DISLIKED, LIKED
 from reviewsctl.importing.platforms.columns import (
+    Chosen,
     chosen,
     columns_of,
-    dates_of,
     flat,
     has_columns,
     listed,
-    normal,
 )
-from reviewsctl.importing.review import Entry, Found, RowRefusedError, RowWithdrawnError
+from reviewsctl.importing.platforms.dates import dates_of
+from reviewsctl.importing.publicity.signs import sign_of
+from reviewsctl.importing.ratings import MAX_STARS
+from reviewsctl.importing.review import Found, RowWithdrawnError
+from reviewsctl.importing.scales import ScaleOf, scale_of
 from reviewsctl.importing.signature import RECOGNISED
-from reviewsctl.importing.values import address, shown, titled, truth, word, words
+from reviewsctl.importing.values import address, normal, titled, truth, unhumped, word, words
 
 _SOURCE: Final = "import"  # what reviews are from when no column says
-_UNPUBLISHED: Final = frozenset(
-    (
-        *("unpublished", "not published", "hidden", "spam", "rejected", "declined", "pending"),
-        *("not yet", "archived", "deleted", "removed", "draft", "disabled", "inactive"),
-        *("geloscht", "entwurf", "ausgeblendet", "versteckt", "abgelehnt", "ausstehend"),
-        *("supprime", "brouillon", "masque", "rejete", "en attente"),
-        *("eliminado", "borrador", "oculto", "rechazado", "pendiente"),
-    )
-)
-_PUBLISHED: Final = frozenset(
-    (
-        *("published", "public", "visible", "approved", "accepted", "active", "live", "ok", "yes"),
-        *("enabled", "true", "veroffentlicht", "sichtbar", "freigegeben", "aktiv", "publie"),
-        *("approuve", "actif", "publicado", "aprobado", "activo"),
-    )
-)
-"""Values of a status, ``normal``."""
 
 
 class _Table:
@@ -50,17 +37,23 @@ class _Table:
     Args:
         source: Where its reviews were written; None where a column or the operator says it.
         unmapped: Our names that no column is taken for.
+        best: The best rating; None where the table or the operator has to show it.
     """
 
-    def __init__(self, source: str | None, unmapped: Collection[str]) -> None:
+    def __init__(
+        self, source: str | None, unmapped: Collection[str], best: int | None = None
+    ) -> None:
         self._source = source
         self._unmapped = unmapped
+        self._best = best
 
-    def reader(self, head: Head, rules: Rules) -> Reader:
-        """Turns its rows into entries."""
+    def parser(self, head: Head, rules: Rules) -> Parser:
+        """Parses its rows."""
         sample = columns_of(head)
-        columns = chosen(sample, rules.columns, self._unmapped)
-        dates, _ = dates_of(sample, rules.columns, columns["date"], columns.get("reply_date"))
+        columns = self._chosen(sample, rules)
+        single = {ours: names[0] for ours, names in columns.items()}
+        dates, _ = dates_of(sample, rules.columns, single["date"], single.get("reply_date"))
+        scale, _ = self._scale(head, sample, single, rules)
         if self._source is None and "verified" not in columns and rules.verified is None:
             raise SayMoreError(
                 "no column says whether the reviews are verified",
@@ -68,42 +61,61 @@ class _Table:
                 "customers, else --unverified; or name the column: --map verified=COLUMN",
             )
 
-        def read(row: Row) -> Entry:
+        def read(row: Row) -> Found:
             fields = flat(row.fields) if head.shape == "json" else row.fields
-            cells = {ours: fields.get(name) for ours, name in columns.items()}
-            _published(cells.get("status"), rules)
-            reply = reply_of(words(cells.get("reply")), cells.get("reply_date"), dates)
-            return rules.entry(
-                Found(
-                    source=self._written(cells, rules),
-                    key=word(cells.get("id")),
-                    author=cells.get("author"),
-                    rating=rules.scale.stars(cells["rating"], rules.counts),
-                    created=dates(cells["date"]),
-                    text=titled(cells.get("title"), cells.get("text")),
-                    avatar_url=address(cells["avatar"]) if "avatar" in cells else UNSET,
-                    source_url=address(cells["url"]) if "url" in cells else UNSET,
-                    reply=reply if "reply" in cells else UNSET,
-                    verified=truth(cells.get("verified")),
-                )
+            cells = {ours: fields.get(name) for ours, name in single.items()}
+            reply = reply_of(
+                _joined(fields, columns.get("reply", ())), cells.get("reply_date"), dates
+            )
+            return Found(
+                source=self._written(cells, rules),
+                key=word(cells.get("id")),
+                author=" ".join(_words(fields, columns.get("author", ()))),
+                rating=scale(fields).stars(cells["rating"], rules.counts),
+                created=dates(cells["date"]),
+                text=titled(cells.get("title"), _joined(fields, columns.get("text", ()))),
+                avatar_url=address(cells["avatar"]) if "avatar" in cells else UNSET,
+                source_url=address(cells["url"]) if "url" in cells else UNSET,
+                reply=reply if "reply" in columns else UNSET,
+                verified=truth(cells.get("verified")),
             )
 
         return read
 
-    def says(self, head: Head, columns: Columns) -> Sequence[str]:
+    def says(self, head: Head, rules: Rules) -> Sequence[str]:
         """How its columns are understood."""
         sample = columns_of(head)
-        found = chosen(sample, columns, self._unmapped)
-        _, pattern = dates_of(sample, columns, found["date"], found.get("reply_date"))
+        columns = self._chosen(sample, rules)
+        single = {ours: names[0] for ours, names in columns.items()}
+        _, pattern = dates_of(sample, rules.columns, single["date"], single.get("reply_date"))
+        _, scale = self._scale(head, sample, single, rules)
         there = dict.fromkeys(name for row in sample for name in row)
-        unused = [name for name in there if name and name not in found.values()]
-        says = [
-            f"columns: {listed([f'{ours} = {name}' for ours, name in found.items()])}",
-            f"dates: {pattern}",
-        ]
-        if unused:
+        taken = {name for names in columns.values() for name in names}
+        pairs = [f"{ours} = {' + '.join(names)}" for ours, names in columns.items()]
+        says = [f"columns: {listed(pairs)}", f"dates: {pattern}"]
+        if scale:
+            says.append(f"ratings: {scale}")
+        status = single.get("status")
+        signs = [name for name in there if sign_of(name) is not None or name == status]
+        if signs := [name for name in signs if name != single["date"]]:
+            says.append(f"whether public: {listed(signs)}")
+        if unused := [name for name in there if name and name not in taken and name not in signs]:
             says.append(f"not taken: {listed(unused)}")
         return says
+
+    def _chosen(self, sample: Sequence[Fields], rules: Rules) -> Chosen:
+        return chosen(sample, rules.columns, self._unmapped, asks=self._best is None)
+
+    def _scale(
+        self, head: Head, sample: Sequence[Fields], single: Mapping[str, str], rules: Rules
+    ) -> tuple[ScaleOf, str]:
+        judge = rules.publicity.judging("", rules.columns.mapped.get("status"))
+        public = [
+            row for raw, row in zip(head.sample, sample, strict=True) if _is_public(judge, raw)
+        ]
+        return scale_of(
+            public or sample, single, rules.scale, native=self._best, around=head.around
+        )
 
     def _written(self, cells: Fields, rules: Rules) -> str:
         source = word(cells.get("source")) or rules.columns.source or self._source
@@ -113,22 +125,36 @@ class _Table:
         return source.lower()
 
 
-def _published(status: object, rules: Rules) -> None:
-    """Raises what keeps a row out that is not published, or may not be.
+def _is_public(judge: Callable[[Fields], object], row: Fields) -> bool:
+    try:
+        judge(row)
+    except RowWithdrawnError:
+        return False
+    return True
 
-    A column that was guessed may be a state of another kind: what is not known there is noted alone.
-    """
-    text = word(status)
-    value = normal(text or "")
-    if value in _UNPUBLISHED:
-        raise RowWithdrawnError("not published at the platform")
-    if text is None or value in _PUBLISHED:
-        return
-    if rules.columns.mapped.get("status"):
-        raise RowRefusedError(
-            f"status {shown(text)} is not known to be published (--map status= takes all rows)"
-        )
-    rules.counts["status"] += 1
+
+def _words(fields: Fields, names: Sequence[str]) -> list[str]:
+    return [text for text in (word(fields.get(name)) for name in names) if text is not None]
+
+
+def _joined(fields: Fields, names: Sequence[str]) -> str | None:
+    """Return the parts of a text as paragraphs; of its halves each begins with what it is."""
+    parts = [
+        f"{_heading(name)}: {text.strip()}" if _is_half(name) else text
+        for name in names
+        if (text := words(fields.get(name))) is not None
+    ]
+    return "\n\n".join(parts) if parts else None
+
+
+def _is_half(name: str) -> bool:
+    return any(normal(each) in LIKED | DISLIKED for each in (name, name.rpartition(".")[2]))
+
+
+def _heading(name: str) -> str:
+    """Return the name of a column as a heading: ``likedText`` is "Liked text"."""
+    plain = unhumped(name.rpartition(".")[2]).replace("_", " ").strip(" ?:")
+    return plain[:1].upper() + plain[1:]
 
 
 def table(
@@ -140,7 +166,7 @@ def table(
     verification: str,
     unmapped: Collection[str] = (),
 ) -> Format:
-    """A platform's export that is a plain table.
+    """A platform's export that is a plain table, with stars.
 
     Args:
         name: What ``--from`` takes.
@@ -150,13 +176,13 @@ def table(
         verification: As ``Format.verification``.
         unmapped: Our names that no column is taken for.
     """
-    rows = _Table(source, unmapped)
+    rows = _Table(source, unmapped, MAX_STARS)
     return Format(
         name=name,
         title=title,
         leaves="",
         likeness=likeness,
-        reader=rows.reader,
+        parser=rows.parser,
         verification=verification,
         says_columns=rows.says,
     )
@@ -179,7 +205,7 @@ FORMAT = Format(
     title="a table with columns of its own",
     leaves="",
     likeness=_any_table,
-    reader=_ANY.reader,
+    parser=_ANY.parser,
     verification="a column, or the options --verified and --unverified",
     generic=True,
     says_columns=_ANY.says,
@@ -189,7 +215,7 @@ JSON = Format(
     title="JSON with members of its own",
     leaves="",
     likeness=_any_json,
-    reader=_ANY.reader,
+    parser=_ANY.parser,
     verification="a member, or the options --verified and --unverified",
     generic=True,
     says_columns=_ANY.says,

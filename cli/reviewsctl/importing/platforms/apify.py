@@ -1,34 +1,32 @@
 """Apify's google-maps-reviews-scraper: JSON, NDJSON or CSV; the text, never ``textTranslated``."""
 
-from reviewsctl.importing.format import Format, Head, Reader, Row, Rules, reply_of
+from reviewsctl.importing.format import Format, Head, Parser, Row, Rules, reply_of
 from reviewsctl.importing.platforms.google import SOURCE, VERIFICATION
 from reviewsctl.importing.ratings import stars
-from reviewsctl.importing.review import Entry, Found
+from reviewsctl.importing.review import Found
 from reviewsctl.importing.signature import Signature
 from reviewsctl.importing.times import moment
 from reviewsctl.importing.values import address, original, word, words
 
 
-def _reader(head: Head, rules: Rules) -> Reader:
-    def read(row: Row) -> Entry:
+def _parser(head: Head, rules: Rules) -> Parser:
+    def read(row: Row) -> Found:
         review = row.fields
         place = head.with_place(review, "placeId")  # the actor for places nests its reviews
-        return rules.entry(
-            Found(
-                source=SOURCE,
-                key=word(review.get("reviewId")),
-                author=review.get("name"),
-                avatar_url=address(review.get("reviewerPhotoUrl")),
-                rating=stars(review.get("stars")),
-                created=moment(review.get("publishedAtDate")),
-                text=original(words(review.get("text"))),
-                source_url=address(review.get("reviewUrl")),
-                reply=reply_of(
-                    original(words(review.get("responseFromOwnerText"))),
-                    review.get("responseFromOwnerDate"),
-                ),
-                place=rules.place(place.get("placeId"), place.get("title")),
-            )
+        return Found(
+            source=SOURCE,
+            key=word(review.get("reviewId")),
+            author=review.get("name"),
+            avatar_url=address(review.get("reviewerPhotoUrl")),
+            rating=stars(review.get("stars")),
+            created=moment(review.get("publishedAtDate")),
+            text=original(words(review.get("text"))),
+            source_url=address(review.get("reviewUrl")),
+            reply=reply_of(
+                original(words(review.get("responseFromOwnerText"))),
+                review.get("responseFromOwnerDate"),
+            ),
+            place=rules.place(place.get("placeId"), place.get("title")),
         )
 
     return read
@@ -40,5 +38,5 @@ FORMAT = Format(
     leaves="translations (textTranslated), photos, likes, the place itself",
     likeness=Signature(("stars", "publishedAtDate", "reviewId|reviewUrl")),
     verification=VERIFICATION,
-    reader=_reader,
+    parser=_parser,
 )

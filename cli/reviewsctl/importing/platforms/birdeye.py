@@ -3,20 +3,20 @@
 Those of Facebook have the word "Recommended" where others have stars.
 """
 
-from reviewsctl.importing.format import Format, Head, Reader, Row, Rules, reply_of
-from reviewsctl.importing.platforms.columns import dates_of
+from reviewsctl.importing.format import Format, Head, Parser, Row, Rules, reply_of
+from reviewsctl.importing.platforms.dates import dates_of
 from reviewsctl.importing.ratings import recommends, stars
-from reviewsctl.importing.review import Entry, Found, RowRefusedError
+from reviewsctl.importing.review import Found, RowRefusedError
 from reviewsctl.importing.signature import Signature
 from reviewsctl.importing.times import Reading
 from reviewsctl.importing.values import address, titled, within, word, words
 
 
-def _reader(head: Head, rules: Rules) -> Reader:
+def _parser(head: Head, rules: Rules) -> Parser:
     dates = _dates("reviewDate", head, rules)
     answered = _dates("responseDate", head, rules)
 
-    def read(row: Row) -> Entry:
+    def read(row: Row) -> Found:
         review = row.fields
         site = word(review.get("sourceType"))
         if site is None:
@@ -26,21 +26,19 @@ def _reader(head: Head, rules: Rules) -> Reader:
             positive = recommends(review.get("recommendationType"))
         names = (within(review, "reviewer", each) for each in ("firstName", "lastName"))
         nick = word(within(review, "reviewer", "nickName"))
-        return rules.entry(
-            Found(
-                source=site.lower().replace(" ", "-"),
-                key=word(review.get("reviewId")),
-                author=nick or " ".join(filter(None, map(word, names))),
-                avatar_url=address(within(review, "reviewer", "thumbnailUrl")),
-                rating=stars(review.get("rating"))
-                if positive is None
-                else rules.scale.recommendation(positive, rules.counts),
-                created=dates(review.get("reviewDate")),
-                text=titled(review.get("title"), review.get("comments")),
-                source_url=address(review.get("uniqueReviewUrl")),
-                reply=reply_of(words(review.get("response")), review.get("responseDate"), answered),
-                place=rules.place(review.get("businessId"), review.get("businessName")),
-            )
+        return Found(
+            source=site.lower().replace(" ", "-"),
+            key=word(review.get("reviewId")),
+            author=nick or " ".join(filter(None, map(word, names))),
+            avatar_url=address(within(review, "reviewer", "thumbnailUrl")),
+            rating=stars(review.get("rating"))
+            if positive is None
+            else rules.scale.recommendation(positive, rules.counts),
+            created=dates(review.get("reviewDate")),
+            text=titled(review.get("title"), review.get("comments")),
+            source_url=address(review.get("uniqueReviewUrl")),
+            reply=reply_of(words(review.get("response")), review.get("responseDate"), answered),
+            place=rules.place(review.get("businessId"), review.get("businessName")),
         )
 
     return read
@@ -57,6 +55,6 @@ FORMAT = Format(
     likeness=Signature(
         ("reviewId", "reviewDate", "comments|rating", "sourceType", "reviewer"), shape="json"
     ),
-    reader=_reader,
+    parser=_parser,
     verification="false: Birdeye does not say whether the site checked the author",
 )

@@ -1,79 +1,41 @@
-"""Which column of somebody's own table is what: by its name, by what the operator says, or a question.
+"""Finds the columns of a table that is of no known platform: by their names, by ``--map``, or by asking."""
 
-Names are compared without case, accents and punctuation, in English, German, French and Spanish.
-"""
-
-import datetime
 import itertools
-import unicodedata
-from collections.abc import Collection, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from reviewsctl.importing.errors import SayMoreError
-from reviewsctl.importing.format import Columns, Fields, Head, Rules
-from reviewsctl.importing.times import (
-    AmbiguousError,
-    Reading,
-    by_pattern,
-    guessed,
-    is_moment,
-    relative,
-    zoned,
+from reviewsctl.importing.format import Columns, Fields, Head
+from reviewsctl.importing.platforms.column_names import (
+    DISLIKED,
+    FIRST_NAMES,
+    GUESSES,
+    LAST_NAMES,
+    LIKED,
+    NO_TEXTS,
+    PRIVATE,
+    TEXT_WORDS,
+    WHOLE_NAMES,
 )
-from reviewsctl.importing.values import shown, word
+from reviewsctl.importing.publicity.name_words import WRAPPERS
+from reviewsctl.importing.publicity.signs import sign_of
+from reviewsctl.importing.ratings import rating_of
+from reviewsctl.importing.scales import is_scale
+from reviewsctl.importing.values import is_nothing, normal, shown, word, yes_or_no
 from reviewsctl.terminal.escaping import printable
 
-GUESSES: Final[Mapping[str, Sequence[str]]] = {
-    "rating": ("review rating", "review score", "rating", "stars", "star rating", "score",
-               "rating value", "sterne", "bewertung", "sternebewertung", "punkte",
-               "etoiles", "evaluation", "nombre d etoiles",
-               "calificacion", "puntuacion", "valoracion", "estrellas", "note"),
-    "date": ("review date", "review datetime utc", "review timestamp", "date", "created", "created at", "published", "published at", "posted",
-             "posted at", "posted on", "submitted", "date created", "review creation date", "time",
-             "timestamp", "datetime", "datum", "bewertungsdatum", "erstellt", "erstellt am",
-             "veroffentlicht", "veroffentlicht am", "date de l avis", "publie le", "cree le",
-             "date de publication", "fecha", "fecha de publicacion", "fecha de la resena"),
-    "author": ("author", "author name", "author title", "reviewer", "reviewer name",
-               "reviewer display name", "name", "customer", "customer name", "display name",
-               "nickname", "full name", "user", "username", "user name", "autor", "verfasser", "kunde", "kundenname",
-               "auteur", "nom", "client", "nom du client",
-               "nombre", "cliente", "nombre del cliente", "usuario"),
-    "text": ("review text", "review content", "text", "review", "comment", "comments", "body",
-             "content", "message", "feedback", "kommentar", "bewertungstext", "rezension",
-             "nachricht", "avis", "commentaire", "texte", "contenu",
-             "resena", "comentario", "texto", "opinion", "mensaje"),
-    "title": ("review title", "title", "headline", "subject", "titel", "uberschrift", "betreff",
-              "titre", "titulo", "asunto"),
-    "reply": ("reply", "response", "owner answer", "owner reply", "owner response", "reply text",
-              "comment content", "antwort", "antwort des inhabers", "reponse",
-              "reponse du proprietaire", "respuesta", "respuesta del propietario"),
-    "reply_date": ("reply date", "response date", "owner answer date", "owner reply date",
-                   "owner answer timestamp datetime utc", "owner answer timestamp",
-                   "replied at", "comment date", "antwortdatum", "antwort vom", "beantwortet am",
-                   "date de la reponse", "fecha de la respuesta"),
-    "verified": ("verified", "is verified", "review verified", "verified buyer",
-                 "is verified buyer", "verified purchase", "reviewer type", "verifiziert",
-                 "verifizierter kauf", "verifie", "achat verifie", "verificado",
-                 "compra verificada"),
-    "url": ("url", "link", "review url", "review link", "source url", "permalink", "lien",
-            "enlace"),
-    "avatar": ("avatar", "avatar url", "photo", "author avatar url", "author image"),
-    "source": ("source", "platform", "site", "site name", "channel", "quelle", "plattform",
-               "plateforme", "fuente", "plataforma"),
-    "status": ("status", "state", "review status", "curated"),
-    "id": ("id", "review id", "uid", "uuid"),
-}  # fmt: skip
-"""Our names, and those of columns that are taken for them, the likeliest first.
-
-What is said to be of the review or its author is: of a place it may be the average and the name.
-"""
+Chosen = Mapping[str, Sequence[str]]
+"""Our names to those of columns; several are the parts of a text or of a name."""
 
 _REQUIRED = ("rating", "date")
 _QUESTIONS = {"text": "what people wrote", "author": "who wrote"}
+_PARTED = ("text", "author", "reply")
 _SHOWN, _LONG = 40, 100  # columns in a message, and characters of each
 _TEXT_WORDS = 4  # a text has more
 _NAME_WORDS = range(2, 5)
 _LEVELS = 3  # of the objects of a row
+_AUTHORS = frozenset(
+    ("author", "reviewer")
+)  # that are an object in some rows, and a name in others
 
 
 def columns_of(head: Head) -> list[Fields]:
@@ -82,7 +44,10 @@ def columns_of(head: Head) -> list[Fields]:
 
 
 def flat(fields: Fields) -> Fields:
-    """A row of JSON as one of a table: the members of its objects are columns ``a.b``."""
+    """A row of JSON as one of a table: the members of its objects are columns ``a.b``.
+
+    Of a list of objects, as of replies, the first is taken.
+    """
     found: dict[str, object] = {}
     _flatten(fields, "", _LEVELS, found)
     return found
@@ -90,87 +55,216 @@ def flat(fields: Fields) -> Fields:
 
 def _flatten(fields: Fields, prefix: str, levels: int, found: dict[str, object]) -> None:
     for name, value in fields.items():
-        if isinstance(value, dict) and levels > 1:
-            _flatten(value, f"{prefix}{name}.", levels - 1, found)
-        else:
+        if isinstance(value, dict) and len(value) == 1 and "$" in next(iter(value))[:1]:
+            value = next(iter(value.values()))  # noqa: PLW2901  # {"$date": "2025-03-14"} of MongoDB
+        inner = value[0] if isinstance(value, list) and value else value
+        if isinstance(inner, dict) and levels > 1:
+            _flatten(inner, f"{prefix}{name}.", levels - 1, found)
+            if isinstance(inner.get("name"), str) and normal(name) in _AUTHORS:
+                found.setdefault(f"{prefix}{name}", inner["name"])
+        if not isinstance(value, dict) or levels <= 1:
             found.setdefault(f"{prefix}{name}", value)
 
 
-def chosen(sample: Sequence[Fields], columns: Columns, without: Collection[str]) -> dict[str, str]:
-    """Our names to those of the columns.
+def chosen(
+    sample: Sequence[Fields], columns: Columns, without: Collection[str], *, asks: bool = True
+) -> Chosen:
+    """Return our names with those of the columns.
 
     Args:
         sample: The first rows.
         columns: What the operator says.
         without: Our names that nothing is taken for unless the operator says so.
+        asks: Whether texts that are left over are a question.
 
     Raises:
         SayMoreError: A column that is needed is not found, one that is mapped is not there, or one
             that is left over looks as if it were meant.
     """
-    there: dict[str, str] = {}
-    for name in (name for row in sample for name in row):
-        there.setdefault(normal(name), name)
-    found = _mapped(there, columns)
+    there = _there(sample)
+    choice = _mapped(there, columns)
     for ours, guesses in GUESSES.items():
         if ours in columns.mapped or ours in without:
             continue
-        taken = found.values()
-        free = [each for each in guesses if each in there and there[each] not in taken]
+        used = {name for names in choice.values() for name in names}
+        free = [there[guess] for guess in guesses if guess in there and there[guess] not in used]
+        if ours in ("best", "worst"):
+            free = free or [name for name in there.values() if ours in _bounds(name)]
+            free = [name for name in free if name not in used and _are_scales(sample, name)]
+        if ours == "author":
+            free = _author(there, free)
+        elif ours == "text":
+            free = [*free[:1], *_halves(sample, there, {*used, *free[:1]})]
+        else:
+            free = free[:1]
         if free:
-            found[ours] = there[free[0]]
-    missing = [name for name in _REQUIRED if name not in found]
+            choice[ours] = free
+    missing = [name for name in _REQUIRED if name not in choice]
     if missing:
         raise SayMoreError(
-            f"no column looks like {' or '.join(missing)}; there are: {listed(there.values())}",
+            f"no column looks like {' or '.join(missing)}; there are: {listed(dict.fromkeys(there.values()))}",
             f"Say which it is, as in --map {missing[0]}=COLUMN",
         )
-    for ours, what in _QUESTIONS.items():
-        if ours not in found and ours not in columns.mapped:
-            _ask(
-                ours, what, sample, [name for name in there.values() if name not in found.values()]
-            )
-    return found
+    _ask(sample, there, choice, columns, asks=asks)
+    return choice
 
 
 def has_columns(head: Head) -> bool:
     """Whether some columns are taken for a rating and a date."""
     try:
-        chosen(columns_of(head), Columns(mapped=dict.fromkeys(_QUESTIONS, "")), ())
+        chosen(columns_of(head), Columns(mapped=dict.fromkeys(_QUESTIONS, "")), (), asks=False)
     except SayMoreError:
         return False
     return True
 
 
-def _mapped(there: Mapping[str, str], columns: Columns) -> dict[str, str]:
-    found = {}
+def _there(sample: Sequence[Fields]) -> dict[str, str]:
+    """Return the names of columns as they are compared, also without the objects around them."""
+    there: dict[str, str] = {}
+    names = dict.fromkeys(name for row in sample for name in row if not _is_compound(row[name]))
+    for name in names:
+        there.setdefault(normal(name), name)
+    for name in names:
+        *around, last = name.split(".")
+        inner = [name for name in around if normal(name) not in WRAPPERS]
+        if len(inner) < len(around):
+            there.setdefault(normal(".".join((*inner, last))), name)
+    return there
+
+
+def _is_compound(value: object) -> bool:
+    """Whether a value is a list or an object that has something in it."""
+    return isinstance(value, list | dict) and bool(value)
+
+
+def _author(there: Mapping[str, str], free: Sequence[str]) -> list[str]:
+    """Return the column of whole names, else those of first and last names, else the likeliest."""
+    names = [there[name] for name in GUESSES["author"] if name in WHOLE_NAMES and name in there]
+    if names and names[0] in free:
+        return names[:1]
+    first = next((there[name] for name in FIRST_NAMES if name in there), None)
+    last = next(
+        (there[name] for name in LAST_NAMES if name in there and there[name] != first), None
+    )
+    if first is not None and normal(first).endswith(("vorname", "voornaam")):
+        last = last or there.get("name") or there.get("naam")
+    return [first, last] if first is not None and last is not None else list(free[:1])
+
+
+def _halves(sample: Sequence[Fields], there: Mapping[str, str], used: Collection[str]) -> list[str]:
+    """Return the columns of what people liked and disliked, which are both the review."""
+    free = {compared: name for compared, name in there.items() if name not in used}
+    halves = [
+        name
+        for kind in (LIKED, DISLIKED)
+        for compared, name in free.items()
+        if compared in kind and _has_texts(sample, name)
+    ]
+    return list(dict.fromkeys(halves))
+
+
+def _has_texts(sample: Sequence[Fields], name: str) -> bool:
+    values = [row.get(name) for row in sample if not is_nothing(row.get(name))]
+    return not values or any(
+        rating_of(value) is None and yes_or_no(value) is None for value in values
+    )
+
+
+def _bounds(name: str) -> Collection[str]:
+    """Return whether a column may be the best or the worst rating: "maxScore", "score.outOf"."""
+    words = {*normal(name).split()}
+    if words.isdisjoint(("rating", "score", "value", "stars", "points", "review")):
+        return ()
+    bests = ("best", "max", "maximum", "highest", "out", "scale", "range")
+    worsts = ("worst", "min", "minimum", "lowest")
+    return [
+        ours for ours, marks in (("best", bests), ("worst", worsts)) if not words.isdisjoint(marks)
+    ]
+
+
+def _are_scales(sample: Sequence[Fields], name: str) -> bool:
+    values = [row.get(name) for row in sample if not is_nothing(row.get(name))]
+    return bool(values) and all(map(is_scale, values))
+
+
+def _mapped(there: Mapping[str, str], columns: Columns) -> dict[str, Sequence[str]]:
+    choice: dict[str, Sequence[str]] = {}
     for ours, name in columns.mapped.items():
         if ours not in GUESSES:
             raise SayMoreError(
                 f'--map: "{printable(ours)}" is no member of a review',
                 f"There are: {', '.join(GUESSES)}",
             )
-        if name and normal(name) not in there:
+        if ours == "status" and not name:
             raise SayMoreError(
-                f'--map: there is no column "{printable(name)}"',
-                f"There are: {listed(there.values())}",
+                "--map status= would take what its platform holds back",
+                'If a column does not say which reviews are public: --public "COLUMN=*"',
             )
+        parts = [name]
+        if name and normal(name) not in there and ours in _PARTED:
+            parts = name.split("+")
+        for part in filter(None, parts):
+            if normal(part) not in there:
+                raise SayMoreError(
+                    f'--map: there is no column "{printable(part.strip())}"',
+                    f"There are: {listed(dict.fromkeys(there.values()))}",
+                )
         if name:
-            found[ours] = there[normal(name)]
-    return found
+            choice[ours] = [there[normal(part)] for part in parts]
+    return choice
 
 
-def _ask(ours: str, what: str, sample: Sequence[Fields], unused: Sequence[str]) -> None:
-    """What a column says is not lost without a word."""
-    looks = _is_text if ours == "text" else _is_name
-    for name in unused:
-        values = [text for text in (word(row.get(name)) for row in sample) if text is not None]
-        if values and sum(map(looks, values)) * 2 >= len(values):
-            raise SayMoreError(
-                f"no column was recognised as {ours} ({what}), but {shown(name)} looks like it, "
-                f"for example {shown(values[0])}",
-                f"Say --map {ours}={printable(name[:_LONG])}, or --map {ours}= if none is",
-            )
+def _ask(
+    sample: Sequence[Fields],
+    there: Mapping[str, str],
+    choice: Chosen,
+    columns: Columns,
+    *,
+    asks: bool,
+) -> None:
+    """Ask about what is left over, since what a column says is not lost without a word."""
+    used = {name for names in choice.values() for name in names}
+    unused = [name for name in dict.fromkeys(there.values()) if name not in used]
+    for ours, what in _QUESTIONS.items():
+        if ours not in choice and ours not in columns.mapped:
+            looks = _is_text if ours == "text" else _is_name
+            for name, example in _alike(sample, unused, looks):
+                raise SayMoreError(
+                    f"no column was recognized as {ours} ({what}), but {shown(name)} looks like it, "
+                    f"for example {shown(example)}",
+                    f"Say --map {ours}={printable(name[:_LONG])}, or --map {ours}= if none is",
+                )
+    is_settled = "reply" in columns.mapped or ("text" in columns.mapped and "reply" in choice)
+    if not asks or is_settled or columns.mapped.get("text") == "":
+        return
+    free = [name for name in unused if _may_be_text(name)]
+    for name, example in _alike(sample, free, _is_text):
+        column, texts = printable(name[:_LONG]), "+".join(choice.get("text", ()))
+        more = f"--map text={printable(texts)}+{column}" if texts else f"--map text={column}"
+        none = f"--map text={printable(texts)}" if "reply" in choice else "--map reply="
+        reply = "" if "reply" in choice else f"--map reply={column} if it is the owner's reply, "
+        raise SayMoreError(
+            f"column {shown(name)} has texts and was not recognized, for example {shown(example)}",
+            f"Say {reply}{more} if it is part of the review, or {none} if it is neither",
+        )
+
+
+def _alike(
+    sample: Sequence[Fields], names: Sequence[str], looks: Callable[[str], bool]
+) -> Iterator[tuple[str, str]]:
+    """Return the columns of which half of the cells look like something, each with an example."""
+    for name in names:
+        if not any(part.startswith(PRIVATE) for part in normal(name).split()):
+            values = [text for text in (word(row.get(name)) for row in sample) if text is not None]
+            if values and sum(map(looks, values)) * 2 >= len(values):
+                yield name, next(filter(looks, values))
+
+
+def _may_be_text(name: str) -> bool:
+    words = normal(name).split()
+    if sign_of(name) is not None:
+        return False
+    return NO_TEXTS.isdisjoint(words) or not TEXT_WORDS.isdisjoint(words)
 
 
 def _is_text(value: str) -> bool:
@@ -189,88 +283,3 @@ def listed(names: Collection[str]) -> str:
     """Names for a message, the first of many."""
     found = ", ".join(printable(name[:_LONG]) for name in itertools.islice(names, _SHOWN))
     return f"{found} and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else found
-
-
-def normal(name: str) -> str:
-    """A name as it is compared: in lower case, without accents and what divides its words."""
-    bare = unicodedata.normalize("NFKD", name[:_LONG].casefold())
-    return " ".join(
-        "".join(
-            each if each.isalnum() else " " for each in bare if not unicodedata.combining(each)
-        ).split()
-    )
-
-
-def dates_of(
-    sample: Sequence[Fields], columns: Columns, column: str, answered: str | None = None
-) -> tuple[Reading, str]:
-    """How a column of dates is read, by its first values, and what to call that.
-
-    Args:
-        sample: The first rows.
-        columns: What the operator says.
-        column: That of the reviews' dates.
-        answered: That of the replies' dates, which are written in the same way.
-
-    Raises:
-        SayMoreError: They can be read in two ways, or those of the reviews say no day.
-    """
-    dates = [(column, row.get(column)) for row in sample]
-    if columns.date_format is None:
-        example = next((value for _, value in dates if relative(value)), None)
-        if example is not None:
-            raise SayMoreError(
-                f"the dates in column {shown(column)} are ages, for example {shown(example)}: they "
-                "depend on the day of the export and say no day",
-                "Export the dates themselves, or name the column that has them: --map date=COLUMN",
-            )
-    if answered is not None:
-        dates += [(answered, row.get(answered)) for row in sample]
-    return _spelled(dates, columns)
-
-
-def platform_dates(
-    head: Head, rules: Rules, *columns: Sequence[str], zone: datetime.tzinfo, native: str = ""
-) -> Reading:
-    """How the dates of a platform are read, which a spreadsheet may have spelled anew.
-
-    Args:
-        head: The beginning of the file.
-        rules: What the operator says.
-        columns: Without regard to case, those of the reviews' dates and those of the replies', each with the
-            others that say the same date, as ``legible`` takes them.
-        zone: Of a date without one.
-        native: The pattern in which the platform itself writes, where that is not ISO 8601.
-
-    Raises:
-        SayMoreError: They can be read in two ways.
-    """
-    cells: list[tuple[str, object]] = []
-    for row in head.sample:
-        there = {name.casefold(): (name, value) for name, value in row.items()}
-        for names in columns:
-            found = [there[key] for key in map(str.casefold, names) if key in there]
-            if not any(is_moment(value) for _, value in found):
-                cells += found
-    reading, _ = _spelled(cells, rules.columns, native)
-    return lambda value: zoned(reading(value), zone)
-
-
-def _spelled(
-    dates: Sequence[tuple[str, object]], columns: Columns, native: str = ""
-) -> tuple[Reading, str]:
-    """How dates, each with the name of its column, are read, and what to call that."""
-    if columns.date_format is not None:
-        return by_pattern(columns.date_format), columns.date_format
-    try:
-        return guessed([value for _, value in dates])
-    except AmbiguousError as error:
-        if native in error.patterns:  # a spreadsheet would have cut off its seconds
-            return by_pattern(native), native
-        one, other = error.patterns
-        column = next(name for name, value in dates if word(value) == error.example)
-        raise SayMoreError(
-            f"the dates in column {shown(column)} can be read in two ways, for example "
-            f"{printable(error.example)}",
-            f'Say which it is: --date-format "{one}" or --date-format "{other}"',
-        ) from error

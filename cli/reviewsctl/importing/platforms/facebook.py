@@ -5,9 +5,9 @@ Since 2018 they have no stars: who writes recommends the page or does not. Older
 
 from collections.abc import Sequence
 
-from reviewsctl.importing.format import Fields, Format, Head, Reader, Row, Rules
+from reviewsctl.importing.format import Fields, Format, Head, Parser, Row, Rules
 from reviewsctl.importing.ratings import recommends, stars
-from reviewsctl.importing.review import Entry, Found
+from reviewsctl.importing.review import Found
 from reviewsctl.importing.signature import Signature
 from reviewsctl.importing.times import moment
 from reviewsctl.importing.values import address, first, truth, within, word, words
@@ -16,20 +16,18 @@ SOURCE = "facebook"
 _VERIFICATION = "false: Facebook does not check that authors are customers"
 
 
-def _reader(_head: Head, rules: Rules) -> Reader:
-    def read(row: Row) -> Entry:
+def _parser(_head: Head, rules: Rules) -> Parser:
+    def read(row: Row) -> Found:
         review = row.fields
         story = word(within(review, "open_graph_story", "id"))
-        return rules.entry(
-            Found(
-                source=SOURCE,
-                # a person has one recommendation of a page
-                key=story or word(within(review, "reviewer", "id")),
-                author=within(review, "reviewer", "name"),
-                rating=_rating(review, rules),
-                created=moment(review.get("created_time")),
-                text=words(review.get("review_text")),
-            )
+        return Found(
+            source=SOURCE,
+            # a person has one recommendation of a page
+            key=story or word(within(review, "reviewer", "id")),
+            author=within(review, "reviewer", "name"),
+            rating=_rating(review, rules),
+            created=moment(review.get("created_time")),
+            text=words(review.get("review_text")),
         )
 
     return read
@@ -47,23 +45,21 @@ def _missing(heads: Sequence[Head], _count: int) -> str:
     return ""
 
 
-def _apify_reader(_head: Head, rules: Rules) -> Reader:
-    def read(row: Row) -> Entry:
+def _apify_parser(_head: Head, rules: Rules) -> Parser:
+    def read(row: Row) -> Found:
         review = row.fields
-        return rules.entry(
-            Found(
-                source=SOURCE,
-                key=word(first(review, "id", "legacyId", "url")),
-                author=within(review, "user", "name"),
-                avatar_url=address(within(review, "user", "profilePic")),
-                rating=rules.scale.recommendation(truth(review.get("isRecommended")), rules.counts),
-                created=moment(review.get("date")),
-                text=words(review.get("text")),
-                source_url=address(review.get("url")),
-                place=rules.place(
-                    first(review, "facebookId", "pageId", "facebookUrl"), review.get("pageName")
-                ),
-            )
+        return Found(
+            source=SOURCE,
+            key=word(first(review, "id", "legacyId", "url")),
+            author=within(review, "user", "name"),
+            avatar_url=address(within(review, "user", "profilePic")),
+            rating=rules.scale.recommendation(truth(review.get("isRecommended")), rules.counts),
+            created=moment(review.get("date")),
+            text=words(review.get("text")),
+            source_url=address(review.get("url")),
+            place=rules.place(
+                first(review, "facebookId", "pageId", "facebookUrl"), review.get("pageName")
+            ),
         )
 
     return read
@@ -81,7 +77,7 @@ GRAPH = Format(
         ),
         shape="json",
     ),
-    reader=_reader,
+    parser=_parser,
     verification=_VERIFICATION,
     incomplete=_missing,
 )
@@ -90,6 +86,6 @@ APIFY = Format(
     title="Apify, facebook-reviews-scraper",
     leaves="comments, likes, photos",
     likeness=Signature(("isRecommended", "date", "user.name|user.id")),
-    reader=_apify_reader,
+    parser=_apify_parser,
     verification=_VERIFICATION,
 )

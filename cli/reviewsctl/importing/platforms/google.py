@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from msgspec import UNSET, UnsetType
 
 from reviewsctl.importing import business
-from reviewsctl.importing.format import Fields, Format, Head, Reader, Row, Rules, reply_of
+from reviewsctl.importing.format import Fields, Format, Head, Parser, Row, Rules, reply_of
 from reviewsctl.importing.ratings import stars
-from reviewsctl.importing.review import Entry, Found, RowRefusedError, RowSkippedError
+from reviewsctl.importing.review import Found, RowRefusedError, RowSkippedError
 from reviewsctl.importing.signature import RECOGNISED, Signature
 from reviewsctl.importing.times import moment
 from reviewsctl.importing.values import address, members, original, words
@@ -21,6 +21,9 @@ from reviewsctl.importing.values import address, members, original, words
 SOURCE = "google"
 UNSPECIFIED = "STAR_RATING_UNSPECIFIED"
 VERIFICATION = "false: Google does not check that authors are customers"
+
+CERTAIN = ("text", "owner_reply")
+"""A review without ``comment`` is a rating alone, one without ``reviewReply`` has no reply."""
 
 _NO_LAST = "the last page is not here: follow nextPageToken and import the other pages too"
 _PLACE = re.compile(r"locations/([^/]+)(?:/reviews/(.+))?")
@@ -50,22 +53,22 @@ FAINT = 0.6
 """Takeout and the API are told apart by what stands beside the reviews, and read alike."""
 
 
-def _reader(head: Head, rules: Rules) -> Reader:
-    def read(row: Row) -> Entry:
+def _parser(head: Head, rules: Rules) -> Parser:
+    def read(row: Row) -> Found:
         return _entry(row.fields, head, rules)
 
     return read
 
 
-def _batch_reader(head: Head, rules: Rules) -> Reader:
-    def read(row: Row) -> Entry:
+def _batch_parser(head: Head, rules: Rules) -> Parser:
+    def read(row: Row) -> Found:
         review = members(row.fields.get("review"))
         return _entry({"name": row.fields.get("name"), **review}, head, rules)
 
     return read
 
 
-def _entry(review: Fields, head: Head, rules: Rules) -> Entry:
+def _entry(review: Fields, head: Head, rules: Rules) -> Found:
     if review.get("starRating") in (None, UNSPECIFIED):
         raise RowSkippedError("without a star rating")
     name = words(review.get("name")) or ""
@@ -78,19 +81,18 @@ def _entry(review: Fields, head: Head, rules: Rules) -> Entry:
     reply = members(review.get("reviewReply"))
     created = moment(review.get("createTime"))
     changed = review.get("updateTime")
-    return rules.entry(
-        Found(
-            source=SOURCE,
-            key=key,
-            author=None if hidden else reviewer.get("displayName"),
-            avatar_url=_picture(reviewer, hidden=hidden),
-            rating=stars(review.get("starRating")),
-            created=created,
-            edited=created if changed is None else moment(changed),
-            text=original(words(review.get("comment"))),
-            reply=reply_of(original(words(reply.get("comment"))), reply.get("updateTime")),
-            place=rules.place(match[1] if match else head.place, head.title),
-        )
+    return Found(
+        source=SOURCE,
+        key=key,
+        author=None if hidden else reviewer.get("displayName"),
+        avatar_url=_picture(reviewer, hidden=hidden),
+        rating=stars(review.get("starRating")),
+        created=created,
+        edited=created if changed is None else moment(changed),
+        text=original(words(review.get("comment"))),
+        reply=reply_of(original(words(reply.get("comment"))), reply.get("updateTime")),
+        place=rules.place(match[1] if match else head.place, head.title),
+        anonymous=hidden,
     )
 
 
@@ -101,10 +103,14 @@ def _picture(reviewer: Fields, *, hidden: bool) -> str | UnsetType | None:
     return address(reviewer["profilePhotoUrl"]) if "profilePhotoUrl" in reviewer else UNSET
 
 
-def _missing(heads: Sequence[Head], count: int) -> str:
+def _total(heads: Sequence[Head]) -> int | None:
     totals = [head.around.get("totalReviewCount") for head in heads]
-    total = max((each for each in totals if isinstance(each, int)), default=0)
-    if total > count:
+    return max((each for each in totals if isinstance(each, int)), default=None)
+
+
+def _missing(heads: Sequence[Head], count: int) -> str:
+    total = _total(heads)
+    if total is not None and total > count:
         return (
             f"the platform has {total:,} reviews (totalReviewCount), here are {count:,}: "
             "follow nextPageToken and import the other pages too"
@@ -129,9 +135,10 @@ TAKEOUT = Format(
     title="Google Takeout, Google Business Profile",
     leaves="photos, posts, questions and answers",
     likeness=_takeout,
-    reader=_reader,
+    parser=_parser,
     describes=lambda head: business.listing(head.listing),
     verification=VERIFICATION,
+    certain=CERTAIN,
     incomplete=_missing,
 )
 API = Format(
@@ -139,8 +146,10 @@ API = Format(
     title="Google Business Profile API, reviews.list",
     leaves="photos (reviewMediaItems), averageRating",
     likeness=_api,
-    reader=_reader,
+    parser=_parser,
     verification=VERIFICATION,
+    certain=CERTAIN,
+    total=_total,
     incomplete=_missing,
 )
 BATCH = Format(
@@ -148,7 +157,8 @@ BATCH = Format(
     title="Google Business Profile API, batchGetReviews",
     leaves="photos (reviewMediaItems)",
     likeness=Signature(("review.starRating", "review.createTime"), shape="json"),
-    reader=_batch_reader,
+    parser=_batch_parser,
     verification=VERIFICATION,
+    certain=CERTAIN,
     incomplete=_batch_missing,
 )

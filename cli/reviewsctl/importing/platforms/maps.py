@@ -30,5 +30,5 @@ FORMAT = Format(
     title='Google Takeout, Maps (your places): not importable, see "takeout"',
     leaves="everything",
     likeness=_likeness,
-    reader=_refuse,
+    parser=_refuse,
 )

@@ -3,14 +3,31 @@
 Reviews are merged by id, as they are: members that nobody knows come along.
 """
 
+import datetime
 import json
 from collections.abc import Mapping
 
 import msgspec
 
 from reviewsctl.importing.examples import EXAMPLES
-from reviewsctl.importing.format import Fields, Format, Head, Reader, Row, Rules, whole
-from reviewsctl.importing.review import Entry, Review, RowRefusedError, RowSkippedError
+from reviewsctl.importing.format import (
+    Fields,
+    Format,
+    Head,
+    Parser,
+    Row,
+    Rules,
+    milliseconds,
+    whole,
+)
+from reviewsctl.importing.review import (
+    Entry,
+    OwnerReply,
+    Review,
+    RowRefusedError,
+    RowSkippedError,
+    mask,
+)
 from reviewsctl.importing.signature import RECOGNISED, Signature
 from reviewsctl.importing.values import short_name, words
 
@@ -26,22 +43,27 @@ COLUMNS = (
     "owner_reply_text",
     "owner_reply_date",
     "verified",
+    "location",
+    "added_at",
+    "changed_at",
 )
-"""Of the CSV that is exported; an empty cell is null."""
+"""Of the CSV that is exported; an empty cell is null, and of the last three absent."""
 
+_ADDITIVE = COLUMNS[-3:]
+_CERTAIN = ("text", "author_avatar_url", "source_url", "owner_reply")
 _REQUIRED = ("id", "author", "rating", "date", "source", "verified")
 _BOOLEANS: Mapping[str, bool] = {"true": True, "false": False}
 
 
 def _likeness(head: Head) -> float:
     if head.shape == "table":
-        return Signature(COLUMNS)(head)
+        return Signature(COLUMNS[: -len(_ADDITIVE)])(head)
     if not head.sample and "business" in head.around:
         return RECOGNISED
     return Signature(_REQUIRED)(head)
 
 
-def _reader(head: Head, rules: Rules) -> Reader:
+def _parser(head: Head, rules: Rules) -> Parser:
     decoder = msgspec.json.Decoder(Review)
 
     def read(row: Row) -> Entry:
@@ -58,22 +80,48 @@ def _reader(head: Head, rules: Rules) -> Reader:
             raise RowSkippedError("examples of reviewsctl init")
         location = row.fields.get("location")
         place = str(whole(location)) if isinstance(location, str) else ""
-        return Entry(key=review.id, source=review.source, place=place, record=record)
+        return Entry(
+            key=review.id,
+            source=review.source,
+            place=place,
+            record=record,
+            day=review.date.isoformat(),
+            blank=mask(name for name in _CERTAIN if getattr(review, name) is None),
+            newest=max(map(_midnight, (review.date, _reply_day(review)))),
+        )
 
     return read
 
 
+def _reply_day(review: Review) -> datetime.date | None:
+    reply = review.owner_reply
+    return reply.date if isinstance(reply, OwnerReply) else None
+
+
+def _midnight(day: datetime.date | None) -> int:
+    if day is None:
+        return 0
+    return milliseconds(datetime.datetime.combine(day, datetime.time()))
+
+
 def _json(fields: Fields) -> str:
-    """A row of the exported CSV as the review it was."""
+    """Return a row of the exported CSV as JSON, without the members whose columns were left out."""
     cells = {name.casefold(): words(value) for name, value in fields.items()}
-    answer = {"text": cells["owner_reply_text"] or "", "date": cells["owner_reply_date"]}
-    rating, verified = cells["rating"] or "", (cells["verified"] or "").casefold()
-    review = {
-        **{name: cells[name] for name in COLUMNS if not name.startswith("owner_reply")},
-        "rating": int(rating) if rating.isascii() and rating.isdigit() else cells["rating"],
-        "owner_reply": answer if cells["owner_reply_date"] else None,
+    rating, verified = cells.get("rating") or "", (cells.get("verified") or "").casefold()
+    answered = cells.get("owner_reply_date")
+    answer = {"text": cells.get("owner_reply_text") or "", "date": answered}
+    review: dict[str, object] = {name: cells[name] for name in COLUMNS if name in cells}
+    review |= {
+        "rating": int(rating) if rating.isascii() and rating.isdigit() else cells.get("rating"),
         "verified": _BOOLEANS.get(verified, verified),
     }
+    if {"owner_reply_text", "owner_reply_date"} & cells.keys():
+        review["owner_reply"] = answer if answered else None
+    review.pop("owner_reply_text", None)
+    review.pop("owner_reply_date", None)
+    for column in _ADDITIVE:
+        if review.get(column) is None:
+            review.pop(column, None)
     return json.dumps(review, ensure_ascii=False)
 
 
@@ -83,5 +131,6 @@ FORMAT = Format(
     leaves="nothing",
     likeness=_likeness,
     verification="what the file says",
-    reader=_reader,
+    certain=_CERTAIN,
+    parser=_parser,
 )

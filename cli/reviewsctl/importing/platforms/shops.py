@@ -1,99 +1,83 @@
 """Review apps of web shops, which ask buyers by e-mail: Yotpo, Judge.me and Stamped.
 
-They know who has bought, and say so of each review. What is not published there is not
-published here.
+They know who has bought, and say so of each review.
 """
 
-from reviewsctl.importing.format import Format, Head, Reader, Row, Rules, reply_of
+from reviewsctl.importing.format import Format, Head, Parser, Row, Rules, reply_of
 from reviewsctl.importing.platforms.any_csv import table
-from reviewsctl.importing.platforms.columns import platform_dates
+from reviewsctl.importing.platforms.dates import platform_dates
 from reviewsctl.importing.ratings import stars
-from reviewsctl.importing.review import Entry, Found, RowWithdrawnError
+from reviewsctl.importing.review import Found
 from reviewsctl.importing.signature import Signature
 from reviewsctl.importing.times import AMERICAN, legible, moment
 from reviewsctl.importing.values import address, titled, truth, within, word, words
 
 YOTPO, JUDGEME, STAMPED = "yotpo", "judge.me", "stamped"
-_UNPUBLISHED = "not published at the platform"
 _STAMPED_WHEN = ("dateCreated", "reviewDate")
 _STAMPED_REPLIED = ("reviewReplyDate", "dateReplied")
 _BUYER = 2  # Stamped's reviewVerifiedType: 0 is nobody known, 1 an address that was confirmed
 
 
-def _yotpo_reader(_head: Head, rules: Rules) -> Reader:
-    def read(row: Row) -> Entry:
+def _yotpo_parser(_head: Head, _rules: Rules) -> Parser:
+    def read(row: Row) -> Found:
         review = row.fields
-        if review.get("deleted") is True or review.get("archived") is True:
-            raise RowWithdrawnError(_UNPUBLISHED)
         said = review.get("verified_buyer")
         name = within(review, "user", "display_name")
-        return rules.entry(
-            Found(
-                source=YOTPO,
-                key=word(review.get("id")),
-                author=review.get("name") if name is None else name,
-                rating=stars(review.get("score")),
-                created=moment(review.get("created_at")),
-                text=titled(review.get("title"), review.get("content")),
-                reply=reply_of(
-                    words(within(review, "comment", "content")),
-                    within(review, "comment", "created_at"),
-                ),
-                verified=truth(review.get("reviewer_type") if said is None else said),
-            )
+        return Found(
+            source=YOTPO,
+            key=word(review.get("id")),
+            author=review.get("name") if name is None else name,
+            rating=stars(review.get("score")),
+            created=moment(review.get("created_at")),
+            text=titled(review.get("title"), review.get("content")),
+            reply=reply_of(
+                words(within(review, "comment", "content")),
+                within(review, "comment", "created_at"),
+            ),
+            verified=truth(review.get("reviewer_type") if said is None else said),
         )
 
     return read
 
 
-def _judgeme_reader(_head: Head, rules: Rules) -> Reader:
-    def read(row: Row) -> Entry:
+def _judgeme_parser(_head: Head, _rules: Rules) -> Parser:
+    def read(row: Row) -> Found:
         review = row.fields
-        if (
-            review.get("published") is False
-            or review.get("hidden") is True
-            or review.get("curated") == "spam"
-        ):
-            raise RowWithdrawnError(_UNPUBLISHED)
-        return rules.entry(
-            Found(
-                source=JUDGEME,
-                key=word(review.get("id")),
-                author=within(review, "reviewer", "name"),
-                rating=stars(review.get("rating")),
-                created=moment(review.get("created_at")),
-                text=titled(review.get("title"), review.get("body")),
-                verified=truth(review.get("verified")),
-            )
+        return Found(
+            source=JUDGEME,
+            key=word(review.get("id")),
+            author=within(review, "reviewer", "name"),
+            rating=stars(review.get("rating")),
+            created=moment(review.get("created_at")),
+            text=titled(review.get("title"), review.get("body")),
+            verified=truth(review.get("verified")),
         )
 
     return read
 
 
-def _stamped_reader(head: Head, rules: Rules) -> Reader:
+def _stamped_parser(head: Head, rules: Rules) -> Parser:
     dates = platform_dates(
         head, rules, _STAMPED_WHEN, _STAMPED_REPLIED, zone=rules.zone, native=AMERICAN
     )
 
-    def read(row: Row) -> Entry:
+    def read(row: Row) -> Found:
         review = row.fields
         kind = word(review.get("reviewVerifiedType"))
-        return rules.entry(
-            Found(
-                source=STAMPED,
-                key=word(review.get("id")),
-                author=review.get("author"),
-                avatar_url=address(review.get("avatar")),
-                rating=stars(review.get("reviewRating")),
-                created=dates(legible(review, _STAMPED_WHEN, dates)),
-                text=titled(review.get("reviewTitle"), review.get("reviewMessage")),
-                reply=reply_of(
-                    words(review.get("reviewReply")),
-                    legible(review, _STAMPED_REPLIED, dates),
-                    dates,
-                ),
-                verified=None if kind is None else kind == str(_BUYER),
-            )
+        return Found(
+            source=STAMPED,
+            key=word(review.get("id")),
+            author=review.get("author"),
+            avatar_url=address(review.get("avatar")),
+            rating=stars(review.get("reviewRating")),
+            created=dates(legible(review, _STAMPED_WHEN, dates)),
+            text=titled(review.get("reviewTitle"), review.get("reviewMessage")),
+            reply=reply_of(
+                words(review.get("reviewReply")),
+                legible(review, _STAMPED_REPLIED, dates),
+                dates,
+            ),
+            verified=None if kind is None else kind == str(_BUYER),
         )
 
     return read
@@ -106,7 +90,7 @@ YOTPO_API = Format(
     likeness=Signature(
         ("score", "content", "created_at", "verified_buyer|reviewer_type"), shape="json"
     ),
-    reader=_yotpo_reader,
+    parser=_yotpo_parser,
     verification="verified_buyer, reviewer_type",
 )
 YOTPO_CSV = table(
@@ -123,7 +107,7 @@ JUDGEME_API = Format(
     likeness=Signature(
         ("rating", "body", "created_at", "reviewer.name", "verified|curated"), shape="json"
     ),
-    reader=_judgeme_reader,
+    parser=_judgeme_parser,
     verification="verified, where it is buyer",
 )
 JUDGEME_CSV = table(
@@ -143,6 +127,6 @@ STAMPED_API = Format(
     title="Stamped, reviews",
     leaves="products, photos, votes, e-mail addresses",
     likeness=Signature(("reviewRating", "reviewMessage", "reviewTitle", "dateCreated|reviewDate")),
-    reader=_stamped_reader,
+    parser=_stamped_parser,
     verification="reviewVerifiedType, where it is 2 (a buyer)",
 )

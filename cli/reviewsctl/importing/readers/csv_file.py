@@ -5,12 +5,14 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reviewsctl.importing.bounds import MAX_COLUMNS, MAX_RECORD
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.format import Fields
+from reviewsctl.importing.readers import code_pages
 from reviewsctl.importing.readers.parts import Part
 
 _DELIMITERS = ",;\t"
@@ -43,7 +45,7 @@ class Dialect:
 def dialect_of(part: Part) -> Dialect:
     """How a file is written.
 
-    UTF-8 if all or most of it is, else what Windows writes in the west.
+    UTF-8 if all or most of it is, else what Windows, Macs or DOS write in the west.
 
     Raises:
         ImportRefusedError: It is no table of two columns or more.
@@ -95,7 +97,7 @@ def rows(part: Part, dialect: Dialect) -> Iterator[tuple[int, Fields]]:
             if cells is None:
                 return
             if header is None:
-                header = [name.strip() for name in cells]
+                header = distinct([name.strip() for name in cells])
                 if len(header) > MAX_COLUMNS:
                     raise ImportRefusedError(f"{part.name}: more than {MAX_COLUMNS:,} columns")
             elif any(cells):
@@ -103,6 +105,16 @@ def rows(part: Part, dialect: Dialect) -> Iterator[tuple[int, Fields]]:
                 if any(cells[len(header) :]):
                     fields[TOO_MANY] = cells[len(header) :]
                 yield number, fields
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Return names of columns of which no two are the same: ``status``, ``status (2)``."""
+    counts: Counter[str] = Counter()
+    found = []
+    for name in names:
+        counts[name] += 1
+        found.append(name if counts[name] == 1 else f"{name} ({counts[name]})")
+    return found
 
 
 class _Lines:
@@ -142,9 +154,9 @@ def _encoding(part: Part) -> str:
 
 
 def _likelier(part: Part) -> str:
-    """Of a file that is not all UTF-8: that, with bytes that are damaged, or what Windows writes.
+    """Return how a file is encoded that is not all UTF-8: that, with bytes that are damaged, or older.
 
-    Of the latter hardly any two bytes are a character of UTF-8.
+    Of the older ones hardly any two bytes are a character of UTF-8.
     """
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     damaged = whole = 0
@@ -154,11 +166,14 @@ def _likelier(part: Part) -> str:
             marks = text.count(_MARK)
             damaged += marks
             whole += len(text) - len(text.encode("ascii", "ignore")) - marks
-    return "utf-8" if whole > damaged else "cp1252"
+    if whole > damaged:
+        return "utf-8"
+    with part.open() as file:
+        return code_pages.likeliest(iter(lambda: file.read(_CHUNK), b""))
 
 
 def _text(part: Part, encoding: str) -> io.TextIOWrapper:
-    # cp1252 leaves five bytes undefined: a mark in a text is better than no import
+    # code pages leave bytes undefined: a mark in a text is better than no import
     return io.TextIOWrapper(part.open(), encoding=encoding, errors="replace", newline="")
 
 

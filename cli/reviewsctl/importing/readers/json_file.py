@@ -10,10 +10,10 @@ import codecs
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO, Final, NamedTuple
 
-from reviewsctl.importing.bounds import MAX_AROUND, MAX_LAYOUT, MAX_RECORD
+from reviewsctl.importing.bounds import MAX_AROUND, MAX_RECORD
 from reviewsctl.importing.errors import ImportRefusedError
 
 EACH: Final = "*"
@@ -28,12 +28,7 @@ OWN_VALUE = 64 * 1024 * 1024  # characters of a value in a file of the operator'
 _WINDOW = 1024 * 1024  # bytes read at once
 _NUMBER_TAIL = re.compile("[-+.0-9eE]*")
 _BLANK = re.compile("[ \t\n\r]*")
-_ROWS = (
-    *("reviews", "reviews_data", "locationReviews", "data", "features", "places", "results"),
-    "items",
-)
-_NESTED = ("reviews", "reviews_data")  # within an element: the reviews of one place
-_AROUND = ("result", "response", "ratings", "data")  # objects that rows lie in
+_BEGINS = frozenset("[{")
 
 
 class Piece(NamedTuple):
@@ -71,6 +66,10 @@ class Document:
         self._column = 1
         self.around: dict[str, object] = {}
         """The members beside the rows, as ``rows`` passes them."""
+        self.group: dict[str, object] = {}
+        """The words and flags among them that are of the object in whose list the rows are."""
+        self.list_name = "$"
+        """What the list is called whose elements ``rows`` returns."""
         self._room = MAX_AROUND  # of these
 
     def peek(self) -> str:
@@ -155,24 +154,40 @@ class Document:
             if self.expect(",]") == "]":
                 return
 
-    def rows(self, layout: Layout) -> Iterator[Piece]:
-        """What stands where the layout says; the members beside it go to ``around``."""
-        if not layout:
+    def rows(self, *layouts: Layout) -> Iterator[Piece]:
+        """What stands where the layouts say; the members beside it go to ``around``."""
+        if () in layouts:
             yield self.value()
-            return
-        step, rest = layout[0], layout[1:]
-        if step == LINES:
+        elif (LINES,) in layouts:
             while self.peek():
                 yield self.value()
-        elif step == EACH:
+        elif inner := [layout[1:] for layout in layouts if layout[0] == EACH]:
             for _ in self.elements():
-                yield from self.rows(rest)
+                if () in inner:
+                    yield self.value()
+                    continue
+                self.group = {}
+                yield from self._inner(inner)
         else:
             for name in self.members():
-                if name.value == step and (self.peek() == "[" or rest[:1] != (EACH,)):
-                    yield from self.rows(rest)
+                inner = [layout[1:] for layout in layouts if layout[0] == name.value]
+                if inner and self.peek() in _BEGINS and not self._is_other(inner):
+                    if (EACH,) in inner:
+                        self.list_name = str(name.value)
+                    yield from self._inner(inner)
                 else:
                     self._keep(name, self.value())
+
+    def _inner(self, layouts: Sequence[Layout]) -> Iterator[Piece]:
+        if self._is_other(layouts):
+            self.value()  # of another shape than the first ones
+        else:
+            yield from self.rows(*layouts)
+
+    def _is_other(self, layouts: Sequence[Layout]) -> bool:
+        """Whether the next value has not the shape that the layouts say."""
+        is_array = any(layout[:1] == (EACH,) for layout in layouts)
+        return self.peek() != ("[" if is_array else "{")
 
     def _keep(self, name: Piece, value: Piece) -> None:
         """Note a member beside the rows."""
@@ -180,50 +195,13 @@ class Document:
         if self._room < 0:
             raise self._fault(self._at, f"more than {MAX_AROUND:,} characters beside the rows")
         self.around[str(name.value)] = value.value
+        if isinstance(value.value, str | bool):  # a number may count the rows
+            self.group[str(name.value)] = value.value
 
     def end(self) -> None:
         """Nothing may follow."""
         if self.peek():
             raise self._fault(self._at, "trailing characters")
-
-    def layout(self) -> Layout:
-        """Where the rows are, by how the document begins. It cannot be read any further then."""
-        if self.peek() == "{" and self._has_lines():
-            return (LINES,)
-        return self._layout(()) or ()
-
-    def _layout(self, path: Layout) -> Layout | None:
-        if len(path) > MAX_LAYOUT:
-            raise self._fault(self._at, "nested too deeply")
-        if self.peek() == "[":
-            for _ in self.elements():
-                if self.peek() in ("[", "{"):
-                    return self._layout((*path, EACH)) or (*path, EACH)
-                break
-            return (*path, EACH)
-        other: Layout | None = None
-        for name in self.members():
-            names = _NESTED if EACH in path else _ROWS
-            begins = self.peek()
-            if name.value in names and begins == "[":
-                return self._layout((*path, str(name.value)))
-            if name.value in _AROUND and begins == "{" and EACH not in path:
-                found = self._layout((*path, str(name.value)))
-                if found is not None:
-                    return found
-            elif begins == "[" and not path and other is None:
-                other = (str(name.value), EACH) if self._has_objects() else None
-            else:
-                self.value()
-        return other
-
-    def _has_objects(self) -> bool:
-        """Whether an array begins with an object; reads to its end."""
-        begins = ""
-        for _ in self.elements():
-            begins = begins or self.peek()
-            self.value()
-        return begins == "{"
 
     def _goes_on(self, value: object, end: int) -> bool:
         """Whether a number may be cut by the end of the window: ``1.5e`` and then ``10``."""
@@ -232,8 +210,8 @@ class Document:
         rest = _NUMBER_TAIL.match(self._text, end)
         return rest is not None and rest.end() == len(self._text)
 
-    def _has_lines(self) -> bool:
-        """Whether one object follows another; leaves the reading where it was."""
+    def has_lines(self) -> bool:
+        """Return whether one object follows another; leaves the reading where it was."""
         first, _, rest = self._text[self._at :].partition("\n")
         if not rest.lstrip().startswith("{"):
             return False
@@ -268,6 +246,10 @@ class Document:
         if lines == 0:
             return self._line, self._column + at
         return self._line + lines, at - self._text.rfind("\n", 0, at)
+
+    def fault(self, reason: str) -> ImportRefusedError:
+        """Return why the next value cannot be read, with line and column."""
+        return self._fault(self._at, reason)
 
     def _fault(self, at: int, reason: str) -> ImportRefusedError:
         line, column = self._place(at)

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from reviewsctl.importing.bounds import MAX_RATIO
-from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.errors import ImportRefusedError, NoReviewsError
+from reviewsctl.importing.readers import foreign
 from reviewsctl.importing.readers.archive import DAMAGED, opened, room
 from reviewsctl.importing.values import members, word
 from reviewsctl.terminal.escaping import printable
@@ -57,6 +58,7 @@ def parts_of(path: Path) -> list[Part]:
     """
     try:
         if path.is_dir():
+            foreign.refuse_name(path.name if path.suffix in foreign.SHEETS else "")
             return _chosen(path, list(_in_folder(path)))
         with path.open("rb") as file:
             begins = file.read(len(_ZIP))
@@ -73,9 +75,15 @@ def parts_of(path: Path) -> list[Part]:
 def _of_zip(path: Path) -> list[Part]:
     # stays open: its members are read later
     archive = opened(path, str(path), room(path.stat().st_size))
-    if _SHEET_BOOK in archive.namelist():
+    names = archive.namelist()
+    if _SHEET_BOOK in names:
         archive.close()
         return [_part(path)]
+    try:
+        foreign.refuse_archive(printable(path.name), frozenset(names))
+    except ImportRefusedError:
+        archive.close()
+        raise
 
     def opening(info: zipfile.ZipInfo) -> Opening:
         return lambda: archive.open(info)  # type: ignore[return-value]  # typeshed: IO[bytes]
@@ -164,7 +172,8 @@ def _in_folder(folder: Path) -> Iterator[Part]:
     own = folder.resolve().name
     prefix = f"{own}/" if own.startswith("location-") else ""
     for path in sorted(folder.rglob("*")):
-        if path.suffix.lower() in _READABLE and path.is_file():
+        known = (*_READABLE, *foreign.SHEETS, *foreign.DOCUMENTS)
+        if path.suffix.lower() in known and path.is_file():
             yield _part(path, f"{prefix}{path.relative_to(folder).as_posix()}")
 
 
@@ -176,19 +185,22 @@ def _chosen(path: Path, found: Sequence[Part]) -> list[Part]:
             _of_location(part, _place(_TAKEOUT, part), listings)
             for part in sorted(takeout, key=lambda each: each.name)
         ]
-    readable = [part for part in found if Path(part.name).suffix.lower() in _READABLE]
+    sheets = (*_READABLE, *foreign.SHEETS)
+    readable = [part for part in found if Path(part.name).suffix.lower() in sheets]
     exports = [part for part in readable if not _LISTING.search(part.name)]
     if any(_MAPS.search(part.name) for part in exports):
         exports = [part for part in exports if _MAPS.search(part.name)]
     if not exports:
-        raise ImportRefusedError(
+        for part in found:
+            foreign.refuse_name(part.name)
+        raise NoReviewsError(
             f"{path} holds no reviews",
             "Of Google Takeout it should have Takeout/Google Business Profile/account-.../"
             "location-.../reviews.json: at takeout.google.com choose Google Business Profile alone. "
             "A business without reviews has no such file.",
         )
     if len(exports) > _MAX_FILES:
-        raise ImportRefusedError(
+        raise NoReviewsError(
             f"{path} holds {len(exports):,} files that could be exports",
             "Name the file, or a folder with nothing but the files of one export.",
         )

@@ -20,6 +20,7 @@ from reviewsctl.importing.bounds import MAX_COLUMNS, MAX_DEPTH, MAX_RECORD
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.format import Fields
 from reviewsctl.importing.readers.archive import DAMAGED, opened
+from reviewsctl.importing.readers.csv_file import distinct
 from reviewsctl.importing.readers.parts import Part
 from reviewsctl.terminal.escaping import printable
 
@@ -330,7 +331,8 @@ def _cells(
 
 
 def _names(cells: Mapping[int, object]) -> dict[int, str]:
-    return {column: str(name).strip() for column, name in cells.items()}
+    names = distinct([str(name).strip() for name in cells.values()])
+    return dict(zip(cells, names, strict=True))
 
 
 def _named(names: Mapping[int, str], cells: Mapping[int, object]) -> Fields:

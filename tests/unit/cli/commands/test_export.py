@@ -53,6 +53,29 @@ def test_lines_are_the_reviews_with_all_members(environment: dict[str, str], dat
     assert REVIEWS == [json.loads(line) for line in lines]
 
 
+def test_output_into_the_file_itself_is_refused_with_the_way_back(
+    environment: dict[str, str], data: Path
+) -> None:
+    """The shell empties it before the command runs."""
+    target = data / "reviews.json"
+    with target.open("wb") as stdout:
+        command = [
+            sys.executable,
+            "-m",
+            "reviewsctl.main",
+            "export",
+            "--jsonl",
+            "--data",
+            str(data),
+        ]
+        run = subprocess.run(
+            command, env=environment, stdout=stdout, stderr=subprocess.PIPE, check=False
+        )
+    assert 1 == run.returncode
+    assert b"the output is reviews.json itself" in run.stderr
+    assert b"reviewsctl import --undo" in run.stderr
+
+
 def test_the_table_has_the_members_of_the_data_model(
     environment: dict[str, str], data: Path
 ) -> None:

@@ -1,5 +1,6 @@
 """``reviewsctl import`` as a process: merging, replacing, what is said and what is left alone."""
 
+import gzip
 import json
 import os
 import signal
@@ -88,6 +89,12 @@ def imported(
     return run
 
 
+def kept_versions(data: Path) -> list[str]:
+    """The versions of reviews.json that are kept, the oldest first."""
+    paths = sorted((data / ".reviewsctl/history").glob("reviews-*.json.gz"))
+    return [gzip.decompress(path.read_bytes()).decode() for path in paths]
+
+
 def test_what_is_there_stays_and_what_is_new_comes(environment: dict[str, str], data: Path) -> None:
     run = imported(environment, data, TAKEOUT)
     text = (data / "reviews.json").read_text()
@@ -105,7 +112,10 @@ def test_what_is_there_stays_and_what_is_new_comes(environment: dict[str, str], 
             "note: aggregate_rating in the file is kept: it says 2 reviews, there are 8 now. Leave "
             "it out of the file to have it computed"
         ),
-        f"wrote {data}/reviews.json with 8 reviews, the old one is reviews.json.bak",
+        (
+            f"wrote {data}/reviews.json with 8 reviews; to take it back: reviewsctl import --undo "
+            f"--data {data}"
+        ),
         f"next: reviewsctl check --data {data}",
         f"insights are made from the reviews; see: reviewsctl insights --data {data}",
         f"to have technicians in them, name them in {data}/insights.yaml",
@@ -125,7 +135,7 @@ def test_what_is_there_stays_and_what_is_new_comes(environment: dict[str, str], 
     )
     assert '"verified": false, "x_note": 1.10}' in text  # byte for byte
     assert "2025-01-01T00:00:00Z" < file["updated_at"]
-    assert (data / "reviews.json.bak").read_text() == THERE
+    assert [THERE, (data / "reviews.json").read_text()] == kept_versions(data)
 
 
 def test_a_changed_review_keeps_what_the_export_does_not_have(
@@ -154,8 +164,8 @@ def test_a_second_import_changes_nothing_not_even_the_file(
     assert "says all of it already; nothing was written" in run.stdout
     after = (data / "reviews.json").stat()  # it was read, so that its atime may be another
     assert (before.st_ino, before.st_ctime_ns) == (after.st_ino, after.st_ctime_ns)
-    assert (data / "reviews.json.bak").read_text() == THERE
-    assert {"reviews.json", "reviews.json.bak"} == {each.name for each in data.iterdir()}
+    assert [THERE, (data / "reviews.json").read_text()] == kept_versions(data)
+    assert {"reviews.json", ".reviewsctl"} == {each.name for each in data.iterdir()}
 
 
 def test_an_edited_review_whose_platform_gave_it_a_new_date_is_still_the_same(
@@ -304,7 +314,7 @@ def test_no_sheet_is_lost_without_a_word(
 
     assert "imported 2 new, 0 changed, 0 unchanged, 1 refused" in run.stdout
     assert '\n  row 3 of sheet Old: rating "none" is not' in run.stdout
-    assert 'not read, since their columns are others: x.xlsx: sheet "Fees"' in run.stdout
+    assert 'not read: x.xlsx: sheet "Fees" (other columns)' in run.stdout
 
 
 def test_what_is_printed_to_be_typed_can_be(environment: dict[str, str], tmp_path: Path) -> None:
@@ -319,7 +329,7 @@ def test_what_is_printed_to_be_typed_can_be(environment: dict[str, str], tmp_pat
     assert ": skipped, without a star rating" in run.stdout
 
 
-def test_what_is_not_published_is_left_out_and_what_may_not_be_is_refused(
+def test_what_is_not_public_is_left_out_or_asked_about(
     environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:
     values = ("published", "Veröffentlicht", "", "gelöscht", "Brouillon", "not-yet", "X1")
@@ -327,19 +337,23 @@ def test_what_is_not_published_is_left_out_and_what_may_not_be_is_refused(
     path = tmp_path / "x.csv"
     path.write_text("\n".join(["id,date,rating,author,state", *rows]))
     words = (str(path), "--unverified", "--source", "website")
-    guessed = imported(environment, data, *words, "--dry-run")
-    mapped = imported(environment, data, *words, "--map", "status=state", "-v")
+    before = (data / "reviews.json").read_bytes()
+    asked = imported(environment, data, *words, code=2)
+    assert before == (data / "reviews.json").read_bytes()
+    done = imported(environment, data, *words, "--public", "State=", "-v")
 
-    assert "would import 4 new, 0 changed, 0 unchanged, 0 refused" in guessed.stdout
-    assert "note: with a status that is not known: 1; they count as published" in guessed.stdout
-    assert "imported 3 new, 0 changed, 0 unchanged, 1 refused" in mapped.stdout
-    assert '  row 8: status "X1" is not known to be published' in mapped.stdout
-    assert "note: 3 skipped: not published at the platform" in mapped.stdout
+    assert 'column "state" may say whether a review is public' in asked.stderr
+    assert 'its values are not all known: "" (1), "X1" (1)' in asked.stderr
+    assert '--public "state=X1"' in asked.stderr
+    assert "whether public: state" in done.stdout
+    assert "imported 3 new, 0 changed, 0 unchanged, 0 refused" in done.stdout
+    assert 'note: 4 skipped: not public at the platform (column "state")' in done.stdout
 
     path.write_text("\n".join([rows[0].replace("published", "deleted"), rows[1]]))
     path.write_text("id,date,rating,author,state\n" + path.read_text())
     gone = imported(environment, data, *words, "--replace")
-    assert "imported 0 new, 0 changed, 1 unchanged, 3 removed, 0 refused" in gone.stdout
+    assert "imported 0 new, 0 changed, 1 unchanged, 2 removed, 0 refused" in gone.stdout
+    assert "note: 1 review not removed, since they are older than the export's" in gone.stdout
 
 
 def test_rows_that_cannot_be_told_apart_replace_nothing(
@@ -358,19 +372,18 @@ def test_rows_that_cannot_be_told_apart_replace_nothing(
 def test_on_a_terminal_nothing_is_removed_without_a_yes(
     environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:
-    export = json.loads((SAMPLES / "google_batch.json").read_text())
-    export["locationReviews"].pop()
-    (tmp_path / "fewer.json").write_text(json.dumps(export))
-    imported(environment, data, str(SAMPLES / "google_batch.json"))
-    words = ("import", str(tmp_path / "fewer.json"), "--replace", "--data", str(data))
+    rows = [(author, "FIVE", f"2025-01-0{day}") for day, author in enumerate("ABC", start=1)]
+    imported(environment, data, google(tmp_path / "all.json", *rows))
+    fewer = google(tmp_path / "fewer.json", rows[0], rows[2])
+    words = ("import", fewer, "--replace", "--data", str(data))
     no, seen = at_a_terminal(environment, b"n\n", *words)
     kept = len(reviews_of(data))
     yes, _ = at_a_terminal(environment, b"y\n", *words)
 
     assert (1, 0) == (no, yes)
-    assert "  Max Power, 2025-02-03, google" in seen
+    assert "  B, 2025-01-02, google" in seen
     assert "Remove them?" in seen
-    assert (4, 3) == (kept, len(reviews_of(data)))  # one had no location, and stays
+    assert (5, 4) == (kept, len(reviews_of(data)))
 
 
 def test_a_place_whose_name_stands_behind_its_reviews_has_one(
@@ -548,7 +561,7 @@ def test_a_broken_file_is_not_overwritten(
     run = imported(environment, data, TAKEOUT, code=1)
 
     assert said in run.stderr
-    assert "Mend it, or move it away" in run.stderr
+    assert "Fix it, or move it away" in run.stderr
     assert text == (data / "reviews.json").read_text()
     assert ["reviews.json"] == [each.name for each in data.iterdir()]
 
@@ -598,7 +611,7 @@ def test_json_is_one_result_and_errors_are_json_too(
     done = json.loads(imported(environment, data, TAKEOUT, "--json").stdout)
     wrong = imported(environment, data, str(SAMPLES / "unknown.json"), "--json", code=1)
 
-    assert {
+    expected = {
         "type": "result",
         "format": "takeout",
         "new": 6,
@@ -606,8 +619,14 @@ def test_json_is_one_result_and_errors_are_json_too(
         "refused": 1,
         "total": 8,
         "written": True,
-        "backup": f"{data}/reviews.json.bak",
-    }.items() <= done.items()
+        "backup": str(min((data / ".reviewsctl/history").glob("reviews-*.json.gz"))),
+    }
+    assert expected == {name: value for name, value in done.items() if name in expected}
+    assert {
+        "what": "changed",
+        "review": "Jane Doe, 2025-03-14, google",
+        "members": ["rating", "text", "owner_reply", "location"],
+    } in done["changes"]
     assert {"title", "detail", "remedy"} == json.loads(wrong.stderr)["error"].keys()
     assert "" == wrong.stdout
 
@@ -751,3 +770,39 @@ def test_on_a_terminal_reload_is_offered_when_the_daemon_serves_this_file(
     assert "Load it into the running daemon now?" in seen
     assert "published" in seen
     assert ["/v1/status", "/v1/reload"] == [asked.target for asked in fake.asked]
+
+
+def test_import_is_taken_back_by_undo(
+    environment: dict[str, str], tmp_path: Path, data: Path
+) -> None:
+    """Listed with --dry-run, by number, under --json too; a number that is none is wrong usage."""
+    row = ("A", "FIVE", "2025-01-01")
+    imported(environment, data, google(tmp_path / "1.json", row))
+    more = google(tmp_path / "2.json", row, ("B", "ONE", "2025-01-02"))
+    verbose = imported(environment, data, more, "--verbose").stdout.splitlines()
+    listed = imported(environment, data, "--undo", "--dry-run").stdout.splitlines()
+    run = imported(environment, data, "--undo")
+    back = json.loads(imported(environment, data, "--undo", "2", "--json").stdout)
+
+    assert "  new: B, 2025-01-02, google" in verbose
+    assert ["  1  kept 20", "  2  kept 20"] == [line[:12] for line in listed]
+    assert "with 3 reviews: 0 are back, 0 changed, 1 gone" in run.stdout
+    assert f"to go back further: reviewsctl import --undo 2 --data {data}" in run.stdout
+    assert (2, 1) == (back["total"], back["gone"])
+    assert json.loads(THERE)["reviews"] == reviews_of(data)
+    for arguments, code in ((["--undo", "9"], 1), (["--undo", "x"], 2), ([], 2), (["no"], 2)):
+        assert imported(environment, data, *arguments, code=code).stderr
+
+
+def test_loss_is_refused_without_a_terminal(
+    environment: dict[str, str], tmp_path: Path, data: Path
+) -> None:
+    """188 of 200 reviews went, and the exit code was 0."""
+    rows = [(f"A{day}", "FIVE", f"2025-01-{day:02}") for day in range(1, 31)]
+    imported(environment, data, google(tmp_path / "all.json", *rows))
+    less = google(tmp_path / "less.json", rows[0], *rows[20:])
+    run = imported(environment, data, less, "--replace", code=2)
+
+    assert '19 of 30 reviews of "google", location "22"' in run.stderr
+    assert "--yes" in run.stderr
+    assert 32 == len(reviews_of(data))

@@ -99,11 +99,29 @@ def test_data_that_is_there_stays(environment: dict[str, str], tmp_path: Path) -
     assert "--replace" not in done.stdout
 
 
-def test_by_force_the_old_is_kept_aside(environment: dict[str, str], tmp_path: Path) -> None:
+def test_configuration_that_force_replaces_is_kept_each_time(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    """A second run kept what the first had written in the place of the operator's."""
     (tmp_path / "reviewsd.yaml").write_text("mine")
-    assert 0 == reviewsctl(environment, "init", str(tmp_path), "--force").returncode
+    for _ in range(2):
+        assert 0 == reviewsctl(environment, "init", str(tmp_path), "--force").returncode
     assert "mine" == (tmp_path / "reviewsd.yaml.bak").read_text()
-    assert "base_url" in (tmp_path / "reviewsd.yaml").read_text()
+    written = (tmp_path / "reviewsd.yaml").read_text()
+    assert "base_url" in written
+    assert written == (tmp_path / "reviewsd.yaml.bak.2").read_text()
+
+
+@pytest.mark.parametrize("name", ["reviews.json", "insights.yaml"])
+def test_force_leaves_data_that_is_there_alone(
+    environment: dict[str, str], tmp_path: Path, name: str
+) -> None:
+    """Two runs replaced all reviews of a shop by two samples, and left no copy."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / name).write_text("mine")
+    for _ in range(2):
+        assert 0 == reviewsctl(environment, "init", str(tmp_path), "--force").returncode
+    assert "mine" == (tmp_path / "data" / name).read_text()
 
 
 def test_a_dry_run_writes_nothing(environment: dict[str, str], tmp_path: Path) -> None:

@@ -144,8 +144,13 @@ def test_an_import_leaves_the_file_to_its_owner(environment: dict[str, str], sho
     file = shop / "data/reviews.json"
     file.chmod(0o640)
     assert "" == imports(environment, file.parent)
-    for path in (file, file.with_name("reviews.json.bak")):
-        assert (JO, 0o640) == (path.stat().st_uid, stat.S_IMODE(path.stat().st_mode))
+    kept = file.parent / ".reviewsctl"
+    expected = {file: 0o640, kept / "imports.json": 0o640}
+    expected |= dict.fromkeys((kept / "history").iterdir(), 0o600)
+    expected |= dict.fromkeys((kept, kept / "history"), stat.S_IMODE(file.parent.stat().st_mode))
+    assert {path: (JO, mode) for path, mode in expected.items()} == {
+        path: (path.stat().st_uid, stat.S_IMODE(path.stat().st_mode)) for path in expected
+    }
 
 
 @pytest.mark.parametrize("way", ["the file", "the folder"])

@@ -153,3 +153,44 @@ def test_a_folder_is_private_if_nobody_else_can_put_a_file_there(theirs: Path) -
     for mode in (0o770, 0o707, 0o1777):
         theirs.chmod(mode)
         assert not private()
+
+
+@as_root
+def test_folder_that_is_made_has_owner_and_mode_of_the_one_it_is_in(theirs: Path) -> None:
+    """Else only root could use it afterwards."""
+    theirs.chmod(0o2775)
+    with opened(theirs) as folder, folder.folder("new", make=True) as new:
+        new.write("file", b"1", 0o600)
+        assert ["file"] == new.names()
+    facts = (theirs / "new").stat()
+    assert (JO, JO, 0o2775) == (facts.st_uid, facts.st_gid, stat.S_IMODE(facts.st_mode))
+
+
+@as_root
+def test_folder_that_is_a_link_is_not_opened(theirs: Path, tmp_path: Path) -> None:
+    link(theirs / "new", tmp_path / "root")
+    with opened(theirs) as folder:
+        for make in (False, True):
+            with pytest.raises(OSError, match="Not a directory"), folder.folder("new", make=make):
+                pass
+
+
+def test_folder_that_is_not_there_is_not_made_unasked(tmp_path: Path) -> None:
+    with (
+        opened(tmp_path) as folder,
+        pytest.raises(FileNotFoundError),
+        folder.folder("new"),
+    ):
+        pass
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_draft_is_read_by_its_descriptor_whatever_has_its_name(tmp_path: Path) -> None:
+    """Whoever may write in the folder can put another file in its place."""
+    with opened(tmp_path) as folder, folder.draft("file") as new:
+        new.file.write(b"ours")
+        (aside,) = tmp_path.iterdir()
+        aside.unlink()
+        aside.write_bytes(b"theirs")
+        with new.read() as file:
+            assert b"ours" == file.read()

@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from reviewsctl.importing.business import filled, listing, older_place, place, same_name
+from reviewsctl.importing.business import (
+    Likeness,
+    filled,
+    likeness,
+    listing,
+    older_place,
+    place,
+)
 from reviewsctl.importing.examples import EXAMPLES, NO_NAME
 from reviewsctl.importing.format import Fields
 
@@ -107,21 +114,27 @@ def test_only_what_is_empty_is_filled() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("one", "other", "expected"),
     [
-        ("Acme Plumbing", "ACME Plumbing, Inc.", True),
-        ("Acme Plumbing", "Acme Plumbing & Heating", True),
-        ("Müller Sanitär GmbH", "Muller Sanitar", True),
-        ("Acme Plumbing", "Joe's Pizza", False),
-        ("Acme Plumbing", "Best Plumbing", False),
-        ("Harbor Law Group", "harborlaw", True),
-        ("Harbor Law Group", "harborgrill", False),
-        ("Zoe", "", True),
+        ("Acme Plumbing", "ACME Plumbing, Inc.", Likeness.SAME),
+        ("Acme Plumbing", "Plumbing Acme", Likeness.SAME),
+        ("Müller Sanitär GmbH", "Muller Sanitar", Likeness.SAME),
+        ("Harbor Law Group", "harborlaw", Likeness.SAME),
+        ("Harbor Law", "harborlaw", Likeness.SAME),
+        ("Zoe", "", Likeness.SAME),
+        ("Acme Plumbing", "Acme Plumbing Dover", Likeness.RELATED),
+        ("Acme Plumbing", "Dover Acme Plumbing", Likeness.RELATED),
+        ("Acme Plumbing", "Acme Plumbing & Heating", Likeness.SAME),
+        ("Acme Plumbing", "Acme Plumbing und Söhne", Likeness.SAME),
+        ("Smith & Sons", "Smith Sons", Likeness.SAME),
+        ("Acme Plumbing", "Acme Plumbing & Heating Dover", Likeness.RELATED),
+        ("Acme", "Acme Dover", Likeness.RELATED),
+        ("Acme Plumbing", "Joe's Pizza", Likeness.OTHER),
+        ("Acme Plumbing", "Best Plumbing", Likeness.OTHER),
+        ("Harbor Law Group", "harborgrill", Likeness.OTHER),
     ],
 )
 def test_names_of_one_business_are_told_from_those_of_others(
-    one: str,
-    other: str,
-    same: bool,  # noqa: FBT001
+    one: str, other: str, expected: Likeness
 ) -> None:
-    assert same == same_name(one, other)
+    assert expected == likeness(one, other) == likeness(other, one)

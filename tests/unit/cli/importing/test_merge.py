@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsctl.importing.format import Rules
-from reviewsctl.importing.merge import Merge, MergeResult, merged
+from reviewsctl.importing.merge import Fate, Merge, MergePlan, MergeResult
 from reviewsctl.importing.readers.json_file import Document
 from reviewsctl.importing.review import Entry, Found, OwnerReply, Review
 from reviewsctl.importing.staging import staging
 from reviewsd.domain import reviews as daemons
 
-NOW = "2026-11-22T00:00:00Z"
 UTC = datetime.UTC
+NOW = datetime.datetime(2026, 11, 22, tzinfo=UTC)
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 FOUND = st.builds(
@@ -49,13 +49,18 @@ def merge(
         for each in new:
             staged.add(each)
         staged.count()
-        places = staged.places() if replace else ()
-        merging = Merge(staged, out, lambda _: None, replaced=places, updated_at=NOW)
+        plan = MergePlan(now=NOW, replaced=dict.fromkeys(staged.places(), "") if replace else {})
+        merging = Merge(staged, out, lambda _: None, plan)
         if there is None:
-            merging.anew({"business": {"name": "Acme"}})
+            result = merging.create({"business": {"name": "Acme"}})
         else:
-            merging.onto(Document(io.BytesIO(there), "reviews.json"))
-    return out.getvalue(), merging.result
+            result = merging.update(Document(io.BytesIO(there), "reviews.json"))
+    return out.getvalue(), result
+
+
+def counts(result: MergeResult, *fates: Fate) -> tuple[int, ...]:
+    """How many reviews had these fates."""
+    return tuple(map(result.count, fates))
 
 
 @given(st.lists(FOUND), st.lists(UNKNOWN), st.booleans())
@@ -68,7 +73,7 @@ def test_a_second_import_changes_nothing(
     first, _ = merge(there, entries(found), replace=replace)
     second, result = merge(first, entries(found), replace=replace)
 
-    assert not result.different
+    assert not result.is_different
     assert first == second
 
 
@@ -78,7 +83,8 @@ def test_the_order_of_an_export_does_not_matter_to_what_is_known(found: list[Fou
     text, result = merge(None, list(unique.values()))
     again, second = merge(text, list(reversed(unique.values())))
 
-    assert (result.new, 0) == (second.unchanged, second.new + second.changed)
+    assert counts(result, Fate.NEW) == counts(second, Fate.UNCHANGED)
+    assert (0, 0) == counts(second, Fate.NEW, Fate.CHANGED)
     assert text == again
 
 
@@ -98,7 +104,7 @@ def test_without_news_every_record_keeps_its_bytes(others: list[dict[str, object
     there = '{"x":1.50,"reviews" : [ ' + " ,".join(records) + ' ],"business":{"name":"x"}}'
     text, result = merge(there.encode(), [])
 
-    assert (len(others), 0) == (result.kept, result.new)
+    assert (len(others), 0) == counts(result, Fate.KEPT, Fate.NEW)
     for record in records:
         assert record in text.decode()
     assert "1.50" in text.decode()
@@ -120,7 +126,7 @@ def test_of_two_versions_the_one_edited_later_counts_whichever_comes_first() -> 
     for order in ([old, new], [new, old]):
         text, result = merge(None, entries(order))
         assert ["new"] == [each["text"] for each in json.loads(text)["reviews"]]
-        assert 1 == result.new
+        assert 1 == result.count(Fate.NEW)
 
 
 def test_hand_made_ids_that_end_alike_stay_apart() -> None:
@@ -129,7 +135,7 @@ def test_hand_made_ids_that_end_alike_stay_apart() -> None:
     text, result = merge(json.dumps({"reviews": alike}).encode(), [])
 
     assert alike == json.loads(text)["reviews"]
-    assert 2 == result.kept
+    assert 2 == result.count(Fate.KEPT)
 
 
 def test_ours_are_merged_by_the_whole_id() -> None:
@@ -143,13 +149,15 @@ def test_ours_are_merged_by_the_whole_id() -> None:
     )
     _, result = merge(there, [other, same])
 
-    assert (1, 1, 0) == (result.new, result.changed, result.kept)
+    assert (1, 1, 0) == counts(result, Fate.NEW, Fate.CHANGED, Fate.KEPT)
 
 
 def test_null_and_absent_are_the_same() -> None:
-    old: dict[str, object] = {"id": "x", "text": None}
+    there = b'{"reviews": [{"id": "x", "text": null}]}'
+    same = Entry(key="x", source="google", record=b'{"id":"x","text":null,"source_url":null}')
+    _, result = merge(there, [same])
 
-    assert merged(old, "", b'{"id":"y","text":null,"source_url":null}') is None
+    assert (1, 0) == counts(result, Fate.UNCHANGED, Fate.CHANGED)
 
 
 def test_half_characters_of_an_export_become_replacement_characters() -> None:
@@ -172,8 +180,8 @@ def test_half_characters_of_an_export_become_replacement_characters() -> None:
 def test_half_characters_around_the_reviews_become_replacement_characters_too() -> None:
     out = io.BytesIO()
     with staging(None) as staged:
-        merging = Merge(staged, out, lambda _: None, updated_at=NOW)
-        merging.anew({"business": {"name": "A", "\ud800": [{"x": "\udc00"}]}, "y\ud800": 1})
+        merging = Merge(staged, out, lambda _: None, MergePlan(now=NOW))
+        merging.create({"business": {"name": "A", "\ud800": [{"x": "\udc00"}]}, "y\ud800": 1})
     assert {
         "business": {"name": "A", "\ufffd": [{"x": "\ufffd"}]},
         "y\ufffd": 1,
@@ -182,10 +190,11 @@ def test_half_characters_around_the_reviews_become_replacement_characters_too() 
 
 
 def test_a_review_that_is_there_may_have_what_only_lenient_readers_accept() -> None:
-    text = '{"id":"x","rating":1,"y":"\\ud800","z":NaN}'
-    record = merged(json.loads(text), text, b'{"id":"x","rating":5}')
+    there = b'{"reviews": [{"id":"x","rating":1,"y":"\\ud800","z":NaN}]}'
+    text, _ = merge(there, [Entry(key="x", source="google", record=b'{"id":"x","rating":5}')])
 
-    assert b'{"id":"x","rating":5,"y":"\xef\xbf\xbd","z":null}' == record
+    stamp = b'"changed_at":"2026-11-22T00:00:00Z"'
+    assert b'{"id":"x","rating":5,"y":"\xef\xbf\xbd","z":null,%b}' % stamp in text
 
 
 def test_the_review_here_is_the_daemons() -> None:

@@ -97,12 +97,12 @@ EXPECTED: dict[str, list[Said]] = {
 }  # fmt: skip
 
 
-def rules(*, recommended: bool = True) -> Rules:
+def rules(*, recommended: bool = True, best: int | None = None) -> Rules:
     return Rules(
         zone=datetime.UTC,
         short_names=False,
         verified=False,
-        scale=Scale(recommended=recommended),
+        scale=Scale(best=best, recommended=recommended),
     )
 
 
@@ -122,7 +122,7 @@ def read(name: str, how: Rules) -> tuple[list[bytes], list[str]]:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_review_is_what_the_export_says_and_valid_to_the_daemon(name: str) -> None:
-    records, _ = read(name, rules())
+    records, _ = read(name, rules(best=5 if name == "francais.csv" else None))
     found = [msgspec.json.decode(each, type=Review) for each in records]
 
     assert EXPECTED[name] == [
@@ -148,9 +148,12 @@ def test_a_recommendation_is_refused_where_nobody_wants_stars_of_it() -> None:
     assert [reason] == read("birdeye.json", rules(recommended=False))[1]
 
 
-@pytest.mark.parametrize("name", ["yotpo.csv", "judgeme.csv", "judgeme.json"])
-def test_what_is_not_published_there_is_not_published_here(name: str) -> None:
-    assert ["not published at the platform"] == read(name, rules())[1]
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [("yotpo.csv", "Review Status"), ("judgeme.csv", "curated"), ("judgeme.json", "hidden")],
+)
+def test_what_is_not_published_there_is_not_published_here(name: str, column: str) -> None:
+    assert [f'not public at the platform (column "{column}")'] == read(name, rules())[1]
 
 
 def test_what_the_export_says_of_verified_stands_against_the_operator() -> None:

@@ -11,12 +11,12 @@ import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError
 from reviewsctl.importing.format import Columns, Rules
-from reviewsctl.importing.order import Order, Talk
+from reviewsctl.importing.options import ImportOptions, Prompts
 from reviewsctl.importing.pipeline import run
 from tests.support.sheets import spreadsheet
 
 EVIL = "a\x1b]0;owned\x07\x1b[2J\x9b2J\u202e\nError: forged"
-QUIET = Talk(tell=lambda _: None, say=lambda _: None, ask=None)
+QUIET = Prompts(progress=lambda _: None, show=lambda _: None, choose=None)
 
 
 def imported(export: Path, folder: Path, mapped: dict[str, str], location: str | None) -> None:
@@ -24,10 +24,10 @@ def imported(export: Path, folder: Path, mapped: dict[str, str], location: str |
     rules = Rules(
         zone=datetime.UTC, short_names=False, verified=False, columns=Columns(mapped=mapped)
     )
-    order = Order(
+    options = ImportOptions(
         exports=[export],
         target=folder / "reviews.json",
-        wanted="auto",
+        format_name="auto",
         rules=rules,
         location=location,
         name=None,
@@ -36,7 +36,7 @@ def imported(export: Path, folder: Path, mapped: dict[str, str], location: str |
         dry_run=False,
         now=datetime.datetime.now(datetime.UTC),
     )
-    run(order, QUIET)
+    run(options, QUIET)
 
 
 def table(*rows: list[str]) -> bytes:

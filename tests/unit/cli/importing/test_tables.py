@@ -130,3 +130,30 @@ def test_a_broken_spreadsheet_is_answered_with_a_way_out(content: bytes) -> None
         list(xlsx.rows(part(content)))
 
     assert "save as CSV" in caught.value.remedy
+
+
+SENTENCES = (
+    "Jörg Müller;Schnell, und „gut“: 20 € für große Äpfel",
+    "Camille Lefèvre;Très bien, à refaire où l\u2019été ça gèle",
+    "José Ñandú;¡Qué rápido! Mañana será aún más fácil",
+    "Zoë O\u2019Brien;Don\u2019t miss it — it\u2019s “great”… naïve café",
+    "João Gonçalves;Não há melhor opção, ótimo pão",
+    "Nicolò;È più bello così, perché sì",
+)
+NOT_IN_DOS = str.maketrans("„“”\u2019—…€", '"""\'-.E')
+
+
+@pytest.mark.parametrize(
+    ("encoding", "end"),
+    [("cp1252", "\r\n"), ("mac_roman", "\r"), ("mac_roman", "\r\n"), ("cp850", "\r\n")],
+)
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_tables_of_windows_macs_and_dos_are_told_apart(
+    encoding: str, end: str, sentence: str
+) -> None:
+    """Excel's "CSV (Macintosh)" and "CSV (MS-DOS)": Müller became MŸller."""
+    written = sentence.translate(NOT_IN_DOS) if encoding == "cp850" else sentence
+    name, text = written.split(";")
+    content = f"a;b{end}{name};{text}{end}".encode(encoding)
+
+    assert [(2, {"a": name, "b": text})] == read(content)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewsctl.importing.errors import SayMoreError
 from reviewsctl.importing.ratings import Scale, stars
 from reviewsctl.importing.review import RowRefusedError
 from reviewsctl.importing.times import PATTERNS, AmbiguousError, guessed, moment
@@ -39,6 +40,8 @@ from reviewsd.domain.reviews import Url
         ("★★☆☆☆", 2),
         ("FIVE", 5),
         (" 1 ", 1),
+        ("⭐️⭐️⭐️", 3),
+        ("⭐⭐☆☆☆", 2),
     ],
 )
 def test_stars_in_many_spellings(value: object, found: int) -> None:
@@ -46,7 +49,8 @@ def test_stars_in_many_spellings(value: object, found: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [0, 6, 4.5, "4.5", "", None, True, "10", "8/10", "-1", [], "NaN", float("nan")]
+    "value",
+    [0, 6, 4.5, "4.5", "", None, True, "10", "8/10", "-1", [], "NaN", float("nan"), "★★★☆☆☆"],
 )
 def test_nothing_is_rounded_or_rescaled(value: object) -> None:
     with pytest.raises(RowRefusedError):
@@ -81,6 +85,15 @@ def test_whatever_there_is_it_is_a_moment_or_has_a_reason(value: object) -> None
         ("4/5", 10, 4),
         ("4 Sterne", None, 4),
         ("★★★", None, 3),
+        ("⭐️⭐️⭐️⭐️", None, 4),
+        ("⭐ ⭐ ⭐", None, 3),
+        ("★★★★★★★☆☆☆", None, 4),
+        ("★★☆☆☆☆☆☆☆☆", None, 1),
+        ("4 ⭐️", None, 4),
+        ("4,0 von 5 Sternen", None, 4),
+        ("5 su 5 stelle", None, 5),
+        ("60 %", None, 3),
+        ("3 stars", 10, 2),
     ],
 )
 def test_ratings_are_brought_to_stars_by_the_scale_that_is_said(
@@ -92,9 +105,10 @@ def test_ratings_are_brought_to_stars_by_the_scale_that_is_said(
 @pytest.mark.parametrize(
     ("value", "best", "mentioned"),
     [
-        ("9", None, "above-five"),
-        (9.0, None, "above-five"),
-        ("4.5", None, "between"),
+        ("9", None, "unscaled"),
+        (9.0, None, "unscaled"),
+        ("4.5", None, "unscaled"),
+        ("★★★★★★★", None, "unscaled"),
         ("4.5/5", None, "between"),
         ("0", 10, None),
         ("11", 10, None),
@@ -114,6 +128,40 @@ def test_what_nobody_said_how_to_read_is_no_rating(
         Scale(best=best).stars(value, result)
 
     assert ([] if mentioned is None else [mentioned]) == list(result)
+
+
+@pytest.mark.parametrize(
+    ("said", "values"),
+    [
+        ("6-1", {"1": 5, "1,0": 5, "2": 4, "2,3": 4, "3": 3, "4,0": 3, "5": 2, "6": 1}),
+        ("5-1", {"1": 5, "2": 4, "3": 3, "4": 2, "5": 1}),
+        ("0-10", {"0": 1, "5": 3, "10": 5}),
+        ("1 - 10", {"1": 1, "5": 3, "8": 4, "10": 5}),
+        ("1-5", {"1": 1, "4": 4, "4.5": 5}),
+        ("20", {"20": 5, "15.5": 4, "1": 1}),
+    ],
+)
+def test_scale_is_read_from_its_worst_to_its_best(said: str, values: dict[str, int]) -> None:
+    scale = Scale.parsed(said)
+
+    assert values == {each: scale.stars(each, Counter()) for each in values}
+
+
+@pytest.mark.parametrize("said", ["", "1", "0", "101", "5-5", "ten", "1-2-3", "-5"])
+def test_impossible_scale_is_refused(said: str) -> None:
+    with pytest.raises(SayMoreError, match="--scale"):
+        Scale.parsed(said)
+
+
+@pytest.mark.parametrize(
+    ("value", "mentioned"), [("4.5", "between"), ("9", "above-five"), ("4.5/5", "between")]
+)
+def test_stars_that_only_the_table_shows_are_not_rounded(value: str, mentioned: str) -> None:
+    result: Counter[str] = Counter()
+    with pytest.raises(RowRefusedError):
+        Scale(best=5, is_said=False).stars(value, result)
+
+    assert [mentioned] == list(result)
 
 
 def test_a_recommendation_is_five_or_one_where_that_is_wanted() -> None:
@@ -159,6 +207,25 @@ def test_verified_is_what_the_export_says_or_nothing() -> None:
         ("14 de marzo de 2025", "2025-03-14"),
         ("14. Okt. 2025", "2025-10-14"),
         ("14.03.25 17:05", "2025-03-14"),
+        ("3/14/2025 10:23am", "2025-03-14"),
+        ("3/14/2025 10:23:05PM", "2025-03-14"),
+        ("14/3/2025 10:23 a. m.", "2025-03-14"),
+        ("3/14/2025, 10:23:05\u202fAM", "2025-03-14"),
+        ("March 14, 2025 at 10:23 AM", "2025-03-14"),
+        ("March 14th, 2025", "2025-03-14"),
+        ("1er mars 2025", "2025-03-01"),
+        ("2025-03-14 10:23 AM", "2025-03-14"),
+        ("14.03.2025, 10:23:05", "2025-03-14"),
+        ("14.03.2025 um 10:23 Uhr", "2025-03-14"),
+        ("Freitag, 14. März 2025", "2025-03-14"),
+        ("vendredi 14 mars 2025 à 10h23", "2025-03-14"),
+        ("viernes, 14 de marzo de 2025", "2025-03-14"),
+        ("14 marzo 2025", "2025-03-14"),
+        ("venerdì 14 mag 2025", "2025-05-14"),
+        ("14 de março de 2025 às 10:23", "2025-03-14"),
+        ("14 mei 2025", "2025-05-14"),
+        ("14-mrt-2025", "2025-03-14"),
+        ("Mar 14 2025", "2025-03-14"),
     ],
 )
 def test_dates_as_people_write_them(written: str, found: str) -> None:
@@ -168,7 +235,11 @@ def test_dates_as_people_write_them(written: str, found: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "age", ["3 weeks ago", "vor 2 Tagen", "il y a 3 mois", "hace un año", "Yesterday"]
+    "age",
+    [
+        *("3 weeks ago", "vor 2 Tagen", "il y a 3 mois", "hace un año", "Yesterday"),
+        *("3 settimane fa", "há 2 dias", "2 semanas atrás", "3 weken geleden", "ieri"),
+    ],
 )
 def test_an_age_says_no_day(age: str) -> None:
     with pytest.raises(RowRefusedError, match="is an age, which says no day"):
@@ -196,6 +267,10 @@ def test_a_translation_is_taken_away_only_with_both_markers(one: str, other: str
         ("1700000000", "2023-11-14T22:13:20+00:00"),
         (1700000000000, "2023-11-14T22:13:20+00:00"),
         (45000.5, "2023-03-15T12:00:00"),
+        ("2014-10-02 15:01:23 -0500", "2014-10-02T15:01:23-05:00"),
+        ("2014-10-02 15:01:23 +0000 UTC", "2014-10-02T15:01:23+00:00"),
+        ("Thu, 02 Oct 2014 15:01:23 +0200", "2014-10-02T15:01:23+02:00"),
+        ("Thu Oct 02 2014 15:01:23 GMT+0200 (Central European Time)", "2014-10-02T15:01:23+02:00"),
     ],
 )
 def test_moments_in_many_spellings(value: object, found: str) -> None:

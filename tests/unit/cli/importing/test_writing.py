@@ -19,14 +19,14 @@ def test_without_commit_nothing_remains(tmp_path: Path) -> None:
     assert "old" == path.read_text()
 
 
-def test_the_old_file_is_kept_and_the_one_before_is_not(tmp_path: Path) -> None:
+def test_old_file_is_kept_before_it_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "reviews.json"
     for content in (b"1", b"2", b"3"):
         with opened(tmp_path) as folder, draft(folder, path.name) as new:
             new.file.write(content)
-            new.commit()
+            new.commit(lambda: folder.keep(path.name, "kept"))  # called at once
 
-    assert {"reviews.json": "3", "reviews.json.bak": "2"} == {
+    assert {"reviews.json": "3", "kept": "2"} == {
         each.name: each.read_text() for each in tmp_path.iterdir()
     }
 
@@ -42,7 +42,7 @@ def test_what_somebody_else_writes_meanwhile_is_not_overwritten(
         new.file.write(b"new")
         path.write_text("theirs")
         with pytest.raises(ImportRefusedError):
-            new.commit()
+            new.commit(bool)
 
     assert {"reviews.json": "theirs"} == {
         each.name: each.read_text() for each in tmp_path.iterdir()

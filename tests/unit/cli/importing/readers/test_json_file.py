@@ -2,13 +2,15 @@
 
 import io
 import json
+from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewsctl.importing.errors import ImportRefusedError
-from reviewsctl.importing.readers.json_file import EACH, LINES, Document
+from reviewsctl.importing.readers.json_file import EACH, LINES, Document, Layout
+from reviewsctl.importing.readers.json_lists import layouts_of
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -22,6 +24,12 @@ class Dripping(io.BytesIO):
 
     def read(self, size: int | None = -1) -> bytes:
         return super().read(min(7, size) if size is not None and size >= 0 else 7)
+
+
+def layouts(text: bytes) -> list[Layout]:
+    """Where rows are that have an ``a`` of 5."""
+    document = Document(io.BytesIO(text), "x")
+    return list(layouts_of(document, lambda rows: any(row.get("a") == 5 for row in rows)))
 
 
 @given(st.lists(VALUES), st.sampled_from([None, 1]), st.booleans())
@@ -46,7 +54,7 @@ def test_the_elements_of_an_array_are_those_of_a_decoder(
 def test_lines_are_values_one_after_the_other(values: list[dict[str, object]]) -> None:
     text = "\n".join(json.dumps(each) for each in values).encode()
 
-    assert (LINES,) == Document(io.BytesIO(text), "x").layout()
+    assert [(LINES,)] == layouts(text)
     assert values == [each.value for each in Document(Dripping(text), "x").rows((LINES,))]
 
 
@@ -66,7 +74,50 @@ def test_lines_are_values_one_after_the_other(values: list[dict[str, object]]) -
     ],
 )  # fmt: skip
 def test_where_the_rows_are(text: str, layout: tuple[str, ...]) -> None:
-    assert layout == Document(io.BytesIO(text.encode()), "x").layout()
+    assert [layout] == layouts(text.encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('{"x": {"y": {"z": [{"a": 5}]}}}', ["x.y.z"]),
+        ('{"data": [{"a": 1}], "props": {"list": [{"a": 5}]}}', ["props.list"]),
+        ('{"p": {"edges": [{"node": {"a": 5}}], "reviews": {"edges": []}}}', ["p.edges"]),
+        ('{"A": {"reviews": [{"a": 5}]}, "B": {"reviews": [{"a": 1}, {"a": 5}]}}', ["A.reviews", "B.reviews"]),
+        ('{"places": [{"a": 5, "reviews": [{"a": 5, "reviews": []}]}]}', ["places.reviews"]),
+        ('[{"a": 5, "answers": [{"a": 5}]}]', [""]),
+        ('{"empty": [], "list": [{"b": 1}]}', ["list"]),
+        ('{"photos": [{"b": 1}], "reviews": []}', ["reviews"]),
+        ('{"x": {"list": [{"b": 1}]}}', ["x.list"]),
+        ('{"business": {"hours": [{"day": 1}]}}', [""]),
+        ('{"deep": [[[1, {"x": [{"a": 5}]}]]]}', ["deep.x"]),
+        ('{"x": [{"a": 1}], "y": [{"a": 5}], "z": ', ["y"]),
+    ],
+)  # fmt: skip
+def test_lists_of_reviews_are_found_at_any_depth(text: str, found: list[str]) -> None:
+    """Most lists below the top were "holds no reviews"."""
+
+    def likely(rows: Sequence[Mapping[str, object]]) -> bool:
+        return any(5 in (row.get("a"), *_values(row.get("node"))) for row in rows)
+
+    layouts = layouts_of(Document(io.BytesIO(text.encode()), "x"), likely)
+
+    assert found == [".".join(each for each in layout if each != EACH) for layout in layouts]
+
+
+def _values(value: object) -> list[object]:
+    return list(value.values()) if isinstance(value, dict) else []
+
+
+def test_rows_of_several_lists_are_read_in_their_order() -> None:
+    """What has another shape than the first element of a list is no row, and no fault."""
+    text = b'{"A": {"reviews": [1, 2]}, "b": 3, "C": {"reviews": [4], "d": 5}, "e": [{"x": [6]}, null, {"x": {}}]}'
+    document = Document(Dripping(text), "x")
+    rows = document.rows(("A", "reviews", EACH), ("C", "reviews", EACH), ("e", EACH, "x", EACH))
+    found = [(piece.value, document.list_name) for piece in rows]
+
+    assert [(1, "reviews"), (2, "reviews"), (4, "reviews"), (6, "x")] == found
+    assert {"b": 3, "d": 5, "x": {}} == document.around
 
 
 @pytest.mark.parametrize(

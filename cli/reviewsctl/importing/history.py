@@ -1,0 +1,193 @@
+"""The last versions of reviews.json: ``.reviewsctl/history/`` beside it.
+
+A command that replaces the file keeps what it writes, and before that the version that is there, unless
+that one is kept already: where it is not, it was edited by hand. Each version has its import log with it.
+Names are times, in whose order versions are pruned; contents are gzip.
+"""
+
+import contextlib
+import datetime
+import gzip
+import os
+import re
+import shutil
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+from typing import BinaryIO, Final, NamedTuple
+
+from reviewsctl.files.folders import Draft, Folder
+from reviewsctl.importing import import_log
+from reviewsctl.importing.import_log import KEPT_FOLDER
+
+FOLDER: Final = "history"
+
+MAX_VERSIONS: Final = 10
+MAX_BYTES: Final = 64 * 1024 * 1024
+"""Bytes of all versions together; the newest is kept whatever its size."""
+
+_MODE: Final = 0o600
+_NAME: Final = re.compile(r"reviews-([0-9]{8}T[0-9]{6}\.[0-9]{6}Z)\.json\.gz")
+_TIME: Final = "%Y%m%dT%H%M%S.%fZ"
+_STALE: Final = datetime.timedelta(days=1)  # of a draft that a killed command left behind
+_TICK: Final = datetime.timedelta(microseconds=1)
+_CHUNK: Final = 1024 * 1024  # bytes
+_TRAILER: Final = struct.Struct("<II")  # of a gzip file; the size modulo 2**32
+
+Checksum = tuple[int, int]
+"""The CRC-32 and the size of a file, as gzip has them at its end."""
+
+
+class Version(NamedTuple):
+    """A version of reviews.json that is kept."""
+
+    at: datetime.datetime
+    """When it was kept."""
+    size: int = 0
+    """Bytes on the disk, with its import log."""
+    checksum: Checksum | None = None
+    """That of the version; None where its file belongs to another user, or is damaged."""
+
+    @property
+    def file(self) -> str:
+        """The name of its file."""
+        return f"reviews-{self.at.strftime(_TIME)}.json.gz"
+
+    @property
+    def log(self) -> str:
+        """The name of the file of its import log, which need not be there."""
+        return f"imports-{self.at.strftime(_TIME)}.json.gz"
+
+
+def versions(history: Folder) -> list[Version]:
+    """Return the versions in a history folder, the newest first."""
+    matches = filter(None, map(_NAME.fullmatch, history.names()[::-1]))
+    return [_version(history, match[1]) for match in matches]
+
+
+def remove(history: Folder, version: Version) -> None:
+    """Remove a version."""
+    history.remove(version.file)
+    history.remove(version.log)
+
+
+def checksum(folder: Folder, name: str) -> Checksum:
+    """Return the checksum of a file."""
+    crc = size = 0
+    with folder.open(name) as file:
+        while chunk := file.read(_CHUNK):
+            crc, size = zlib.crc32(chunk, crc), size + len(chunk)
+    return crc, size % (1 << 32)
+
+
+class Keeping:
+    """Two versions about to be kept; made by ``keeping``.
+
+    Args:
+        history: The history folder.
+        old: The version that is there, if there is one.
+        old_drafts: Its files, unless it is kept already.
+        new_drafts: Those of the new one.
+    """
+
+    def __init__(
+        self,
+        history: Folder,
+        old: Version | None,
+        old_drafts: Sequence[Draft],
+        new_drafts: Sequence[Draft],
+    ) -> None:
+        self.path = None if old is None else history.path / old.file
+        """Where the version is that was there; None if there was none."""
+        self._history = history
+        self._old_drafts = old_drafts
+        self._new_drafts = new_drafts
+
+    def put_old(self) -> None:
+        """Keep the version that is there; called before it is replaced."""
+        for draft in self._old_drafts:
+            draft.put(_MODE)
+
+    def put_new(self, max_bytes: int = MAX_BYTES) -> None:
+        """Keep the new version, and remove the oldest ones; called when it is in place."""
+        for draft in self._new_drafts:
+            draft.put(_MODE)
+        total = 0
+        for number, version in enumerate(versions(self._history)):
+            total += version.size
+            if number and (number >= MAX_VERSIONS or total > max_bytes):
+                remove(self._history, version)
+
+
+@contextlib.contextmanager
+def keeping(
+    data: Folder, name: str, new: Draft, log: Draft | None, now: datetime.datetime
+) -> Iterator[Keeping]:
+    """Pack the version that is there and the new one, for the block; neither is kept yet.
+
+    Args:
+        data: The folder of reviews.json.
+        name: The name of that file.
+        new: The new version.
+        log: Its import log, if it has one.
+        now: When it is replaced.
+    """
+    with contextlib.ExitStack() as stack:
+        kept = stack.enter_context(data.folder(KEPT_FOLDER, make=True))
+        history = stack.enter_context(kept.folder(FOLDER, make=True))
+        _sweep(history, now)
+        facts = data.look(name)
+        owner = data.facts if facts is None else facts
+
+        def pack(file: BinaryIO, target: str) -> Draft:
+            draft = stack.enter_context(history.draft(target))
+            with file, gzip.GzipFile("", "wb", fileobj=draft.file, mtime=0, compresslevel=6) as gz:
+                shutil.copyfileobj(file, gz)
+            draft.file.flush()  # what can fail for want of room has failed now
+            draft.give(owner.st_uid, owner.st_gid)
+            return draft
+
+        there = versions(history)
+        at = max([now, *(version.at + _TICK for version in there[:1])])  # the clock may be set back
+        old, old_drafts = None, []
+        if facts is not None and facts.st_size:
+            here = checksum(data, name)
+            old = next((each for each in there if each.checksum == here), None)
+            if old is None:
+                old = Version(at)
+                if kept.look(import_log.FILE) is not None:  # the log first: no version is without
+                    old_drafts.append(pack(kept.open(import_log.FILE), old.log))
+                old_drafts.append(pack(data.open(name), old.file))
+        version = Version(at + _TICK)
+        new_drafts = [] if log is None else [pack(log.read(), version.log)]
+        new_drafts.append(pack(new.read(), version.file))
+        yield Keeping(history, old, old_drafts, new_drafts)
+
+
+def _sweep(history: Folder, now: datetime.datetime) -> None:
+    """Remove the drafts of commands that were killed."""
+    for name in history.names():
+        facts = history.look(name)
+        if PurePath(name).suffix == ".new" and facts is not None:
+            age = now.timestamp() - facts.st_mtime
+            if age > _STALE.total_seconds():
+                history.remove(name)
+
+
+def _version(history: Folder, time: str) -> Version:
+    at = datetime.datetime.strptime(time, _TIME).replace(tzinfo=datetime.UTC)
+    version = Version(at)
+    files = [history.look(name) for name in (version.file, version.log)]
+    size = sum(facts.st_size for facts in files if facts is not None)
+    return Version(at, size, _packed_checksum(history, version.file))
+
+
+def _packed_checksum(history: Folder, name: str) -> Checksum | None:
+    try:
+        with history.open(name) as file:
+            file.seek(-_TRAILER.size, os.SEEK_END)
+            crc, size = _TRAILER.unpack(file.read())
+    except OSError:  # another user of the group has kept it, or it is shorter than that
+        return None
+    return crc, size

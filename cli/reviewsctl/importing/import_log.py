@@ -1,0 +1,172 @@
+"""The log of earlier imports: ``.reviewsctl/imports.json`` beside reviews.json.
+
+By it an import notices that an export is older than the last one, that it was imported before, that a part
+of a Takeout is missing, and which edits by hand it would overwrite. It holds digests and times, and
+neither names nor texts. Without it an import still works, and knows less.
+"""
+
+import base64
+import binascii
+import contextlib
+import datetime
+import os
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, BinaryIO, Final, NamedTuple, TypeVar
+
+import msgspec
+
+from reviewsctl.files.folders import Draft, Folder
+from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.readers.json_file import Document, Piece
+from reviewsctl.importing.staging import Place
+from reviewsctl.importing.written import Written, WrittenRows, unpacked
+
+KEPT_FOLDER: Final = ".reviewsctl"
+"""The folder beside reviews.json that commands of reviewsctl keep their own files in."""
+
+FILE: Final = "imports.json"
+VERSION: Final = 1
+
+MAX_IMPORTS: Final = 50
+"""Imports that are remembered."""
+
+_T = TypeVar("_T")
+_Milliseconds = Annotated[int, msgspec.Meta(ge=0, lt=2**53)]
+
+_MODE: Final = 0o600
+_MAX_AGES: Final = 10_000  # locations
+_REMEDY: Final = "It is written again by the next import."
+
+
+class PastImport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One import that wrote, or found that nothing was to be written."""
+
+    at: datetime.datetime
+    places: tuple[tuple[str, str], ...]
+    """Its locations, each with its source before."""
+    fingerprint: str
+    """A digest of the rows of its exports."""
+    takeouts: Mapping[str, tuple[int, ...]] = msgspec.field(default_factory=dict)
+    """The numbers of the parts of each Google Takeout, by what their names have in common."""
+
+
+class Age(NamedTuple):
+    """The age of the last import of a location, in POSIX milliseconds."""
+
+    newest: int
+    """The newest time in its rows."""
+    file_at: int = 0
+    """When its file was last written; 0 where unknown."""
+
+
+class _Location(msgspec.Struct, frozen=True, kw_only=True):
+    source: str
+    location: str
+    newest: _Milliseconds
+    file_at: _Milliseconds
+
+
+@dataclass(frozen=True, slots=True)
+class ImportLog:
+    """The log of earlier imports, without its rows of single reviews."""
+
+    imports: tuple[PastImport, ...] = ()
+    """The oldest first."""
+    ages: Mapping[Place, Age] = field(default_factory=dict)
+    """Those of the last import of each location."""
+    fault: str = ""
+    """Why the log could not be read, for the operator."""
+
+
+def load(folder: Folder, rows: WrittenRows) -> ImportLog:
+    """Read the log of a data folder; an empty one where there is none, or none that can be read.
+
+    Args:
+        folder: The folder of reviews.json.
+        rows: Takes the rows of single reviews.
+    """
+    try:
+        with folder.folder(KEPT_FOLDER) as kept, kept.open(FILE) as file:
+            return _read(file, rows)
+    except FileNotFoundError:
+        return ImportLog()
+    except (OSError, ImportRefusedError, msgspec.MsgspecError, ValueError, struct.error) as fault:
+        rows.clear()
+        reason = getattr(fault, "detail", None) or getattr(fault, "strerror", None) or fault
+        return ImportLog(fault=f"{KEPT_FOLDER}/{FILE} cannot be read: {reason}")
+
+
+def _read(file: BinaryIO, rows: WrittenRows) -> ImportLog:
+    document = Document(file, f"{KEPT_FOLDER}/{FILE}", _REMEDY)
+    imports: list[PastImport] = []
+    ages: list[_Location] = []
+    for name in document.members():
+        match name.value:
+            case "version":
+                if document.value().value != VERSION:
+                    raise ValueError("another version of reviewsctl wrote it")
+            case "reviews":
+                rows.load(_rows(document))
+            case "imports":
+                imports += (_decoded(each, PastImport) for each in _elements(document))
+            case "places":
+                ages += (_decoded(each, _Location) for each in _elements(document))
+            case _:
+                document.value()
+    document.end()
+    by_place = {Place(each.source, each.location): Age(each.newest, each.file_at) for each in ages}
+    return ImportLog(imports=tuple(imports), ages=by_place)
+
+
+def _elements(document: Document) -> Iterator[Piece]:
+    return (document.value() for _ in document.elements())
+
+
+def _decoded(piece: Piece, kind: type[_T]) -> _T:
+    return msgspec.json.decode(piece.text, type=kind)
+
+
+def _rows(document: Document) -> Iterator[tuple[str, Written]]:
+    for key in document.members():
+        edited, replied, text = _decoded(document.value(), tuple[_Milliseconds, _Milliseconds, str])
+        try:
+            yield str(key.value), unpacked(edited, replied, base64.b64decode(text))
+        except binascii.Error as fault:
+            raise ValueError(f"the row of {key.text} is damaged") from fault
+
+
+@contextlib.contextmanager
+def draft(kept: Folder, log: ImportLog, rows: Iterable[tuple[str, Written]]) -> Iterator[Draft]:
+    """Write a new log for the block; without ``put`` the old one stays."""
+    with kept.draft(FILE) as new:
+        out = new.file
+        imports = [msgspec.json.encode(each) for each in log.imports[-MAX_IMPORTS:]]
+        ages = [
+            msgspec.json.encode(
+                _Location(
+                    source=place.source, location=place.name, newest=age.newest, file_at=age.file_at
+                )
+            )
+            for place, age in list(log.ages.items())[-_MAX_AGES:]
+        ]
+        out.write(b'{"version": %d,\n"imports": [\n' % VERSION)
+        out.write(b",\n".join(imports) + b'\n],\n"places": [\n' + b",\n".join(ages))
+        out.write(b'\n],\n"reviews": {')
+        between = b"\n"
+        for key, row in rows:
+            text = base64.b64encode(row.pack()).decode()
+            value = msgspec.json.encode((row.edited, row.replied, text))
+            out.write(between + msgspec.json.encode(key) + b": " + value)
+            between = b",\n"
+        out.write(b"\n}}\n")
+        out.flush()  # what can fail for want of room has failed now
+        yield new
+
+
+def put(new: Draft, reviews: os.stat_result | None) -> None:
+    """Put a new log in place, with the owner and mode of reviews.json."""
+    if reviews is not None:
+        new.give(reviews.st_uid, reviews.st_gid)
+    new.put(_MODE if reviews is None else reviews.st_mode & 0o777)

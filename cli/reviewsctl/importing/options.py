@@ -1,0 +1,93 @@
+"""The options of an import, its way to talk with the operator, and its result."""
+
+import datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from reviewsctl.importing.format import Format, Rules
+from reviewsctl.importing.merge import MergeResult
+from reviewsctl.importing.readers.watching import Tell
+
+ALL: Final = "all"
+"""The value of ``--location`` for all locations of an export."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportOptions:
+    """The options of one import."""
+
+    exports: Sequence[Path]
+    target: Path
+    """The reviews.json that is written."""
+    format_name: str
+    """The format, or auto."""
+    rules: Rules
+    location: str | None
+    name: str | None
+    """The name of the business, for a reviews.json without one."""
+    full_names: bool = False
+    """Whether names that an earlier import shortened are to be full again."""
+    replace: bool
+    yes: bool
+    """Whether all questions are answered with yes."""
+    dry_run: bool
+    now: datetime.datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompts:
+    """Functions by which a running import talks with the operator."""
+
+    progress: Tell
+    show: Callable[[Sequence[str]], None]
+    """Shows lines, before what takes long or cannot be undone."""
+    choose: Callable[[Mapping[str, str]], str] | None
+    """Asks for one of these locations, which have descriptions; None without a terminal."""
+    confirm: Callable[[str], bool] | None = None
+    """Asks a question that is answered by yes or no; None without a terminal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowCounts:
+    """Counts of the rows of all exports."""
+
+    rows: Mapping[str, int]
+    """Rows that were read, by the name of the format."""
+    refused: int = 0
+    refusals: Sequence[tuple[str, str]] = ()
+    """The first of them: where, and why."""
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    """Rows that are no reviews, by reason."""
+    skips: Sequence[tuple[str, str]] = ()
+    """The first of them: where, and why."""
+
+    @property
+    def untaken(self) -> int:
+        """Rows that were refused or skipped."""
+        return self.refused + sum(self.skipped.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportResult:
+    """The result of an import."""
+
+    formats: Sequence[Format]
+    files: int
+    rows: RowCounts
+    merge: MergeResult
+    twice: int
+    """Reviews that the export has more than once."""
+    elsewhere: int
+    """Reviews of other locations, which were left out."""
+    notes: Sequence[str]
+    """Notes for the operator."""
+    is_written: bool = False
+    backup: Path | None = None
+    """The version that was replaced."""
+
+
+def reviews(count: int) -> str:
+    """Return ``1 review`` or ``1,204 reviews``."""
+    return f"{count:,} review{'' if count == 1 else 's'}"

@@ -1,0 +1,1 @@
+"""Whether reviews, replies and names are public at their platform."""

@@ -1,0 +1,266 @@
+"""Decides which reviews, replies and names of an export are public at their platform (field.md, Imports).
+
+One notion for all formats: the signs of a row decide before its platform parses it. A sign whose value is
+not understood is a question to the operator, which ``--public COLUMN=VALUE`` answers.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from reviewsctl.importing.errors import SayMoreError
+from reviewsctl.importing.publicity.name_words import PLACES, PLATFORMS, REPLIES
+from reviewsctl.importing.publicity.signs import (
+    ANY,
+    Sense,
+    Sign,
+    Subject,
+    is_thing,
+    is_vocabulary,
+    sign_of,
+)
+from reviewsctl.importing.publicity.value_words import WITHHELD
+from reviewsctl.importing.review import RowWithdrawnError
+from reviewsctl.importing.values import is_nothing, normal, shown, word
+from reviewsctl.terminal.escaping import printable
+
+_SCALARS = frozenset((str, int, float, bool, type(None)))
+_NUMBERED = frozenset(("id", "Id", "ID", "code"))
+_MAX_LEVELS = 4  # of the objects of a row
+_MAX_NAMES = 10_000  # that are remembered
+_MAX_REASONS = 50  # columns that are named as reasons
+_MAX_VALUES = 1000  # of a column, counted for a question
+_SHOWN = 8  # of them in the question
+
+Fields = Mapping[str, object]
+
+
+@dataclass(slots=True)
+class Verdict:
+    """The judgement on a row whose review is public."""
+
+    fields: Mapping[str, object]
+    """The row, without replies in lists that are not public."""
+    shows_reply: bool = True
+    shows_name: bool = True
+    unknown: list[tuple[Sign, object]] = field(default_factory=list)
+    """Signs with values that are not understood."""
+
+
+class Publicity:
+    """Decides which reviews of an import are public, and collects what it does not understand.
+
+    Args:
+        answers: ``--public``: names of columns, each with its public values.
+    """
+
+    def __init__(self, answers: Mapping[str, Collection[str]] | None = None) -> None:
+        self._answers = {
+            normal(name): frozenset(value if value == ANY else normal(value) for value in values)
+            for name, values in (answers or {}).items()
+        }
+        self._names = {normal(name): name for name in answers or {}}
+        self._unused = set(self._answers)
+        self._unknown: dict[Sign, Counter[str]] = {}
+
+    @classmethod
+    def parsed(cls, pairs: Sequence[str]) -> Self:
+        """Return one with the answers of a command line, each ``COLUMN=VALUE``.
+
+        Raises:
+            SayMoreError: One has another form.
+        """
+        answers: dict[str, list[str]] = {}
+        for pair in pairs:
+            column, equals, value = pair.partition("=")
+            if not (normal(column) and equals):
+                raise SayMoreError(f"--public: expected COLUMN=VALUE, got {shown(pair)}")
+            answers.setdefault(column.strip(), []).append(value.strip())
+        return cls(answers)
+
+    def judging(
+        self, platform: str, status: str | None = None, sample: Sequence[Fields] = ()
+    ) -> Callable[[Fields], Verdict]:
+        """Return what judges the rows of a file.
+
+        It returns what a row of a public review says of its reply and its author's name, and raises a
+        RowWithdrawnError where the review is not public.
+
+        Args:
+            platform: The name of the file's format.
+            status: A column that the operator calls a status, whatever its name.
+            sample: The first rows of a table that is of no known platform, where a column may be a status
+                by its values alone.
+        """
+        return _Judge(self._answers, self._unused, platform, status, sample).judge
+
+    def note(self, verdict: Verdict, *, has_reply: bool) -> None:
+        """Remember what was not understood of a row that is imported."""
+        for sign, value in verdict.unknown:
+            if sign.subject is Subject.REPLY and not has_reply:
+                continue
+            counts = self._unknown.setdefault(sign, Counter())
+            if len(counts) < _MAX_VALUES:
+                counts[word(value) or ("" if is_nothing(value) else str(value))] += 1
+
+    def settle(self) -> None:
+        """Refuse the import if it is not known of all its reviews that they are public.
+
+        Raises:
+            SayMoreError: The operator has to say it; or has named a column that is not there.
+        """
+        if self._unused:
+            names = ", ".join(printable(self._names[name]) for name in sorted(self._unused))
+            raise SayMoreError(
+                f"--public: there is no column {names}", "Columns are named as they are"
+            )
+        if not self._unknown:
+            return
+        sign, counts = next(iter(self._unknown.items()))
+        what = "a reply" if sign.subject is Subject.REPLY else "a review"
+        values = ", ".join(
+            f"{shown(value)} ({count:,})" for value, count in counts.most_common(_SHOWN)
+        )
+        more = f" and {len(counts) - _SHOWN:,} more" if len(counts) > _SHOWN else ""
+        name, example = (
+            printable(sign.name),
+            printable(max(counts, key=lambda value: (value != "", counts[value]))),
+        )
+        raise SayMoreError(
+            f"column {shown(sign.name)} may say whether {what} is public at its platform, and its "
+            f"values are not all known: {values}{more}",
+            f'Name each of them that is public, as in --public "{name}={example}"; rows with the others '
+            f'are then left out. If the column does not say it: --public "{name}={ANY}"',
+        )
+
+
+class _Judge:
+    """Judges the rows of a file; the signs of its columns are remembered."""
+
+    def __init__(
+        self,
+        answers: Mapping[str, frozenset[str]],
+        unused: set[str],
+        platform: str,
+        status: str | None,
+        sample: Sequence[Fields],
+    ) -> None:
+        self._answers = answers
+        self._unused = unused
+        self._platform = PLATFORMS.get(platform, {})
+        self._status = None if status is None else normal(status)
+        self._sample = sample
+        there = {normal(name) for row in sample[:1] for name in row}
+        self._has_places = not PLACES.isdisjoint(there)
+        self._signs: dict[str, Sign | None] = {}
+        self._parts: dict[str, bool] = {}
+        self._reasons: set[str] = set()
+
+    def judge(self, fields: Fields) -> Verdict:
+        verdict = Verdict(fields)
+        self._judge(fields, "", verdict)
+        return verdict
+
+    def _judge(self, fields: Fields, prefix: str, verdict: Verdict) -> bool:
+        """Judge the members of a row, or of an object in it; return whether there are signs."""
+        signs, has_signs = self._signs, False
+        for name, value in fields.items():
+            path = f"{prefix}{name}" if prefix else name
+            sign = signs[path] if path in signs else self._sign(path)
+            if sign is None and type(value) in _SCALARS:
+                continue
+            if isinstance(value, dict):
+                inner = self._is_part(path) and self._judge(value, f"{path}.", verdict)
+                if inner or sign is None:
+                    has_signs = has_signs or inner
+                    continue
+            elif sign is None and isinstance(value, list) and value and isinstance(value[0], dict):
+                if not prefix:
+                    self._prune(name, value, verdict)
+                continue
+            elif prefix and len(fields) > 1 and name in _NUMBERED:
+                continue  # the number of a status that has a name
+            if sign is not None:
+                has_signs = True
+                if not (is_public := sign.reads(value)):
+                    self._apply(sign, value, is_public, verdict)
+        return has_signs
+
+    def _apply(
+        self,
+        sign: Sign,
+        value: object,
+        is_public: bool | None,  # noqa: FBT001  # what was read
+        verdict: Verdict,
+    ) -> None:
+        if sign.subject is Subject.NAME:
+            if is_public is False or sign.sense is Sense.WITHHELD:
+                verdict.shows_name = False
+        elif is_public is None:
+            verdict.unknown.append((sign, value))
+        elif sign.subject is Subject.REPLY:
+            verdict.shows_reply = False
+        else:
+            raise RowWithdrawnError(self._reason(sign))
+
+    def _prune(self, name: str, elements: list[object], verdict: Verdict) -> None:
+        """Take the replies out of a list that are not public."""
+        if REPLIES.isdisjoint(normal(name).split()):
+            return
+        public = []
+        for element in elements:
+            own = Verdict({})
+            if isinstance(element, dict):
+                self._judge(element, f"{name}.", own)
+            if own.shows_reply:
+                public.append(element)
+                verdict.unknown += own.unknown
+        if len(public) < len(elements):
+            verdict.fields = {**verdict.fields, name: public}
+
+    def _is_part(self, path: str) -> bool:
+        """Return whether an object is part of the review, and not a thing that it names."""
+        if path not in self._parts:
+            if len(self._parts) >= _MAX_NAMES:
+                self._parts.clear()
+            self._parts[path] = path.count(".") < _MAX_LEVELS and not is_thing(path)
+        return self._parts[path]
+
+    def _sign(self, path: str) -> Sign | None:
+        """Return the sign of a member, and remember it."""
+        if len(self._signs) >= _MAX_NAMES:
+            self._signs.clear()
+        name, last = normal(path), normal(path.rpartition(".")[2])
+        sign = sign_of(path)
+        if name in self._answers:
+            self._unused.discard(name)
+            sign = sign or Sign(path, Subject.REVIEW, Sense.STATUS)
+            sign = replace(sign, answers=self._answers[name])
+        elif name in self._platform or last in self._platform:
+            public = self._platform[name if name in self._platform else last]
+            sign = None if public is None or sign is None else replace(sign, public=public)
+        elif name == self._status:
+            sign = sign or Sign(path, Subject.REVIEW, Sense.STATUS)
+        elif sign is None and self._looks_like_status(path):
+            sign = Sign(path, Subject.REVIEW, Sense.STATUS, is_guess=True)
+        elif sign is not None and name == "state" and self._has_places:
+            sign = replace(sign, is_place=True)
+        self._signs[path] = sign
+        return sign
+
+    def _looks_like_status(self, path: str) -> bool:
+        """Return whether all values of a column in the first rows are words of a status."""
+        cells = (row.get(path) for row in self._sample)
+        words = {cell for cell in cells if isinstance(cell, str) and not is_nothing(cell)}
+        return (
+            bool(words)
+            and all(map(is_vocabulary, words))
+            and any(normal(word) in WITHHELD for word in words)
+        )
+
+    def _reason(self, sign: Sign) -> str:
+        if len(self._reasons) < _MAX_REASONS:
+            self._reasons.add(sign.name)
+        named = f" (column {shown(sign.name)})" if sign.name in self._reasons else ""
+        return f"not public at the platform{named}"

@@ -1,0 +1,350 @@
+"""Words in the names of members that say what is public, as ``values.normal`` has them.
+
+English, German, French, Spanish, Italian, Portuguese and Dutch. Stems are beginnings of words.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+POSITIVE_STEMS: Final = (
+    *("approv", "publish", "publication", "visib", "freigeb", "freigab", "freigegeb", "freigesch"),
+    *("sichtbar", "veroffentlich", "genehmig", "publie", "approuv", "publicad", "publicaci"),
+    *("aprobad", "aprobac", "aprovad", "aprovac", "pubblicat", "pubblicazione", "approvat"),
+    *("approvaz", "visiv", "gepubliceer", "goedgekeur", "zichtbaar", "consent", "einwillig"),
+    *("autoris", "autoriz", "toestemming"),
+)
+NEGATIVE_STEMS: Final = (
+    *("hidden", "hide", "spam", "delet", "remov", "reject", "declin", "archiv", "draft", "trash"),
+    *(
+        "quarantin",
+        "suppress",
+        "unpublish",
+        "unapprov",
+        "disapprov",
+        "disabl",
+        "inactiv",
+        "invisib",
+    ),
+    *("blocked", "banned", "withdr", "withh", "censor", "retract", "unlisted", "junk", "expired"),
+    *("versteckt", "verborgen", "ausgeblendet", "gelosch", "entfern", "abgelehn", "gesperr"),
+    *("entwurf", "deaktivier", "inaktiv", "zuruckg", "unsichtbar", "papierkorb", "supprim"),
+    *("suppression", "masqu", "rejet", "refus", "brouillon", "desactiv", "inactif", "bloque"),
+    *("corbeille", "indesirable", "ocult", "eliminad", "eliminac", "eliminat", "borrad", "rechaz"),
+    *("papelera", "nascost", "cancellat", "rifiut", "respint", "bozza", "disattiv", "inattiv"),
+    *("cestino", "rimoss", "rimoz", "excluid", "exclusao", "apagad", "rascunho", "rejeitad"),
+    *("arquivad", "inativ", "desativ", "lixeira", "verwijder", "afgekeurd", "afgewezen"),
+    *("gearchiveer", "prullenbak", "geblokkeer", "uitgeschakeld", "fake", "fraud", "suspicious"),
+    *("suspected", "held"),
+)
+DOUBTFUL_STEMS: Final = (
+    "flags",
+    "flagged",
+    "reported",
+    "disputed",
+    "gemeldet",
+    "signale",
+    "denunciad",
+)
+SHOWING_STEMS: Final = (
+    *(
+        "visib",
+        "sichtbar",
+        "visiv",
+        "zichtbaar",
+        "publish",
+        "publication",
+        "veroffentlich",
+        "publie",
+    ),
+    *("publicad", "publicaci", "pubblicat", "pubblicazione", "gepubliceer"),
+)
+"""With words for people they are about the review: "customer visible", "customer allows publishing"."""
+STATUS_STEMS: Final = (
+    "status",
+    "statut",
+    "estado",
+    "stato",
+    "situacao",
+    "moderat",
+    "moderac",
+    "moderaz",
+    "curat",
+)
+LAST_PUBLIC: Final = frozenset(
+    (
+        *("public", "publicly", "active", "live", "enabled", "online", "listed", "display"),
+        *("displayed", "show", "shown", "accepted", "offentlich", "aktiv", "anzeigen", "angezeigt"),
+        *("publique", "actif", "affiche", "valide", "validate", "publico", "publica", "activo"),
+        *("activa", "mostrar", "pubblico", "pubblica", "attivo", "attiva", "ativo", "ativa"),
+        *("openbaar", "actief", "tonen", "pub", "appr"),
+    )
+)
+LAST_WITHHELD: Final = frozenset(
+    (
+        *(
+            "private",
+            "internal",
+            "confidential",
+            "test",
+            "privat",
+            "intern",
+            "vertraulich",
+            "prive",
+        ),
+        *("privee", "interne", "confidentiel", "privado", "privada", "interno", "interna"),
+        *("confidencial", "privato", "privata", "concept", "del"),
+    )
+)
+"""Words that make a sign only at the end of a name: "Private feedback" is a text."""
+
+FILLERS: Final = frozenset(
+    (
+        *(
+            "make",
+            "set",
+            "post",
+            "posted",
+            "be",
+            "currently",
+            "still",
+            "now",
+            "web",
+            "website",
+            "site",
+        ),
+        *(
+            "widget",
+            "homepage",
+            "page",
+            "only",
+            "status",
+            "user",
+            "customer",
+            "author",
+            "reviewer",
+            "name",
+        ),
+    )
+)
+"""Words that may stand beside these; "ordered online" is no sign."""
+
+TRAILING: Final = frozenset(("only", "now", "currently"))
+
+ARCHIVES: Final = frozenset(
+    ("archive", "archives", "archiv", "archivo", "archivio", "arquivo", "archief", "archivos")
+)
+"""Names of what may hold reviews that are public and old, where "archived" is not public."""
+
+NEGATIONS: Final = frozenset(
+    ("not", "non", "nicht", "nao", "niet", "no", "ne", "pas", "kein", "keine")
+)
+PRESENCE: Final = frozenset(
+    (
+        *("at", "on", "by", "date", "time", "timestamp", "datetime", "when", "since", "until"),
+        *("reason", "datum", "zeit", "am", "von", "grund", "le", "par", "motif", "fecha", "por"),
+        *("motivo", "data", "door", "op", "reden"),
+    )
+)
+"""Words for a date, a person or a reason, by which any value sets a sign."""
+
+REASONS: Final = frozenset(("reason", "grund", "motif", "motivo", "reden"))
+BY: Final = frozenset(("by", "von", "par", "por", "door", "da"))
+PLACE: Final = frozenset(
+    ("on", "in", "auf", "im", "sur", "dans", "en", "su", "sul", "nel", "op", "na")
+)
+"""Prepositions before the place where something is shown: "published on website"."""
+
+REPLIES: Final = frozenset(
+    (
+        *("reply", "replies", "response", "responses", "answer", "answers", "antwort", "antworten"),
+        *("reponse", "reponses", "respuesta", "respuestas", "risposta", "risposte", "resposta"),
+        *("respostas", "antwoord", "antwoorden", "reactie"),
+    )
+)
+PEOPLE: Final = frozenset(
+    (
+        *(
+            "customer",
+            "user",
+            "author",
+            "reviewer",
+            "guest",
+            "member",
+            "client",
+            "buyer",
+            "consumer",
+        ),
+        *(
+            "visitor",
+            "person",
+            "kunde",
+            "gast",
+            "verfasser",
+            "autor",
+            "auteur",
+            "cliente",
+            "usuario",
+        ),
+        *("huesped", "utente", "ospite", "utilisateur", "klant", "hospede", "account", "profile"),
+    )
+)
+NAMES: Final = frozenset(("name", "nom", "nombre", "nome", "naam"))
+THINGS: Final = frozenset(
+    (
+        *(
+            "product",
+            "products",
+            "item",
+            "order",
+            "variant",
+            "sku",
+            "category",
+            "location",
+            "place",
+        ),
+        *(
+            "business",
+            "company",
+            "store",
+            "shop",
+            "merchant",
+            "address",
+            "geo",
+            "payment",
+            "delivery",
+        ),
+        *("shipping", "fulfillment", "subscription", "membership", "license", "marital", "email"),
+        *("mail", "sms", "ticket", "case", "task", "lead", "contact", "invitation", "invite"),
+        *(
+            "request",
+            "survey",
+            "reservation",
+            "booking",
+            "stay",
+            "media",
+            "photo",
+            "photos",
+            "image",
+        ),
+        *("images", "video", "videos", "picture", "pictures", "verification", "sync", "import"),
+        *("translation", "verified", "job", "campaign", "coupon", "employment", "civil", "produkt"),
+        *("bestellung", "artikel", "lieferung", "zahlung", "adresse", "filiale", "standort"),
+        *("produit", "commande", "livraison", "producto", "pedido", "envio", "prodotto", "ordine"),
+        *(
+            "produto",
+            "bestelling",
+            "sentiment",
+            "http",
+            "listing",
+            "property",
+            "hotel",
+            "marketing",
+        ),
+        *("newsletter", "cookies", "terms", "privacy"),
+    )
+)
+"""Words for other things that a row may describe."""
+
+OWN: Final = frozenset(
+    (
+        *("review", "reviews", "rating", "feedback", "testimonial", "comment", "entry", "record"),
+        *("bewertung", "rezension", "avis", "resena", "recensione", "avaliacao", "beoordeling"),
+        *("is", "was", "has", "been", "the", "ist", "est", "es", "e", "attributes", "node"),
+    )
+)
+NO_SIGNS: Final = frozenset(
+    (
+        *("url", "uri", "link", "href", "image", "icon", "count", "counts", "total", "number"),
+        *(
+            "score",
+            "rate",
+            "publisher",
+            "email",
+            "platform",
+            "language",
+            "country",
+            "channel",
+            "via",
+        ),
+    )
+)
+"""Last words of names that are no signs."""
+
+WRAPPERS: Final = frozenset(
+    (
+        "attributes",
+        "node",
+        "fields",
+        "properties",
+        "data",
+        "review",
+        "record",
+        "item",
+        "content",
+        "entry",
+    )
+)
+"""Objects that hold a review's members."""
+
+GENERIC: Final = frozenset(
+    (
+        *(
+            "value",
+            "name",
+            "label",
+            "id",
+            "code",
+            "key",
+            "slug",
+            "text",
+            "title",
+            "type",
+            "enum",
+            "raw",
+        ),
+        *("result", "val", "display", "description", "decision", "outcome", "verdict"),
+    )
+)
+"""Members of an object that stand for it: ``status.name``."""
+
+PLACES: Final = frozenset(
+    (
+        *(
+            "city",
+            "town",
+            "zip",
+            "zipcode",
+            "zip code",
+            "postal code",
+            "postcode",
+            "country",
+            "county",
+        ),
+        *("country code", "ciudad", "cidade", "citta", "plz", "ort", "cp"),
+    )
+)
+"""Columns beside which a "state" is one of a country."""
+
+KINDS: Final = frozenset(("type", "kind", "direction"))
+
+_GOOGLE: Final = {
+    "review reply state": frozenset(("approved",)),
+    "review review reply state": frozenset(("approved",)),
+}
+_OF_A_PLACE: Final = {"state": None}
+PLATFORMS: Final[Mapping[str, Mapping[str, frozenset[str] | None]]] = {
+    "google-api": _GOOGLE,
+    "google-batch": _GOOGLE,
+    "takeout": _GOOGLE,
+    "trustpilot-api": {"status": frozenset(("active",))},
+    "judgeme": {"curated": frozenset(("ok",))},
+    "judgeme-csv": {"curated": frozenset(("ok",))},
+    "apify": _OF_A_PLACE,
+    "apify-facebook": _OF_A_PLACE,
+    "apify-tripadvisor": _OF_A_PLACE,
+    "outscraper": _OF_A_PLACE,
+    "outscraper-trustpilot": _OF_A_PLACE,
+    "serpapi": _OF_A_PLACE,
+}
+"""By the name of a format: the members that are signs there, each with the values that are public; every
+other value is not, and None makes it no sign at all."""

@@ -1,0 +1,228 @@
+"""Signs: the members of a row that say whether something of it is public, by their names and values."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Final
+
+from reviewsctl.importing.publicity import name_words
+from reviewsctl.importing.publicity.value_words import NOT_RECEIVED, PUBLIC, SAYS_NOTHING, WITHHELD
+from reviewsctl.importing.values import is_nothing, normal, word, yes_or_no
+
+ANY: Final = "*"
+"""``--public COLUMN=*``: the column does not say which reviews are public."""
+
+_MAX_WORDS = 15  # of a name, which may be the question of a form
+_DATE_DIGITS = 4  # a date has a year
+
+
+class Subject(Enum):
+    """The subject of a sign."""
+
+    REVIEW = auto()
+    REPLY = auto()
+    NAME = auto()
+    """The reviewer's name."""
+
+
+class Sense(Enum):
+    """The meaning of a sign that is set."""
+
+    PUBLIC = auto()
+    WITHHELD = auto()
+    STATUS = auto()
+    """Only a word can say it."""
+    DOUBTFUL = auto()
+    """A platform may still publish what was reported to it."""
+    KIND = auto()
+    """The row may be something else than a review that the business received."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A member of a row that says whether something is public."""
+
+    name: str
+    subject: Subject
+    sense: Sense
+    is_presence: bool = False
+    """Whether any value sets it: a date, a person, a reason."""
+    public: frozenset[str] | None = None
+    """The values that are public, where the platform names them: no other is."""
+    answers: frozenset[str] = frozenset()
+    """Values that the operator calls public; what is not understood beside them is not."""
+    is_guess: bool = False
+    """Whether only the values look like a status: none of them holds a review back, but they are asked
+    about."""
+    is_place: bool = False
+    """Whether it may be the state of a country: what is not understood says nothing."""
+
+    def reads(self, value: object) -> bool | None:
+        """Return whether a value says that its subject is public; None if it is not understood."""
+        if self.is_presence and isinstance(value, str) and value[:_DATE_DIGITS].isdecimal():
+            text = "" if is_nothing(value) else value[:_DATE_DIGITS]  # dates need no closer look
+        else:
+            text = (
+                normal(str(value)) if isinstance(value, list | dict) else normal(word(value) or "")
+            )
+        if ANY in self.answers or text in self.answers:
+            return True
+        if self.public is not None:
+            return text in self.public
+        is_public = self._reads(value, text)
+        if is_public is False and self.is_guess and not self.answers:
+            return None
+        if is_public is None and (self.answers or self.is_place):
+            return self.is_place and not self.answers
+        return is_public
+
+    def _reads(self, value: object, text: str) -> bool | None:
+        if self.sense is Sense.KIND:
+            return text not in NOT_RECEIVED and text not in WITHHELD
+        if is_nothing(value):
+            if self.sense in (Sense.WITHHELD, Sense.DOUBTFUL):
+                return True
+            if self.sense is Sense.PUBLIC and self.is_presence:
+                return self.subject is Subject.REPLY  # a reply may be without its date
+            return True if self.is_guess else None
+        if text in WITHHELD:
+            return False
+        if text in PUBLIC or text in SAYS_NOTHING:
+            return True
+        return self._reads_flag(value, text)
+
+    def _reads_flag(self, value: object, text: str) -> bool | None:
+        is_set = (
+            True
+            if len(text) >= _DATE_DIGITS and text[:_DATE_DIGITS].isdecimal()
+            else yes_or_no(value)
+        )
+        if is_set is None and (self.is_presence or sum(map(str.isdigit, text)) >= _DATE_DIGITS):
+            is_set = True
+        match self.sense:
+            case Sense.PUBLIC:
+                return is_set
+            case Sense.WITHHELD:
+                return None if is_set is None else not is_set
+            case Sense.DOUBTFUL:
+                return True if is_set is False else None
+            case _:
+                return None
+
+
+def sign_of(name: str) -> Sign | None:
+    """Return what a member is a sign of, by its name; None if it is none.
+
+    Args:
+        name: Of a column, or the names of nested objects joined by dots.
+    """
+    *around, own = _components(name)
+    last = _without_places(normal(own).split())
+    words = [*_without_places(normal(" ".join(around)).split()), *last]
+    if not last or len(last) > _MAX_WORDS or last[-1] in name_words.NO_SIGNS:
+        return None
+    is_presence = not name_words.PRESENCE.isdisjoint(last)
+    sense = _sense([word for word in last if word not in name_words.PRESENCE])
+    subject = None if sense is None else _subject(words, sense)
+    if sense is None or subject is None:
+        return None
+    if sense is Sense.STATUS and not name_words.REASONS.isdisjoint(last):
+        sense = Sense.DOUBTFUL  # what was moderated for a reason
+    if sense in (Sense.STATUS, Sense.KIND) and is_presence:
+        return None  # the date and the author of a change
+    return Sign(name, subject, sense, is_presence)
+
+
+def is_withheld_name(name: str) -> bool:
+    """Return whether a list, a sheet or a file is called after reviews that are held back.
+
+    Not after an archive, where reviews may be that are public and old.
+    """
+    words = normal(name.partition(".")[0]).split()
+    if not name_words.ARCHIVES.isdisjoint(words):
+        return False
+    own = [word for word in words if word not in name_words.OWN]
+    return " ".join(own) in WITHHELD or _sense(own) is Sense.WITHHELD
+
+
+def _components(path: str) -> list[str]:
+    """Return the names of nested objects, without those that only wrap, or stand for, another one."""
+    plain = path.partition("(")[0] or path
+    dotted = plain if " " in plain else plain.replace("/", ".")  # "Yes/no" is no path
+    *around, last = dotted.rstrip(". ").split(".")
+    objects = [name for name in around if normal(name) not in name_words.WRAPPERS]
+    while objects and normal(last) in name_words.GENERIC:
+        last = objects.pop()
+    if objects and name_words.PRESENCE.issuperset(normal(last).split()):
+        last = f"{objects.pop()} {last}"  # deleted.by
+    return [*objects, last]
+
+
+def is_thing(path: str) -> bool:
+    """Return whether an object of a row is something that the review names, and not a part of it."""
+    return any(not name_words.THINGS.isdisjoint(normal(name).split()) for name in _components(path))
+
+
+def is_vocabulary(value: str) -> bool:
+    """Return whether a value is a word of a status."""
+    return normal(value) in WITHHELD | PUBLIC
+
+
+def _without_places(words: list[str]) -> list[str]:
+    """Return a name without the place where something is shown and the person: "published on website"."""
+    for index, part in enumerate(words[1:-1], start=1):
+        if part in name_words.BY:
+            return words[: index + 1]
+        if part in name_words.PLACE:
+            return words[:index]
+    return words
+
+
+def _sense(words: Sequence[str]) -> Sense | None:
+    """Return what a name without dates and people means."""
+    own = [word for word in words if word not in name_words.OWN]
+    is_negated = not name_words.NEGATIONS.isdisjoint(own)
+    positive, negative = (
+        any(_begins(word, stems) for word in own)
+        for stems in (name_words.POSITIVE_STEMS, name_words.NEGATIVE_STEMS)
+    )
+    bare = [word for word in own if word not in name_words.FILLERS | name_words.NEGATIONS]
+    if len(bare) == 1 and words[-1] in {bare[0], *name_words.TRAILING}:
+        positive = positive or bare[0] in name_words.LAST_PUBLIC
+        negative = negative or bare[0] in name_words.LAST_WITHHELD
+    negative = negative or any(map(_is_anonymous, own))
+    if positive and negative:
+        return Sense.STATUS
+    if positive or negative:
+        return Sense.PUBLIC if positive is not is_negated else Sense.WITHHELD
+    if any(_begins(word, name_words.DOUBTFUL_STEMS) for word in own):
+        return Sense.DOUBTFUL
+    rest = [word for word in own if word not in name_words.REPLIES]
+    if any(word.startswith(name_words.STATUS_STEMS) for word in own) or rest == ["state"]:
+        return Sense.STATUS
+    return Sense.KIND if len(rest) == 1 and rest[0] in name_words.KINDS else None
+
+
+def _subject(words: Collection[str], sense: Sense) -> Subject | None:
+    """Return what a sign is about; None if it is about something that is not published."""
+    if not name_words.REPLIES.isdisjoint(words):
+        return Subject.REPLY
+    is_flag = sense in (Sense.PUBLIC, Sense.WITHHELD)
+    if any(map(_is_anonymous, words)):
+        return Subject.NAME if is_flag else None
+    if is_flag and not name_words.NAMES.isdisjoint(words):
+        return Subject.NAME
+    if not name_words.PEOPLE.isdisjoint(words):
+        if any(_begins(word, name_words.SHOWING_STEMS) for word in words):
+            return Subject.REVIEW
+        hides = any(word.startswith(("hid", "priv")) for word in words)
+        return Subject.NAME if is_flag and hides else None
+    return Subject.REVIEW if name_words.THINGS.isdisjoint(words) else None
+
+
+def _begins(word: str, stems: tuple[str, ...]) -> bool:
+    return word.startswith(stems) and word not in ("publisher", "publishers")
+
+
+def _is_anonymous(word: str) -> bool:
+    return word.startswith(("anonym", "anonim", "anoniem"))

@@ -1,0 +1,176 @@
+"""The rules by which a review of the file gets the values of the same review in an export.
+
+- A member that the export does not have stays, and so does one that is empty in it, unless the platform
+  documents that it then has none, and an import wrote what is there.
+- Where both carry times, the newer one wins: of the review, and of its reply.
+- A shortened name stays short, unless full names are asked for.
+"""
+
+import datetime
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+import msgspec
+
+from reviewsctl.importing.review import BITS, MEMBERS
+from reviewsctl.importing.staging import Staged
+from reviewsctl.importing.values import members, short_name
+from reviewsctl.importing.written import Written, digest
+
+ADDED, CHANGED = "added_at", "changed_at"
+STAMPS: Final = (ADDED, CHANGED)
+"""Times that imports write into a review (data-model.md 1.3); what an export has of them changes nothing."""
+
+_AUTHOR: Final = "author"
+_REPLY: Final = "owner_reply"
+_Stamp = Annotated[datetime.datetime, msgspec.Meta(tz=True)]
+
+Review = Mapping[str, object]
+"""A review, as JSON has it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged:
+    """The outcome for a review that is there."""
+
+    changes: Review
+    """The members that get another value."""
+    by_hand: tuple[str, ...]
+    """Those among them that were edited by hand since the last import."""
+    is_older: bool
+    """Whether the row is an older version than what is there."""
+    keeps_reply: bool
+    """Whether the reply stays that the export does not have."""
+    keeps_short_name: bool
+    """Whether the author stays shortened, though the export has the full name."""
+    written: Written
+    """The new row of the import log."""
+
+    @property
+    def is_another(self) -> bool:
+        """Whether it becomes the review of another author and day, under the same id."""
+        return {_AUTHOR, "date"} <= self.changes.keys()
+
+    @property
+    def loses_reply(self) -> bool:
+        """Whether the owner's reply goes."""
+        return _REPLY in self.changes and self.changes[_REPLY] is None
+
+
+def merge_review(
+    old: Review,
+    new: Review,
+    staged: Staged,
+    written: Written,
+    *,
+    export_is_older: bool,
+    full_names: bool,
+) -> Merged:
+    """Decide which members of a review get the values of an export.
+
+    Args:
+        old: The review that is there.
+        new: The same in the export.
+        staged: The row it is from.
+        written: What imports last wrote of it.
+        export_is_older: Whether the export is older than the last import.
+        full_names: Whether a shortened name is to be full again.
+    """
+    is_older = 0 < staged.edited < written.edited or _stamped_before(new, old)
+    changes: dict[str, object] = {}
+    exported: dict[str, object] = {}
+    keeps_reply = keeps_short_name = False
+    for name, value in _stated(new, staged, written, is_older=is_older):
+        there = old.get(name)
+        is_removed = value is None and there is not None
+        if is_removed and export_is_older:
+            continue
+        if name == _AUTHOR and not full_names and _is_short(there, value):
+            keeps_short_name = there != value
+            continue
+        if staged.weak & BITS.get(name, 0) and _outweighs(name, there, value, written):
+            continue
+        exported[name] = value
+        if is_removed and not written.has(name, there):
+            keeps_reply |= name == _REPLY
+        elif there != value:
+            changes[name] = value
+    return Merged(
+        changes=changes,
+        by_hand=tuple(name for name in changes if written.differs(name, old.get(name))),
+        is_older=is_older,
+        keeps_reply=keeps_reply,
+        keeps_short_name=keeps_short_name,
+        written=Written(
+            max(staged.edited, written.edited),
+            max(staged.replied, written.replied),
+            tuple(
+                digest(exported[name]) if name in exported else before
+                for name, before in zip(MEMBERS, written.digests, strict=True)
+            ),
+        ),
+    )
+
+
+def _stated(
+    new: Review, staged: Staged, written: Written, *, is_older: bool
+) -> Iterator[tuple[str, object]]:
+    """Iterate over the members that the row has and that are no older than what imports wrote."""
+    for name, value in new.items():
+        if name == "id" or name in STAMPS or staged.unstated & BITS.get(name, 0):
+            continue
+        has_times = name == _REPLY and staged.replied > 0 and written.replied > 0
+        if not (staged.replied < written.replied if has_times else is_older):
+            yield name, value
+
+
+def _outweighs(name: str, there: object, value: object, written: Written) -> bool:
+    """Return whether a member that is there stays, as the row has it in part only."""
+    if name == _REPLY:  # the day is made up; the text is not
+        return isinstance(there, dict) and there.get("text") == members(value).get("text")
+    return written.differs(name, there)  # the operator knows this one
+
+
+def stamped(review: Review, now: datetime.datetime) -> dict[str, object]:
+    """Return the stamps of a review that is new in the file; those it has stay if they can be.
+
+    Args:
+        review: The review, which may have been exported by another reviewsd.
+        now: When it is imported.
+    """
+    past = {name: review[name] for name in STAMPS if _is_past(moment(review.get(name)), now)}
+    return past if ADDED in past else {ADDED: stamp(now)}
+
+
+def stamp(when: datetime.datetime) -> str:
+    """Return a time as reviews.json has it."""
+    return when.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def moment(value: object) -> datetime.datetime | None:
+    """Return the time that a stamp says; None if it is no RFC 3339 time with an offset."""
+    try:
+        return msgspec.convert(value, _Stamp)
+    except msgspec.ValidationError:
+        return None
+
+
+def _is_past(when: datetime.datetime | None, now: datetime.datetime) -> bool:
+    return when is not None and when <= now
+
+
+def _stamped_before(new: Review, old: Review) -> bool:
+    """Return whether the file has a later stamp than an export of reviewsd itself."""
+    here = _last_stamp(new)
+    there = None if here is None else _last_stamp(old)
+    return here is not None and there is not None and here < there
+
+
+def _last_stamp(review: Review) -> datetime.datetime | None:
+    stamps = (moment(review[name]) for name in (CHANGED, ADDED) if name in review)
+    return next(filter(None, stamps), None)
+
+
+def _is_short(there: object, name: object) -> bool:
+    return isinstance(name, str) and bool(name.strip()) and there == short_name(name)

@@ -1,0 +1,121 @@
+"""Writes reviews.json again as a stream; unchanged parts stay byte for byte as they are."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import BinaryIO
+
+import msgspec
+from msgspec import Raw
+
+from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.format import encoded
+from reviewsctl.importing.readers.json_file import Document, Piece
+
+Records = Callable[[Iterator[Piece]], Iterable[bytes]]
+"""Returns the reviews of the new file, as JSON, for those of the old one."""
+
+_REVIEWS = "reviews"
+_members = msgspec.json.Decoder(dict[str, Raw])
+_encode = msgspec.json.Encoder().encode
+
+
+def create(out: BinaryIO, members: Mapping[str, object], records: Records) -> None:
+    """Write a file that was not there.
+
+    Args:
+        out: The new file.
+        members: The members beside the reviews.
+        records: Called without a review.
+    """
+    out.write(b"{\n")
+    out.writelines(
+        encoded(name) + b": " + encoded(value) + b",\n" for name, value in members.items()
+    )
+    out.write(b'"reviews": ')
+    _array(out, records(iter(())))
+    out.write(b"\n}\n")
+
+
+def rewrite(
+    out: BinaryIO, document: Document, member: Callable[[str, Piece], str], records: Records
+) -> None:
+    """Write a file again that was there.
+
+    Args:
+        out: The new file.
+        document: The old one.
+        member: Returns the text of a member beside the reviews.
+        records: Called with the reviews that are there.
+
+    Raises:
+        ImportRefusedError: It is no JSON object, or its reviews are no array.
+    """
+    before, has_reviews = b"{\n", False
+    for name in document.members():
+        if name.value == _REVIEWS and has_reviews:
+            raise ImportRefusedError(
+                'reviews.json has the member "reviews" twice',
+                "Fix the file, or move it away to start over; what is wrong: reviewsctl check",
+            )
+        out.write(before + name.text.encode() + b": ")
+        before = b",\n"
+        if name.value == _REVIEWS:
+            has_reviews = True
+            _array(out, records(_elements(document)))
+        else:
+            out.write(member(str(name.value), document.value()).encode())
+    if not has_reviews:
+        out.write(before + b'"reviews": ')
+        _array(out, records(iter(())))
+    document.end()
+    out.write(b"\n}\n")
+
+
+def reviews_of(document: Document) -> Iterator[Mapping[str, object]]:
+    """Iterate over the reviews of a file.
+
+    Raises:
+        ImportRefusedError: It is no JSON object, or its reviews are no array.
+    """
+    for name in document.members():
+        if name.value == _REVIEWS:
+            for piece in _elements(document):
+                yield piece.value if isinstance(piece.value, dict) else {}
+        else:
+            document.value()
+
+
+def updated(old: Mapping[str, object], text: str, changes: Mapping[str, object]) -> bytes:
+    """Return an object with some members changed, and all others as they are written.
+
+    Args:
+        old: The object.
+        text: The same, as JSON.
+        changes: The new values.
+    """
+    return _encode({**raw_members(old, text), **_members.decode(encoded(changes))})
+
+
+def raw_members(old: Mapping[str, object], text: str) -> dict[str, Raw]:
+    """Return the members of an object as they are written."""
+    try:
+        return _members.decode(text)
+    except msgspec.DecodeError:  # half characters, or NaN, which the daemon does not serve
+        return _members.decode(encoded(old))
+
+
+def _elements(document: Document) -> Iterator[Piece]:
+    """Iterate over the reviews; null counts as none."""
+    if document.peek() == "n":
+        document.value()
+        return
+    for _ in document.elements():
+        yield document.value()
+
+
+def _array(out: BinaryIO, records: Iterable[bytes]) -> None:
+    out.write(b"[")
+    between = b"\n"
+    for record in records:
+        out.write(between + record)
+        between = b",\n"
+    out.write(b"\n]")

@@ -1,0 +1,358 @@
+"""Finds the scale of the ratings in a table that is of no known platform, or asks for it.
+
+"4" is four of five stars, two stars of ten points, or a bad school grade. What counts as evidence, in
+this order: what the operator says, a best rating beside each, the header of the column, a platform's own
+columns, and the ratings themselves. What speaks against five stars makes a question of the last two.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from reviewsctl.importing.errors import SayMoreError
+from reviewsctl.importing.ratings import MAX_STARS, SCALES, Rating, Scale, rating_of
+from reviewsctl.importing.review import RowRefusedError
+from reviewsctl.importing.values import normal, shown, word
+
+Fields = Mapping[str, object]
+_NOTHING: Final[Fields] = MappingProxyType({})
+ScaleOf = Callable[[Fields], Scale]
+"""Returns the scale of a row's rating; raises RowRefusedError."""
+
+_STARS: Final = (
+    *("star", "stern", "etoile", "estrella", "stella", "stelle", "estrela", "sterren"),
+)
+_RATINGS: Final = (
+    *("rating", "bewertung", "evaluation", "valoracion", "calificacion", "valutazione"),
+    *("avaliacao", "classificacao", "beoordeling", "waardering"),
+)
+_GRADES: Final = frozenset(
+    (
+        *("note", "notes", "noten", "nota", "notas", "grade", "grades", "mark", "marks", "voto"),
+        *("voti", "cijfer", "schulnote", "gesamtnote", "schulnoten", "durchschnittsnote"),
+        *("rapportcijfer", "zensur"),
+    )
+)
+"""Words of schools, where 1, 5, 6, 10 or 20 is the best."""
+
+_RANGE: Final = re.compile(
+    r"(?<![0-9])([0-9]{1,3})\s*(?:-|\u2013|to|bis|à|a|tot)\s*([0-9]{1,3})(?![0-9])"
+)
+_OUT_OF: Final = re.compile(
+    r"(?:/|\b(?:out of|of|von|sur|su|de|van|max\.?))\s*([0-9]{1,3})(?![0-9])", re.IGNORECASE
+)
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_LAST_NUMBER: Final = re.compile(
+    r"(?:([0-9]{1,3})\s*(?:-|\u2013|to)\s*)?([0-9]{1,3})(?:[.,]0{1,6})?"
+)
+_HEADER: Final = 100  # characters
+_NUMBERS: Final = {
+    **dict.fromkeys(("five", "funf", "cinq", "cinco", "cinque", "vijf"), "5"),
+    **dict.fromkeys(("ten", "zehn", "dix", "diez", "dieci", "dez", "tien"), "10"),
+    **dict.fromkeys(("twenty", "zwanzig", "vingt", "veinte", "venti", "vinte", "twintig"), "20"),
+    **dict.fromkeys(("hundred", "hundert", "cent", "cien", "cento", "cem", "honderd"), "100"),
+}
+_BESTS: Final = frozenset(("best", "max", "maximum", "highest", "outof", "range", "scale"))
+_PERCENT: Final = 100
+_TEN: Final = 10
+
+_LOOKED_AT: Final = 20  # rows that show the columns of a platform
+_ENOUGH: Final = 5  # ratings, where the name of their column says nothing of stars
+_LOWEST_MEAN: Final = 3  # of five stars, where only the ratings show that
+_QUARTERS: Final = frozenset(Fraction(number) for number in ("2.5", "5", "7.5", "10"))
+_HALF_QUARTERS: Final = frozenset(map(Fraction, ("2.5", "7.5")))
+_PARTS: Final = (
+    *("staff", "clean", "comfort", "facilit", "wifi", "service", "food", "ambi", "atmo", "quality"),
+    *(
+        "communication",
+        "accuracy",
+        "sauber",
+        "personal",
+        "komfort",
+        "ausstattung",
+        "essen",
+        "qualit",
+    ),
+    *("proprete", "confort", "limpieza", "pulizia", "limpeza", "schoon", "rating", "score"),
+    *("bewertung", "punkte", "puntuacion", "punteggio", "pontuacao"),
+)
+"""Words of what is rated beside the whole."""
+
+
+class _Known(NamedTuple):
+    """A platform that is recognized by its columns."""
+
+    title: str
+    best: int
+    all: frozenset[str]
+    any: frozenset[str]
+
+
+_KNOWN: Final = (
+    _Known(
+        "Booking.com",
+        10,
+        frozenset(("review score",)),
+        frozenset(("positive review", "negative review", "property reply", "reservation number")),
+    ),
+    _Known(
+        "Booking.com",
+        10,
+        frozenset(("scoring review score",)),
+        frozenset(("content positive", "content negative", "reviewer name")),
+    ),
+    _Known("Booking.com", 10, frozenset(("liked text", "disliked text")), frozenset(("rating",))),
+    _Known(
+        "Hostaway",
+        10,
+        frozenset(("public review", "guest name")),
+        frozenset(("review category", "listing name", "listing map id", "reservation id")),
+    ),
+)
+
+
+def scale_of(
+    sample: Sequence[Fields],
+    columns: Mapping[str, str],
+    operator: Scale,
+    *,
+    native: int | None = None,
+    around: Fields = _NOTHING,
+) -> tuple[ScaleOf, str]:
+    """Return how the ratings of a table are read, and what shows it.
+
+    Args:
+        sample: The first rows.
+        columns: Our names to those of the columns; ``rating``, and ``best`` and ``worst`` if there are.
+        operator: The scale that the operator says, if any.
+        native: The best rating at the platform, where that is known.
+        around: What JSON has beside the rows.
+
+    Raises:
+        SayMoreError: Nothing shows of how many they are.
+    """
+    if operator.best is not None:
+        return lambda _: operator, f"{operator} (--scale)"
+    if native is not None:
+        stars = Scale(best=native, is_said=False, recommended=operator.recommended)
+        return lambda _: stars, ""
+    if "best" in columns:
+        return _beside(columns, operator), f"of the number in column {shown(columns['best'])}"
+    beside = _around(around)
+    scale, evidence = (
+        _shown_by(sample, columns["rating"], columns)
+        if beside is None
+        else (beside, "it stands beside the reviews")
+    )
+    scale = Scale(
+        best=scale.best, worst=scale.worst, is_said=False, recommended=operator.recommended
+    )
+    return lambda _: scale, f"{scale} ({evidence})" if scale.best else evidence
+
+
+def is_scale(value: object) -> bool:
+    """Return whether a cell may be the best rating there is."""
+    scale = _scale_in(value)
+    return scale is not None and scale.best in (1, *SCALES)
+
+
+def unsettled(counts: Mapping[str, int], refusals: Sequence[tuple[str, str]]) -> None:
+    """Refuse the import if rows further down do not fit what the first ones show.
+
+    Args:
+        counts: What was counted while rows were read.
+        refusals: The first rows that were refused: where, and why.
+
+    Raises:
+        SayMoreError: The operator has to say the scale.
+    """
+    for name, what in (
+        ("above-five", "ratings above five"),
+        ("unscaled", "ratings without a scale"),
+    ):
+        if counts.get(name):
+            where, why = next(refusal for refusal in refusals if refusal[1].startswith("rating"))
+            raise SayMoreError(f"{what}: {counts[name]:,}, as in {where}: {why}", REMEDY)
+
+
+REMEDY: Final = (
+    "Say the best rating there is, as in --scale 10 (ratings are then brought to five stars) or --scale 5 "
+    "(stars); from the worst to the best where 1 is best, as of school grades: --scale 6-1"
+)
+
+
+def _beside(columns: Mapping[str, str], operator: Scale) -> ScaleOf:
+    """Return the reading of ratings that have the best one beside them, each its own."""
+    best, worst = columns["best"], columns.get("worst")
+
+    def read(row: Fields) -> Scale:
+        scale = _scale_in(row.get(best))
+        if scale is None:
+            raise RowRefusedError(f"best rating {shown(row.get(best) or '')} is not understood")
+        lowest = None if worst is None else rating_of(row.get(worst))
+        if scale.worst is None and lowest is not None:
+            scale = replace(scale, worst=int(lowest.number))
+        return _five_stars(replace(scale, recommended=operator.recommended))
+
+    return read
+
+
+def _five_stars(scale: Scale) -> Scale:
+    """Return a scale from 0 or 1 to 5 as the five stars that it is."""
+    if scale.best == MAX_STARS and scale.worst in (None, 0, 1):
+        return Scale(best=MAX_STARS, is_said=False, recommended=scale.recommended)
+    return scale
+
+
+def _shown_by(
+    sample: Sequence[Fields], column: str, columns: Mapping[str, str]
+) -> tuple[Scale, str]:
+    """Return the scale that a table shows, and by what."""
+    ratings = [rating for row in sample if (rating := rating_of(row.get(column))) is not None]
+    bare = [
+        rating.number
+        for rating in ratings
+        if rating.best is None
+        and rating.number
+        and not (rating.are_stars and rating.number <= MAX_STARS)
+    ]
+    if (header := _by_header(column)) is not None:
+        return header, f"column {shown(column)}"
+    if platform := _platform(sample):
+        return Scale(best=platform.best), f"the columns of {platform.title}"
+    if not bare:
+        return Scale(), "each says of how many it is"
+    doubt = _doubt(sample, column, columns, ratings, bare)
+    words = normal(column).split()
+    if not doubt and any(part.startswith(_STARS) for part in words):
+        return Scale(best=MAX_STARS), f"column {shown(column)}"
+    is_rating = any(part.endswith(_RATINGS) or part.startswith(_RATINGS) for part in words)
+    if not doubt and _are_stars(bare, 1 if is_rating else _ENOUGH):
+        return Scale(best=MAX_STARS), "none is above, and five is among them"
+    low, high = (_spelled(number) for number in (min(bare), max(bare)))
+    span = f"all are {low}" if low == high else f"they are from {low} to {high}"
+    why = f"; {doubt}" if doubt else ""
+    raise SayMoreError(
+        f"nothing says of how many the ratings in column {shown(column)} are: {span}{why}",
+        REMEDY,
+    )
+
+
+def _by_header(column: str) -> Scale | None:
+    """Return the scale that the name of a column says: ``Rating (1-10)``, ``Note sur 20``."""
+    words = normal(column).split()
+    if "nps" in words or "promoter" in words:
+        return Scale(best=10, worst=0)
+    text = _WORD.sub(lambda match: _NUMBERS.get(normal(match[0]), match[0]), column[:_HEADER])
+    if match := _RANGE.search(text):
+        worst, best = int(match[1]), int(match[2])
+        if not _GRADES.isdisjoint(words) and worst > 0 and best <= MAX_STARS + 1:
+            return None  # which end is the best?
+        scale = Scale(best=best, worst=worst)
+        return _five_stars(scale) if scale.is_possible else None
+    if match := _OUT_OF.search(text):
+        scale = Scale(best=int(match[1]))
+        return scale if scale.is_possible else None
+    return Scale(best=_PERCENT) if "%" in text or "percent" in words else None
+
+
+def _around(around: Fields) -> Scale | None:
+    """Return the scale that a JSON document says beside its rows: ``"maxRating": 10``."""
+    for name, value in around.items():
+        words = normal(name).split()
+        if not _BESTS.isdisjoint(words) and is_scale(value):
+            return _five_stars(_scale_in(value) or Scale())
+    return None
+
+
+def _scale_in(value: object) -> Scale | None:
+    """Return the scale in a cell: ``10``, ``1-10``."""
+    match = _LAST_NUMBER.fullmatch((word(value) or "")[:_HEADER])
+    if match is None:
+        return None
+    worst = None if match[1] is None else int(match[1])
+    return Scale(best=int(match[2]), worst=worst, is_said=False)
+
+
+def _platform(sample: Sequence[Fields]) -> _Known | None:
+    names = {normal(name) for row in sample[:_LOOKED_AT] for name in row}
+    return next(
+        (
+            platform
+            for platform in _KNOWN
+            if platform.all <= names and not platform.any.isdisjoint(names)
+        ),
+        None,
+    )
+
+
+def _are_stars(bare: Sequence[Fraction], enough: int) -> bool:
+    """Return whether ratings are stars by themselves: five is the most, and most are not bad.
+
+    Ten points have few below six, school grades have mostly ones and twos.
+    """
+    thirds = any((number * 2).denominator != 1 for number in bare)
+    return (
+        len(bare) >= enough
+        and max(bare) == MAX_STARS
+        and sum(bare) >= _LOWEST_MEAN * len(bare)
+        and not thirds
+    )
+
+
+def _doubt(
+    sample: Sequence[Fields],
+    column: str,
+    columns: Mapping[str, str],
+    ratings: Sequence[Rating],
+    bare: Sequence[Fraction],
+) -> str:
+    """Return what speaks against five stars, or nothing."""
+    if max(bare) > MAX_STARS:
+        return f"{sum(number > MAX_STARS for number in bare):,} are above five"
+    best = next((rating.best for rating in ratings if rating.best not in (None, MAX_STARS)), None)
+    if best is not None:
+        return f"others say that they are of {best}"
+    if not _GRADES.isdisjoint(normal(column).split()):
+        return "it may be a school grade"
+    for name, values in _parts(sample, columns):
+        if MAX_STARS < max(values) <= _TEN:
+            return f"column {shown(name)} beside it has {_spelled(max(values))}"
+        if values <= _QUARTERS and not values.isdisjoint(_HALF_QUARTERS):
+            return f"column {shown(name)} beside it has quarters of ten, as {_spelled(min(values))}"
+    return ""
+
+
+def _parts(
+    sample: Sequence[Fields], columns: Mapping[str, str]
+) -> Iterator[tuple[str, set[Fraction]]]:
+    """Return what else is rated in the rows: the values of columns, and of lists of objects."""
+    used = frozenset(columns.values())
+    values: dict[str, set[Fraction]] = {}
+    for row in sample:
+        for name, value in row.items():
+            if name in used or not _is_part(name):
+                continue
+            for part in value if isinstance(value, list) else [value]:
+                rating = rating_of(
+                    part.get("rating", part.get("score")) if isinstance(part, dict) else part
+                )
+                if rating is not None and rating.best is None:
+                    values.setdefault(name, set()).add(rating.number)
+    yield from values.items()
+
+
+def _is_part(name: str) -> bool:
+    words = normal(name).split()
+    return (
+        any(part.startswith(_PARTS) for part in words)
+        or "category" in words
+        or "categories" in words
+    ) and not {"count", "id", "number", "total", "reviews"} & {*words}
+
+
+def _spelled(number: Fraction) -> str:
+    return f"{float(number):g}"

@@ -1,0 +1,210 @@
+"""``reviewsctl import --undo``: reviews.json as it was before a command replaced it.
+
+The version that is there takes the place of the older one in the history, so that an undo can be undone. A
+review that differs between both gets the time of the undo as ``changed_at``, so that a copy of the reviews
+that is kept up to date by their times gets it too.
+"""
+
+import contextlib
+import datetime
+import gzip
+import json
+import shutil
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final, cast
+
+from reviewsctl.files.folders import Folder, opened
+from reviewsctl.importing import history, import_log
+from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.history import Version, checksum
+from reviewsctl.importing.import_log import KEPT_FOLDER
+from reviewsctl.importing.readers.json_file import OWN_VALUE, Document, Piece
+from reviewsctl.importing.review_merge import CHANGED, STAMPS, stamp
+from reviewsctl.importing.reviews_file import reviews_of, rewrite, updated
+from reviewsctl.importing.staging import signals_deferred
+from reviewsctl.importing.writing import draft
+from reviewsctl.importing.written import digest
+from reviewsctl.terminal.remedies import to_write
+
+_REMEDY: Final = "The version is damaged; reviewsctl import --undo --dry-run lists the others."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undone:
+    """The result of an undo."""
+
+    version: Version
+    """The version that reviews.json is now."""
+    total: int
+    """Reviews in it."""
+    back: int
+    """Reviews that were not there before."""
+    changed: int
+    """Reviews that differ."""
+    gone: int
+    """Reviews that were there before."""
+    is_valid: bool
+    """Whether the file that was there could be read, so that it could be compared."""
+
+
+def versions(target: Path) -> list[Version]:
+    """Return the versions that an undo can go back to, the newest first.
+
+    Raises:
+        ImportRefusedError: They cannot be read.
+    """
+    with _faults(target), opened(target.parent) as data, contextlib.ExitStack() as stack:
+        folder = _history(data, stack)
+        return [] if folder is None else _versions(data, folder, target.name)
+
+
+def undo(target: Path, number: int, now: datetime.datetime) -> Undone:
+    """Put an earlier version of reviews.json in its place.
+
+    Args:
+        target: reviews.json.
+        number: How many versions to go back.
+        now: The time of the undo.
+
+    Raises:
+        ImportRefusedError: There is no such version, or it cannot be read; nothing was written.
+    """
+    with _faults(target), opened(target.parent) as data, contextlib.ExitStack() as stack:
+        folder = _history(data, stack)
+        there = [] if folder is None else _versions(data, folder, target.name)
+        if folder is None or not 1 <= number <= len(there):
+            raise ImportRefusedError(
+                f"there is no version {number:,} of {target} to go back to; there are {len(there):,}",
+                "List them: reviewsctl import --undo --dry-run",
+            )
+        return _put(data, folder, target.name, there[number - 1], now)
+
+
+@contextlib.contextmanager
+def _faults(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, EOFError, zlib.error) as fault:
+        reason = getattr(fault, "strerror", None) or fault
+        remedy = to_write(target.parent, "ask the owner of the folder.")
+        raise ImportRefusedError(
+            f"{getattr(fault, 'filename', None) or target.parent}: {reason}",
+            f"Nothing was written. Is there room, and may you read and write there? {remedy}",
+        ) from fault
+
+
+def _history(data: Folder, stack: contextlib.ExitStack) -> Folder | None:
+    """Open the history of a data folder, if there is one."""
+    try:
+        kept = stack.enter_context(data.folder(KEPT_FOLDER))
+        return stack.enter_context(kept.folder(history.FOLDER))
+    except FileNotFoundError:
+        return None
+
+
+def _versions(data: Folder, folder: Folder, name: str) -> list[Version]:
+    """Return the versions that differ from the file."""
+    here = None if data.look(name) is None else checksum(data, name)
+    return [version for version in history.versions(folder) if version.checksum != here]
+
+
+def _put(
+    data: Folder, folder: Folder, name: str, version: Version, now: datetime.datetime
+) -> Undone:
+    current = _contents(data, name)
+    restored = _Restored({} if current is None else current, now, marks=current is not None)
+    with contextlib.ExitStack() as stack:
+        new = stack.enter_context(draft(data, name))
+        packed = stack.enter_context(folder.open(version.file))
+        file = cast("BinaryIO", stack.enter_context(gzip.open(packed)))
+        document = Document(file, version.file, _REMEDY, OWN_VALUE)
+        rewrite(new.file, document, restored.member, restored.records)
+        kept = stack.enter_context(data.folder(KEPT_FOLDER))
+        log = None
+        if folder.look(version.log) is not None:
+            log = stack.enter_context(kept.draft(import_log.FILE))
+            with folder.open(version.log) as packed_log, gzip.open(packed_log) as content:
+                shutil.copyfileobj(content, log.file)
+            log.file.flush()
+        keeping = stack.enter_context(history.keeping(data, name, new.draft, log, now))
+        is_done = False
+        try:
+            with signals_deferred():
+                new.commit(keeping.put_old)
+                if log is None:
+                    kept.remove(import_log.FILE)
+                else:
+                    import_log.put(log, data.look(name))
+                history.remove(folder, version)
+                keeping.put_new()
+                is_done = True
+        except KeyboardInterrupt:
+            if not is_done:
+                raise
+    return restored.result(version, is_valid=current is not None)
+
+
+def _contents(data: Folder, name: str) -> dict[str, int] | None:
+    """Return a checksum of each review of the file by its id; None if it is no reviews.json."""
+    if data.look(name) is None:
+        return None
+    try:
+        with data.open(name) as file:
+            reviews = reviews_of(Document(file, name, _REMEDY, OWN_VALUE))
+            return {str(review.get("id")): _content(review) for review in reviews}
+    except ImportRefusedError:
+        return None
+
+
+def _content(review: Mapping[str, object]) -> int:
+    members = {name: value for name, value in review.items() if name not in STAMPS}
+    return digest(members)
+
+
+class _Restored:
+    """Writes a version again, with the time of the undo in the reviews that differ.
+
+    Args:
+        current: The checksum of each review that is there, by its id.
+        now: The time of the undo.
+        marks: Whether reviews that differ get the time.
+    """
+
+    def __init__(self, current: dict[str, int], now: datetime.datetime, *, marks: bool) -> None:
+        self._current = current
+        self._now = stamp(now)
+        self._marks = marks
+        self._counts: Counter[str] = Counter()
+
+    def member(self, name: str, piece: Piece) -> str:
+        """Return the text of a member beside the reviews."""
+        if name == "updated_at" and piece.value is not None and self._marks:
+            return json.dumps(self._now)
+        return piece.text
+
+    def records(self, reviews: Iterator[Piece]) -> Iterable[bytes]:
+        """Return the reviews of the version."""
+        for piece in reviews:
+            self._counts["total"] += 1
+            review = piece.value if isinstance(piece.value, dict) else {}
+            there = self._current.pop(str(review.get("id")), None)
+            if there == _content(review) or not self._marks:
+                yield piece.text.encode()
+                continue
+            self._counts["back" if there is None else "changed"] += 1
+            yield updated(review, piece.text, {CHANGED: self._now})
+
+    def result(self, version: Version, *, is_valid: bool) -> Undone:
+        """Return what was done, when all is written."""
+        return Undone(
+            version=version,
+            total=self._counts["total"],
+            back=self._counts["back"],
+            changed=self._counts["changed"],
+            gone=len(self._current),
+            is_valid=is_valid,
+        )

@@ -1,0 +1,79 @@
+"""The terminal side of ``reviewsctl import``: lines, progress, and questions."""
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+from reviewsctl.terminal.escaping import printable
+from reviewsctl.terminal.output import console
+
+if TYPE_CHECKING:
+    from reviewsctl.importing.options import Prompts
+    from reviewsd.api.jobs import Step
+
+
+@contextlib.contextmanager
+def prompts(*, silent: bool) -> "Iterator[Prompts]":
+    """Return what an import talks through, for the block.
+
+    Args:
+        silent: Whether nothing is shown, so that nothing can be asked either.
+    """
+    from reviewsctl.importing.options import Prompts  # msgspec, see main
+
+    def show(lines: Sequence[str]) -> None:
+        for line in () if silent else lines:
+            typer.echo(printable(line))
+
+    with contextlib.closing(_Progress()) as progress:
+
+        def choose(locations: Mapping[str, str]) -> str:
+            progress.close()
+            return _choose(locations)
+
+        def confirm(question: str) -> bool:
+            progress.close()
+            return typer.confirm(question, default=False, err=True)
+
+        can_ask = not silent and sys.stdin.isatty() and sys.stderr.isatty()
+        yield Prompts(
+            progress=(lambda _: None) if silent else progress.show,
+            show=show,
+            choose=choose if can_ask else None,
+            confirm=confirm if can_ask else None,
+        )
+
+
+class _Progress:
+    """Progress on stderr, shown from the first step on: a small import needs no rich."""
+
+    def __init__(self) -> None:
+        self._stack = contextlib.ExitStack()
+        self._show: Callable[[Step], None] | None = None
+
+    def show(self, step: "Step") -> None:
+        """Show a step."""
+        if self._show is None:
+            from reviewsctl.terminal import progress  # rich, see main
+
+            self._show = self._stack.enter_context(progress.shown(console(err=True)))
+        self._show(step)
+
+    def close(self) -> None:
+        """Hide it until the next step."""
+        self._stack.close()
+        self._show = None
+
+
+def _choose(locations: Mapping[str, str]) -> str:
+    places = list(locations)
+    typer.echo("It holds the reviews of several locations:", err=True)
+    for index, place in enumerate(places, start=1):
+        typer.echo(printable(f"  {index}  {locations[place]}, {place}"), err=True)
+    number: int = typer.prompt("Which one", type=int, err=True)
+    if not 1 <= number <= len(places):
+        raise typer.BadParameter(f"expected 1 to {len(places)}, got {number}")
+    return places[number - 1]

@@ -1,0 +1,123 @@
+"""A data directory of a shop, imports into it day after day, and exports made up for them."""
+
+import datetime
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from reviewsctl.importing.format import Columns, Rules
+from reviewsctl.importing.options import ImportOptions, ImportResult, Prompts
+from reviewsctl.importing.pipeline import run
+
+NOW = datetime.datetime(2026, 6, 1, 12, tzinfo=datetime.UTC)
+
+
+@dataclass
+class Shop:
+    """A data directory, and imports into it."""
+
+    folder: Path
+    lines: list[str] = field(default_factory=list)
+    """What the last import said before it wrote."""
+    answer: bool | None = None
+    """What the operator answers at a terminal; None without one."""
+    questions: list[str] = field(default_factory=list)
+    now: datetime.datetime = NOW
+
+    def imported(self, *exports: Path, **options: Any) -> ImportResult:  # noqa: ANN401  # of any type
+        """Import; each is a day after the one before."""
+        self.lines, self.questions = [], []
+        self.now += datetime.timedelta(days=1)
+        verified = options.pop("verified", None)
+        defaults: dict[str, Any] = {
+            "exports": exports,
+            "target": self.folder / "reviews.json",
+            "format_name": "auto",
+            "rules": Rules(
+                zone=datetime.UTC, short_names=False, verified=verified, columns=Columns()
+            ),
+            "location": None,
+            "name": "Acme",
+            "replace": False,
+            "yes": False,
+            "dry_run": False,
+            "now": self.now,
+        }
+
+        def confirm(question: str) -> bool:
+            self.questions.append(question)
+            return bool(self.answer)
+
+        prompts = Prompts(
+            progress=lambda _: None,
+            show=self.lines.extend,
+            choose=None,
+            confirm=None if self.answer is None else confirm,
+        )
+        return run(ImportOptions(**defaults | options), prompts)
+
+    @property
+    def file(self) -> dict[str, Any]:
+        """reviews.json."""
+        content: dict[str, Any] = json.loads((self.folder / "reviews.json").read_bytes())
+        return content
+
+    @property
+    def reviews(self) -> dict[str, dict[str, Any]]:
+        """The reviews by their authors."""
+        return {each["author"]: each for each in self.file["reviews"]}
+
+    def edit(self, author: str, **members: object) -> None:
+        """Change a review by hand."""
+        content = self.file
+        (review,) = [each for each in content["reviews"] if each["author"] == author]
+        review.update(members)
+        (self.folder / "reviews.json").write_text(json.dumps(content))
+
+
+def google(path: Path, *rows: dict[str, Any], **beside: object) -> Path:
+    """A page of Google Business Profile; ``at`` is a row's time, ``edited`` that of its last edit."""
+    reviews = []
+    for row in rows:
+        review = {
+            "name": f"accounts/1/locations/{row.get('place', '22')}/reviews/{row['author']}",
+            "reviewer": {"displayName": row["author"], **row.get("reviewer", {})},
+            "starRating": row.get("stars", "FIVE"),
+            "createTime": row.get("at", "2026-01-01T10:00:00Z"),
+        }
+        review["updateTime"] = row.get("edited", review["createTime"])
+        if "text" in row:
+            review["comment"] = row["text"]
+        if "reply" in row:
+            review["reviewReply"] = {
+                "comment": row["reply"],
+                "updateTime": row.get("replied", review["updateTime"]),
+            }
+        reviews.append(review)
+    path.write_text(json.dumps({"reviews": reviews, **beside}))
+    return path
+
+
+def table(path: Path, text: str) -> Path:
+    """A CSV with reviews of one's own website."""
+    path.write_text(text)
+    return path
+
+
+def outscraper(path: Path, title: str, place: str, *authors: str) -> Path:
+    """Reviews of a place as Outscraper has them, with the title of the place."""
+    rows = [
+        {
+            "name": title,
+            "place_id": place,
+            "review_id": author,
+            "author_title": author,
+            "review_text": "Fine",
+            "review_rating": 5,
+            "review_datetime_utc": "01/01/2026 10:00:00",
+        }
+        for author in authors
+    ]
+    path.write_text(json.dumps(rows))
+    return path

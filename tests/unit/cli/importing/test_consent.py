@@ -1,0 +1,105 @@
+"""What may be a mistake is a question: another business, another location, terms that forbid it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
+from tests.support.shop import Shop, google, outscraper
+
+SAMPLES = Path(__file__).parent / "samples"
+
+
+def test_location_with_a_longer_name_is_a_question(shop: Shop, tmp_path: Path) -> None:
+    """ "Acme Plumbing Dover" was taken for "Acme Plumbing" without a word."""
+    here = outscraper(tmp_path / "a.json", "Acme Plumbing", "place-1", "Ann")
+    dover = outscraper(tmp_path / "b.json", "Acme Plumbing Dover", "place-2", "Bo")
+    shop.imported(here, name=None)
+    with pytest.raises(SayMoreError, match="that may be another location"):
+        shop.imported(dover)
+    shop.imported(dover, yes=True)
+    shop.imported(dover)
+    assert {"Ann", "Bo"} == shop.reviews.keys()
+
+
+def test_other_location_with_the_same_name_is_a_question(shop: Shop, tmp_path: Path) -> None:
+    """All shops of a chain have one name."""
+    shop.imported(outscraper(tmp_path / "a.json", "Acme", "place-1", "Ann"))
+    with pytest.raises(SayMoreError, match='has reviews of location "place-1"'):
+        shop.imported(outscraper(tmp_path / "b.json", "Acme", "place-2", "Bo"))
+
+
+def test_longer_name_is_no_question_when_there_are_no_other_reviews(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """The first import after ``reviewsctl init --name``."""
+    (shop.folder / "reviews.json").write_text('{"business": {"name": "Acme"}, "reviews": []}')
+    shop.imported(outscraper(tmp_path / "a.json", "Acme Plumbing of Dover", "place-1", "Ann"))
+    assert ["Ann"] == list(shop.reviews)
+
+
+def test_renamed_business_is_no_question_when_its_reviews_are_there(
+    shop: Shop, tmp_path: Path
+) -> None:
+    shop.imported(outscraper(tmp_path / "a.json", "Acme", "place-1", "Ann"), name=None)
+    shop.imported(outscraper(tmp_path / "b.json", "Summit Heating", "place-1", "Ann", "Bo"))
+    assert {"Ann", "Bo"} == shop.reviews.keys()
+
+
+def test_two_businesses_in_one_export_are_a_question(shop: Shop, tmp_path: Path) -> None:
+    """One of them is the right one, and the other came along with ``--location all``."""
+    (shop.folder / "reviews.json").write_text('{"business": {"name": "Acme"}, "reviews": []}')
+    exports = [
+        outscraper(tmp_path / "a.json", "Acme", "place-1", "Ann"),
+        outscraper(tmp_path / "b.json", "Joe's Pizza", "place-2", "Bo"),
+    ]
+    with pytest.raises(SayMoreError, match="Joe's Pizza"):
+        shop.imported(*exports, location="all")
+
+
+def test_operator_at_a_terminal_is_asked_before_anything_is_removed(
+    shop: Shop, tmp_path: Path
+) -> None:
+    rows: list[dict[str, Any]] = [
+        {"author": author, "at": f"2026-01-0{day}T10:00:00Z"}
+        for day, author in enumerate("ABC", start=1)
+    ]
+    shop.imported(google(tmp_path / "a.json", *rows))
+    shop.answer = False
+    less = google(tmp_path / "b.json", rows[0], rows[2])
+    with pytest.raises(ImportRefusedError, match="not wanted"):
+        shop.imported(less, replace=True)
+    assert (["Remove them?"], 3) == (shop.questions, len(shop.reviews))
+    shop.answer = True
+    shop.imported(less, replace=True)
+    assert 2 == len(shop.reviews)
+
+
+def test_dry_run_notes_the_questions_and_asks_none(shop: Shop, tmp_path: Path) -> None:
+    shop.imported(outscraper(tmp_path / "a.json", "Acme", "place-1", "Ann"))
+    shop.answer = False
+    other = outscraper(tmp_path / "b.json", "Acme", "place-2", "Bo")
+    result = shop.imported(other, dry_run=True)
+    assert [] == shop.questions
+    assert [note for note in result.notes if "--yes answers it" in note]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "places.json",
+        "places_legacy.json",
+        "yelp.json",
+        "tripadvisor.json",
+        "apify_tripadvisor.json",
+    ],
+)
+def test_import_says_that_the_terms_forbid_storing(shop: Shop, name: str) -> None:
+    result = shop.imported(SAMPLES / name, location="all")
+    assert [note for note in result.notes if "terms" in note and "forbid storing" in note]
+
+
+def test_import_of_ones_own_data_says_nothing_of_terms(shop: Shop) -> None:
+    result = shop.imported(SAMPLES / "takeout")
+    assert not [note for note in result.notes if "terms" in note]

@@ -1,0 +1,205 @@
+"""The last versions of reviews.json are kept, within limits, and can be put back."""
+
+import datetime
+import gzip
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from reviewsctl.files.folders import opened
+from reviewsctl.importing.errors import ImportRefusedError
+from reviewsctl.importing.history import MAX_BYTES, keeping, versions
+from reviewsctl.importing.undo import undo
+from reviewsctl.importing.undo import versions as undo_versions
+from reviewsd.publish.sources import fingerprint
+from tests.support.shop import NOW, Shop, google
+
+DAY = datetime.timedelta(days=1)
+
+
+def replace(
+    folder: Path, content: bytes, now: datetime.datetime, max_bytes: int = MAX_BYTES
+) -> None:
+    """Replace reviews.json, and keep both versions."""
+    with opened(folder) as data, data.draft("reviews.json") as new:
+        new.file.write(content)
+        with keeping(data, "reviews.json", new, None, now) as kept_:
+            kept_.put_old()
+            new.put(0o644)
+            kept_.put_new(max_bytes)
+
+
+def kept(folder: Path) -> list[bytes]:
+    """The versions that are kept, the newest first."""
+    with opened(folder) as data, data.folder(".reviewsctl") as own, own.folder("history") as here:
+        return [
+            gzip.decompress((folder / ".reviewsctl/history" / each.file).read_bytes())
+            for each in versions(here)
+        ]
+
+
+def test_ten_versions_are_kept_in_order_and_private(tmp_path: Path) -> None:
+    for number in range(12):
+        replace(tmp_path, b"%d" % number, NOW + number * DAY)
+    files = list((tmp_path / ".reviewsctl/history").iterdir())
+
+    assert [b"%d" % number for number in range(11, 1, -1)] == kept(tmp_path)
+    assert {0o600} == {stat.S_IMODE(path.stat().st_mode) for path in files}
+
+
+def test_version_edited_by_hand_is_kept_before_it_is_replaced(tmp_path: Path) -> None:
+    replace(tmp_path, b"1", NOW)
+    (tmp_path / "reviews.json").write_text("by hand")
+    replace(tmp_path, b"2", NOW + DAY)
+
+    assert [b"2", b"by hand", b"1"] == kept(tmp_path)
+
+
+def test_clock_set_back_does_not_change_the_order(tmp_path: Path) -> None:
+    for number in range(3):
+        replace(tmp_path, b"%d" % number, NOW - number * DAY)
+
+    assert [b"2", b"1", b"0"] == kept(tmp_path)
+
+
+def test_oldest_versions_go_when_all_are_too_large(tmp_path: Path) -> None:
+    """The newest stays whatever its size."""
+    contents = [os.urandom(1_000) for _ in range(4)]
+    for number, content in enumerate(contents):
+        replace(tmp_path, content, NOW + number * DAY, 2_500)
+    assert contents[:1:-1] == kept(tmp_path)
+
+    large = os.urandom(5_000)
+    replace(tmp_path, large, NOW + 9 * DAY, 2_500)
+    assert [large] == kept(tmp_path)
+
+
+def test_draft_of_a_killed_command_is_removed_after_a_day(tmp_path: Path) -> None:
+    replace(tmp_path, b"1", NOW)
+    draft = tmp_path / ".reviewsctl/history/.reviews-x.json.gz-0.new"
+    draft.write_text("half")
+    os.utime(draft, (NOW.timestamp(), NOW.timestamp()))
+    replace(tmp_path, b"2", NOW + DAY / 2)
+    assert draft.exists()
+    replace(tmp_path, b"3", NOW + 2 * DAY)
+    assert not draft.exists()
+
+
+def test_daemon_does_not_see_what_is_kept(shop: Shop, tmp_path: Path) -> None:
+    """Each import would publish twice."""
+    export = google(tmp_path / "a.json", {"author": "Ann"})
+    shop.imported(export)
+    before = fingerprint(shop.folder)
+    shop.imported(export)
+    assert (shop.folder / ".reviewsctl/imports.json").exists()
+    assert before == fingerprint(shop.folder)
+
+
+def test_first_import_keeps_nothing_and_has_nothing_to_undo(shop: Shop, tmp_path: Path) -> None:
+    result = shop.imported(google(tmp_path / "a.json", {"author": "Ann"}))
+    assert result.backup is None
+    assert [] == undo_versions(shop.folder / "reviews.json")
+    with pytest.raises(ImportRefusedError, match="there are 0"):
+        undo(shop.folder / "reviews.json", 1, NOW)
+
+
+ANN, BO, CY = (
+    {"author": author, "at": f"2026-01-0{day}T10:00:00Z", "text": "Fine"}
+    for day, author in enumerate(("Ann", "Bo", "Cy"), start=1)
+)
+
+
+@pytest.fixture
+def three(shop: Shop, tmp_path: Path) -> Shop:
+    """A shop after three imports."""
+    shop.imported(google(tmp_path / "1.json", ANN))
+    shop.imported(google(tmp_path / "2.json", ANN, BO))
+    worse = {**ANN, "text": "Bad", "edited": "2026-03-01T10:00:00Z"}
+    shop.imported(google(tmp_path / "3.json", worse, BO, CY))
+    return shop
+
+
+def test_undo_puts_the_version_before_the_last_import_back(three: Shop) -> None:
+    result = undo(three.folder / "reviews.json", 1, NOW + 9 * DAY)
+
+    assert ["Ann", "Bo"] == list(three.reviews)
+    assert (2, 0, 1, 1) == (result.total, result.back, result.changed, result.gone)
+    # a copy that is kept by changed_since learns of what was taken back
+    assert ["2026-06-10T12:00:00Z", None] == [
+        each.get("changed_at") for each in three.reviews.values()
+    ]
+
+
+def test_undo_of_an_undo_brings_all_back(three: Shop) -> None:
+    before = three.reviews
+    for number in range(2):
+        undo(three.folder / "reviews.json", 1, NOW + (9 + number) * DAY)
+
+    stamps = {"changed_at": "2026-06-11T12:00:00Z"}
+    assert {**before, "Ann": before["Ann"] | stamps, "Cy": before["Cy"] | stamps} == three.reviews
+    assert 2 == len(undo_versions(three.folder / "reviews.json"))
+
+
+def test_undo_goes_back_several_versions(three: Shop) -> None:
+    undo(three.folder / "reviews.json", 2, NOW + 9 * DAY)
+    assert ["Ann"] == list(three.reviews)
+    undo(three.folder / "reviews.json", 1, NOW + 10 * DAY)
+    assert ["Ann", "Bo", "Cy"] == list(three.reviews)
+
+
+def test_undo_takes_the_import_log_back_too(three: Shop, tmp_path: Path) -> None:
+    """Else the right export would be older than the one that was taken back."""
+    undo(three.folder / "reviews.json", 1, NOW + 9 * DAY)
+    three.imported(google(tmp_path / "4.json", {**ANN, "text": "Good"}, BO))
+    assert "Good" == three.reviews["Ann"]["text"]
+
+
+@pytest.mark.parametrize("content", [None, "", '{"business": {', "[]"])
+def test_undo_restores_the_last_version_of_a_destroyed_file(
+    three: Shop, content: str | None
+) -> None:
+    """``reviewsctl export --jsonl > reviews.json``."""
+    path = three.folder / "reviews.json"
+    before = path.read_bytes()
+    path.unlink()
+    if content is not None:
+        path.write_text(content)
+    result = undo(path, 1, NOW + 9 * DAY)
+    assert before == path.read_bytes()
+    assert not result.is_valid
+
+
+def test_undo_after_an_edit_by_hand_takes_the_edit_back(three: Shop) -> None:
+    path = three.folder / "reviews.json"
+    three.edit("Bo", text="By hand")
+    undo(path, 1, NOW + 9 * DAY)
+    assert ["Bad", "Fine", "Fine"] == [each["text"] for each in three.reviews.values()]
+    undo(path, 1, NOW + 10 * DAY)
+    assert "By hand" == three.reviews["Bo"]["text"]
+
+
+def test_damaged_version_is_refused_and_nothing_is_written(three: Shop) -> None:
+    before = (three.folder / "reviews.json").read_bytes()
+    last = sorted((three.folder / ".reviewsctl/history").glob("reviews-*"))[-2]
+    last.write_bytes(last.read_bytes()[:-20])
+    with pytest.raises(ImportRefusedError):
+        undo(three.folder / "reviews.json", 1, NOW + 9 * DAY)
+    last.write_bytes(gzip.compress(b'{"reviews": ['))
+    with pytest.raises(ImportRefusedError, match="invalid JSON"):
+        undo(three.folder / "reviews.json", 1, NOW + 9 * DAY)
+    assert before == (three.folder / "reviews.json").read_bytes()
+
+
+def test_log_of_another_version_or_damaged_is_told_and_replaced(
+    three: Shop, tmp_path: Path
+) -> None:
+    log = three.folder / ".reviewsctl/imports.json"
+    export = google(tmp_path / "4.json", ANN, BO, {**CY, "stars": "ONE"})
+    for content in ("{", '{"version": 2}', '{"reviews": {"a": 1}}', '{"places": [{"newest": -1}]}'):
+        log.write_text(content)
+        result = three.imported(export, yes=True)
+        assert [note for note in result.notes if "imports.json cannot be read" in note]
+        assert 1 == json.loads(log.read_text())["version"]

@@ -1,0 +1,461 @@
+"""Imports over weeks: an import neither loses what the owner has nor turns time back."""
+
+import datetime
+import json
+import os
+import zoneinfo
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
+from reviewsctl.importing.format import Rules
+from tests.support.shop import Shop, google, table
+
+SAMPLES = Path(__file__).parent / "samples"
+
+# Members that an export does not have
+
+
+def test_reply_written_by_hand_is_kept_when_export_has_none(shop: Shop, tmp_path: Path) -> None:
+    """Google sees only the replies that were written there."""
+    export = google(
+        tmp_path / "a.json", {"author": "Ann", "text": "Fine"}, {"author": "Bo", "reply": "Thanks"}
+    )
+    shop.imported(export)
+    reply = {"text": "By hand", "date": "2026-02-01"}
+    shop.edit("Ann", owner_reply=reply)
+    for _ in range(3):
+        shop.imported(export)
+    assert reply == shop.reviews["Ann"]["owner_reply"]
+
+
+def test_reply_removed_at_the_platform_goes_and_is_named_before(shop: Shop, tmp_path: Path) -> None:
+    ann, bo = {"author": "Ann"}, {"author": "Bo", "reply": "Thanks"}
+    new = {"author": "Cy", "at": "2026-03-01T10:00:00Z"}
+    shop.imported(google(tmp_path / "a.json", {**ann, "reply": "Sorry"}, bo))
+    shop.imported(google(tmp_path / "b.json", ann, bo, new))
+    assert shop.reviews["Ann"]["owner_reply"] is None
+    assert "  Ann, 2026-01-01, google" in shop.lines
+
+
+def test_reply_is_kept_when_no_row_of_the_export_has_one(shop: Shop, tmp_path: Path) -> None:
+    """The export may have been made without replies."""
+    shop.imported(google(tmp_path / "a.json", {"author": "Ann", "reply": "Sorry"}))
+    shop.imported(google(tmp_path / "b.json", {"author": "Ann"}))
+    assert "Sorry" == shop.reviews["Ann"]["owner_reply"]["text"]
+
+
+def test_empty_cells_of_a_table_remove_nothing(shop: Shop, tmp_path: Path) -> None:
+    head = "id,date,rating,author,text,reply,url,avatar,source\n"
+    full = "1,2026-01-01,5,Ann Lee,Fine work,Thanks,https://a.example/1,https://a.example/a,web\n"
+    other = "2,2026-01-02,5,Bo Li,Good work,Hi,https://a.example/2,https://a.example/b,web\n"
+    shop.imported(table(tmp_path / "a.csv", head + full + other), verified=False)
+    before = shop.reviews
+    empty = "1,2026-01-01,5,,,,,,web\n"
+    shop.imported(table(tmp_path / "b.csv", head + empty + other), verified=False)
+    assert before == shop.reviews
+
+
+def test_verified_is_kept_when_the_export_does_not_say(shop: Shop, tmp_path: Path) -> None:
+    export = google(tmp_path / "a.json", {"author": "Ann"})
+    shop.imported(export)
+    shop.edit("Ann", verified=True)
+    shop.imported(export)
+    assert shop.reviews["Ann"]["verified"] is True
+
+
+def test_author_who_becomes_anonymous_loses_name_and_picture(shop: Shop, tmp_path: Path) -> None:
+    """The platform says so, so that nothing is kept of either."""
+    picture = {"profilePhotoUrl": "https://a.example/ann"}
+    shop.imported(google(tmp_path / "a.json", {"author": "Ann", "reviewer": picture}))
+    hidden = {"author": "Ann", "edited": "2026-02-01T10:00:00Z", "reviewer": {"isAnonymous": True}}
+    shop.imported(google(tmp_path / "b.json", hidden))
+    (review,) = shop.file["reviews"]
+    assert ("A Google user", None) == (review["author"], review["author_avatar_url"])
+
+
+# Reviews that an export does not have
+
+
+def many(count: int) -> list[dict[str, Any]]:
+    """Reviews of as many days from 2026-01-01 on."""
+    first = datetime.date(2026, 1, 1)
+    days = (first + datetime.timedelta(days=number) for number in range(count))
+    return [{"author": f"A{each}", "at": f"{each}T10:00:00Z"} for each in days]
+
+
+def test_loss_of_more_than_a_tenth_is_refused_without_a_terminal(
+    shop: Shop, tmp_path: Path
+) -> None:
+    rows = many(60)
+    shop.imported(google(tmp_path / "a.json", *rows))
+    before = (shop.folder / "reviews.json").read_bytes()
+    less = google(tmp_path / "b.json", rows[0], *rows[8:])
+    with pytest.raises(SayMoreError, match="7 of 60"):
+        shop.imported(less, replace=True)
+    assert before == (shop.folder / "reviews.json").read_bytes()
+    shop.imported(less, replace=True, yes=True)
+    assert 53 == len(shop.reviews)
+
+
+def test_loss_of_six_in_sixty_is_no_question_without_a_terminal(shop: Shop, tmp_path: Path) -> None:
+    rows = many(60)
+    shop.imported(google(tmp_path / "a.json", *rows))
+    shop.imported(google(tmp_path / "b.json", rows[0], *rows[7:]), replace=True)
+    assert 54 == len(shop.reviews)
+
+
+def test_reviews_older_than_the_oldest_of_the_export_are_not_removed(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """The export of one month says nothing of the years before."""
+    rows = many(60)
+    shop.imported(google(tmp_path / "a.json", *rows))
+    shop.imported(google(tmp_path / "b.json", *rows[40:45], *rows[47:]), replace=True)
+    assert 58 == len(shop.reviews)
+
+
+def test_complete_export_removes_old_reviews_too(shop: Shop, tmp_path: Path) -> None:
+    """The total of the platform says that no other page is missing."""
+    rows = many(60)
+    shop.imported(google(tmp_path / "a.json", *rows, totalReviewCount=60))
+    shop.imported(google(tmp_path / "b.json", *rows[3:], totalReviewCount=57), replace=True)
+    assert 57 == len(shop.reviews)
+
+
+# Exports that are older than the last one
+
+OLD = {"author": "Ann", "stars": "ONE", "text": "Bad"}
+EDITED = {"edited": "2026-02-01T10:00:00Z", "reply": "Sorry", "replied": "2026-02-02T10:00:00Z"}
+NEW = {**OLD, "stars": "THREE", "text": "Better", **EDITED}
+
+
+@pytest.mark.parametrize("yes", [False, True])
+def test_older_row_never_takes_back_an_edit_or_a_reply(
+    shop: Shop,
+    tmp_path: Path,
+    yes: bool,  # noqa: FBT001
+) -> None:
+    shop.imported(google(tmp_path / "new.json", NEW))
+    before = shop.reviews
+    shop.imported(google(tmp_path / "old.json", OLD), yes=yes)
+    assert before == shop.reviews
+
+
+def test_row_whose_reply_alone_is_older_keeps_the_newer_reply(shop: Shop, tmp_path: Path) -> None:
+    row, new = {"author": "Ann", "text": "Bad"}, {"author": "Bo", "at": "2026-04-01T10:00:00Z"}
+    first = {**row, "reply": "First", "replied": "2026-02-01T10:00:00Z"}
+    second = {**row, "reply": "Second", "replied": "2026-02-02T10:00:00Z"}
+    shop.imported(google(tmp_path / "a.json", second))
+    shop.imported(google(tmp_path / "b.json", first, new))
+    assert "Second" == shop.reviews["Ann"]["owner_reply"]["text"]
+
+
+def test_older_export_with_something_to_change_is_a_question(shop: Shop, tmp_path: Path) -> None:
+    """A table has no times of edits, so that only its newest row says how old it is."""
+    head = "id,date,rating,author,text,source\n9,2025-01-01,5,Cy Do,Good,web\n"
+    old = table(tmp_path / "old.csv", f"{head}1,2026-01-01,1,Ann Lee,Bad work,web\n")
+    new = f"{head}1,2026-01-01,3,Ann Lee,Better work,web\n2,2026-03-01,5,Bo Li,Good,web\n"
+    shop.imported(table(tmp_path / "new.csv", new), verified=False)
+    before = (shop.folder / "reviews.json").read_bytes()
+    with pytest.raises(SayMoreError, match="older than the last import"):
+        shop.imported(old, verified=False)
+    assert before == (shop.folder / "reviews.json").read_bytes()
+    shop.answer = False
+    with pytest.raises(ImportRefusedError):
+        shop.imported(old, verified=False)
+    shop.imported(old, verified=False, yes=True)
+    assert 1 == shop.reviews["Ann Lee"]["rating"]
+
+
+def test_older_export_is_recognized_by_the_file_when_the_log_is_lost(
+    shop: Shop, tmp_path: Path
+) -> None:
+    shop.imported(google(tmp_path / "a.json", *many(10)))
+    (shop.folder / ".reviewsctl" / "imports.json").unlink()
+    with pytest.raises(SayMoreError, match="older than"):
+        shop.imported(google(tmp_path / "b.json", {**many(1)[0], "stars": "ONE"}))
+
+
+def test_export_of_earlier_years_is_no_question(shop: Shop, tmp_path: Path) -> None:
+    """It has no review that is there, so it is no older version of anything."""
+    head = "id,date,rating,author,source\n"
+    for number, year in enumerate((2025, 2023, 2024)):
+        rows = f"{head}{number},{year}-06-01,5,Ann {year},web\n"
+        shop.imported(table(tmp_path / f"{year}.csv", rows), verified=False)
+    assert 3 == len(shop.reviews)
+    with pytest.raises(SayMoreError, match="older than"):
+        shop.imported(
+            table(tmp_path / "again.csv", f"{head}2,2024-06-01,5,Ann Lee,web\n"), verified=False
+        )
+
+
+def test_export_imported_before_the_last_one_is_a_question(shop: Shop, tmp_path: Path) -> None:
+    """Both have the same newest row, so that only the import log knows the order."""
+    head = "id,date,rating,author,source\n2,2026-03-01,5,Bo Li,web\n"
+    old = table(tmp_path / "old.csv", f"{head}1,2026-01-01,1,Ann Lee,web\n")
+    new = table(tmp_path / "new.csv", f"{head}1,2026-01-01,3,Ann Lee,web\n")
+    for export in (old, new):
+        shop.imported(export, verified=False)
+    with pytest.raises(SayMoreError, match="imported on 2026-06-02"):
+        shop.imported(old, verified=False)
+    shop.imported(new, verified=False)
+
+
+def test_date_in_the_future_does_not_make_later_exports_old(shop: Shop, tmp_path: Path) -> None:
+    """A typing error in one row would turn each later import into a question."""
+    wrong = {"author": "Bo", "at": "2062-01-01T10:00:00Z"}
+    ann = {"author": "Ann"}
+    shop.imported(google(tmp_path / "a.json", ann, wrong))
+    later = google(tmp_path / "b.json", {**ann, "edited": "2026-06-02T10:00:00Z", "stars": "ONE"})
+    shop.imported(later)
+    assert 1 == shop.reviews["Ann"]["rating"]
+
+
+# Corrections by hand
+
+
+def test_overwritten_edit_by_hand_is_listed_before(shop: Shop, tmp_path: Path) -> None:
+    export = google(
+        tmp_path / "a.json", {"author": "Ann", "text": "Sam was rude"}, {"author": "Bo"}
+    )
+    shop.imported(export)
+    shop.edit("Ann", text="S. was rude")
+    shop.imported(export)
+    at = shop.lines.index("overwritten, though edited by hand since the last import: 1 review")
+    assert "  Ann, 2026-01-01, google: text" == shop.lines[at + 1]
+    shop.imported(export)
+    assert not [each for each in shop.lines if each.startswith("overwritten")]
+
+
+def test_edit_on_the_platform_is_not_called_an_edit_by_hand(shop: Shop, tmp_path: Path) -> None:
+    shop.imported(google(tmp_path / "a.json", OLD))
+    shop.imported(google(tmp_path / "b.json", NEW))
+    assert not [each for each in shop.lines if each.startswith("overwritten")]
+
+
+def test_review_removed_by_hand_is_listed_when_it_comes_back(shop: Shop, tmp_path: Path) -> None:
+    export = google(tmp_path / "a.json", {"author": "Ann"}, {"author": "Bo"})
+    shop.imported(export)
+    content = shop.file
+    content["reviews"].pop(0)
+    (shop.folder / "reviews.json").write_text(json.dumps(content))
+    shop.imported(export)
+    assert "back, though removed by hand since the last import: 1 review" in shop.lines
+
+
+def test_shortened_name_stays_short(shop: Shop, tmp_path: Path) -> None:
+    """``--names short`` was forgotten once, and personal data was public again."""
+    export = google(tmp_path / "a.json", {"author": "Ann Lee"})
+    shop.imported(export, rules=Rules(zone=datetime.UTC, short_names=True))
+    shop.imported(export)
+    assert ["Ann L."] == list(shop.reviews)
+    shop.imported(export, full_names=True)
+    assert ["Ann Lee"] == list(shop.reviews)
+
+
+# Times of reviews
+
+
+def test_new_and_changed_reviews_are_stamped(shop: Shop, tmp_path: Path) -> None:
+    ann, bo = {"author": "Ann"}, {"author": "Bo", "at": "2026-01-02T10:00:00Z"}
+    shop.imported(google(tmp_path / "a.json", ann))
+    changed = {**ann, "stars": "ONE", "edited": "2026-02-02T10:00:00Z"}
+    shop.imported(google(tmp_path / "b.json", changed, bo))
+    shop.imported(google(tmp_path / "b.json", changed, bo))
+    first, second = "2026-06-02T12:00:00Z", "2026-06-03T12:00:00Z"
+    assert [(first, second), (second, None)] == [
+        (each["added_at"], each.get("changed_at")) for each in shop.file["reviews"]
+    ]
+
+
+def test_review_that_was_there_before_the_stamps_gets_none_until_it_changes(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """Else every entry of the feeds would look new."""
+    export = google(tmp_path / "a.json", {"author": "Ann"}, {"author": "Bo"})
+    shop.imported(export)
+    for author in ("Ann", "Bo"):
+        shop.edit(author, added_at=None)
+    shop.imported(google(tmp_path / "b.json", {"author": "Ann", "stars": "ONE"}, {"author": "Bo"}))
+    assert [(None, "2026-06-03T12:00:00Z"), (None, None)] == [
+        (each["added_at"], each.get("changed_at")) for each in shop.file["reviews"]
+    ]
+
+
+def test_own_export_keeps_its_stamps_in_a_new_file(shop: Shop, tmp_path: Path) -> None:
+    """A move to another machine makes nothing new."""
+    shop.imported(google(tmp_path / "a.json", {"author": "Ann"}))
+    other = Shop(tmp_path / "other")
+    other.folder.mkdir()
+    own = tmp_path / "own.json"
+    own.write_bytes((shop.folder / "reviews.json").read_bytes())
+    other.imported(own)
+    assert shop.reviews == other.reviews
+
+
+@pytest.mark.parametrize("stamp", ["2099-01-01T00:00:00Z", "yesterday", 5, None])
+def test_impossible_stamps_of_an_own_export_are_replaced(
+    shop: Shop, tmp_path: Path, stamp: object
+) -> None:
+    shop.imported(google(tmp_path / "a.json", {"author": "Ann"}))
+    shop.edit("Ann", added_at=stamp, changed_at=stamp)
+    other = Shop(tmp_path / "other")
+    other.folder.mkdir()
+    own = tmp_path / "own.json"
+    own.write_bytes((shop.folder / "reviews.json").read_bytes())
+    other.imported(own)
+    (review,) = other.file["reviews"]
+    assert ("2026-06-02T12:00:00Z", None) == (review["added_at"], review.get("changed_at"))
+
+
+def test_older_own_export_takes_nothing_back(shop: Shop, tmp_path: Path) -> None:
+    shop.imported(google(tmp_path / "a.json", OLD))
+    own = tmp_path / "own.json"
+    own.write_bytes((shop.folder / "reviews.json").read_bytes())
+    shop.imported(google(tmp_path / "b.json", NEW))
+    before = shop.reviews
+    shop.imported(own, yes=True)
+    assert before == shop.reviews
+
+
+# What nasty newcomers tried
+
+
+def test_reply_without_a_date_does_not_replace_a_date_that_is_known(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """A missing date of a reply is made up for new reviews only."""
+    head = "id,date,rating,author,text,source,reply,reply date\n"
+    head += "2,2026-02-01,5,Bo Li,Fine work,web,,\n"
+    row = "1,2026-01-01,5,Ann Lee,Fine work,web,Thank you,"
+    shop.imported(table(tmp_path / "a.csv", f"{head}{row}2026-01-09\n"), verified=False)
+    shop.imported(table(tmp_path / "b.csv", f"{head}{row}\n"), verified=False)
+    reply = {"text": "Thank you", "date": "2026-01-09"}
+    assert reply == shop.reviews["Ann Lee"]["owner_reply"]
+    row = row.replace("Thank you", "Many thanks")
+    shop.imported(table(tmp_path / "c.csv", f"{head}{row}\n"), verified=False)
+    assert "Many thanks" == shop.reviews["Ann Lee"]["owner_reply"]["text"]
+
+
+def test_option_on_verification_does_not_overwrite_an_edit_by_hand(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """``--unverified`` has to be said for a table; it says nothing of the one that the owner knows."""
+    rows = "id,date,rating,author,source\n1,2026-01-01,5,Ann,web\n2,2026-01-01,5,Bo,web\n"
+    export = table(tmp_path / "a.csv", rows)
+    shop.imported(export, verified=False)
+    shop.edit("Ann", verified=True)
+    shop.imported(export, verified=False)
+    assert [True, False] == [each["verified"] for each in shop.file["reviews"]]
+    shop.imported(export, verified=True)
+    assert [True, True] == [each["verified"] for each in shop.file["reviews"]]
+
+
+def test_table_that_is_a_day_older_is_a_question(shop: Shop, tmp_path: Path) -> None:
+    head = "id,date,rating,author,source\n"
+    old = f"{head}1,2026-01-01,1,Ann,web\n2,2026-03-01,5,Bo,web\n"
+    new = f"{head}1,2026-01-01,3,Ann,web\n2,2026-03-01,5,Bo,web\n3,2026-03-02,5,Cy,web\n"
+    shop.imported(table(tmp_path / "new.csv", new), verified=False)
+    with pytest.raises(SayMoreError, match="older than"):
+        shop.imported(table(tmp_path / "old.csv", old), verified=False)
+
+
+def test_file_that_is_older_is_a_question_when_the_newest_rows_are_alike(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """It was downloaded before the last one, and neither has a new review."""
+    head = "id,date,rating,author,source\n2,2026-03-01,5,Bo,web\n"
+    old = table(tmp_path / "old.csv", f"{head}1,2026-01-01,1,Ann,web\n")
+    new = table(tmp_path / "new.csv", f"{head}1,2026-01-01,3,Ann,web\n")
+    os.utime(old, (1_770_000_000, 1_770_000_000))
+    os.utime(new, (1_780_000_000, 1_780_000_000))
+    shop.imported(new, verified=False)
+    with pytest.raises(SayMoreError, match="older than the last import"):
+        shop.imported(old, verified=False)
+
+
+def test_day_of_the_business_does_not_make_an_export_old(shop: Shop, tmp_path: Path) -> None:
+    """In Auckland it is tomorrow; without a log the days in the file are all there is."""
+    export = google(tmp_path / "a.json", {"author": "Ann", "at": "2026-05-01T18:00:00Z"})
+    auckland = Rules(zone=zoneinfo.ZoneInfo("Pacific/Auckland"), short_names=False)
+    shop.imported(export, rules=auckland)
+    assert "2026-05-02" == shop.reviews["Ann"]["date"]
+    (shop.folder / ".reviewsctl/imports.json").unlink()
+    shop.imported(
+        google(tmp_path / "b.json", {"author": "Ann", "at": "2026-05-01T18:00:00Z", "text": "x"})
+    )
+    assert "x" == shop.reviews["Ann"]["text"]
+
+
+def test_ids_that_are_numbers_of_rows_are_a_question(shop: Shop, tmp_path: Path) -> None:
+    """With a new row on top each review would become another one, and keep its reply."""
+    people = [(f"Person {letter}", day) for day, letter in enumerate("KJIHGFEDCB", start=10)]
+
+    def rows(people: list[tuple[str, int]]) -> str:
+        lines = (
+            f"{number},2026-01-{day},5,{name},Text by {name} on it,web"
+            for number, (name, day) in enumerate(reversed(people))
+        )
+        return "\n".join(["id,date,rating,author,text,source", *lines])
+
+    shop.imported(table(tmp_path / "a.csv", rows(people)), verified=False)
+    before = shop.reviews
+    with pytest.raises(SayMoreError, match="another author, day and text"):
+        shop.imported(table(tmp_path / "b.csv", rows([*people, ("Person A", 30)])), verified=False)
+    assert before == shop.reviews
+
+
+def test_short_names_are_noted_when_new_ones_are_full(shop: Shop, tmp_path: Path) -> None:
+    ann, bo = {"author": "Ann Lee"}, {"author": "Bo Li", "at": "2026-03-01T10:00:00Z"}
+    short = Rules(zone=datetime.UTC, short_names=True)
+    shop.imported(google(tmp_path / "a.json", ann), rules=short)
+    result = shop.imported(google(tmp_path / "b.json", ann, bo))
+    assert [note for note in result.notes if "--names short" in note]
+
+
+def test_import_of_the_owners_own_table_counts_as_edits_by_hand(shop: Shop, tmp_path: Path) -> None:
+    """``export --csv``, a spreadsheet, ``import``: no platform has said so."""
+    export = google(
+        tmp_path / "a.json", {"author": "Ann", "text": "Bad"}, {"author": "Bo", "reply": "Hi"}
+    )
+    shop.imported(export)
+    own = shop.file
+    own["reviews"][0] |= {"text": "Good", "owner_reply": {"text": "By hand", "date": "2026-05-01"}}
+    (tmp_path / "own.json").write_text(json.dumps(own))
+    shop.imported(tmp_path / "own.json")
+    assert "Good" == shop.reviews["Ann"]["text"]
+    shop.imported(export)
+    assert "  Ann, 2026-01-01, google: text" in shop.lines
+    assert ("Bad", "By hand") == (
+        shop.reviews["Ann"]["text"],
+        shop.reviews["Ann"]["owner_reply"]["text"],
+    )
+
+
+def test_older_excerpt_takes_no_edit_back(shop: Shop, tmp_path: Path) -> None:
+    """The Places API gives an edited review a new date, and five of them have no common age."""
+    place = json.loads((SAMPLES / "places.json").read_text())
+    old = json.loads(json.dumps(place))
+    place["reviews"][0] |= {"rating": 1, "publishTime": "2026-05-01T10:00:00Z"}
+    for name, content in (("new", place), ("old", old)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    shop.imported(tmp_path / "new.json", name=None)
+    before = shop.reviews
+    shop.imported(tmp_path / "old.json")
+    assert before == shop.reviews
+
+
+def test_review_that_the_platform_no_longer_publishes_goes_however_old_it_is(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """The export has it, so that it does not begin after it."""
+    head = "id,date,rating,author,source,status\n"
+    rows = "2,2026-02-01,5,Bo,web,published\n3,2026-03-01,5,Cy,web,published\n"
+    old = "1,2026-01-01,5,Ann,web,{}\n"
+    shop.imported(table(tmp_path / "a.csv", head + old.format("published") + rows), verified=False)
+    withheld = table(tmp_path / "b.csv", head + old.format("deleted") + rows)
+    shop.imported(withheld, verified=False, replace=True)
+    assert {"Bo", "Cy"} == shop.reviews.keys()

@@ -1,0 +1,561 @@
+"""What a platform or shop holds back, has deleted or calls spam is not published; what is not understood is
+a question."""
+
+import datetime
+import json
+import zipfile
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
+from reviewsctl.importing.format import Columns, Rules
+from reviewsctl.importing.options import ImportOptions, ImportResult, Prompts
+from reviewsctl.importing.pipeline import run
+from reviewsctl.importing.publicity.judge import Publicity
+from reviewsctl.importing.publicity.signs import Sense, Subject, is_withheld_name, sign_of
+from reviewsctl.importing.ratings import Scale
+from reviewsctl.importing.review import RowWithdrawnError
+from tests.support.sheets import spreadsheet
+
+Answer = bool | None
+"""Whether a review is public; None for a question."""
+
+PUBLIC, WITHHELD, ASKED = True, False, None
+
+
+def judged(
+    row: Mapping[str, object],
+    platform: str = "csv",
+    answers: Mapping[str, Collection[str]] | None = None,
+) -> Answer:
+    """Return whether the review of a row is public."""
+    publicity = Publicity(answers)
+    try:
+        verdict = publicity.judging(platform)(row)
+    except RowWithdrawnError:
+        return WITHHELD
+    publicity.note(verdict, has_reply=True)
+    try:
+        publicity.settle()
+    except SayMoreError:
+        return ASKED
+    return PUBLIC
+
+
+VALUES: dict[str, dict[Answer, list[object]]] = {
+    "status": {
+        PUBLIC: ["published", "Approved", "LIVE", "active", "veröffentlicht", "Publié", "replied"],
+        WITHHELD: ["pending", "SPAM", "QUARANTINED", "REJECTED", "awaiting", "trash", "post-trashed",
+                   "hold", "Entwurf", "en attente", "borrador", "In attesa", "rascunho", "concept"],
+        ASKED: ["1", 1, 0, True, "TRUE", "shipped", "closed", "", None, 2],
+    },
+    "comment_approved": {
+        PUBLIC: ["1", 1, 1.0, "approve", "approved"][:3],
+        WITHHELD: ["0", 0, "spam", "trash", "post-trashed", "hold"],
+        ASKED: ["", "2", None, "maybe"],
+    },
+    "approved": {
+        PUBLIC: [True, "yes", "TRUE", "✓", "x", "Ja", "oui", "2025-03-14 10:00"],
+        WITHHELD: [False, "no", "0", "nein", "✗", "pending"],
+        ASKED: ["", None, "perhaps"],
+    },
+    "is_spam": {PUBLIC: [False, 0, "0", "", None, "no"], WITHHELD: [True, 1, "1", "yes"], ASKED: ["0.7"]},
+    "hidden": {PUBLIC: ["", "FALSE", "NULL"], WITHHELD: ["TRUE", "1", "x"], ASKED: ["by Bob"]},
+    "deletedAt": {
+        PUBLIC: ["", None, "\\N", "0000-00-00 00:00:00", "NULL"],
+        WITHHELD: ["2025-03-14", 1741948200, "14.03.2025", "yesterday"],
+    },
+    "published_at": {PUBLIC: ["2025-03-14"], WITHHELD: ["", None]},
+    "rejection reason": {PUBLIC: ["", "none"], WITHHELD: ["profanity"]},
+    "Moderation reason": {PUBLIC: [""], ASKED: ["profanity"]},
+    "reported": {PUBLIC: ["", False, "0"], ASKED: [True, "yes"]},
+    "visibility": {PUBLIC: ["public"], WITHHELD: ["private", "hidden"], ASKED: ["friends", ""]},
+    "type": {PUBLIC: ["guest-to-host", "google", ""], WITHHELD: ["host-to-guest", "order_note"]},
+    "Not approved": {PUBLIC: ["no"], WITHHELD: ["yes"]},
+    "Nicht freigegeben": {PUBLIC: ["nein"], WITHHELD: ["ja"]},
+    "unpublished": {PUBLIC: [False], WITHHELD: [True]},
+    "status.name": {PUBLIC: ["Live"], WITHHELD: ["Spam"], ASKED: ["Odd"]},
+    "hidden.value": {PUBLIC: [False], WITHHELD: [True]},
+    "Status name": {PUBLIC: ["Live"], WITHHELD: ["Spam"], ASKED: ["Odd"]},
+    "item.status": {WITHHELD: ["spam"]},
+    "post_status": {PUBLIC: ["publish"], WITHHELD: ["future", "auto-draft", "private"]},
+    "is_pub": {WITHHELD: ["0"]},
+    "Public (Y/N)": {PUBLIC: ["Y"], WITHHELD: ["N"]},
+    "Approved Y/N": {PUBLIC: ["Y"], WITHHELD: ["N"]},
+    "Consent": {PUBLIC: ["yes"], WITHHELD: ["no"]},
+    "Fake": {PUBLIC: ["no"], WITHHELD: ["yes"]},
+    "Reason held": {PUBLIC: [""], WITHHELD: ["language"]},
+    "Internal only": {PUBLIC: ["no"], WITHHELD: ["yes"]},
+    "Ne pas publier": {PUBLIC: [""], WITHHELD: ["oui", "x"]},
+    "Nicht anzeigen": {PUBLIC: [""], WITHHELD: ["ja"]},
+    "Do not publish": {PUBLIC: [""], WITHHELD: ["x"]},
+    "moderations": {ASKED: [[{"status": "rejected"}]], PUBLIC: []},
+    "status (2)": {WITHHELD: ["hidden"]},
+    "May we publish your review on our website?": {PUBLIC: ["Yes"], WITHHELD: ["No"]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "answer"),
+    [
+        (name, value, answer)
+        for name, answers in VALUES.items()
+        for answer, values in answers.items()
+        for value in values
+    ],
+)
+def test_value_of_a_sign_is_public_or_withheld_or_a_question(
+    name: str, value: object, answer: Answer
+) -> None:
+    assert answer is judged({name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "sense"),
+    [
+        ("Freigabe", Sense.PUBLIC),
+        ("Sichtbar", Sense.PUBLIC),
+        ("Ausgeblendet", Sense.WITHHELD),
+        ("Gelöscht am", Sense.WITHHELD),
+        ("Supprimé le", Sense.WITHHELD),
+        ("Statut", Sense.STATUS),
+        ("Aprobado", Sense.PUBLIC),
+        ("Eliminado", Sense.WITHHELD),
+        ("Estado", Sense.STATUS),
+        ("Nascosto", Sense.WITHHELD),
+        ("Pubblicato", Sense.PUBLIC),
+        ("Excluído", Sense.WITHHELD),
+        ("Verwijderd", Sense.WITHHELD),
+        ("Goedgekeurd", Sense.PUBLIC),
+        ("ModerationStatus", Sense.STATUS),
+        ("review.state", Sense.STATUS),
+        ("attributes.published", Sense.PUBLIC),
+        ("Published on website", Sense.PUBLIC),
+        ("hidden_by_owner", Sense.WITHHELD),
+        ("is test", Sense.WITHHELD),
+    ],
+)
+def test_sign_is_recognized_in_seven_languages(name: str, sense: Sense) -> None:
+    sign = sign_of(name)
+
+    assert sign is not None
+    assert (sense, Subject.REVIEW) == (sign.sense, sign.subject)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("rating", "text", "name", "displayName", "publisherId", "product status", "order.status"),
+        *(
+            "location.state",
+            "author.deleted",
+            "customer active",
+            "flagContentUri",
+            "Ordered online",
+        ),
+        *(
+            "publicReview",
+            "Private Feedback",
+            "status changed at",
+            "source",
+            "verified",
+            "isVerified",
+        ),
+        *("Display Name", "response time", "product.visible", "reviewer_type", "stateProvince"),
+        *(
+            "reviewer.isLocalGuide",
+            "likes",
+            "Active listening",
+            "Verification status",
+            "spam score",
+        ),
+        *("removed count", "isAdvertisement", "photos.status", "publishedPlatform", "item_status"),
+        *("Marketing consent", "Newsletter consent", "Terms accepted"),
+        *("has_published_pictures", "product.status.name", "displayOrder"),
+    ],
+)
+def test_other_members_are_no_signs(name: str) -> None:
+    assert sign_of(name) is None
+
+
+@pytest.mark.parametrize(
+    ("platform", "row", "answer"),
+    [
+        ("trustpilot-api", {"status": "active"}, PUBLIC),
+        ("trustpilot-api", {"status": "reported"}, WITHHELD),
+        ("trustpilot-api", {"status": "new word of theirs"}, WITHHELD),
+        ("judgeme", {"published": True, "hidden": False, "curated": "ok"}, PUBLIC),
+        ("judgeme", {"published": True, "hidden": False, "curated": "not-yet"}, WITHHELD),
+        ("judgeme", {"published": False}, WITHHELD),
+        ("judgeme-csv", {"curated": "spam"}, WITHHELD),
+        ("yotpo", {"deleted": False, "archived": True}, WITHHELD),
+        ("yotpo-csv", {"Review Status": "Rejected"}, WITHHELD),
+        ("stamped", {"reviewState": "archived"}, WITHHELD),
+        ("json", {"status": "QUARANTINED", "publisherId": "FIRSTPARTY"}, WITHHELD),  # Yext
+        ("json", {"ModerationStatus": "REJECTED"}, WITHHELD),  # Bazaarvoice
+        ("json", {"type": "host-to-guest", "status": "published"}, WITHHELD),  # Hostaway
+        ("json", {"type": "guest-to-host", "status": "awaiting"}, WITHHELD),
+        ("json", {"type": "guest-to-host", "status": "published"}, PUBLIC),
+        ("csv", {"comment_approved": "1", "comment_type": "review"}, PUBLIC),  # WooCommerce
+        ("csv", {"comment_approved": "1", "comment_type": "order_note"}, WITHHELD),
+        ("csv", {"state": "unpublished"}, WITHHELD),  # Shopify Product Reviews
+        ("json", {"id_product_comment": 1, "validate": "0", "deleted": "0"}, WITHHELD),  # PrestaShop
+        ("json", {"attributes": {"publishedAt": None}}, WITHHELD),  # Strapi
+        ("apify", {"isAdvertisement": True, "publishAt": "3 weeks ago"}, PUBLIC),
+        ("reviewsd", {"id": "a", "approved": False}, WITHHELD),
+        ("json", {"status": {"id": 1, "name": "Published"}}, PUBLIC),
+        ("json", {"status": {"id": 2, "name": "Pending"}}, WITHHELD),
+        ("json", {"hidden": {"by": "admin", "at": "2025-01-01"}}, WITHHELD),
+        ("json", {"hidden": {"by": None, "at": None}}, PUBLIC),
+        ("json", {"moderation": {"decision": "reject"}}, WITHHELD),
+        ("json", {"moderation": {"score": 0.9}}, ASKED),
+        ("json", {"moderation": {}}, ASKED),
+        ("json", {"deletion": {"who": "admin"}}, ASKED),
+        ("outscraper", {"state": "New York"}, PUBLIC),
+        ("apify-tripadvisor", {"publishedPlatform": "MOBILE", "publishedDate": "2025-03-14"}, PUBLIC),
+        ("podium", {"responses": [{"body": "Hi", "publishDate": None}]}, PUBLIC),
+    ],
+)  # fmt: skip
+def test_platform_says_what_is_public(
+    platform: str, row: Mapping[str, object], answer: Answer
+) -> None:
+    assert answer is judged(row, platform)
+
+
+def test_operator_names_the_values_that_are_public() -> None:
+    """What is known beside them stays known: one answer does not leave out all the others."""
+    answers = {"Review state": ["featured", ""]}
+    values = ("featured", "FEATURED ", "", "live", "hidden", "else")
+
+    assert [PUBLIC, PUBLIC, PUBLIC, PUBLIC, WITHHELD, WITHHELD] == [
+        judged({"review_state": each}, answers=answers) for each in values
+    ]
+    assert PUBLIC is judged({"state": "NH"}, answers={"state": "*"})
+    assert PUBLIC is judged({"Web": "ja"}, answers={"web": ["ja"]}), (
+        "a column that is no sign by its name"
+    )
+    assert ASKED is judged({"state": "NH"}, answers={"status": "*"}), "there is no such column"
+
+
+@pytest.mark.parametrize(
+    ("name", "withheld"),
+    [
+        ("Spam", True),
+        ("pending_reviews", True),
+        ("Hidden", True),
+        ("deleted.json", True),
+        ("Entwürfe", True),
+        ("reviews", False),
+        ("Archive 2023", False),
+        ("archivedReviews", True),
+        ("published", False),
+        ("2024", False),
+    ],
+)
+def test_list_is_withheld_by_its_name(name: str, withheld: bool) -> None:  # noqa: FBT001
+    assert withheld is is_withheld_name(name)
+
+
+@given(st.text(), st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text()))
+def test_any_member_has_an_answer(name: str, value: object) -> None:
+    assert judged({name: value}) in (PUBLIC, WITHHELD, ASKED)
+
+
+# The whole import
+
+
+def imported(
+    folder: Path, name: str, content: str | bytes, **options: object
+) -> tuple[ImportResult, list[dict[str, object]]]:
+    """Import a file into a new folder; return the outcome and the reviews."""
+    export = folder / name
+    export.write_bytes(content.encode() if isinstance(content, str) else content)
+    target = folder / "reviews.json"
+    import_options = ImportOptions(
+        exports=[export],
+        target=target,
+        format_name="auto",
+        rules=Rules(
+            zone=datetime.UTC,
+            short_names=False,
+            verified=False,
+            scale=Scale(best=5 if name.endswith(("csv", "xlsx")) else None),
+            columns=Columns(mapped=dict(options.get("mapped", {}))),  # type: ignore[call-overload]
+            publicity=Publicity(options.get("public")),  # type: ignore[arg-type]
+        ),
+        location=None,
+        name="Acme",
+        replace=False,
+        yes=False,
+        dry_run=False,
+        now=datetime.datetime.now(datetime.UTC),
+    )
+    says: list[str] = options.get("says", [])  # type: ignore[assignment]
+    outcome = run(import_options, Prompts(progress=lambda _: None, show=says.extend, choose=None))
+    return outcome, msgspec.json.decode(target.read_bytes())["reviews"]
+
+
+def texts(reviews: list[dict[str, object]]) -> list[object]:
+    return [each["text"] for each in reviews]
+
+
+SHOP = """rating,date,author,text,status
+5,2025-03-14,Ann,Good.,approved
+4,2025-03-15,Bob,Held.,hold
+3,2025-03-16,Cid,Odd.,{status}
+"""
+
+
+def test_status_that_is_not_understood_stops_the_import(tmp_path: Path) -> None:
+    """It was published, with a note."""
+    with pytest.raises(SayMoreError) as caught:
+        imported(tmp_path, "shop.csv", SHOP.format(status="featured"))
+    answered, reviews = imported(
+        tmp_path,
+        "shop.csv",
+        SHOP.format(status="featured"),
+        public={"Status": ["featured"]},
+    )
+
+    assert (
+        'column "status" may say whether a review is public at its platform, and its values are not '
+        'all known: "featured" (1)' == caught.value.detail
+    )
+    assert '--public "status=featured"' in caught.value.remedy
+    assert ["Good.", "Odd."] == texts(reviews)
+    assert {'not public at the platform (column "status")': 1} == answered.rows.skipped
+
+
+def test_row_that_is_refused_asks_no_question(tmp_path: Path) -> None:
+    _, reviews = imported(
+        tmp_path, "x.csv", "Stars,Published,Name\n5,2025-03-14,Ann\n4,,Bob\n", mapped={"text": ""}
+    )
+
+    assert ["Ann"] == [each["author"] for each in reviews]
+
+
+def test_no_column_can_be_told_to_be_no_status(tmp_path: Path) -> None:
+    """It took all rows, spam as well."""
+    with pytest.raises(SayMoreError, match="--map status= would take what its platform holds back"):
+        imported(tmp_path, "shop.csv", SHOP.format(status="spam"), mapped={"status": ""})
+
+
+def test_column_is_a_status_where_the_operator_says_so(tmp_path: Path) -> None:
+    export = "rating,date,author,text,Web\n5,2025-03-14,A,Good.,live\n5,2025-03-14,B,No.,hidden\n"
+    _, reviews = imported(tmp_path, "x.csv", export, mapped={"status": "web"})
+
+    assert ["Good."] == texts(reviews)
+
+
+def google(**members: object) -> str:
+    review = {
+        "name": "accounts/1/locations/2/reviews/x",
+        "reviewId": "x",
+        "reviewer": {"displayName": "Jane"},
+        "starRating": "FIVE",
+        "createTime": "2025-01-01T00:00:00Z",
+        "comment": "Good.",
+    }
+    return json.dumps({"reviews": [review | members], "totalReviewCount": 1})
+
+
+@pytest.mark.parametrize(
+    ("members", "shown"),
+    [
+        ({"reviewReply": {"comment": "Hi", "updateTime": "2025-01-02T00:00:00Z"}}, True),
+        ({"reviewReply": {"comment": "Hi", "reviewReplyState": "APPROVED"}}, True),
+        ({"reviewReply": {"comment": "Hi", "reviewReplyState": "PENDING"}}, False),
+        ({"reviewReply": {"comment": "Hi", "reviewReplyState": "REJECTED"}}, False),
+        ({"reviewReply": {"comment": "Hi", "state": "PENDING"}}, False),
+        ({"reviewReply": {"comment": "Hi"}, "reviewReplyState": "REJECTED"}, False),
+        ({"reviewReply": {"comment": "Hi", "reviewReplyState": "NEW_STATE"}}, False),
+    ],
+)
+def test_only_an_approved_reply_of_google_is_published(
+    tmp_path: Path,
+    members: dict[str, object],
+    shown: bool,  # noqa: FBT001
+) -> None:
+    """The review stays."""
+    _, [review] = imported(tmp_path, "google.json", google(**members))
+
+    assert "Good." == review["text"]
+    assert shown is (review["owner_reply"] is not None)
+
+
+@pytest.mark.parametrize(
+    ("columns", "cells"),
+    [("Reply status", "pending"), ("response_published", "no"), ("Antwort freigegeben", "nein")],
+)
+def test_reply_of_a_table_is_left_out_where_it_is_not_public(
+    tmp_path: Path, columns: str, cells: str
+) -> None:
+    export = f"rating,date,author,text,reply,{columns}\n5,2025-03-14,Ann,Good.,Hi,{cells}\n"
+    outcome, [review] = imported(tmp_path, "x.csv", export)
+
+    assert ("Good.", None) == (review["text"], review["owner_reply"])
+    assert (
+        "owner replies that are not public at the platform: 1; they were left out" in outcome.notes
+    )
+
+
+def test_first_response_that_is_public_is_the_reply(tmp_path: Path) -> None:
+    items = [
+        {
+            "uid": "1",
+            "author": {"name": "Jane"},
+            "review": {"rating": 5, "siteName": "Google", "body": "Good."},
+            "createdAt": "2025-03-14T10:00:00Z",
+            "responses": [
+                {"body": "Oops", "isDeleted": True, "createdAt": "2025-03-15T10:00:00Z"},
+                {"body": "Draft", "status": "draft", "createdAt": "2025-03-15T10:00:00Z"},
+                {"body": "Thanks", "isDeleted": False, "createdAt": "2025-03-16T10:00:00Z"},
+            ],
+        }
+    ]
+    _, [review] = imported(tmp_path, "podium.json", json.dumps(items))
+
+    assert {"text": "Thanks", "date": "2025-03-16"} == review["owner_reply"]
+
+
+@pytest.mark.parametrize(
+    "column", ["is_anonymous", "Anonym", "hide_name", "author hidden", "reviewer.isAnonymous"]
+)
+def test_author_without_a_public_name_is_anonymous(tmp_path: Path, column: str) -> None:
+    export = f"rating,date,author,text,{column}\n5,2025-03-14,Ann Bee,Good.,yes\n4,2025-03-15,Bob,Ok.,no\n"
+    _, reviews = imported(tmp_path, "x.csv", export)
+
+    assert ["Anonymous", "Bob"] == [each["author"] for each in reviews]
+
+
+def test_review_of_our_own_shape_is_judged_as_well(tmp_path: Path) -> None:
+    """A shop's table may have all of our members, and one more."""
+    review = {
+        "id": "a", "author": "Ann", "rating": 5, "date": "2025-03-14", "text": "Good.",
+        "source": "shop", "verified": True,
+    }  # fmt: skip
+    items = [review | {"approved": True}, review | {"id": "b", "text": "Bad.", "approved": False}]
+    _, reviews = imported(tmp_path, "shop.json", json.dumps(items))
+
+    assert ["Good."] == texts(reviews)
+
+
+def test_member_of_a_zip_that_is_called_spam_is_left_alone(tmp_path: Path) -> None:
+    table = "rating,date,author,text\n5,2025-03-14,Ann,{}\n"
+    with zipfile.ZipFile(tmp_path / "made.zip", "w") as archive:
+        archive.writestr("export/reviews.csv", table.format("Good."))
+        archive.writestr("export/spam.csv", table.format("Bad."))
+    _, reviews = imported(tmp_path, "x.zip", (tmp_path / "made.zip").read_bytes())
+
+    assert ["Good."] == texts(reviews)
+
+
+def test_sheet_that_is_called_hidden_is_not_read(tmp_path: Path) -> None:
+    """Sheets with the same columns are one table, as for each year."""
+    (tmp_path / "t.csv").write_text("rating,date,author,text\n5,2025-03-14,Ann,Good.\n")
+    (tmp_path / "h.csv").write_text("rating,date,author,text\n5,2025-03-14,Bob,Bad.\n")
+    both = spreadsheet(tmp_path / "t.csv", tmp_path / "b.xlsx", Hidden=tmp_path / "h.csv")
+    says: list[str] = []
+    _, reviews = imported(tmp_path, "x.xlsx", both.read_bytes(), says=says)
+
+    assert ["Good."] == texts(reviews)
+    assert 'not read: x.xlsx: sheet "Hidden" (by its name not public)' in says
+
+
+def test_private_feedback_is_never_the_text(tmp_path: Path) -> None:
+    """It was proposed where there is no other."""
+    export = (
+        "Stars,Date,Name,Private feedback\n5,2025-03-14,Ann,The tap in the bathroom drips a lot.\n"
+    )
+    _, [review] = imported(tmp_path, "x.csv", export)
+
+    assert review["text"] is None
+
+
+def item(text: str) -> dict[str, object]:
+    return {"starRating": 5, "createdAt": "2025-03-14", "authorName": "Ann", "text": text}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"approved": [item("Good.")], "pending": [item("Bad.")], "spam": [item("Bad.")]},
+        {"data": {"reviews": [item("Good.")], "hiddenReviews": [item("Bad.")]}},
+        [
+            {"status": "approved", "reviews": [item("Good.")]},
+            {"status": "spam", "reviews": [item("Bad.")]},
+        ],
+        {
+            "items": [
+                item("Good.") | {"review": {"state": "live"}},
+                item("Bad.") | {"meta": {"hidden": 1}},
+            ]
+        },
+    ],
+)
+def test_list_of_json_is_read_only_if_it_is_public(tmp_path: Path, document: object) -> None:
+    _, reviews = imported(tmp_path, "x.json", json.dumps(document))
+
+    assert ["Good."] == texts(reviews)
+
+
+def test_document_with_nothing_but_spam_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(
+        ImportRefusedError, match='list "spam" is called after reviews that are held'
+    ):
+        imported(tmp_path, "x.json", json.dumps({"spam": [item("Bad.")]}))
+
+
+def test_state_beside_a_city_is_of_a_country_unless_it_says_spam(tmp_path: Path) -> None:
+    export = "rating,date,author,text,city,state\n5,2025-03-14,Ann,Good.,Dover,{}\n"
+    _, [review] = imported(tmp_path, "x.csv", export.format("NH"))
+    (tmp_path / "reviews.json").unlink()
+    _, spam = imported(tmp_path, "x.csv", export.format("spam"))
+
+    assert ("Good.", []) == (review["text"], spam)
+
+
+def test_column_is_a_status_by_its_values(tmp_path: Path) -> None:
+    """Whatever it is called, and in whatever language."""
+    export = "rating,date,author,text,Stan\n5,2025-03-14,Ann,Good.,public\n5,2025-03-14,Bob,No.,private\n"
+    with pytest.raises(SayMoreError, match='column "Stan" may say whether a review is public'):
+        imported(tmp_path, "x.csv", export)
+    _, some = imported(tmp_path, "x.csv", export, public={"stan": ["public"]})
+    (tmp_path / "reviews.json").unlink()
+    _, both = imported(tmp_path, "x.csv", export, public={"stan": ["*"]})
+
+    assert (["Good."], ["Good.", "No."]) == (texts(some), texts(both))
+
+
+def test_second_column_of_a_name_counts_too(tmp_path: Path) -> None:
+    export = "rating,date,author,text,status,status\n5,2025-03-14,Ann,No.,spam,active\n"
+    _, reviews = imported(tmp_path, "x.csv", export)
+
+    assert [] == reviews
+
+
+@pytest.mark.parametrize("column", ["Interne Notiz", "Note privée", "Comentario privado"])
+def test_notes_of_the_business_are_not_offered_as_a_text(tmp_path: Path, column: str) -> None:
+    export = (
+        f"Stars,Date,Name,Review,{column}\n"
+        "5,2025-03-14,Ann,Good.,A difficult customer who never pays in time\n"
+    )
+    _, [review] = imported(tmp_path, "x.csv", export)
+
+    assert "Good." == review["text"]
+
+
+def test_members_of_mongodb_are_values(tmp_path: Path) -> None:
+    row = {"_id": {"$oid": "1"}, "stars": 5, "createdAt": {"$date": "2025-03-14T10:00:00Z"}}
+    rows = [
+        row | {"isApproved": True, "text": "Good."},
+        row | {"isApproved": False, "text": "Bad."},
+    ]
+    _, reviews = imported(tmp_path, "x.jsonl", "\n".join(map(json.dumps, rows)))
+
+    assert ["Good."] == texts(reviews)

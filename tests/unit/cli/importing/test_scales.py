@@ -1,0 +1,177 @@
+"""Of how many ratings are: decided by evidence or a question, never five stars by default."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from reviewsctl.importing.errors import SayMoreError
+from reviewsctl.importing.format import Fields
+from reviewsctl.importing.ratings import Scale
+from reviewsctl.importing.review import RowRefusedError
+from reviewsctl.importing.scales import scale_of
+
+OUT_OF_FIVE = ["5", "4", "5", "3", "5"]
+LOW = ["4", "3", "4"]
+
+
+def read(rows: Sequence[Fields], rating: str, said: Scale | None = None) -> list[int | str]:
+    """Return the stars of rows, or why there are none."""
+    beside = {"best": "bestRating", "worst": "worstRating"}
+    columns = {"rating": rating} | {
+        each: beside[each] for each in beside if beside[each] in rows[0]
+    }
+    scale, _ = scale_of(rows, columns, said or Scale())
+    found: list[int | str] = []
+    for row in rows:
+        try:
+            found.append(scale(row).stars(row[rating], Counter()))
+        except RowRefusedError as refusal:
+            found.append(str(refusal))
+    return found
+
+
+def column(name: str, values: Sequence[object], **others: object) -> list[int | str]:
+    return read([{name: each, **others} for each in values], name)
+
+
+@pytest.mark.parametrize(
+    "name", ["Stars", "Sterne", "Étoiles", "Estrellas", "Stelle", "starRating"]
+)
+def test_column_that_is_named_after_stars_has_five(name: str) -> None:
+    assert [4, 3, 4] == column(name, LOW)
+
+
+@pytest.mark.parametrize(
+    "name", ["Rating", "Bewertung", "Calificación", "Valutazione", "Avaliação"]
+)
+def test_ratings_with_five_as_the_most_are_stars(name: str) -> None:
+    assert [5, 4, 5, 3, 5] == column(name, OUT_OF_FIVE)
+    assert [5] == column(name, ["5"])
+
+
+@pytest.mark.parametrize("name", ["Score", "Punkte", "Points", "Wertung"])
+def test_points_are_stars_only_where_many_show_it(name: str) -> None:
+    assert [5, 4, 5, 3, 5] == column(name, OUT_OF_FIVE)
+    with pytest.raises(SayMoreError):
+        column(name, OUT_OF_FIVE[:2])
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "why"),
+    [
+        ("Rating", LOW, "they are from 3 to 4"),
+        ("Rating", ["1", "2", "1", "5"], "they are from 1 to 5"),
+        ("Rating", ["1,0", "1,3", "2,7", "5"], "they are from 1 to 5"),
+        ("Rating", ["8", "4"], "1 are above five"),
+        ("Stars", ["8", "4"], "1 are above five"),
+        ("Rating", ["8/10", "4"], "others say that they are of 10"),
+        ("Rating", ["★★★★★★★", "★★★"], "1 are above five"),
+        ("Note", OUT_OF_FIVE, "it may be a school grade"),
+        ("Schulnote", ["1", "2"], "it may be a school grade"),
+        ("Note (1-6)", ["1", "2"], "it may be a school grade"),
+        ("Nota", OUT_OF_FIVE, "it may be a school grade"),
+        ("Cijfer", OUT_OF_FIVE, "it may be a school grade"),
+    ],
+)
+def test_ratings_that_show_no_scale_are_a_question(name: str, values: list[str], why: str) -> None:
+    with pytest.raises(SayMoreError) as caught:
+        column(name, values)
+
+    assert "nothing says of how many the ratings in column" in caught.value.detail
+    assert why in caught.value.detail
+    assert "--scale 10" in caught.value.remedy
+    assert "--scale 6-1" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "stars"),
+    [
+        ("Rating (1-10)", ["10", "4"], [5, 2]),
+        ("Rating 0 to 10", ["0", "10"], [1, 5]),
+        ("Score /10", ["8", "3"], [4, 2]),
+        ("Note sur 20", ["16", "4"], [4, 1]),
+        ("Bewertung von 10", ["8"], [4]),
+        ("Rating out of 5", ["4"], [4]),
+        ("Rating (1-5)", ["4", "2"], [4, 2]),
+        ("Rating %", ["80", "4"], [4, 1]),
+        ("Note /5", ["4"], [4]),
+        ("Rating out of ten", ["4"], [2]),
+        ("Bewertung von fünf", ["4"], [4]),
+        ("NPS", ["10", "0"], [5, 1]),
+    ],
+)
+def test_header_says_the_scale(name: str, values: list[str], stars: list[int]) -> None:
+    assert stars == column(name, values)
+
+
+def test_number_beside_the_rating_is_its_scale() -> None:
+    """Each row has its own: an aggregator has ratings of several sites."""
+    rows: list[Fields] = [
+        {"rating": "4", "bestRating": "10", "worstRating": ""},
+        {"rating": 4, "bestRating": 5, "worstRating": 1},
+        {"rating": "1", "bestRating": "1", "worstRating": "6"},
+        {"rating": "6", "bestRating": "1", "worstRating": "6"},
+        {"rating": "4", "bestRating": "1-10"},
+        {"rating": "4", "bestRating": ""},
+        {"rating": "11", "bestRating": "10"},
+    ]
+
+    assert [
+        *(2, 4, 5, 1, 2),
+        'best rating "" is not understood',
+        'rating "11" is not a rating of 10',
+    ] == read(rows, "rating")
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"Staff": "2.5", "Comfort": "5"},
+        {"Cleanliness": "7.5"},
+        {"Service score": "9"},
+        {"reviewCategory": [{"category": "cleanliness", "rating": 10}]},
+    ],
+)
+def test_parts_of_another_scale_speak_against_stars(others: Fields) -> None:
+    """Booking's parts are quarters of ten, beside a score of 4."""
+    with pytest.raises(SayMoreError, match="beside it has"):
+        column("Rating", OUT_OF_FIVE, **others)
+    with pytest.raises(SayMoreError):
+        column("Score", ["4"], **others)
+
+
+def test_parts_of_five_stars_do_not() -> None:
+    assert [5, 4, 5, 3, 5] == column("Rating", OUT_OF_FIVE, Food="4", Service="5", Price="45")
+
+
+@pytest.mark.parametrize(
+    ("rating", "row"),
+    [
+        ("Review score", {"Review score": "4", "Positive review": "Staff", "Guest name": "Ann"}),
+        ("scoring.review_score", {"scoring.review_score": 4, "content.positive": "Staff"}),
+        ("rating", {"rating": 4, "likedText": "Staff", "dislikedText": None}),
+        ("rating", {"rating": 4, "publicReview": "Ok", "guestName": "Ann", "listingName": "A"}),
+    ],
+)
+def test_platform_is_known_by_its_columns(rating: str, row: Fields) -> None:
+    assert [2] == read([row], rating)
+
+
+def test_ratings_that_say_it_themselves_are_no_question() -> None:
+    assert [4, 4, 3] == column("Score", ["8/10", "4/5", "★★★"])
+
+
+def test_operator_decides_before_all_evidence() -> None:
+    assert [2] == read([{"Stars": "4"}], "Stars", Scale(best=10))
+    assert [5] == read([{"Schulnote": "1,0"}], "Schulnote", Scale.parsed("6-1"))
+
+
+@pytest.mark.parametrize(
+    "around", [{"maxRating": 10}, {"bestRating": "10"}, {"scale": "1-10"}, {"rating_scale": 10}]
+)
+def test_document_says_the_scale_beside_its_reviews(around: Fields) -> None:
+    rows = [{"rating": each} for each in OUT_OF_FIVE]
+    scale, _ = scale_of(rows, {"rating": "rating"}, Scale(), around=around)
+
+    assert 2 == scale(rows[1]).stars("4", Counter())

@@ -1,0 +1,101 @@
+"""Tables of platforms that have no format of their own, as a whole."""
+
+import datetime
+import io
+
+import msgspec
+import pytest
+
+from reviewsctl.importing.errors import SayMoreError
+from reviewsctl.importing.format import Columns, Rules
+from reviewsctl.importing.ratings import Scale
+from reviewsctl.importing.readers.parts import Part
+from reviewsctl.importing.recognize import chosen
+
+BOOKING = """Guest name,Review date,Reservation number,Review title,Positive review,Negative review,\
+Review score,Staff,Cleanliness,Property reply
+Ann,2025-03-14 10:00:00,1,Fine,Nice staff,The wifi,8,10,7.5,Thanks for staying with us here!
+,2025-03-15 10:00:00,2,,,Everything,2.5,2.5,2.5,
+"""
+
+
+def reviews(content: str, scale: str | None = None, **mapped: str) -> list[dict[str, object]]:
+    """Return the reviews of a table."""
+    data = content.encode()
+    part = Part(name="x.csv", size=len(data), room=1 << 20, open=lambda: io.BytesIO(data))
+    [source] = (found := chosen([part], "auto")).sources
+    rules = Rules(
+        zone=datetime.UTC,
+        short_names=False,
+        verified=False,
+        scale=Scale.parsed(scale),
+        columns=Columns(mapped=mapped),
+    )
+    read = found.format.reader(source.head, rules)
+    return [msgspec.json.decode(read(row).record) for _, row in source.rows(part)]
+
+
+def test_booking_is_of_ten_points_with_both_halves_of_a_review() -> None:
+    """It was of five stars, with what was liked alone, by "A Import user"."""
+    first, second = reviews(BOOKING)
+
+    assert ("Ann", 4, "Fine\n\nPositive review: Nice staff\n\nNegative review: The wifi") == (
+        first["author"],
+        first["rating"],
+        first["text"],
+    )
+    assert {"text": "Thanks for staying with us here!", "date": "2025-03-14"} == first[
+        "owner_reply"
+    ]
+    assert ("Anonymous", 1, "Negative review: Everything", None) == (
+        second["author"],
+        second["rating"],
+        second["text"],
+        second["owner_reply"],
+    )
+
+
+def test_parts_of_a_name_and_a_text_are_joined() -> None:
+    table = "Stars,Date,First name,Last name,One,Two\n5,2025-03-14,Jane,Doe,Good.,Also cheap.\n4,2025-03-15,Max,,,Ok.\n"
+    first, second = reviews(table, text="One+Two")
+
+    assert ("Jane Doe", "Good.\n\nAlso cheap.") == (first["author"], first["text"])
+    assert ("Max", "Ok.") == (second["author"], second["text"])
+
+
+def test_school_grades_are_stars_from_the_other_end() -> None:
+    table = "Schulnote,Datum,Name,Kommentar\n1,14.03.2025,Ann,Gut\n6,15.03.2025,Bob,Schlecht\n"
+
+    assert [5, 1] == [each["rating"] for each in reviews(table, "6-1")]
+
+
+def test_best_rating_beside_a_rating_is_its_scale() -> None:
+    table = (
+        "ratingValue,bestRating,date,author,text\n8,10,2025-03-14,Ann,Good\n4,5,2025-03-15,Bob,Ok\n"
+    )
+
+    assert [4, 4] == [each["rating"] for each in reviews(table)]
+
+
+@pytest.mark.parametrize(
+    "best", ["maxRating", "Max score", "score_max", "rating_scale", "ratingRange"]
+)
+def test_best_rating_has_many_names(best: str) -> None:
+    table = f"rating,{best},date,author,text\n4,10,2025-03-14,Ann,Good\n5,10,2025-03-15,Bob,Ok\n"
+
+    assert [2, 3] == [each["rating"] for each in reviews(table)]
+
+
+def test_columns_of_one_name_are_two() -> None:
+    """The second one took the place of the first."""
+    table = "Stars,Date,Name,Comment,Comment\n5,2025-03-14,Ann,Good,Thanks\n"
+
+    assert ["Good"] == [each["text"] for each in reviews(table)]
+
+
+def test_rows_that_are_not_public_do_not_show_the_scale() -> None:
+    table = (
+        "rating,date,author,text,status\n4,2025-03-14,Ann,Good,live\n5,2025-03-14,Bob,Bad,spam\n"
+    )
+    with pytest.raises(SayMoreError, match="nothing says of how many"):
+        reviews(table)
