@@ -50,11 +50,11 @@ def test_data_has_every_member(struct: Any) -> None:  # noqa: ANN401  a struct t
     assert set() == missing
 
 
-def test_importing_has_every_format() -> None:
+def test_platforms_has_every_format() -> None:
     """With what it leaves, and with where ``verified`` comes from."""
     rows = [
         [cell.strip().strip("`") for cell in row.strip("|").split("|")]
-        for row in (DOCS / "importing.md").read_text().splitlines()
+        for row in (DOCS / "platforms.md").read_text().splitlines()
         if row.startswith("|") and row.count("|") == 8
     ]
     described = {row[1]: (row[6], row[3].startswith("false")) for row in rows[2:]}
