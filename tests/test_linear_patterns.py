@@ -168,6 +168,13 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
         ("GET ", "a", " "),
         ("GET ", "a", " HTTP/1.2"),
     ),
+    "reviewsd.http1.head:_UNESCAPED": (
+        FULL,
+        ("A /", " HTTP/1.", ""),
+        ("A /", " ", ""),
+        ("", "A", "b"),
+        ("A /", " HTTP/1.1", "x"),
+    ),
     "reviewsd.http1.head:_READ": (
         FIND,
         ("", "\naccept:", ""),

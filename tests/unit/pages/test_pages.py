@@ -146,6 +146,30 @@ def test_the_home_page_comes_in_three_forms(harbor: Place) -> None:
     assert len(packed.body) < 20_000
 
 
+@pytest.mark.parametrize("path", ["/", "/reviews", "/summary"])
+def test_negotiated_answer_is_private(harbor: Place, path: str) -> None:
+    """Caches that do not look at Vary would serve Markdown to browsers; an address's default stays public."""
+    kinds = {"text/markdown", *(["application/json"] if path == "/" else [])}
+    default = harbor.get(path)
+    (public,) = default.values("cache-control")
+    assert "public, max-age=60" == public
+    for kind in kinds:
+        chosen = harbor.get(path, f"Accept: {kind}")
+        (tag,) = chosen.values("etag")
+        unmodified = harbor.get(path, f"Accept: {kind}", f"If-None-Match: {tag}")
+        assert default.values("etag") != [tag]
+        assert (200, ["private, max-age=60"]) == (chosen.status, chosen.values("cache-control"))
+        assert (304, ["private, max-age=60"]) == (
+            unmodified.status,
+            unmodified.values("cache-control"),
+        )
+
+
+@pytest.mark.parametrize("path", ["/index.md", "/index.json", "/reviews.md"])
+def test_alternative_is_public_at_its_own_address(harbor: Place, path: str) -> None:
+    assert ["public, max-age=60"] == harbor.get(path).values("cache-control")
+
+
 @pytest.mark.parametrize("fast", [True, False], ids=["quick", "Klein"])
 def test_hostile_texts_stay_texts(tmp_path: Path, *, fast: bool) -> None:
     place = Place(tmp_path, fast=fast)
