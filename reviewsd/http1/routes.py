@@ -67,10 +67,10 @@ class Route:
         return self.path.partition("{")[2].rstrip("}")
 
 
-def _pages(*paths: str) -> tuple[Route, ...]:
-    """Fixed pages (pages.md 1)."""
+def _pages(*paths: str, answerer: str = "document") -> tuple[Route, ...]:
+    """Pages (pages.md 1)."""
     return tuple(
-        Route(path=path, answerer="document", quick=True, listed=False, page=True) for path in paths
+        Route(path=path, answerer=answerer, quick=True, listed=False, page=True) for path in paths
     )
 
 
@@ -92,10 +92,10 @@ ROUTES = (
     Route(path=urls.OPENAPI, answerer="document", quick=True),
     Route(path=urls.HEALTH, answerer="health", quick=True, any_host=True, listed=False),
     Route(path=urls.READY, answerer="ready", any_host=True, listed=False),
-    *_pages(urls.HOME, urls.HOME_MARKDOWN, urls.HOME_INDEX, urls.LIST_MARKDOWN),
+    *_pages(urls.HOME, urls.HOME_MARKDOWN, urls.HOME_INDEX),
     *_pages(urls.SUMMARY, urls.SUMMARY_MARKDOWN, urls.EMBED, urls.BADGE),
     *_pages(urls.ICON, urls.ICON_ICO, urls.CARD),
-    Route(path=urls.LIST, answerer="reviews_page", quick=True, listed=False, page=True),
+    *_pages(urls.LIST, urls.LIST_MARKDOWN, answerer="reviews_page"),
     Route(
         path=f"{urls.REVIEW}{{id}}",
         answerer="review_page",

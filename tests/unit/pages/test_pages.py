@@ -297,6 +297,83 @@ def test_what_is_wrong_stands_beside_its_field(harbor: Place) -> None:
     }.items()
 
 
+@pytest.mark.parametrize(
+    ("query", "field", "href"),
+    [
+        ("stars=4", "rating", "/reviews?rating=4"),
+        ("q=a+boiler&min_rating=3", "query", "/reviews?min_rating=3&query=a+boiler"),
+        ("Rating=%22%3E%3Cscript%3E", "rating", "/reviews?rating=%22%3E%3Cscript%3E"),
+    ],
+)
+def test_name_that_resembles_a_filter_leads_to_the_filter(
+    harbor: Place, query: str, field: str, href: str
+) -> None:
+    """All reviews under a heading that names no filter would look like the answer."""
+    found = harbor.get(f"/reviews?{query}")
+    page = Html(found.body.decode())
+    (name, _, _) = query.partition("=")
+    assert 400 == found.status
+    assert f"“{name}” is not a filter" in page.text
+    assert [f"e-{field}-1"] == [
+        each["aria-describedby"]
+        for each in page.named("input") + page.named("select")
+        if "aria-invalid" in each
+    ]
+    assert href in page.links
+    assert not page.named("script")
+
+
+@pytest.mark.parametrize(
+    "query", ["rating=1", "query=boiler&limit=5", "min_rating=4&mentions_technician=ben-okafor"]
+)
+def test_markdown_twin_of_a_filtered_list_is_filtered(harbor: Place, query: str) -> None:
+    """An agent that reads all reviews under a filter's address tells what is not so."""
+    page = harbor.get(f"/reviews?{query}")
+    twin = harbor.get(f"/reviews.md?{query}")
+    text = twin.body.decode()
+    html = Html(page.body.decode())
+    listed = [each["href"] for each in html.named("a") if each.get("href", "").startswith("/r/")]
+    heading = next(line for line in text.splitlines() if line)
+    following = [each["href"] for each in html.named("a") if each.get("rel") == "next"]
+
+    assert (200, ["text/markdown; charset=utf-8"]) == (twin.status, twin.values("content-type"))
+    assert listed == re.findall(rf"^<{BASE_URL}(/r/[^>]+)>$", text, re.MULTILINE)
+    assert heading.startswith("# Reviews: ")
+    assert page.values("etag") != twin.values("etag")
+    assert f'<{BASE_URL}/reviews?{query}>; rel="canonical"' in twin.values("link")[0]
+    assert f'</reviews.md?{query}>; rel="alternate"; type="text/markdown"' in page.values("link")[0]
+    for each in following:
+        assert f"({BASE_URL}{each.replace('/reviews?', '/reviews.md?')})" in text
+
+
+def test_markdown_twin_leads_to_its_next_page(harbor: Place) -> None:
+    text = harbor.get("/reviews.md").body.decode()
+    (following,) = re.findall(rf"\({BASE_URL}(/reviews\.md\?cursor=[^)]+)\)", text)
+    second = harbor.get(following)
+    assert (200, ["text/markdown; charset=utf-8"]) == (second.status, second.values("content-type"))
+    assert second.body != text.encode()
+
+
+@pytest.mark.parametrize("query", ["rating=9", "stars=1", "mentions_service=boiler", "cursor=zzz"])
+def test_markdown_twin_refuses_in_the_form_of_the_interface(harbor: Place, query: str) -> None:
+    found = harbor.get(f"/reviews.md?{query}")
+    assert (400, ["application/json"]) == (found.status, found.values("content-type"))
+    assert json.loads(found.body)["issues"]
+
+
+@pytest.mark.parametrize("query", ["utm_source=x", "fbclid=x&_=1", "q=&stars=", "from=timeline"])
+def test_parameter_of_another_program_changes_nothing(harbor: Place, query: str) -> None:
+    assert harbor.get("/reviews").body == harbor.get(f"/reviews?{query}").body
+
+
+def test_page_number_leads_to_the_first_page(harbor: Place) -> None:
+    found = harbor.get("/reviews?page=2&rating=5")
+    page = Html(found.body.decode())
+    assert 400 == found.status
+    assert "This page is not there any more" in page.text
+    assert "/reviews?rating=5" in page.links
+
+
 def test_a_page_that_is_gone_leads_to_the_first(harbor: Place) -> None:
     found = harbor.get("/reviews?rating=5&cursor=zzz")
     page = Html(found.body.decode())

@@ -71,7 +71,6 @@ def paths_of(problem: Any) -> list[list[str]]:  # noqa: ANN401  JSON
         ("rating=0", "too_small", "rating"),
         ("rating=4.5", "invalid_type", "rating"),
         ("rating=five", "invalid_type", "rating"),
-        ("rating=", "invalid_type", "rating"),
         ("rating=1_0", "invalid_type", "rating"),
         ("rating=%205", "invalid_type", "rating"),
         ("rating=%2B5", "invalid_type", "rating"),
@@ -83,14 +82,12 @@ def paths_of(problem: Any) -> list[list[str]]:  # noqa: ANN401  JSON
         ("min_rating=0.9", "too_small", "min_rating"),
         ("min_rating=nan", "invalid_type", "min_rating"),
         ("min_rating=inf", "invalid_type", "min_rating"),
-        ("min_rating=", "invalid_type", "min_rating"),
         ("since=2025-02-30", "invalid_format", "since"),
         ("since=20250101", "invalid_format", "since"),
         ("since=2025-W01-1", "invalid_format", "since"),
         ("since=0000-01-01", "invalid_format", "since"),
         ("since=2025-1-1", "invalid_format", "since"),
         ("since=%EF%BC%92025-01-01", "invalid_format", "since"),
-        ("since=", "invalid_format", "since"),
         ("until=2025-13-01", "invalid_format", "until"),
         ("until=2025-01-01T00:00:00Z", "invalid_format", "until"),
         ("query=" + 201 * "a", "too_big", "query"),
@@ -107,7 +104,9 @@ def paths_of(problem: Any) -> list[list[str]]:  # noqa: ANN401  JSON
         ("limit=-" + 5000 * "9", "too_small", "limit"),
         ("limit=1e2", "invalid_type", "limit"),
         ("limit=0x10", "invalid_type", "limit"),
-        ("cursor=", "invalid_format", "cursor"),
+        ("q=boiler", "unrecognized_keys", "q"),
+        ("rating%00=1", "unrecognized_keys", "rating\0"),
+        ("limit%5B%5D=9", "unrecognized_keys", "limit[]"),
         ("cursor=abc", "invalid_format", "cursor"),
         ("cursor=%00", "invalid_format", "cursor"),
         ("cursor=" + 5000 * "A", "invalid_format", "cursor"),
@@ -120,7 +119,7 @@ def test_a_wrong_parameter_is_a_400_that_names_it(
 
     assert f"{BASE_URL}/developers/errors#invalid-query" == problem["type"]
     assert [(code, [path])] == [(issue["code"], issue["path"]) for issue in problem["issues"]]
-    assert problem["issues"][0]["message"].startswith(f"{path} ")
+    assert problem["issues"][0]["message"].replace('"', "").startswith(f"{path} ")
 
 
 def test_a_number_out_of_bounds_tells_the_bound(daemon: Daemon) -> None:
@@ -148,9 +147,8 @@ def test_all_wrong_parameters_are_named_at_once(daemon: Daemon) -> None:
     [
         "utm_source=x&utm_source=y",
         "%ff=1&%zz=2&=&&&",
-        "rating%00=1",
-        "limit%5B%5D=9",
-        "query=&mentions_technician=&mentions_service=",
+        "%00%5B=1",
+        "query=&mentions_technician=&rating=&since=&limit=&cursor=&q=",
         "rating=5.0&min_rating=1e0&limit=20.00",
         "%6cimit=20",
         "a=" + 10_000 * "b",

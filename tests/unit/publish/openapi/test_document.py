@@ -276,12 +276,12 @@ def test_a_parameter_has_the_bounds_of_the_specification(
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        *(("rating", value) for value in (0, 1, 5, 5.0, 6, 4.5, -1, "", "five", "1_0")),
-        *(("min_rating", value) for value in (0.99, 1, 4.5, 5, 5.01, "", "NaN", "Infinity")),
-        *(("limit", value) for value in (0, 1, 100, 101, 20.5, "")),
+        *(("rating", value) for value in (0, 1, 5, 5.0, 6, 4.5, -1, "five", "1_0")),
+        *(("min_rating", value) for value in (0.99, 1, 4.5, 5, 5.01, "NaN", "Infinity")),
+        *(("limit", value) for value in (0, 1, 100, 101, 20.5)),
         *(("query", value) for value in ("", "boiler", "é" * 200, "x" * 201)),
         *(("mentions_technician", value) for value in ("", "Sam", "x" * 1000)),
-        *(("cursor", value) for value in ("", "abc", "%" * 16, "x" * 187)),
+        *(("cursor", value) for value in ("abc", "%" * 16, "x" * 187)),
         ("cursor", Cursor(datetime.date.min, "x").encode()),
         ("cursor", Cursor(datetime.date.max, "~" * 128).encode()),
     ],
