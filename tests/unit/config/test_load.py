@@ -233,8 +233,8 @@ STRINGS = [
         ('3:14: hub.store: expected "sqlite" or a URL such as "postgresql://host/database"'),
     ),
     (
-        "hub: {signature_method: sha1}",
-        '3:25: hub.signature_method: expected one of "sha256", "sha384", "sha512", got "sha1"',
+        "hub: {signature_method: md5}",
+        '3:25: hub.signature_method: expected one of "sha1", "sha256", "sha384", "sha512", got "md5"',
     ),
     (
         "hub: {callbacks: {allow_networks: [10.0.0.1/8]}}",
@@ -822,6 +822,15 @@ def test_the_closest_variable_is_blamed(write: Write) -> None:
         "environment: REVIEWSD_HUB__LEASE__MIN: hub.lease.min: expected 1..2592000, got 0",
         "environment: REVIEWSD_HUB: hub.lease.max: expected 1..2592000, got 0",
     ]
+
+
+def test_signatures_by_sha1_are_allowed_with_a_warning(write: Write) -> None:
+    """Some subscribers know nothing else; who has others should not choose it."""
+    config, warnings = load(write(BASE + "hub: {signature_method: sha1}"), {})
+    assert "sha1" == config.hub.signature_method
+    assert (
+        "hub.signature_method: sha1 is weak; use sha256 unless a subscriber knows sha1 only",
+    ) == (warnings)
 
 
 def test_origins_of_browsers_may_be_named_or_all_allowed(write: Write) -> None:
