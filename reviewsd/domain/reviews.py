@@ -57,6 +57,7 @@ Url = Annotated[
     Meta(
         pattern=rf"^(?![\s\S]*{_ESCAPE}){_HOST}[^{_UNFIT}\[\]#]*(?:#[^{_UNFIT}\[\]#]*)?{_END}",
         extra={"expected": "http(s) URL", "hint": _write_as},
+        extra_json_schema={"format": "uri"},
     ),
 ]
 """An absolute http or https address (RFC 3986, RFC 3987): ``javascript:`` would reach a page."""

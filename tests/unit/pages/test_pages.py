@@ -273,6 +273,20 @@ def test_a_gone_review_and_an_unknown_address_have_pages(harbor: Place) -> None:
     assert ["application/json"] == harbor.get("/nope").values("content-type")
 
 
+def test_links_to_faulty_fields_can_be_hit(harbor: Place) -> None:
+    """WCAG 2.2 2.5.8: lines of text are 21 pixels high, and a finger needs 24."""
+    page = harbor.page("/reviews")
+    (style,) = re.findall("<style>(.*?)</style>", page.source, re.DOTALL)
+    assert ".error li a{display:inline-block;min-height:1.5rem}" in style
+
+
+@pytest.mark.parametrize("image", [urls.BADGE, urls.ICON])
+def test_weights_of_letters_in_images_are_hundreds(harbor: Place, image: str) -> None:
+    """SVG knows no others as attributes, and vnu refuses them."""
+    weights = re.findall(r'font-weight="(\d+)"', harbor.get(image).body.decode())
+    assert [] == [weight for weight in weights if int(weight) % 100]
+
+
 def test_what_is_wrong_stands_beside_its_field(harbor: Place) -> None:
     found = harbor.get(
         "/reviews?rating=9&since=x&query=boiler&min_rating=&limit=0&mentions_aspect="
