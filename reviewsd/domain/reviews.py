@@ -186,7 +186,9 @@ class Review(Struct, frozen=True, kw_only=True, gc=False):
     source: Annotated[Text, Meta(description="Where it was written, e.g. google")]
     source_url: Annotated[Url | None, Meta(description="Permalink of the original")] = None
     owner_reply: OwnerReply | None = None
-    verified: Annotated[bool, Meta(description="Whether it comes from a verified source")]
+    verified: Annotated[
+        bool, Meta(description="Whether its source has checked that the author was a customer")
+    ]
 
 
 def is_blank(name: str) -> bool:

@@ -233,11 +233,11 @@ class RequestPages:
         )
 
     def _note(self, *, verified: bool) -> str:
-        """What ``verified`` means, where a review is that."""
+        """Return what ``verified`` means, or that a review was not checked."""
         found = self._notes.get(verified)
         if found is None:
             stated = self.frames.business.verification_statement
-            text = stated or (self._words("verified_meaning") if verified else "")
+            text = stated or self._words("verified_meaning" if verified else "unverified_one")
             found = self._notes[verified] = self._templates.render("note.html", text=text)
         return found
 

@@ -486,7 +486,7 @@ def test_one_review_is_not_one_reviews(tmp_path: Path) -> None:
         target for target, each in zip(targets, sources, strict=True) if "1 reviews" in each
     ]
     assert "Acme: 1 customer review<" in sources[0]
-    assert "The review does not come from a verified source." in sources[0]
+    assert "It was not checked whether its author was a customer." in sources[0]
     assert "0 of 1 review with three stars or fewer has a reply." in sources[0]
     assert "?rating=2" in sources[0]
     assert "?rating=5" not in sources[0]
