@@ -34,7 +34,14 @@ LONGEST = 250
 
 PROXIES = {"nginx": "nginx.conf", "caddy": "Caddyfile", "haproxy": "haproxy.cfg"}
 FORM = {
-    *("hub.callback", "hub.mode", "hub.topic", "hub.lease_seconds", "hub.secret"),
+    *(
+        "hub.callback",
+        "hub.mode",
+        "hub.topic",
+        "hub.lease_seconds",
+        "hub.secret",
+        "hub.verify_token",
+    ),
     *("hub.challenge", "hub.reason"),
 }
 """Of WebSub (WebSub 5.1 to 5.3): no keys of the configuration, though they look like some."""
