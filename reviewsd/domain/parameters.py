@@ -8,6 +8,7 @@ import datetime
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
 from reviewsd.domain.near_misses import SYNONYMS, resembled
@@ -130,10 +131,16 @@ def _split(query: bytes, unknown: Unknown) -> tuple[dict[str, list[bytes]], dict
     return given, strange
 
 
+@lru_cache(maxsize=1024)
+def _meant(escaped: bytes) -> tuple[str, tuple[str, ...]]:
+    """Return an unknown name without its escapes, and the known ones that it resembles."""
+    name = unquote_to_bytes(escaped.replace(b"+", b" ")).decode(errors="replace")
+    return name, resembled(name, _NAMES)
+
+
 def _near_miss(escaped: bytes, value: bytes) -> Issue | None:
     """Return what is wrong with an unknown name; None where it resembles no known one."""
-    name = unquote_to_bytes(escaped.replace(b"+", b" ")).decode(errors="replace")
-    meant = resembled(name, _NAMES)
+    name, meant = _meant(escaped)
     if not meant or (name in SYNONYMS and _DATES.issuperset(meant) and not value[:1].isdigit()):
         return None  # an app that shares links adds from=timeline
     return Issue(

@@ -25,7 +25,10 @@ from reviewsd.domain.parameters import (
 from reviewsd.domain.search_parameters import ParameterType, SearchParameter
 
 MAX_PROBLEMS = 10
-"""Unknown arguments that are named of one call; the rest is counted."""
+"""Unknown arguments that an error names; the rest is counted."""
+
+MAX_NOTED = 50
+"""The same of the notes in a result: more than any tool and gateway have."""
 
 IGNORED = "io.github.reviewsd/ignored_arguments"
 ABSENT = "io.github.reviewsd/absent_arguments"
@@ -227,9 +230,9 @@ def _notes(names: Mapping[str, Sequence[str]]) -> bytes:
     """Return the members of ``_meta`` that name these arguments."""
     members = []
     for key, arguments in names.items():
-        listed = [short(name) for name in arguments[:MAX_PROBLEMS]]
-        if len(arguments) > MAX_PROBLEMS:
-            listed.append(f"{len(arguments) - MAX_PROBLEMS} more")
+        listed = [short(name) for name in arguments[:MAX_NOTED]]
+        if len(arguments) > MAX_NOTED:
+            listed.append(f"{len(arguments) - MAX_NOTED} more")
         if listed:
             members.append(b'"%b":%b' % (key.encode(), msgspec.json.encode(listed)))
     return b",".join(members)

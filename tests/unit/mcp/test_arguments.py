@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reviewsd.domain.parameters import MAX_COMPARED, InvalidParametersError, read_query
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.domain.search_query import Cursor, SearchQuery
-from reviewsd.mcp.arguments import ABSENT, IGNORED, MAX_PROBLEMS, ArgumentsError, read
+from reviewsd.mcp.arguments import ABSENT, IGNORED, MAX_NOTED, MAX_PROBLEMS, ArgumentsError, read
 from reviewsd.mcp.tools import TOOLS
 
 DAY = datetime.date(2025, 1, 31)
@@ -206,11 +206,16 @@ def test_near_miss_without_a_value_asks_for_nothing(text: str) -> None:
     assert ({}, {IGNORED: [*json.loads(text)]}) == noted(text)
 
 
+def test_all_that_does_not_count_is_named() -> None:
+    filled = dict.fromkeys((each.name for each in SEARCH_PARAMETERS), "")
+    assert ({}, {ABSENT: [*filled]}) == noted(json.dumps(filled))
+
+
 def test_notes_are_short() -> None:
     """64 KiB of strange arguments must not make the result as long."""
     _, notes = noted(json.dumps({f"zzz{number}" + 60 * "z": 1 for number in range(500)}))
     names = cast("list[str]", notes[IGNORED])
-    assert (MAX_PROBLEMS + 1, "490 more") == (len(names), names[-1])
+    assert (MAX_NOTED + 1, "450 more") == (len(names), names[-1])
     assert max(map(len, names)) < 50
 
 
