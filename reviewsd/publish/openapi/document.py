@@ -111,6 +111,7 @@ def _parameter(row: SearchParameter, place: str) -> Json:
         "description": row.description,
         "schema": schemas.of_parameter(row),
         "example": row.example,
+        **({"allowEmptyValue": True} if place == "query" else {}),
     }
 
 
