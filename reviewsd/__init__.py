@@ -1,1 +1,1 @@
-"""The Reviews Service daemon: one business's verified reviews, served as rendered bytes."""
+"""The Reviews Service daemon: one business's reviews, served as rendered bytes."""

@@ -147,7 +147,7 @@ def _silent(_: Sequence[str]) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="reviewsd",
-        description="Serve one business's verified reviews as public read-only JSON and feeds.",
+        description="Serve one business's reviews as public read-only JSON and feeds.",
         epilog="Without --config: $REVIEWSD_CONFIG, ./reviewsd.yaml, /etc/reviewsd/reviewsd.yaml. "
         "Every key can be overridden: REVIEWSD_CACHE__MAX_AGE=10. "
         "Operate a running daemon with reviewsctl.",

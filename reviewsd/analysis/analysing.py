@@ -9,7 +9,7 @@ from reviewsd.analysis.counting import BlockCounter, Catalogue
 from reviewsd.analysis.counts import Counts
 from reviewsd.analysis.labels import WORDLESS, Labels, label_key
 from reviewsd.analysis.rules import Rules
-from reviewsd.analysis.settings import InsightSettings
+from reviewsd.analysis.settings import PROBLEMS, InsightSettings
 from reviewsd.domain.insights import PerReview
 from reviewsd.domain.reviews import Business, Review
 
@@ -86,13 +86,13 @@ class Analyser:
 def catalogue(
     business: Business, settings: InsightSettings, rules: Rules | None = None
 ) -> Catalogue:
-    """What may be labelled in the reviews of a business."""
+    """Return what is counted in the reviews of a business: of problems nothing, unless they are public."""
     rules = rules or Rules(business, settings)
     return Catalogue(
         aspects=rules.aspects,
         technicians=rules.technicians,
         services={service.id: service.label for service in rules.services},
-        problems=knowledge().problems,
+        problems=knowledge().problems if PROBLEMS in settings.publish else {},
         service_areas=rules.areas,
         topics={s.id: s.topic for s in rules.services if s.topic is not None},
         aliases={person.id: person.aliases for person in settings.technicians},

@@ -66,8 +66,17 @@ def faq(
     return tuple(entries)
 
 
-def summary(total: Sums, aspects: Sequence[AspectInsight], months: Months) -> str | None:
-    """Three sentences of counts; None without reviews."""
+def summary(
+    total: Sums, aspects: Sequence[AspectInsight], months: Months, *, criticism: bool
+) -> str | None:
+    """Return up to three sentences of counts; None without reviews.
+
+    Args:
+        total: All reviews.
+        aspects: What they speak of.
+        months: When.
+        criticism: Whether to say what is criticized most.
+    """
     if not total.count:
         return None
     average = total.stars / total.count
@@ -78,7 +87,7 @@ def summary(total: Sums, aspects: Sequence[AspectInsight], months: Months) -> st
     )
     if total.count == 1:
         rated = f"1 review gives {average:.0f} of 5 stars."
-    return f"{rated} {_named(aspects)} {_years(months)}"
+    return " ".join(filter(None, (rated, _named(aspects, criticism=criticism), _years(months))))
 
 
 def pull_quote(quotes: Iterable[Quote], review_of: Callable[[str], Review]) -> str | None:
@@ -115,13 +124,13 @@ def _split(insight: AspectInsight) -> str:
     return ", ".join(f"{count:,} {how}" for count, how in parts if count)
 
 
-def _named(aspects: Sequence[AspectInsight]) -> str:
+def _named(aspects: Sequence[AspectInsight], *, criticism: bool) -> str:
     praised = sorted(aspects, key=lambda a: (-a.positive_count, a.id))[:2]
     blamed = sorted(aspects, key=lambda a: (-a.negative_count, a.id))[:2]
     parts = []
     for what, chosen, count in (
         ("praised", praised, "positive_count"),
-        ("criticised", blamed, "negative_count"),
+        ("criticized", blamed if criticism else (), "negative_count"),
     ):
         named = [
             f"{a.label.lower()} ({getattr(a, count):,} of {_number(a.mention_count, 'mention')})"
@@ -130,7 +139,9 @@ def _named(aspects: Sequence[AspectInsight]) -> str:
         ]
         if named:
             parts.append(f"most {what}: {' and '.join(named)}")
-    said = "; ".join(parts) or "no aspect is mentioned"
+    if not parts:
+        return "" if aspects else "No aspect is mentioned."
+    said = "; ".join(parts)
     return said[0].upper() + said[1:] + "."
 
 

@@ -2,9 +2,11 @@
 
 import hashlib
 from collections.abc import Iterator
+from typing import Final, Literal, Self
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reviewsd.analysis.aspects import knowledge
 from reviewsd.analysis.text import words_of
@@ -47,6 +49,10 @@ class AspectSetting(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     complaint: tuple[Text, ...] = ()
 
 
+PROBLEMS: Final = "problems"
+"""What is made for the owner, and public only where he says so (insights.md 3)."""
+
+
 class InsightSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The content of insights.yaml."""
 
@@ -56,6 +62,12 @@ class InsightSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     aspects: dict[Text, AspectSetting] = {}
     language: Text | None = None
     """The language of all reviews; None: found for each review."""
+    publish: tuple[Literal["problems"], ...] = ()
+    """What is published besides: problems, and the sentence on what is criticized most."""
+
+    def for_owner(self) -> Self:
+        """Return the same settings with all that the rules make published."""
+        return replace(self, publish=(PROBLEMS,))
 
     def faults(self) -> Iterator[tuple[str, str]]:
         """What the types cannot say, as (path such as ``technicians[1].name``, reason)."""

@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from reviewsd.analysis.counting import KINDS, Catalogue
 from reviewsd.analysis.counts import QUOTES, Counts, Quote, Sums
 from reviewsd.analysis.labels import RULES
 from reviewsd.analysis.prose import RankedAspect, faq, pull_quote, summary
 from reviewsd.analysis.ranking import Ranking
+from reviewsd.analysis.settings import PROBLEMS
 from reviewsd.analysis.temporal import YEAR, Months
 from reviewsd.analysis.value import (
     AspectInsight,
@@ -22,6 +24,9 @@ from reviewsd.analysis.value import (
 )
 from reviewsd.domain.insights import DateRange, OverallSentiment, PerReview, Sentiment
 from reviewsd.domain.reviews import Review
+
+MIN_PERSON_MENTIONS: Final = 3
+"""Of a person, before more than their count is shown: fewer reviews judge nobody (pages.md 3)."""
 
 NOTE: Final = "Counted by rules from the words of the reviews; a clause may be misread."
 
@@ -90,6 +95,7 @@ class Totals:
         ]
         insights = tuple(each.insight for each in aspects)
         lists = {kind: self._list(kind) for kind in KINDS}
+        public = bool(self._catalogue.problems)  # and with them what is criticized most
         return MadeInsights(
             generated_at=generated_at,
             model=RULES,
@@ -102,13 +108,14 @@ class Totals:
             temporal=self._months.insight(),
             per_review=per_review,
             faq=faq(aspects, review_of),
-            summary=summary(self._total, insights, self._months) or UNSET,
+            summary=summary(self._total, insights, self._months, criticism=public) or UNSET,
             pull_quote=pull_quote(self._newest_quotes(), review_of) or UNSET,
             method=Method(
                 rules=RULES,
                 languages={"en": self._read, "other": self._foreign},
                 not_analysed=self._wordless,
                 note=NOTE,
+                not_published=UNSET if public else (PROBLEMS,),
             ),
         )
 
@@ -153,13 +160,20 @@ class Totals:
         )
 
     def _entity(self, kind: str, name: str, label: str, ranking: Ranking) -> EntityInsight:
-        aliases = self._catalogue.aliases.get(name) if kind == "technicians" else None
-        return EntityInsight(
+        person = kind == "technicians"
+        insight = EntityInsight(
             id=name,
-            name=label if kind == "technicians" else UNSET,
+            name=label if person else UNSET,
             label=label,
-            aliases=aliases or UNSET,
+            aliases=(person and self._catalogue.aliases.get(name)) or UNSET,
             mention_count=ranking.count,
+            top_phrases=(),
+            example_review_ids=tuple(example.id for example in ranking.examples()),
+        )
+        if person and ranking.count < MIN_PERSON_MENTIONS:
+            return insight
+        return replace(
+            insight,
             positive_count=ranking.positive,
             neutral_count=ranking.neutral,
             negative_count=ranking.negative,
@@ -167,7 +181,6 @@ class Totals:
             score=round(ranking.hundredths / (100 * ranking.count), 2),
             average_rating=round(ranking.stars / ranking.count, 2),
             top_phrases=ranking.top_phrases(),
-            example_review_ids=tuple(example.id for example in ranking.examples()),
         )
 
 

@@ -40,12 +40,13 @@ class EntityInsight(Struct, frozen=True, kw_only=True):
     aliases: tuple[str, ...] | UnsetType = UNSET
     """Of technicians whom the owner has given some: searches find them by these too."""
     mention_count: int
-    positive_count: int
-    neutral_count: int
-    negative_count: int
-    positive_pct: float
-    score: float
-    average_rating: float
+    positive_count: int | UnsetType = UNSET
+    """UNSET like the next five of a person with few mentions."""
+    neutral_count: int | UnsetType = UNSET
+    negative_count: int | UnsetType = UNSET
+    positive_pct: float | UnsetType = UNSET
+    score: float | UnsetType = UNSET
+    average_rating: float | UnsetType = UNSET
     top_phrases: tuple[str, ...]
     example_review_ids: tuple[str, ...]
 
@@ -84,6 +85,8 @@ class Method(Struct, frozen=True, kw_only=True):
     not_analysed: int
     """Reviews without words."""
     note: str
+    not_published: tuple[str, ...] | UnsetType = UNSET
+    """What was made for the owner alone: its lists are empty here."""
 
 
 class MadeInsights(Struct, frozen=True, kw_only=True):

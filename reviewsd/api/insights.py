@@ -54,8 +54,10 @@ class ServedInsights(Struct, Generic[T], frozen=True, kw_only=True):
     data_dir: str
     origin: InsightsOrigin | None
     """None where there are none and none are made."""
+    unpublished: tuple[str, ...] = ()
+    """What of them only the owner sees: ``problems``."""
     insights: T
-    """As ``/insights.json``; without ``per_review`` where only the overview was asked for."""
+    """As ``/insights.json`` but for that; without ``per_review`` where only the overview was asked for."""
 
 
 class Figures(Struct, frozen=True, kw_only=True):

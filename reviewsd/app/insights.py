@@ -14,7 +14,7 @@ from msgspec import Raw
 
 from reviewsd.analysis.comparing import compare
 from reviewsd.analysis.explaining import explain
-from reviewsd.analysis.settings import InsightSettings
+from reviewsd.analysis.settings import PROBLEMS, InsightSettings
 from reviewsd.analysis.suggesting import suggest
 from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.api.insights import Compared, Explanation, ServedInsights, Suggested
@@ -51,15 +51,20 @@ class Folder:
                 return self.insights(made=which == "made")
 
     def insights(self, *, made: bool) -> Served:
-        """The insights that are served; or all of those that the rules make, whatever is served."""
+        """Return the insights that are served, with what only the owner sees.
+
+        Args:
+            made: Those that the rules make, whatever is served, and as they would be published.
+        """
         dataset = self.dataset
         given = None if made else dataset.insights
         if given is not None:
             return self._served(given, made_insights.given(given))
         if not made and self.mode == "file":
             return Served(data_dir=str(self.place), origin=None, insights={})
-        file, origin = self._made()
-        return self._served(file, origin, whole=made)
+        file, origin = self._made(self.settings if made else self.settings.for_owner())
+        unpublished = () if made or PROBLEMS in self.settings.publish else (PROBLEMS,)
+        return self._served(file, origin, whole=made, unpublished=unpublished)
 
     def compared(self) -> Compared:
         """What the rules make against insights.json.
@@ -71,7 +76,7 @@ class Folder:
         if given is None:
             reason = "is not there, so there is nothing to compare"
             raise DataError((Diagnostic(file="insights.json", reason=reason),))
-        made, origin = self._made()
+        made, origin = self._made(self.settings.for_owner())
         return Compared(
             data_dir=str(self.place),
             file=made_insights.given(given),
@@ -86,18 +91,27 @@ class Folder:
         found = suggest(reviews, self.dataset.business, self.settings)
         return Suggested(data_dir=str(self.place), suggestions=found)
 
-    def _made(self) -> tuple[InsightsFile, InsightsOrigin]:
+    def _made(self, settings: InsightSettings) -> tuple[InsightsFile, InsightsOrigin]:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            file = made_insights.make(self.dataset, self.settings, lambda *_: None, folder=folder)
+            file = made_insights.make(self.dataset, settings, lambda *_: None, folder=folder)
         return file, InsightsOrigin(made=True, model=file.typed.model, reviews=file.analysed)
 
-    def _served(self, file: InsightsFile, origin: InsightsOrigin, *, whole: bool = False) -> Served:
+    def _served(
+        self,
+        file: InsightsFile,
+        origin: InsightsOrigin,
+        *,
+        whole: bool = False,
+        unpublished: tuple[str, ...] = (),
+    ) -> Served:
         rendered = b"".join(documents.insights(file, self.dataset))
         members = msgspec.json.decode(rendered, type=dict[str, Raw])
         if not whole:
             del members["per_review"]
-        return Served(data_dir=str(self.place), origin=origin, insights=members)
+        return Served(
+            data_dir=str(self.place), origin=origin, insights=members, unpublished=unpublished
+        )
 
     def explanation(self, review_id: str) -> Explanation:
         """Why a review has the labels it has.

@@ -63,7 +63,8 @@ class Labeller:
         self._model = model
         self._batch = batch
         self._rules = Rules(dataset.business, folder.settings)
-        self._labels = ModelLabels(catalogue(dataset.business, folder.settings, self._rules), model)
+        lists = catalogue(dataset.business, folder.settings.for_owner(), self._rules)
+        self._labels = ModelLabels(lists, model)
         self._decode = msgspec.json.Decoder(Review).decode
         self._texts: dict[str, _Text] = {}
         self._wordless = 0

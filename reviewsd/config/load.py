@@ -150,11 +150,17 @@ def examine(
     config = msgspec.convert(tree, Config)
     return Loaded(
         config=msgspec.structs.replace(config, base_url=syntax.origin(config.base_url)),
-        warnings=warnings,
+        warnings=(*warnings, *_weaknesses(config)),
         file=file,
         marks=document.values,
         variables=overrides,
     )
+
+
+def _weaknesses(config: Config) -> Iterator[str]:
+    """Yield a warning for each setting that is allowed and should be avoided."""
+    if config.hub.signature_method == "sha1":
+        yield "hub.signature_method: sha1 is weak; use sha256 unless a subscriber knows sha1 only"
 
 
 def _read(file: Path) -> tuple[bytes, tuple[str, ...]]:

@@ -142,7 +142,7 @@ class HubConfig(_Section, frozen=True, kw_only=True):
     """Or ``postgresql://...``, which other nodes may share."""
     min_interval: Annotated[float, Meta(ge=0, le=3600)] = 5.0
     """Between two versions of a topic (H9)."""
-    signature_method: Literal["sha256", "sha384", "sha512"] = "sha256"
+    signature_method: Literal["sha1", "sha256", "sha384", "sha512"] = "sha256"
     lease: Lease = Lease()
     delivery: Deliveries = Deliveries()
     verification: Verification = Verification()

@@ -20,7 +20,8 @@ _PRIVILEGED = 1024  # ports below are other services', such as 22 and 25; E3
 
 # RFC 3986 appendix B, and the hosts that work in a URL without any encoding
 _URL = re.compile(
-    r"(?P<scheme>[A-Za-z]+)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?P<rest>([?#].*)?)", re.DOTALL
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?P<rest>([?#].*)?)",
+    re.DOTALL,
 )
 _AUTHORITY = re.compile(
     r"(?P<host>[a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:(?P<port>[0-9]{1,5}))?", re.ASCII
@@ -43,8 +44,12 @@ _DATABASE = re.compile(
 )
 
 
-def origin(text: str) -> str:
-    """A web origin in normal form: lower case, no default port, no trailing slash.
+def origin(text: str, *, any_scheme: bool = False) -> str:
+    """Return an origin in normal form: lower case, no default port, no trailing slash.
+
+    Args:
+        text: What the operator wrote.
+        any_scheme: Whether it may be that of an app, such as ``app://obsidian.md``.
 
     Returns:
         Such as ``https://reviews.example.com`` or ``http://127.0.0.1:8080``.
@@ -52,7 +57,7 @@ def origin(text: str) -> str:
     if "@" in text:
         raise ValueError("must not contain a user name or password")
     parts = _URL.fullmatch(text)
-    if parts is None or parts["scheme"].lower() not in _DEFAULT_PORTS:
+    if parts is None or not (any_scheme or parts["scheme"].lower() in _DEFAULT_PORTS):
         raise ValueError(f'expected an address such as "https://example.com", got {show(text)}')
     if parts["rest"]:
         raise ValueError(f"must not have a query or fragment, got {show(text)}")
@@ -70,7 +75,7 @@ def origin(text: str) -> str:
     port = int(authority["port"])
     if not 0 < port <= MAX_PORT:
         raise ValueError(f"expected a port of 1..{MAX_PORT}, got {port}")
-    suffix = "" if port == _DEFAULT_PORTS[scheme] else f":{port}"
+    suffix = "" if port == _DEFAULT_PORTS.get(scheme) else f":{port}"
     return f"{scheme}://{authority['host']}{suffix}"
 
 
@@ -88,12 +93,14 @@ def _is_host(text: str) -> bool:
 def host_or_any(text: str) -> str:
     """A host as the Host header names it, without a port, in lower case; or ``*`` for all.
 
+    The dot of the root at its end is left out.
+
     Returns:
         Such as ``reviews.example.com`` or ``[2001:db8::1]``.
     """
     if text == "*":
         return text
-    parts = _AUTHORITY.fullmatch(text.lower())
+    parts = _AUTHORITY.fullmatch(text.lower().removesuffix("."))
     if parts is None or parts["port"] is not None or not _is_host(parts["host"]):
         hint = "; leave the port out" if parts is not None and parts["port"] else ""
         raise ValueError(f'expected a host such as "reviews.internal", got {show(text)}{hint}')
@@ -101,8 +108,8 @@ def host_or_any(text: str) -> str:
 
 
 def origin_or_any(text: str) -> str:
-    """A web origin, or ``*`` for all of them."""
-    return text if text == "*" else origin(text)
+    """An origin of any scheme, or ``*`` for all of them."""
+    return text if text == "*" else origin(text, any_scheme=True)
 
 
 def endpoint(text: str) -> str:

@@ -8,8 +8,10 @@ import datetime
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
+from reviewsd.domain.near_misses import SYNONYMS, resembled
 from reviewsd.domain.search_parameters import (
     SEARCH_PARAMETERS,
     SINCE_DATE,
@@ -52,15 +54,19 @@ class InvalidParametersError(Exception):
 
 
 Unknown = Callable[[bytes], None]
-"""Told the name of a parameter that does not exist, as it came."""
+"""Called with the name of a parameter that does not exist, as it came."""
+
+MAX_COMPARED = 20
+"""Unknown names of one query that are compared with the known ones; links carry up to ten."""
 
 
 def read_query(query: bytes, unknown: Unknown = lambda _: None) -> SearchQuery:
     """Read the query string of a search.
 
     Args:
-        query: What follows the ``?``, as received. Unknown parameters are ignored.
-        unknown: Told of each of those.
+        query: What follows the ``?``, as received. Unknown parameters are ignored, but for those
+            that resemble a known one; an empty value counts as absent.
+        unknown: Called with the name of each unknown one.
 
     Raises:
         InvalidParametersError: With every issue.
@@ -72,7 +78,10 @@ def read_query(query: bytes, unknown: Unknown = lambda _: None) -> SearchQuery:
             parameter = _BY_NAME.get(name)
             if parameter is None or parameter.name in values:
                 break
-            values[parameter.name] = _read(parameter, _decoded(parameter, text))
+            value = _read(parameter, _decoded(parameter, text))
+            if value is None:
+                break
+            values[parameter.name] = value
         else:
             check_range(values)
             return SearchQuery(**values)  # type: ignore[arg-type]  # each is of its parameter's kind
@@ -83,16 +92,7 @@ def read_query(query: bytes, unknown: Unknown = lambda _: None) -> SearchQuery:
 
 def _read_all(query: bytes, unknown: Unknown) -> SearchQuery:
     """Read a query string whose names may be escaped, unknown or doubled, and values wrong."""
-    given: dict[str, list[bytes]] = {}
-    for part in query.split(b"&"):
-        if len(part) < _SHORTEST:  # there is room for thousands of them
-            continue
-        name, _, text = part.partition(b"=")
-        parameter = _BY_NAME.get(unquote_to_bytes(name) if b"%" in name else name)
-        if parameter is None:
-            unknown(name)
-        else:
-            given.setdefault(parameter.name, []).append(text)
+    given, strange = _split(query, unknown)
     values: dict[str, object] = {}
     issues: list[Issue] = []
     for parameter in SEARCH_PARAMETERS:
@@ -107,13 +107,54 @@ def _read_all(query: bytes, unknown: Unknown) -> SearchQuery:
         check_range(values)
     except InvalidParametersError as error:
         issues = sorted((*issues, *error.issues), key=lambda issue: _ORDER[issue.path[0]])
+    issues += filter(None, map(_near_miss, strange, strange.values()))
     if issues:
         raise InvalidParametersError(tuple(issues))
     return SearchQuery(**values)  # type: ignore[arg-type]  # each value is of its parameter's kind
 
 
+def _split(query: bytes, unknown: Unknown) -> tuple[dict[str, list[bytes]], dict[bytes, bytes]]:
+    """Return the texts of each known parameter, and those of unknown ones that are compared."""
+    given: dict[str, list[bytes]] = {}
+    strange: dict[bytes, bytes] = {}
+    for part in query.split(b"&"):
+        if len(part) < _SHORTEST:  # there is room for thousands of them
+            continue
+        name, _, text = part.partition(b"=")
+        parameter = _BY_NAME.get(unquote_to_bytes(name) if b"%" in name else name)
+        if parameter is not None:
+            given.setdefault(parameter.name, []).append(text)
+            continue
+        unknown(name)
+        if text and len(strange) < MAX_COMPARED:
+            strange[name] = text
+    return given, strange
+
+
+@lru_cache(maxsize=1024)
+def _meant(escaped: bytes) -> tuple[str, tuple[str, ...]]:
+    """Return an unknown name without its escapes, and the known ones that it resembles."""
+    name = unquote_to_bytes(escaped.replace(b"+", b" ")).decode(errors="replace")
+    return name, resembled(name, _NAMES)
+
+
+def _near_miss(escaped: bytes, value: bytes) -> Issue | None:
+    """Return what is wrong with an unknown name; None where it resembles no known one."""
+    name, meant = _meant(escaped)
+    if not meant or (name in SYNONYMS and _DATES.issuperset(meant) and not value[:1].isdigit()):
+        return None  # an app that shares links adds from=timeline
+    return Issue(
+        code="unrecognized_keys",
+        path=(name,),
+        message=f"{shown(name)} is not a parameter; did you mean {' or '.join(meant)}?",
+        details=(("keys", [name]), ("did_you_mean", list(meant))),
+    )
+
+
+_NAMES = tuple(parameter.name for parameter in SEARCH_PARAMETERS)
+_DATES = {each.name for each in SEARCH_PARAMETERS if each.kind is ParameterType.DATE}
 _BY_NAME = {parameter.name.encode(): parameter for parameter in SEARCH_PARAMETERS}
-_SHORTEST = min(map(len, _BY_NAME))
+_SHORTEST = len(b"q=x")
 _ORDER = {parameter.name: place for place, parameter in enumerate(SEARCH_PARAMETERS)}
 
 
@@ -223,6 +264,9 @@ def _decoded(parameter: SearchParameter, value: bytes) -> str:
 
 
 def _read(parameter: SearchParameter, text: str) -> object:
+    """Return the value of a text; None for an empty one, which counts as absent (contract 3)."""
+    if not text:
+        return None
     match parameter.kind:  # the most frequent first: each comparison takes 0.1 us
         case ParameterType.TEXT:
             return _read_text(parameter, text)
@@ -243,7 +287,7 @@ def _read(parameter: SearchParameter, text: str) -> object:
                 raise _IssueError(parameter, "invalid_format", rule, format="cursor") from None
 
 
-def _read_text(parameter: SearchParameter, text: str) -> str | None:
+def _read_text(parameter: SearchParameter, text: str) -> str:
     if parameter.maximum is not None and len(text) > parameter.maximum:
         raise _IssueError(
             parameter,
@@ -252,12 +296,10 @@ def _read_text(parameter: SearchParameter, text: str) -> str | None:
             maximum=parameter.maximum,
             inclusive=True,
         )
-    return text or None
+    return text
 
 
-def _read_choice(parameter: SearchParameter, text: str) -> str | None:
-    if text == "":
-        return None
+def _read_choice(parameter: SearchParameter, text: str) -> str:
     if text not in parameter.choices:
         rule = f"must be one of {', '.join(parameter.choices)}, got {shown(text)}"
         raise _IssueError(parameter, "invalid_value", rule)

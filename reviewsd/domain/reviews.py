@@ -57,6 +57,7 @@ Url = Annotated[
     Meta(
         pattern=rf"^(?![\s\S]*{_ESCAPE}){_HOST}[^{_UNFIT}\[\]#]*(?:#[^{_UNFIT}\[\]#]*)?{_END}",
         extra={"expected": "http(s) URL", "hint": _write_as},
+        extra_json_schema={"format": "uri"},
     ),
 ]
 """An absolute http or https address (RFC 3986, RFC 3987): ``javascript:`` would reach a page."""
@@ -185,7 +186,9 @@ class Review(Struct, frozen=True, kw_only=True, gc=False):
     source: Annotated[Text, Meta(description="Where it was written, e.g. google")]
     source_url: Annotated[Url | None, Meta(description="Permalink of the original")] = None
     owner_reply: OwnerReply | None = None
-    verified: Annotated[bool, Meta(description="Whether it comes from a verified source")]
+    verified: Annotated[
+        bool, Meta(description="Whether its source has checked that the author was a customer")
+    ]
 
 
 def is_blank(name: str) -> bool:

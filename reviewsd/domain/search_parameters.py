@@ -29,6 +29,7 @@ class SearchParameter:
     kind: ParameterType
     description: str
     example: str | float
+    """A value that gives an answer together with the examples of all others."""
     minimum: int | None = None
     """Lowest value of a number."""
     maximum: int | None = None
@@ -45,7 +46,7 @@ SEARCH_PARAMETERS = (
         minimum=1,
         maximum=5,
         description="Exact star rating to match.",
-        example=5,
+        example=2,
     ),
     SearchParameter(
         name="min_rating",
@@ -53,7 +54,7 @@ SEARCH_PARAMETERS = (
         minimum=1,
         maximum=5,
         description="Minimum star rating, inclusive.",
-        example=4,
+        example=2,
     ),
     SearchParameter(
         name="max_rating",
@@ -61,7 +62,7 @@ SEARCH_PARAMETERS = (
         minimum=1,
         maximum=5,
         description="Maximum star rating, inclusive.",
-        example=2,
+        example=3,
     ),
     SearchParameter(
         name="since",

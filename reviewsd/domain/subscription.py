@@ -68,6 +68,8 @@ class Intent:
     lease_seconds: int
     """What is granted; of no meaning for unsubscribe."""
     challenge: str
+    verify_token: bytes | None = None
+    """``hub.verify_token`` as it came; the verification gives it back (W4)."""
     topic_version: int
     """At the time of the request: what changes during the verification is delivered after it."""
     requester: str

@@ -35,6 +35,7 @@ VALUE = rb"[\t -~\x80-\xff]"
 """one of a value, as expressions (RFC 9110 5.5, 5.6.2)."""
 
 _LINE = re.compile(rb"([A-Z]++) ([!-~]++) HTTP/1\.([01])")
+_UNESCAPED = re.compile(rb"[A-Z]++ /[ -~\x80-\xff]*(?<! ) HTTP/1\.[01]")
 _FIELDS = re.compile(rb"(?:" + TOKEN + rb"++:" + VALUE + rb"*+\r\n)*+")
 _NAME = rb"(?:[0-9A-Za-z._~!$&'()*+,;=-]++|%[0-9A-Fa-f]{2})+"
 _AUTHORITY = re.compile(rb"(?:\[([0-9A-Fa-f:.]+)\]|" + _NAME + rb")(?::[0-9]{0,5})?")
@@ -107,7 +108,8 @@ def read_line(line: bytes) -> RequestLine:
     """
     parts = _LINE.fullmatch(line)
     if parts is None:
-        raise RefusedError(problems.NOT_HTTP)
+        unescaped = _UNESCAPED.fullmatch(line) is not None
+        raise RefusedError(problems.UNESCAPED if unescaped else problems.NOT_HTTP)
     method, target, minor = parts.groups()
     authority = None
     if not target.startswith(b"/"):

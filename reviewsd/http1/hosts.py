@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 _HOST = r"(?P<host>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:(?P<port>[0-9]{0,5}))?"
-_ORIGIN = re.compile(rf"(?P<scheme>https?)://{_HOST}(?<!:)", re.ASCII | re.IGNORECASE)
+_SCHEME = r"(?P<scheme>[a-z][a-z0-9+.-]*)"
+_ORIGIN = re.compile(rf"{_SCHEME}://{_HOST}(?<!:)", re.ASCII | re.IGNORECASE)
 _AUTHORITY = re.compile(_HOST, re.ASCII | re.IGNORECASE)
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
@@ -26,21 +27,22 @@ ANY = "*"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """A web origin (RFC 6454 4)."""
+    """A web origin (RFC 6454 4), or that of an app or a browser's extension."""
 
     scheme: str
     host: str
     """In lower case; an IPv6 address has its brackets."""
-    port: int
+    port: int | None
+    """None where the scheme has no default port and none is given."""
 
 
 def read_origin(text: str) -> Origin | None:
-    """The origin that a page or an operator names; None where it is none, such as ``null``."""
+    """Parse the origin that a page or an operator names; None where it is none, such as ``null``."""
     parts = _ORIGIN.fullmatch(text)
     if parts is None:
         return None
     scheme = parts["scheme"].lower()
-    port = _DEFAULT_PORTS[scheme] if parts["port"] is None else int(parts["port"])
+    port = _DEFAULT_PORTS.get(scheme) if parts["port"] is None else int(parts["port"])
     return Origin(scheme=scheme, host=parts["host"].lower(), port=port)
 
 
@@ -70,7 +72,8 @@ class Origins:
             return None
         origin = read_origin(given[0].decode("latin-1"))
         if origin is None or not (
-            origin in self._allowed or (loopback and is_loopback(origin.host))
+            origin in self._allowed
+            or (loopback and origin.scheme in _DEFAULT_PORTS and is_loopback(origin.host))
         ):
             return None
         return given[0]
@@ -92,6 +95,8 @@ class Hosts:
     def allow(self, given: bytes | None, *, loopback: bool) -> bool:
         """Whether the Host header is one of them; without one, no browser asks.
 
+        A dot at the end of a name is the root of DNS: it is the same host.
+
         Args:
             given: The value of the header.
             loopback: Whether only this machine can ask: then its own names will do.
@@ -101,7 +106,7 @@ class Hosts:
         parts = _AUTHORITY.fullmatch(given.decode("latin-1"))
         if parts is None:
             return False
-        host = parts["host"].lower()
+        host = parts["host"].lower().removesuffix(".")
         return host in self._allowed or (loopback and is_loopback(host))
 
 

@@ -37,8 +37,6 @@ class Cap:
     """Bytes of content."""
     problem: Problem
     """What is told that brings more."""
-    chunks: bool = False
-    """Whether it may come in chunks."""
     truncates: bool = False
     """Whether the route itself refuses what is more."""
 
@@ -130,9 +128,9 @@ class RequestParser:
     def _begin_body(self, line: RequestLine, fields: Fields) -> Request | None:
         """Read a body, if it may come (S2)."""
         cap, length = self._cap_of(line.method, line.path), fields.length
-        if length is None and cap.chunks:
+        if length is None:  # the first byte of content may be too much: clients send no chunks too
             self._body = Chunked()
-        elif length is not None and length <= cap.room:
+        elif length <= cap.room:
             if len(self.buffer) >= length:
                 body, self.buffer = self.buffer[:length], self.buffer[length:]
                 return self._whole(line, fields, body)

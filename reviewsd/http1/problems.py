@@ -36,6 +36,13 @@ HUB_MAX_BODY = 8192
 _MAIN = ", ".join(route.path for route in LISTED)
 
 NOT_HTTP = Problem(400, "bad-request", "Bad Request", "The request is not well-formed HTTP.")
+UNESCAPED = replace(
+    NOT_HTTP,
+    detail=(
+        "The target has a character that must be escaped: percent-encode blanks and all that is not"
+        " ASCII, as UTF-8 (%20 for a blank, %C3%B6 for \u00f6)."
+    ),
+)
 NOT_A_PATH = replace(NOT_HTTP, detail="The target must be a path; this is no proxy.")
 NOT_PROXIED = replace(
     NOT_HTTP, detail="This listener expects the PROXY protocol (listen: haproxy:...)."

@@ -91,6 +91,7 @@ class Responses:
             b"Cache-Control": cache_control.encode(),
             b"Accept-Ranges": b"none",
         }
+        self._private = {b"Cache-Control": cache_control.replace("public", "private").encode()}
         self._data = encoded(self._usual.items())
         self._unkept = self._secured + encoded(no_store)
         self._plain = self._unkept + encoded(((b"Content-Type", b"text/plain; charset=utf-8"),))
@@ -115,13 +116,15 @@ class Responses:
         Args:
             path: Its address.
             resource: What is there.
-            others: By media type: what is answered there to an Accept that prefers it.
+            others: By media type: what is answered there to an Accept that prefers it. Shared caches do
+                not keep it: one that does not look at Vary would serve it to everybody.
         """
         own = {name.encode(): value.encode() for name, value in resource.headers.items()}
         link = self._link(path)
         plain = self._prepared(resource, {b"Link": link, **own}, negotiated=bool(others))
         if not others:
             return plain
+        chosen = {b"Link": link, **own, **self._private}
         first, _, _ = resource.identity.media_type.decode().partition(";")
         return PreparedDocument(
             plain.identity,
@@ -129,7 +132,7 @@ class Responses:
             (
                 (first, plain),
                 *(
-                    (kind, self._prepared(other, {b"Link": link, **own}, negotiated=True))
+                    (kind, self._prepared(other, chosen, negotiated=True))
                     for kind, other in others.items()
                 ),
             ),
@@ -346,6 +349,11 @@ class Responses:
         if cors:
             headers += (*CORS, *PREFLIGHT, (b"Access-Control-Allow-Methods", allow))
         return _reply(204, self._secured, headers)
+
+    def moved(self, path: bytes, query: bytes) -> Response:
+        """Redirect to the exact address of a read, by whatever name the client asks."""
+        target = path + b"?" + query if query else path
+        return Response(308, b"%bLocation: %b\r\nContent-Length: 0\r\n" % (self._data, target))
 
     def plain(self, status: int, text: str, extra: Sequence[Header] = ()) -> Response:
         """Answer with text that is true at this moment only, and not for other sites' scripts.

@@ -54,15 +54,23 @@ class Route:
         return self.path.partition("{")[0]
 
     @property
+    def spellings(self) -> tuple[str, ...]:
+        """The paths that are answered: what takes a POST has a second one, with a slash at its end.
+
+        Clients that are redirected repeat a POST as a GET, or give up.
+        """
+        return (self.path,) if self.methods else (self.path, f"{self.path}/")
+
+    @property
     def open(self) -> str:
         """The name of the segment that is open; empty where all of the address is fixed."""
         return self.path.partition("{")[2].rstrip("}")
 
 
-def _pages(*paths: str) -> tuple[Route, ...]:
-    """Fixed pages (pages.md 1)."""
+def _pages(*paths: str, answerer: str = "document") -> tuple[Route, ...]:
+    """Pages (pages.md 1)."""
     return tuple(
-        Route(path=path, answerer="document", quick=True, listed=False, page=True) for path in paths
+        Route(path=path, answerer=answerer, quick=True, listed=False, page=True) for path in paths
     )
 
 
@@ -84,10 +92,10 @@ ROUTES = (
     Route(path=urls.OPENAPI, answerer="document", quick=True),
     Route(path=urls.HEALTH, answerer="health", quick=True, any_host=True, listed=False),
     Route(path=urls.READY, answerer="ready", any_host=True, listed=False),
-    *_pages(urls.HOME, urls.HOME_MARKDOWN, urls.HOME_INDEX, urls.LIST_MARKDOWN),
+    *_pages(urls.HOME, urls.HOME_MARKDOWN, urls.HOME_INDEX),
     *_pages(urls.SUMMARY, urls.SUMMARY_MARKDOWN, urls.EMBED, urls.BADGE),
     *_pages(urls.ICON, urls.ICON_ICO, urls.CARD),
-    Route(path=urls.LIST, answerer="reviews_page", quick=True, listed=False, page=True),
+    *_pages(urls.LIST, urls.LIST_MARKDOWN, answerer="reviews_page"),
     Route(
         path=f"{urls.REVIEW}{{id}}",
         answerer="review_page",
@@ -109,7 +117,7 @@ LISTED = tuple(route for route in ROUTES if route.listed)
 _READ = 256
 """Bytes of a path, escapes and all; routes are far shorter."""
 
-_FIXED = {route.path.encode(): route for route in ROUTES if not route.open}
+_FIXED = {path.encode(): route for route in ROUTES if not route.open for path in route.spellings}
 _OPEN = tuple((route.prefix.encode(), route) for route in ROUTES if route.open)
 
 ANY_HOST = frozenset(path for path, route in _FIXED.items() if route.any_host)
@@ -125,3 +133,13 @@ def route_of(path: bytes) -> Route | None:
     if route is None:
         return next((each for prefix, each in _OPEN if path.startswith(prefix)), None)
     return route
+
+
+def without_slash(path: bytes) -> bytes | None:
+    """Return the address of a read that was spelled with a slash at its end; None where it is none."""
+    exact = path[:-1]
+    route = route_of(exact) if path.endswith(b"/") else None
+    if route is None or route.methods is None:
+        return None
+    segment = exact[len(route.prefix) :]
+    return exact if not route.open or (segment and b"/" not in segment) else None

@@ -40,6 +40,8 @@ class ToolAnswer(Struct, frozen=True, kw_only=True):
     text: bytes
     """A JSON string, with its quotes: the same object, or what is wrong."""
     is_error: bool
+    notes: bytes = b""
+    """Members of the result's ``_meta``, rendered."""
 
 
 class Call(Struct, frozen=True, kw_only=True):

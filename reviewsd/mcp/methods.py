@@ -34,6 +34,8 @@ RESULTS = ("answered", "refused")
 _TOOL_NAMES = frozenset(tool.name for tool in TOOLS)
 _UNKNOWN_TOOL = f"Unknown tool; known: {', '.join(tool.name for tool in TOOLS)}"
 _PING = (b"{}",)
+_META = b'{"_meta":{'
+"""The beginning of a result that has notes on its arguments."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -89,9 +91,12 @@ class Methods:
         else:
             found = yield from self._shared(method, params, STATELESS, snapshot)
         info = self._introduction.server_info(snapshot, STATELESS)
-        front = b'{"resultType":"complete",%b"_meta":{"io.modelcontextprotocol/serverInfo":%b},'
+        front = b'{"resultType":"complete",%b"_meta":{"io.modelcontextprotocol/serverInfo":%b'
         first, *rest = found
-        return (front % (_freshness(method), info), memoryview(first)[1:], *rest)
+        noted = bytes(first[: len(_META)]) == _META
+        own = b"," if noted else b"},"
+        own_members = memoryview(first)[len(_META) if noted else 1 :]
+        return ((front + own) % (_freshness(method), info), own_members, *rest)
 
     def _discovered(self, snapshot: Snapshot) -> Payload:
         return (
@@ -128,7 +133,8 @@ class Methods:
         answer = yield from self._toolbox.call(name, params.arguments, snapshot)
         result = "refused" if answer.is_error else "answered"
         self._counters.count("mcp_tool_calls_total", name, result)
-        content = (b'{"content":[{"type":"text","text":', answer.text)
+        noted = b"%b%b}," % (_META, answer.notes) if answer.notes else b"{"
+        content = (noted + b'"content":[{"type":"text","text":', answer.text)
         if answer.structured is None:
             return (*content, b'}],"isError":%b}' % (b"true" if answer.is_error else b"false"))
         return (*content, b'}],"structuredContent":', *answer.structured, b',"isError":false}')

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Generator
 from functools import partial
 
+from msgspec.structs import replace
+
 from reviewsd.domain.parameters import InvalidParametersError
 from reviewsd.mcp import arguments, insight_tools, review_tools
 from reviewsd.mcp.answers import ANSWER_BUDGET, DEFAULT_BUDGET, Call, ToolAnswer, ToolSteps, refused
@@ -54,14 +56,15 @@ class Toolbox:
         """
         tool, parameters, work = _TOOLS[name]
         try:
-            values = arguments.read(name, parameters, tool.required, given, tool.order)
+            read = arguments.read(name, parameters, tool.required, given, tool.order)
         except arguments.ArgumentsError as error:
             return refused(str(error))
-        named = not _HOW_MANY.isdisjoint(values)
+        named = not _HOW_MANY.isdisjoint(read.values)
         budget = self._budget if named else min(self._budget, DEFAULT_BUDGET)
         try:
-            return (
-                yield from work(Call(tool=name, values=values, snapshot=snapshot, budget=budget))
+            answer = yield from work(
+                Call(tool=name, values=read.values, snapshot=snapshot, budget=budget)
             )
         except InvalidParametersError as error:  # a name that fits several
-            return refused(f"{name}: {error}.")
+            answer = refused(f"{name}: {error}.")
+        return replace(answer, notes=read.notes) if read.notes else answer

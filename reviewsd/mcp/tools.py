@@ -59,7 +59,6 @@ class Tool:
                 each.name: _property(each, required=each.name in self.required)
                 for each in self.parameters
             },
-            "additionalProperties": False,
         }
         if self.required:
             inputs["required"] = self.required
@@ -83,6 +82,7 @@ def _property(parameter: SearchParameter, *, required: bool) -> Json:
     """The schema of an argument: the keywords that every client knows, the rest in words."""
     schema = of_parameter(parameter)
     schema.pop("maxLength", None)
+    schema.pop("format", None)  # some clients refuse a tool with one that they do not know
     schema.pop("pattern", None)  # not every client can look ahead, and cursors are opaque
     if required and parameter.kind is ParameterType.TEXT:
         schema["minLength"] = 1

@@ -14,7 +14,10 @@ from reviewsd.http1 import urls
 from reviewsd.pages.language import Language
 
 _PARAMETERS = {parameter.name: parameter for parameter in SEARCH_PARAMETERS}
-_NOT_FILTERS = ("limit", "cursor")
+CURSOR = "cursor"
+_NOT_FILTERS = ("limit", CURSOR)
+MAX_VALUE = 500
+"""Characters of a value that a page shows again, where it was not valid."""
 
 
 class Filter(Struct, frozen=True):
@@ -132,10 +135,12 @@ class Filters:
 
     def advice(self, issue: Issue) -> str:
         """What to do about something wrong, as a sentence."""
-        name = issue.path[0]
+        name = field_of(issue)
         return self._words("advice", field=self._field(name), advice=self._advice(name, issue))
 
     def _advice(self, name: str, issue: Issue) -> str:
+        if issue.code == "unrecognized_keys":
+            return self._words("advice_unknown", name=issue.path[0])
         parameter, details = _PARAMETERS[name], dict(issue.details)
         most = details.get("maximum", parameter.maximum)
         if isinstance(most, float):
@@ -157,13 +162,24 @@ class Filters:
         return self._words("advice_text")
 
 
-def instead_of(issue: Issue, given: Mapping[str, str]) -> list[Instead]:
-    """The searches for each of several names that one may mean.
+def field_of(issue: Issue) -> str:
+    """Return the field beside which an issue is shown: for an unknown name, the one that it resembles."""
+    meant = dict(issue.details).get("did_you_mean")
+    return str(meant[0]) if isinstance(meant, list) else issue.path[0]
+
+
+def instead_of(issue: Issue, given: Mapping[str, str], values: Mapping[str, str]) -> list[Instead]:
+    """The searches that one may mean: by another name of a filter, or for each of several names.
 
     Args:
         issue: What is wrong.
         given: The parameters.
+        values: These and the unknown ones.
     """
+    name, value = field_of(issue), values.get(issue.path[0], "")
+    if name != issue.path[0] and name != CURSOR:
+        value = value[:MAX_VALUE]
+        return [Instead(f"{name}={value}", address({**given, name: value}))]
     names = dict(issue.details).get("values")
     if issue.path[0] not in MENTIONS or not isinstance(names, list):
         return []

@@ -104,12 +104,7 @@ def about(renderer: Renderer) -> Iterator[str]:
     counted = site.statistics
     if not site.count:
         return
-    if site.business.verification_statement:
-        yield site.business.verification_statement
-    elif counted.verified == site.count:
-        yield plural("about_all_verified", site.count)
-    else:
-        yield plural("about_verified", site.count, verified=number(counted.verified))
+    yield from _checked(renderer)
     yield words("about_order")
     if counted.critical:
         yield plural(
@@ -129,6 +124,21 @@ def about(renderer: Renderer) -> Iterator[str]:
             yield words("about_reply_time", days=number(days))
     if site.insights is not None:
         yield site.insights_note or words("about_insights", model=site.insights.model)
+
+
+def _checked(renderer: Renderer) -> Iterator[str]:
+    """Yield whether authors are known to be customers: in the owner's words, and in ours."""
+    site, number = renderer.site, renderer.language.number
+    verified, stated = site.statistics.verified, site.business.verification_statement
+    if stated:
+        yield stated
+    if not verified:
+        yield renderer.plural("about_unverified", site.count, name=site.business.name)
+    elif not stated and verified == site.count:
+        yield renderer.plural("about_all_verified", site.count)
+    elif not stated:
+        counts = {"verified": number(verified), "count": number(site.count)}
+        yield renderer.words("about_verified", **counts)
 
 
 def _graph(site: Site) -> structured_data.Node:

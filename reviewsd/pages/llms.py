@@ -33,6 +33,8 @@ _RULE: Final = (
     "All addresses are read-only and need no key."
 )
 
+_UNVERIFIED: Final = "It was not checked whether the authors of these reviews were customers."
+
 
 def render(site: Site) -> bytes:
     """llms.txt."""
@@ -68,6 +70,8 @@ def _head(site: Site) -> Iterator[str]:
     if business.verification_statement:
         statement = markdown(shortened(business.verification_statement, _MAX_DESCRIPTION))
         yield f"How these reviews are collected and checked, says the business: {statement}"
+    if site.count and not site.statistics.verified:
+        yield _UNVERIFIED
     yield _RULE
 
 

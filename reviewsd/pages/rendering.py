@@ -142,10 +142,14 @@ class Renderer:
         return [(self.words(key), path) for key, path in pages]
 
     def _verified_note(self) -> str | None:
-        """What ``verified`` means here: it stands where reviews have that mark."""
-        if self.site.business.verification_statement:
-            return self.site.business.verification_statement
-        return self.words("verified_meaning") if self.site.statistics.verified else None
+        """Return what ``verified`` means here, or that nothing was checked; None without reviews."""
+        if not self.site.count:
+            return None
+        stated = self.site.business.verification_statement
+        if self.site.statistics.verified:
+            return stated or self.words("verified_meaning")
+        unverified = self.words("unverified_one" if self.site.count == 1 else "unverified")
+        return f"{stated} {unverified}" if stated else unverified
 
     def _as_of(self) -> str | None:
         """The day of the last change."""

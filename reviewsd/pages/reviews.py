@@ -20,7 +20,7 @@ from reviewsd.pages import form, structured_data
 from reviewsd.pages.cards import Cards
 from reviewsd.pages.document import HTML, MARKDOWN, FixedDocument
 from reviewsd.pages.environment import Templates, printed
-from reviewsd.pages.filters import Filters, address, instead_of
+from reviewsd.pages.filters import CURSOR, MAX_VALUE, Filter, Filters, address, field_of, instead_of
 from reviewsd.pages.form import Form
 from reviewsd.pages.frames import Frame, Frames, frame, slot
 from reviewsd.pages.language import language_of
@@ -35,11 +35,6 @@ TEMPLATES = (
 
 _CHOICES = 200
 """Names that a field of the form offers."""
-
-_MAX_VALUE = 500
-"""Characters of a value that the form shows again, where it was not valid."""
-
-_CURSOR = "cursor"
 
 _MAX_FILTERS = 80
 """Characters of the filters in a heading."""
@@ -92,17 +87,21 @@ def documents(renderer: Renderer, made: Frames) -> Iterator[FixedDocument]:
     """The first page of all reviews."""
     site = renderer.site
     page = _listed(renderer, indexed=True)
-    following = None
+    second = ""
     if site.count > LIMIT_DEFAULT:
         last = site.newest[LIMIT_DEFAULT - 1]
-        following = f"{urls.LIST}?cursor={Cursor(last.date, last.id).encode()}"
-    found = ReviewsFound(
-        matched=site.count, reviews=site.newest[:LIMIT_DEFAULT], following=following
-    )
+        second = f"?cursor={Cursor(last.date, last.id).encode()}"
+
+    def found(path: str) -> ReviewsFound:
+        following = path + second if second else None
+        return ReviewsFound(
+            matched=site.count, reviews=site.newest[:LIMIT_DEFAULT], following=following
+        )
+
     pages = RequestPages(made, renderer.templates)
     if site.templates:
         _try(pages)
-    content = pages.listed(SearchQuery(), found, _list_frame(renderer, page))
+    content = pages.listed(SearchQuery(), found(urls.LIST), _list_frame(renderer, page))
     headers = renderer.headers(page)
     yield FixedDocument(
         path=page.path,
@@ -114,7 +113,7 @@ def documents(renderer: Renderer, made: Frames) -> Iterator[FixedDocument]:
     yield FixedDocument(
         path=urls.LIST_MARKDOWN,
         media_type=MARKDOWN,
-        content=pages.listed_markdown(found),
+        content=pages.listed_markdown(SearchQuery(), found(urls.LIST_MARKDOWN)),
         headers={"Link": f'<{site.base_url}{page.path}>; rel="canonical"'},
     )
 
@@ -234,11 +233,11 @@ class RequestPages:
         )
 
     def _note(self, *, verified: bool) -> str:
-        """What ``verified`` means, where a review is that."""
+        """Return what ``verified`` means, or that a review was not checked."""
         found = self._notes.get(verified)
         if found is None:
             stated = self.frames.business.verification_statement
-            text = stated or (self._words("verified_meaning") if verified else "")
+            text = stated or self._words("verified_meaning" if verified else "unverified_one")
             found = self._notes[verified] = self._templates.render("note.html", text=text)
         return found
 
@@ -290,27 +289,33 @@ class RequestPages:
             later=query.cursor is not None,
             first=f"{urls.LIST}?{first}" if first else urls.LIST,
         )
-        name, heading = self.frames.business.name, self._words("all_reviews")
+        name = self.frames.business.name
         title = self._words("reviews_title", name=name)
         if filters:
-            said = ", ".join(each.label for each in filters)
-            heading = self._words("reviews_heading", filters=shortened(said, _MAX_FILTERS))
             room = max(_MAX_TITLE - len(name), _LEAST_FILTERS)
-            brief = self._words("reviews_heading", filters=shortened(said, room))
-            title = f"{brief} · {name}"
+            title = f"{self._heading(filters, room)} · {name}"
         return (within or self.frames.listed).fill(
             {
                 "title": _escaped(title),
-                "heading": _escaped(heading),
+                "heading": _escaped(self._heading(filters)),
                 "form": self._form.render(given),
                 "found": cards,
             }
         )
 
-    def listed_markdown(self, found: ReviewsFound) -> bytes:
+    def _heading(self, filters: Sequence[Filter], room: int = _MAX_FILTERS) -> str:
+        """Return the heading of a list, with its filters in so many characters."""
+        if not filters:
+            return self._words("all_reviews")
+        said = ", ".join(each.label for each in filters)
+        return self._words("reviews_heading", filters=shortened(said, room))
+
+    def listed_markdown(self, query: SearchQuery, found: ReviewsFound) -> bytes:
         """The same as Markdown."""
+        filters = self._filters.of(query, dict(parse_qsl(query.first_page())))
         return self._templates.render(
             "reviews.md",
+            heading=self._heading(filters),
             matched=found.matched,
             cards=self._cards.of(found.reviews),
             following=found.following,
@@ -323,14 +328,14 @@ class RequestPages:
         A cursor is in no field: the page says instead that there is no such page any more.
         """
         values = parse_qsl(query.decode("latin-1"), encoding="utf-8", errors="replace")
-        known = {name: text[:_MAX_VALUE] for name, text in values if name in form.NAMES}
-        known.pop(_CURSOR, None)
+        known = {name: text[:MAX_VALUE] for name, text in values if name in form.NAMES}
+        known.pop(CURSOR, None)
         wrong: dict[str, list[str]] = {}
         for issue in issues:
-            wrong.setdefault(issue.path[0], []).append(self._filters.advice(issue))
-        instead = [each for issue in issues for each in instead_of(issue, known)]
+            wrong.setdefault(field_of(issue), []).append(self._filters.advice(issue))
+        instead = [each for issue in issues for each in instead_of(issue, known, dict(values))]
         found = ""
-        if wrong.pop(_CURSOR, None):
+        if wrong.pop(CURSOR, None):
             found = self._templates.render("page_gone.html", first=address(known))
         problem = self._words("error", problem=self._words("invalid" if wrong else "page_gone"))
         return self.frames.listed.fill(
@@ -363,6 +368,8 @@ def _try(pages: RequestPages) -> None:
     several = (("values", ["name"]),)
     issues.append(Issue(code="", path=(MENTIONS[0],), message="", details=several))
     issues.append(Issue(code="too_big", path=("query",), message=""))
+    meant = (("did_you_mean", ["query"]),)
+    issues.append(Issue(code="unrecognized_keys", path=("q",), message="", details=meant))
     pages.review(review)
     pages.review_markdown(review)
     pages.listed(SearchQuery(cursor=Cursor(day, "id")), found)
@@ -374,7 +381,7 @@ def _try(pages: RequestPages) -> None:
         found,
     )  # fmt: skip
     pages.listed(SearchQuery(min_rating=2, rating=1), ReviewsFound(matched=0, reviews=()))
-    pages.listed_markdown(found)
+    pages.listed_markdown(SearchQuery(rating=1), found)
     pages.invalid(b"", issues)
 
 

@@ -206,7 +206,8 @@ def _write_insights(
         if raw is not None
     }
     for section, entries in rendered.items():
-        sections.put(section, [each.fragment for each in entries])
+        if section not in _private(file):
+            sections.put(section, [each.fragment for each in entries])
     for section in rendered.keys() & {ASPECTS, TECHNICIANS, SERVICES}:
         _name(sections, section, [each.entity for each in rendered[section]])
     if typed.temporal.trend is not UNSET:
@@ -220,6 +221,13 @@ def _write_insights(
     if PER_REVIEW in file.members:
         sections.put(PER_REVIEW, ())
     sections.put(SUMMARY, [_summary(file, dataset, rendered, rest)])
+
+
+def _private(file: InsightsFile) -> Sequence[str]:
+    """Return the lists that are empty because the owner does not publish them."""
+    method = bytes(file.members.get("method", b""))
+    raw = _members.decode(method).get("not_published") if method.startswith(b"{") else None
+    return () if raw is None else msgspec.json.decode(raw, type=list[str])
 
 
 def _months(file: InsightsFile, monthly: Raw, rest: str) -> Iterator[bytes]:

@@ -51,7 +51,7 @@ NEIGHBOURS = 4
 
 _NO_BODY = Cap(0, problems.CONTENT_TOO_LARGE)
 _NO_HUB_BODY = Cap(0, problems.HUB_CONTENT_TOO_LARGE)
-_HUB_CAP = Cap(HUB_MAX_BODY, problems.HUB_CONTENT_TOO_LARGE, chunks=True)
+_HUB_CAP = Cap(HUB_MAX_BODY, problems.HUB_CONTENT_TOO_LARGE)
 _IGNORED = Cap(65_536, problems.CONTENT_TOO_LARGE)
 """It is read past, so that a POST is answered for what it is; a larger one is refused."""
 
@@ -116,9 +116,7 @@ class PublicServer(Factory):
         self.respond = respond
         self.clock = clock
         self.limits = limits
-        self._mcp_cap = Cap(
-            limits.mcp_body, problems.CONTENT_TOO_LARGE, chunks=True, truncates=True
-        )
+        self._mcp_cap = Cap(limits.mcp_body, problems.CONTENT_TOO_LARGE, truncates=True)
         self.channels: set[Channel] = set()
         self.answered: set[Channel] = set()
         """Those that have been answered since the last sweep."""

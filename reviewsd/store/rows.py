@@ -33,7 +33,7 @@ ACTIVE = (
 """The columns of an Active, in the order of its fields."""
 
 INTENT = (
-    "v.mode, v.topic_given, v.secret_sealed, v.lease_seconds, v.challenge,"
+    "v.mode, v.topic_given, v.secret_sealed, v.lease_seconds, v.challenge, v.verify_token,"
     " v.topic_version_at_request, v.requester, v.requested_at, v.expires_at, v.attempts,"
     " v.next_attempt_at"
 )
@@ -62,13 +62,15 @@ def intent(row: Sequence[Any]) -> Intent | None:
     """The Intent that the ``INTENT`` columns hold; None where a join found none."""
     if row[0] is None:
         return None
-    mode, given, secret, lease, challenge, version, requester, asked_at, until, tries, next_at = row
+    mode, given, secret, lease, challenge, verify_token, version, *rest = row
+    requester, asked_at, until, tries, next_at = rest
     return Intent(
         mode=Mode(mode),
         topic_given=given,
         secret=secret,
         lease_seconds=lease,
         challenge=challenge,
+        verify_token=verify_token,
         topic_version=version,
         requester=requester,
         requested_at=asked_at,
@@ -167,15 +169,16 @@ def _save_intent(cursor: SqlCursor, pair: Pair, was: Intent | None, now: Intent 
     if now is not None:
         cursor.execute(
             "INSERT INTO verification (mode, topic_given, secret_sealed, lease_seconds, challenge,"
-            " topic_version_at_request, requester, requested_at, expires_at, attempts,"
+            " verify_token, topic_version_at_request, requester, requested_at, expires_at, attempts,"
             " next_attempt_at, topic_id, callback, callback_host)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 now.mode.value,
                 now.topic_given,
                 now.secret,
                 now.lease_seconds,
                 now.challenge,
+                now.verify_token,
                 now.topic_version,
                 now.requester,
                 now.requested_at,

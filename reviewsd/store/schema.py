@@ -121,5 +121,9 @@ MIGRATIONS: tuple[Migration, ...] = (
         "ALTER TABLE subscription ADD COLUMN deaths INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE verification ADD COLUMN deaths INTEGER NOT NULL DEFAULT 0",
     ),
+    (
+        # Bytes: a text of PostgreSQL holds no NUL (W4).
+        "ALTER TABLE verification ADD COLUMN verify_token BLOB",
+    ),
 )
 """The entry at index n leads from version n to n + 1; an empty database has version 0."""

@@ -19,7 +19,7 @@ from reviewsd.http1 import problems
 from reviewsd.http1.head import ASTERISK
 from reviewsd.http1.request import METHODS, Request
 from reviewsd.http1.responses import Response, Responses
-from reviewsd.http1.routes import ROUTES, route_of
+from reviewsd.http1.routes import ROUTES, route_of, without_slash
 from reviewsd.web.answerers import Answerer
 from reviewsd.web.klein_request import PublicRequest
 from reviewsd.web.reads import Reads
@@ -39,8 +39,9 @@ class PublicSite:
         self._klein.url_map.merge_slashes = False  # an id may have two in a row
         for route in ROUTES:
             endpoint = self._endpoint(answers.get(route.answerer), whole=route.whole)
-            rule = route.path.replace("{", "<path:" if route.whole else "<").replace("}", ">")
-            self._klein.route(rule, methods=route.methods, endpoint=route.path)(endpoint)
+            for path in route.spellings:
+                rule = path.replace("{", "<path:" if route.whole else "<").replace("}", ">")
+                self._klein.route(rule, methods=route.methods, endpoint=path)(endpoint)
         self._klein.handle_errors(Exception)(self._failed)  # type: ignore[arg-type]  # IRequest
 
     def resource(self) -> IResource:
@@ -97,11 +98,15 @@ class PublicRoot(Resource):
         if b"%" in path and not _well_escaped(path):
             return self._replies.problem(request, problems.BAD_ESCAPE)
         route = route_of(path)
-        if _NOT_EXACT.search(path) is not None and not (route is not None and route.whole):
-            return self._replies.problem(request, problems.NOT_FOUND)
+        if _NOT_EXACT.search(path) is not None:
+            exact = route is not None and route.whole
+            return None if exact else self._replies.problem(request, problems.NOT_FOUND)
+        if request.method in _REDIRECTED and (address := without_slash(path)) is not None:
+            return self._replies.moved(address, request.query)
         return None
 
 
+_REDIRECTED = frozenset((b"GET", b"HEAD"))
 _BROKEN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _NOT_EXACT = re.compile(rb"//|%2[fF]|/(\.|%2[eE]){1,2}(/|\Z)")
 

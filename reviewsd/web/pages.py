@@ -127,52 +127,70 @@ class PageReads:
         )
 
     def reviews(self, request: Request) -> Answer:
-        """A page of all reviews, or of those that match the parameters."""
+        """A page of all reviews, or of those that match the parameters; HTML or Markdown.
+
+        Raises:
+            InvalidParametersError: What is wrong is told in Markdown's place as the API tells it.
+        """
         published = self._now()
+        twin = unquote_to_bytes(request.path).endswith(_TWIN.encode())
         given = _without_blanks(request.query)
         if not given:
             return self._reads.document(request)
         try:
             query = read_query(given)
         except InvalidParametersError as error:
+            if twin:
+                raise
             return self._invalid(published, given, error)
         if query == SearchQuery():
             return self._reads.document(request)
-        return self._workload.run(request, self._search(request, query, published))
+        return self._workload.run(request, self._search(request, query, published, twin))
 
     def _search(
-        self, request: Request, query: SearchQuery, published: _SnapshotPages
+        self,
+        request: Request,
+        query: SearchQuery,
+        published: _SnapshotPages,
+        twin: bool,  # noqa: FBT001
     ) -> Generator[None, None, Response]:
         snapshot, pages = published.snapshot, published.pages
         try:
             hits = yield from snapshot.search(query)
         except InvalidParametersError as error:  # a name that fits several
+            if twin:
+                raise
             return self._invalid(published, query.canonical().encode(), error)
         found = hits.positions
         cursor = snapshot.cursor(hits)
-        following, link = None, ""
+        canonical, path, other = query.canonical(), urls.LIST, urls.LIST_MARKDOWN
+        link = f'<{other}?{canonical}>; rel="alternate"; type="text/markdown"'
+        if twin:
+            path, other = other, path
+            link = f'<{pages.frames.base_url}{other}?{canonical}>; rel="canonical"'
+        following = None
         if cursor is not None:
             first = query.first_page()
-            following = f"{urls.LIST}?{first}{'&' if first else ''}cursor={cursor.encode()}"
-            link = f'<{following}>; rel="next"'
-        facts = b"%b %d %d %b " % (
+            following = f"{path}?{first}{'&' if first else ''}cursor={cursor.encode()}"
+            link = f'{link}, <{following}>; rel="next"'
+        facts = b"%b %d %d %d %b " % (
             published.digest,
+            twin,
             hits.matched,
             hits.more,
-            query.canonical().encode(),
+            canonical.encode(),
         )
 
         def body() -> bytes:
             reviews = [_review.decode(snapshot.records.at(each)) for each in found]
-            return pages.listed(
-                query, ReviewsFound(matched=hits.matched, reviews=reviews, following=following)
-            )
+            listed = ReviewsFound(matched=hits.matched, reviews=reviews, following=following)
+            return (pages.listed_markdown if twin else pages.listed)(query, listed)
 
         response = self._responses.page(
             request,
             published.block(link),
             entity_tag(facts, snapshot.digests.of(found)),
-            HTML,
+            MARKDOWN if twin else HTML,
             body,
         )
         try:

@@ -124,7 +124,7 @@ class DeliveryAttempts:
         host_limits: How many may be under way at a host.
         context: Time and chance.
         secrets: Opens the secrets that sign.
-        signature_method: Of ``X-Hub-Signature``: sha256, sha384 or sha512 (WebSub 7.1).
+        signature_method: Of ``X-Hub-Signature``: sha1, sha256, sha384 or sha512 (WebSub 7.1).
         retry_policy: When failed deliveries are tried again.
     """
 

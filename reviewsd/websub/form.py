@@ -24,6 +24,9 @@ MAX_FIELDS = 32
 MAX_SECRET = 199
 """Bytes of UTF-8; WebSub 5.1 has "less than 200"."""
 
+MAX_VERIFY_TOKEN = 255
+"""Bytes of UTF-8; a longer one is ignored (W4)."""
+
 MEDIA_TYPE = b"application/x-www-form-urlencoded"
 
 
@@ -54,6 +57,8 @@ class HubRequest:
     """What is granted; of no meaning for unsubscribe."""
     secret: bytes | None
     """None where there is none, and for unsubscribe."""
+    verify_token: bytes | None
+    """What the verification gives back to subscribers of PubSubHubbub 0.3 (W4)."""
 
 
 class HubRequestError(Exception):
@@ -110,6 +115,7 @@ def read_form(body: bytes, content_type: bytes | None, rules: FormRules) -> HubR
     if mode is Mode.SUBSCRIBE:
         lease_seconds = _read_lease(form.optional("hub.lease_seconds"), rules)
     secret = _read_secret(form.optional("hub.secret"))
+    verify_token = form.optional("hub.verify_token").encode()
     return HubRequest(
         mode=mode,
         topic=topic,
@@ -117,6 +123,7 @@ def read_form(body: bytes, content_type: bytes | None, rules: FormRules) -> HubR
         callback=_read_callback(form.required("hub.callback"), rules.callbacks),
         lease_seconds=lease_seconds,
         secret=secret if mode is Mode.SUBSCRIBE else None,
+        verify_token=verify_token if 0 < len(verify_token) <= MAX_VERIFY_TOKEN else None,
     )
 
 

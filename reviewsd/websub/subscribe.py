@@ -220,6 +220,7 @@ class SubscribeEndpoint:
             secret=secret,
             lease_seconds=requested.lease_seconds,
             challenge=self._context.token(),
+            verify_token=requested.verify_token,
             topic_version=0,  # known in the transaction
             requester=client,
             requested_at=now,

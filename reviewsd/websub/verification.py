@@ -126,7 +126,7 @@ class VerificationAttempts:
                 event = Confirmed() if confirmed else NotConfirmed()
                 said = "confirmed" if confirmed else f"answered {status}"
                 if answer.successful and not right:
-                    said += " without the challenge"
+                    said += _difference(body, claim.intent.challenge.encode())
             case Unanswered(reason=reason):
                 event, said = Unreachable(), reason
         self._host_limits.learn(claim.host, answer.address)
@@ -169,13 +169,40 @@ class VerificationAttempts:
             self._backoffs.failed(claim.host, self._context.clock.seconds())
 
 
+def _difference(body: bytes, challenge: bytes) -> str:
+    """Return how a body differs from the challenge, for the log; its own text is not told."""
+    if not body:
+        return " without a body"
+    before, found, after = body.partition(challenge)
+    if not found:
+        return " without the challenge"
+    parts = [
+        f"{_kind(text)} {place}" for text, place in ((before, "before"), (after, "after")) if text
+    ]
+    return f" with the challenge, but it has {' and '.join(parts)} it"
+
+
+def _kind(text: bytes) -> str:
+    """Return in words what stands beside the challenge."""
+    if not text.strip(b"\r\n"):
+        return "a line break"
+    if not text.strip():
+        return "a blank"
+    return _KINDS.get(text, "other text")
+
+
+_KINDS = {b"\xef\xbb\xbf": "a byte order mark", b'"': "a quotation mark", b"'": "a quotation mark"}
+
+
 def _question(intent: Intent) -> str:
     """The parameters of the verification (WebSub 5.3)."""
-    parameters = {
+    parameters: dict[str, str | bytes] = {
         "hub.mode": intent.mode.value,
         "hub.topic": intent.topic_given,
         "hub.challenge": intent.challenge,
     }
     if intent.mode is Mode.SUBSCRIBE:
         parameters["hub.lease_seconds"] = str(intent.lease_seconds)
+    if intent.verify_token is not None:
+        parameters["hub.verify_token"] = intent.verify_token
     return urlencode(parameters)

@@ -10,6 +10,7 @@ from tests.support.generate import write_data
 from tests.support.subscriber import Heard, Reply, Subscriber, good
 
 SECRET = "canary-of-the-secret"
+TOKEN = "canary-of-the-verify-token"
 PATH = "/canary-of-the-path"
 QUERY = "token=canary-of-the-query"
 FAILING = f"{PATH}/failing"
@@ -48,6 +49,7 @@ class Conversation:
         """What must appear nowhere."""
         return {
             "hub.secret": SECRET,
+            "hub.verify_token": TOKEN,
             "a callback's path": PATH,
             "a callback's query": QUERY,
             "an Authorization header": HEADERS["Authorization"].split()[1],
@@ -108,7 +110,7 @@ class Conversation:
         hub.until_open(self.daemon)
         for path in (PATH, FAILING, GONE, DENIED):
             url = self.subscriber.url(f"{path}?{QUERY}")
-            answer = hub.ask(self.daemon, url, secret=SECRET)
+            answer = hub.ask(self.daemon, url, secret=SECRET, verify_token=TOKEN)
             assert 202 == answer.status
             self.answers.append(answer.body)
         until(lambda: self.subscriber.asked("subscribe", DENIED), "the unwanted verification")

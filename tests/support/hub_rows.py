@@ -31,6 +31,7 @@ ASKED = Intent(
     secret=b"sealed",
     lease_seconds=1000,
     challenge="c",
+    verify_token=b"token\0",
     topic_version=0,
     requester="192.0.2.7/32",
     requested_at=START,

@@ -53,6 +53,9 @@ async def everything(client: Client) -> dict[str, object]:
         (content,) = (await client.read_resource(resource.uri)).contents
         assert isinstance(content, TextResourceContents)
         read[str(resource.uri)] = content.text
+    gateway = await client.call_tool(
+        "search_reviews", {"toolCallId": "c", "rating": 0, "since": "", "sentiment": "Negative"}
+    )
     wrong = await client.call_tool("search_reviews", {"rating": 9, "stars": 1})
     assert wrong.is_error
     try:
@@ -69,6 +72,8 @@ async def everything(client: Client) -> dict[str, object]:
         "problems": len(problems["topics"] + more["topics"]),
         "read": read,
         "templates": len((await client.list_resource_templates()).resource_templates),
+        "noted": gateway.meta,
+        "negative": (gateway.structured_content or {})["matched"],
         "wrong": text(wrong),
         "unknown": unknown,
     }

@@ -51,7 +51,7 @@ class Place:
             order, settings=pages, templates_dir=str(self.templates)
         )
         self.snapshots = Snapshots(self.directories.snapshots)
-        replies = Responses(BASE_URL, "public", lambda: 0.0)
+        replies = Responses(BASE_URL, "public, max-age=60", lambda: 0.0)
         reads = Reads(self.snapshots, replies, workload(Clock()))
         answers = answerers(reads, pages=PageReads(reads))
         site = PublicSite(reads, answers).resource()

@@ -34,7 +34,14 @@ LONGEST = 250
 
 PROXIES = {"nginx": "nginx.conf", "caddy": "Caddyfile", "haproxy": "haproxy.cfg"}
 FORM = {
-    *("hub.callback", "hub.mode", "hub.topic", "hub.lease_seconds", "hub.secret"),
+    *(
+        "hub.callback",
+        "hub.mode",
+        "hub.topic",
+        "hub.lease_seconds",
+        "hub.secret",
+        "hub.verify_token",
+    ),
     *("hub.challenge", "hub.reason"),
 }
 """Of WebSub (WebSub 5.1 to 5.3): no keys of the configuration, though they look like some."""
@@ -102,11 +109,9 @@ def test_yaml_is_a_configuration(block: Block, tmp_path: Path) -> None:
     settings = yaml.safe_load(block.text)
     if "scrape_configs" in settings:
         return
-    if "technicians" in settings:  # insights.yaml
-        assert ([], True) == (
-            (found := examine(block.text.encode()))[1],
-            bool(found[0].technicians),
-        )
+    if settings.keys() & {"technicians", "publish"}:  # insights.yaml
+        found, problems = examine(block.text.encode())
+        assert ([], True) == (problems, bool(found.technicians or found.publish))
         return
     needed = {"base_url": "https://reviews.example.com", "data_dir": "data"}
     file = tmp_path / "reviewsd.yaml"

@@ -82,9 +82,10 @@ class Sdk:
 
 @contextmanager
 def sdk(daemon: Daemon, mode: str) -> Iterator[Sdk]:
+    path = "/mcp/" if mode == "legacy" else "/mcp"  # people write either
     command = [sys.executable, "-m", "tests.support.mcp_sdk"]
     with subprocess.Popen(
-        [*command, f"http://127.0.0.1:{daemon.port}/mcp", mode],
+        [*command, f"http://127.0.0.1:{daemon.port}{path}", mode],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -128,6 +129,10 @@ def test_the_sdks_client_can_use_everything(daemon: Daemon, mode: str, protocol:
     assert 0 == saw["templates"]
     assert -32602 == saw["unknown"]
     assert '"stars" is not an argument' in saw["wrong"]
+    assert ["toolCallId"] == saw["noted"]["io.github.reviewsd/ignored_arguments"]
+    assert ["rating", "since"] == saw["noted"]["io.github.reviewsd/absent_arguments"]
+    negative = daemon.get("/api/reviews/search?sentiment=negative").json()["matched"]
+    assert negative == saw["negative"] > 0
     search = daemon.get("/api/reviews/search?min_rating=4&limit=22").json()["reviews"]
     unseen = {"author_avatar_url"}
     assert saw["found"] + saw["following"] == [

@@ -83,7 +83,7 @@ def _entry(base_url: str, host: str, name: str, facts: "Facts | None") -> dict[s
         "$schema": SCHEMA,
         "name": name or f"{'.'.join(reversed(host.split('.')))}/reviews",
         "title": _cut(f"{business} reviews"),
-        "description": _cut(f"Verified customer reviews of {business}: search, ratings, insights."),
+        "description": _cut(f"Customer reviews of {business}: search, ratings, insights."),
         "version": own_version("reviewsd") or "0.0.0",
         "websiteUrl": base_url,
         "remotes": [{"type": "streamable-http", "url": f"{base_url}/mcp"}],

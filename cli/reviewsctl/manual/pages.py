@@ -77,7 +77,7 @@ def _daemon(version: str) -> Page:
     page = Page("reviewsd", 8, version, "serve the reviews of a business")
     page.heading("Description")
     page.paragraph(
-        "reviewsd publishes the verified customer reviews of one business, and the insights drawn "
+        "reviewsd publishes the customer reviews of one business, and the insights drawn "
         "from them, as read-only JSON, feeds, search, an MCP endpoint for agents, and a WebSub hub "
         "that sends changes to subscribers. It reads them from files, notices when these change, "
         "and goes on with the last good ones when the new ones are not."

@@ -20,6 +20,7 @@ from reviewsd.api.jobs import InsightsOrigin
 
 _BAR: Final = 20  # characters of all mentions being positive
 _SHOWN: Final = 10  # entries of each list
+_PRIVATE: Final = "(only you see them; `publish: [problems]` in insights.yaml publishes them)"
 _COMPARED: Final = 20  # of each list of a comparison
 
 
@@ -51,7 +52,7 @@ def overview(found: ServedInsights[Overview]) -> Iterator[str]:
     ):
         if entities:
             yield ""
-            yield heading
+            yield f"{heading} {_PRIVATE}" if heading in found.unpublished else heading
             for each in entities[:_SHOWN]:
                 yield f"  {each}" if isinstance(each, str) else _row(each, barred=barred)
             if (more := len(entities) - _SHOWN) > 0:

@@ -24,14 +24,6 @@ from reviewsd.publish.openapi.schemas import Json, reference
 _URI = re.compile(r"https?://[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+")
 _EMAIL = re.compile(r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+")
 
-# The callback grammar of domain/callback.py, as far as policy has no say
-_LABEL = "[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
-_PORT = "[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]"
-_CALLBACK = (
-    rf"^[Hh][Tt][Tt][Pp][Ss]://(?=[^/?:]{{1,253}}([/?:]|$))({_LABEL}\.)*{_LABEL}\.?(:({_PORT}))?"
-    "([/?]([A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?$"
-)
-
 
 class _Components(msgspec.Struct):
     """What the document refers to, by name."""
@@ -56,7 +48,6 @@ def render(base_url: str, business: Business) -> bytes:
         "search_parameters": [_parameter(row, "query") for row in SEARCH_PARAMETERS],
         "since_date": _parameter(SINCE_DATE, "path"),
         "topics": [f"{origin}{path}" for origin in (base_url, "") for path in urls.TOPICS],
-        "callback_pattern": _CALLBACK,
         "hub.too_large": f"{problems.HUB_CONTENT_TOO_LARGE.detail}\n",
         "hub.misdirected": f"{problems.HUB_MISDIRECTED.detail}\n",
     }
@@ -120,6 +111,7 @@ def _parameter(row: SearchParameter, place: str) -> Json:
         "description": row.description,
         "schema": schemas.of_parameter(row),
         "example": row.example,
+        **({"allowEmptyValue": True} if place == "query" else {}),
     }
 
 

@@ -94,6 +94,10 @@ def of_parameter(parameter: SearchParameter) -> Json:
     return {keyword: value for keyword, value in schema.items() if value is not None}
 
 
+_ADDRESS = "^https?://"
+"""JavaScript refuses our own grammar in Unicode mode, in which ajv and generated clients compile it."""
+
+
 def _schemas(*kinds: type[Struct]) -> dict[str, Json]:
     """The schemas of structs and of all that they hold, by name of the struct."""
     _, found = msgspec.json.schema_components(kinds, ref_template="{name}")
@@ -121,6 +125,8 @@ def _served(part: object) -> object:
             served = {key: _served(value) for key, value in part.items() if key != "default"}
             if "$ref" in served:
                 served |= reference(str(served["$ref"]))
+            if served.get("format") == "uri":
+                served["pattern"] = _ADDRESS
             return {"type": "string", **served} if "enum" in served else served
     return part
 

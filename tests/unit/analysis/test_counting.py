@@ -1,5 +1,6 @@
 import datetime
 import re
+from dataclasses import replace
 
 import msgspec
 import pytest
@@ -35,8 +36,8 @@ def _priced(sentiment: Sentiment, strength: float = 0.5, phrase: str = "Fair pri
     return Labels(aspects=(label,))
 
 
-def _count(*labelled: tuple[Review, Labels]) -> MadeInsights:
-    counter, totals = BlockCounter(_CATALOGUE), Totals(_CATALOGUE)
+def _count(*labelled: tuple[Review, Labels], catalogue: Catalogue = _CATALOGUE) -> MadeInsights:
+    counter, totals = BlockCounter(catalogue), Totals(catalogue)
     entries = {review.id: counter.add(review, labels) for review, labels in labelled}
     totals.add(counter.counts)
     return totals.insights({review.id: review for review, _ in labelled}.__getitem__, entries)
@@ -99,13 +100,15 @@ def test_entities_take_the_sentiment_of_their_reviews() -> None:
         services=(EntityLabel(id="drains"), EntityLabel(id="leaks")),
         service_areas=(EntityLabel(id="ellery"),),
     )
-    made = _count((_review("a", 5), named), (_review("b", 2), named))
+    made = _count(
+        *[(_review(name, stars), named) for name, stars in zip("abcd", (5, 2, 5, 2), strict=True)]
+    )
     (person,) = made.entities.technicians
     assert (person.name, person.label, person.average_rating) == ("Priya Raman", "Priya Raman", 3.5)
-    assert (person.positive_count, person.negative_count, person.score) == (1, 1, 0.25)
+    assert (person.positive_count, person.negative_count, person.score) == (2, 2, 0.25)
     assert made.entities.service_areas[0].name is msgspec.UNSET
     (topic,) = made.topics
-    assert (topic.id, topic.label, topic.mention_count) == ("pipes", "Pipes", 2)
+    assert (topic.id, topic.label, topic.mention_count) == ("pipes", "Pipes", 4)
     assert made.per_review["a"].topics == ("pipes",)
 
 
@@ -173,10 +176,16 @@ def test_summary_is_three_sentences_of_counts() -> None:
     made = _count((_review("a"), _priced("positive")), (_review("b", 1), _priced("negative")))
     assert made.summary == (
         "2 reviews give 3.0 of 5 stars on average; 50 % of them are positive."
-        " Most praised: pricing (1 of 2 mentions); most criticised: pricing (1 of 2 mentions)."
+        " Most praised: pricing (1 of 2 mentions); most criticized: pricing (1 of 2 mentions)."
         " In the twelve months up to the newest review: 2 reviews with 3.0 stars on average;"
         " in the twelve before: none."
     )
+    private = _count(
+        (_review("a"), _priced("positive")),
+        (_review("b", 1), _priced("negative")),
+        catalogue=replace(_CATALOGUE, problems={}),
+    )
+    assert (private.summary or "").split(". ")[1] == "Most praised: pricing (1 of 2 mentions)"
     alone = _count((_review("a", 4), WORDLESS))
     assert alone.summary == (
         "1 review gives 4 of 5 stars. No aspect is mentioned."

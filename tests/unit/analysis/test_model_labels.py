@@ -29,7 +29,7 @@ SETTINGS = InsightSettings(
         NamedTechnician(name="Zoë Marchand"),
     )
 )
-LISTS = catalogue(Business(name="B", category="Plumber"), SETTINGS)
+LISTS = catalogue(Business(name="B", category="Plumber"), SETTINGS.for_owner())
 LABELS = ModelLabels(LISTS, "tiny")
 TEXT = "Sammy wasn\u2019t late. The PRICE was fair;\nthe leak is fixed. \N{SMILING FACE WITH SUNGLASSES}"
 

@@ -233,8 +233,8 @@ STRINGS = [
         ('3:14: hub.store: expected "sqlite" or a URL such as "postgresql://host/database"'),
     ),
     (
-        "hub: {signature_method: sha1}",
-        '3:25: hub.signature_method: expected one of "sha256", "sha384", "sha512", got "sha1"',
+        "hub: {signature_method: md5}",
+        '3:25: hub.signature_method: expected one of "sha1", "sha256", "sha384", "sha512", got "md5"',
     ),
     (
         "hub: {callbacks: {allow_networks: [10.0.0.1/8]}}",
@@ -824,13 +824,42 @@ def test_the_closest_variable_is_blamed(write: Write) -> None:
     ]
 
 
+def test_signatures_by_sha1_are_allowed_with_a_warning(write: Write) -> None:
+    """Some subscribers know nothing else; who has others should not choose it."""
+    config, warnings = load(write(BASE + "hub: {signature_method: sha1}"), {})
+    assert "sha1" == config.hub.signature_method
+    assert (
+        "hub.signature_method: sha1 is weak; use sha256 unless a subscriber knows sha1 only",
+    ) == (warnings)
+
+
 def test_origins_of_browsers_may_be_named_or_all_allowed(write: Write) -> None:
     text = BASE + "mcp: {allowed_origins: ['*', 'https://app.example.com:8443']}"
     assert load(write(text), {})[0].mcp.allowed_origins == ("*", "https://app.example.com:8443")
 
 
+@pytest.mark.parametrize(
+    ("written", "origin"),
+    [
+        ("app://obsidian.md", "app://obsidian.md"),
+        ("Chrome-Extension://ABCDEFGHIJKLMNOP/", "chrome-extension://abcdefghijklmnop"),
+        ("vscode-webview://1a-2b:80", "vscode-webview://1a-2b:80"),
+    ],
+)
+def test_origin_of_an_app_may_be_named(write: Write, written: str, origin: str) -> None:
+    """The 403 of MCP names this key as the remedy, whatever the scheme of the page."""
+    config, _ = load(write(BASE + f"mcp: {{allowed_origins: ['{written}']}}"), {})
+    assert (origin,) == convert.allowed_origins(config)
+
+
+@pytest.mark.parametrize("written", ["file://", "app:x", "null", "app://", "-x://a", "app://a/b"])
+def test_origin_without_a_host_is_refused(write: Write, written: str) -> None:
+    (finding, *_) = refused(write(BASE + f"mcp: {{allowed_origins: ['{written}']}}"))
+    assert "mcp.allowed_origins[0]: " in finding
+
+
 def test_a_listener_on_loopback_may_have_further_names(write: Write) -> None:
-    text = BASE + "server: {allowed_hosts: [reviews.internal, '[2001:db8::1]', Other, '*']}"
+    text = BASE + "server: {allowed_hosts: [reviews.internal, '[2001:db8::1]', Other., '*']}"
     config, _ = load(write(text), {})
     assert ("reviews.internal", "[2001:db8::1]", "other", "*") == convert.allowed_hosts(config)
 

@@ -87,6 +87,47 @@ def test_the_operator_may_allow_all(origin: bytes) -> None:
     assert b"*" == origins.allowed([origin], loopback=False)
 
 
+APPS = Origins(
+    BASE_URL, ["app://obsidian.md", "chrome-extension://abcdefghijklmnop", "x+y.z-1://a"]
+)
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        b"app://obsidian.md",
+        b"APP://Obsidian.md",
+        b"chrome-extension://abcdefghijklmnop",
+        b"x+y.z-1://a",
+    ],
+)
+def test_origin_of_an_app_is_allowed_by_name(origin: bytes) -> None:
+    """Extensions and desktop apps have schemes of their own, without a default port."""
+    assert origin == APPS.allowed([origin], loopback=False)
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        b"app://obsidian.md.evil.example",
+        b"app://obsidian.md:80",
+        b"https://obsidian.md",
+        b"apps://obsidian.md",
+        b"app://",
+        b"app:obsidian.md",
+        b"1app://obsidian.md",
+        b"chrome-extension://abcdefghijklmnoq",
+    ],
+)
+def test_origin_of_another_app_is_refused(origin: bytes) -> None:
+    assert APPS.allowed([origin], loopback=True) is None
+
+
+def test_loopback_origin_of_an_app_is_refused() -> None:
+    """Any app may use such a name for its pages: only web pages of this machine are known by it."""
+    assert ORIGINS.allowed([b"capacitor://localhost"], loopback=True) is None
+
+
 @given(st.binary(max_size=40))
 def test_nothing_made_up_may(origin: bytes) -> None:
     assert ORIGINS.allowed([origin], loopback=False) is None
@@ -102,7 +143,10 @@ def test_nothing_made_up_may(origin: bytes) -> None:
         b"127.0.0.2",
         b"[::1]:8080",
         b"[::1]",
+        b"localhost.",
         b"reviews.example.com",
+        b"reviews.example.com.",
+        b"reviews.example.com.:8080",
         b"reviews.example.com:8080",
         b"Reviews.Example.Com",
         b"reviews.internal:80",
@@ -122,6 +166,9 @@ def test_a_listener_on_loopback_is_asked_by_its_names(host: bytes) -> None:
         b"10.0.0.1",
         b"[::2]",
         b"",
+        b".",
+        b"evil.example.",
+        b"reviews.example.com..",
         b"localhost, evil.example",
         b"localhost:80:80",
         b"localhost\xa0",
@@ -139,6 +186,7 @@ def test_not_by_other_names(host: bytes, loopback: bool) -> None:  # noqa: FBT00
         (b"reviews.example.com", True),
         (b"Reviews.Example.Com:8080", True),
         (b"reviews.internal", True),
+        (b"reviews.internal.", True),
         (b"localhost:8080", False),
         (b"127.0.0.1", False),
         (b"[::1]", False),

@@ -43,6 +43,10 @@ def test_each_route_has_an_answerer_of_its_name() -> None:
         (b"/api/reviews/since/2025-01-31", f"{urls.SINCE}{{date}}"),
         (b"/api/reviews/since", None),
         (b"/", urls.HOME),
+        (b"/mcp/", urls.MCP),
+        (b"/api/websub/hub/", urls.HUB),
+        (b"/mcp//", None),
+        (b"/reviews.json/", None),
         (b"/%ff", None),
     ],
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from reviewsd.mcp.arguments import ABSENT, IGNORED
 from reviewsd.mcp.params import CLIENT_CAPABILITIES, PROTOCOL_VERSION
 from reviewsd.mcp.server import ENDED, NOT_ALLOWED, McpRequest
 from reviewsd.mcp.sessions import Session
@@ -425,3 +426,27 @@ def test_an_odd_version_in_the_header_is_told_the_right_ones(bench: Bench, versi
     found = bench.send(request("tools/list"), sessions=[bench.session()], versions=[version])
     said = found.json["error"]["message"]
     assert all(name in said for name in [*OFFERED, "2026-07-28"])
+
+
+GATEWAY = {"rating": 0, "query": "boiler", "since": "", "toolCallId": "c", "stars": None}
+NOTED = {ABSENT: ["rating", "since"], IGNORED: ["toolCallId", "stars"]}
+
+
+@pytest.mark.parametrize("version", ["2025-03-26", "2025-06-18", "2025-11-25"])
+def test_result_notes_arguments_that_did_not_count(bench: Bench, version: str) -> None:
+    """What is left out without a word is believed to have been done."""
+    session = bench.session(version)
+    plain = bench.ask(session, "tools/call", name="search_reviews", arguments={"query": "boiler"})
+    filled = bench.ask(session, "tools/call", name="search_reviews", arguments=GATEWAY)
+    result = filled.json["result"]
+
+    assert NOTED == result.pop("_meta")
+    assert plain.json["result"] == result
+    assert "_meta" not in plain.json["result"]
+
+
+def test_error_of_a_tool_notes_them_too(bench: Bench) -> None:
+    arguments = {"name": "nobody", "action": "x"}
+    found = bench.ask(bench.session(), "tools/call", name="get_technician", arguments=arguments)
+    assert found.json["result"]["isError"]
+    assert {IGNORED: ["action"]} == found.json["result"]["_meta"]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from reviewsd.mcp.arguments import IGNORED
 from reviewsd.mcp.params import CLIENT_CAPABILITIES, PROTOCOL_VERSION
 from tests.support.mcp import MODERN, Bench, Reply, mirrors, modern, notification, request
 
@@ -304,3 +305,14 @@ def test_tools_and_resources_are_the_same_in_both_eras(bench: Bench) -> None:
     old = bench.ask(session, "tools/call", name="search_reviews", arguments=arguments)
     new = bench.send(call(**arguments), **call_headers(b"search_reviews"))
     assert old.json["result"]["structuredContent"] == new.json["result"]["structuredContent"]
+
+
+def test_result_notes_arguments_beside_the_server(bench: Bench) -> None:
+    arguments = {"query": "boiler", "sessionId": 'a"b'}
+    plain = bench.ask_modern("tools/call", b"search_reviews", name="search_reviews", arguments={})
+    found = bench.ask_modern(
+        "tools/call", b"search_reviews", name="search_reviews", arguments=arguments
+    )
+    meta = plain.json["result"]["_meta"]
+    assert meta | {IGNORED: ["sessionId"]} == found.json["result"]["_meta"]
+    assert 2 == len(found.json["result"]["structuredContent"]["reviews"])

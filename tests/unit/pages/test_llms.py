@@ -38,6 +38,13 @@ def test_it_has_the_structure_of_the_standard() -> None:
             assert LINK.fullmatch(line), line
 
 
+def test_reviews_that_nobody_checked_are_said_to_be_so() -> None:
+    unchecked = b"It was not checked whether the authors of these reviews were customers."
+    assert unchecked in llms.render(site(reviews=[review(1, verified=False)]))
+    assert unchecked not in llms.render(site(reviews=[review(1, verified=False), review(2)]))
+    assert unchecked not in llms.render(site())
+
+
 def test_the_owner_says_how_reviews_are_checked() -> None:
     here = site({"verification_statement": "Only *invited* customers.\n# x"})
 

@@ -146,6 +146,30 @@ def test_the_home_page_comes_in_three_forms(harbor: Place) -> None:
     assert len(packed.body) < 20_000
 
 
+@pytest.mark.parametrize("path", ["/", "/reviews", "/summary"])
+def test_negotiated_answer_is_private(harbor: Place, path: str) -> None:
+    """Caches that do not look at Vary would serve Markdown to browsers; an address's default stays public."""
+    kinds = {"text/markdown", *(["application/json"] if path == "/" else [])}
+    default = harbor.get(path)
+    (public,) = default.values("cache-control")
+    assert "public, max-age=60" == public
+    for kind in kinds:
+        chosen = harbor.get(path, f"Accept: {kind}")
+        (tag,) = chosen.values("etag")
+        unmodified = harbor.get(path, f"Accept: {kind}", f"If-None-Match: {tag}")
+        assert default.values("etag") != [tag]
+        assert (200, ["private, max-age=60"]) == (chosen.status, chosen.values("cache-control"))
+        assert (304, ["private, max-age=60"]) == (
+            unmodified.status,
+            unmodified.values("cache-control"),
+        )
+
+
+@pytest.mark.parametrize("path", ["/index.md", "/index.json", "/reviews.md"])
+def test_alternative_is_public_at_its_own_address(harbor: Place, path: str) -> None:
+    assert ["public, max-age=60"] == harbor.get(path).values("cache-control")
+
+
 @pytest.mark.parametrize("fast", [True, False], ids=["quick", "Klein"])
 def test_hostile_texts_stay_texts(tmp_path: Path, *, fast: bool) -> None:
     place = Place(tmp_path, fast=fast)
@@ -249,6 +273,20 @@ def test_a_gone_review_and_an_unknown_address_have_pages(harbor: Place) -> None:
     assert ["application/json"] == harbor.get("/nope").values("content-type")
 
 
+def test_links_to_faulty_fields_can_be_hit(harbor: Place) -> None:
+    """WCAG 2.2 2.5.8: lines of text are 21 pixels high, and a finger needs 24."""
+    page = harbor.page("/reviews")
+    (style,) = re.findall("<style>(.*?)</style>", page.source, re.DOTALL)
+    assert ".error li a{display:inline-block;min-height:1.5rem}" in style
+
+
+@pytest.mark.parametrize("image", [urls.BADGE, urls.ICON])
+def test_weights_of_letters_in_images_are_hundreds(harbor: Place, image: str) -> None:
+    """SVG knows no others as attributes, and vnu refuses them."""
+    weights = re.findall(r'font-weight="(\d+)"', harbor.get(image).body.decode())
+    assert [] == [weight for weight in weights if int(weight) % 100]
+
+
 def test_what_is_wrong_stands_beside_its_field(harbor: Place) -> None:
     found = harbor.get(
         "/reviews?rating=9&since=x&query=boiler&min_rating=&limit=0&mentions_aspect="
@@ -271,6 +309,83 @@ def test_what_is_wrong_stands_beside_its_field(harbor: Place) -> None:
     assert {"query": "boiler"}.items() <= {
         each["name"]: each["value"] for each in page.named("input")
     }.items()
+
+
+@pytest.mark.parametrize(
+    ("query", "field", "href"),
+    [
+        ("stars=4", "rating", "/reviews?rating=4"),
+        ("q=a+boiler&min_rating=3", "query", "/reviews?min_rating=3&query=a+boiler"),
+        ("Rating=%22%3E%3Cscript%3E", "rating", "/reviews?rating=%22%3E%3Cscript%3E"),
+    ],
+)
+def test_name_that_resembles_a_filter_leads_to_the_filter(
+    harbor: Place, query: str, field: str, href: str
+) -> None:
+    """All reviews under a heading that names no filter would look like the answer."""
+    found = harbor.get(f"/reviews?{query}")
+    page = Html(found.body.decode())
+    (name, _, _) = query.partition("=")
+    assert 400 == found.status
+    assert f"“{name}” is not a filter" in page.text
+    assert [f"e-{field}-1"] == [
+        each["aria-describedby"]
+        for each in page.named("input") + page.named("select")
+        if "aria-invalid" in each
+    ]
+    assert href in page.links
+    assert not page.named("script")
+
+
+@pytest.mark.parametrize(
+    "query", ["rating=1", "query=boiler&limit=5", "min_rating=4&mentions_technician=ben-okafor"]
+)
+def test_markdown_twin_of_a_filtered_list_is_filtered(harbor: Place, query: str) -> None:
+    """An agent that reads all reviews under a filter's address tells what is not so."""
+    page = harbor.get(f"/reviews?{query}")
+    twin = harbor.get(f"/reviews.md?{query}")
+    text = twin.body.decode()
+    html = Html(page.body.decode())
+    listed = [each["href"] for each in html.named("a") if each.get("href", "").startswith("/r/")]
+    heading = next(line for line in text.splitlines() if line)
+    following = [each["href"] for each in html.named("a") if each.get("rel") == "next"]
+
+    assert (200, ["text/markdown; charset=utf-8"]) == (twin.status, twin.values("content-type"))
+    assert listed == re.findall(rf"^<{BASE_URL}(/r/[^>]+)>$", text, re.MULTILINE)
+    assert heading.startswith("# Reviews: ")
+    assert page.values("etag") != twin.values("etag")
+    assert f'<{BASE_URL}/reviews?{query}>; rel="canonical"' in twin.values("link")[0]
+    assert f'</reviews.md?{query}>; rel="alternate"; type="text/markdown"' in page.values("link")[0]
+    for each in following:
+        assert f"({BASE_URL}{each.replace('/reviews?', '/reviews.md?')})" in text
+
+
+def test_markdown_twin_leads_to_its_next_page(harbor: Place) -> None:
+    text = harbor.get("/reviews.md").body.decode()
+    (following,) = re.findall(rf"\({BASE_URL}(/reviews\.md\?cursor=[^)]+)\)", text)
+    second = harbor.get(following)
+    assert (200, ["text/markdown; charset=utf-8"]) == (second.status, second.values("content-type"))
+    assert second.body != text.encode()
+
+
+@pytest.mark.parametrize("query", ["rating=9", "stars=1", "mentions_service=boiler", "cursor=zzz"])
+def test_markdown_twin_refuses_in_the_form_of_the_interface(harbor: Place, query: str) -> None:
+    found = harbor.get(f"/reviews.md?{query}")
+    assert (400, ["application/json"]) == (found.status, found.values("content-type"))
+    assert json.loads(found.body)["issues"]
+
+
+@pytest.mark.parametrize("query", ["utm_source=x", "fbclid=x&_=1", "q=&stars=", "from=timeline"])
+def test_parameter_of_another_program_changes_nothing(harbor: Place, query: str) -> None:
+    assert harbor.get("/reviews").body == harbor.get(f"/reviews?{query}").body
+
+
+def test_page_number_leads_to_the_first_page(harbor: Place) -> None:
+    found = harbor.get("/reviews?page=2&rating=5")
+    page = Html(found.body.decode())
+    assert 400 == found.status
+    assert "This page is not there any more" in page.text
+    assert "/reviews?rating=5" in page.links
 
 
 def test_a_page_that_is_gone_leads_to_the_first(harbor: Place) -> None:
@@ -371,7 +486,7 @@ def test_one_review_is_not_one_reviews(tmp_path: Path) -> None:
         target for target, each in zip(targets, sources, strict=True) if "1 reviews" in each
     ]
     assert "Acme: 1 customer review<" in sources[0]
-    assert "The review does not come from a verified source." in sources[0]
+    assert "It was not checked whether its author was a customer." in sources[0]
     assert "0 of 1 review with three stars or fewer has a reply." in sources[0]
     assert "?rating=2" in sources[0]
     assert "?rating=5" not in sources[0]

@@ -22,21 +22,45 @@ def review(review_id: str = "a", **members: object) -> dict[str, Any]:
 
 
 def test_what_verified_means_stands_on_the_page(tmp_path: Path) -> None:
-    """In the owner's words where there are any; nowhere where no review is marked so."""
+    """In the owner's words where there are any."""
     targets = ("/", "/reviews", "/reviews?min_rating=2", "/r/a")
     place = Place(tmp_path)
     place.publish([review(), review("b", verified=False)])
     for target in targets:
         assert 1 == place.page(target).text.count(MEANING), target
-    place.publish([review(verified=False)])
-    for target in targets:
-        assert MEANING not in place.page(target).text, target
+    assert "1 of 2 reviews come from a source that checks" in place.page("/").text
+    assert "the author of this review was a customer" in place.page("/r/b").text
     stated = {"name": "Acme", "verification_statement": "We ask each customer."}
     place.publish([review()], stated)
     for target in targets:
         text = place.page(target).text
         assert "We ask each customer." in text, target
         assert MEANING not in text, target
+
+
+@pytest.mark.parametrize("stated", [None, "We ask each customer."])
+def test_page_says_where_nothing_was_checked(tmp_path: Path, stated: str | None) -> None:
+    """Silence reads as a check (EU 2005/29/EC art. 7(6)); "0 of 60" reads as a fault of the service."""
+    place = Place(tmp_path)
+    reviews = [review(verified=False), review("b", verified=False)]
+    place.publish(reviews, {"name": "Acme", "verification_statement": stated})
+    for target in ("/", "/reviews", "/reviews?min_rating=2", "/r/a", "/index.md"):
+        content = place.get(target).body.decode()
+        text = content if target.endswith(".md") else Html(content).text
+        assert MEANING not in text, target
+        assert "0 of" not in text, target
+        if target != "/r/a" or stated is None:
+            assert 1 == text.count("It was not checked whether"), target
+        assert (stated is None) or text.index(stated) >= 0, target
+
+
+def test_single_review_that_nobody_checked_is_said_to_be_so(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.publish([review(verified=False)])
+    expected = (
+        "Acme has collected this review. It was not checked whether its author was a customer."
+    )
+    assert expected in place.page("/").text
 
 
 @pytest.mark.parametrize(

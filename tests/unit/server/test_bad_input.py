@@ -71,7 +71,6 @@ def paths_of(problem: Any) -> list[list[str]]:  # noqa: ANN401  JSON
         ("rating=0", "too_small", "rating"),
         ("rating=4.5", "invalid_type", "rating"),
         ("rating=five", "invalid_type", "rating"),
-        ("rating=", "invalid_type", "rating"),
         ("rating=1_0", "invalid_type", "rating"),
         ("rating=%205", "invalid_type", "rating"),
         ("rating=%2B5", "invalid_type", "rating"),
@@ -83,14 +82,12 @@ def paths_of(problem: Any) -> list[list[str]]:  # noqa: ANN401  JSON
         ("min_rating=0.9", "too_small", "min_rating"),
         ("min_rating=nan", "invalid_type", "min_rating"),
         ("min_rating=inf", "invalid_type", "min_rating"),
-        ("min_rating=", "invalid_type", "min_rating"),
         ("since=2025-02-30", "invalid_format", "since"),
         ("since=20250101", "invalid_format", "since"),
         ("since=2025-W01-1", "invalid_format", "since"),
         ("since=0000-01-01", "invalid_format", "since"),
         ("since=2025-1-1", "invalid_format", "since"),
         ("since=%EF%BC%92025-01-01", "invalid_format", "since"),
-        ("since=", "invalid_format", "since"),
         ("until=2025-13-01", "invalid_format", "until"),
         ("until=2025-01-01T00:00:00Z", "invalid_format", "until"),
         ("query=" + 201 * "a", "too_big", "query"),
@@ -107,7 +104,9 @@ def paths_of(problem: Any) -> list[list[str]]:  # noqa: ANN401  JSON
         ("limit=-" + 5000 * "9", "too_small", "limit"),
         ("limit=1e2", "invalid_type", "limit"),
         ("limit=0x10", "invalid_type", "limit"),
-        ("cursor=", "invalid_format", "cursor"),
+        ("q=boiler", "unrecognized_keys", "q"),
+        ("rating%00=1", "unrecognized_keys", "rating\0"),
+        ("limit%5B%5D=9", "unrecognized_keys", "limit[]"),
         ("cursor=abc", "invalid_format", "cursor"),
         ("cursor=%00", "invalid_format", "cursor"),
         ("cursor=" + 5000 * "A", "invalid_format", "cursor"),
@@ -120,7 +119,7 @@ def test_a_wrong_parameter_is_a_400_that_names_it(
 
     assert f"{BASE_URL}/developers/errors#invalid-query" == problem["type"]
     assert [(code, [path])] == [(issue["code"], issue["path"]) for issue in problem["issues"]]
-    assert problem["issues"][0]["message"].startswith(f"{path} ")
+    assert problem["issues"][0]["message"].replace('"', "").startswith(f"{path} ")
 
 
 def test_a_number_out_of_bounds_tells_the_bound(daemon: Daemon) -> None:
@@ -148,9 +147,8 @@ def test_all_wrong_parameters_are_named_at_once(daemon: Daemon) -> None:
     [
         "utm_source=x&utm_source=y",
         "%ff=1&%zz=2&=&&&",
-        "rating%00=1",
-        "limit%5B%5D=9",
-        "query=&mentions_technician=&mentions_service=",
+        "%00%5B=1",
+        "query=&mentions_technician=&rating=&since=&limit=&cursor=&q=",
         "rating=5.0&min_rating=1e0&limit=20.00",
         "%6cimit=20",
         "a=" + 10_000 * "b",
@@ -194,7 +192,9 @@ def test_what_is_no_date_is_a_400_that_names_it(daemon: Daemon, date: str) -> No
     "path",
     [
         "/nope",
-        "/reviews.json/",
+        "/nope/",
+        "/reviews.json//",
+        "//reviews.json/",
         "//reviews.json",
         "//",
         "/./reviews.json",
@@ -206,16 +206,18 @@ def test_what_is_no_date_is_a_400_that_names_it(daemon: Daemon, date: str) -> No
         "/api%2Ffeed.json",
         "/api%2ffeed.json",
         "/api//feed.json",
-        "/api/feed.json/",
+        "/api//feed.json/",
+        "/x/../reviews.json/",
+        "/reviews.json%2F",
         "/REVIEWS.JSON",
         "/reviews.json%00",
         "/%00",
         "/reviews.json;v=1",
-        "/api/reviews/search/",
+        "/api/reviews/search/x/",
         "/api/reviews/search/x",
         "/api/reviews/since",
         "/api/reviews/since/",
-        "/api/reviews/since/2025-01-01/",
+        "/api/reviews/since/2025-01-01/x/",
         "/api/reviews/since/2025-01-01%2F",
         "/api/reviews/since/2025-01-01/x",
         "/%C3%BC",
@@ -361,7 +363,8 @@ def headers_of(lines: list[str]) -> Any:  # noqa: ANN401  http.client's type is 
             id="huge body",
         ),
         pytest.param(
-            b"POST /reviews.json" + HEAD + b"\r\nTransfer-Encoding: chunked" + END,
+            b"POST /reviews.json" + HEAD + b"\r\nTransfer-Encoding: chunked" + END
+            + 5 * (b"4000\r\n" + 16_384 * b"a" + b"\r\n"),
             413,
             id="endless body",
         ),
@@ -446,7 +449,7 @@ def test_the_host_of_a_request_changes_nothing_of_the_answer(daemon: Daemon, hos
             b"HTTPS://Reviews.Example.com:8443/api/reviews/search?limit=1",
             "/api/reviews/search?limit=1",
         ),
-        (b"http://localhost/reviews.json/", "/reviews.json/"),
+        (b"http://localhost/reviews.json//", "/reviews.json//"),
         (b"http://localhost?limit=1", "/?limit=1"),
         (b"http://localhost", "/"),
     ],

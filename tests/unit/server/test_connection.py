@@ -429,7 +429,7 @@ REFUSED: list[tuple[tuple[bytes, ...], Problem]] = [
     ((b"GET / HTTP/1.1\nHost: a\n\n",), problems.NOT_HTTP),
     ((ask()[:-2] + b"Content-Length: 3\r\n", b"\r\n", b"abc", ask()), problems.CONTENT_TOO_LARGE),
     ((posted("/x", 65_537 * b"x"), ask()), problems.CONTENT_TOO_LARGE),
-    ((chunked("/x", b"abc"),), problems.CONTENT_TOO_LARGE),
+    ((chunked("/x", 65_536 * b"x", b"x"),), problems.CONTENT_TOO_LARGE),
     ((posted(HUB, 8_193 * b"x"), ask()), problems.HUB_CONTENT_TOO_LARGE),
     ((chunked(HUB, 8_192 * b"x", b"x"), ask()), problems.HUB_CONTENT_TOO_LARGE),
     ((chunked(HUB, 9_000 * b"x")[:200], 8_500 * b"x"), problems.HUB_CONTENT_TOO_LARGE),

@@ -31,6 +31,7 @@ def count(path: bytes, method: bytes = b"GET", status: int = 200, ago: float = 0
         (b"/api/reviews/since/", "/api/reviews/since/{date}"),
         (b"/api/reviews/since", OTHER),
         (b"/mcp", "/mcp"),
+        (b"/mcp/", "/mcp"),
         (b"/api/websub/hub", "/api/websub/hub"),
         (b"/healthz", "/healthz"),
         (b"/readyz", "/readyz"),

@@ -93,6 +93,7 @@ def happens(both: Both, chance: random.Random, number: int) -> None:  # noqa: PL
             mode=one_of([Mode.SUBSCRIBE, Mode.SUBSCRIBE, Mode.UNSUBSCRIBE]),
             topic_given="given",
             secret=one_of([None, b"\0sealed"]),
+            verify_token=one_of([None, b"\0token"]),
             lease_seconds=one_of([5, 864_000]),
             challenge=token,
             topic_version=0,

@@ -29,6 +29,10 @@ RELEASED = {
         INSERT INTO block (value, note, created_at) VALUES ('evil.com', 'spam', 1700000000000);
         INSERT INTO mcp_ended (id_hash, expires_at) VALUES (x'e1', 1700000000001)
     """,
+    4: """
+        INSERT INTO block (value, note, created_at) VALUES ('evil.com', 'spam', 1700000000000);
+        INSERT INTO mcp_ended (id_hash, expires_at) VALUES (x'e1', 1700000000001)
+    """,
 }
 """By version of the schema: what a store of that release may hold; add to it, never change it."""
 

@@ -735,12 +735,25 @@ async def test_what_fails_before_the_server_is_asked_is_a_problem(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_another_spelling_of_the_path_is_answered_alike(harness: Harness) -> None:
-    head = HEAD.replace(b"/mcp", b"/%6dcp") + b"Connection: close\r\nContent-Length: 40\r\n\r\n"
-    answers = [await harness.say(each + BODY) for each in (head, head.replace(b"%6d", b"m"))]
+@pytest.mark.parametrize("path", [b"/%6dcp", b"/mcp/", b"/%6dcp/"])
+async def test_another_spelling_of_the_path_is_answered_alike(
+    harness: Harness, path: bytes
+) -> None:
+    """Clients follow no redirect with a POST: the official one says only "Session terminated"."""
+    head = HEAD + b"Connection: close\r\nContent-Length: 40\r\n\r\n"
+    answers = [await harness.say(each + BODY) for each in (head.replace(b"/mcp", path), head)]
 
     assert answers[0].endswith(PONG)
     assert _undated(answers[0]) == _undated(answers[1])
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_trailing_slash_refuses_too_much_in_the_protocols_form(harness: Harness) -> None:
+    head = HEAD.replace(b"/mcp", b"/mcp/") + b"Connection: close\r\n"
+    answer = await harness.say(head + b"Content-Length: %d\r\n\r\n" % (MAX_BODY + 1))
+
+    assert b"HTTP/1.1 413 " == answer[:13]
+    assert b"jsonrpc" in answer
 
 
 def _undated(answer: bytes) -> list[bytes]:

@@ -249,6 +249,18 @@ def test_an_error_has_just_these_headers(daemon: Daemon, path: str, status: int)
     assert {"Date", "Content-Length", *ON_ERRORS} == set(answer.headers)
 
 
+@pytest.mark.parametrize("path", [*READS, HEALTH, "/reviews", "/r/a%20b", "/developers/api"])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_trailing_slash_of_a_read_is_redirected(daemon: Daemon, path: str, method: str) -> None:
+    """Clients and people add it; the query goes along, and no name comes from the request."""
+    bare, mark, query = path.partition("?")
+    answer = daemon.request(method, f"{bare}/{mark}{query}")
+
+    assert (308, path, b"") == (answer.status, answer.headers["Location"], answer.body)
+    assert ON_DATA == {name: constant(answer)[name] for name in ON_DATA}
+    assert {"Location", "Date", "Content-Length", *ON_DATA} == set(answer.headers)
+
+
 @pytest.mark.parametrize("path", READS)
 def test_links_name_first_a_topic_then_its_hub_and_the_description(
     daemon: Daemon, path: str

@@ -292,7 +292,7 @@ async def test_another_method_is_a_405_that_names_those_there_are(
     [
         ("BREW", PATH, 501),
         ("post", PATH, 400),
-        ("POST", f"{PATH}/", 404),
+        ("POST", f"{PATH}//", 404),
         ("POST", "/api/websub", 404),
         ("POST", "/api//websub/hub", 404),
         ("POST", "/api/websub%2Fhub", 404),
@@ -307,6 +307,14 @@ async def test_what_is_not_the_hub_is_answered_as_ever(
 
     assert (status, "application/json") == (answer.status, answer.headers["Content-Type"])
     assert [] == harness.hub.received
+
+
+@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
+async def test_trailing_slash_is_the_hubs_address_too(harness: Harness) -> None:
+    """A redirect would make many clients repeat the POST as a GET."""
+    check(await harness.ask(body=BODY, path=f"{PATH}/"), 202, b"accepted\n")
+    check(await harness.ask(body=9_000 * b"a", path=f"{PATH}/"), 413, TOO_LARGE)
+    check(await harness.ask("GET", path=f"{PATH}/"), 200, b"How to subscribe:\nPOST a form.\n")
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -439,7 +447,7 @@ async def test_a_get_has_no_body(harness: Harness, method: str, headers: Mapping
 async def test_other_addresses_keep_their_cap_and_their_json(harness: Harness, path: str) -> None:
     read_past = await harness.ask(body=65_536 * b"x", path=path)
     refused = await harness.ask(body=65_537 * b"x", path=path)
-    chunked = await harness.ask(headers=CHUNKED, body=b"x", path=path)
+    chunked = await harness.ask(headers=CHUNKED, body=65_537 * b"x", path=path)
 
     assert read_past.status in {404, 405}
     assert [413, 413] == [refused.status, chunked.status]

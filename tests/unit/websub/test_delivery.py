@@ -109,9 +109,9 @@ def test_the_digests_are_those_of_the_bytes() -> None:
     }
 
 
-@pytest.mark.parametrize("method", ["sha256", "sha384", "sha512"])
+@pytest.mark.parametrize("method", ["sha1", "sha256", "sha384", "sha512"])
 def test_with_a_secret_the_content_is_signed(
-    method: Literal["sha256", "sha384", "sha512"],
+    method: Literal["sha1", "sha256", "sha384", "sha512"],
 ) -> None:
     """W19: whoever has the secret can verify it."""
     with living(Settings(signature_method=method)) as process:

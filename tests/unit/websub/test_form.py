@@ -62,6 +62,7 @@ def test_a_request_is_what_its_fields_say() -> None:
         callback=Callback("sub.example.org", 443, "/cb?a=1"),
         lease_seconds=86_400,
         secret=b"s\xc3\xa9same",
+        verify_token=None,
     ) == asked(lease_seconds="86400", secret="s\u00e9same")
 
 
@@ -80,6 +81,25 @@ def test_an_unsubscribe_needs_neither_lease_nor_secret_and_ignores_both() -> Non
         request.lease_seconds,
         request.secret,
     )
+
+
+@pytest.mark.parametrize("mode", ["subscribe", "unsubscribe"])
+@pytest.mark.parametrize("token", ["abc", "\u00e9&=% \0", "x" * 255, "\u00e9" * 127])
+def test_verify_token_is_kept_as_bytes(mode: str, token: str) -> None:
+    """W4: subscribers of PubSubHubbub 0.3 refuse a verification without it."""
+    assert token.encode() == asked(mode=mode, verify_token=token).verify_token
+
+
+@pytest.mark.parametrize("token", [None, "", "x" * 256, "\u00e9" * 128])
+def test_verify_token_that_is_empty_or_too_long_is_ignored(token: str | None) -> None:
+    """It is a parameter that this hub need not understand, so nothing is refused for it."""
+    assert asked(verify_token=token).verify_token is None
+
+
+def test_other_parameters_of_version_0_3_are_ignored() -> None:
+    """W4: ``hub.verify`` comes twice there."""
+    body = encoded() + b"&hub.verify=sync&hub.verify=async"
+    assert asked() == read(body)
 
 
 # The form -----------------------------------------------------------------------------------------

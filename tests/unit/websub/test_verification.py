@@ -70,6 +70,29 @@ def test_the_callback_is_asked_with_mode_topic_challenge_and_lease() -> None:
         assert 2 == len(set(challenges))
 
 
+def test_verify_token_is_given_back_and_never_logged() -> None:
+    """W4, W11: subscribers of PubSubHubbub 0.3 compare it, and it is a secret of theirs."""
+    with living() as process, capturedLogs() as events:
+        process.post(verify_token="t\u00f6ken&=\0")
+        process.post(mode="unsubscribe", verify_token="other")
+        process.post()
+
+        tokens = [each.question.get("hub.verify_token") for each in process.callbacks.asked]
+        assert ["t\u00f6ken&=\0", "other", None] == tokens
+        assert "t\u00f6ken" not in str(events)
+
+
+def test_verify_token_comes_with_the_second_try_too() -> None:
+    with living() as process:
+        process.callbacks.behaviour = unreachable
+        process.post(verify_token="token")
+        process.time.go(600.0)
+
+        assert 2 * ["token"] == [
+            each.question["hub.verify_token"] for each in process.callbacks.asked
+        ]
+
+
 @pytest.mark.parametrize(
     ("target", "begins"),
     [
@@ -137,6 +160,48 @@ def test_what_is_not_exactly_the_challenge_refuses(
         assert [] == subscriptions(process)
         assert 0 == pending(process)
         assert 1 == len(process.callbacks.asked)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "difference"),
+    [
+        (b"", b"\n", "it has a line break after it"),
+        (b"", b"\r\n", "it has a line break after it"),
+        (b"\xef\xbb\xbf", b"", "it has a byte order mark before it"),
+        (b"\xef\xbb\xbf", b"\n", "it has a byte order mark before and a line break after it"),
+        (b" ", b"", "it has a blank before it"),
+        (b'"', b'"', "it has a quotation mark before and a quotation mark after it"),
+        (b"<p>", b"</p>\n", "it has other text before and other text after it"),
+        (b"", b"\0", "it has other text after it"),
+    ],
+)
+def test_log_says_what_differs_from_the_challenge(
+    before: bytes, after: bytes, difference: str
+) -> None:
+    """A template that ends with a line break cannot be seen in a browser."""
+    with living() as process, capturedLogs() as events:
+        process.callbacks.behaviour = lambda exchange: answered(
+            200, before + exchange.question["hub.challenge"].encode() + after
+        )
+        process.post()
+
+    texts = [formatEvent(event) for event in events]
+    assert f"subscribe at {HOST}: answered 200 with the challenge, but {difference}" in texts
+
+
+@pytest.mark.parametrize(
+    ("body", "difference"),
+    [
+        (b"", "answered 200 without a body"),
+        (b"OK", "answered 200 without the challenge"),
+    ],
+)
+def test_log_says_that_the_challenge_is_missing(body: bytes, difference: str) -> None:
+    with living() as process, capturedLogs() as events:
+        process.callbacks.behaviour = lambda _: answered(200, body)
+        process.post()
+
+    assert f"subscribe at {HOST}: {difference}" in [formatEvent(event) for event in events]
 
 
 @pytest.mark.parametrize("change", [str.upper, lambda text: text[:-1], lambda _: ""])

@@ -43,10 +43,15 @@ def test_what_is_made_is_a_table(environment: dict[str, str], folder: Path) -> N
     assert (
         "  Pricing                             2  ██████████░░░░░░░░░░   50 % positive\n" in shown
     )
+    assert "  Priya Raman                         1\n" in shown
     assert (
-        "  Priya Raman                         1  ████████████████████  100 % positive\n" in shown
+        "\nproblems (only you see them; `publish: [problems]` in insights.yaml publishes" in shown
     )
     assert "  No-show                             1\n" in shown
+    with (folder / "insights.yaml").open("a") as settings:
+        settings.write("\npublish: [problems]\n")
+    shown, _ = told(environment, folder)
+    assert "\nproblems\n  No-show                             1\n" in shown
 
 
 def test_a_file_that_says_little_is_shown_with_no_more(
@@ -74,6 +79,9 @@ def test_what_the_rules_make_is_written_and_kept(environment: dict[str, str], fo
     told(environment, folder, "--write")
     made = json.loads(file.read_bytes())
     assert ["b", "a"] == sorted(made["per_review"], reverse=True)
+    assert (
+        [] == made["entities"]["problems"]
+    )  # it is served as it is, and nobody has asked for them
     assert "lexicon-2" == made["model"]
     file.write_text('{"model": "mine"}')
     _, said = told(environment, folder, "--write", code=1)
@@ -122,7 +130,8 @@ def test_a_file_is_compared_with_what_the_rules_make(
     assert "trend          none; by the rules stable\n" in shown
     assert "  Pricing                               1               2  50 %\n" in shown
     assert "  Speed                                 ?               -\n" in shown
-    assert "  Priya Raman                           ?  50 %         1 100 %\n" in shown
+    assert "  Priya Raman                           ?  50 %         1\n" in shown
+    assert "\n  No-show  " in shown
     assert "mentions in 1 reviews                  file   rules    both\n" in shown
     assert "  aspects                                 1       3       1, 0 with the same" in shown
     assert "  people                                  1       1       1\n" in shown

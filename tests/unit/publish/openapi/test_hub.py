@@ -13,7 +13,13 @@ from reviewsd.domain.subscription import Mode
 from reviewsd.http1 import urls
 from reviewsd.publish.openapi import document
 from reviewsd.websub import verification
-from reviewsd.websub.form import MAX_SECRET, FormRules, HubRequestError, read_form
+from reviewsd.websub.form import (
+    MAX_SECRET,
+    MAX_VERIFY_TOKEN,
+    FormRules,
+    HubRequestError,
+    read_form,
+)
 from tests.support import hub_rows
 
 BASE_URL = "https://reviews.acme.example"
@@ -68,6 +74,7 @@ def test_the_fields_have_the_bounds_of_what_reads_them() -> None:
     assert [mode.value for mode in Mode] == fields["hub.mode"]["enum"]
     assert MAX_LENGTH == fields["hub.callback"]["maxLength"]
     assert MAX_SECRET == fields["hub.secret"]["maxLength"]
+    assert str(MAX_VERIFY_TOKEN) in fields["hub.verify_token"]["description"]
     assert set(urls.TOPICS) <= set(fields["hub.topic"]["enum"])
 
 
@@ -79,34 +86,43 @@ def test_the_fields_have_the_bounds_of_what_reads_them() -> None:
         *(("topic", path) for path in (*urls.TOPICS, "", "/", "/feed.xml?")),
         *(("lease_seconds", value) for value in (1, 0, -1, 10**12)),
         *(("secret", value) for value in ("s", 199 * "s", 200 * "s")),
-        ("callback", "https://sub.example.org"),
-        ("callback", "https://sub.example.org?"),
-        ("callback", "HTTPS://SUB.example.org.:8443/a/b?c=%2f&hub.mode=x;y"),
-        ("callback", "https://sub.example.org/".ljust(MAX_LENGTH, "a")),
-        ("callback", "https://sub.example.org/".ljust(MAX_LENGTH + 1, "a")),
-        ("callback", "http://sub.example.org/"),
-        ("callback", "https://a@sub.example.org/"),
-        ("callback", "https://sub.example.org/#a"),
-        ("callback", "https://sub.example.org/%"),
-        ("callback", "https://sub.example.org/caf\u00e9"),
-        ("callback", "https://sub.example.org:0443/"),
-        ("callback", "https://sub.example.org:65535/"),
-        ("callback", "https://sub.example.org:65536/"),
-        ("callback", f"https://{63 * 'a'}.org/"),
-        ("callback", f"https://{64 * 'a'}.org/"),
-        ("callback", f"https://{63 * 'abc.'}a/"),
-        ("callback", f"https://{63 * 'abc.'}ab?"),
-        ("callback", f"https://{63 * 'abc.'}a:8443"),
-        ("callback", "https://-a.org/"),
-        ("callback", "https://a-.org/"),
-        ("callback", "https://a..org/"),
-        ("callback", "https://[::1]/"),
-        ("callback", ""),
     ],
 )
 def test_the_schema_accepts_what_the_hub_accepts(name: str, value: object) -> None:
-    """But for policy about hosts and ports, which only a resolver of names could tell."""
     assert accepted(**{name: value}) is described(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("callback", "expected"),
+    [
+        ("https://sub.example.org", True),
+        ("https://sub.example.org?", True),
+        ("https://sub.example.org.:8443/a/b?c=%2f&hub.mode=x;y", True),
+        ("https://sub.example.org/".ljust(MAX_LENGTH, "a"), True),
+        ("https://sub.example.org/".ljust(MAX_LENGTH + 1, "a"), False),
+        ("http://sub.example.org/", False),
+        ("sub.example.org", False),
+        ("", False),
+    ],
+)
+def test_callback_is_described_as_an_https_address(callback: str, *, expected: bool) -> None:
+    """The grammar of an address is a URL library's business, not that of a pattern of 300 characters."""
+    assert expected is described(callback=callback)
+    assert expected is accepted(callback=callback)
+
+
+@pytest.mark.parametrize(
+    "callback",
+    [
+        "https://a@sub.example.org/",
+        "https://sub.example.org:65536/",
+        "https://[::1]/",
+        "https://a..org/",
+    ],
+)
+def test_hub_refuses_more_than_the_schema(callback: str) -> None:
+    assert described(callback=callback)
+    assert not accepted(callback=callback)
 
 
 @pytest.mark.parametrize("mode", list(Mode))

@@ -1,0 +1,163 @@
+"""Unknown names of parameters: which mean a known one, and which are somebody else's (contract 3)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewsd.domain.near_misses import LONGEST, SYNONYMS, resembled
+from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
+from reviewsd.mcp.tools import TOOLS
+from tests.support.growth import Thunk, assert_linear
+
+KNOWN = tuple(each.name for each in SEARCH_PARAMETERS)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("q", "query"),
+        ("text", "query"),
+        ("stars", "rating"),
+        ("page", "cursor"),
+        ("per_page", "limit"),
+        ("offset", "cursor"),
+        ("star_rating", "rating"),
+        ("Rating", "rating"),
+        ("RATING", "rating"),
+        ("ratings", "rating"),
+        ("raiting", "rating"),
+        ("raitng", "rating"),
+        ("ratting", "rating"),
+        ("rating[]", "rating"),
+        ("rating2", "rating"),
+        ("rating__gte", "min_rating"),
+        ("rating[lte]", "max_rating"),
+        ("minrating", "min_rating"),
+        ("minRating", "min_rating"),
+        ("min-rating", "min_rating"),
+        ("min_ratng", "min_rating"),
+        ("mim_ratng", "min_rating"),
+        ("rating_min", "min_rating"),
+        ("minimumStars", "min_rating"),
+        ("sinse", "since"),
+        ("sicne", "since"),
+        ("since_date", "since"),
+        ("start_date", "since"),
+        ("dateFrom", "since"),
+        ("untill", "until"),
+        ("util", "until"),
+        ("to", "until"),
+        ("endDate", "until"),
+        ("querry", "query"),
+        ("qurey", "query"),
+        ("search_query", "query"),
+        ("sentimant", "sentiment"),
+        ("mention_technician", "mentions_technician"),
+        ("technician_name", "mentions_technician"),
+        ("service-id", "mentions_service"),
+        ("aspect", "mentions_aspect"),
+        ("reviewTopic", "mentions_topic"),
+        ("limits", "limit"),
+        ("Limit", "limit"),
+        ("max_results", "limit"),
+        ("next_cursor", "cursor"),
+        ("curser", "cursor"),
+        ("page_number", "cursor"),
+    ],
+)
+def test_typing_error_and_synonym_mean_a_known_name(name: str, meant: str) -> None:
+    """A filter that is left out returns everything."""
+    assert (meant,) == resembled(name, KNOWN)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "utm_id", "_", ""),
+        *("fbclid", "gclid", "gbraid", "wbraid", "msclkid", "dclid", "yclid", "twclid", "ttclid"),
+        *("igshid", "mc_cid", "mc_eid", "_ga", "_gl", "_hsenc", "srsltid", "ref", "ref_src", "si"),
+        *("v", "t", "ts", "cb", "n", "r", "rnd", "nonce", "cache", "hl", "lang", "locale", "tz"),
+        *(
+            "callback",
+            "format",
+            "pretty",
+            "fields",
+            "key",
+            "api_key",
+            "token",
+            "amp",
+            "isappinstalled",
+        ),
+        *(
+            "toolCallId",
+            "tool_call_id",
+            "sessionId",
+            "session_id",
+            "action",
+            "chatInput",
+            "requestId",
+        ),
+        *("userId", "user_id", "messageId", "threadId", "metadata", "context", "input", "thought"),
+        *(
+            "reasoning",
+            "explanation",
+            "random_string",
+            "dummy",
+            "language",
+            "timezone",
+            "progressToken",
+        ),
+        *("list", "listing", "train", "string", "sense", "queryId", "page_id", "größe"),
+    ],
+)
+def test_name_of_another_program_means_none(name: str) -> None:
+    """Trackers, caches and gateways add these; refusing them would break a link that works elsewhere."""
+    assert () == resembled(name, KNOWN)
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@pytest.mark.parametrize("name", ["toolCallId", "sessionId", "action", "chatInput", "user_id"])
+def test_argument_of_a_gateway_means_none_of_any_tool(tool: object, name: str) -> None:
+    parameters = next(each.parameters for each in TOOLS if each is tool)
+    assert () == resembled(name, tuple(each.name for each in parameters))
+
+
+def test_two_names_may_be_meant() -> None:
+    assert ("since", "until") == resembled("date", KNOWN)
+
+
+def test_synonym_comes_before_a_typing_error() -> None:
+    """``offset`` of another interface is ``cursor`` here, and no misspelled ``offsets``."""
+    assert ("offsets",) == resembled("offset", ("offsets",))
+    assert ("cursor",) == resembled("offset", ("offsets", "cursor"))
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_short_names_may_have_one_typing_error_and_long_ones_two(name: str) -> None:
+    most = 1 if len(name) < 6 else 2
+    assert (name,) == resembled(name + "x" * most, (name,))
+    assert () == resembled(name + "x" * (most + 1), (name,))
+
+
+def test_names_that_are_no_synonym_of_a_known_one_mean_none() -> None:
+    assert () == resembled("stars", ("limit",))
+
+
+def test_every_synonym_leads_somewhere() -> None:
+    """A row whose parameters no door has would be dead."""
+    planned = {"sort", "changed_since"}
+    known = {*planned, *KNOWN, *(each.name for tool in TOOLS for each in tool.parameters)}
+    assert [] == [name for name, meant in SYNONYMS.items() if known.isdisjoint(meant)]
+
+
+@given(st.text(max_size=2 * LONGEST))
+def test_what_is_meant_is_known(name: str) -> None:
+    assert set(resembled(name, KNOWN)) <= set(KNOWN)
+
+
+def test_comparing_takes_time_in_proportion() -> None:
+    def comparing(size: int) -> Thunk:
+        names = [f"gnitar{number}"[::-1] for number in range(size // 10)]
+        return lambda: [resembled.__wrapped__(name, KNOWN) for name in names]
+
+    assert_linear(comparing)
