@@ -19,7 +19,7 @@ from typing import NamedTuple, get_type_hints
 import msgspec
 from msgspec import Raw
 
-from reviewsd.domain import strict_json
+from reviewsd.domain import strict_json, times
 from reviewsd.domain.data_errors import member, show
 from reviewsd.domain.insights import Entities, Entity, Insights, PerReview, named
 from reviewsd.domain.json_file import Findings, JsonFile, PartType
@@ -85,6 +85,11 @@ class Dataset:
     """The latest review or reply date."""
     insights: InsightsFile | None
 
+    @property
+    def updated_at(self) -> datetime.datetime | None:
+        """When a review changed last (``domain.times``); None where there are none."""
+        return times.from_microseconds(max(self.records.updated)) if self.records else None
+
 
 def load(
     reviews: RecordText,
@@ -140,10 +145,8 @@ def _load_reviews(
             business = file.decode(raw, _BUSINESS, path)
         elif name in _OTHER_MEMBERS:
             value = file.decode(raw, _OTHER_MEMBERS[name], path)
-            if isinstance(value, datetime.datetime) and not _fits_utc(value):
-                file.refuse(
-                    path, f"not in the years 1..9999 UTC, got {show(msgspec.json.decode(raw))}"
-                )
+            if isinstance(value, datetime.datetime) and not times.fits_utc(value):
+                file.refuse(path, _outside_utc(msgspec.json.decode(raw)))
         else:
             file.decode(raw, _ANYTHING, path)
     if "business" not in members:
@@ -252,6 +255,7 @@ def _begins(items: list[Raw], text: RecordText, end: int) -> "array[int]":
 def _checked(file: JsonFile, records: Records, numbers: dict[str, int], run: _Run) -> RunFacts:
     """Collect those reviews of a run that are valid."""
     ids, days, begins, sizes, digests = [], [], [], [], []
+    updated = array("q")
     stars: Counter[int] = Counter()
     latest = 0
     for index, begin, item in zip(count(run.first), run.begins, run.items, strict=False):
@@ -259,19 +263,25 @@ def _checked(file: JsonFile, records: Records, numbers: dict[str, int], run: _Ru
         review = file.decode(item, _REVIEW, path, depth=2)
         if review is None:
             continue
+        for name in times.STAMPS:
+            stamp = getattr(review, name)
+            if stamp and not times.fits_utc(stamp):
+                given = msgspec.json.decode(item, type=dict[str, object])[name]
+                file.refuse(f"{path}.{name}", _outside_utc(given), review.id)
         first = numbers.setdefault(review.id, index)
         if first != index:
             file.refuse(f"{path}.id", f"duplicate of $.reviews[{first}].id", review.id)
             continue
         ids.append(review.id)
         days.append(review.date.toordinal())
+        updated.append(times.microseconds(times.updated_at(review)))
         begins.append(begin)
         sizes.append(len(item))
         digests.append(digest(item))
         stars[review.rating] += 1
         replied = review.date if review.owner_reply is None else review.owner_reply.date
         latest = max(latest, days[-1], replied.toordinal())
-    facts = RunFacts(ids, days, stars, latest, b"".join(digests))
+    facts = RunFacts(ids, days, updated.tobytes(), stars, latest, b"".join(digests))
     records.extend(facts, begins, sizes)
     return facts
 
@@ -374,13 +384,8 @@ def _items(file: JsonFile, raw: Raw, path: str) -> list[Raw]:
         return []
 
 
-def _fits_utc(moment: datetime.datetime) -> bool:
-    """Whether it is served in UTC as it should be: there is no year 0 and no year 10000."""
-    try:
-        moment.astimezone(datetime.UTC)
-    except OverflowError:
-        return False
-    return True
+def _outside_utc(given: object) -> str:
+    return f"not in the years 1..9999 UTC, got {show(given)}"
 
 
 def _end_of(pattern: re.Pattern[bytes], text: RecordText, start: int) -> int:

@@ -14,7 +14,7 @@ import re
 from typing import Annotated, Literal
 from urllib.parse import quote
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from reviewsd.domain.data_errors import show
 
@@ -172,7 +172,7 @@ class OwnerReply(Struct, frozen=True, kw_only=True):
 
 
 class Review(Struct, frozen=True, kw_only=True, gc=False):
-    """One customer review; every member is always served (data-model.md 1.3)."""
+    """One customer review; every member but the stamps is always served (data-model.md 1.3)."""
 
     id: Annotated[ReviewId, Meta(description="Stable key, by convention a ULID")]
     author: Annotated[Text, Meta(description="Display name")]
@@ -186,6 +186,14 @@ class Review(Struct, frozen=True, kw_only=True, gc=False):
     source_url: Annotated[Url | None, Meta(description="Permalink of the original")] = None
     owner_reply: OwnerReply | None = None
     verified: Annotated[bool, Meta(description="Whether it comes from a verified source")]
+    added_at: Annotated[
+        Timestamp | UnsetType | None,
+        Meta(description="When it first came into the file, UTC; absent where nobody knows"),
+    ] = UNSET
+    changed_at: Annotated[
+        Timestamp | UnsetType | None,
+        Meta(description="When its content last changed, UTC; absent where nobody knows"),
+    ] = UNSET
 
 
 def is_blank(name: str) -> bool:

@@ -15,6 +15,7 @@ from msgspec import Struct
 from reviewsd.domain.insights import NOT_FILLED_IN, Insights
 from reviewsd.domain.reviews import AggregateRating, Business, Review
 from reviewsd.domain.search_parameters import ParameterType, SearchParameter
+from reviewsd.domain.times import STAMPS
 from reviewsd.publish.json_feed import JsonFeed
 
 Json = dict[str, object]
@@ -57,7 +58,8 @@ def components() -> Mapping[str, Json]:
     """The schemas of structs, by name in the document. Made once: nobody changes them."""
     schemas = _schemas(AggregateRating, Business, Insights, JsonFeed, Review)
     for name in _schemas(Business, AggregateRating, Review):
-        schemas[name]["required"] = list(_members(schemas[name]))
+        served = _members(schemas[name])
+        schemas[name]["required"] = [each for each in served if each not in STAMPS]
     for name in ("AggregateRating", "Distribution"):
         schemas[name]["properties"] = {
             member: schema if member == _MAYBE_NULL_RATING else _never_null(schema)
