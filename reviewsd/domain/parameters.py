@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote_to_bytes
 
 from reviewsd.domain.search_parameters import (
+    FEED_CURSOR,
     SEARCH_PARAMETERS,
     SINCE_DATE,
     ParameterType,
@@ -141,6 +142,20 @@ def read_date(text: str) -> datetime.date:
         return read_day(text)
     except ValueError:
         raise InvalidParametersError((_not_a_date(SINCE_DATE, text).issue,)) from None
+
+
+def read_cursor(text: str) -> Cursor:
+    """Read the cursor in the address of a page of a feed.
+
+    Raises:
+        InvalidParametersError: With one issue at path ``["cursor"]``.
+    """
+    try:
+        return Cursor.decode(text)
+    except ValueError:
+        rule = "must be that of a page, as the page before has it"
+        error = _IssueError(FEED_CURSOR, "invalid_format", rule, format="cursor")
+        raise InvalidParametersError((error.issue,)) from None
 
 
 def read_value(parameter: SearchParameter, text: str) -> object:

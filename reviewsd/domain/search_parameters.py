@@ -149,3 +149,11 @@ SINCE_DATE = SearchParameter(
     example="2025-01-31",
 )
 """The path parameter of ``/api/reviews/since/{date}`` (seed 4.5)."""
+
+FEED_CURSOR = SearchParameter(
+    name="cursor",
+    kind=ParameterType.CURSOR,
+    description="Names the page: as the page before has it in its address of the next one. Opaque.",
+    example="MjAyNS0wMy0xNC8wMUo5WkszVjVROFIyTjdNNFQ2VzFYMFlBQg",
+)
+"""The path parameter of the older pages of both feeds."""

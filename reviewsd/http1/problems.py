@@ -126,6 +126,7 @@ NO_ROOM = Problem(
     "Service Unavailable",
     "All connections are in use (server.max_connections); try again in a moment.",
 )
+BUSY = replace(NO_ROOM, detail="Too much is being sent at this moment; try again.")
 UNAVAILABLE = Problem(503, "unavailable", "Service Unavailable", "No data has been published yet.")
 
 

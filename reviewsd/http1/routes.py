@@ -56,7 +56,12 @@ class Route:
     @property
     def open(self) -> str:
         """The name of the segment that is open; empty where all of the address is fixed."""
-        return self.path.partition("{")[2].rstrip("}")
+        return self.path.partition("{")[2].partition("}")[0]
+
+    @property
+    def suffix(self) -> str:
+        """What follows the open segment."""
+        return self.path.partition("}")[2]
 
 
 def _pages(*paths: str) -> tuple[Route, ...]:
@@ -71,6 +76,8 @@ ROUTES = (
     Route(path=urls.INSIGHTS, answerer="document", quick=True),
     Route(path=urls.JSON_FEED, answerer="document", quick=True),
     Route(path=urls.ATOM_FEED, answerer="document", quick=True),
+    Route(path=urls.JSON_FEED_PAGE, answerer="json_page", quick=True, listed=False),
+    Route(path=urls.ATOM_FEED_PAGE, answerer="atom_page", quick=True, listed=False),
     Route(path=urls.SEARCH, answerer="search", quick=True, example="?query=boiler&min_rating=4"),
     Route(path=f"{urls.SINCE}{{date}}", answerer="since", quick=True, example="2026-01-01"),
     Route(path=urls.HUB, answerer="hub", methods=None, body=BodyRule.FORM),
@@ -110,7 +117,9 @@ _READ = 256
 """Bytes of a path, escapes and all; routes are far shorter."""
 
 _FIXED = {route.path.encode(): route for route in ROUTES if not route.open}
-_OPEN = tuple((route.prefix.encode(), route) for route in ROUTES if route.open)
+_OPEN = tuple(
+    (route.prefix.encode(), route.suffix.encode(), route) for route in ROUTES if route.open
+)
 
 ANY_HOST = frozenset(path for path, route in _FIXED.items() if route.any_host)
 """The paths that are answered whatever name the client asks by."""
@@ -123,5 +132,7 @@ def route_of(path: bytes) -> Route | None:
         path = unquote_to_bytes(path[:_READ])
         route = _FIXED.get(path)
     if route is None:
-        return next((each for prefix, each in _OPEN if path.startswith(prefix)), None)
+        for prefix, suffix, each in _OPEN:
+            if path.startswith(prefix) and path.endswith(suffix):
+                return each
     return route

@@ -5,7 +5,9 @@ from urllib.parse import quote, unquote_to_bytes
 REVIEWS = "/reviews.json"
 INSIGHTS = "/insights.json"
 JSON_FEED = "/api/feed.json"
+JSON_FEED_PAGE = "/api/feed/{cursor}.json"
 ATOM_FEED = "/feed.xml"
+ATOM_FEED_PAGE = "/feed/{cursor}.xml"
 SEARCH = "/api/reviews/search"
 SINCE = "/api/reviews/since/"
 """Followed by the date."""
@@ -83,6 +85,16 @@ SEGMENT = "!$&'()*+,;=:@"
 def twin(path: str) -> str:
     """The path of a page as Markdown."""
     return f"{path}.md"
+
+
+def json_page(cursor: str | None) -> str:
+    """The path of a page of the JSON Feed; None for the first one."""
+    return JSON_FEED if cursor is None else JSON_FEED_PAGE.format(cursor=cursor)
+
+
+def atom_page(cursor: str | None) -> str:
+    """The path of a page of the Atom feed; None for the first one."""
+    return ATOM_FEED if cursor is None else ATOM_FEED_PAGE.format(cursor=cursor)
 
 
 def permalink(review_id: str) -> str:

@@ -24,7 +24,7 @@ from reviewsd.api.jobs import InsightsOrigin
 
 T = TypeVar("T")
 
-LAYOUT = 10
+LAYOUT = 11
 """Raised when an older program could not read the folder, or a newer one not this."""
 
 GZIP = ".gz"
@@ -59,6 +59,9 @@ IDS = "ids.column"
 INSIGHT_SPANS = "insight_spans.column"
 """By position: where in ``insights.json`` the review's entry of ``per_review`` begins and ends; equal
 where it has none. Only with insights."""
+
+FEED = "feed_frame.json"
+"""What pages of the feeds that are made for a request are put together from (``publish.feed``)."""
 
 PAGES = "pages.json"
 """What pages that are made for a request are put together from (``pages.frames``); not where there are none."""

@@ -30,7 +30,7 @@ from reviewsd.snapshot.layout import BuildInfo, Document, Manifest, open_manifes
 from reviewsd.snapshot.numbering import Numbering
 from reviewsd.snapshot.position_sets import Columns
 from reviewsd.snapshot.records import Excerpts, SnapshotRecords
-from reviewsd.snapshot.search import Hits, date_range, search
+from reviewsd.snapshot.search import Hits, after, date_range, search
 from reviewsd.snapshot.text_index import Segment, Text
 
 _SMALL = 16_385  # numbers; their lists have half a megabyte each
@@ -104,6 +104,8 @@ class Snapshot:
             files[layout.FRAGMENTS],
             files[layout.FRAGMENT_OFFSETS].cast("Q"),
         )
+        self.feed = files[layout.FEED]
+        """What pages of the feeds are put together from (``publish.feed``)."""
         self.pages = files.get(layout.PAGES)
         """What pages are put together from; None where there are none (``pages.frames``)."""
         self._ids = files[layout.IDS].cast("I")
@@ -151,6 +153,11 @@ class Snapshot:
     def search(self, query: SearchQuery) -> Generator[None, None, Hits]:
         """Find one page, in steps (``snapshot.search``)."""
         return search(self.columns, query)
+
+    def older(self, cursor: Cursor, limit: int) -> range:
+        """The positions of the reviews that follow another one, which need not be there any more."""
+        begin = after(self.columns, cursor)
+        return range(begin, min(begin + limit, self.columns.count))
 
     def cursor(self, hits: Hits) -> Cursor | None:
         """Where the page after this one goes on; None where there is none."""

@@ -6,7 +6,6 @@ entity tag of ``/r/{id}`` is made of its frame and of that review: it survives t
 
 import hashlib
 from collections.abc import Generator
-from dataclasses import replace
 from urllib.parse import unquote_to_bytes
 
 import msgspec
@@ -15,22 +14,18 @@ from werkzeug.exceptions import NotFound
 from reviewsd.domain.parameters import InvalidParametersError, read_query
 from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_query import SearchQuery
-from reviewsd.http1 import problems, urls
+from reviewsd.http1 import urls
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.pages.document import HTML, MARKDOWN
 from reviewsd.pages.frames import Frames, decode
 from reviewsd.pages.reviews import RequestPages, ReviewsFound
-from reviewsd.runtime.cooperative import RETRY_SOON
 from reviewsd.snapshot.snapshots import Snapshot
-from reviewsd.web.memory import MemoryFullError
 from reviewsd.web.reads import Answer, Reads, entity_tag
 
 _TWIN = ".md"
 _SEGMENTS = 2
 """Slashes in the path of a review's page: those of its id are escaped."""
-
-_BUSY = replace(problems.NO_ROOM, detail="Too much is being sent at this moment; try again.")
 
 _review = msgspec.json.Decoder(Review)
 
@@ -175,10 +170,7 @@ class PageReads:
             HTML,
             body,
         )
-        try:
-            return self._workload.admit(request, response)
-        except MemoryFullError:
-            return self._responses.problem(request, _BUSY, (RETRY_SOON,))
+        return self._workload.admit(request, response)
 
     def _invalid(
         self, published: _SnapshotPages, query: bytes, error: InvalidParametersError

@@ -34,6 +34,7 @@ COLUMNS = {
     layout.DAYS,
     layout.EXCERPTS,
     layout.EXCERPT_OFFSETS,
+    layout.FEED,
     layout.FRAGMENTS,
     layout.FRAGMENT_OFFSETS,
     layout.IDS,
