@@ -14,7 +14,7 @@ from msgspec import Raw
 from reviewsd.domain.parameters import (
     InvalidParametersError,
     bounds,
-    check_range,
+    check_together,
     read_value,
     shown,
 )
@@ -151,7 +151,7 @@ def _usual(parameters: Mapping[str, SearchParameter], arguments: bytes) -> dict[
             if found is None:
                 return None
             values[name] = found
-        check_range(values)
+        check_together(values)
     except (KeyError, InvalidParametersError, msgspec.DecodeError):
         return None
     return values
@@ -159,7 +159,7 @@ def _usual(parameters: Mapping[str, SearchParameter], arguments: bytes) -> dict[
 
 def _range_problems(values: Mapping[str, object]) -> list[str]:
     try:
-        check_range(values)
+        check_together(values)
     except InvalidParametersError as error:
         return [str(error)]
     return []

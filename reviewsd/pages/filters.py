@@ -14,7 +14,7 @@ from reviewsd.http1 import urls
 from reviewsd.pages.language import Language
 
 _PARAMETERS = {parameter.name: parameter for parameter in SEARCH_PARAMETERS}
-_NOT_FILTERS = ("limit", "cursor")
+_NOT_FILTERS = ("sort", "limit", "cursor")
 
 
 class Filter(Struct, frozen=True):
@@ -89,6 +89,8 @@ class Filters:
             case "since" | "until":
                 day = self._language.date(datetime.date.fromisoformat(value))
                 return self._words(f"filter_{name}", value=day)
+            case "changed_since":
+                return self._words("filter_changed_since", value=_moment(value, self._language))
             case "min_rating" | "max_rating" | "query":
                 return self._words(f"filter_{name}", value=value)
             case _:
@@ -147,6 +149,8 @@ class Filters:
                 return self._words("advice_number", least=parameter.minimum, most=most)
             case ParameterType.DATE:
                 return self._words("advice_date", example=parameter.example)
+            case ParameterType.MOMENT:
+                return self._words("advice_moment", example=parameter.example)
             case ParameterType.CHOICE:
                 return self._words("advice_choice")
         candidates = details.get("values")
@@ -168,6 +172,12 @@ def instead_of(issue: Issue, given: Mapping[str, str]) -> list[Instead]:
     if issue.path[0] not in MENTIONS or not isinstance(names, list):
         return []
     return [Instead(name, address({**given, issue.path[0]: name})) for name in names]
+
+
+def _moment(value: str, language: Language) -> str:
+    """A time as a search has it, in words where it is the first of a day."""
+    day, _, time = value.partition("T")
+    return language.date(datetime.date.fromisoformat(day)) if time == "00:00:00Z" else value
 
 
 _DAYS = ("since", "until")

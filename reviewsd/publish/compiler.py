@@ -136,7 +136,9 @@ def _compile(
                 dataset, columns, counted, target, progress, reusing, compressor
             )
         compressor.begin(REVIEWS_FILE, files[REVIEWS_FILE].size)
-        segments, column_files = columns.close(mentions, partial(progress, "indexing"))
+        segments, column_files = columns.close(
+            mentions, dataset.records.by_change(), partial(progress, "indexing")
+        )
         files |= column_files
     frame = feed.frame_of(dataset, settings.base_url, settings.authority, settings.year)
     files[layout.FEED] = layout.write(target, layout.FEED, msgspec.json.encode(frame))

@@ -44,6 +44,9 @@ DAYS, RECORDS, TEXTS, TEXT_OFFSETS = (
     "texts.column",
     "text_offsets.column",
 )
+CHANGES = "changes.column"
+"""The numbers of all reviews in the order in which they last changed (``snapshot.changes``)."""
+
 SET_KEYS, SET_TABLE, SETS = "set_keys.column", "set_table.column", "sets.column"
 
 EXCERPTS, EXCERPT_OFFSETS = "excerpts.column", "excerpt_offsets.column"

@@ -79,7 +79,7 @@ class FeedReads:
             frame=frame,
             entries=[_entry(frame, snapshot, position) for position in positions],
             cursor=after.encode(),
-            following=None if last else snapshot.cursor_at(positions[-1]).encode(),
+            following=None if last else snapshot.records.cursor_at(positions[-1]).encode(),
         )
 
     def _steps(

@@ -144,7 +144,7 @@ class PageReads:
         except InvalidParametersError as error:  # a name that fits several
             return self._invalid(published, query.canonical().encode(), error)
         found = hits.positions
-        cursor = snapshot.cursor(hits)
+        cursor = snapshot.cursor(hits, query.sort)
         following, link = None, ""
         if cursor is not None:
             first = query.first_page()

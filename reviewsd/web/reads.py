@@ -106,7 +106,7 @@ class Reads:
         self, request: Request, query: SearchQuery, snapshot: Snapshot
     ) -> Generator[None, None, Response]:
         hits = yield from snapshot.search(query)
-        following = snapshot.cursor(hits)
+        following = snapshot.cursor(hits, query.sort)
         cursor = None if following is None else following.encode()
         found = hits.positions
         head, tail = documents.search_ends(hits.matched, len(found), cursor)

@@ -21,14 +21,17 @@ from reviewsd.publish.json_feed import JsonFeed
 Json = dict[str, object]
 """An object as JSON can write it: a schema, or another part of the document."""
 
+# all that can be said without a calendar; years begin at 1
+_DAY = "(?!0000)[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+_HOUR = "([01][0-9]|2[0-3]):[0-5][0-9]"
+
 _SPELLED: dict[ParameterType, Json] = {
-    # all that can be said without a calendar; years begin at 1
-    ParameterType.DATE: {
-        "format": "date",
-        "pattern": r"^(?!0000)[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$",
+    ParameterType.DATE: {"format": "date", "pattern": f"^{_DAY}$"},
+    ParameterType.MOMENT: {
+        "pattern": rf"^{_DAY}([Tt]{_HOUR}:[0-5][0-9](\.[0-9]+)?([Zz]|[-+]{_HOUR}))?$"
     },
-    # unpadded base64url of a date, a slash and 1 to 128 characters
-    ParameterType.CURSOR: {"pattern": "^[A-Za-z0-9_-]{16,186}$"},
+    # unpadded base64url of a date, a slash and 1 to 128 characters, after an order and a time for some
+    ParameterType.CURSOR: {"pattern": "^[A-Za-z0-9_-]{16,234}$"},
 }
 
 

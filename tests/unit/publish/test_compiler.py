@@ -40,6 +40,7 @@ COLUMNS = {
     layout.IDS,
     layout.DIGESTS,
     layout.CHAIN,
+    layout.CHANGES,
     layout.INSIGHT_SPANS,
     layout.RECORDS,
     layout.SETS,

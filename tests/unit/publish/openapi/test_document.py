@@ -263,8 +263,9 @@ def test_the_parameters_are_those_of_the_table() -> None:
         ("mentions_topic", {"type": "string"}),
         ("mentions_area", {"type": "string"}),
         ("sentiment", {"type": "string", "enum": ["positive", "neutral", "negative"]}),
+        ("sort", {"type": "string", "enum": ["newest", "changed"], "default": "newest"}),
         ("limit", {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}),
-        ("cursor", {"type": "string", "pattern": "^[A-Za-z0-9_-]{16,186}$"}),
+        ("cursor", {"type": "string", "pattern": "^[A-Za-z0-9_-]{16,234}$"}),
     ],
 )
 def test_a_parameter_has_the_bounds_of_the_specification(
@@ -282,9 +283,15 @@ def test_a_parameter_has_the_bounds_of_the_specification(
         *(("limit", value) for value in (0, 1, 100, 101, 20.5, "")),
         *(("query", value) for value in ("", "boiler", "é" * 200, "x" * 201)),
         *(("mentions_technician", value) for value in ("", "Sam", "x" * 1000)),
-        *(("cursor", value) for value in ("", "abc", "%" * 16, "x" * 187)),
+        *(("cursor", value) for value in ("", "abc", "%" * 16, "x" * 235)),
         ("cursor", Cursor(datetime.date.min, "x").encode()),
         ("cursor", Cursor(datetime.date.max, "~" * 128).encode()),
+        *(
+            ("changed_since", value)
+            for value in ("2025-01-31", "2025-01-31T12:00:00", "0000-01-01")
+        ),
+        *(("changed_since", value) for value in ("2025-01-31t23:59:59.5+05:30", "2025-1-1", "now")),
+        *(("sort", value) for value in ("newest", "changed", "oldest")),
     ],
 )
 def test_the_schema_of_a_parameter_accepts_what_the_validator_accepts(
@@ -333,9 +340,15 @@ def test_the_schema_of_a_date_accepts_real_days(text: str) -> None:
     assert accepts(parameter(SINCE, "date")["schema"], text) is accepted
 
 
-@given(st.dates(), st.from_regex(r"[!-~]{1,128}", fullmatch=True))
-def test_every_cursor_has_the_pattern(date: datetime.date, review_id: str) -> None:
-    cursor = Cursor(date, review_id).encode()
+@given(
+    st.dates(),
+    st.from_regex(r"[!-~]{1,128}", fullmatch=True),
+    st.none() | st.datetimes(timezones=st.just(datetime.UTC)),
+)
+def test_every_cursor_has_the_pattern(
+    date: datetime.date, review_id: str, changed_at: datetime.datetime | None
+) -> None:
+    cursor = Cursor(date, review_id, changed_at).encode()
     assert accepts(parameter(urls.SEARCH, "cursor")["schema"], cursor)
 
 
