@@ -172,3 +172,11 @@ FEED_CURSOR = SearchParameter(
     example="MjAyNS0wMy0xNC8wMUo5WkszVjVROFIyTjdNNFQ2VzFYMFlBQg",
 )
 """The path parameter of the older pages of both feeds."""
+
+REVIEW_ID = SearchParameter(
+    name="id",
+    kind=ParameterType.TEXT,
+    description="The id of the review, escaped as a path segment.",
+    example="01J9ZK3V5Q8R2N7M4T6W1X0YAB",
+)
+"""The path parameter of ``/api/reviews/{id}``."""

@@ -80,6 +80,7 @@ ROUTES = (
     Route(path=urls.ATOM_FEED_PAGE, answerer="atom_page", quick=True, listed=False),
     Route(path=urls.SEARCH, answerer="search", quick=True, example="?query=boiler&min_rating=4"),
     Route(path=f"{urls.SINCE}{{date}}", answerer="since", quick=True, example="2026-01-01"),
+    Route(path=f"{urls.API_REVIEW}{{id}}", answerer="review", whole=True, quick=True, listed=False),
     Route(path=urls.HUB, answerer="hub", methods=None, body=BodyRule.FORM),
     Route(
         path=urls.MCP,

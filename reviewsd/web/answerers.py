@@ -41,6 +41,7 @@ def answerers(
         "document": reads.document,
         "search": reads.search,
         "since": reads.since,
+        "review": reads.review,
         "health": lambda _: reads.health(),
     }
     if hub is not None:

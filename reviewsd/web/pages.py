@@ -6,7 +6,6 @@ entity tag of ``/r/{id}`` is made of its frame and of that review: it survives t
 
 import hashlib
 from collections.abc import Generator
-from urllib.parse import unquote_to_bytes
 
 import msgspec
 from werkzeug.exceptions import NotFound
@@ -24,9 +23,6 @@ from reviewsd.snapshot.snapshots import Snapshot
 from reviewsd.web.reads import Answer, Reads, entity_tag
 
 _TWIN = ".md"
-_SEGMENTS = 2
-"""Slashes in the path of a review's page: those of its id are escaped."""
-
 _review = msgspec.json.Decoder(Review)
 
 
@@ -93,9 +89,8 @@ class PageReads:
     def review(self, request: Request) -> Response:
         """The page of one review, as HTML or, with ``.md`` after its id, as Markdown."""
         published = self._now()
-        path = unquote_to_bytes(request.path).decode()
-        review_id = path[len(urls.REVIEW) :]
-        if request.path.count(b"/") != _SEGMENTS:
+        review_id = urls.id_in(request.path, urls.REVIEW)
+        if review_id is None:
             raise NotFound
         snapshot, twin = published.snapshot, False
         position = snapshot.position(review_id)

@@ -135,6 +135,18 @@ class Reads:
         steps = self.gzipped(request, parts, tag, dataset.last_modified)
         return self.workload.run(request, steps)
 
+    def review(self, request: Request) -> Response:
+        """One review by its id."""
+        snapshot = self.snapshots.current
+        review_id = urls.id_in(request.path, urls.API_REVIEW)
+        position = None
+        if review_id is not None and review_id not in _NO_IDS:
+            position = snapshot.position(review_id)
+        if position is None:
+            return self.responses.problem(request, problems.NO_REVIEW)
+        tag = entity_tag(b"review ", snapshot.digests.of((position,)))
+        return self.responses.computed(request, (snapshot.records.at(position),), tag)
+
     def pays(self, request: Request, parts: tuple[Buffer, ...]) -> bool:
         """Whether an answer goes out in gzip (decision 9)."""
         return self.responses.wants_gzip(request) and MIN_GZIP <= sum(map(len, parts)) <= MAX_GZIP
@@ -218,6 +230,9 @@ def _steps(parts: tuple[Buffer, ...]) -> Iterator[Buffer]:
         for begin in range(0, len(part), GZIP_STEP):
             yield part[begin : begin + GZIP_STEP]
 
+
+_NO_IDS = frozenset(("search", "since"))
+"""What follows ``urls.API_REVIEW`` in the addresses of other reads."""
 
 _INSIGHTS = urls.INSIGHTS.encode()
 

@@ -17,6 +17,7 @@ from reviewsd.config.yaml_source import LOADER
 from reviewsd.domain.reviews import Business
 from reviewsd.domain.search_parameters import (
     FEED_CURSOR,
+    REVIEW_ID,
     SEARCH_PARAMETERS,
     SINCE_DATE,
     SearchParameter,
@@ -61,6 +62,7 @@ def render(base_url: str, business: Business) -> bytes:
         "search_parameters": [_parameter(row, "query") for row in SEARCH_PARAMETERS],
         "since_date": _parameter(SINCE_DATE, "path"),
         "feed_cursor": _parameter(FEED_CURSOR, "path"),
+        "review_id": _parameter(REVIEW_ID, "path"),
         "topics": [f"{origin}{path}" for origin in (base_url, "") for path in urls.TOPICS],
         "callback_pattern": _CALLBACK,
         "hub.too_large": f"{problems.HUB_CONTENT_TOO_LARGE.detail}\n",

@@ -57,6 +57,7 @@ INVALID_SEARCH = b"rating=7&limit=500"
 
 _PROBLEMS = (
     problems.NOT_FOUND,
+    problems.NO_REVIEW,
     problems.NOT_PUBLISHED,
     problems.NOT_ACCEPTABLE,
     problems.PRECONDITION_FAILED,
@@ -81,6 +82,7 @@ def answers(base_url: str) -> Json:
         "reviews": _decode(
             documents.reviews_head(dataset) + rendered + documents.reviews_tail(dataset)
         ),
+        "review": review,
         "insights": _decode(b"".join(documents.insights(insights, dataset))),
         "json_feed": _decode(b"".join(json_feed.render(page))),
         "json_feed_page": _decode(b"".join(json_feed.render(older))),

@@ -11,6 +11,7 @@ from reviewsd.domain.search_query import Cursor, read_day
 from reviewsd.http1 import urls
 from reviewsd.publish.feed import MAX_ENTRIES
 from tests.support.columns import Review, review
+from tests.support.pages import Place
 from tests.support.reads import BASE_URL, PublishedReads
 
 JSON, ATOM = urls.JSON_FEED, urls.ATOM_FEED
@@ -172,3 +173,23 @@ def test_tag_of_a_page_changes_with_labels(site: PublishedReads) -> None:
     site.publish(REVIEWS, insights=changed)
 
     assert before != site.get(path).headers["ETag"]
+
+
+def test_pages_are_the_same_without_the_look_up(tmp_path: Path) -> None:
+    """Klein finds every route; the look-up is only quicker."""
+    places = []
+    for fast in (True, False):
+        (tmp_path / str(fast)).mkdir()
+        place = Place(tmp_path / str(fast), fast=fast)
+        place.publish(REVIEWS, insights=INSIGHTS)
+        places.append(place)
+    cursor = Cursor(read_day("2025-03-02"), "r070").encode()
+    for template in (urls.JSON_FEED_PAGE, urls.ATOM_FEED_PAGE):
+        folder, ending = template.partition("{cursor}")[::2]
+        names = (cursor, f"%{ord(cursor[0]):x}{cursor[1:]}", "x", "a.b", "", "a/b", "%2F", "%FF")
+        targets = [*(f"{folder}{name}{ending}" for name in names), f"{folder}{cursor}"]
+        for target in targets:
+            for method in ("GET", "HEAD", "OPTIONS", "POST"):
+                quick, slow = (place.get(target, method=method) for place in places)
+                assert quick == slow, (method, target)
+        assert [200, 200] == [place.get(targets[0]).status for place in places]
