@@ -134,6 +134,7 @@ def route_of(path: bytes) -> Route | None:
         route = _FIXED.get(path)
     if route is None:
         for prefix, suffix, each in _OPEN:
-            if path.startswith(prefix) and path.endswith(suffix):
+            fits = path.startswith(prefix) and path.endswith(suffix)
+            if fits and (each.whole or b"/" not in path[len(prefix) :]):
                 return each
     return route

@@ -97,9 +97,11 @@ class PublicRoot(Resource):
         if b"%" in path and not _well_escaped(path):
             return self._replies.problem(request, problems.BAD_ESCAPE)
         route = route_of(path)
-        if _NOT_EXACT.search(path) is not None and not (route is not None and route.whole):
-            return self._replies.problem(request, problems.NOT_FOUND)
-        return None
+        if route is not None and route.whole:
+            exact = path.count(b"/") == route.prefix.count("/")
+        else:
+            exact = _NOT_EXACT.search(path) is None
+        return None if exact else self._replies.problem(request, problems.NOT_FOUND)
 
 
 _BROKEN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")

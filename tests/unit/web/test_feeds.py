@@ -12,6 +12,7 @@ from reviewsd.http1 import urls
 from reviewsd.publish.feed import MAX_ENTRIES
 from tests.support.columns import Review, review
 from tests.support.pages import Place
+from tests.support.raw import ReceivedResponse
 from tests.support.reads import BASE_URL, PublishedReads
 
 JSON, ATOM = urls.JSON_FEED, urls.ATOM_FEED
@@ -175,6 +176,10 @@ def test_tag_of_a_page_changes_with_labels(site: PublishedReads) -> None:
     assert before != site.get(path).headers["ETag"]
 
 
+def undated(answer: ReceivedResponse) -> tuple[int, list[tuple[str, str]], bytes]:
+    return answer.status, [each for each in answer.fields if each[0] != "Date"], answer.body
+
+
 def test_pages_are_the_same_without_the_look_up(tmp_path: Path) -> None:
     """Klein finds every route; the look-up is only quicker."""
     places = []
@@ -190,6 +195,6 @@ def test_pages_are_the_same_without_the_look_up(tmp_path: Path) -> None:
         targets = [*(f"{folder}{name}{ending}" for name in names), f"{folder}{cursor}"]
         for target in targets:
             for method in ("GET", "HEAD", "OPTIONS", "POST"):
-                quick, slow = (place.get(target, method=method) for place in places)
+                quick, slow = (undated(place.get(target, method=method)) for place in places)
                 assert quick == slow, (method, target)
         assert [200, 200] == [place.get(targets[0]).status for place in places]

@@ -50,6 +50,12 @@ def test_what_is_no_review_is_a_problem(place: Place, segment: str) -> None:
     assert 404 == json.loads(answer.body)["status"]
 
 
+@pytest.mark.parametrize("path", ["/api/reviews/search/", "/api/reviews/a/b", "/r/a/b"])
+def test_address_with_a_segment_too_many_is_no_route(place: Place, path: str) -> None:
+    """There is nothing, whatever the method; a review's id has its slashes escaped."""
+    assert [404] * 3 == [place.get(path, method=each).status for each in ("GET", "POST", "PUT")]
+
+
 def test_tag_of_a_review_outlives_the_changes_of_others(place: Place) -> None:
     path = urls.review(IDS[0])
     before = place.get(path)
