@@ -263,24 +263,22 @@ def _checked(file: JsonFile, records: Records, numbers: dict[str, int], run: _Ru
         review = file.decode(item, _REVIEW, path, depth=2)
         if review is None:
             continue
-        for name in times.STAMPS:
-            stamp = getattr(review, name)
-            if stamp and not times.fits_utc(stamp):
-                given = msgspec.json.decode(item, type=dict[str, object])[name]
-                file.refuse(f"{path}.{name}", _outside_utc(given), review.id)
+        if review.added_at or review.changed_at:
+            _refuse_outside_utc(file, path, review, item)
         first = numbers.setdefault(review.id, index)
         if first != index:
             file.refuse(f"{path}.id", f"duplicate of $.reviews[{first}].id", review.id)
             continue
         ids.append(review.id)
         days.append(review.date.toordinal())
-        updated.append(times.microseconds(times.updated_at(review)))
         begins.append(begin)
         sizes.append(len(item))
         digests.append(digest(item))
         stars[review.rating] += 1
         replied = review.date if review.owner_reply is None else review.owner_reply.date
-        latest = max(latest, days[-1], replied.toordinal())
+        last = max(days[-1], replied.toordinal())
+        latest = max(latest, last)
+        updated.append(times.updated_microseconds(review, last))
     facts = RunFacts(ids, days, updated.tobytes(), stars, latest, b"".join(digests))
     records.extend(facts, begins, sizes)
     return facts
@@ -382,6 +380,14 @@ def _items(file: JsonFile, raw: Raw, path: str) -> list[Raw]:
     except msgspec.ValidationError:
         file.refuse_type(path, raw, list[object])
         return []
+
+
+def _refuse_outside_utc(file: JsonFile, path: str, review: Review, item: Raw) -> None:
+    """Refuse stamps that cannot be served in UTC."""
+    for name, stamp in times.stamps(review).items():
+        if not times.fits_utc(stamp):
+            given = msgspec.json.decode(item, type=dict[str, object])[name]
+            file.refuse(f"{path}.{name}", _outside_utc(given), review.id)
 
 
 def _outside_utc(given: object) -> str:

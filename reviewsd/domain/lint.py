@@ -126,7 +126,7 @@ def _times(review: Review, path: str, now: datetime.datetime) -> Iterator[tuple[
     today = now.astimezone(_LATEST_ZONE).date()
     if review.date > today:
         yield f"{path}.date", _ahead(review.date)
-    stamps = {name: stamp for name in times.STAMPS if (stamp := getattr(review, name))}
+    stamps = times.stamps(review)
     for name, stamp in stamps.items():
         if stamp > now:
             yield f"{path}.{name}", _ahead(times.spelled(stamp))

@@ -127,6 +127,8 @@ def check_together(values: Mapping[str, object]) -> None:
     Raises:
         InvalidParametersError: With an issue for each pair that does not.
     """
+    if not values.keys() & _JUDGED_TOGETHER:
+        return
     issues = []
     least, most = values.get("min_rating"), values.get("max_rating")
     if isinstance(least, int | float) and isinstance(most, int | float) and least > most:
@@ -139,6 +141,10 @@ def check_together(values: Mapping[str, object]) -> None:
         issues.append(Issue(code="invalid_value", path=("cursor",), message=message))
     if issues:
         raise InvalidParametersError(tuple(issues))
+
+
+_JUDGED_TOGETHER = frozenset(("min_rating", "cursor"))
+"""Values of which one at least is in each pair that may not go together."""
 
 
 def read_date(text: str) -> datetime.date:

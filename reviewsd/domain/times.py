@@ -13,6 +13,8 @@ from msgspec import UnsetType
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 _NOON = datetime.time(12, tzinfo=datetime.UTC)
+_EPOCH_DAY = EPOCH.toordinal()
+_DAY = 86_400_000_000  # microseconds
 _MICROSECOND = datetime.timedelta(microseconds=1)
 
 STAMPS = ("added_at", "changed_at")
@@ -62,10 +64,28 @@ def updated_at(review: Dated) -> datetime.datetime:
 
     All that a stamped review says was in the file at its latest stamp, a reply of tomorrow's date too.
     """
-    if stamps := [each for each in (review.added_at, review.changed_at) if each]:
-        return max(stamps)
+    if found := stamps(review):
+        return max(found.values())
     reply = review.owner_reply
     return _noon(review.date if reply is None else max(review.date, reply.date))
+
+
+def updated_microseconds(review: Dated, last: int) -> int:
+    """Return ``microseconds(updated_at(review))``, quickly where a review has no stamps.
+
+    Args:
+        review: The review.
+        last: The ordinal of its day, or of the later day of its reply.
+    """
+    if review.added_at or review.changed_at:
+        return microseconds(updated_at(review))
+    return (last - _EPOCH_DAY) * _DAY + _DAY // 2
+
+
+def stamps(review: Dated) -> dict[str, datetime.datetime]:
+    """Return the stamps that a review has, by name."""
+    both = (("added_at", review.added_at), ("changed_at", review.changed_at))
+    return {name: stamp for name, stamp in both if stamp}
 
 
 def spelled(moment: datetime.datetime) -> str:
@@ -75,7 +95,8 @@ def spelled(moment: datetime.datetime) -> str:
 
 def microseconds(moment: datetime.datetime) -> int:
     """Return the microseconds from 1970 to a time."""
-    return (moment - EPOCH) // _MICROSECOND
+    since = moment - EPOCH
+    return since.days * _DAY + since.seconds * 1_000_000 + since.microseconds
 
 
 def from_microseconds(count: int) -> datetime.datetime:

@@ -7,8 +7,8 @@ requests, too, so elements are written as text: a tree of them takes five times 
 
 import re
 from collections.abc import Iterator
+from html import escape
 from urllib.parse import quote
-from xml.sax.saxutils import escape
 
 from reviewsd.domain import times
 from reviewsd.http1 import urls
@@ -30,8 +30,7 @@ _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _REPLACEMENT = "\ufffd"
 
 # Parsers read a carriage return as a newline, and any white space of an attribute as a blank.
-_IN_TEXT = {"\r": "&#13;"}
-_IN_ATTRIBUTE = {'"': "&quot;", "\r": "&#13;", "\n": "&#10;", "\t": "&#9;"}
+_WHITE = {ord(each): f"&#{ord(each)};" for each in "\r\n\t"}
 
 
 def render(page: FeedPage) -> Iterator[bytes]:
@@ -113,12 +112,12 @@ def _empty(name: str, **attributes: str) -> str:
 
 def _attributes(values: dict[str, str]) -> str:
     return "".join(
-        f' {name}="{escape(_legal(value), _IN_ATTRIBUTE)}"' for name, value in values.items()
+        f' {name}="{escape(_legal(value)).translate(_WHITE)}"' for name, value in values.items()
     )
 
 
 def _text(text: str) -> str:
-    return escape(_legal(text), _IN_TEXT)
+    return escape(_legal(text), quote=False).replace("\r", "&#13;")
 
 
 def _legal(text: str) -> str:

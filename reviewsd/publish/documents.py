@@ -103,7 +103,7 @@ def review(raw: bytes | Raw, typed: Review) -> RenderedReview:
         return RenderedReview(content, plain=True)
     if typed.text is None:
         members.pop("text", None)
-    members |= {name: Raw(_encode(stamp)) for name, stamp in _stamps(typed).items()}
+    members |= {name: Raw(_encode(stamp)) for name, stamp in times.stamps(typed).items()}
     return RenderedReview(complete(_encode(members), Review), plain=False)
 
 
@@ -113,14 +113,8 @@ def _in_utc(stamp: times.Stamp) -> bool:
 
 def _canonical(typed: Review) -> Review:
     """A review without an empty text, its stamps in UTC."""
-    stamps = {name: stamp.astimezone(datetime.UTC) for name, stamp in _stamps(typed).items()}
+    stamps = {name: stamp.astimezone(datetime.UTC) for name, stamp in times.stamps(typed).items()}
     return msgspec.structs.replace(typed, text=typed.text or None, **stamps)
-
-
-def _stamps(typed: Review) -> dict[str, datetime.datetime]:
-    """The stamps that a review has, by name."""
-    both = zip(times.STAMPS, (typed.added_at, typed.changed_at), strict=True)
-    return {name: stamp for name, stamp in both if stamp}
 
 
 _REVIEW_NAMES = frozenset(Review.__struct_fields__)

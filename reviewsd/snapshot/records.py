@@ -122,8 +122,8 @@ class SnapshotRecords:
         content, begins = self._content, self._begins
         first, last = positions[0], positions[-1]
         end = begins[last + 1] - 1
-        if last - first == len(positions) - 1 and all(map(lt, positions, positions[1:])):
-            return (content[begins[first] : end],)  # neighbors
+        if last - first == len(positions) - 1 and _ascending(positions):  # neighbors
+            return (content[begins[first] : end],)
         pieces: list[Buffer] = [content[begins[each] : begins[each + 1]] for each in positions[:-1]]
         oldest = len(begins) - 2
         if oldest != last and oldest in positions:  # what follows it in the file is no comma
@@ -164,6 +164,10 @@ class Excerpts(SnapshotRecords):
 def escaped(compact: bytes) -> bytes:
     """Compact JSON as it stands in a JSON string: there are no control characters in it."""
     return compact.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
+
+
+def _ascending(positions: Sequence[int]) -> bool:
+    return type(positions) is range or all(map(lt, positions, positions[1:]))
 
 
 _NOTHING = memoryview(b"")
