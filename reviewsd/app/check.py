@@ -161,7 +161,9 @@ def _inspect_data(folder: Path, config: Config | None, tell: Callable[[Step], No
     if fault is not None:
         problems.append(Diagnostic(file=fault.partition(":")[0], reason=fault, lines=(fault,)))
         problem_count += 1
-    odd, count = _first(doubts(found.reviews, dataset, _latest_day(), progress))
+    odd, count = _first(
+        doubts(found.reviews, dataset, datetime.datetime.now(datetime.UTC), progress)
+    )
     return _Found(
         problems=problems,
         problem_count=problem_count,
@@ -173,11 +175,6 @@ def _inspect_data(folder: Path, config: Config | None, tell: Callable[[Step], No
 
 def _unread(folder: Path, reason: str) -> _Found:
     return _Found(problems=[of_file(str(folder), reason)], problem_count=1)
-
-
-def _latest_day() -> datetime.date:
-    """The day it is where it is latest, so that no review of today counts as one of tomorrow."""
-    return datetime.datetime.now(datetime.timezone(datetime.timedelta(hours=14))).date()
 
 
 def _first(findings: Iterable[Diagnostic]) -> tuple[list[Diagnostic], int]:

@@ -15,6 +15,7 @@ from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.web.answerers import answerers
 from reviewsd.web.clients import ClientNetworks
 from reviewsd.web.dispatch import Dispatcher, quick_lookup
+from reviewsd.web.feeds import FeedReads
 from reviewsd.web.klein_site import PublicSite
 from reviewsd.web.mcp import McpRoute
 from reviewsd.web.memory import AnswerMemory
@@ -90,7 +91,8 @@ def build_public(
     """
     server, replies = config.server, reads.responses
     pages = PageReads(reads)
-    answers = answerers(reads, hub, mcp, pages, readiness if server.readyz else None)
+    ready = readiness if server.readyz else None
+    answers = answerers(reads, hub, mcp, pages, ready, FeedReads(reads))
     site = PublicSite(reads, answers)
     lookup = quick_lookup(reads, answers) if server.fast_lane else None
     respond = Dispatcher(site.resource(), replies, lookup).respond

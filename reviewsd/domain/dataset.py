@@ -19,7 +19,7 @@ from typing import NamedTuple, get_type_hints
 import msgspec
 from msgspec import Raw
 
-from reviewsd.domain import strict_json
+from reviewsd.domain import strict_json, times
 from reviewsd.domain.data_errors import member, show
 from reviewsd.domain.insights import Entities, Entity, Insights, PerReview, named
 from reviewsd.domain.json_file import Findings, JsonFile, PartType
@@ -85,6 +85,11 @@ class Dataset:
     """The latest review or reply date."""
     insights: InsightsFile | None
 
+    @property
+    def updated_at(self) -> datetime.datetime | None:
+        """When a review changed last (``domain.times``); None where there are none."""
+        return times.from_microseconds(max(self.records.updated)) if self.records else None
+
 
 def load(
     reviews: RecordText,
@@ -140,10 +145,8 @@ def _load_reviews(
             business = file.decode(raw, _BUSINESS, path)
         elif name in _OTHER_MEMBERS:
             value = file.decode(raw, _OTHER_MEMBERS[name], path)
-            if isinstance(value, datetime.datetime) and not _fits_utc(value):
-                file.refuse(
-                    path, f"not in the years 1..9999 UTC, got {show(msgspec.json.decode(raw))}"
-                )
+            if isinstance(value, datetime.datetime) and not times.fits_utc(value):
+                file.refuse(path, f"{times.OUTSIDE_UTC}, got {show(msgspec.json.decode(raw))}")
         else:
             file.decode(raw, _ANYTHING, path)
     if "business" not in members:
@@ -252,6 +255,7 @@ def _begins(items: list[Raw], text: RecordText, end: int) -> "array[int]":
 def _checked(file: JsonFile, records: Records, numbers: dict[str, int], run: _Run) -> RunFacts:
     """Collect those reviews of a run that are valid."""
     ids, days, begins, sizes, digests = [], [], [], [], []
+    updated = array("q")
     stars: Counter[int] = Counter()
     latest = 0
     for index, begin, item in zip(count(run.first), run.begins, run.items, strict=False):
@@ -259,6 +263,8 @@ def _checked(file: JsonFile, records: Records, numbers: dict[str, int], run: _Ru
         review = file.decode(item, _REVIEW, path, depth=2)
         if review is None:
             continue
+        if review.added_at or review.changed_at:
+            _refuse_outside_utc(file, path, review, item)
         first = numbers.setdefault(review.id, index)
         if first != index:
             file.refuse(f"{path}.id", f"duplicate of $.reviews[{first}].id", review.id)
@@ -270,8 +276,10 @@ def _checked(file: JsonFile, records: Records, numbers: dict[str, int], run: _Ru
         digests.append(digest(item))
         stars[review.rating] += 1
         replied = review.date if review.owner_reply is None else review.owner_reply.date
-        latest = max(latest, days[-1], replied.toordinal())
-    facts = RunFacts(ids, days, stars, latest, b"".join(digests))
+        last = max(days[-1], replied.toordinal())
+        latest = max(latest, last)
+        updated.append(times.updated_microseconds(review, last))
+    facts = RunFacts(ids, days, updated.tobytes(), stars, latest, b"".join(digests))
     records.extend(facts, begins, sizes)
     return facts
 
@@ -374,13 +382,12 @@ def _items(file: JsonFile, raw: Raw, path: str) -> list[Raw]:
         return []
 
 
-def _fits_utc(moment: datetime.datetime) -> bool:
-    """Whether it is served in UTC as it should be: there is no year 0 and no year 10000."""
-    try:
-        moment.astimezone(datetime.UTC)
-    except OverflowError:
-        return False
-    return True
+def _refuse_outside_utc(file: JsonFile, path: str, review: Review, item: Raw) -> None:
+    """Refuse stamps that cannot be served in UTC."""
+    for name, stamp in times.stamps(review).items():
+        if not times.fits_utc(stamp):
+            given = msgspec.json.decode(item, type=dict[str, object])[name]
+            file.refuse(f"{path}.{name}", f"{times.OUTSIDE_UTC}, got {show(given)}", review.id)
 
 
 def _end_of(pattern: re.Pattern[bytes], text: RecordText, start: int) -> int:

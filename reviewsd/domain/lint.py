@@ -7,12 +7,13 @@ import datetime
 import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 from msgspec import Raw
 
 from reviewsd.api.diagnostic import Diagnostic
+from reviewsd.domain import times
 from reviewsd.domain.data_errors import member, show
 from reviewsd.domain.dataset import REVIEWS_FILE, Dataset, Progress
 from reviewsd.domain.lint_insights import insight_doubts
@@ -25,6 +26,8 @@ EXAMPLE: Final = "example"
 """The ``source`` of the reviews that ``reviewsctl init`` writes: nobody may take them for real ones."""
 
 _STEP: Final = 10_000  # records between two calls of Progress
+_LATEST_ZONE: Final = datetime.timezone(datetime.timedelta(hours=14))
+"""Where on earth a day begins first, so that no review of today counts as one of tomorrow."""
 _BOM: Final = b"\xef\xbb\xbf"
 _ULID: Final = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}", re.IGNORECASE)
 _TOP: Final = ("business", "aggregate_rating", "updated_at")  # reviews are there, or it is refused
@@ -40,14 +43,14 @@ _MEMBERS: Final = msgspec.json.Decoder(dict[str, Raw])
 
 
 def doubts(
-    reviews: bytes, dataset: Dataset, today: datetime.date, progress: Progress = lambda *_: None
+    reviews: bytes, dataset: Dataset, now: datetime.datetime, progress: Progress = lambda *_: None
 ) -> Iterator[Diagnostic]:
     """Everything odd, in the order of the files.
 
     Args:
         reviews: Content of reviews.json, which names the positions.
         dataset: What ``dataset.load`` made of it.
-        today: Reviews are not younger; the caller's day, wherever on earth that is.
+        now: The time; nothing in the files should be later.
         progress: Told how far it is.
     """
     for path, reason in _unknown(dataset.members, _TOP, "$"):
@@ -57,7 +60,10 @@ def doubts(
         yield _finding(path, reason)
     for path, reason in _aggregate(dataset):
         yield _finding(path, reason)
-    yield from _records(reviews.removeprefix(_BOM), today, progress)
+    given = msgspec.json.decode(dataset.members.get("updated_at", b"null"), type=_Moment)
+    if given is not None and given > now:
+        yield _finding("$.updated_at", _ahead(times.spelled(given)))
+    yield from _records(reviews.removeprefix(_BOM), now, progress)
     if dataset.insights is not None:
         identifiers = set(dataset.records.ids)
         newest = datetime.date.fromordinal(dataset.records.days[0]) if dataset.records else None
@@ -71,11 +77,22 @@ def mean(dataset: Dataset) -> float | None:
     return (200 * total + count) // (2 * count) / 100 if count else None
 
 
+_Moment: TypeAlias = datetime.datetime | None
+
+_UNSTAMPED: Final = (
+    "later than added_at and changed_at, so feeds and changed_since miss the reply; set changed_at"
+)
+
+
+def _ahead(when: datetime.date | str) -> str:
+    return f"in the future, got {show(str(when))}"
+
+
 def _finding(path: str, reason: str, review_id: str | None = None) -> Diagnostic:
     return Diagnostic(file=REVIEWS_FILE, path=path, reason=reason, id=review_id)
 
 
-def _records(text: bytes, today: datetime.date, progress: Progress) -> Iterator[Diagnostic]:
+def _records(text: bytes, now: datetime.datetime, progress: Progress) -> Iterator[Diagnostic]:
     items = _RECORDS.decode(text).reviews
     first: dict[int, int] = {}
     for index, item in enumerate(items):
@@ -83,7 +100,7 @@ def _records(text: bytes, today: datetime.date, progress: Progress) -> Iterator[
             progress(STAGE, index, len(items))
         review = _REVIEW.decode(item)
         path = f"$.reviews[{index}]"
-        for where, reason in _record(review, path, today):
+        for where, reason in (*_record(review, path), *_times(review, path, now)):
             yield _finding(where, reason, review.id)
         for where, reason in _unknown(_MEMBERS.decode(item), Review.__struct_fields__, path):
             yield _finding(where, reason, review.id)
@@ -95,19 +112,34 @@ def _records(text: bytes, today: datetime.date, progress: Progress) -> Iterator[
     progress(STAGE, len(items), len(items))
 
 
-def _record(review: Review, path: str, today: datetime.date) -> Iterator[tuple[str, str]]:
+def _record(review: Review, path: str) -> Iterator[tuple[str, str]]:
     if review.source == EXAMPLE:
         yield path, "an example of reviewsctl init; import your reviews, or take it out"
     if _ULID.fullmatch(review.id) is None:
         yield f"{path}.id", f"not a ULID, got {show(review.id)}"
     if is_blank(review.author):
         yield f"{path}.author", f"blank, got {show(review.author)}"
+
+
+def _times(review: Review, path: str, now: datetime.datetime) -> Iterator[tuple[str, str]]:
+    """Days and times that lie ahead, or of which no feed will tell."""
+    today = now.astimezone(_LATEST_ZONE).date()
     if review.date > today:
-        yield f"{path}.date", f"in the future, got {show(review.date.isoformat())}"
+        yield f"{path}.date", _ahead(review.date)
+    stamps = times.stamps(review)
+    for name, stamp in stamps.items():
+        if stamp > now:
+            yield f"{path}.{name}", _ahead(times.spelled(stamp))
     reply = review.owner_reply
-    if reply is not None and reply.date < review.date:
-        reason = f"before the review of {review.date}, got {show(reply.date.isoformat())}"
-        yield f"{path}.owner_reply.date", reason
+    if reply is None:
+        return
+    where = f"{path}.owner_reply.date"
+    if reply.date < review.date:
+        yield where, f"before the review of {review.date}, got {show(str(reply.date))}"
+    elif reply.date > today:
+        yield where, _ahead(reply.date)
+    elif stamps and reply.date > max(stamps.values()).astimezone(_LATEST_ZONE).date():
+        yield where, _UNSTAMPED
 
 
 def _aggregate(dataset: Dataset) -> Iterator[tuple[str, str]]:

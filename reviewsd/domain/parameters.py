@@ -13,12 +13,13 @@ from urllib.parse import unquote_to_bytes
 
 from reviewsd.domain.near_misses import SYNONYMS, resembled
 from reviewsd.domain.search_parameters import (
+    FEED_CURSOR,
     SEARCH_PARAMETERS,
     SINCE_DATE,
     ParameterType,
     SearchParameter,
 )
-from reviewsd.domain.search_query import Cursor, SearchQuery, read_day
+from reviewsd.domain.search_query import NEWEST, Cursor, SearchQuery, read_day, read_moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +84,7 @@ def read_query(query: bytes, unknown: Unknown = lambda _: None) -> SearchQuery:
                 break
             values[parameter.name] = value
         else:
-            check_range(values)
+            check_together(values)
             return SearchQuery(**values)  # type: ignore[arg-type]  # each is of its parameter's kind
     except (_IssueError, InvalidParametersError):
         pass  # there may be more issues
@@ -104,7 +105,7 @@ def _read_all(query: bytes, unknown: Unknown) -> SearchQuery:
             if value is not None:
                 values[parameter.name] = value
     try:
-        check_range(values)
+        check_together(values)
     except InvalidParametersError as error:
         issues = sorted((*issues, *error.issues), key=lambda issue: _ORDER[issue.path[0]])
     issues += filter(None, map(_near_miss, strange, strange.values()))
@@ -158,18 +159,30 @@ _SHORTEST = len(b"q=x")
 _ORDER = {parameter.name: place for place, parameter in enumerate(SEARCH_PARAMETERS)}
 
 
-def check_range(values: Mapping[str, object]) -> None:
-    """Pass values, by name, whose lowest rating is not above the highest.
+def check_together(values: Mapping[str, object]) -> None:
+    """Pass values, by name, that go together: a range of ratings that is one, a cursor of the same order.
 
     Raises:
-        InvalidParametersError: With one issue, which names both.
+        InvalidParametersError: With an issue for each pair that does not.
     """
+    if not values.keys() & _JUDGED_TOGETHER:
+        return
+    issues = []
     least, most = values.get("min_rating"), values.get("max_rating")
     if isinstance(least, int | float) and isinstance(most, int | float) and least > most:
         message = f"min_rating must not be greater than max_rating, got {least:g} and {most:g}"
         details = (("maximum", most), ("inclusive", True))
-        issue = Issue(code="too_big", path=("min_rating",), message=message, details=details)
-        raise InvalidParametersError((issue,))
+        issues.append(Issue(code="too_big", path=("min_rating",), message=message, details=details))
+    cursor, sort = values.get("cursor"), values.get("sort", NEWEST)
+    if isinstance(cursor, Cursor) and cursor.sort != sort:
+        message = f"cursor must be of sort={sort}, got one of sort={cursor.sort}"
+        issues.append(Issue(code="invalid_value", path=("cursor",), message=message))
+    if issues:
+        raise InvalidParametersError(tuple(issues))
+
+
+_JUDGED_TOGETHER = frozenset(("min_rating", "cursor"))
+"""Values of which one at least is in each pair that may not go together."""
 
 
 def read_date(text: str) -> datetime.date:
@@ -182,6 +195,22 @@ def read_date(text: str) -> datetime.date:
         return read_day(text)
     except ValueError:
         raise InvalidParametersError((_not_a_date(SINCE_DATE, text).issue,)) from None
+
+
+def read_cursor(text: str) -> Cursor:
+    """Read the cursor in the address of a page of a feed.
+
+    Raises:
+        InvalidParametersError: With one issue at path ``["cursor"]``.
+    """
+    try:
+        cursor = Cursor.decode(text)
+    except ValueError:
+        rule = "must be that of a page, as the page before has it"
+        error = _IssueError(FEED_CURSOR, "invalid_format", rule, format="cursor")
+        raise InvalidParametersError((error.issue,)) from None
+    check_together({"cursor": cursor})
+    return cursor
 
 
 def read_value(parameter: SearchParameter, text: str) -> object:
@@ -275,6 +304,8 @@ def _read(parameter: SearchParameter, text: str) -> object:
                 return read_day(text)
             except ValueError:
                 raise _not_a_date(parameter, text) from None
+        case ParameterType.MOMENT:
+            return _read_moment(parameter, text)
         case ParameterType.INTEGER | ParameterType.NUMBER:
             return _read_number(parameter, text)
         case ParameterType.CHOICE:
@@ -285,6 +316,14 @@ def _read(parameter: SearchParameter, text: str) -> object:
             except ValueError:
                 rule = "must be the next_cursor of an earlier answer; leave it out to start again"
                 raise _IssueError(parameter, "invalid_format", rule, format="cursor") from None
+
+
+def _read_moment(parameter: SearchParameter, text: str) -> datetime.datetime:
+    try:
+        return read_moment(text)
+    except ValueError:
+        rule = f"must be a date as YYYY-MM-DD, or a time as {parameter.example}, got {shown(text)}"
+        raise _IssueError(parameter, "invalid_format", rule, format="date-time") from None
 
 
 def _read_text(parameter: SearchParameter, text: str) -> str:

@@ -63,6 +63,8 @@ class RunFacts(Struct, frozen=True, array_like=True, gc=False):
     ids: list[str]
     days: list[int]
     """Proleptic ordinals of the dates."""
+    updated: bytes
+    """64-bit integers: when each changed last (``times.microseconds``)."""
     stars: dict[int, int]
     """Number of reviews for each rating that occurs."""
     latest: int
@@ -97,6 +99,8 @@ class Records(Sequence[Record]):
         self.text = text
         self.days = array("i")
         """Proleptic ordinals of the dates."""
+        self.updated = array("q")
+        """When each changed last (``times.microseconds``)."""
         self.ids: list[str] = []
         # These in the order of the file: where each begins, how many bytes it has, and its digest.
         self._begins = array("Q")
@@ -112,6 +116,7 @@ class Records(Sequence[Record]):
     def extend(self, facts: RunFacts, begins: Iterable[int], sizes: Iterable[int]) -> None:
         """More of them: what is known of them, where each begins in the file, and how many bytes it has."""
         self.ids.extend(facts.ids)
+        self.updated.frombytes(facts.updated)
         self.days.extend(facts.days)
         self._begins.extend(begins)
         self._sizes.extend(sizes)
@@ -129,6 +134,12 @@ class Records(Sequence[Record]):
             self.days.extend([day] * len(numbers))
             self.ids += [ids[each] for each in numbers]
             self._order.extend(numbers)
+        self.updated = array("q", map(self.updated.__getitem__, self._order))
+
+    def by_change(self) -> "array[int]":
+        """Return the positions, the review that changed last first."""
+        newest = sorted(range(len(self)), key=self.updated.__getitem__, reverse=True)
+        return array("I", newest)
 
     def digests(self, begin: int, end: int) -> bytes:
         """Those of the reviews from a position to the one before another, joined."""

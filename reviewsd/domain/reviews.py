@@ -14,7 +14,7 @@ import re
 from typing import Annotated, Literal
 from urllib.parse import quote
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from reviewsd.domain.data_errors import show
 
@@ -173,7 +173,7 @@ class OwnerReply(Struct, frozen=True, kw_only=True):
 
 
 class Review(Struct, frozen=True, kw_only=True, gc=False):
-    """One customer review; every member is always served (data-model.md 1.3)."""
+    """One customer review; every member but the stamps is always served (data-model.md 1.3)."""
 
     id: Annotated[ReviewId, Meta(description="Stable key, by convention a ULID")]
     author: Annotated[Text, Meta(description="Display name")]
@@ -189,6 +189,14 @@ class Review(Struct, frozen=True, kw_only=True, gc=False):
     verified: Annotated[
         bool, Meta(description="Whether its source has checked that the author was a customer")
     ]
+    added_at: Annotated[
+        Timestamp | UnsetType | None,
+        Meta(description="When it first came into the file, UTC; absent where nobody knows"),
+    ] = UNSET
+    changed_at: Annotated[
+        Timestamp | UnsetType | None,
+        Meta(description="When its content last changed, UTC; absent where nobody knows"),
+    ] = UNSET
 
 
 def is_blank(name: str) -> bool:

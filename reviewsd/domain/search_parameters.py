@@ -5,7 +5,7 @@ from enum import Enum
 from typing import get_args
 
 from reviewsd.domain.insights import Sentiment
-from reviewsd.domain.search_query import LIMIT_DEFAULT, LIMIT_MAX
+from reviewsd.domain.search_query import CHANGED, LIMIT_DEFAULT, LIMIT_MAX, NEWEST
 
 QUERY_MAX_LENGTH = 200  # characters; contract 3
 
@@ -16,6 +16,7 @@ class ParameterType(Enum):
     INTEGER = "integer"
     NUMBER = "number"
     DATE = "date"
+    MOMENT = "date or time"
     TEXT = "string"
     CURSOR = "cursor"
     CHOICE = "choice"
@@ -77,6 +78,12 @@ SEARCH_PARAMETERS = (
         example="2025-12-31",
     ),
     SearchParameter(
+        name="changed_since",
+        kind=ParameterType.MOMENT,
+        description="Only reviews added or changed since this date or RFC 3339 time.",
+        example="2025-01-31T12:00:00Z",
+    ),
+    SearchParameter(
         name="query",
         kind=ParameterType.TEXT,
         maximum=QUERY_MAX_LENGTH,
@@ -127,6 +134,14 @@ SEARCH_PARAMETERS = (
         example="negative",
     ),
     SearchParameter(
+        name="sort",
+        kind=ParameterType.CHOICE,
+        choices=(NEWEST, CHANGED),
+        default=NEWEST,
+        description="By date, or by when they last changed.",
+        example=NEWEST,
+    ),
+    SearchParameter(
         name="limit",
         kind=ParameterType.INTEGER,
         minimum=1,
@@ -138,7 +153,7 @@ SEARCH_PARAMETERS = (
     SearchParameter(
         name="cursor",
         kind=ParameterType.CURSOR,
-        description="Where to go on: the next_cursor of the page before. Opaque.",
+        description="Where to go on: next_cursor of the page before, with the same sort. Opaque.",
         example="MjAyNS0wMy0xNC8wMUo5WkszVjVROFIyTjdNNFQ2VzFYMFlBQg",
     ),
 )
@@ -150,3 +165,19 @@ SINCE_DATE = SearchParameter(
     example="2025-01-31",
 )
 """The path parameter of ``/api/reviews/since/{date}`` (seed 4.5)."""
+
+FEED_CURSOR = SearchParameter(
+    name="cursor",
+    kind=ParameterType.CURSOR,
+    description="Names the page: as the page before has it in its address of the next one. Opaque.",
+    example="MjAyNS0wMy0xNC8wMUo5WkszVjVROFIyTjdNNFQ2VzFYMFlBQg",
+)
+"""The path parameter of the older pages of both feeds."""
+
+REVIEW_ID = SearchParameter(
+    name="id",
+    kind=ParameterType.TEXT,
+    description="The id of the review, escaped as a path segment.",
+    example="01J9ZK3V5Q8R2N7M4T6W1X0YAB",
+)
+"""The path parameter of ``/api/reviews/{id}``."""

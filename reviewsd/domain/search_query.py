@@ -6,7 +6,14 @@ import datetime
 import re
 from urllib.parse import quote_plus
 
+import msgspec
 from msgspec import Struct
+
+from reviewsd.domain import times
+from reviewsd.domain.reviews import Timestamp
+
+NEWEST, CHANGED = "newest", "changed"
+"""The orders: by date, or by when a review last changed; the latest first in both."""
 
 LIMIT_DEFAULT, LIMIT_MAX = 20, 100  # seed 8
 
@@ -20,11 +27,20 @@ class Cursor(Struct, frozen=True):
 
     date: datetime.date
     id: str
+    changed_at: datetime.datetime | None = None
+    """When it last changed, where that is the order."""
+
+    @property
+    def sort(self) -> str:
+        """The order that it belongs to."""
+        return NEWEST if self.changed_at is None else CHANGED
 
     def encode(self) -> str:
-        """The opaque form: unpadded base64url of ``YYYY-MM-DD/id``."""
-        plain = f"{self.date.isoformat()}/{self.id}".encode()
-        encoded = binascii.b2a_base64(plain, newline=False)
+        """The opaque form: unpadded base64url of ``YYYY-MM-DD/id``, after ``changed/time/`` in that order."""
+        plain = f"{self.date.isoformat()}/{self.id}"
+        if self.changed_at is not None:
+            plain = f"{CHANGED}/{times.spelled(self.changed_at)}/{plain}"
+        encoded = binascii.b2a_base64(plain.encode(), newline=False)
         return encoded.translate(_URL_SAFE).rstrip(b"=").decode()
 
     @classmethod
@@ -40,9 +56,14 @@ class Cursor(Struct, frozen=True):
         except (binascii.Error, ValueError):
             raise ValueError(text) from None
         day, slash, review_id = plain.partition("/")
+        changed_at = None
+        if day == CHANGED:
+            moment, _, rest = review_id.partition("/")
+            changed_at = read_moment(moment)
+            day, slash, review_id = rest.partition("/")
         if not slash or _ID.fullmatch(review_id) is None:
             raise ValueError(text)
-        cursor = cls(read_day(day), review_id)
+        cursor = cls(read_day(day), review_id, changed_at)
         if cursor.encode() != text:
             raise ValueError(text)
         return cursor
@@ -56,6 +77,7 @@ class SearchQuery(Struct, frozen=True, kw_only=True):
     max_rating: float | None = None
     since: datetime.date | None = None
     until: datetime.date | None = None
+    changed_since: datetime.datetime | None = None
     query: str | None = None
     mentions_technician: str | None = None
     mentions_service: str | None = None
@@ -64,6 +86,7 @@ class SearchQuery(Struct, frozen=True, kw_only=True):
     mentions_topic: str | None = None
     mentions_area: str | None = None
     sentiment: str | None = None
+    sort: str = NEWEST
     limit: int = LIMIT_DEFAULT
     cursor: Cursor | None = None
 
@@ -87,8 +110,12 @@ class SearchQuery(Struct, frozen=True, kw_only=True):
             parts.append(f"since={self.since}")
         if self.until is not None:
             parts.append(f"until={self.until}")
+        if self.changed_since is not None:
+            parts.append(f"changed_since={times.spelled(self.changed_since)}")
         texts = ((name, getattr(self, name)) for name in _TEXTS)
         parts += [f"{name}={_quoted(text)}" for name, text in texts if text is not None]
+        if self.sort != NEWEST:
+            parts.append(f"sort={self.sort}")
         if self.limit != LIMIT_DEFAULT:
             parts.append(f"limit={self.limit}")
         return "&".join(parts)
@@ -125,3 +152,19 @@ def read_day(text: str) -> datetime.date:
     if _DATE.fullmatch(text) is None:
         raise ValueError(text)
     return datetime.date.fromisoformat(text)
+
+
+def read_moment(text: str) -> datetime.datetime:
+    """A time by RFC 3339, or a real day, which stands for its first moment in UTC.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    if _DATE.fullmatch(text) is not None:
+        return datetime.datetime.combine(read_day(text), datetime.time(), datetime.UTC)
+    if text[-6:-5] == " ":  # a plus of a query string that was not escaped
+        text = f"{text[:-6]}+{text[-5:]}"
+    moment = msgspec.convert(text, Timestamp)
+    if not times.fits_utc(moment):
+        raise ValueError(text)
+    return moment.astimezone(datetime.UTC)

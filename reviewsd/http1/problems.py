@@ -54,6 +54,12 @@ FOREIGN_HOST = replace(FORBIDDEN, detail="The Host of the admin socket is review
 NOT_FOUND = Problem(
     404, "not-found", "Not Found", f"There is nothing at this address. The main ones: {_MAIN}."
 )
+NO_REVIEW = Problem(
+    404,
+    "no-review",
+    "No Such Review",
+    "No review has this id. Take ids as they are, from a search or a feed.",
+)
 NO_OPERATION = replace(NOT_FOUND, detail="This daemon has no such operation.")
 NOT_PUBLISHED = Problem(
     404,
@@ -133,6 +139,7 @@ NO_ROOM = Problem(
     "Service Unavailable",
     "All connections are in use (server.max_connections); try again in a moment.",
 )
+BUSY = replace(NO_ROOM, detail="Too much is being sent at this moment; try again.")
 UNAVAILABLE = Problem(503, "unavailable", "Service Unavailable", "No data has been published yet.")
 
 

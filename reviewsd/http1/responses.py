@@ -199,9 +199,10 @@ class Responses:
         last_modified: int | None = None,
         following: str | None = None,
         *,
+        media_type: bytes = b"application/json",
         gzipped: bool = False,
     ) -> Response:
-        """Answer with JSON that was put together for the request.
+        """Answer with a body that was put together for the request.
 
         Args:
             request: The request.
@@ -209,6 +210,7 @@ class Responses:
             etag: Of the answer; it depends on the data and the question alone.
             last_modified: POSIX seconds; None where nobody knows.
             following: The path and query of the next page.
+            media_type: Of the body.
             gzipped: The parts are still plain, but ``gzipped`` makes a 200 what it says by then.
         """
         link = self._service_link
@@ -223,7 +225,7 @@ class Responses:
             answer := self._without_content(request, block, etag, last_modified)
         ):
             return answer
-        block += b"Content-Type: application/json\r\n"
+        block += b"Content-Type: %b\r\n" % media_type
         if gzipped:
             return Response(_FOUND, block, parts)
         size = len(parts[0]) if len(parts) == 1 else sum(map(len, parts))

@@ -64,7 +64,12 @@ class Route:
     @property
     def open(self) -> str:
         """The name of the segment that is open; empty where all of the address is fixed."""
-        return self.path.partition("{")[2].rstrip("}")
+        return self.path.partition("{")[2].partition("}")[0]
+
+    @property
+    def suffix(self) -> str:
+        """What follows the open segment."""
+        return self.path.partition("}")[2]
 
 
 def _pages(*paths: str, answerer: str = "document") -> tuple[Route, ...]:
@@ -79,8 +84,11 @@ ROUTES = (
     Route(path=urls.INSIGHTS, answerer="document", quick=True),
     Route(path=urls.JSON_FEED, answerer="document", quick=True),
     Route(path=urls.ATOM_FEED, answerer="document", quick=True),
+    Route(path=urls.JSON_FEED_PAGE, answerer="json_page", quick=True, listed=False),
+    Route(path=urls.ATOM_FEED_PAGE, answerer="atom_page", quick=True, listed=False),
     Route(path=urls.SEARCH, answerer="search", quick=True, example="?query=boiler&min_rating=4"),
     Route(path=f"{urls.SINCE}{{date}}", answerer="since", quick=True, example="2026-01-01"),
+    Route(path=f"{urls.API_REVIEW}{{id}}", answerer="review", whole=True, quick=True, listed=False),
     Route(path=urls.HUB, answerer="hub", methods=None, body=BodyRule.FORM),
     Route(
         path=urls.MCP,
@@ -118,7 +126,9 @@ _READ = 256
 """Bytes of a path, escapes and all; routes are far shorter."""
 
 _FIXED = {path.encode(): route for route in ROUTES if not route.open for path in route.spellings}
-_OPEN = tuple((route.prefix.encode(), route) for route in ROUTES if route.open)
+_OPEN = tuple(
+    (route.prefix.encode(), route.suffix.encode(), route) for route in ROUTES if route.open
+)
 
 ANY_HOST = frozenset(path for path, route in _FIXED.items() if route.any_host)
 """The paths that are answered whatever name the client asks by."""
@@ -131,14 +141,17 @@ def route_of(path: bytes) -> Route | None:
         path = unquote_to_bytes(path[:_READ])
         route = _FIXED.get(path)
     if route is None:
-        return next((each for prefix, each in _OPEN if path.startswith(prefix)), None)
+        for prefix, suffix, each in _OPEN:
+            fits = path.startswith(prefix) and path.endswith(suffix)
+            if fits and (each.whole or b"/" not in path[len(prefix) :]):
+                return each
     return route
 
 
 def without_slash(path: bytes) -> bytes | None:
     """Return the address of a read that was spelled with a slash at its end; None where it is none."""
     exact = path[:-1]
-    route = route_of(exact) if path.endswith(b"/") else None
+    route = route_of(exact) if path.endswith(b"/") and not exact.endswith(b"/") else None
     if route is None or route.methods is None:
         return None
     segment = exact[len(route.prefix) :]

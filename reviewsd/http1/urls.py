@@ -5,10 +5,14 @@ from urllib.parse import quote, unquote_to_bytes
 REVIEWS = "/reviews.json"
 INSIGHTS = "/insights.json"
 JSON_FEED = "/api/feed.json"
+JSON_FEED_PAGE = "/api/feed/{cursor}.json"
 ATOM_FEED = "/feed.xml"
+ATOM_FEED_PAGE = "/feed/{cursor}.xml"
 SEARCH = "/api/reviews/search"
 SINCE = "/api/reviews/since/"
 """Followed by the date."""
+API_REVIEW = "/api/reviews/"
+"""Followed by the id (``review``)."""
 OPENAPI = "/.well-known/openapi.json"
 HUB = "/api/websub/hub"
 MCP = "/mcp"
@@ -85,20 +89,48 @@ def twin(path: str) -> str:
     return f"{path}.md"
 
 
+def json_page(cursor: str | None) -> str:
+    """The path of a page of the JSON Feed; None for the first one."""
+    return JSON_FEED if cursor is None else JSON_FEED_PAGE.format(cursor=cursor)
+
+
+def atom_page(cursor: str | None) -> str:
+    """The path of a page of the Atom feed; None for the first one."""
+    return ATOM_FEED if cursor is None else ATOM_FEED_PAGE.format(cursor=cursor)
+
+
 def permalink(review_id: str) -> str:
-    """The path of a review's page.
+    """The path of a review's page."""
+    return REVIEW + _segment(review_id)
+
+
+def review(review_id: str) -> str:
+    """The path of a review in the API."""
+    return API_REVIEW + _segment(review_id)
+
+
+def _segment(review_id: str) -> str:
+    """An id as a path segment.
 
     Every browser takes ``.`` and ``..`` for folders, escaped or not (RFC 3986 5.2.4, WHATWG URL): a blank
     after them, which no id has, keeps them what they are.
     """
     if review_id.isalnum():
-        return REVIEW + review_id
+        return review_id
     blank = "%20" if review_id in {".", ".."} else ""
-    return REVIEW + quote(review_id, safe=SEGMENT) + blank
+    return quote(review_id, safe=SEGMENT) + blank
+
+
+def id_in(path: bytes, prefix: str) -> str | None:
+    """The id that follows a prefix in a path, escapes and all; None where more than one segment does."""
+    if path.count(b"/") != prefix.count("/"):
+        return None
+    return unquote_to_bytes(path).decode()[len(prefix) :]
 
 
 def usual_segment(segment: bytes) -> bool:
-    """Whether a path segment is spelled as ``quote`` would spell it; none that is empty."""
+    """Whether a path segment is spelled as ``quote`` would spell a text; none that is empty."""
     if b"%" not in segment:
         return segment != b"" and b"/" not in segment
-    return quote(unquote_to_bytes(segment), safe=SEGMENT).encode() == segment
+    plain = unquote_to_bytes(segment).decode(errors="replace")
+    return quote(plain, safe=SEGMENT).encode() == segment

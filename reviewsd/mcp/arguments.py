@@ -18,7 +18,7 @@ from reviewsd.domain.parameters import (
     MAX_COMPARED,
     InvalidParametersError,
     bounds,
-    check_range,
+    check_together,
     read_value,
     shown,
 )
@@ -121,7 +121,7 @@ def _usual(parameters: Mapping[str, SearchParameter], arguments: bytes) -> dict[
             if found is None:
                 return None
             values[name] = found
-        check_range(values)
+        check_together(values)
     except (KeyError, InvalidParametersError, msgspec.DecodeError):
         return None
     return values
@@ -129,7 +129,7 @@ def _usual(parameters: Mapping[str, SearchParameter], arguments: bytes) -> dict[
 
 def _range_problems(values: Mapping[str, object]) -> list[str]:
     try:
-        check_range(values)
+        check_together(values)
     except InvalidParametersError as error:
         return [str(error)]
     return []

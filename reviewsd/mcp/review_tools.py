@@ -74,7 +74,7 @@ def _page(call: Call, query: SearchQuery, first: bytes = b"") -> Generator[None,
         found = found[:count]
         hits = replace(hits, positions=found, more=True)
         records = memoryview(records)[:size]
-    following = snapshot.cursor(hits)
+    following = snapshot.cursor(hits, query.sort)
     after = None if following is None else following.encode()
     head, tail = documents.search_ends(hits.matched, count, after)
     if (
@@ -111,7 +111,7 @@ def get_review(call: Call) -> ToolSteps:
         return refused(f"{call.tool}: {_unknown(call, review_id)}")
     base_url = snapshot.manifest.base_url
     offset = cast("int", call.values.get("text_offset", 0))
-    day = snapshot.cursor_at(position).date
+    day = snapshot.records.cursor_at(position).date
     try:
         part = excerpts.part(
             bytes(snapshot.records.at(position)),

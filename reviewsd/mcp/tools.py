@@ -22,10 +22,12 @@ from reviewsd.publish.fragments import AspectFragment, Offer, TechnicianFragment
 from reviewsd.publish.openapi.schemas import Json, of_parameter
 
 _LIMIT, _CURSOR = (each for each in SEARCH_PARAMETERS if each.name in {"limit", "cursor"})
-_CURSOR = replace(_CURSOR, example="MjAyNS0wMy0xNC8wMUo5")  # long ones take tokens
 _MANY = replace(_LIMIT, description="Maximum number of entries returned.")
 _SHORT = 1_000
 """Greatest bound of a number that is told in words too: whoever pages comes to no higher one."""
+
+_SELF_EVIDENT = frozenset((ParameterType.CHOICE, ParameterType.CURSOR))
+"""Kinds without an example, which would take tokens: the values are listed, or opaque."""
 
 _OFFSET = SearchParameter(
     name="offset",
@@ -96,8 +98,10 @@ def _property(parameter: SearchParameter, *, required: bool) -> Json:
         case _:
             longest = parameter.maximum
             rule = "" if longest is None else f"; at most {longest} characters"
-    example = msgspec.json.encode(parameter.example).decode()
-    schema["description"] = f"{parameter.description.rstrip('.')}{rule}, e.g. {example}"
+    example = ""
+    if parameter.kind not in _SELF_EVIDENT:
+        example = f", e.g. {msgspec.json.encode(parameter.example).decode()}"
+    schema["description"] = f"{parameter.description.rstrip('.')}{rule}{example}"
     return schema
 
 
@@ -126,10 +130,7 @@ SEARCH_REVIEWS = Tool(
         "next_cursor as cursor for the next page. Without a match it answers matched 0, and why."
     ),
     answer=outputs.FoundReviews,
-    parameters=tuple(
-        _CURSOR if each.kind is ParameterType.CURSOR else each for each in SEARCH_PARAMETERS
-    ),
-    order="newest first",
+    parameters=SEARCH_PARAMETERS,
 )
 
 GET_ASPECT_SENTIMENT = Tool(

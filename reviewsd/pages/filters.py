@@ -15,7 +15,7 @@ from reviewsd.pages.language import Language
 
 _PARAMETERS = {parameter.name: parameter for parameter in SEARCH_PARAMETERS}
 CURSOR = "cursor"
-_NOT_FILTERS = ("limit", CURSOR)
+_NOT_FILTERS = ("sort", "limit", CURSOR)
 MAX_VALUE = 500
 """Characters of a value that a page shows again, where it was not valid."""
 
@@ -92,6 +92,8 @@ class Filters:
             case "since" | "until":
                 day = self._language.date(datetime.date.fromisoformat(value))
                 return self._words(f"filter_{name}", value=day)
+            case "changed_since":
+                return self._words("filter_changed_since", value=_moment(value, self._language))
             case "min_rating" | "max_rating" | "query":
                 return self._words(f"filter_{name}", value=value)
             case _:
@@ -152,6 +154,8 @@ class Filters:
                 return self._words("advice_number", least=parameter.minimum, most=most)
             case ParameterType.DATE:
                 return self._words("advice_date", example=parameter.example)
+            case ParameterType.MOMENT:
+                return self._words("advice_moment", example=parameter.example)
             case ParameterType.CHOICE:
                 return self._words("advice_choice")
         candidates = details.get("values")
@@ -184,6 +188,12 @@ def instead_of(issue: Issue, given: Mapping[str, str], values: Mapping[str, str]
     if issue.path[0] not in MENTIONS or not isinstance(names, list):
         return []
     return [Instead(name, address({**given, issue.path[0]: name})) for name in names]
+
+
+def _moment(value: str, language: Language) -> str:
+    """A time as a search has it, in words where it is the first of a day."""
+    day, _, time = value.partition("T")
+    return language.date(datetime.date.fromisoformat(day)) if time == "00:00:00Z" else value
 
 
 _DAYS = ("since", "until")

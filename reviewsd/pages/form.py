@@ -131,4 +131,5 @@ class Form:
         if name in _CHOSEN:
             return _STARS
         choices = _PARAMETERS[name].choices
-        return [(each, self._words(each)) for each in choices] or None
+        prefix = "sort_" if name == "sort" else ""
+        return [(each, self._words(f"{prefix}{each}")) for each in choices] or None

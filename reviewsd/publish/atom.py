@@ -1,20 +1,24 @@
-"""The 50 newest reviews as an Atom feed (RFC 4287, data-model.md 4.2, seed 4.8).
+"""Reviews as an Atom feed in pages of 50 (RFC 4287, RFC 5005 3, data-model.md 4.2, seed 4.8).
 
 Ids are ``tag:`` URIs, so they survive a change of domain. The generator goes without a version: a
-release of ours must not change the bytes, or every subscriber is sent a feed without news.
+release of ours must not change the bytes, or every subscriber is sent a feed without news. Pages are rendered for
+requests, too, so elements are written as text: a tree of them takes five times as long.
 """
 
 import re
+from collections.abc import Iterator
+from html import escape
 from urllib.parse import quote
-from xml.etree.ElementTree import Element, SubElement, tostring
 
+from reviewsd.domain import times
 from reviewsd.http1 import urls
 from reviewsd.publish import feed as feeds
-from reviewsd.publish.feed import Feed, FeedEntry
+from reviewsd.publish.feed import FeedEntry, FeedFrame, FeedPage
 
+MEDIA_TYPE = "application/atom+xml; charset=utf-8"
 NAMESPACE = "http://www.w3.org/2005/Atom"
 
-_DECLARATION = b'<?xml version="1.0" encoding="UTF-8"?>\n'
+_LINKED_TYPE = "application/atom+xml"
 
 # `updated` is mandatory (RFC 4287 4.1.1), but a data set may be empty and say nothing. A clock
 # would change the bytes; the epoch is a time that everything real comes after.
@@ -25,71 +29,97 @@ _NEVER = "1970-01-01T00:00:00Z"
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _REPLACEMENT = "\ufffd"
 
+# Parsers read a carriage return as a newline, and any white space of an attribute as a blank.
+_WHITE = {ord(each): f"&#{ord(each)};" for each in "\r\n\t"}
 
-def render(feed: Feed) -> bytes:
-    """The feed as UTF-8 XML."""
-    business = feed.business
-    # The namespace is written as an attribute: ElementTree would invent a prefix, or want it
-    # registered for the whole process.
-    root = Element("feed", {"xmlns": NAMESPACE, "xml:lang": _legal(business.language)})
-    _add(root, "id", _tag(feed, "reviews"))
-    _add(root, "title", feed.title)
-    _add(root, "updated", _updated(feed))
-    _add(_add(root, "author"), "name", business.name)
-    _add(root, "link", rel="self", type="application/atom+xml", href=feed.url(urls.ATOM_FEED))
-    _add(root, "link", rel="hub", href=feed.url(urls.HUB))
-    _add(root, "link", rel="alternate", type="text/html", href=feed.url("/"))
-    _add(root, "generator", "reviewsd")
+
+def render(page: FeedPage) -> Iterator[bytes]:
+    """A page of the feed as UTF-8 XML, in parts: its beginning, each entry, its end."""
+    head = '<?xml version="1.0" encoding="UTF-8"?>\n<feed'
+    head += _attributes({"xmlns": NAMESPACE, "xml:lang": page.frame.business.language})
+    yield f"{head}>{''.join(_head(page))}".encode()
+    for entry in page.entries:
+        yield f"<entry>{''.join(_entry(page.frame, entry))}</entry>".encode()
+    yield b"</feed>"
+
+
+def _head(page: FeedPage) -> Iterator[str]:
+    frame = page.frame
+    business = frame.business
+    yield _element("id", _tag(frame, "reviews"))
+    yield _element("title", frame.title)
+    yield _element("updated", feeds.updated(page) or _NEVER)
+    yield _person(business.name)
+    yield _link("self", _LINKED_TYPE, frame.url(urls.atom_page(page.cursor)))
+    if page.cursor is None:  # a topic
+        yield _empty("link", rel="hub", href=frame.url(urls.HUB))
+    else:
+        yield _link("first", _LINKED_TYPE, frame.url(urls.ATOM_FEED))
+    if page.following is not None:
+        yield _link("next", _LINKED_TYPE, frame.url(urls.atom_page(page.following)))
+    yield _link("alternate", "text/html", frame.url("/"))
+    yield _element("generator", "reviewsd")
     if business.logo_url:
-        _add(root, "icon", business.logo_url)
-        _add(root, "logo", business.logo_url)
+        yield _element("icon", business.logo_url)
+        yield _element("logo", business.logo_url)
     # Truthful: what customers wrote is not the business's.
-    _add(root, "rights", f"Reviews © their authors; replies © {business.name}")
-    for entry in feed.entries:
-        _add_entry(root, feed, entry)
-    # ElementTree leaves a carriage return in text as it is, and parsers read that as a newline.
-    body: bytes = tostring(root, encoding="utf-8")
-    return _DECLARATION + body.replace(b"\r", b"&#13;")
+    yield _element("rights", f"Reviews © their authors; replies © {business.name}")
 
 
-def _add_entry(root: Element, feed: Feed, entry: FeedEntry) -> None:
+def _entry(frame: FeedFrame, entry: FeedEntry) -> Iterator[str]:
     review = entry.review
-    parent = _add(root, "entry")
-    _add(parent, "id", _tag(feed, "review:" + quote(review.id, safe=urls.SEGMENT + "/?")))
-    _add(parent, "title", feeds.title(review))
-    _add(parent, "published", feeds.noon(review.date))
-    _add(parent, "updated", feeds.noon(feeds.changed(review)))
-    _add(_add(parent, "author"), "name", review.author)
-    _add(parent, "link", rel="alternate", type="text/html", href=feed.permalink(review))
+    yield _element("id", _tag(frame, "review:" + quote(review.id, safe=urls.SEGMENT + "/?")))
+    yield _element("title", feeds.title(review))
+    yield _element("published", times.spelled(times.published_at(review)))
+    yield _element("updated", times.spelled(times.updated_at(review)))
+    yield _person(review.author)
+    yield _link("alternate", "text/html", frame.permalink(review))
     if review.source_url:
-        _add(parent, "link", rel="via", href=review.source_url)
+        yield _empty("link", rel="via", href=review.source_url)
     stars = f"{review.rating} star" if review.rating == 1 else f"{review.rating} stars"
-    _add(parent, "category", term=f"{review.rating}-star", scheme=_tag(feed, "rating"), label=stars)
+    yield _category(frame, "rating", f"{review.rating}-star", stars)
     for scheme, labels in (("technician", entry.technicians), ("service", entry.services)):
         for label in labels:
-            _add(parent, "category", term=label.id, scheme=_tag(feed, scheme), label=label.label)
-    _add(parent, "content", feeds.content(review, feed.business), type="text")
+            yield _category(frame, scheme, label.id, label.label)
+    yield f'<content type="html">{_text(feeds.html(review, frame.business))}</content>'
 
 
-def _updated(feed: Feed) -> str:
-    """When the newest entry changed; never the clock (interfaces.md 3)."""
-    if not feed.entries:
-        return feed.updated_at or _NEVER
-    return feeds.noon(max(feeds.changed(entry.review) for entry in feed.entries))
-
-
-def _tag(feed: Feed, specific: str) -> str:
+def _tag(frame: FeedFrame, specific: str) -> str:
     """A tag URI of ours (RFC 4151)."""
-    return f"tag:{feed.authority},{feed.year}:{specific}"
+    return f"tag:{frame.authority},{frame.year}:{specific}"
 
 
-def _add(parent: Element, name: str, text: str | None = None, /, **attributes: str) -> Element:
-    """A new last child of ``parent``; what XML cannot hold is replaced, here only."""
-    legal = {key: _legal(value) for key, value in attributes.items()}
-    element = SubElement(parent, name, legal)
-    element.text = None if text is None else _legal(text)
-    return element
+def _element(name: str, text: str) -> str:
+    return f"<{name}>{_text(text)}</{name}>"
+
+
+def _person(name: str) -> str:
+    return f"<author>{_element('name', name)}</author>"
+
+
+def _link(relation: str, media_type: str, address: str) -> str:
+    return _empty("link", rel=relation, type=media_type, href=address)
+
+
+def _category(frame: FeedFrame, scheme: str, term: str, label: str) -> str:
+    return _empty("category", term=term, scheme=_tag(frame, scheme), label=label)
+
+
+def _empty(name: str, **attributes: str) -> str:
+    """An element without content."""
+    return f"<{name}{_attributes(attributes)} />"
+
+
+def _attributes(values: dict[str, str]) -> str:
+    return "".join(
+        f' {name}="{escape(_legal(value)).translate(_WHITE)}"' for name, value in values.items()
+    )
+
+
+def _text(text: str) -> str:
+    return escape(_legal(text), quote=False).replace("\r", "&#13;")
 
 
 def _legal(text: str) -> str:
-    return _ILLEGAL.sub(_REPLACEMENT, text)
+    """A text with what XML cannot hold replaced, here only."""
+    return text if text.isprintable() else _ILLEGAL.sub(_REPLACEMENT, text)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice, repeat
 from pathlib import Path
 from urllib.parse import quote
 
@@ -21,12 +21,10 @@ from reviewsd.domain.dataset import (
     REVIEWS_FILE,
     Dataset,
     InsightsFile,
-    Mentions,
     Progress,
 )
-from reviewsd.domain.insights import Entity, named, slug
-from reviewsd.domain.naming import mention_key
 from reviewsd.domain.reviews import Review
+from reviewsd.domain.search_query import Cursor
 from reviewsd.http1 import urls
 from reviewsd.pages import machines, publication, reviews
 from reviewsd.pages.catalogs import REVISIONS
@@ -36,10 +34,10 @@ from reviewsd.pages.environment import TemplateSources
 from reviewsd.pages.machines import MachineSettings
 from reviewsd.pages.rendering import Renderer
 from reviewsd.pages.site import PageSettings
-from reviewsd.publish import atom, documents, fragments, json_feed
+from reviewsd.publish import atom, documents, feed, fragments, json_feed
 from reviewsd.publish import site as sites
 from reviewsd.publish.compression import Compressor
-from reviewsd.publish.feed import MAX_ENTRIES, Feed, FeedEntry, Label
+from reviewsd.publish.feed import FeedFrame, FeedPage
 from reviewsd.publish.openapi import document
 from reviewsd.publish.review_blocks import Earlier, ReusedReviews
 from reviewsd.publish.site import StatisticsCounter
@@ -52,7 +50,6 @@ from reviewsd.snapshot.records import RecordsWriter
 from reviewsd.snapshot.text_index_writer import SegmentsWriter
 
 JSON = "application/json"
-ATOM = "application/atom+xml; charset=utf-8"
 
 _CHUNK = 1 << 20
 _STEP = 10_000  # records between two steps of progress
@@ -139,12 +136,16 @@ def _compile(
                 dataset, columns, counted, target, progress, reusing, compressor
             )
         compressor.begin(REVIEWS_FILE, files[REVIEWS_FILE].size)
-        segments, column_files = columns.close(mentions, partial(progress, "indexing"))
+        segments, column_files = columns.close(
+            mentions, dataset.records.by_change(), partial(progress, "indexing")
+        )
         files |= column_files
-    feed = _feed(dataset, settings)
+    frame = feed.frame_of(dataset, settings.base_url, settings.authority, settings.year)
+    files[layout.FEED] = layout.write(target, layout.FEED, msgspec.json.encode(frame))
+    first = _first_page(dataset, frame)
     for path, media_type, file, content in (
-        (urls.JSON_FEED, JSON, "feed.json", json_feed.render(feed)),
-        (urls.ATOM_FEED, ATOM, "feed.xml", atom.render(feed)),
+        (urls.JSON_FEED, json_feed.MEDIA_TYPE, "feed.json", b"".join(json_feed.render(first))),
+        (urls.ATOM_FEED, atom.MEDIA_TYPE, "feed.xml", b"".join(atom.render(first))),
         (urls.OPENAPI, JSON, "openapi.json", document.render(settings.base_url, dataset.business)),
     ):
         files[file] = layout.write(target, file, content)
@@ -287,50 +288,19 @@ def _write_insights(
     }
 
 
-def _feed(dataset: Dataset, settings: CompileSettings) -> Feed:
+def _first_page(dataset: Dataset, frame: FeedFrame) -> FeedPage:
     """The newest reviews with the labels of whom and what they mention."""
     newest = [
-        msgspec.json.decode(record.raw, type=Review) for record in dataset.records[:MAX_ENTRIES]
+        msgspec.json.decode(record.raw, type=Review)
+        for record in dataset.records[: feed.MAX_ENTRIES]
     ]
-    technicians: dict[str, Label] = {}
-    services: dict[str, Label] = {}
-    if dataset.insights is not None:
-        technicians = _labels(dataset.insights.typed.entities.technicians)
-        services = _labels(dataset.insights.typed.entities.services)
-    found = () if dataset.insights is None else dataset.insights.mentions[:MAX_ENTRIES]
-    nobody = Mentions((), ())
-    mentioned = [each or nobody for each in found] or [nobody] * len(newest)
-    return Feed(
-        base_url=settings.base_url,
-        business=dataset.business,
-        updated_at=documents.updated_at(dataset),
-        authority=settings.authority,
-        year=settings.year,
-        entries=tuple(
-            FeedEntry(
-                review=review,
-                technicians=_labelled(mentions.technicians, technicians),
-                services=_labelled(mentions.services, services),
-            )
-            for review, mentions in zip(newest, mentioned, strict=True)
-        ),
-    )
-
-
-def _labels(entities: tuple[str | Entity, ...]) -> dict[str, Label]:
-    """Entities by every name that means them; the first of two of one name wins."""
-    labels: dict[str, Label] = {}
-    for entity in map(named, entities):
-        label = Label(entity.id or "", entity.label or "")
-        for name in (entity.id, entity.name, entity.label):
-            labels.setdefault(mention_key(name or ""), label)
-    return labels
-
-
-def _labelled(names: tuple[str, ...], labels: dict[str, Label]) -> tuple[Label, ...]:
-    """The labels of mentioned names, each once; a name that no entity has is its own label."""
-    found = (labels.get(mention_key(name)) or Label(slug(name), name) for name in names if name)
-    return tuple(dict.fromkeys(found))
+    found = () if dataset.insights is None else dataset.insights.mentions
+    mentions = chain(islice(found, len(newest)), repeat(None))
+    following = None
+    if len(dataset.records) > feed.MAX_ENTRIES:
+        following = Cursor(newest[-1].date, newest[-1].id).encode()
+    entries = tuple(map(frame.entry, newest, mentions))
+    return FeedPage(frame=frame, entries=entries, following=following)
 
 
 def _quote(target: Path, file: str) -> File:

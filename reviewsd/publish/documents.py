@@ -15,11 +15,11 @@ from collections.abc import Mapping
 import msgspec
 from msgspec import UNSET, Raw, Struct
 
+from reviewsd.domain import times
 from reviewsd.domain.dataset import Dataset, InsightsFile
 from reviewsd.domain.insights import NOT_FILLED_IN, Insights
 from reviewsd.domain.reviews import AggregateRating, Business, OwnerReply, Review
 from reviewsd.http1.representation import Buffer
-from reviewsd.publish.feed import noon
 
 BEST_RATING, WORST_RATING = 5, 1
 
@@ -81,7 +81,7 @@ def join_members(members: typing.Iterable[tuple[str, bytes]]) -> bytes:
 
 
 class RenderedReview(typing.NamedTuple):
-    """One review as it is served everywhere; every known member is there (data-model.md 1.3)."""
+    """One review as it is served everywhere; every known member is there but stamps that are not given (data-model.md 1.3)."""
 
     content: bytes
     plain: bool
@@ -90,8 +90,8 @@ class RenderedReview(typing.NamedTuple):
 
 def review(raw: bytes | Raw, typed: Review) -> RenderedReview:
     """Render a review."""
-    if typed.text == "":
-        typed = msgspec.structs.replace(typed, text=None)
+    if typed.text == "" or not (_in_utc(typed.added_at) and _in_utc(typed.changed_at)):
+        typed = _canonical(typed)
     content = _encode(typed)
     if content == raw:
         return RenderedReview(content, plain=True)
@@ -103,7 +103,18 @@ def review(raw: bytes | Raw, typed: Review) -> RenderedReview:
         return RenderedReview(content, plain=True)
     if typed.text is None:
         members.pop("text", None)
+    members |= {name: Raw(_encode(stamp)) for name, stamp in times.stamps(typed).items()}
     return RenderedReview(complete(_encode(members), Review), plain=False)
+
+
+def _in_utc(stamp: times.Stamp) -> bool:
+    return not stamp or stamp.tzinfo is datetime.UTC
+
+
+def _canonical(typed: Review) -> Review:
+    """A review without an empty text, its stamps in UTC."""
+    stamps = {name: stamp.astimezone(datetime.UTC) for name, stamp in times.stamps(typed).items()}
+    return msgspec.structs.replace(typed, text=typed.text or None, **stamps)
 
 
 _REVIEW_NAMES = frozenset(Review.__struct_fields__)
@@ -143,12 +154,9 @@ def _mean(stars: Mapping[int, int]) -> bytes:
 
 def updated_at(dataset: Dataset) -> str | None:
     """When the data changed last, RFC 3339 in UTC; from the data, never from a clock (contract 3)."""
-    given = dataset.members.get("updated_at")
-    moment = None if given is None else msgspec.json.decode(given, type=datetime.datetime | None)
-    if moment is not None:
-        text = moment.astimezone(datetime.UTC).isoformat()
-        return text.removesuffix("+00:00") + "Z"
-    return None if dataset.latest is None else noon(dataset.latest)
+    given = dataset.members.get("updated_at", Raw(b"null"))
+    moment = msgspec.json.decode(given, type=datetime.datetime | None) or dataset.updated_at
+    return None if moment is None else times.spelled(moment)
 
 
 def reviews_head(dataset: Dataset) -> bytes:

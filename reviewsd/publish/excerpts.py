@@ -5,10 +5,11 @@ length. An excerpt is the same JSON object made smaller step by step, until it f
 that the data model does not name, then long lists end earlier, long texts too. What does so is said in
 its last member, ``truncated``, with where the rest is. An object that fits is left as it is.
 
-The reviews that lists give are excerpts of another kind as well: what is null is left out, and the
-avatar, which no language model can see. They are made once, at publication.
+The reviews that lists give are excerpts of another kind as well: what is null is left out, the avatar,
+which no language model can see, and when it was added. They are made once, at publication.
 """
 
+import datetime
 from bisect import bisect
 from collections.abc import Container
 from typing import Annotated, NamedTuple
@@ -16,7 +17,16 @@ from typing import Annotated, NamedTuple
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
-from reviewsd.domain.reviews import Date, OwnerReply, Rating, Review, ReviewId, Text, Url
+from reviewsd.domain.reviews import (
+    Date,
+    OwnerReply,
+    Rating,
+    Review,
+    ReviewId,
+    Text,
+    Timestamp,
+    Url,
+)
 from reviewsd.publish.documents import RenderedReview, join_members
 
 MAX_EXCERPT = 16_000
@@ -38,7 +48,7 @@ _MAX_NOTES = 5  # in ``truncated``; what else is left out is counted
 _LONGEST_NUMBER = 40  # bytes
 
 _NOTE = "truncated"
-_LEFT_OUT = frozenset({"author_avatar_url", _NOTE})
+_LEFT_OUT = frozenset({"author_avatar_url", "added_at", _NOTE})
 """Of listed reviews. Nobody else may say what is truncated."""
 
 _NULL = Raw(b"null")
@@ -64,6 +74,7 @@ class Listed(Struct, frozen=True, kw_only=True):
     source_url: Url | UnsetType = UNSET
     owner_reply: OwnerReply | UnsetType = UNSET
     verified: bool
+    changed_at: Timestamp | UnsetType = UNSET
     truncated: Annotated[
         str | UnsetType, Meta(description="What is left out here; get_review has it")
     ] = UNSET
@@ -83,6 +94,7 @@ def listed(rendered: RenderedReview, typed: Review) -> bytes:
                 source_url=typed.source_url or UNSET,
                 owner_reply=typed.owner_reply or UNSET,
                 verified=typed.verified,
+                changed_at=typed.changed_at.astimezone(datetime.UTC) if typed.changed_at else UNSET,
             )
         )
     kept = {

@@ -1,18 +1,21 @@
-"""The 50 newest reviews as JSON Feed 1.1 (data-model.md 4.1, seed 4.3, jsonfeed.org/version/1.1).
+"""Reviews as JSON Feed 1.1 in pages of 50 (data-model.md 4.1, seed 4.3, jsonfeed.org/version/1.1).
 
 Texts are served exactly as the customers wrote them, control characters included: JSON can.
 """
 
+from collections.abc import Iterator
 from typing import Final, Literal
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from reviewsd.domain import times
 from reviewsd.domain.reviews import OwnerReply
 from reviewsd.http1 import urls
 from reviewsd.publish import feed as feeds
-from reviewsd.publish.feed import Feed, FeedEntry
+from reviewsd.publish.feed import FeedEntry, FeedFrame, FeedPage
 
+MEDIA_TYPE: Final = "application/json"
 VERSION: Final = "https://jsonfeed.org/version/1.1"
 
 
@@ -48,6 +51,7 @@ class Item(Struct, frozen=True, kw_only=True):
     url: str
     external_url: str | UnsetType = UNSET
     title: str
+    content_html: str
     content_text: str
     date_published: str
     date_modified: str | UnsetType = UNSET
@@ -63,50 +67,61 @@ class JsonFeed(Struct, frozen=True, kw_only=True):
     title: str
     home_page_url: str
     feed_url: str
+    next_url: str | UnsetType = UNSET
     description: str | UnsetType = UNSET
     icon: str | UnsetType = UNSET
     favicon: str | UnsetType = UNSET
     authors: tuple[Author, ...]
     language: str
-    hubs: tuple[HubLink, ...]
+    hubs: tuple[HubLink, ...] | UnsetType = UNSET
     items: tuple[Item, ...]
 
 
-def render(feed: Feed) -> bytes:
-    """The feed as UTF-8 JSON."""
-    business = feed.business
+def render(page: FeedPage) -> Iterator[bytes]:
+    """A page of the feed as UTF-8 JSON, in parts: its beginning, each item, its end."""
+    frame = page.frame
+    business = frame.business
     logo = business.logo_url or UNSET
+    following, hub = page.following, HubLink(type="WebSub", url=frame.url(urls.HUB))
     document = JsonFeed(
         version=VERSION,
-        title=feed.title,
-        home_page_url=feed.url("/"),
-        feed_url=feed.url(urls.JSON_FEED),
+        title=frame.title,
+        home_page_url=frame.url("/"),
+        feed_url=frame.url(urls.JSON_FEED),
+        next_url=UNSET if following is None else frame.url(urls.json_page(following)),
         description=business.description or UNSET,
         icon=logo,
         favicon=logo,
         authors=(Author(name=business.name, url=business.url or UNSET, avatar=logo),),
         language=business.language,
-        hubs=(HubLink(type="WebSub", url=feed.url(urls.HUB)),),
-        items=tuple(_item(feed, entry) for entry in feed.entries),
+        hubs=(hub,) if page.cursor is None else UNSET,  # only the first page is a topic
+        items=(),
     )
-    return msgspec.json.encode(document)
+    yield msgspec.json.encode(document).removesuffix(_END)
+    for number, entry in enumerate(page.entries):
+        yield b"," * (number > 0) + msgspec.json.encode(_item(frame, entry))
+    yield _END
 
 
-def _item(feed: Feed, entry: FeedEntry) -> Item:
+_END = b"]}"
+
+
+def _item(frame: FeedFrame, entry: FeedEntry) -> Item:
     review = entry.review
-    changed = feeds.changed(review)
+    published, updated = times.published_at(review), times.updated_at(review)
     return Item(
         id=review.id,
-        url=feed.permalink(review),
+        url=frame.permalink(review),
         external_url=review.source_url or UNSET,
         title=feeds.title(review),
-        content_text=feeds.content(review, feed.business),
-        date_published=feeds.noon(review.date),
-        date_modified=feeds.noon(changed) if changed > review.date else UNSET,
+        content_html=feeds.html(review, frame.business),
+        content_text=feeds.content(review, frame.business),
+        date_published=times.spelled(published),
+        date_modified=times.spelled(updated) if updated > published else UNSET,
         authors=(Author(name=review.author, avatar=review.author_avatar_url or UNSET),),
         tags=_tags(entry),
         review=Extension(
-            about=feed.url("/developers/data-model/reviews"),
+            about=frame.url(urls.DATA_REVIEWS),
             rating=review.rating,
             verified=review.verified,
             source=review.source,

@@ -9,6 +9,7 @@ from dataclasses import replace
 import msgspec
 from msgspec import Struct
 
+from reviewsd.domain import times
 from reviewsd.domain.dataset import Dataset
 from reviewsd.domain.insights import Entities, Entity, FaqEntry, Insights
 from reviewsd.domain.records import Records
@@ -74,23 +75,10 @@ class StatisticsCounter(Struct, array_like=True):
         )
 
 
-class _ReplyDate(Struct):
-    date: datetime.date
-
-
-class _Dates(Struct):
-    date: datetime.date
-    owner_reply: _ReplyDate | None = None
-
-
 def changes(records: Records, newest: int) -> Iterator[tuple[str, datetime.date]]:
-    """The newest so many reviews, oldest first: id, and the day of the review or of a later reply."""
-    decode = msgspec.json.Decoder(_Dates).decode
+    """The newest so many reviews, oldest first: id, and the day on which the review changed last."""
     for position in range(newest - 1, -1, -1):
-        record = records[position]
-        found = decode(record.raw)
-        reply = found.owner_reply
-        yield record.id, found.date if reply is None else max(found.date, reply.date)
+        yield records.ids[position], times.from_microseconds(records.updated[position]).date()
 
 
 def try_templates(

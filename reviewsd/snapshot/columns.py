@@ -11,11 +11,12 @@ from pyroaring import BitMap
 
 from reviewsd.domain.naming import Ambiguous
 from reviewsd.http1.representation import Buffer
+from reviewsd.snapshot import changes
 from reviewsd.snapshot import layout as names
 from reviewsd.snapshot.layout import NAMES, NUMBERS, File, SegmentFile, Writer
 from reviewsd.snapshot.mentions import MentionIndex
 from reviewsd.snapshot.numbering import Numbering
-from reviewsd.snapshot.position_sets import MAX_RATING, MIN_RATING, RATING
+from reviewsd.snapshot.position_sets import CHANGES, MAX_RATING, MIN_RATING, RATING
 from reviewsd.snapshot.text_index_writer import SegmentsWriter
 
 STARS = range(1, 6)
@@ -44,22 +45,28 @@ class ColumnsWriter:
         self._segments.extend(texts, sizes)
 
     def close(
-        self, mentions: MentionIndex, progress: Callable[[int, int], None] = lambda *_: None
+        self,
+        mentions: MentionIndex,
+        changed: "array[int]",
+        progress: Callable[[int, int], None] = lambda *_: None,
     ) -> tuple[tuple[SegmentFile, ...], dict[str, File]]:
         """Write everything; returns the segments and all files.
 
         Args:
             mentions: Which reviews mention what (``snapshot.mentions``).
+            changed: All positions, the review that changed last first.
             progress: Told how many indexes of how many are made.
         """
         segments, files = self._segments.close(progress)
         files[names.DAYS] = names.write(self._folder, names.DAYS, self._days.tobytes())
         numbering = Numbering(each.reviews for each in segments)
-        files |= self._write_sets(dict(self._sets(mentions, numbering)))
+        ranked = array("I", map(numbering.number, changed))
+        files[names.CHANGES] = names.write(self._folder, names.CHANGES, ranked.tobytes())
+        files |= self._write_sets(dict(self._sets(mentions, numbering, ranked)))
         return segments, files
 
     def _sets(
-        self, mentions: MentionIndex, numbering: Numbering
+        self, mentions: MentionIndex, numbering: Numbering, ranked: "array[int]"
     ) -> Iterator[tuple[bytes, "_Packed"]]:
         """Every position set by its key."""
         rated = [_numbers(self._rated(stars), numbering) for stars in STARS]
@@ -69,6 +76,8 @@ class ColumnsWriter:
             yield set_key(MIN_RATING, str(stars)), _pack_set(least)
             most = BitMap().union(*rated[:stars])
             yield set_key(MAX_RATING, str(stars)), _pack_set(most)
+        for key, block in changes.blocks(ranked):
+            yield set_key(CHANGES, key), _pack_set(block)
         packed = {id(each): _pack(each, numbering) for each in mentions.values()}
         for (field, key), each in mentions.items():
             yield set_key(field, key), packed[id(each)]

@@ -24,7 +24,7 @@ from reviewsd.api.jobs import InsightsOrigin
 
 T = TypeVar("T")
 
-LAYOUT = 10
+LAYOUT = 11
 """Raised when an older program could not read the folder, or a newer one not this."""
 
 GZIP = ".gz"
@@ -44,6 +44,9 @@ DAYS, RECORDS, TEXTS, TEXT_OFFSETS = (
     "texts.column",
     "text_offsets.column",
 )
+CHANGES = "changes.column"
+"""The numbers of all reviews in the order in which they last changed (``snapshot.changes``)."""
+
 SET_KEYS, SET_TABLE, SETS = "set_keys.column", "set_table.column", "sets.column"
 
 EXCERPTS, EXCERPT_OFFSETS = "excerpts.column", "excerpt_offsets.column"
@@ -59,6 +62,9 @@ IDS = "ids.column"
 INSIGHT_SPANS = "insight_spans.column"
 """By position: where in ``insights.json`` the review's entry of ``per_review`` begins and ends; equal
 where it has none. Only with insights."""
+
+FEED = "feed_frame.json"
+"""What pages of the feeds that are made for a request are put together from (``publish.feed``)."""
 
 PAGES = "pages.json"
 """What pages that are made for a request are put together from (``pages.frames``); not where there are none."""

@@ -4,6 +4,7 @@ They are Roaring bitmaps of numbers (``snapshot.numbering``), made at publicatio
 ``snapshot.mentions``), and found here by the names that users give.
 """
 
+import datetime
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,9 @@ RATING, MIN_RATING, MAX_RATING = "rating", "min_rating", "max_rating"
 
 SENTIMENT = "f"
 """``"positive"``, ``"neutral"`` or ``"negative"``: of the review."""
+
+CHANGES = "c"
+"""Numbers of blocks in the order of change (``snapshot.changes``)."""
 
 TECHNICIAN, SERVICE, ASPECT, PROBLEM, TOPIC, AREA = "t", "s", "a", "p", "o", "r"
 """Names, as ``domain.naming`` has the exact ones."""
@@ -51,6 +55,10 @@ class Columns:
     """The id of the review at a position."""
     numbers: Callable[[str, str], BitMap | Ambiguous | None]
     """The reviews of a (field, key), by number; None when nothing has that key."""
+    changes: Sequence[int]
+    """The numbers of all reviews, the one that changed last first (``snapshot.changes``)."""
+    updated_at: Callable[[int], datetime.datetime]
+    """When the review at a position changed last."""
     remembered: dict[bytes, BitMap] | None = None
     """The reviews of the texts that were looked for last; None where there are too many reviews."""
 

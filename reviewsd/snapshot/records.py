@@ -5,15 +5,46 @@ mapped file, and what stands inside a JSON array. A column says where each begin
 """
 
 import array
+import datetime
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
+from operator import lt
 
+import msgspec
+from msgspec import Struct
+
+from reviewsd.domain import times
+from reviewsd.domain.search_query import CHANGED, NEWEST, Cursor
 from reviewsd.http1.representation import Buffer
 from reviewsd.snapshot.layout import Writer
 
 KEPT = 1_048_576
 """Bytes of excerpts that are kept in memory too, some 2,000, and once more as they stand in a string: to
 escape twenty of them takes longer than to search for them."""
+
+
+class _Identity(Struct):
+    """The members of a review that a cursor has."""
+
+    id: str
+    date: datetime.date
+
+
+class _DatedReply(Struct):
+    date: datetime.date
+
+
+class _Dated(Struct):
+    """The members of a review that say when it changed."""
+
+    date: datetime.date
+    owner_reply: _DatedReply | None = None
+    added_at: datetime.datetime | None = None
+    changed_at: datetime.datetime | None = None
+
+
+_identity = msgspec.json.Decoder(_Identity)
+_dated = msgspec.json.Decoder(_Dated)
 
 
 class RecordsWriter:
@@ -65,8 +96,22 @@ class SnapshotRecords:
         """One record; position 0 is the newest review."""
         return self._content[self._begins[position] : self._begins[position + 1] - 1]
 
+    def id_at(self, position: int) -> str:
+        """The id of one review."""
+        return _identity.decode(self.at(position)).id
+
+    def updated_at(self, position: int) -> datetime.datetime:
+        """When one review changed last."""
+        return times.updated_at(_dated.decode(self.at(position)))
+
+    def cursor_at(self, position: int, sort: str = NEWEST) -> Cursor:
+        """The cursor that names one review, in an order."""
+        found = _identity.decode(self.at(position))
+        changed_at = self.updated_at(position) if sort == CHANGED else None
+        return Cursor(found.date, found.id, changed_at)
+
     def joined(self, positions: Sequence[int]) -> Buffer:
-        """Some records, ascending, with commas between them."""
+        """Some records, with commas between them."""
         pieces = self.pieces(positions)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
@@ -77,9 +122,12 @@ class SnapshotRecords:
         content, begins = self._content, self._begins
         first, last = positions[0], positions[-1]
         end = begins[last + 1] - 1
-        if last - first == len(positions) - 1:  # neighbours
+        if last - first == len(positions) - 1 and _ascending(positions):  # neighbors
             return (content[begins[first] : end],)
-        pieces = [content[begins[each] : begins[each + 1]] for each in positions[:-1]]
+        pieces: list[Buffer] = [content[begins[each] : begins[each + 1]] for each in positions[:-1]]
+        oldest = len(begins) - 2
+        if oldest != last and oldest in positions:  # what follows it in the file is no comma
+            pieces[positions.index(oldest)] = bytes(self.at(oldest)) + b","
         pieces.append(content[begins[last] : end])
         return pieces
 
@@ -99,7 +147,7 @@ class Excerpts(SnapshotRecords):
             self._escaped = [*map(escaped, self._kept)]
 
     def joined(self, positions: Sequence[int]) -> Buffer:
-        """Some of them, ascending, with commas between them."""
+        """Some of them, with commas between them."""
         if self._kept is None:
             return super().joined(positions)
         kept = self._kept
@@ -116,6 +164,10 @@ class Excerpts(SnapshotRecords):
 def escaped(compact: bytes) -> bytes:
     """Compact JSON as it stands in a JSON string: there are no control characters in it."""
     return compact.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
+
+
+def _ascending(positions: Sequence[int]) -> bool:
+    return type(positions) is range or all(map(lt, positions, positions[1:]))
 
 
 _NOTHING = memoryview(b"")

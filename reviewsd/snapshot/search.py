@@ -1,4 +1,4 @@
-"""Search over columns: which reviews match, newest first, and how many there are (contract 3).
+"""Search over columns: which reviews match, latest first, and how many there are (contract 3).
 
 A column is a flat file made at publication (``snapshot.columns``) and mapped into memory. Everything
 a filter can ask for is a *position set* (``position_sets``), a Roaring bitmap: the numbers of the
@@ -21,7 +21,8 @@ from itertools import islice
 from msgspec import Struct
 from pyroaring import BitMap
 
-from reviewsd.domain.search_query import Cursor, SearchQuery
+from reviewsd.domain.search_query import CHANGED, Cursor, SearchQuery
+from reviewsd.snapshot import changes
 from reviewsd.snapshot.position_sets import (
     MAX_RATING,
     MIN_RATING,
@@ -38,7 +39,7 @@ class Hits(Struct, frozen=True):
     matched: int
     """All matches, before cursor and limit."""
     positions: Sequence[int]
-    """Those of this page, ascending."""
+    """Those of this page, in their order."""
     more: bool
     """Whether there are matches after the last one of this page."""
 
@@ -87,6 +88,8 @@ def search(columns: Columns, query: SearchQuery) -> Generator[None, None, Hits]:
     filters = _filters(columns, query)
     if filters is None:
         return NOTHING
+    if query.changed_since is not None:
+        filters.append(changes.changed_since(columns, query.changed_since))
     found = None
     if filters:
         found = filters[0] if len(filters) == 1 else filters[0].intersection(*filters[1:])
@@ -100,6 +103,8 @@ def search(columns: Columns, query: SearchQuery) -> Generator[None, None, Hits]:
                 having = yield from _having(columns, needle, None, 0, columns.count)
                 _remember(columns.remembered, needle, having)
             found = having if found is None else having & found
+    if query.sort == CHANGED:
+        return (yield from _by_change(columns, query, found, first, last))
     if found is None:
         rest = range(min(start, last), last)
         return Hits(last - first, rest[: query.limit], more=len(rest) > query.limit)
@@ -112,6 +117,26 @@ def search(columns: Columns, query: SearchQuery) -> Generator[None, None, Hits]:
         columns.numbering.positions(page[: query.limit]),
         more=len(page) > query.limit,
     )
+
+
+def _by_change(
+    columns: Columns, query: SearchQuery, found: BitMap | None, first: int, last: int
+) -> Generator[None, None, Hits]:
+    """A page of what a search has found between two positions, in the order of change."""
+    start = 0
+    if query.cursor is not None and query.cursor.changed_at is not None:
+        position = after(columns, query.cursor)
+        start = changes.rank_after(columns, query.cursor.changed_at, position)
+    matched, number = last - first, columns.numbering.number
+    if found is not None or matched < columns.count:
+        between = BitMap(range(number(first), number(last)))
+        if found is not None:
+            between &= found
+            matched = len(between)
+        found = between
+    numbers = yield from changes.page(columns, found, start, query.limit + 1)
+    positions = columns.numbering.positions(numbers[: query.limit])
+    return Hits(matched, positions, more=len(numbers) > query.limit)
 
 
 def _remember(remembered: dict[bytes, BitMap], needle: bytes, having: BitMap) -> None:

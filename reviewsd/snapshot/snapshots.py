@@ -19,7 +19,7 @@ from twisted.logger import Logger
 
 from reviewsd.domain.dataset import INSIGHTS_FILE
 from reviewsd.domain.naming import Ambiguous, mention_key
-from reviewsd.domain.search_query import Cursor, SearchQuery
+from reviewsd.domain.search_query import NEWEST, Cursor, SearchQuery
 from reviewsd.http1 import urls
 from reviewsd.http1.representation import Rendered, Representation
 from reviewsd.snapshot import layout
@@ -30,7 +30,7 @@ from reviewsd.snapshot.layout import BuildInfo, Document, Manifest, open_manifes
 from reviewsd.snapshot.numbering import Numbering
 from reviewsd.snapshot.position_sets import Columns
 from reviewsd.snapshot.records import Excerpts, SnapshotRecords
-from reviewsd.snapshot.search import Hits, date_range, search
+from reviewsd.snapshot.search import Hits, after, date_range, search
 from reviewsd.snapshot.text_index import Segment, Text
 
 _SMALL = 16_385  # numbers; their lists have half a megabyte each
@@ -41,11 +41,6 @@ _MOST_KEPT = 64
 
 class SnapshotError(Exception):
     """A snapshot folder is missing or damaged; the message says how."""
-
-
-class _Identity(msgspec.Struct):
-    id: str
-    date: datetime.date
 
 
 class Snapshot:
@@ -94,8 +89,10 @@ class Snapshot:
             days=_numbers(files[layout.DAYS], "i"),
             segments=_segments(manifest, files, numbering),
             numbering=numbering,
-            id_at=_id_at(self.records),
+            id_at=self.records.id_at,
             numbers=self.sets.find,
+            changes=_numbers(files[layout.CHANGES], "I"),
+            updated_at=self.records.updated_at,
             remembered={} if count < _SMALL else None,
         )
         self.digests = Digests(files[layout.DIGESTS], files[layout.CHAIN], few=count < _SMALL)
@@ -104,6 +101,8 @@ class Snapshot:
             files[layout.FRAGMENTS],
             files[layout.FRAGMENT_OFFSETS].cast("Q"),
         )
+        self.feed = files[layout.FEED]
+        """What pages of the feeds are put together from (``publish.feed``)."""
         self.pages = files.get(layout.PAGES)
         """What pages are put together from; None where there are none (``pages.frames``)."""
         self._ids = files[layout.IDS].cast("I")
@@ -152,32 +151,22 @@ class Snapshot:
         """Find one page, in steps (``snapshot.search``)."""
         return search(self.columns, query)
 
-    def cursor(self, hits: Hits) -> Cursor | None:
+    def older(self, cursor: Cursor, limit: int) -> range:
+        """The positions of the reviews that follow another one, which need not be there any more."""
+        begin = after(self.columns, cursor)
+        return range(begin, min(begin + limit, self.columns.count))
+
+    def cursor(self, hits: Hits, sort: str = NEWEST) -> Cursor | None:
         """Where the page after this one goes on; None where there is none."""
         if not hits.more:
             return None
-        return self.cursor_at(hits.positions[-1])
-
-    def cursor_at(self, position: int) -> Cursor:
-        """The day and the id of one review."""
-        found = _identity.decode(self.records.at(position))
-        return Cursor(found.date, found.id)
+        return self.records.cursor_at(hits.positions[-1], sort)
 
 
-_identity = msgspec.json.Decoder(_Identity)
 _names = msgspec.json.Decoder(tuple[str, ...])
 
 
-def _id_at(records: SnapshotRecords) -> Callable[[int], str]:
-    """Reads ids without the Snapshot: in a circle with it, it would stay until a collection."""
-
-    def id_at(position: int) -> str:
-        return _identity.decode(records.at(position)).id
-
-    return id_at
-
-
-def _numbers(column: "memoryview[int]", kind: Literal["i", "Q"]) -> Sequence[int]:
+def _numbers(column: "memoryview[int]", kind: Literal["i", "I", "Q"]) -> Sequence[int]:
     """A column of numbers; a small one as a list, which is asked several times as fast."""
     numbers = column.cast(kind)
     return numbers.tolist() if len(numbers) <= _SMALL else numbers

@@ -10,6 +10,7 @@ from twisted.internet.defer import Deferred
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
 from reviewsd.monitoring.readiness import Readiness
+from reviewsd.web.feeds import FeedReads
 from reviewsd.web.mcp import McpRoute
 from reviewsd.web.pages import PageReads
 from reviewsd.web.reads import Answer, Reads
@@ -24,6 +25,7 @@ def answerers(
     mcp: McpRoute | None = None,
     pages: PageReads | None = None,
     readiness: Readiness | None = None,
+    feeds: FeedReads | None = None,
 ) -> Mapping[str, Answerer]:
     """The answerers of a process.
 
@@ -33,11 +35,13 @@ def answerers(
         mcp: The same for MCP.
         pages: Answers pages that are made for a request.
         readiness: Whether the service should be sent clients, where everybody may know.
+        feeds: Answers older pages of the feeds.
     """
     found: dict[str, Answerer] = {
         "document": reads.document,
         "search": reads.search,
         "since": reads.since,
+        "review": reads.review,
         "health": lambda _: reads.health(),
     }
     if hub is not None:
@@ -48,6 +52,9 @@ def answerers(
     if pages is not None:
         found["reviews_page"] = pages.reviews
         found["review_page"] = pages.review
+    if feeds is not None:
+        found["json_page"] = feeds.json_page
+        found["atom_page"] = feeds.atom_page
     if readiness is not None:
         state = readiness.answer
 

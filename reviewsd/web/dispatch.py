@@ -58,7 +58,7 @@ def quick_lookup(reads: Reads, answers: Mapping[str, Answerer]) -> QuickLookup:
     quick = [route for route in ROUTES if route.quick and route.answerer in answers]
     fixed = {route.path.encode(): answers[route.answerer] for route in quick if not route.open}
     opened = [
-        (route.prefix.encode(), route.open, answers[route.answerer])
+        (route.prefix.encode(), route.suffix.encode(), route.open, answers[route.answerer])
         for route in quick
         if route.open and not route.whole
     ]
@@ -89,11 +89,13 @@ def quick_lookup(reads: Reads, answers: Mapping[str, Answerer]) -> QuickLookup:
 _MCP = urls.MCP.encode()
 
 
-def _find(opened: Sequence[tuple[bytes, str, Answerer]], path: bytes) -> Answerer | None:
+def _find(opened: Sequence[tuple[bytes, bytes, str, Answerer]], path: bytes) -> Answerer | None:
     """The answerer of an address that ends in a segment of its own."""
-    for prefix, name, answerer in opened:
-        value = path[len(prefix) :]
-        if path.startswith(prefix) and value and b"/" not in value and b"%" not in value:
+    for prefix, suffix, name, answerer in opened:
+        if not (path.startswith(prefix) and path.endswith(suffix)):
+            continue
+        value = path[len(prefix) : len(path) - len(suffix)]
+        if value and b"/" not in value and b"%" not in value:
             return partial(answerer, **{name: value.decode("latin-1")})
     return None
 

@@ -98,12 +98,13 @@ class PublicRoot(Resource):
         if b"%" in path and not _well_escaped(path):
             return self._replies.problem(request, problems.BAD_ESCAPE)
         route = route_of(path)
-        if _NOT_EXACT.search(path) is not None:
-            exact = route is not None and route.whole
-            return None if exact else self._replies.problem(request, problems.NOT_FOUND)
         if request.method in _REDIRECTED and (address := without_slash(path)) is not None:
             return self._replies.moved(address, request.query)
-        return None
+        if route is not None and route.whole:
+            exact = path.count(b"/") == route.prefix.count("/")
+        else:
+            exact = _NOT_EXACT.search(path) is None
+        return None if exact else self._replies.problem(request, problems.NOT_FOUND)
 
 
 _REDIRECTED = frozenset((b"GET", b"HEAD"))

@@ -6,7 +6,6 @@ entity tag of ``/r/{id}`` is made of its frame and of that review: it survives t
 
 import hashlib
 from collections.abc import Generator
-from dataclasses import replace
 from urllib.parse import unquote_to_bytes
 
 import msgspec
@@ -15,23 +14,16 @@ from werkzeug.exceptions import NotFound
 from reviewsd.domain.parameters import InvalidParametersError, read_query
 from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_query import SearchQuery
-from reviewsd.http1 import problems, urls
+from reviewsd.http1 import urls
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.pages.document import HTML, MARKDOWN
 from reviewsd.pages.frames import Frames, decode
 from reviewsd.pages.reviews import RequestPages, ReviewsFound
-from reviewsd.runtime.cooperative import RETRY_SOON
 from reviewsd.snapshot.snapshots import Snapshot
-from reviewsd.web.memory import MemoryFullError
 from reviewsd.web.reads import Answer, Reads, entity_tag
 
 _TWIN = ".md"
-_SEGMENTS = 2
-"""Slashes in the path of a review's page: those of its id are escaped."""
-
-_BUSY = replace(problems.NO_ROOM, detail="Too much is being sent at this moment; try again.")
-
 _review = msgspec.json.Decoder(Review)
 
 
@@ -98,9 +90,8 @@ class PageReads:
     def review(self, request: Request) -> Response:
         """The page of one review, as HTML or, with ``.md`` after its id, as Markdown."""
         published = self._now()
-        path = unquote_to_bytes(request.path).decode()
-        review_id = path[len(urls.REVIEW) :]
-        if request.path.count(b"/") != _SEGMENTS:
+        review_id = urls.id_in(request.path, urls.REVIEW)
+        if review_id is None:
             raise NotFound
         snapshot, twin = published.snapshot, False
         position = snapshot.position(review_id)
@@ -162,7 +153,7 @@ class PageReads:
                 raise
             return self._invalid(published, query.canonical().encode(), error)
         found = hits.positions
-        cursor = snapshot.cursor(hits)
+        cursor = snapshot.cursor(hits, query.sort)
         canonical, path, other = query.canonical(), urls.LIST, urls.LIST_MARKDOWN
         link = f'<{other}?{canonical}>; rel="alternate"; type="text/markdown"'
         if twin:
@@ -193,10 +184,7 @@ class PageReads:
             MARKDOWN if twin else HTML,
             body,
         )
-        try:
-            return self._workload.admit(request, response)
-        except MemoryFullError:
-            return self._responses.problem(request, _BUSY, (RETRY_SOON,))
+        return self._workload.admit(request, response)
 
     def _invalid(
         self, published: _SnapshotPages, query: bytes, error: InvalidParametersError

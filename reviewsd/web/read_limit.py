@@ -1,6 +1,6 @@
 """How often one client network may read (S14): off unless ``server.read_limit`` is set.
 
-A search, and every message of MCP, costs five times as much as a document. The hub has limits of its
+A search, an older page of a feed and every message of MCP cost five times as much as a document. The hub has limits of its
 own; health is never limited.
 """
 
@@ -20,12 +20,13 @@ from reviewsd.web.clients import ClientNetworks
 from reviewsd.websub.rate_limits import TokenBuckets
 
 COSTLY: Final = 5
-"""What a search or a message of MCP costs; S14."""
+"""What a search, an older page of a feed or a message of MCP costs; S14."""
 
 LABEL: Final = "reads"
 """Of the limit in ``ratelimited_total``."""
 
 _FREE: Final = frozenset(("hub", "health", "ready"))
+_COMPUTED: Final = frozenset(("search", "json_page", "atom_page"))
 _OWN: Final = "mcp"  # counts itself, since what it costs is in the body
 
 
@@ -97,7 +98,7 @@ class LimitedReads:
         if kind in _FREE:
             return self._respond(request)
         if kind != _OWN:
-            wait = self._limit.wait(request, COSTLY if kind == "search" else 1)
+            wait = self._limit.wait(request, COSTLY if kind in _COMPUTED else 1)
             if wait > 0:
                 retry = ((b"Retry-After", b"%d" % ceil(wait)),)
                 refused = self._responses.problem(request, problems.TOO_MANY_READS, retry)

@@ -106,7 +106,7 @@ class Reads:
         self, request: Request, query: SearchQuery, snapshot: Snapshot
     ) -> Generator[None, None, Response]:
         hits = yield from snapshot.search(query)
-        following = snapshot.cursor(hits)
+        following = snapshot.cursor(hits, query.sort)
         cursor = None if following is None else following.encode()
         found = hits.positions
         head, tail = documents.search_ends(hits.matched, len(found), cursor)
@@ -118,9 +118,9 @@ class Reads:
             first = query.first_page()
             after = f"{urls.SEARCH}?{first}{'&' if first else ''}cursor={cursor}"
         tag = entity_tag(b"%d %d " % (hits.matched, hits.more), snapshot.digests.of(found))
-        if not self._pays(request, parts):
+        if not self.pays(request, parts):
             return self.responses.computed(request, parts, tag, following=after)
-        return (yield from self._gzipped(request, parts, tag, following=after))
+        return (yield from self.gzipped(request, parts, tag, following=after))
 
     def since(self, request: Request, date: str) -> Answer:
         """All reviews dated on or after a day."""
@@ -130,25 +130,50 @@ class Reads:
         dataset = snapshot.documents[urls.REVIEWS].identity
         parts = documents.since_result(day, count, records)
         tag = entity_tag(b"since %b " % date.encode(), snapshot.digests.of_newest(count))
-        if not self._pays(request, parts):
+        if not self.pays(request, parts):
             return self.responses.computed(request, parts, tag, dataset.last_modified)
-        steps = self._gzipped(request, parts, tag, dataset.last_modified)
+        steps = self.gzipped(request, parts, tag, dataset.last_modified)
         return self.workload.run(request, steps)
 
-    def _pays(self, request: Request, parts: tuple[Buffer, ...]) -> bool:
+    def review(self, request: Request) -> Response:
+        """One review by its id."""
+        snapshot = self.snapshots.current
+        review_id = urls.id_in(request.path, urls.API_REVIEW)
+        position = None
+        if review_id is not None and review_id not in _NO_IDS:
+            position = snapshot.position(review_id)
+        if position is None:
+            return self.responses.problem(request, problems.NO_REVIEW)
+        tag = entity_tag(b"review ", snapshot.digests.of((position,)))
+        return self.responses.computed(request, (snapshot.records.at(position),), tag)
+
+    def pays(self, request: Request, parts: tuple[Buffer, ...]) -> bool:
         """Whether an answer goes out in gzip (decision 9)."""
         return self.responses.wants_gzip(request) and MIN_GZIP <= sum(map(len, parts)) <= MAX_GZIP
 
-    def _gzipped(
+    def gzipped(
         self,
         request: Request,
         parts: tuple[Buffer, ...],
         tag: bytes,
         last_modified: int | None = None,
         following: str | None = None,
+        media_type: bytes = b"application/json",
     ) -> Generator[None, None, Response]:
-        """An answer in gzip, made in steps; plain after all where it would be too much memory."""
-        computed = partial(self.responses.computed, request, parts, tag, last_modified, following)
+        """An answer in gzip, made in steps; plain after all where it would be too much memory.
+
+        Raises:
+            MemoryFullError: It is that in either form.
+        """
+        computed = partial(
+            self.responses.computed,
+            request,
+            parts,
+            tag,
+            last_modified,
+            following,
+            media_type=media_type,
+        )
         answer = computed(gzipped=True)
         if answer.status != HTTPStatus.OK:
             return answer
@@ -161,7 +186,7 @@ class Reads:
         try:
             return self.workload.admit(request, self.responses.gzipped(answer, b"".join(packed)))
         except MemoryFullError:
-            return computed()
+            return self.workload.admit(request, computed())
 
     def health(self) -> Response:
         """The reactor answers."""
@@ -188,6 +213,8 @@ class Reads:
                 return responses.problem(request, problems.NOT_FOUND)
             case QueueFullError():
                 return responses.problem(request, problems.TOO_MANY_REQUESTS, (RETRY_SOON,))
+            case MemoryFullError():
+                return responses.problem(request, problems.BUSY, (RETRY_SOON,))
             case SnapshotError():
                 return self.unpublished(request)
         self._log.failure("answering {path} failed", failure, path=request.path)
@@ -203,6 +230,9 @@ def _steps(parts: tuple[Buffer, ...]) -> Iterator[Buffer]:
         for begin in range(0, len(part), GZIP_STEP):
             yield part[begin : begin + GZIP_STEP]
 
+
+_NO_IDS = frozenset(("search", "since"))
+"""What follows ``urls.API_REVIEW`` in the addresses of other reads."""
 
 _INSIGHTS = urls.INSIGHTS.encode()
 

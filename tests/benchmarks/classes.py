@@ -196,4 +196,4 @@ def day_at(snapshot: Snapshot, position: int) -> datetime.date:
 
 
 def _cursor(snapshot: Snapshot, share: float) -> Cursor:
-    return snapshot.cursor_at(int(share * (snapshot.columns.count - 1)))
+    return snapshot.records.cursor_at(int(share * (snapshot.columns.count - 1)))

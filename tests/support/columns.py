@@ -3,8 +3,9 @@
 Where ``reviewsd.snapshot.snapshots`` maps the files, here they are read into memory.
 """
 
+import datetime
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,8 +19,8 @@ from reviewsd.domain.insights import slug
 from reviewsd.domain.naming import Ambiguous
 from reviewsd.pages.site import PageSettings
 from reviewsd.publish.compiler import CompileSettings, compile_folder
+from reviewsd.snapshot import changes, numbering, suffix_array, text_index, text_index_writer
 from reviewsd.snapshot import layout as names
-from reviewsd.snapshot import numbering, suffix_array, text_index, text_index_writer
 from reviewsd.snapshot.columns import set_key
 from reviewsd.snapshot.layout import Manifest
 from reviewsd.snapshot.numbering import Numbering
@@ -65,6 +66,8 @@ class Review(TypedDict, total=False):
     source: str
     owner_reply: dict[str, str]
     verified: bool
+    added_at: str
+    changed_at: str
 
 
 def review(
@@ -131,6 +134,7 @@ def open_columns(folder: Path, manifest: Manifest) -> Columns:
     offsets = _numbers(folder, names.TEXT_OFFSETS, "Q")
     days = _numbers(folder, names.DAYS, "i")
     ids = [str(json.loads(record)["id"]) for record in record_slices(folder)]
+    changed = [updated_at(json.loads(record)) for record in record_slices(folder)]
     sets = position_sets(folder)
     numbering = Numbering(each.reviews for each in manifest.segments)
     places = zip(manifest.segments, numbering.begins, numbering.shifts, strict=False)
@@ -153,7 +157,17 @@ def open_columns(folder: Path, manifest: Manifest) -> Columns:
         numbering=numbering,
         id_at=ids.__getitem__,
         numbers=lambda field, key: sets.get(set_key(field, key)),
+        changes=_numbers(folder, names.CHANGES, "I"),
+        updated_at=changed.__getitem__,
     )
+
+
+def updated_at(review: Mapping[str, Any]) -> datetime.datetime:
+    """When a review changed last: data-model.md 4.0, read naively."""
+    reply = review.get("owner_reply") or {}
+    day = max(review["date"], reply.get("date", ""))
+    stamps = [review[name] for name in ("added_at", "changed_at") if review.get(name)]
+    return max(map(datetime.datetime.fromisoformat, stamps or [f"{day}T12:00:00+00:00"]))
 
 
 def _numbers(folder: Path, name: str, kind: str) -> "memoryview[int]":
@@ -173,7 +187,7 @@ def opened(data: Data, **thresholds: object) -> Iterator[Columns]:
     """The columns of a data set, compiled and searched with these thresholds."""
     with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as place:
         for name, value in thresholds.items():
-            for module in (text_index, text_index_writer, suffix_array, numbering):
+            for module in (text_index, text_index_writer, suffix_array, numbering, changes):
                 if hasattr(module, name):
                     patch.setattr(module, name, value)
         manifest = compiled(Path(place, "folder"), data.reviews, data.insights)

@@ -22,6 +22,16 @@ class Number:
     spelling: str
 
 
+_ABSENT = object()
+"""The default of a member that is served only where it is given."""
+
+_STAMPS = {
+    "2026-11-24T09:12:00Z": "2026-11-24T09:12:00Z",
+    "2024-03-01T00:30:00+01:00": "2024-02-29T23:30:00Z",
+    "2025-06-01t04:00:00.5z": "2025-06-01T04:00:00.500000Z",
+}
+"""Times as they may be given, and as they are served."""
+
 _SHAPES: dict[str, Document] = {
     "$": {"business": None, "aggregate_rating": {}, "updated_at": None, "reviews": []},
     "business": dict.fromkeys(("id", "name", "description", "category", "url", "phone", "email"))
@@ -34,7 +44,8 @@ _SHAPES: dict[str, Document] = {
     | {"worst_rating": None, "distribution": None},
     "distribution": dict.fromkeys("12345"),
     "reviews": dict.fromkeys(("id", "author", "author_avatar_url", "rating", "date", "text"))
-    | dict.fromkeys(("source", "source_url", "owner_reply", "verified")),
+    | dict.fromkeys(("source", "source_url", "owner_reply", "verified"))
+    | dict.fromkeys(("added_at", "changed_at"), _ABSENT),
     "owner_reply": dict.fromkeys(("text", "date")),
 }
 """Of each object: its members in order, with their defaults."""
@@ -47,7 +58,11 @@ def filled(value: object, shape: Document) -> object:
     if not isinstance(value, dict):
         return value
     known = {name: value.get(name, shape[name]) for name in shape}
-    known = {name: filled(part, _SHAPES.get(name, {})) for name, part in known.items()}
+    known = {
+        name: filled(part, _SHAPES.get(name, {}))
+        for name, part in known.items()
+        if part is not _ABSENT
+    }
     return known | {name: filled(value[name], {}) for name in sorted(value.keys() - known.keys())}
 
 
@@ -69,11 +84,21 @@ def expected_of(given: Document) -> object:
     aggregate = over(aggregate | {"distribution": {}}, given.get("aggregate_rating"))
     counts = {str(stars): ratings.count(stars) for stars in (1, 2, 3, 4, 5)}
     aggregate["distribution"] = over(counts, aggregate["distribution"])
-    days = [each["date"] for each in reviews]
-    days += [each["owner_reply"]["date"] for each in reviews if each.get("owner_reply")]
-    latest = {"updated_at": f"{max(days)}T12:00:00Z" if days else None}
+    for each in reviews:
+        each.update(
+            (name, _STAMPS[each[name]]) for name in ("added_at", "changed_at") if each.get(name)
+        )
+    latest = {"updated_at": max(map(_updated, reviews), default=None)}
     computed = {"reviews": reviews, "aggregate_rating": aggregate}
     return filled(over(latest, given) | computed, _SHAPES["$"])
+
+
+def _updated(each: Document) -> str:
+    """When a review changed last; these spellings are in the order of time."""
+    if stamps := [each[name] for name in ("added_at", "changed_at") if each.get(name)]:
+        return str(max(stamps))
+    reply = each.get("owner_reply") or {}
+    return f"{max(each['date'], reply.get('date', ''))}T12:00:00Z"
 
 
 def spelled(value: object, random: Random | None = None) -> str:
@@ -149,6 +174,8 @@ _REVIEW = _members(
         "text": _MAYBE,
         "source_url": st.none() | _URL,
         "owner_reply": st.none() | _members({"text": _TEXT, "date": _DAY}, {}),
+        "added_at": st.none() | st.sampled_from([*_STAMPS]),
+        "changed_at": st.none() | st.sampled_from([*_STAMPS]),
     },
 )
 _STARS = _members({}, dict.fromkeys("135", st.none() | _COUNT))

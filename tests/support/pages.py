@@ -18,6 +18,7 @@ from reviewsd.server.server import ConnectionLimits, PublicServer
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.web.answerers import answerers
 from reviewsd.web.dispatch import Dispatcher, quick_lookup
+from reviewsd.web.feeds import FeedReads
 from reviewsd.web.klein_site import PublicSite
 from reviewsd.web.pages import PageReads
 from reviewsd.web.reads import Reads
@@ -53,7 +54,7 @@ class Place:
         self.snapshots = Snapshots(self.directories.snapshots)
         replies = Responses(BASE_URL, "public, max-age=60", lambda: 0.0)
         reads = Reads(self.snapshots, replies, workload(Clock()))
-        answers = answerers(reads, pages=PageReads(reads))
+        answers = answerers(reads, pages=PageReads(reads), feeds=FeedReads(reads))
         site = PublicSite(reads, answers).resource()
         quick = quick_lookup(reads, answers) if fast else None
         respond = Dispatcher(site, replies, quick).respond

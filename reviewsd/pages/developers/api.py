@@ -107,7 +107,8 @@ def _blocks(
     else:
         target = _target(path, operation)
         yield Code(f"curl '{base_url}{target}'", "sh")
-        yield Paragraph(("Try it: ", Link(f"`{target}`", target)))
+        if not path.endswith("{id}"):  # the example is a review of another business
+            yield Paragraph(("Try it: ", Link(f"`{target}`", target)))
     parameters, responses = operation.parameters, operation.responses
     if _NOT_MODIFIED in responses:
         parameters = tuple(each for each in parameters if not each.ref)

@@ -24,6 +24,7 @@ _REMEDIES: Final[Mapping[str, str]] = {
     "invalid-query": "Correct every parameter that `issues` names; nothing is searched until all fit.",
     "forbidden": "This address is for programs on the machine of the operator.",
     "not-found": "Look the address up; it is exact, a slash at its end makes another one.",
+    "no-review": "Take the id from a search, a feed or `/reviews.json`; the review may have been removed.",
     "not-published": "Do without the insights, or ask the business for them.",
     "method-not-allowed": "Use one of the methods in `Allow`.",
     "not-acceptable": "Let `Accept-Encoding` allow `gzip` or `identity`.",

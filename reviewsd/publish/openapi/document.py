@@ -15,7 +15,13 @@ import yaml
 
 from reviewsd.config.yaml_source import LOADER
 from reviewsd.domain.reviews import Business
-from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, SINCE_DATE, SearchParameter
+from reviewsd.domain.search_parameters import (
+    FEED_CURSOR,
+    REVIEW_ID,
+    SEARCH_PARAMETERS,
+    SINCE_DATE,
+    SearchParameter,
+)
 from reviewsd.http1 import problems, urls
 from reviewsd.publish.openapi import examples, schemas
 from reviewsd.publish.openapi.schemas import Json, reference
@@ -47,6 +53,8 @@ def render(base_url: str, business: Business) -> bytes:
         "contact": _contact(business),
         "search_parameters": [_parameter(row, "query") for row in SEARCH_PARAMETERS],
         "since_date": _parameter(SINCE_DATE, "path"),
+        "feed_cursor": _parameter(FEED_CURSOR, "path"),
+        "review_id": _parameter(REVIEW_ID, "path"),
         "topics": [f"{origin}{path}" for origin in (base_url, "") for path in urls.TOPICS],
         "hub.too_large": f"{problems.HUB_CONTENT_TOO_LARGE.detail}\n",
         "hub.misdirected": f"{problems.HUB_MISDIRECTED.detail}\n",

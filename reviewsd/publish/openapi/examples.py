@@ -4,6 +4,7 @@ So an example shows exactly what an answer looks like, and changes when the answ
 business is invented: words that nobody wrote must not stand beside a real name.
 """
 
+from dataclasses import replace
 from typing import cast
 
 import msgspec
@@ -11,10 +12,11 @@ import msgspec
 from reviewsd.domain.dataset import InsightsFile, load
 from reviewsd.domain.parameters import InvalidParametersError, read_query
 from reviewsd.domain.reviews import Review
+from reviewsd.domain.search_parameters import FEED_CURSOR
 from reviewsd.domain.search_query import Cursor
 from reviewsd.http1 import problems
-from reviewsd.publish import atom, documents, json_feed
-from reviewsd.publish.feed import Feed, FeedEntry, Label
+from reviewsd.publish import atom, documents, feed, json_feed
+from reviewsd.publish.feed import FeedPage
 from reviewsd.publish.openapi.schemas import Json
 
 _REVIEWS = b"""{
@@ -55,6 +57,7 @@ INVALID_SEARCH = b"rating=7&limit=500"
 
 _PROBLEMS = (
     problems.NOT_FOUND,
+    problems.NO_REVIEW,
     problems.NOT_PUBLISHED,
     problems.NOT_ACCEPTABLE,
     problems.PRECONDITION_FAILED,
@@ -71,29 +74,20 @@ def answers(base_url: str) -> Json:
     typed = msgspec.json.decode(record.raw, type=Review)
     rendered = documents.review(record.raw, typed).content
     review = _decode(rendered)
-    feed = Feed(
-        base_url=base_url,
-        business=dataset.business,
-        updated_at=documents.updated_at(dataset),
-        authority="reviews.example.com",
-        year=2025,
-        entries=(
-            FeedEntry(
-                review=typed,
-                technicians=(Label("sam", "Sam"),),
-                services=(Label("boiler-repair", "Boiler repair"),),
-            ),
-        ),
-    )
+    frame = feed.frame_of(dataset, base_url, "reviews.example.com", 2025)
+    insights = cast("InsightsFile", dataset.insights)
+    page = FeedPage(frame=frame, entries=(frame.entry(typed, insights.mentions[0]),))
+    older = replace(page, cursor=str(FEED_CURSOR.example))
     return {
         "reviews": _decode(
             documents.reviews_head(dataset) + rendered + documents.reviews_tail(dataset)
         ),
-        "insights": _decode(
-            b"".join(documents.insights(cast("InsightsFile", dataset.insights), dataset))
-        ),
-        "json_feed": _decode(json_feed.render(feed)),
-        "atom_feed": atom.render(feed).decode(),
+        "review": review,
+        "insights": _decode(b"".join(documents.insights(insights, dataset))),
+        "json_feed": _decode(b"".join(json_feed.render(page))),
+        "json_feed_page": _decode(b"".join(json_feed.render(older))),
+        "atom_feed": b"".join(atom.render(page)).decode(),
+        "atom_feed_page": b"".join(atom.render(older)).decode(),
         "search": {
             "matched": 2,
             "returned": 1,

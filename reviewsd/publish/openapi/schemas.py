@@ -15,19 +15,23 @@ from msgspec import Struct
 from reviewsd.domain.insights import NOT_FILLED_IN, Insights
 from reviewsd.domain.reviews import AggregateRating, Business, Review
 from reviewsd.domain.search_parameters import ParameterType, SearchParameter
+from reviewsd.domain.times import STAMPS
 from reviewsd.publish.json_feed import JsonFeed
 
 Json = dict[str, object]
 """An object as JSON can write it: a schema, or another part of the document."""
 
+# all that can be said without a calendar; years begin at 1
+_DAY = "(?!0000)[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+_HOUR = "([01][0-9]|2[0-3]):[0-5][0-9]"
+
 _SPELLED: dict[ParameterType, Json] = {
-    # all that can be said without a calendar; years begin at 1
-    ParameterType.DATE: {
-        "format": "date",
-        "pattern": r"^(?!0000)[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$",
+    ParameterType.DATE: {"format": "date", "pattern": f"^{_DAY}$"},
+    ParameterType.MOMENT: {
+        "pattern": rf"^{_DAY}([Tt]{_HOUR}:[0-5][0-9](\.[0-9]+)?([Zz]|[-+]{_HOUR}))?$"
     },
-    # unpadded base64url of a date, a slash and 1 to 128 characters
-    ParameterType.CURSOR: {"pattern": "^[A-Za-z0-9_-]{16,186}$"},
+    # unpadded base64url of a date, a slash and 1 to 128 characters, after an order and a time for some
+    ParameterType.CURSOR: {"pattern": "^[A-Za-z0-9_-]{16,234}$"},
 }
 
 
@@ -57,7 +61,8 @@ def components() -> Mapping[str, Json]:
     """The schemas of structs, by name in the document. Made once: nobody changes them."""
     schemas = _schemas(AggregateRating, Business, Insights, JsonFeed, Review)
     for name in _schemas(Business, AggregateRating, Review):
-        schemas[name]["required"] = list(_members(schemas[name]))
+        served = _members(schemas[name])
+        schemas[name]["required"] = [each for each in served if each not in STAMPS]
     for name in ("AggregateRating", "Distribution"):
         schemas[name]["properties"] = {
             member: schema if member == _MAYBE_NULL_RATING else _never_null(schema)

@@ -34,6 +34,7 @@ _SETTINGS = InsightSettings(
     )
 )
 _DAY = datetime.date(2026, 6, 15)
+_NOW = datetime.datetime(2026, 6, 15, tzinfo=datetime.UTC)
 _LABELLED = json.loads((Path(__file__).parent / "reviews.json").read_text("utf-8"))
 
 
@@ -60,7 +61,7 @@ def _reviews(texts: Iterable[tuple[str | None, int]]) -> list[Review]:
 def _findings(reviews: list[Review], made: Made) -> list[str]:
     given = msgspec.json.encode(_File(_BUSINESS, reviews))
     dataset = load(given, msgspec.json.encode(made.insights))
-    return [headline(each) for each in doubts(given, dataset, _DAY)]
+    return [headline(each) for each in doubts(given, dataset, _NOW)]
 
 
 _WORDS = st.sampled_from(

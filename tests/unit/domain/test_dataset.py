@@ -82,6 +82,7 @@ KINDS = {
         ("$.reviews[1].owner_reply", "object or null"),
         ("$.reviews[1].owner_reply.text", "string"),
         ("$.reviews[1].verified", "boolean"),
+        ("$.reviews[1].added_at", "string or null"),
         ("$.version", "integer"),
         ("$.generated_at", "string or null"),
         ("$.date_range.latest", "string or null"),
@@ -273,8 +274,9 @@ def test_an_address_costs_time_in_proportion(part: str) -> None:
         ("9999-12-31T23:59:59-00:01", "not in the years 1..9999 UTC"),
     ],
 )
-def test_updated_at_is_a_time_that_can_be_told_in_utc(text: str, reason: str) -> None:
-    check_refused("$.updated_at", f'"{text}"', f'{reason}, got "{text}"')
+def test_time_that_cannot_be_spelled_in_utc_is_refused(text: str, reason: str) -> None:
+    for path in ("$.updated_at", "$.reviews[1].added_at", "$.reviews[1].changed_at"):
+        check_refused(path, f'"{text}"', f'{reason}, got "{text}"')
 
 
 @pytest.mark.parametrize(

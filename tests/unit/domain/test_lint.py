@@ -10,7 +10,7 @@ from reviewsd.domain.dataset import load
 from reviewsd.domain.diagnostic_text import headline
 from reviewsd.domain.lint import doubts, mean
 
-TODAY = datetime.date(2026, 11, 22)
+NOW = datetime.datetime(2026, 11, 22, 9, 30, tzinfo=datetime.UTC)
 IDS = ("01JGFJJZ00EXAMP1E000000001", "01JGFJJZ00EXAMP1E000000002")
 NO_INSIGHTS: dict[str, Any] = {}
 WHOLE_INSIGHTS: dict[str, Any] = {
@@ -60,7 +60,7 @@ def found(
     document = {"business": {"name": "B"}, "reviews": [first, second or review(1)], **(top or {})}
     text = b"\xef\xbb\xbf" + json.dumps(document).encode()
     dataset = load(text, None if insights is None else json.dumps(insights).encode())
-    return [headline(each).partition(": ")[2] for each in doubts(text, dataset, TODAY)]
+    return [headline(each).partition(": ")[2] for each in doubts(text, dataset, NOW)]
 
 
 def test_good_data_leaves_no_doubt() -> None:
@@ -76,6 +76,28 @@ def test_good_data_leaves_no_doubt() -> None:
             '$.reviews[0].author (id <id>): blank, got " \\u200b"',
         ),
         ({"date": "2026-11-23"}, '$.reviews[0].date (id <id>): in the future, got "2026-11-23"'),
+        (
+            {"added_at": "2026-11-22T09:30:01Z"},
+            '$.reviews[0].added_at (id <id>): in the future, got "2026-11-22T09:30:01Z"',
+        ),
+        (
+            {"changed_at": "2026-11-22T11:00:00+01:00"},
+            '$.reviews[0].changed_at (id <id>): in the future, got "2026-11-22T10:00:00Z"',
+        ),
+        (
+            {"owner_reply": {"text": "t", "date": "2026-11-23"}},
+            '$.reviews[0].owner_reply.date (id <id>): in the future, got "2026-11-23"',
+        ),
+        (
+            {
+                "owner_reply": {"text": "t", "date": "2026-11-21"},
+                "added_at": "2026-11-20T09:59:59Z",
+            },
+            (
+                "$.reviews[0].owner_reply.date (id <id>): later than added_at and changed_at, "
+                "so feeds and changed_since miss the reply; set changed_at"
+            ),
+        ),
         (
             {"owner_reply": {"text": "t", "date": "2025-12-31"}},
             '$.reviews[0].owner_reply.date (id <id>): before the review of 2026-01-01, got "2025-12-31"',
@@ -96,6 +118,27 @@ def test_good_data_leaves_no_doubt() -> None:
 )
 def test_a_review_may_be_odd(members: dict[str, object], odd: str) -> None:
     assert [odd.replace("<id>", IDS[0])] == found(review(0, **members))
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"date": "2026-11-22"},
+        {"owner_reply": {"text": "t", "date": "2026-11-22"}},
+        {"owner_reply": {"text": "t", "date": "2026-11-21"}, "added_at": "2026-11-20T10:00:00Z"},
+        {"added_at": "2026-11-22T09:30:00Z", "changed_at": None},
+    ],
+)
+def test_day_that_has_begun_somewhere_is_not_in_the_future(members: dict[str, object]) -> None:
+    """It is 14 hours later in Kiribati, where a reply may come from."""
+    assert [] == found(review(0, **members))
+
+
+def test_updated_at_in_the_future_is_odd() -> None:
+    """Readers of the data would wait for it."""
+    assert ['$.updated_at: in the future, got "2026-11-22T10:30:00Z"'] == found(
+        review(0), top={"updated_at": "2026-11-22T11:30:00+01:00"}
+    )
 
 
 @pytest.mark.parametrize("name", ["ratings", "datee", "mood", "x", "texts"])
@@ -203,5 +246,5 @@ def test_large_data_tells_how_far_it_is() -> None:
     text = json.dumps({"business": {"name": "B"}, "reviews": reviews}).encode()
     told: list[tuple[str, int, int]] = []
     dataset = load(text, None)
-    assert [] == list(doubts(text, dataset, TODAY, lambda *step: told.append(step)))
+    assert [] == list(doubts(text, dataset, NOW, lambda *step: told.append(step)))
     assert [("comparing", done, 10_001) for done in (0, 10_000, 10_001)] == told

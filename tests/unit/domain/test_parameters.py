@@ -11,17 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import fields, replace
 
+from reviewsd.domain import times
 from reviewsd.domain.parameters import (
     MAX_COMPARED,
     InvalidParametersError,
+    read_cursor,
     read_date,
     read_query,
 )
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS, SearchParameter
-from reviewsd.domain.search_query import Cursor, SearchQuery
+from reviewsd.domain.search_query import CHANGED, NEWEST, Cursor, SearchQuery, read_moment
 
 LEAP_DAY = datetime.date(2024, 2, 29)
 CURSOR = Cursor(datetime.date(2025, 3, 14), "01J9ZK3V5Q8R2N7M4T6W1X0YAB")
+CHANGED_CURSOR = replace(CURSOR, changed_at=read_moment("2025-03-15T08:30:00Z"))
 
 NAMES = [each.name for each in SEARCH_PARAMETERS]  # in the order of the table
 
@@ -232,6 +235,13 @@ NO_CURSORS = [
     cursor_of(b"2025-03-14/\xff"),
     cursor_of("2025-03-14/é".encode()),
     cursor_of(b"2025-03-14/" + b"x" * 129),
+    cursor_of(b"changed/2025-03-14T09:00:00Z"),
+    cursor_of(b"changed/2025-03-14T09:00:00Z/2025-03-14"),
+    cursor_of(b"changed/2025-03-14T09:00:00Z/2025-03-14/"),
+    cursor_of(b"changed/2025-03-14T09:00:00+00:00/2025-03-14/x"),  # another spelling
+    cursor_of(b"changed/2025-03-14/2025-03-14/x"),
+    cursor_of(b"changed//2025-03-14/x"),
+    cursor_of(b"newest/2025-03-14/x"),
     cursor_of(b"2025-03-14/ab")[:-1] + b"j",  # the same bytes, other unused bits
     base64.b64encode(b"2025-03-14/~~~???").rstrip(b"=").replace(b"+", b"%2B"),  # not url-safe
 ]
@@ -278,12 +288,76 @@ def test_a_value_is_utf8(name: str) -> None:
         assert [expected] == issues_of(name.encode() + b"=" + text)
 
 
+NO_MOMENTS = [
+    ("2025-02-30", '"2025-02-30"'),
+    ("2025-01-01T00:00:00", '"2025-01-01T00:00:00"'),
+    ("2025-01-01T24:00:00Z", '"2025-01-01T24:00:00Z"'),
+    ("2025-01-01T00:00Z", '"2025-01-01T00:00Z"'),
+    ("2025-01-01T00:00:00+25:00", '"2025-01-01T00:00:00+25:00"'),
+    ("0001-01-01T00:00:00+00:01", '"0001-01-01T00:00:00+00:01"'),
+    ("20250101", "20250101"),
+    ("1764000000", "1764000000"),
+    ("yesterday", "yesterday"),
+    ("２０２５-01-01", '"２０２５-01-01"'),  # noqa: RUF001  the full-width digits are the point
+    ("9" * 5_000, f'"{MUCH}... (5000 characters)"'),
+]
+
+
+@pytest.mark.parametrize(("text", "shown"), NO_MOMENTS)
+def test_a_moment_is_a_real_day_or_a_time_with_its_zone(text: str, shown: str) -> None:
+    rule = f"must be a date as YYYY-MM-DD, or a time as 2025-01-31T12:00:00Z, got {shown}"
+    expected = issue("invalid_format", "changed_since", rule, format="date-time")
+    assert [expected] == issues_of(f"changed_since={quote(text)}".encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2025-03-14", "2025-03-14T00:00:00Z"),
+        ("2025-03-14T09:00:00Z", "2025-03-14T09:00:00Z"),
+        ("2025-03-14t09:00:00.25z", "2025-03-14T09:00:00.250000Z"),
+        ("2025-03-14T09:00:00%2B05:30", "2025-03-14T03:30:00Z"),
+        ("2025-03-14T09:00:00+05:30", "2025-03-14T03:30:00Z"),  # the plus is a blank here
+        ("2025-03-14T09:00:00-05:30", "2025-03-14T14:30:00Z"),
+        ("2025-03-14%2009:00:00Z", "2025-03-14T09:00:00Z"),
+    ],
+)
+def test_moments_of_every_zone_are_told_in_utc(text: str, expected: str) -> None:
+    """A client has the time from a program that wrote it with its offset, and seldom escapes the plus."""
+    query = read_query(f"changed_since={text}".encode())
+    assert expected == times.spelled(query.changed_since or times.EPOCH)
+    assert f"changed_since={expected}" == query.canonical()
+
+
+@pytest.mark.parametrize(
+    ("query", "sort", "other"),
+    [
+        (f"cursor={CURSOR.encode()}&sort=changed", "changed", "newest"),
+        (f"cursor={CHANGED_CURSOR.encode()}", "newest", "changed"),
+        (f"sort=newest&cursor={CHANGED_CURSOR.encode()}", "newest", "changed"),
+    ],
+)
+def test_a_cursor_goes_on_in_its_own_order(query: str, sort: str, other: str) -> None:
+    """In another one it would skip reviews, and nobody would notice."""
+    rule = f"must be of sort={sort}, got one of sort={other}"
+    assert [issue("invalid_value", "cursor", rule)] == issues_of(query.encode())
+    with pytest.raises(InvalidParametersError) as refused:
+        read_cursor(CHANGED_CURSOR.encode())
+    assert [("cursor",)] == [each.path for each in refused.value.issues]
+
+
+def test_the_order_that_is_usual_is_not_told() -> None:
+    assert SearchQuery() == read_query(b"sort=newest")
+    assert "" == read_query(b"sort=newest").canonical()
+
+
 WRONG = [
     (b"rating=five", "invalid_type"),
     (b"min_rating=9", "too_big"),
     (b"max_rating=x", "invalid_type"),
     (b"since=1", "invalid_format"),
     (b"until=1", "invalid_format"),
+    (b"changed_since=now", "invalid_format"),
     (b"query=" + b"x" * 201, "too_big"),
     (b"mentions_technician=%ff", "invalid_format"),
     (b"mentions_service=%zz", "invalid_format"),
@@ -292,6 +366,7 @@ WRONG = [
     (b"mentions_topic=%zz", "invalid_format"),
     (b"mentions_area=%ff", "invalid_format"),
     (b"sentiment=good", "invalid_value"),
+    (b"sort=oldest", "invalid_value"),
     (b"limit=0", "too_small"),
     (b"cursor=x", "invalid_format"),
 ]
@@ -396,7 +471,16 @@ def test_the_example_of_each_row_is_good(parameter: SearchParameter) -> None:
 CHARACTERS = st.characters(codec="utf-8")
 TEXTS = st.none() | st.text(CHARACTERS, min_size=1, max_size=200)
 DATES = st.none() | st.dates()
-CURSORS = st.builds(Cursor, st.dates(), st.from_regex(r"[!-~]{1,128}", fullmatch=True))
+MOMENTS = st.datetimes(timezones=st.just(datetime.UTC))
+IDS = st.from_regex(r"[!-~]{1,128}", fullmatch=True)
+CURSORS = st.builds(Cursor, st.dates(), IDS, st.none() | MOMENTS)
+
+
+def sorted_as(query: SearchQuery) -> SearchQuery:
+    """A query in the order of its cursor."""
+    return query if query.cursor is None else replace(query, sort=query.cursor.sort)
+
+
 QUERIES = st.builds(
     SearchQuery,
     rating=st.none() | st.integers(1, 5),
@@ -412,9 +496,11 @@ QUERIES = st.builds(
     mentions_topic=TEXTS,
     mentions_area=TEXTS,
     sentiment=st.none() | st.sampled_from(["positive", "neutral", "negative"]),
+    changed_since=st.none() | MOMENTS,
+    sort=st.sampled_from([NEWEST, CHANGED]),
     limit=st.integers(1, 100),
     cursor=st.none() | CURSORS,
-)
+).map(sorted_as)
 
 
 @given(QUERIES)
@@ -450,14 +536,17 @@ def test_the_canonical_form_of_everything() -> None:
         mentions_topic="&",
         mentions_area="New York",
         sentiment="negative",
+        changed_since=datetime.datetime(25, 1, 31, 9, tzinfo=datetime.UTC),
+        sort=CHANGED,
         limit=7,
-        cursor=CURSOR,
+        cursor=CHANGED_CURSOR,
     )
     expected = (
-        "rating=5&min_rating=4.5&max_rating=5&since=0025-01-31&until=2025-12-31&query=a+b%26c%3D%C3%9F%25"
+        "rating=5&min_rating=4.5&max_rating=5&since=0025-01-31&until=2025-12-31"
+        "&changed_since=0025-01-31T09:00:00Z&query=a+b%26c%3D%C3%9F%25"
         "&mentions_technician=Sam&mentions_service=%2B&mentions_aspect=pricing"
         "&mentions_problem=no-callback&mentions_topic=%26&mentions_area=New+York"
-        "&sentiment=negative&limit=7&cursor=" + CURSOR.encode()
+        "&sentiment=negative&sort=changed&limit=7&cursor=" + CHANGED_CURSOR.encode()
     )
     assert expected == query.canonical()
 

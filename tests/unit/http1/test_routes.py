@@ -31,7 +31,7 @@ def test_each_route_is_documented_with_its_methods() -> None:
 
 def test_each_route_has_an_answerer_of_its_name() -> None:
     nobody = object.__new__(Reads)
-    optional = {"hub", "mcp", "ready", "reviews_page", "review_page"}
+    optional = {"hub", "mcp", "ready", "reviews_page", "review_page", "json_page", "atom_page"}
     assert {route.answerer for route in ROUTES} - optional == set(answerers(nobody))
 
 
@@ -41,7 +41,13 @@ def test_each_route_has_an_answerer_of_its_name() -> None:
         (b"/reviews.json", urls.REVIEWS),
         (b"/reviews%2Ejson", urls.REVIEWS),
         (b"/api/reviews/since/2025-01-31", f"{urls.SINCE}{{date}}"),
-        (b"/api/reviews/since", None),
+        (b"/api/reviews/since", f"{urls.API_REVIEW}{{id}}"),
+        (b"/api/reviews/a%2Fb", f"{urls.API_REVIEW}{{id}}"),
+        (b"/api/reviews/search", urls.SEARCH),
+        (b"/api/reviews", None),
+        (b"/api/feed/abc.json", urls.JSON_FEED_PAGE),
+        (b"/feed/abc%2Exml", urls.ATOM_FEED_PAGE),
+        (b"/feed/abc", None),
         (b"/", urls.HOME),
         (b"/mcp/", urls.MCP),
         (b"/api/websub/hub/", urls.HUB),

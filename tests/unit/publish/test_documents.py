@@ -184,6 +184,11 @@ def test_the_mean_is_that_of_decimal_arithmetic(stars: dict[int, int]) -> None:
         ({"updated_at": None, "reviews": rated(5)}, "2025-03-14T12:00:00Z"),
         ({"reviews": [review_of(), review_of(id="b", date="2025-03-15")]}, "2025-03-15T12:00:00Z"),
         ({"reviews": REVIEWS["reviews"]}, "2025-03-15T12:00:00Z"),  # of a reply
+        (
+            {"reviews": [*rated(5), review_of(id="b", added_at="2026-11-24T08:30:00Z")]},
+            "2026-11-24T08:30:00Z",
+        ),
+        ({"reviews": [review_of(changed_at="2025-03-14T01:30:00+02:00")]}, "2025-03-13T23:30:00Z"),
         ({"updated_at": None}, None),
         ({}, None),
     ],

@@ -176,3 +176,14 @@ def test_the_parts_of_a_review_are_its_text(members: dict[str, Any]) -> None:
 def test_an_empty_text_is_none(plain: bool) -> None:  # noqa: FBT001  parametrized
     served, typed = rendered(REVIEW | {"text": ""})
     assert "text" not in json.loads(listed(served._replace(plain=plain), typed))
+
+
+@pytest.mark.parametrize("extra", [{}, {"extra": 1}], ids=["plain", "with a member of its own"])
+def test_listed_review_says_when_it_changed_and_not_when_it_was_added(
+    extra: dict[str, object],
+) -> None:
+    """An agent that asks for changes wants to know when; two times for each review are many tokens."""
+    stamps = {"added_at": "2026-11-24T08:30:00Z", "changed_at": "2026-11-24T11:00:00+01:00"}
+    found = json.loads(listed(*rendered({**REVIEW, **stamps, **extra})))
+
+    assert {**REVIEW, "changed_at": "2026-11-24T10:00:00Z", **extra} == found

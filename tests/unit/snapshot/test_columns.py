@@ -17,7 +17,7 @@ from reviewsd.snapshot.columns import ColumnsWriter, set_key
 from reviewsd.snapshot.layout import File, SegmentFile
 from reviewsd.snapshot.mentions import MentionIndex
 from reviewsd.snapshot.numbering import Numbering
-from reviewsd.snapshot.position_sets import SERVICE, TECHNICIAN
+from reviewsd.snapshot.position_sets import CHANGES, SERVICE, TECHNICIAN
 from reviewsd.snapshot.text_index_writer import SegmentsWriter, folded
 from tests.support.columns import (
     Data,
@@ -142,7 +142,7 @@ def written(
         for rating, text in reviews:
             part = folded(text)
             writer.extend([730_000], bytes([rating]), part, array("Q", [len(part)]))
-        return writer.close(mentions or {})
+        return writer.close(mentions or {}, array("I", range(len(reviews))))
 
 
 def test_a_text_is_casefolded_and_ends_with_a_separator(tmp_path: Path) -> None:
@@ -195,6 +195,8 @@ def test_each_set_is_found_by_its_key(
     assert sorted(found) == list(found)
     for (field, key), places in named.items():
         assert sorted(places) == found.pop(f"{field}\0{key}".encode())
+    changed = [found.pop(key) for key in [*found] if key.startswith(CHANGES.encode() + b"\0")]
+    assert [*range(total)] == sorted(position for block in changed for position in block)
     assert list(found) == STARS_KEYS
     for n in range(1, 6):
         assert [at for at, rating in enumerate(stars) if rating == n] == found[b"rating\0%d" % n]

@@ -20,7 +20,21 @@ def of(records: list[bytes]) -> Excerpts:
 
 
 @pytest.mark.parametrize("records", [SMALL, LARGE], ids=["kept", "mapped"])
-@pytest.mark.parametrize("positions", [(), (0,), (4,), (1, 2), (0, 2, 4), (0, 1, 2, 3, 4)])
+@pytest.mark.parametrize(
+    "positions",
+    [
+        (),
+        (0,),
+        (4,),
+        (1, 2),
+        (0, 2, 4),
+        (0, 1, 2, 3, 4),
+        (3, 1, 0),
+        (1, 0, 3),
+        (0, 2, 1, 3),
+        (1, 4, 0),
+    ],
+)
 def test_records_are_joined_by_commas(records: list[bytes], positions: tuple[int, ...]) -> None:
     found = of(records)
     expected = b",".join(records[each] for each in positions)

@@ -12,12 +12,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from reviewsd.domain import times
 from reviewsd.domain.insights import Sentiment
 from reviewsd.domain.parameters import InvalidParametersError
-from reviewsd.domain.search_query import MENTIONS, Cursor, SearchQuery
+from reviewsd.domain.search_query import (
+    CHANGED,
+    MENTIONS,
+    NEWEST,
+    Cursor,
+    SearchQuery,
+    read_moment,
+)
 from reviewsd.snapshot.position_sets import Columns
 from reviewsd.snapshot.search import Hits, search
-from tests.support.columns import AmbiguousError, Data, Insights, Review, mentioned, opened, review
+from tests.support.columns import (
+    AmbiguousError,
+    Data,
+    Insights,
+    Review,
+    mentioned,
+    opened,
+    review,
+    updated_at,
+)
 from tests.support.examples import examples
 
 # -- the rules, read naively
@@ -25,6 +42,13 @@ from tests.support.examples import examples
 
 def newest_first(reviews: Sequence[Review]) -> list[Review]:
     return sorted(reviews, key=lambda each: (each["date"], each["id"]), reverse=True)
+
+
+def changed_first(reviews: Sequence[Review]) -> list[Review]:
+    return sorted(newest_first(reviews), key=updated_at, reverse=True)
+
+
+ORDERS = {NEWEST: newest_first, CHANGED: changed_first}
 
 
 FILTERS = {
@@ -56,6 +80,7 @@ def matches(each: Review, insights: Insights, query: SearchQuery) -> bool:
             query.min_rating is None or stars >= query.min_rating,
             since is None or each["date"] >= since.isoformat(),
             until is None or each["date"] <= until.isoformat(),
+            query.changed_since is None or updated_at(each) >= query.changed_since,
             needle is None or needle.casefold() in (text or "").casefold(),
         )
     )
@@ -129,18 +154,30 @@ INSIGHTS = st.builds(
 )
 
 
+NOON = read_moment("2025-03-14T12:00:00Z")
+MOMENTS = ("2025-03-02T00:00:00Z", "2025-03-14T11:59:59.5Z", "2025-04-01T09:30:00+02:00")
+STAMPED: tuple[Review, ...] = (
+    {},
+    {"owner_reply": {"text": "", "date": "2025-03-14"}},
+    *(Review(added_at=each) for each in MOMENTS),
+    {"added_at": MOMENTS[0], "changed_at": MOMENTS[1]},
+    {"changed_at": MOMENTS[2]},
+)
+"""What says when reviews changed: some at one moment, some at noon of their day."""
+
+
 @st.composite
 def data_sets(draw: st.DrawFn) -> Data:
     """Up to 60 reviews of up to 12 kinds: many alike, in no order, with gaps between the ids."""
     kinds = draw(
         st.lists(st.tuples(st.sampled_from(DAYS), st.integers(1, 5), st.none() | TEXT), max_size=12)
     )
-    times = draw(st.integers(1, 5))
+    repeated = draw(st.integers(1, 5))
     random = draw(st.randoms(use_true_random=False))
-    chosen = random.sample(REVIEW_IDS, len(kinds) * times)
+    chosen = random.sample(REVIEW_IDS, len(kinds) * repeated)
     reviews = [
-        review(review_id, date=str(day), rating=rating, text=text)
-        for review_id, (day, rating, text) in zip(chosen, kinds * times, strict=True)
+        review(review_id, date=str(day), rating=rating, text=text) | random.choice(STAMPED)
+        for review_id, (day, rating, text) in zip(chosen, kinds * repeated, strict=True)
     ]
     return Data(reviews, draw(INSIGHTS))
 
@@ -166,6 +203,8 @@ def queries(draw: st.DrawFn, data: Data) -> SearchQuery:
         query=draw(st.none() | piece.filter(bool)),
         max_rating=draw(st.none() | st.sampled_from([1, 1.5, 3.0, 4.01, 5])),
         sentiment=draw(st.none() | SENTIMENTS),
+        sort=draw(st.sampled_from([NEWEST, CHANGED])),
+        changed_since=draw(st.none() | st.sampled_from([*map(read_moment, MOMENTS), NOON])),
     )
     return replace(query, **draw(st.dictionaries(st.sampled_from([*FILTERS]), name, max_size=2)))
 
@@ -181,6 +220,7 @@ THRESHOLDS = st.fixed_dictionaries(
         "FEW": st.sampled_from([0, 3]),
         "STEP": st.just(2),
         "STEP_BYTES": st.just(1),
+        "CHANGES_BLOCK": st.sampled_from([1, 2, 7]),
     },
 )
 """Of these, a stride must be a multiple of its block: see ``fitted``."""
@@ -204,6 +244,11 @@ def _ambiguous(insights: Insights, query: SearchQuery) -> list[str]:
     return found
 
 
+def cursor_of(each: Review, sort: str) -> Cursor:
+    changed_at = updated_at(each) if sort == CHANGED else None
+    return Cursor(datetime.date.fromisoformat(each["date"]), each["id"], changed_at)
+
+
 def check(columns: Columns, data: Data, query: SearchQuery) -> None:
     """Every page of a search, followed by its cursors, against the naive reading."""
     if ambiguous := _ambiguous(data.insights, query):
@@ -211,7 +256,8 @@ def check(columns: Columns, data: Data, query: SearchQuery) -> None:
             run(columns, query)
         assert ambiguous == [each.path[0] for each in refused.value.issues]
         return
-    wanted = [each for each in newest_first(data.reviews) if matches(each, data.insights, query)]
+    ordered = ORDERS[query.sort](data.reviews)
+    wanted = [each for each in ordered if matches(each, data.insights, query)]
     for start in range(0, max(1, len(wanted)), query.limit):
         page = wanted[start : start + query.limit]
         hits = run(columns, query)
@@ -219,9 +265,9 @@ def check(columns: Columns, data: Data, query: SearchQuery) -> None:
         assert [each["id"] for each in page] == [columns.id_at(each) for each in hits.positions]
         assert (start + query.limit < len(wanted)) == hits.more
         if page:
-            last = datetime.date.fromisoformat(page[-1]["date"])
-            query = replace(query, cursor=Cursor(last, page[-1]["id"]))
-    end = run(columns, replace(query, cursor=Cursor(datetime.date.min, "!")))
+            query = replace(query, cursor=cursor_of(page[-1], query.sort))
+    last = Cursor(datetime.date.min, "!", times.EPOCH if query.sort == CHANGED else None)
+    end = run(columns, replace(query, cursor=last))
     assert (len(wanted), [], False) == (end.matched, list(end.positions), end.more)
 
 
@@ -255,6 +301,7 @@ MANY = Data(
             rating=(1, 5, 5, 3, 4, 5, 2)[number % 7],
             text="A rare one" if number == 35 else TEXTS[number * number // 3 % 5],
         )
+        | STAMPED[number % len(STAMPED)]
         for number in NUMBERS
     ],
     {"entities": {"technicians": ["Ann"], "services": ["Most", "Few"]}, "per_review": MENTIONED},
@@ -266,6 +313,7 @@ SMALL: dict[str, Any] = {
     "STRIDE": (4, 1_000),
     "FEW": 0,
     "STEP": 8,
+    "CHANGES_BLOCK": 7,
 }
 LARGE: dict[str, Any] = {**SMALL, "SEGMENT": 1 << 16, "LARGE": 0}
 NONE: dict[str, Any] = {"SMALLEST": 1_000, "STEP_BYTES": 1, "SEGMENT_BYTES": 100}
@@ -287,6 +335,10 @@ WAYS = [
     SearchQuery(mentions_aspect="price"),
     SearchQuery(mentions_aspect="price", sentiment="negative", max_rating=4),
     SearchQuery(mentions_technician="ann", sentiment="positive"),
+    SearchQuery(sort=CHANGED),
+    SearchQuery(sort=CHANGED, rating=3, until=DAYS[2]),
+    SearchQuery(sort=CHANGED, changed_since=NOON),
+    SearchQuery(changed_since=read_moment("2030-01-01")),
 ]
 
 
@@ -371,6 +423,56 @@ def test_pages_skip_and_repeat_nothing_when_the_data_change_meanwhile() -> None:
     kept = [each for each in DIARY.reviews if each["id"] != "f"]
     with opened(Data([*added, *kept], {})) as columns:
         assert ids(columns, replace(first, cursor=Cursor(ON, "f"))) == ["e", "d"]
+
+
+MORNING = [
+    review(name, date="2025-01-02") | {"changed_at": f"2025-03-14T0{hour}:00:00Z"}
+    for name, hour in (("a", 9), ("b", 8), ("c", 8), ("d", 7))
+]
+
+
+@pytest.mark.parametrize(
+    ("hour", "review_id", "expected"),
+    [
+        (10, "x", "acbd"),
+        (9, "a", "cbd"),
+        (8, "d", "cbd"),
+        (8, "c", "bd"),
+        (8, "bb", "bd"),
+        (8, "b", "d"),
+        (7, "d", ""),
+        (1, "x", ""),
+    ],
+)
+def test_a_cursor_of_changes_goes_on_after_its_review(
+    hour: int, review_id: str, expected: str
+) -> None:
+    """Reviews of one moment, as an import makes them, stand newest first."""
+    moment = read_moment(f"2025-03-14T{hour:02}:00:00Z")
+    query = SearchQuery(sort=CHANGED, cursor=Cursor(datetime.date(2025, 1, 2), review_id, moment))
+    with opened(Data(MORNING, {})) as columns:
+        assert list(expected) == ids(columns, query)
+        assert 4 == run(columns, query).matched
+
+
+def test_review_that_changes_between_two_pages_is_found_by_the_next_round() -> None:
+    """It moves before the page that was read; the client asks from the first change it saw."""
+    first = SearchQuery(sort=CHANGED, limit=2)
+    with opened(Data(MORNING, {})) as columns:
+        assert ["a", "c"] == ids(columns, first)
+    later: Review = {**MORNING[3], "changed_at": "2025-03-14T10:00:00Z"}
+    with opened(Data([*MORNING[:3], later], {})) as columns:
+        assert ["b"] == ids(columns, replace(first, cursor=cursor_of(MORNING[2], CHANGED)))
+        since = replace(first, changed_since=read_moment("2025-03-14T09:00:00Z"))
+        assert ["d", "a"] == ids(columns, since)
+
+
+def test_search_by_change_yields_after_each_block() -> None:
+    """What it finds may all have changed long ago."""
+    old = SearchQuery(sort=CHANGED, limit=1, mentions_service="few", until=DAYS[0])
+    with opened(MANY, **SMALL) as columns:
+        assert steps_of(columns, old) > 1
+        assert steps_of(columns, SearchQuery(sort=CHANGED, limit=1)) == 0
 
 
 def test_a_query_looks_in_the_text_alone() -> None:

@@ -1,24 +1,18 @@
 """Equal bytes have equal entity tags, others different ones, whatever else has changed (contract 2)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from twisted.internet.task import Clock
 
 from reviewsd.http1 import urls
-from reviewsd.http1.request import Request
-from reviewsd.http1.responses import Response, Responses
 from reviewsd.snapshot import snapshots as module
-from reviewsd.snapshot.snapshots import Snapshots
-from reviewsd.web.reads import Reads
 from tests.support.columns import Review, review
 from tests.support.examples import examples
-from tests.support.publishing import Directories, in_memory
-from tests.support.workload import workload
+from tests.support.publishing import in_memory
+from tests.support.reads import PublishedReads
 
 IDS = ("a", "b", "c")
 VERSIONS: tuple[tuple[int, str, str], ...] = (
@@ -27,6 +21,7 @@ VERSIONS: tuple[tuple[int, str, str], ...] = (
     (1, "2025-01-02", "The boiler works."),
 )
 DAYS = ("2024-12-31", "2025-01-01", "2025-01-02", "2025-01-03")
+CURSOR = "MjAyNS0wMS0wMS9i"  # the 1st of January, b
 SEARCHES = [
     "&".join(filter(None, parts))
     for parts in product(
@@ -38,7 +33,7 @@ SEARCHES = [
             "mentions_aspect=price&sentiment=negative",
         ),
         ("", "limit=1", "limit=2", "until=2025-01-01"),
-        ("", f"cursor={'MjAyNS0wMS0wMS9i'}"),  # the 1st of January, b
+        ("", f"cursor={CURSOR}"),
     )
 ]
 
@@ -51,48 +46,22 @@ def as_written(review_id: str, version: tuple[int, str, str]) -> Review:
     return review(review_id, rating=rating, date=date, text=text)
 
 
-class Harness:
+ADDRESSES = [
+    *(f"{urls.SINCE}{day}" for day in DAYS),
+    *(f"{urls.SEARCH}?{query}" for query in SEARCHES),
+    *(urls.REVIEWS, urls.INSIGHTS, urls.JSON_FEED, urls.ATOM_FEED),
+    *(urls.json_page(CURSOR), urls.atom_page(CURSOR)),
+]
+"""Every answer that is computed, and every document."""
+
+
+class Harness(PublishedReads):
     """Answers from a data directory that changes."""
 
-    def __init__(self, place: Path) -> None:
-        self.directories = Directories(place)
-        self.snapshots = Snapshots(self.directories.snapshots)
-        self.clock = Clock()
-        replies = Responses("https://a.example", "public", lambda: 0.0)
-        self.reads = Reads(self.snapshots, replies, workload(self.clock))
-
-    def publish(self, reviews: Sequence[Review], name: str = "Acme", mentioned: str = "") -> None:
+    def publish_mentions(self, reviews: Sequence[Review], name: str, mentioned: str) -> None:
         per_review = {each: {"technicians": ["Sam"], "aspects": [PRICE]} for each in mentioned}
         insights = {"entities": {"technicians": ["Sam"]}, "per_review": per_review}
-        self.directories.write(*reviews, name=name, insights=insights)
-        self.directories.publish()
-        self.snapshots.refresh()
-
-    def answers(self) -> Iterator[tuple[str, bytes, bytes]]:
-        """Address, body and tag of every answer that is computed, and of every document."""
-        for day in DAYS:
-            since = self.reads.since(Request(b"GET", b""), day)
-            assert isinstance(since, Response)
-            yield day, *_said(since)
-        for query in SEARCHES:
-            yield query, *_said(self.search(query))
-        for path in (urls.REVIEWS, urls.INSIGHTS, urls.JSON_FEED, urls.ATOM_FEED):
-            yield path, *_said(self.reads.document(Request(b"GET", path.encode())))
-
-    def search(self, query: str) -> Response:
-        answer = self.reads.search(Request(b"GET", b"", query.encode()))
-        if isinstance(answer, Response):
-            return answer
-        replies: list[Response] = []  # the machine is busy, and it was done in steps
-        answer.addCallback(replies.append)
-        while not replies:
-            self.clock.advance(1)
-        return replies[0]
-
-
-def _said(reply: Response) -> tuple[bytes, bytes]:
-    (tag,) = (line for line in reply.block.split(b"\r\n") if line.startswith(b"ETag: "))
-    return b"".join(reply.body), tag
+        self.publish(reviews, name, insights=insights)
 
 
 class Client:
@@ -103,7 +72,9 @@ class Client:
         self.bodies: dict[tuple[str, bytes], bytes] = {}
 
     def see(self, harness: Harness) -> None:
-        for address, body, tag in harness.answers():
+        for address in ADDRESSES:
+            answer = harness.get(address)
+            body, tag = answer.body, answer.headers["ETag"].encode()
             assert tag == self.tags.setdefault((address, body), tag), address
             assert body == self.bodies.setdefault((address, tag), body), address
 
@@ -118,7 +89,7 @@ def test_every_change_of_three_reviews() -> None:
                 for review_id, version in zip(IDS, versions, strict=True)
                 if version is not None
             ]
-            harness.publish(reviews, f"Acme {number % 2}", "ab"[number % 3 :])
+            harness.publish_mentions(reviews, f"Acme {number % 2}", "ab"[number % 3 :])
             client.see(harness)
 
 
@@ -142,5 +113,5 @@ def test_any_change_of_many(editions: list[list[Review]]) -> None:
         patch.setattr(module, "_SMALL", 0)
         harness, client = Harness(place), Client()
         for edition in editions:
-            harness.publish(edition)
+            harness.publish_mentions(edition, "Acme", "")
             client.see(harness)

@@ -1,0 +1,107 @@
+"""Older pages of the feeds, made for a request (seed 4.3, RFC 5005 3, decision 160).
+
+The first page of a feed is a document that was rendered at publication. The others are put together by the
+same code from records and the frame that the snapshot keeps.
+"""
+
+from collections.abc import Callable, Generator, Iterator
+
+import msgspec
+from msgspec import Struct
+
+from reviewsd.domain.dataset import Mentions
+from reviewsd.domain.parameters import read_cursor
+from reviewsd.domain.reviews import Review
+from reviewsd.domain.search_query import Cursor
+from reviewsd.http1.request import Request
+from reviewsd.http1.responses import Response
+from reviewsd.publish import atom, json_feed
+from reviewsd.publish.feed import MAX_ENTRIES, FeedEntry, FeedFrame, FeedPage
+from reviewsd.snapshot.snapshots import Snapshot
+from reviewsd.web.reads import Answer, Reads, entity_tag
+
+
+class _Mentioned(Struct):
+    """What feeds show of an entry of ``per_review``."""
+
+    technicians: tuple[str, ...] = ()
+    services: tuple[str, ...] = ()
+
+
+_frame = msgspec.json.Decoder(FeedFrame)
+_mentioned = msgspec.json.Decoder(_Mentioned)
+_review = msgspec.json.Decoder(Review)
+
+
+class FeedReads:
+    """Answers with pages of the feeds.
+
+    Args:
+        reads: Where the data is, and what answers are made of.
+    """
+
+    def __init__(self, reads: Reads) -> None:
+        self._reads = reads
+        self._frame: FeedFrame | None = None
+        reads.snapshots.observe(self._published)
+
+    def _published(self, _snapshot: Snapshot) -> None:
+        self._frame = None
+
+    def json_page(self, request: Request, cursor: str) -> Answer:
+        """A page of the JSON Feed."""
+        return self._page(request, cursor, json_feed.render, json_feed.MEDIA_TYPE)
+
+    def atom_page(self, request: Request, cursor: str) -> Answer:
+        """A page of the Atom feed."""
+        return self._page(request, cursor, atom.render, atom.MEDIA_TYPE)
+
+    def _page(
+        self,
+        request: Request,
+        cursor: str,
+        render: Callable[[FeedPage], Iterator[bytes]],
+        media_type: str,
+    ) -> Answer:
+        after = read_cursor(cursor)
+        page = self._entries(self._reads.snapshots.current, after)
+        steps = self._steps(request, render(page), media_type.encode())
+        return self._reads.workload.run(request, steps)
+
+    def _entries(self, snapshot: Snapshot, after: Cursor) -> FeedPage:
+        """The reviews that follow another one."""
+        frame = self._frame
+        if frame is None:
+            frame = self._frame = _frame.decode(snapshot.feed)
+        positions = snapshot.older(after, MAX_ENTRIES)
+        last = positions.stop == snapshot.columns.count
+        return FeedPage(
+            frame=frame,
+            entries=[_entry(frame, snapshot, position) for position in positions],
+            cursor=after.encode(),
+            following=None if last else snapshot.records.cursor_at(positions[-1]).encode(),
+        )
+
+    def _steps(
+        self, request: Request, rendered: Iterator[bytes], media_type: bytes
+    ) -> Generator[None, None, Response]:
+        parts = []
+        for part in rendered:
+            parts.append(part)
+            yield
+        body = (b"".join(parts),)
+        tag = entity_tag(media_type, body[0])
+        reads = self._reads
+        if reads.pays(request, body):
+            return (yield from reads.gzipped(request, body, tag, media_type=media_type))
+        answer = reads.responses.computed(request, body, tag, media_type=media_type)
+        return reads.workload.admit(request, answer)
+
+
+def _entry(frame: FeedFrame, snapshot: Snapshot, position: int) -> FeedEntry:
+    review = _review.decode(snapshot.records.at(position))
+    insight = snapshot.insight(position)
+    if insight is None:
+        return frame.entry(review, None)
+    found = _mentioned.decode(insight)
+    return frame.entry(review, Mentions(found.technicians, found.services))

@@ -1,0 +1,22 @@
+"""What pages and sitemaps are told of all reviews."""
+
+import json
+
+from reviewsd.domain.dataset import load
+from reviewsd.publish import site as sites
+from tests.support.site import review
+
+
+def test_sitemap_has_the_day_on_which_a_review_changed_last() -> None:
+    """A crawler fetches a page again when that day is later than its last visit."""
+    reviews = [
+        review(1, date="2024-02-29"),
+        review(2, date="2024-03-01", owner_reply={"text": "Thanks.", "date": "2024-03-05"}),
+        review(3, date="2024-03-02", added_at="2026-11-24T08:30:00Z"),
+    ]
+    file = {"business": {"name": "Acme"}, "reviews": reviews}
+    records = load(json.dumps(file).encode(), None).records
+
+    found = [(review_id, str(day)) for review_id, day in sites.changes(records, 3)]
+
+    assert [("r1", "2024-02-29"), ("r2", "2024-03-05"), ("r3", "2026-11-24")] == found

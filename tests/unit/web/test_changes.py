@@ -1,0 +1,157 @@
+"""Search in the order of change: what a client needs that keeps a copy of all reviews (field.md, Feeds and times)."""
+
+import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewsd.http1 import urls
+from tests.support.columns import Review, review
+from tests.support.examples import examples
+from tests.support.publishing import in_memory
+from tests.support.reads import BASE_URL, PublishedReads
+
+OLD = [review(f"old{number}", date=f"2024-01-{number:02}") for number in range(1, 6)]
+LATE = [
+    review(f"late{number}", date="2019-05-01") | {"added_at": "2026-11-24T08:30:00Z"}
+    for number in range(30)
+]
+EDITED = OLD[2] | {"changed_at": "2026-11-24T09:00:00Z", "text": "Edited."}
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> PublishedReads:
+    found = PublishedReads(tmp_path)
+    found.publish([*OLD[:2], EDITED, *OLD[3:], *LATE])
+    return found
+
+
+def search(site: PublishedReads, **query: object) -> Any:  # noqa: ANN401  what JSON holds
+    answer = site.get(f"{urls.SEARCH}?{urlencode(query)}")
+    assert 200 == answer.status, answer.body
+    return answer.json()
+
+
+def test_late_imports_and_edits_come_first(site: PublishedReads) -> None:
+    """Old reviews that are imported today are in no feed, and since a day of today has none."""
+    found = search(site, sort="changed", limit=100)["reviews"]
+
+    late = sorted((each["id"] for each in LATE), reverse=True)
+    assert ["old3", *late, "old5", "old4", "old2", "old1"] == [each["id"] for each in found]
+
+
+@pytest.mark.parametrize(
+    ("since", "matched"),
+    [
+        ("2026-11-25", 0),
+        ("2026-11-24T08:30:01Z", 1),
+        ("2026-11-24T08:30:00Z", 31),
+        ("2026-11-24T10:30:00+02:00", 31),
+        ("2026-11-24", 31),
+        ("2024-01-05T12:00:00Z", 32),
+        ("2024-01-01", 35),
+    ],
+)
+def test_changes_since_a_moment_include_those_at_it(
+    site: PublishedReads, since: str, matched: int
+) -> None:
+    assert matched == search(site, changed_since=since)["matched"]
+    assert matched == search(site, changed_since=since, sort="changed", limit=1)["matched"]
+
+
+def test_next_page_is_in_the_same_order(site: PublishedReads) -> None:
+    path = f"{urls.SEARCH}?sort=changed&limit=20&changed_since=2026-11-24"
+    first = site.get(path)
+    link = first.headers["Link"].rpartition("<")[2].partition(">")[0]
+
+    second = site.get(link.removeprefix(BASE_URL))
+
+    assert 31 == first.json()["matched"] == second.json()["matched"]
+    ids = [each["id"] for page in (first, second) for each in page.json()["reviews"]]
+    assert 31 == len(set(ids)) == len(ids)
+    assert second.json()["next_cursor"] is None
+
+
+def test_cursor_of_another_order_is_refused(site: PublishedReads) -> None:
+    """Mixed up they would skip reviews, and nobody would notice."""
+    cursor = search(site, sort="changed", limit=1)["next_cursor"]
+    answer = site.get(f"{urls.SEARCH}?cursor={cursor}")
+
+    assert 400 == answer.status
+    assert [["cursor"]] == [each["path"] for each in answer.json()["issues"]]
+    assert 400 == site.get(urls.json_page(cursor)).status
+
+
+def test_plus_of_an_offset_need_not_be_escaped(site: PublishedReads) -> None:
+    """A client pastes what its own clock says."""
+    moment = "2026-11-24T10:30:00+02:00"
+    answers = [site.get(f"{urls.SEARCH}?changed_since={each}") for each in (moment, quote(moment))]
+
+    assert [31, 31] == [each.json()["matched"] for each in answers]
+    assert 1 == len({each.headers["ETag"] for each in answers})
+
+
+class Copy:
+    """A client that keeps a copy, as docs/examples/copy.py does."""
+
+    def __init__(self) -> None:
+        self.reviews: dict[str, Any] = {}
+
+    def update(self, site: PublishedReads, between: "list[list[Review]]") -> None:
+        """Ask for what has changed; the data change between two pages."""
+        query: dict[str, object] = {"sort": "changed", "limit": 2}
+        if self.reviews:
+            last = max(map(_changed_on, self.reviews.values()))
+            query["changed_since"] = last - datetime.timedelta(days=2)
+        while True:
+            page = search(site, **query)
+            self.reviews |= {each["id"]: each for each in page["reviews"]}
+            if page["next_cursor"] is None:
+                return
+            query["cursor"] = page["next_cursor"]
+            if between:
+                site.publish(between.pop())
+
+
+def _changed_on(each: dict[str, Any]) -> datetime.date:
+    moment = each.get("changed_at") or each.get("added_at") or each["date"]
+    return datetime.date.fromisoformat(moment[:10])
+
+
+_DAYS = st.dates(datetime.date(2024, 1, 1), datetime.date(2026, 11, 30)).map(str)
+_EDITS = st.lists(
+    st.tuples(st.sampled_from("abcdefgh"), _DAYS, st.integers(1, 5)), min_size=1, max_size=4
+)
+
+
+@given(st.lists(_EDITS, min_size=2, max_size=6), st.data())
+@examples(12)
+def test_client_that_follows_changes_has_a_whole_copy(
+    editions: list[list[tuple[str, str, int]]], choices: st.DataObject
+) -> None:
+    """Whatever an import adds or changes, with days of any age, while the client reads."""
+    reviews: dict[str, Review] = {}
+    states: list[list[Review]] = []
+    for day, edits in enumerate(editions):
+        now = f"2026-11-{2 * day + 10}T09:00:00Z"
+        for name, date, rating in edits:
+            made = review(name, date=date, rating=rating)
+            made["added_at"] = reviews[name]["added_at"] if name in reviews else now
+            if name in reviews:
+                made["changed_at"] = now
+            reviews[name] = made
+        states.append([*reviews.values()])
+    with in_memory() as place:
+        site, copy = PublishedReads(place), Copy()
+        while states:
+            site.publish(states.pop(0))
+            during = choices.draw(st.integers(0, min(2, max(0, len(states) - 1))))
+            copy.update(site, [states.pop(0) for _ in range(during)][::-1])
+        copy.update(site, [])
+
+        served = site.get(urls.REVIEWS).json()["reviews"]
+        assert {each["id"]: each for each in served} == copy.reviews

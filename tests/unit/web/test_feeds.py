@@ -1,0 +1,200 @@
+"""Older pages of both feeds, which are made for a request (RFC 5005 3, JSON Feed 1.1, decision 160)."""
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+import feedparser
+import pytest
+
+from reviewsd.domain.search_query import Cursor, read_day
+from reviewsd.http1 import urls
+from reviewsd.publish.feed import MAX_ENTRIES
+from tests.support.columns import Review, review
+from tests.support.pages import Place
+from tests.support.raw import ReceivedResponse
+from tests.support.reads import BASE_URL, PublishedReads
+
+JSON, ATOM = urls.JSON_FEED, urls.ATOM_FEED
+
+
+def written(number: int) -> Review:
+    return review(
+        f"r{number:03}",
+        date=f"2025-03-{1 + number // 40:02}",
+        rating=1 + number % 5,
+        text=f"Text <{number}>.",
+    )
+
+
+REVIEWS = [written(number) for number in range(120)]
+NEWEST_FIRST = [f"r{number:03}" for number in range(119, -1, -1)]
+INSIGHTS = {
+    "entities": {
+        "technicians": [{"id": "sam", "name": "Sam Jones", "label": "Sam"}],
+        "services": [{"id": "boiler-repair", "label": "Boiler repair"}],
+    },
+    "per_review": {
+        each["id"]: {"technicians": ["Sam Jones", "sam"], "services": ["Boilers", "boiler repair"]}
+        for each in REVIEWS[::3]
+    },
+}
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> PublishedReads:
+    found = PublishedReads(tmp_path)
+    found.publish(REVIEWS, insights=INSIGHTS)
+    return found
+
+
+def path_of(address: str) -> str:
+    assert address.startswith(BASE_URL)
+    return address.removeprefix(BASE_URL)
+
+
+def json_pages(site: PublishedReads) -> Iterator[list[str]]:
+    """The ids of each page, as a reader follows them."""
+    path: str | None = JSON
+    while path is not None:
+        answer = site.get(path)
+        assert (200, "application/json") == (answer.status, answer.headers["Content-Type"])
+        yield [item["id"] for item in answer.json()["items"]]
+        following = answer.json().get("next_url")
+        path = following and path_of(following)
+
+
+def atom_pages(site: PublishedReads) -> Iterator[list[str]]:
+    path: str | None = ATOM
+    while path is not None:
+        answer = site.get(path)
+        assert "application/atom+xml; charset=utf-8" == answer.headers["Content-Type"]
+        parsed = feedparser.parse(answer.body)
+        assert not parsed.bozo
+        links = {link.rel: link.href for link in parsed.feed.links}
+        assert path == path_of(links["self"])
+        yield [entry.id.rpartition(":")[2] for entry in parsed.entries]
+        following = links.get("next")
+        path = following and path_of(following)
+
+
+def test_reader_that_follows_the_pages_gets_every_review_once(site: PublishedReads) -> None:
+    """Of 80 reviews of one day the first page has 50, and the others are in no document."""
+    expected = [NEWEST_FIRST[begin : begin + MAX_ENTRIES] for begin in (0, 50, 100)]
+
+    assert expected == list(json_pages(site))
+    assert expected == list(atom_pages(site))
+
+
+@pytest.mark.parametrize("count", [0, 1, MAX_ENTRIES])
+def test_feed_that_fits_on_a_page_has_one(tmp_path: Path, count: int) -> None:
+    site = PublishedReads(tmp_path)
+    site.publish(REVIEWS[:count])
+
+    assert 1 == len(list(json_pages(site)))
+    assert 1 == len(list(atom_pages(site)))
+
+
+def test_older_page_has_entries_like_those_of_the_first(
+    site: PublishedReads, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Where a review moves to the next page, a reader must not take it for a changed one."""
+    other = PublishedReads(tmp_path_factory.mktemp("other"))
+    other.publish(REVIEWS[:70], insights=INSIGHTS)
+
+    second = site.get(path_of(site.get(JSON).json()["next_url"])).json()["items"]
+    assert second == other.get(JSON).json()["items"]
+    assert ["5-star", "Sam", "Boilers", "Boiler repair"] == second[0]["tags"]
+
+    links = feedparser.parse(site.get(ATOM).body).feed.links
+    (following,) = (path_of(link.href) for link in links if link.rel == "next")
+    entries = [
+        each.body.partition(b"<entry>")[2] for each in (site.get(following), other.get(ATOM))
+    ]
+    assert entries[0] == entries[1]
+
+
+def test_page_goes_on_where_its_review_was(site: PublishedReads) -> None:
+    """A reader that is slow misses nothing and meets nothing twice when the data change."""
+    path = path_of(site.get(JSON).json()["next_url"])
+    before = site.get(path)
+    new = review("new", date="2025-03-30")
+    site.publish([*(each for each in REVIEWS if each["id"] != "r070"), new], insights=INSIGHTS)
+
+    assert before.json()["items"] == site.get(path).json()["items"]
+    assert before.headers["ETag"] == site.get(path).headers["ETag"]
+
+
+@pytest.mark.parametrize("page", [urls.JSON_FEED_PAGE, urls.ATOM_FEED_PAGE])
+def test_page_after_the_last_review_is_empty(site: PublishedReads, page: str) -> None:
+    """Reviews may have gone since the page before was read."""
+    answer = site.get(page.format(cursor=Cursor(read_day("2025-03-01"), "r000").encode()))
+
+    assert 200 == answer.status
+    assert b"r000" not in answer.body
+    assert b"next" not in answer.body
+
+
+@pytest.mark.parametrize("path", [urls.JSON_FEED_PAGE, urls.ATOM_FEED_PAGE])
+@pytest.mark.parametrize(
+    "cursor", ["x", "MjAyNS0wMy0xNA", "MjAyNS0wMi0zMC9y", "é", "x.y", "=" * 300]
+)
+def test_cursor_that_nobody_made_is_refused(site: PublishedReads, path: str, cursor: str) -> None:
+    answer = site.get(path.format(cursor=cursor))
+
+    assert 400 == answer.status
+    (issue,) = answer.json()["issues"]
+    assert (["cursor"], "invalid_format") == (issue["path"], issue["code"])
+
+
+@pytest.mark.parametrize("page", ["json", "atom"])
+def test_page_has_an_entity_tag_for_each_coding(site: PublishedReads, page: str) -> None:
+    cursor = Cursor(read_day("2025-03-02"), "r070").encode()
+    path = urls.json_page(cursor) if page == "json" else urls.atom_page(cursor)
+    plain, packed = site.get(path), site.get(path, {"Accept-Encoding": "gzip"})
+
+    assert plain.body == gzip.decompress(packed.body)
+    assert plain.headers["ETag"][:-1] + '-gzip"' == packed.headers["ETag"]
+    assert "Accept-Encoding" == plain.headers["Vary"]
+    assert "hub" not in plain.headers["Link"]
+    for answer, fields in ((plain, {}), (packed, {"Accept-Encoding": "gzip"})):
+        known = site.get(path, {**fields, "If-None-Match": answer.headers["ETag"]})
+        assert (304, b"") == (known.status, known.body)
+        assert answer.headers["ETag"] == known.headers["ETag"]
+
+
+def test_tag_of_a_page_changes_with_labels(site: PublishedReads) -> None:
+    """The reviews are the same; what the feed calls a technician is not."""
+    path = path_of(site.get(JSON).json()["next_url"])
+    before = site.get(path).headers["ETag"]
+    changed = {
+        **INSIGHTS,
+        "entities": {"technicians": [{"id": "sam", "name": "sam jones", "label": "S."}]},
+    }
+    site.publish(REVIEWS, insights=changed)
+
+    assert before != site.get(path).headers["ETag"]
+
+
+def undated(answer: ReceivedResponse) -> tuple[int, list[tuple[str, str]], bytes]:
+    return answer.status, [each for each in answer.fields if each[0] != "Date"], answer.body
+
+
+def test_pages_are_the_same_without_the_look_up(tmp_path: Path) -> None:
+    """Klein finds every route; the look-up is only quicker."""
+    places = []
+    for fast in (True, False):
+        (tmp_path / str(fast)).mkdir()
+        place = Place(tmp_path / str(fast), fast=fast)
+        place.publish(REVIEWS, insights=INSIGHTS)
+        places.append(place)
+    cursor = Cursor(read_day("2025-03-02"), "r070").encode()
+    for template in (urls.JSON_FEED_PAGE, urls.ATOM_FEED_PAGE):
+        folder, ending = template.partition("{cursor}")[::2]
+        names = (cursor, f"%{ord(cursor[0]):x}{cursor[1:]}", "x", "a.b", "", "a/b", "%2F", "%FF")
+        targets = [*(f"{folder}{name}{ending}" for name in names), f"{folder}{cursor}"]
+        for target in targets:
+            for method in ("GET", "HEAD", "OPTIONS", "POST"):
+                quick, slow = (undated(place.get(target, method=method)) for place in places)
+                assert quick == slow, (method, target)
+        assert [200, 200] == [place.get(targets[0]).status for place in places]
