@@ -70,7 +70,10 @@ def losses(options: ImportOptions, result: MergeResult) -> list[str]:
     verb = "would be" if options.dry_run else "to be"
     return [
         *_listed(
-            result, Fate.REMOVED, f"{verb} removed, as the export does not have them", _LISTED
+            result,
+            Fate.REMOVED,
+            f"{verb} removed, as they are not public at the platform, or not in the export",
+            _LISTED,
         ),
         *_listed(
             result, Fate.REPLY_REMOVED, "owner replies that the platform no longer has, and that go"
@@ -111,7 +114,7 @@ def questions(
         yield Question(
             text=doubt,
             prompt="Remove them?",
-            remedy="If they are to go: --yes; to keep them, import it without --replace",
+            remedy="If they are to go: --yes; else see why the export does not show them: --dry-run -v",
             only_at_terminal=not doubt,
         )
 
@@ -138,7 +141,7 @@ def _loss(result: MergeResult) -> str:
         there = result.there[place]
         if removed > count and removed > part * there:
             return (
-                f"--replace would remove {removed:,} of {there:,} reviews of {_named(place)}: is this export "
+                f"{removed:,} of {there:,} reviews of {_named(place)} would be removed: is this export "
                 "all that the platform has?"
             )
     return ""
@@ -190,7 +193,9 @@ def _day(milliseconds: int) -> str:
     return datetime.datetime.fromtimestamp(milliseconds / 1000, datetime.UTC).date().isoformat()
 
 
-def _named(place: Place) -> str:
+def _named(place: Place | None) -> str:
+    if place is None:
+        return "no source"
     return (
         f"{shown(place.source)}, location {shown(place.name)}"
         if place.name

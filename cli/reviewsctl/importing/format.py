@@ -4,6 +4,7 @@ Where rows come from (zip, folder, JSON, CSV, spreadsheet) is none of its busine
 a mapping of the export's own names.
 """
 
+import dataclasses
 import datetime
 from collections import ChainMap, Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -25,6 +26,8 @@ from reviewsctl.importing.review import (
     OwnerReply,
     Reply,
     RowRefusedError,
+    RowSkippedError,
+    RowWithdrawnError,
     alike,
 )
 from reviewsctl.importing.signature import Shape
@@ -347,11 +350,16 @@ class Format:
         status = rules.columns.mapped.get("status")
         sample = head.sample if self.generic else ()
         judge = rules.publicity.judging(self.name, status, sample)
+        key_of_row = self._key_reader(head, rules)
 
         def read(row: Row) -> Entry:
-            if row.group:
-                judge(row.group)
-            verdict = judge(row.fields)
+            try:
+                if row.group:
+                    judge(row.group)
+                verdict = judge(row.fields)
+            except RowWithdrawnError as withdrawn:
+                withdrawn.key = key_of_row(row)
+                raise
             found = parse(
                 row if verdict.fields is row.fields else row._replace(fields=verdict.fields)
             )
@@ -360,6 +368,21 @@ class Format:
             return _shown(found, verdict, rules)
 
         return read
+
+    def _key_reader(self, head: Head, rules: Rules) -> Callable[[Row], str]:
+        """Return what makes the merge key of a row; it is empty where the row cannot be read."""
+        apart = dataclasses.replace(rules, counts=Counter())
+        parse = self.parser(head, apart)
+
+        def key_of_row(row: Row) -> str:
+            try:
+                found = parse(row)
+                entry = found if isinstance(found, Entry) else apart.entry(found)
+            except (RowRefusedError, RowSkippedError):
+                return ""
+            return entry.key
+
+        return key_of_row
 
 
 def _has_reply(found: Found | Entry) -> bool:

@@ -68,7 +68,8 @@ class Fate(Enum):
     NEW = "new"
     CHANGED = "changed"
     REMOVED = "removed"
-    """In the file, not in the export, and left out by ``--replace``."""
+    """In the file, and left out: the export says that it is not public, or does not have it and
+    ``--replace`` follows the export."""
     RETURNED = "returned"
     """New, though an import wrote it before: it was removed by hand."""
     OVERWRITTEN = "overwritten"
@@ -118,9 +119,9 @@ class MergeResult:
     """The locations that the file has reviews of, where they say."""
     met: frozenset[Place] = frozenset()
     """The locations of the export of which a review is in the file."""
-    there: Mapping[Place, int] = field(default_factory=dict)
-    """The reviews of each replaced location that were there."""
-    removed: Mapping[Place, int] = field(default_factory=dict)
+    there: Mapping[Place | None, int] = field(default_factory=dict)
+    """The reviews of each location that were there."""
+    removed: Mapping[Place | None, int] = field(default_factory=dict)
     """Those of them that are removed."""
     filled: Mapping[str, object] = field(default_factory=dict)
     """Members of the business that were empty, as the export has them."""
@@ -165,8 +166,8 @@ class Merge:
         self._changes: defaultdict[Fate, list[Change]] = defaultdict(list)
         self._places: set[Place] = set()
         self._met: set[Place] = set()
-        self._there: Counter[Place] = Counter()
-        self._removed: Counter[Place] = Counter()
+        self._there: Counter[Place | None] = Counter()
+        self._removed: Counter[Place | None] = Counter()
         self._name = ""
         self._filled: Mapping[str, object] = {}
         self._review_count: int | None = None
@@ -251,11 +252,9 @@ class Merge:
         """Return what becomes of a review that is there; None if it goes."""
         review = piece.value if isinstance(piece.value, dict) else {}
         place = _place(review)
-        if place is not None:
-            if place.name:
-                self._places.add(place)
-            if place in self._plan.replaced:
-                self._there[place] += 1
+        self._there[place] += 1
+        if place is not None and place.name:
+            self._places.add(place)
         identifier = review.get("id")
         if not isinstance(identifier, str):
             return self._absent(review, piece, place)
@@ -265,7 +264,6 @@ class Merge:
         key = merge_key(identifier)
         staged = self._staged.find(identifier, key)
         if staged is None or self._used[staged.number]:
-            self._staged.written.retain(key)
             return self._absent(review, piece, place, key)
         self._used[staged.number] = 1
         self._met.add(staged.place)
@@ -307,23 +305,33 @@ class Merge:
         self, review: Review, piece: Piece, place: Place | None, key: str = ""
     ) -> bytes | None:
         """Return a review that is not in the export; None if it goes."""
-        if place is not None and place in self._plan.replaced:
-            day = review.get("date")
-            passed_over = self._staged.passed_over(key)
-            is_old = isinstance(day, str) and day < self._plan.replaced[place]
-            if passed_over is PassedOver.UNUSABLE:
-                self._counts[Fate.SPARED] += 1
-            elif is_old and passed_over is None:
-                self._counts[Fate.TOO_OLD] += 1
-            else:
-                self._removed[place] += 1
-                self._note(Fate.REMOVED, review)
-                return None
+        if self._goes(review, place, key):
+            self._removed[place] += 1
+            self._note(Fate.REMOVED, review)
+            return None
+        if key:
+            self._staged.written.retain(key)
         self._counts[Fate.KEPT] += 1
         parts = tuple(map(review.get, ("source", "author", "date", "rating")))
         if all(isinstance(part, str | int) for part in parts) and alike(*parts) in self._alikes:
             self._counts[Fate.ALIKE] += 1
         return piece.text.encode()
+
+    def _goes(self, review: Review, place: Place | None, key: str) -> bool:
+        """Return whether a review that is not in the export is removed."""
+        passed_over = self._staged.passed_over(key)
+        if passed_over is PassedOver.WITHDRAWN:
+            return True
+        if place is None or place not in self._plan.replaced:
+            return False
+        if passed_over is PassedOver.UNUSABLE:
+            self._counts[Fate.SPARED] += 1
+            return False
+        day = review.get("date")
+        if isinstance(day, str) and day < self._plan.replaced[place]:
+            self._counts[Fate.TOO_OLD] += 1
+            return False
+        return True
 
     def _note(self, fate: Fate, review: Review, members: tuple[str, ...] = ()) -> None:
         self._counts[fate] += 1

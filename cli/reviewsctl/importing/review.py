@@ -169,3 +169,6 @@ class RowSkippedError(Exception):
 
 class RowWithdrawnError(RowSkippedError):
     """A row of a review that the platform does not publish, or no longer."""
+
+    key = ""
+    """The merge key of the review, where the row has all that it is made of."""

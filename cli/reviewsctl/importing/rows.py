@@ -69,8 +69,10 @@ def read_rows(
             refused += 1
             if len(refusals) < MAX_LISTED:
                 refusals.append((where, str(outcome)))
-        if options.replace:
-            withdrawn = isinstance(outcome, RowWithdrawnError)
+        withdrawn = isinstance(outcome, RowWithdrawnError)
+        if isinstance(outcome, RowWithdrawnError) and outcome.key:
+            staged.withdraw(outcome.key)
+        elif options.replace:
             staged.pass_over(identifiers(row, options.rules.columns), withdrawn=withdrawn)
         useless = refused + skipped.total()
         if useless > max(MAX_USELESS, 9 * staged.added):

@@ -172,6 +172,12 @@ class Staging:
             ((whole(identifier), withdrawn) for identifier in identifiers),
         )
 
+    def withdraw(self, key: str) -> None:
+        """Note the merge key of a review that the platform does not publish, or no longer."""
+        self._connection.execute(
+            "INSERT OR IGNORE INTO passed VALUES (?, ?)", (key, PassedOver.WITHDRAWN.value)
+        )
+
     def find_passed_over(self, sources: Collection[str]) -> None:
         """Find the reviews of the rows that were passed over, if they are of these sources."""
         rows = self._connection.execute("SELECT identifier, withdrawn FROM untaken")

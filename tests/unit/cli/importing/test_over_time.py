@@ -11,6 +11,7 @@ import pytest
 
 from reviewsctl.importing.errors import ImportRefusedError, SayMoreError
 from reviewsctl.importing.format import Rules
+from reviewsctl.importing.merge import Fate
 from tests.support.shop import Shop, google, table
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -84,6 +85,37 @@ def many(count: int) -> list[dict[str, Any]]:
     first = datetime.date(2026, 1, 1)
     days = (first + datetime.timedelta(days=number) for number in range(count))
     return [{"author": f"A{each}", "at": f"{each}T10:00:00Z"} for each in days]
+
+
+@pytest.mark.parametrize("columns", ["id,author", "reference,author"])
+def test_review_that_is_no_longer_public_leaves(shop: Shop, tmp_path: Path, columns: str) -> None:
+    """Its platform says so, whether its rows have ids or not; the rows beside it stay."""
+    rows = "{0},date,rating,text,status,source\n1,Ann,2026-01-01,5,Fine,{1},web\n2,Bo,2026-01-02,5,Good,approved,web\n"
+    shop.imported(table(tmp_path / "a.csv", rows.format(columns, "approved")), verified=False)
+    assert {"Ann", "Bo"} == shop.reviews.keys()
+    shop.imported(table(tmp_path / "b.csv", rows.format(columns, "spam")), verified=False)
+    assert {"Bo"} == shop.reviews.keys()
+    assert "  Ann, 2026-01-01, web" in shop.lines
+    again = rows.format(columns, "approved") + "3,Cy,2026-03-01,5,Good,approved,web\n"
+    result = shop.imported(table(tmp_path / "c.csv", again), verified=False)
+    assert {"Ann", "Bo", "Cy"} == shop.reviews.keys()
+    assert 0 == result.merge.count(Fate.RETURNED)
+
+
+def test_many_that_are_no_longer_public_are_a_question(shop: Shop, tmp_path: Path) -> None:
+    """A column may mean something else than it seems."""
+    rows = [f"{number},A{number},2026-01-01,5,Fine" for number in range(20)]
+
+    def export(name: str, statuses: dict[int, str]) -> Path:
+        lines = (f"{row},{statuses.get(number, 'approved')},web" for number, row in enumerate(rows))
+        return table(
+            tmp_path / name, "id,author,date,rating,text,status,source\n" + "\n".join(lines) + "\n"
+        )
+
+    shop.imported(export("a.csv", {}), verified=False)
+    with pytest.raises(SayMoreError, match="6 of 20"):
+        shop.imported(export("b.csv", dict.fromkeys(range(6), "spam")), verified=False)
+    assert 20 == len(shop.reviews)
 
 
 def test_loss_of_more_than_a_tenth_is_refused_without_a_terminal(
