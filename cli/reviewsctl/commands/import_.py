@@ -209,12 +209,16 @@ def import_(  # noqa: PLR0913  # these are the command's options
     from reviewsctl.importing.publicity.judge import Publicity
     from reviewsctl.importing.ratings import Scale
     from reviewsctl.importing.report import document, lines
-    from reviewsctl.importing.target import reviews_file
+    from reviewsctl.importing.target import configuration_in_use, reviews_file
     from reviewsctl.importing.undo_report import undone
     from reviewsctl.terminal.escaping import printable
 
     now = datetime.datetime.now(datetime.UTC)
     undo_command = " ".join(["reviewsctl import --undo", *_place(data, config)])
+    with _refusals("not imported", as_json=as_json):
+        configuration = configuration_in_use(data, config, os.environ)
+    if configuration is not None and not (quiet or as_json):
+        typer.echo(printable(f"configuration: {configuration.absolute()}"))
     if undo:
         with _refusals("not undone", as_json=as_json):
             target = reviews_file(data, config, os.environ)

@@ -31,7 +31,7 @@ from reviewsctl.importing.review import (
     alike,
 )
 from reviewsctl.importing.signature import Shape
-from reviewsctl.importing.times import Reading, moment, zoned
+from reviewsctl.importing.times import Reading, milliseconds, moment
 from reviewsctl.importing.values import display_name, nobody, short_name, word, words
 
 Fields = Mapping[str, object]
@@ -225,11 +225,6 @@ class Rules:
             return (when if when.tzinfo is None else when.astimezone(self.zone)).date()
         except OverflowError:
             raise RowRefusedError("the date is outside of the calendar") from None
-
-
-def milliseconds(when: datetime.datetime | None) -> int:
-    """Return a time in POSIX milliseconds, one without a zone as UTC; 0 for None."""
-    return 0 if when is None else int(zoned(when, datetime.UTC).timestamp() * 1000)
 
 
 def _answered(reply: Reply | UnsetType | None) -> datetime.datetime | None:

@@ -13,6 +13,26 @@ from reviewsd.api.places import ForeignFileError, find_configuration
 FILE = "reviews.json"
 
 
+def configuration_in_use(
+    data: Path | None, config: Path | None, environ: Mapping[str, str]
+) -> Path | None:
+    """Return the configuration that names the data directory; None where an option names it.
+
+    Raises:
+        ImportRefusedError: It belongs to another user.
+    """
+    if data is not None:
+        return None
+    try:
+        return config or find_configuration(environ)
+    except ForeignFileError as foreign:
+        raise ImportRefusedError(
+            f"{foreign.path} belongs to {user_name(foreign.owner)}",
+            f"To use it all the same: --config {_typed(foreign.path)}; "
+            "or name the data directory: --data DIR",
+        ) from foreign
+
+
 def reviews_file(data: Path | None, config: Path | None, environ: Mapping[str, str]) -> Path:
     """The file to read or write, links followed, by root only its own.
 
@@ -25,7 +45,8 @@ def reviews_file(data: Path | None, config: Path | None, environ: Mapping[str, s
         SayMoreError: Nothing says where the data are.
         ImportRefusedError: They are not where it is said.
     """
-    folder = data if data is not None else _configured(config, environ)
+    found = configuration_in_use(data, config, environ)
+    folder = data if data is not None else _configured(found, environ)
     if not folder.is_dir():
         raise ImportRefusedError(
             f"there is no directory {folder}",
@@ -40,15 +61,7 @@ def reviews_file(data: Path | None, config: Path | None, environ: Mapping[str, s
         ) from fault
 
 
-def _configured(config: Path | None, environ: Mapping[str, str]) -> Path:
-    try:
-        found = config or find_configuration(environ)
-    except ForeignFileError as foreign:
-        raise ImportRefusedError(
-            f"{foreign.path} belongs to {user_name(foreign.owner)}",
-            f"To use it all the same: --config {_typed(foreign.path)}; "
-            "or name the data directory: --data DIR",
-        ) from foreign
+def _configured(found: Path | None, environ: Mapping[str, str]) -> Path:
     if override := environ.get("REVIEWSD_DATA_DIR"):
         return (Path.cwd() if found is None else found.parent) / override
     if found is None:

@@ -333,3 +333,8 @@ def _spelling(day: str, text: str) -> str | None:
     marks = _marks(_tidied(text))
     spellings = (day + clock for clock in _CLOCKS if _marked[day + clock] == marks)
     return next((each for each in spellings if _read(each, text) is not None), None)
+
+
+def milliseconds(when: datetime.datetime | None) -> int:
+    """Return a time in POSIX milliseconds, one without a zone as UTC; 0 for None."""
+    return 0 if when is None else int(zoned(when, datetime.UTC).timestamp() * 1000)

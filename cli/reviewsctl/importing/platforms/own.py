@@ -17,7 +17,6 @@ from reviewsctl.importing.format import (
     Parser,
     Row,
     Rules,
-    milliseconds,
     whole,
 )
 from reviewsctl.importing.review import (
@@ -29,6 +28,7 @@ from reviewsctl.importing.review import (
     mask,
 )
 from reviewsctl.importing.signature import RECOGNISED, Signature
+from reviewsctl.importing.times import milliseconds
 from reviewsctl.importing.values import short_name, words
 
 COLUMNS = (

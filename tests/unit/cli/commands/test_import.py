@@ -204,7 +204,7 @@ def test_replace_follows_deletions_at_its_source_and_location_only(
     dry = imported(environment, data, TAKEOUT, "--replace", "--dry-run")
     run = imported(environment, data, TAKEOUT, "--replace")
     listed = [
-        "removed, as the export does not have them: 1 review",
+        "removed, as they are not public at the platform, or not in the export: 1 review",
         "  Gone, 2025-03-14, google",
     ]
 
