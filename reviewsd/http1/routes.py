@@ -150,9 +150,11 @@ def route_of(path: bytes) -> Route | None:
 
 def without_slash(path: bytes) -> bytes | None:
     """Return the address of a read that was spelled with a slash at its end; None where it is none."""
-    exact = path[:-1]
-    route = route_of(exact) if path.endswith(b"/") and not exact.endswith(b"/") else None
-    if route is None or route.methods is None:
+    if not path.endswith(b"/") or path.endswith(b"//"):
+        return None
+    exact, own = path[:-1], route_of(path)
+    route = route_of(exact)
+    if route is None or route.methods is None or not (own is None or own.whole):
         return None
     segment = exact[len(route.prefix) :]
     return exact if not route.open or (segment and b"/" not in segment) else None

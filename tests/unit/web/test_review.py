@@ -35,6 +35,7 @@ def test_search_and_since_are_no_ids(place: Place) -> None:
     """Their addresses mean something else, and a review may be called so."""
     assert len(IDS) == json.loads(place.get(f"{urls.SEARCH}").body)["matched"]
     assert 404 == place.get("/api/reviews/since").status
+    assert 404 == place.get("/api/reviews/since/").status
     assert 404 == place.get("/api/reviews/s%69nce").status
     assert 200 == place.get(urls.permalink("since")).status
 
