@@ -30,10 +30,9 @@ from reviewsd.store.metered import MeteredStore
 from reviewsd.store.secrets import Secrets, load_keys
 from reviewsd.store.sqlite import Database
 from reviewsd.store.transactions import NewerSchemaError, OtherKeysError, StoreError
-from reviewsd.websub.context import Client, Context, Reach
-from reviewsd.websub.delivery import Delivery, DeliveryAttempts, RetryPolicy
+from reviewsd.websub.context import Client, Context
+from reviewsd.websub.delivery import Deliverer, Delivery, RetryPolicy
 from reviewsd.websub.denial import FAILED, Denials
-from reviewsd.websub.fairness import HostLimits
 from reviewsd.websub.form import FormRules
 from reviewsd.websub.hub import Hub
 from reviewsd.websub.operator import Operator
@@ -43,17 +42,15 @@ from reviewsd.websub.outbound.dialer import Dialer
 from reviewsd.websub.outbound.requests import AttemptLimits, Outbound
 from reviewsd.websub.outbound.resolver import Resolver, SystemNames
 from reviewsd.websub.outbound.tls import Tls
-from reviewsd.websub.places import NetworkPlaces
 from reviewsd.websub.rate_limits import Backoffs, TokenBuckets
 from reviewsd.websub.scheduler import (
     MAX_PAUSE,
-    SHARED_PAUSE,
+    SHARED_MAX_PAUSE,
     Scheduler,
-    from_anywhere,
-    longest_first,
 )
+from reviewsd.websub.slots import Slots
 from reviewsd.websub.subscribe import Policy, RateLimits, SubscribeEndpoint
-from reviewsd.websub.verification import VerificationAttempts
+from reviewsd.websub.verification import Verifier
 
 if TYPE_CHECKING:
     from reviewsd.store.postgres import Postgres
@@ -81,7 +78,7 @@ class HubParts:
     operator: Operator
     operator_state: OperatorState
     backoffs: Backoffs
-    distribution: DeliveryAttempts
+    distribution: Deliverer
     delivering: Scheduler[Delivery, DeliveryOutcome]
     verifying: Scheduler[IntentClaim, Verified]
     denials: Denials
@@ -168,53 +165,49 @@ def assemble(
     """
     hub = config.hub
     verification_limits, delivery_limits = hub.verification, hub.delivery
-    asking = Reach(
-        client=client,
-        networks=NetworkPlaces(context.clock, verification_limits.per_address),
-        timeout=verification_limits.timeout,
+    backoffs = Backoffs()
+    verification_slots = Slots(
+        context.clock,
+        VERIFICATIONS,
+        verification_limits.per_host,
+        verification_limits.per_address,
+        backoffs,
+        holds_network=True,
     )
-    sending = Reach(
-        client=client,
-        networks=NetworkPlaces(context.clock, delivery_limits.per_address),
-        timeout=delivery_limits.timeout,
+    delivery_slots = Slots(
+        context.clock,
+        delivery_limits.concurrency,
+        delivery_limits.per_host,
+        delivery_limits.per_address,
+        backoffs,
     )
     operator_state = OperatorState(store, context.now, addresses.block)
-    backoffs = Backoffs()
-    distribution = DeliveryAttempts(
+    distribution = Deliverer(
         database=store,
-        reach=sending,
-        host_limits=HostLimits(
-            delivery_limits.per_host,
-            delivery_limits.per_address,
-            delivery_limits.concurrency,
-            sending.networks,
-        ),
+        client=client,
+        timeout=delivery_limits.timeout,
+        slots=delivery_slots,
         context=context,
         secrets=secrets,
         signature_method=hub.signature_method,
         retry_policy=RetryPolicy(delivery_limits.retry_delays, delivery_limits.jitter),
     )
-    pause = SHARED_PAUSE if hub.shared else MAX_PAUSE
-    order = from_anywhere(context.chance) if hub.shared else longest_first
-    delivering = Scheduler(
-        "deliveries", context.clock, distribution, delivery_limits.concurrency, pause, order
-    )
-    verification = VerificationAttempts(
+    pause = SHARED_MAX_PAUSE if hub.shared else MAX_PAUSE
+    offset = context.chance if hub.shared else lambda: 0.0
+    delivering = Scheduler("deliveries", context.clock, distribution, delivery_slots, pause, offset)
+    verification = Verifier(
         database=store,
-        reach=asking,
-        host_limits=HostLimits(
-            verification_limits.per_host,
-            verification_limits.per_address,
-            VERIFICATIONS,
-            asking.networks,
-        ),
+        client=client,
+        timeout=verification_limits.timeout,
+        slots=verification_slots,
         context=context,
         addresses=addresses,
         backoffs=backoffs,
         confirmed=delivering.wake,
     )
-    verifying = Scheduler("verifications", context.clock, verification, VERIFICATIONS, pause, order)
-    asking.networks.freed, sending.networks.freed = verifying.freed, delivering.freed
+    verifying = Scheduler(
+        "verifications", context.clock, verification, verification_slots, pause, offset
+    )
     ports = {convert.public_port(config)}
     endpoint = SubscribeEndpoint(
         database=store,
@@ -225,7 +218,7 @@ def assemble(
         limits=_gates(config, backoffs),
         accepted=verifying.wake,
     )
-    denials = Denials(asking, config.base_url)
+    denials = Denials(client, verification_slots, verification_limits.timeout, config.base_url)
     distribution.observe(partial(_tell_removed, denials))
     built = Hub(
         context=context,

@@ -12,8 +12,8 @@ from twisted.internet.interfaces import IReactorTime
 from reviewsd.domain.callback import Callback
 from reviewsd.runtime.counters import Counters
 from reviewsd.store.interface import InThread
-from reviewsd.websub.outbound.outcomes import Admission, AttemptOutcome, Push, Trail
-from reviewsd.websub.places import NetworkPlaces
+from reviewsd.websub.outbound.outcomes import AttemptOutcome, Push
+from reviewsd.websub.slots import Slot
 
 T = TypeVar("T")
 
@@ -35,43 +35,12 @@ class Context:
 
 
 class Client(Protocol):
-    """What calls callbacks: ``client.CallbackClient``."""
+    """Sends requests to callbacks: ``client.CallbackClient``."""
 
-    async def verify(
-        self, callback: Callback, *, timeout: float, admission: Admission, requester: str
-    ) -> AttemptOutcome:
-        """GET a callback."""
+    async def verify(self, callback: Callback, *, timeout: float, slot: Slot) -> AttemptOutcome:
+        """GET a callback; at most a kilobyte of the response is read."""
 
     async def deliver(
-        self,
-        callback: Callback,
-        push: Push,
-        *,
-        timeout: float,
-        admission: Admission,
-        trail: Trail,
+        self, callback: Callback, push: Push, *, timeout: float, slot: Slot
     ) -> AttemptOutcome:
-        """POST to a callback."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
-    """How callbacks are reached for one purpose."""
-
-    client: Client
-    networks: NetworkPlaces
-    """Of address networks, for the exchanges that are under way with them (H2, H8)."""
-    timeout: float
-    """Of one exchange, seconds."""
-
-    async def ask(self, callback: Callback, requester: str = "") -> AttemptOutcome:
-        """GET a callback, perhaps for a client network; what it answers is at most a kilobyte."""
-        return await self.client.verify(
-            callback, timeout=self.timeout, admission=self.networks, requester=requester
-        )
-
-    async def deliver(self, callback: Callback, push: Push, trail: Trail) -> AttemptOutcome:
         """POST a topic's content to a callback."""
-        return await self.client.deliver(
-            callback, push, timeout=self.timeout, admission=self.networks, trail=trail
-        )

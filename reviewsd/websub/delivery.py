@@ -26,9 +26,9 @@ from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome, EndedSubsc
 from reviewsd.store.intents import Due
 from reviewsd.store.interface import Store
 from reviewsd.store.secrets import SealError, Secrets
-from reviewsd.websub.context import Context, Reach
-from reviewsd.websub.fairness import QUICK_SECONDS, HostLimits, SlowCallbacks
-from reviewsd.websub.outbound.outcomes import Answered, Push, Throttled, Trail, Unanswered
+from reviewsd.websub.context import Client, Context
+from reviewsd.websub.outbound.outcomes import Answered, Push, Throttled, Unanswered
+from reviewsd.websub.slots import Slot, Slots
 from reviewsd.websub.verification import CLAIM
 
 GONE = 410
@@ -83,17 +83,11 @@ class Delivery:
 
     claim: DeliveryClaim
     content: Content
-    trail: Trail
 
     @property
     def id(self) -> int:
         """The subscription's."""
         return self.claim.id
-
-    @property
-    def host(self) -> str:
-        """Of the callback."""
-        return self.claim.pair.host
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +109,14 @@ class RetryPolicy:
 OutcomeObserver = Callable[[Sequence[DeliveryOutcome], Sequence[EndedSubscription]], None]
 
 
-class DeliveryAttempts:
+class Deliverer:
     """Attempts to deliver.
 
     Args:
         database: Where the subscriptions are.
-        reach: The way to callbacks.
-        host_limits: How many may be under way at a host.
+        client: Sends the requests.
+        timeout: Seconds until a callback must have responded.
+        slots: Records how an attempt ended.
         context: Time and chance.
         secrets: Opens the secrets that sign.
         signature_method: Of ``X-Hub-Signature``: sha1, sha256, sha384 or sha512 (WebSub 7.1).
@@ -134,23 +129,24 @@ class DeliveryAttempts:
         self,
         *,
         database: Store,
-        reach: Reach,
-        host_limits: HostLimits,
+        client: Client,
+        timeout: float,
+        slots: Slots,
         context: Context,
         secrets: Secrets,
         signature_method: str,
         retry_policy: RetryPolicy,
     ) -> None:
         self._database = database
-        self._reach = reach
-        self._host_limits = host_limits
+        self._client = client
+        self._timeout = timeout
+        self._slots = slots
         self._context = context
         self._secrets = secrets
         self._method = signature_method
         self.retry_policy = retry_policy
         self._observers: list[OutcomeObserver] = []
         self._contents: Mapping[str, Content] = {}
-        self._slow = SlowCallbacks()
 
     def observe(self, observer: OutcomeObserver) -> None:
         """Have outcomes told that are in the store, and the subscriptions that ended by them."""
@@ -163,27 +159,13 @@ class DeliveryAttempts:
         """
         old = [self._contents]
         self._contents = current
-        self._host_limits.begin_anew()
+        self._slots.reset_shares()
         self._context.in_thread(old.clear)
 
-    def keys(self, due: Due) -> Collection[str]:
-        """See ``Attempts``."""
-        return self._host_limits.keys(due.host, slow=self._is_slow(due))
-
-    def keys_while_busy(self, due: Due) -> Collection[str]:
-        """See ``Attempts``."""
-        return self._host_limits.keys_while_busy(
-            due.host, due.requester, due.deaths, slow=self._is_slow(due)
-        )
-
-    def room(self, key: str, _due: Due) -> int:
-        """See ``Attempts``."""
-        return self._host_limits.room(key)
-
-    async def look(
-        self, limit: int, without: Collection[str]
+    async def find_due(
+        self, limit: int, excluded_hosts: Collection[str]
     ) -> tuple[Sequence[Due], float | None]:
-        """See ``Attempts``."""
+        """See ``Work``."""
         now = self._context.now()
         found, following = await self._database.run(
             partial(
@@ -191,21 +173,21 @@ class DeliveryAttempts:
                 contents=digests(self._contents),
                 now=now,
                 limit=limit,
-                without=without,
+                without=excluded_hosts,
             )
         )
         return found, None if following is None else (following - now) / 1000
 
-    async def turn(
-        self, results: Sequence[DeliveryOutcome], wanted: Sequence[Due]
+    async def settle_and_claim(
+        self, results: Sequence[DeliveryOutcome], due: Sequence[Due]
     ) -> Sequence[Delivery]:
-        """See ``Attempts``."""
+        """See ``Work``."""
         now, current = self._context.now(), self._contents
         claims, ended = await self._database.run(
             partial(
                 deliveries.turn,
                 results=results,
-                wanted=wanted,
+                wanted=due,
                 contents=digests(current),
                 token=self._context.token(),
                 now=now,
@@ -216,10 +198,10 @@ class DeliveryAttempts:
             self._tell(results)
             for observer in self._observers:
                 observer(results, ended)
-        return [Delivery(claim, current[claim.topic], Trail()) for claim in claims]
+        return [Delivery(claim, current[claim.topic]) for claim in claims]
 
-    async def attempt(self, claim: Delivery) -> DeliveryOutcome:
-        """See ``Attempts``."""
+    async def run(self, claim: Delivery, slot: Slot) -> DeliveryOutcome:
+        """See ``Work``."""
         delivery = claim.claim
         if self._contents.get(delivery.topic) is not claim.content:
             return self.release(claim)  # it has changed while the claim waited
@@ -231,15 +213,11 @@ class DeliveryAttempts:
             return self._failed(delivery, None, "its secret was sealed with a key that is gone")
         content = claim.content
         push = Push(headers=content.headers, body=content.body, signature=signature)
-        began = self._context.clock.seconds()
-        answer = await self._reach.deliver(stored(delivery.pair.callback), push, claim.trail)
-        self._host_limits.learn(claim.host, answer.address)
+        callback = stored(delivery.pair.callback)
+        answer = await self._client.deliver(callback, push, timeout=self._timeout, slot=slot)
         if isinstance(answer, Throttled):
             return self.release(claim)  # its network is known by now: it waits for a place there
-        seconds = self._context.clock.seconds() - began
-        quick = isinstance(answer, Answered) and seconds <= QUICK_SECONDS
-        self._host_limits.ended(claim.host, quick=quick)
-        self._slow.note(claim.id, quick=quick)
+        self._slots.record(slot, answered=isinstance(answer, Answered))
         match answer:
             case Unanswered(reason=reason):
                 return self._failed(delivery, None, reason)
@@ -255,15 +233,8 @@ class DeliveryAttempts:
                 retry_after = answer.headers.get(b"retry-after") if status in {429, 503} else None
                 return self._failed(delivery, status, f"answered {status}", retry_after)
 
-    def _is_slow(self, due: Due) -> bool:
-        return due.failing or due.id in self._slow
-
-    def is_busy(self, claim: Delivery) -> bool:
-        """See ``Attempts``."""
-        return claim.trail.is_busy()
-
     def release(self, claim: Delivery) -> DeliveryOutcome:
-        """See ``Attempts``."""
+        """See ``Work``."""
         return DeliveryOutcome(claim=claim.claim, event=None)
 
     async def _signature(self, claim: DeliveryClaim, content: Content) -> bytes | None:

@@ -5,15 +5,18 @@ in the log and in ``reviewsctl subs``. The subscriber is told one of the reasons
 operator wrote for it.
 """
 
+from itertools import count
 from urllib.parse import urlencode
 
 from twisted.logger import Logger
 
 from reviewsd.domain.callback import stored
 from reviewsd.runtime.tasks import TaskSet
+from reviewsd.store.intents import Due
 from reviewsd.store.rows import Pair
-from reviewsd.websub.context import Reach
+from reviewsd.websub.context import Client
 from reviewsd.websub.outbound.outcomes import Answered
+from reviewsd.websub.slots import Slot, Slots
 
 FAILED = "three deliveries in a row failed"
 REMOVED = "removed by the operator of the hub"
@@ -26,16 +29,21 @@ class Denials:
     """Sends ``hub.mode=denied``, once and at best effort.
 
     Args:
-        reach: The way to callbacks.
+        client: Sends the requests.
+        slots: Those of verifications, which bound what a network may get at a time.
+        timeout: Seconds until a callback must have responded.
         base_url: Origin of the topics.
     """
 
     _log = Logger()
 
-    def __init__(self, reach: Reach, base_url: str) -> None:
-        self._reach = reach
+    def __init__(self, client: Client, slots: Slots, timeout: float, base_url: str) -> None:
+        self._client = client
+        self._slots = slots
+        self._timeout = timeout
         self._base_url = base_url
         self._underway = 0
+        self._numbers = count(1)
         self._tasks = TaskSet()
 
     def send(self, pair: Pair, topic: str, reason: str) -> None:
@@ -47,14 +55,18 @@ class Denials:
             reason: One of this module's, or the operator's words for the subscriber.
         """
         if self._underway < AT_ONCE:
-            self._underway += 1
-            self._tasks.start("denial", self._send(pair, topic, reason))
+            due = Due(id=-next(self._numbers), host=pair.host, active=True)
+            slot = self._slots.try_enter(due)
+            if slot is not None:
+                self._underway += 1
+                self._slots.begin(slot)
+                self._tasks.start("denial", self._send(slot, pair, topic, reason))
 
     async def stop(self) -> None:
         """Send no more."""
         await self._tasks.stop()
 
-    async def _send(self, pair: Pair, topic: str, reason: str) -> None:
+    async def _send(self, slot: Slot, pair: Pair, topic: str, reason: str) -> None:
         parameters = {
             "hub.mode": "denied",
             "hub.topic": self._base_url + topic,
@@ -62,9 +74,10 @@ class Denials:
         }
         callback = stored(pair.callback).adding(urlencode(parameters))
         try:
-            answer = await self._reach.ask(callback)
+            answer = await self._client.verify(callback, timeout=self._timeout, slot=slot)
         finally:
             self._underway -= 1
+            self._slots.leave(slot)
         heard = isinstance(answer, Answered)
         self._log.info(
             "{callback_host} was told that its subscription to {topic} has ended: {heard}",

@@ -25,9 +25,9 @@ from reviewsd.store.interface import Store
 from reviewsd.store.topics import Topic
 from reviewsd.store.transactions import SqlCursor, StoreError
 from reviewsd.websub.context import Context
-from reviewsd.websub.delivery import Delivery, DeliveryAttempts, contents, digests
+from reviewsd.websub.delivery import Deliverer, Delivery, contents, digests
 from reviewsd.websub.operator_state import OperatorState
-from reviewsd.websub.scheduler import STORE_PAUSE, Scheduler
+from reviewsd.websub.scheduler import STORE_RETRY_SECONDS, Scheduler
 from reviewsd.websub.verification import CLAIM
 
 SWEEP_SECONDS = 60.0
@@ -71,7 +71,7 @@ class Hub:
         context: Context,
         database: Store,
         operator_state: OperatorState,
-        distribution: DeliveryAttempts,
+        distribution: Deliverer,
         verifying: Scheduler[IntentClaim, Verified],
         delivering: Scheduler[Delivery, DeliveryOutcome],
         base_url: str,
@@ -126,8 +126,8 @@ class Hub:
     async def resume(self) -> None:
         """End the pause."""
         await self._operator_state.resume()
-        self._verifying.release()
-        self._delivering.release()
+        self._verifying.resume()
+        self._delivering.resume()
 
     async def _run(self) -> None:
         if not self._shared:
@@ -261,8 +261,8 @@ class Hub:
             self._verifying.pause()
             self._delivering.pause()
         elif paused and not self._operator_state.paused:
-            self._verifying.release()
-            self._delivering.release()
+            self._verifying.resume()
+            self._delivering.resume()
         self._verifying.wake()
         self._delivering.wake()
 
@@ -273,7 +273,7 @@ class Hub:
                 await action()
             except StoreError as error:
                 self._log.warn("hub: {error}", error=str(error))
-                await deferLater(self._context.clock, STORE_PAUSE)
+                await deferLater(self._context.clock, STORE_RETRY_SECONDS)
             else:
                 return
 

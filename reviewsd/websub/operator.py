@@ -18,7 +18,7 @@ from reviewsd.store.interface import Store
 from reviewsd.store.thread import Purpose
 from reviewsd.store.transactions import StoreError
 from reviewsd.websub.context import Context
-from reviewsd.websub.delivery import Delivery, DeliveryAttempts
+from reviewsd.websub.delivery import Deliverer, Delivery
 from reviewsd.websub.denial import REMOVED, Denials
 from reviewsd.websub.hub import Hub
 from reviewsd.websub.operator_state import OperatorState
@@ -104,7 +104,7 @@ class Operator:
         operator_state: OperatorState,
         hub: Hub,
         denials: Denials,
-        distribution: DeliveryAttempts,
+        distribution: Deliverer,
         delivering: Scheduler[Delivery, DeliveryOutcome],
         opened_networks: tuple[str, ...],
     ) -> None:
@@ -260,7 +260,7 @@ class Operator:
             active=active,
             pending=pending,
             due=behind,
-            in_flight=self._delivering.underway,
+            in_flight=self._delivering.running,
             oldest_due_at=oldest,
             blocks=len(self._operator_state.blocks),
             opened_networks=self._opened_networks,

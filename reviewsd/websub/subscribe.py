@@ -169,7 +169,7 @@ class SubscribeEndpoint:
         host = requested.callback.host
         # Strangers can use up what a host may have; who is subscribed there must renew all the same.
         wait = self._limits.hosts.take(host, self._context.clock.seconds())
-        throttled = self._limits.backoffs.wait(host, self._context.clock.seconds())
+        throttled = self._limits.backoffs.seconds_left(host, self._context.clock.seconds())
         asking = await self._database.run(
             partial(
                 intents.ask,

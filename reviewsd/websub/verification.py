@@ -14,10 +14,10 @@ from reviewsd.store import intents
 from reviewsd.store.claims import DEADLY, MAX_DEATHS
 from reviewsd.store.intents import Due, IntentClaim, Verified
 from reviewsd.store.interface import Store
-from reviewsd.websub.context import Context, Reach
-from reviewsd.websub.fairness import QUICK_SECONDS, HostLimits
+from reviewsd.websub.context import Client, Context
 from reviewsd.websub.outbound.outcomes import Answered, Throttled, Unanswered
 from reviewsd.websub.rate_limits import Backoffs
+from reviewsd.websub.slots import Slot, Slots
 
 Conclusion = Confirmed | NotConfirmed | Unreachable
 
@@ -28,16 +28,17 @@ CLAIM = 90_000
 """Milliseconds for which an attempt is claimed; longer than any attempt takes (D5)."""
 
 
-class VerificationAttempts:
+class Verifier:
     """Attempts to have Intents confirmed.
 
     Args:
         database: Where they are.
-        reach: The way to callbacks.
+        client: Sends the requests.
+        timeout: Seconds until a callback must have responded.
+        slots: Records how an attempt ended.
         context: Time and chance.
         addresses: Tells which are third parties.
         backoffs: Hosts that are left in peace; told of every outcome.
-        host_limits: How many may be under way at a host.
         confirmed: Called after a confirmation is in the store.
     """
 
@@ -47,58 +48,43 @@ class VerificationAttempts:
         self,
         *,
         database: Store,
-        reach: Reach,
+        client: Client,
+        timeout: float,
+        slots: Slots,
         context: Context,
         addresses: Addresses,
         backoffs: Backoffs,
-        host_limits: HostLimits,
         confirmed: Callable[[], None],
     ) -> None:
         self._database = database
-        self._reach = reach
+        self._client = client
+        self._timeout = timeout
+        self._slots = slots
         self._context = context
         self._addresses = addresses
         self._backoffs = backoffs
-        self._host_limits = host_limits
         self._confirmed = confirmed
 
-    def keys(self, due: Due) -> Collection[str]:
-        """See ``Attempts``."""
-        return self._host_limits.keys(due.host, slow=self._is_slow(due))
-
-    def keys_while_busy(self, due: Due) -> Collection[str]:
-        """See ``Attempts``."""
-        return self._host_limits.keys_while_busy(
-            due.host, due.requester, due.deaths, slow=self._is_slow(due)
-        )
-
-    def room(self, key: str, due: Due) -> int:
-        """See ``Attempts``; a host that keeps failing has none, or one (H3)."""
-        if not due.active and self._backoffs.wait(due.host, self._context.clock.seconds()) > 0:
-            return 0
-        alone = not due.active and self._backoffs.one_at_a_time(due.host)
-        return 1 if alone else self._host_limits.room(key)
-
-    async def look(
-        self, limit: int, without: Collection[str]
+    async def find_due(
+        self, limit: int, excluded_hosts: Collection[str]
     ) -> tuple[Sequence[Due], float | None]:
-        """See ``Attempts``."""
+        """See ``Work``."""
         now = self._context.now()
         found, following = await self._database.run(
-            partial(intents.due, now=now, limit=limit, without=without)
+            partial(intents.due, now=now, limit=limit, without=excluded_hosts)
         )
         return found, None if following is None else (following - now) / 1000
 
-    async def turn(
-        self, results: Sequence[Verified], wanted: Sequence[Due]
+    async def settle_and_claim(
+        self, results: Sequence[Verified], due: Sequence[Due]
     ) -> Sequence[IntentClaim]:
-        """See ``Attempts``."""
+        """See ``Work``."""
         now = self._context.now()
         claims = await self._database.run(
             partial(
                 intents.turn,
                 results=results,
-                wanted=wanted,
+                wanted=due,
                 token=self._context.token(),
                 now=now,
                 claim_until=now + CLAIM,
@@ -108,16 +94,14 @@ class VerificationAttempts:
             self._confirmed()
         return claims
 
-    async def attempt(self, claim: IntentClaim) -> Verified:
-        """See ``Attempts``."""
+    async def run(self, claim: IntentClaim, slot: Slot) -> Verified:
+        """See ``Work``."""
         if claim.deaths >= MAX_DEATHS:
             return self._concluded(claim, NotConfirmed(), DEADLY, None)
         callback = stored(claim.pair.callback).adding(_question(claim.intent))
-        began = self._context.clock.seconds()
-        answer = await self._reach.ask(callback, claim.intent.requester)
+        answer = await self._client.verify(callback, timeout=self._timeout, slot=slot)
         match answer:
-            case Throttled(address=address):
-                self._host_limits.learn(claim.host, address)
+            case Throttled():
                 return self.release(claim)  # as for a delivery
             case Answered(status=status, body=body):
                 right = compare_digest(body, claim.intent.challenge.encode())
@@ -129,14 +113,8 @@ class VerificationAttempts:
                     said += _difference(body, claim.intent.challenge.encode())
             case Unanswered(reason=reason):
                 event, said = Unreachable(), reason
-        self._host_limits.learn(claim.host, answer.address)
-        seconds = self._context.clock.seconds() - began
-        quick = isinstance(answer, Answered) and seconds <= QUICK_SECONDS
-        self._host_limits.ended(claim.host, quick=quick)
+        self._slots.record(slot, answered=isinstance(answer, Answered))
         return self._concluded(claim, event, said, answer.address)
-
-    def _is_slow(self, due: Due) -> bool:
-        return due.failing or (not due.active and self._backoffs.failing(due.host))
 
     def _concluded(
         self, claim: IntentClaim, event: Conclusion, said: str, address: str | None
@@ -153,20 +131,16 @@ class VerificationAttempts:
         )
         return Verified(claim, event)
 
-    def is_busy(self, _claim: IntentClaim) -> bool:
-        """See ``Attempts``; a GET is sent at once."""
-        return False
-
     def release(self, claim: IntentClaim) -> Verified:
-        """See ``Attempts``."""
+        """See ``Work``."""
         return Verified(claim, None)
 
     def _note(self, claim: IntentClaim, event: Conclusion, address: str | None) -> None:
         """Tell the back-offs, but of no failure that hurts no third party (H3)."""
         if isinstance(event, Confirmed):
-            self._backoffs.succeeded(claim.host)
+            self._backoffs.record_success(claim.host)
         elif not claim.active and not (address and self._addresses.opened(address)):
-            self._backoffs.failed(claim.host, self._context.clock.seconds())
+            self._backoffs.record_failure(claim.host, self._context.clock.seconds())
 
 
 def _difference(body: bytes, challenge: bytes) -> str:

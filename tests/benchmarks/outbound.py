@@ -30,7 +30,7 @@ from reviewsd.websub.outbound.client import BufferedResponse, CallbackClient
 from reviewsd.websub.outbound.outcomes import Answered
 from tests.support.authority import authority
 from tests.support.callback_process import sink
-from tests.support.outbound import Turnstile, callback, calling, push
+from tests.support.outbound import callback, calling, free_slot, push
 
 BODY = bytes(range(256)) * 196  # 50 kB
 IN_FLIGHT = 64
@@ -64,10 +64,10 @@ Send = Callable[[Callback], Coroutine[Deferred[Any], Any, int]]
 
 def directly(client: CallbackClient) -> Send:
     """As the hub delivers."""
-    turnstile, content = Turnstile(), push(BODY)
+    content = push(BODY)
 
     async def send(to: Callback) -> int:
-        outcome = await client.deliver(to, content, timeout=30, admission=turnstile)
+        outcome = await client.deliver(to, content, timeout=30, slot=free_slot())
         if not isinstance(outcome, Answered):
             raise TypeError(str(outcome))
         return outcome.status

@@ -22,7 +22,7 @@ from tests.support.authority import Identity, authority, self_signed
 from tests.support.callback_process import Kind, sink
 from tests.support.callbacks import HOST, NAMES
 from tests.support.descriptors import open_descriptors
-from tests.support.outbound import Turnstile, callback, calling, push, reactor
+from tests.support.outbound import callback, calling, free_slot, push, reactor
 
 Attempt = Callable[[CallbackClient], Coroutine[Deferred[Any], Any, AttemptOutcome]]
 """One of the two things that the hub does to a callback."""
@@ -70,15 +70,13 @@ class Cost:
 def verifying(url: str, seconds: float = VERIFY_SECONDS) -> Attempt:
     """A verification, within so many seconds."""
     asked = callback(url).adding("hub.challenge=x")
-    return lambda client: client.verify(asked, timeout=seconds, admission=Turnstile())
+    return lambda client: client.verify(asked, timeout=seconds, slot=free_slot())
 
 
 def delivering(url: str, seconds: float = DELIVER_SECONDS) -> Attempt:
     """A delivery, within so many seconds."""
     content = push(bytes(50_000))
-    return lambda client: client.deliver(
-        callback(url), content, timeout=seconds, admission=Turnstile()
-    )
+    return lambda client: client.deliver(callback(url), content, timeout=seconds, slot=free_slot())
 
 
 async def cost(ca_file: Path, attempt: Attempt) -> Cost:

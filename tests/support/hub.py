@@ -24,7 +24,6 @@ from reviewsd.app.hub import assemble
 from reviewsd.config import convert
 from reviewsd.config.schema import Config
 from reviewsd.config.schema import HubConfig as Settings
-from reviewsd.domain.addresses import network_of
 from reviewsd.domain.callback import Callback
 from reviewsd.http1 import urls
 from reviewsd.http1.representation import Representation
@@ -35,23 +34,22 @@ from reviewsd.store.secrets import Secrets
 from reviewsd.store.thread import Purpose
 from reviewsd.store.transactions import SqlCursor, StoreError
 from reviewsd.websub.context import Context
-from reviewsd.websub.delivery import Delivery, DeliveryAttempts
+from reviewsd.websub.delivery import Deliverer, Delivery
 from reviewsd.websub.denial import Denials
 from reviewsd.websub.form import MEDIA_TYPE, HubAnswer
 from reviewsd.websub.hub import Hub
 from reviewsd.websub.operator import Operator
 from reviewsd.websub.operator_state import OperatorState
 from reviewsd.websub.outbound.outcomes import (
-    Admission,
     Answered,
     AttemptOutcome,
     Push,
     Throttled,
-    Trail,
     Unanswered,
 )
 from reviewsd.websub.rate_limits import Backoffs
 from reviewsd.websub.scheduler import Scheduler
+from reviewsd.websub.slots import Slot
 from reviewsd.websub.subscribe import SubscribeEndpoint
 
 BASE_URL = "https://reviews.example.com"
@@ -270,31 +268,22 @@ class Callbacks:
         self.told: Callable[[Exchange, AttemptOutcome], None] = lambda _exchange, _outcome: None
         """Hears what the hub hears."""
 
-    async def verify(
-        self, callback: Callback, *, timeout: float, admission: Admission, requester: str
-    ) -> AttemptOutcome:
-        self.requesters.append(requester)
-        return await self._exchange(callback, None, timeout, admission)
+    async def verify(self, callback: Callback, *, timeout: float, slot: Slot) -> AttemptOutcome:
+        self.requesters.append(slot.due.requester)
+        return await self._exchange(callback, None, timeout, slot)
 
     async def deliver(
-        self,
-        callback: Callback,
-        push: Push,
-        *,
-        timeout: float,
-        admission: Admission,
-        trail: Trail | None = None,  # noqa: ARG002 - nothing moves
+        self, callback: Callback, push: Push, *, timeout: float, slot: Slot
     ) -> AttemptOutcome:
-        return await self._exchange(callback, push, timeout, admission)
+        return await self._exchange(callback, push, timeout, slot)
 
     async def _exchange(
-        self, callback: Callback, push: Push | None, timeout: float, admission: Admission
+        self, callback: Callback, push: Push | None, timeout: float, slot: Slot
     ) -> AttemptOutcome:
         host = callback.host
         number = len(self.addresses)
         address = self.addresses.setdefault(host, f"11.{number // 256}.{number % 256}.1")
-        network, trail = network_of(address), Trail()
-        if not admission.enter(network, trail):
+        if not slot.try_dial(address):
             self.turned_away += 1
             return Throttled(address)
         clock = self._time.clock
@@ -323,7 +312,6 @@ class Callbacks:
             return outcome
         finally:
             self.underway[:] = [each for each in self.underway if each is not exchange]
-            admission.leave(network, trail)
 
     def bodies(self, topic: str = FEED) -> list[bytes]:
         """What was sent of a topic."""
@@ -395,7 +383,7 @@ class HubProcess:
     operator_state: OperatorState
     secrets: Secrets
     backoffs: Backoffs
-    distribution: DeliveryAttempts
+    distribution: Deliverer
     verifying: Scheduler[intents.IntentClaim, intents.Verified]
     delivering: Scheduler[Delivery, deliveries.DeliveryOutcome]
     endpoint: SubscribeEndpoint

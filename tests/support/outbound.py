@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from ipaddress import ip_network
+from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,16 +16,20 @@ from twisted.internet.interfaces import (
     IHostResolution,
     IResolutionReceiver,
 )
+from twisted.internet.task import Clock
 from zope.interface import implementer
 
 from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import Callback, rebuilt
+from reviewsd.store.intents import Due
 from reviewsd.websub.outbound.client import CallbackClient
 from reviewsd.websub.outbound.dialer import Dialer
-from reviewsd.websub.outbound.outcomes import Push, Trail
+from reviewsd.websub.outbound.outcomes import Push
 from reviewsd.websub.outbound.requests import AttemptLimits, Outbound
 from reviewsd.websub.outbound.resolver import Resolver
 from reviewsd.websub.outbound.tls import Tls
+from reviewsd.websub.rate_limits import Backoffs
+from reviewsd.websub.slots import Slot, Slots
 
 reactor = cast("Any", installed)
 
@@ -57,24 +62,22 @@ class Names:
         return cast("IHostResolution", None)
 
 
-class Turnstile:
-    """An Admission with a limit, which knows what the most was."""
+def many_slots(per_network: int = 1_000_000) -> Slots:
+    """Slots without a limit, or with that of a network; their idle ones are never found."""
+    return Slots(Clock(), 1_000_000, 1_000_000, per_network, Backoffs())
 
-    def __init__(self, limit: int = 1_000_000) -> None:
-        self.limit = limit
-        self.inside: Counter[str] = Counter()
-        self.most = 0
 
-    def enter(self, key: str, _trail: Trail) -> bool:
-        if self.inside[key] >= self.limit:
-            return False
-        self.inside[key] += 1
-        self.most = max(self.most, self.inside[key])
-        return True
+_ids = count()
 
-    def leave(self, key: str, _trail: Trail) -> None:
-        self.inside[key] -= 1
-        assert self.inside[key] >= 0
+
+def free_slot(slots: Slots | None = None) -> Slot:
+    """A slot for an attempt at a host of its own."""
+    number = next(_ids)
+    slots = slots or many_slots()
+    slot = slots.try_enter(Due(id=number, host=f"h{number}.example.com", active=True))
+    assert slot is not None
+    slots.begin(slot)
+    return slot
 
 
 def callback(url: str) -> Callback:

@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from reviewsd.websub.denial import FAILED
-from reviewsd.websub.fairness import FIRST
+from reviewsd.websub.slots import FIRST_SHARE
 from tests.support.daemon import BASE_URL, Answer, Daemon, until
 from tests.support.subscriber import (
     HUB,
@@ -349,8 +349,8 @@ def test_one_hanging_host_delays_nobody_else(tmp_path: Path) -> None:
             served = time.monotonic()
             heard = healthy.until_deliveries(number + 1)
             assert heard.at - served < 2
-            until(lambda: hub(daemon)["in_flight"] == FIRST, "its places taken")
-        assert FIRST == len([each for each in hung.log if each.method == "POST"])
+            until(lambda: hub(daemon)["in_flight"] == FIRST_SHARE, "its places taken")
+        assert FIRST_SHARE == len([each for each in hung.log if each.method == "POST"])
         daemon.close()
 
 

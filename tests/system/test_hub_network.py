@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from reviewsd.http1.urls import HEALTH
-from reviewsd.websub.fairness import FIRST
 from reviewsd.websub.outbound.name_queue import PER_DOMAIN
-from reviewsd.websub.rate_limits import FIRST_BACKOFF, STRIKES
+from reviewsd.websub.rate_limits import FIRST_BACKOFF, MAX_FAILURES
+from reviewsd.websub.slots import FIRST_SHARE
 from tests.support.daemon import Daemon, until
 from tests.support.namespace import Namespace, listening, policy, running, said, swallowing
 from tests.support.subscriber import Subscriber, ask, hub, until_open
@@ -218,7 +218,7 @@ def test_a_silent_host_is_asked_a_little_and_then_left_in_peace(
 
         def struck() -> bool:
             silent.look()
-            return len(said(daemon, "no answer within 0.5 s")) >= STRIKES
+            return len(said(daemon, "no answer within 0.5 s")) >= MAX_FAILURES
 
         until(struck, "the back-off")
         refused = ask(daemon, url % 60)
@@ -226,8 +226,8 @@ def test_a_silent_host_is_asked_a_little_and_then_left_in_peace(
         assert 0 < int(refused.headers["Retry-After"]) <= FIRST_BACKOFF
         until(lambda: silent.look() and not silent.open, "the end of what was under way")
         # One more since the healthy one there has answered quickly; all of them were perhaps not seen
-        assert FIRST <= silent.most <= FIRST + 1
-        assert STRIKES <= silent.connections <= 28
+        assert FIRST_SHARE <= silent.most <= FIRST_SHARE + 1
+        assert MAX_FAILURES <= silent.connections <= 28
         assert 202 == ask(daemon, subscriber.url(host=PUBLIC_NAME)).status
         until(lambda: len(subscriber.log) == 2, "the renewal")
 

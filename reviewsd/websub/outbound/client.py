@@ -30,15 +30,14 @@ from zope.interface import implementer
 from reviewsd.domain.callback import Callback, rebuilt
 from reviewsd.websub.outbound.exchange import OutboundRequest
 from reviewsd.websub.outbound.outcomes import (
-    Admission,
     Answered,
     AttemptOutcome,
     Push,
     Throttled,
-    Trail,
     Unanswered,
 )
 from reviewsd.websub.outbound.requests import Outbound
+from reviewsd.websub.slots import Slot
 
 MAX_CHALLENGE_BODY = 1024  # bytes of the answer to a verification; E12
 
@@ -64,20 +63,16 @@ class CallbackClient:
         callback: Callback,
         *,
         timeout: float,
-        admission: Admission,
-        requester: str = "",
+        slot: Slot,
     ) -> Answered | Unanswered | Throttled:
         """GET the callback, with the hub's parameters already in it, and read what it says.
 
         Args:
             callback: ``Callback.adding(...)``.
             timeout: Seconds for the whole of it.
-            admission: Bounds what is under way with one address network.
-            requester: The client network that asked for it, if any did.
+            slot: The place of the attempt.
         """
-        exchange = partial(
-            self._outbound.exchange, timeout=timeout, admission=admission, requester=requester
-        )
+        exchange = partial(self._outbound.exchange, timeout=timeout, slot=slot)
         agent = _Agent(exchange, self._fields)
         client = HTTPClient(agent, cookiejar=_no_cookies())
         try:
@@ -104,8 +99,7 @@ class CallbackClient:
         push: Push,
         *,
         timeout: float,
-        admission: Admission,
-        trail: Trail | None = None,
+        slot: Slot,
     ) -> Answered | Unanswered | Throttled:
         """POST a topic's content (websub.md 3). The answer's body is never read.
 
@@ -113,8 +107,7 @@ class CallbackClient:
             callback: As subscribed.
             push: The prepared content.
             timeout: Seconds for the whole of it.
-            admission: Bounds what is under way with one address network.
-            trail: Told how far it has come, where somebody wants to know.
+            slot: The place of the attempt.
         """
         signature = push.signature
         signed = b"" if signature is None else b"X-Hub-Signature: %b\r\n" % signature
@@ -126,9 +119,7 @@ class CallbackClient:
             signed,
         )
         request = OutboundRequest(head, push.body)
-        return await self._outbound.exchange(
-            callback, request, timeout=timeout, admission=admission, trail=trail
-        )
+        return await self._outbound.exchange(callback, request, timeout=timeout, slot=slot)
 
     async def close(self) -> None:
         """End everything under way; returns when no socket is left."""

@@ -16,6 +16,8 @@ everything, and only then does a 2xx count (E12).
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from socket import IPPROTO_TCP, TCP_INFO
+from struct import Struct
 
 from OpenSSL import SSL
 from twisted.internet.defer import Deferred
@@ -36,7 +38,6 @@ from reviewsd.websub.outbound.exchange import (
 )
 from reviewsd.websub.outbound.fair_queue import FairQueue
 from reviewsd.websub.outbound.outcomes import SUCCESS, BodyBuffer
-from reviewsd.websub.outbound.pace import AcceptedPace
 from reviewsd.websub.outbound.response_parser import AnswerReader, BrokenAnswerError
 from reviewsd.websub.outbound.tls import READ_SIZE, NotTrustedError, Tls
 
@@ -45,6 +46,7 @@ MAX_PROLOGUE = 32_768  # bytes received up to which the session is worth its mem
 SLICE = 4_096  # bytes given to OpenSSL at once: 150 key updates, which take it 3 ms
 SHORT = 1_024  # bytes of an answer and what comes with it that are read as they come
 MAX_OVERHEAD = 20_480  # bytes of TLS that bring no data; handshakes have 3,000 to 10,000
+_TCP_INFO = Struct("=120xQ")  # tcpi_bytes_acked of linux/tcp.h
 RECORD = 21  # bytes around the data of a TLS record, at least (ChaCha20 in TLS 1.2)
 
 
@@ -99,8 +101,7 @@ class Connection(Protocol):
         self._remembered = False  # its TLS session is kept
         self._registered = False  # as a producer, which the transport tells when it has room
         self._queued = False  # the transport has not got rid of everything yet
-        self._handed_over = 0  # bytes that the transport was given
-        self._pace = AcceptedPace()
+        self.bytes_written = 0  # bytes that the transport was given
         self._lifetime: IDelayedCall | None = None
 
         self._outcome: Deferred[OutboundResponse | Lost] | None = None
@@ -129,7 +130,6 @@ class Connection(Protocol):
             # the first exchange includes the handshake
             self._received = self._overhead = self._unread = 0
         self._outcome = outcome
-        self._pace.begin(self._handed_over, self._clock.seconds())
         self._pieces = pieces_of(request)
         self._sent = False
         self._max_answer = request.max_answer
@@ -157,12 +157,17 @@ class Connection(Protocol):
         self._outcome = None
         self.transport.abortConnection()
 
-    def is_busy(self) -> bool:
-        """Whether it has something to do, or the peer is taking what it is sent."""
-        if self._working or (self._checked and not (self._sent or self._queued)):
-            return True  # it waits for its turn
-        handle, now = self.transport.getHandle(), self._clock.seconds()
-        return self._pace.is_kept(handle, self._handed_over, now)
+    @property
+    def has_work(self) -> bool:
+        """See ``slots.Transfer``: something of it waits for its turn."""
+        return self._working or (self._checked and not (self._sent or self._queued))
+
+    def bytes_accepted(self) -> int:
+        """See ``slots.Transfer``; all of them where the connection is closed."""
+        if not self._open:
+            return self.bytes_written
+        info = self.transport.getHandle().getsockopt(IPPROTO_TCP, TCP_INFO, _TCP_INFO.size)
+        return int(_TCP_INFO.unpack(info)[0]) if len(info) == _TCP_INFO.size else 0
 
     # For the transport
 
@@ -340,7 +345,7 @@ class Connection(Protocol):
             size = len(data)
             if self._lost is not None:
                 return False
-            self._handed_over += size
+            self.bytes_written += size
             taken = 0 if self._queued else self.transport.writeSomeData(data)
             if not isinstance(taken, int):
                 return False  # it is lost; what the peer said before it left is yet to be read

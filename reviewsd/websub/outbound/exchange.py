@@ -18,8 +18,6 @@ class Peer:
     """For which it was made; another with the same host and port may use it."""
     address: str
     """That was checked, and is dialled."""
-    network: str
-    """The address network of that, for admission."""
 
 
 @dataclass(frozen=True, slots=True)

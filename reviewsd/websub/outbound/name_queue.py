@@ -11,7 +11,7 @@ Names are remembered for a while, and boundedly many; a new name at an old domai
 from collections import Counter, OrderedDict
 from dataclasses import dataclass
 
-from reviewsd.websub.rate_limits import Recent
+from reviewsd.websub.rate_limits import LRUCache
 
 THREADS = 256
 """Look-ups under way. One that hangs costs 30 kB and no CPU."""
@@ -83,7 +83,7 @@ class NameQueue:
         self._domains = Counter[str]()
         self._requesters = Counter[str]()
         self._queues: tuple[_Turns, _Turns] = OrderedDict(), OrderedDict()
-        self._slow_until: Recent[float] = Recent(MEMORY)
+        self._slow_until: LRUCache[str, float] = LRUCache(MEMORY)
 
     def add(self, host: str, requester: str, now: float) -> None:
         """Have a name looked up.
@@ -132,9 +132,9 @@ class NameQueue:
         self._count(name, -1)
         assert name.began is not None  # noqa: S101  it has ended
         if now - name.began > SLOW_SECONDS:
-            self._slow_until.set(host, now + MEMORY_SECONDS)
+            self._slow_until[host] = now + MEMORY_SECONDS
         else:
-            self._slow_until.drop(host)
+            self._slow_until.discard(host)
 
     def _may_begin(self, name: _Name) -> bool:
         if name.slow and self._slow_running == SLOW:

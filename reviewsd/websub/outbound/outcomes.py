@@ -3,9 +3,8 @@
 A subscriber that hangs, lies or is gone is not an error of ours: it is an outcome.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 BodyBuffer = bytes | memoryview
 
@@ -50,32 +49,6 @@ class Throttled:
 
 
 AttemptOutcome = Answered | Unanswered | Throttled
-
-
-class Admission(Protocol):
-    """Bounds the exchanges that are under way with one address network at a time."""
-
-    def enter(self, network: str, trail: "Trail") -> bool:
-        """Take a place for an attempt; False when all are taken."""
-
-    def leave(self, network: str, trail: "Trail") -> None:
-        """Give the place back."""
-
-
-class Trail:
-    """How far an attempt has come.
-
-    Attributes:
-        address: Which was tried last.
-        is_busy: Whether there is something to do, or the callback is taking the request.
-        keeps_place: Whether it keeps its place in the callback's network until it has ended: strangers
-            can have anybody verified, so nobody gets more of these at once than H2 says.
-    """
-
-    def __init__(self, *, keeps_place: bool = False) -> None:
-        self.address: str | None = None
-        self.is_busy: Callable[[], bool] = lambda: False
-        self.keeps_place = keeps_place
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,23 +14,22 @@ from twisted.internet import defer
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IReactorTime
 
-from reviewsd.domain.addresses import AddressRefusedError, network_of
+from reviewsd.domain.addresses import AddressRefusedError
 from reviewsd.domain.callback import Callback
 from reviewsd.websub.outbound.connection import Connection
 from reviewsd.websub.outbound.dialer import Dialer
 from reviewsd.websub.outbound.exchange import Lost, OutboundRequest, OutboundResponse, Peer
 from reviewsd.websub.outbound.fair_queue import FairQueue
 from reviewsd.websub.outbound.outcomes import (
-    Admission,
     Answered,
     AttemptOutcome,
     Throttled,
-    Trail,
     Unanswered,
 )
 from reviewsd.websub.outbound.pool import Pool
 from reviewsd.websub.outbound.resolver import NotResolvedError, Resolver
 from reviewsd.websub.outbound.tls import Tls
+from reviewsd.websub.slots import Slot
 
 T = TypeVar("T")
 
@@ -88,9 +87,7 @@ class Outbound:
         request: OutboundRequest,
         *,
         timeout: float,
-        admission: Admission,
-        trail: Trail | None = None,
-        requester: str = "",
+        slot: Slot,
     ) -> AttemptOutcome:
         """Send a request, once, or twice when a kept connection turns out to be dead.
 
@@ -101,39 +98,34 @@ class Outbound:
             callback: Whom to call.
             request: What to send.
             timeout: Seconds for the whole of it.
-            admission: Asked before an address is dialled, told when the exchange has ended.
-            trail: Told how far it has come; verifications have none.
-            requester: The client network that asked for it; empty for a delivery.
+            slot: The place of the attempt.
         """
-        trail = trail or Trail(keeps_place=True)
         if self._closed:
             return Unanswered(_STOPPING, None)
         deadline = self._clock.seconds() + timeout
         kept = self._pool.acquire(callback) if request.max_answer is None else None
         if kept is not None:
-            outcome = await self._on_kept(kept, request, timeout, admission, trail)
+            outcome = await self._on_kept(kept, request, timeout, slot)
             if outcome is not None:
                 return outcome
             # it had died while it waited, which says nothing of the subscriber (E7)
         # a coroutine has no timeout, and nothing that close() could cancel
-        attempt = Deferred.fromCoroutine(
-            self._attempt(callback, request, admission, trail, requester)
-        )
+        attempt = Deferred.fromCoroutine(self._attempt(callback, request, slot))
         left = max(0.0, deadline - self._clock.seconds())
-        return await self._within(attempt, left, timeout, trail)
+        return await self._within(attempt, left, timeout, slot)
 
     async def _within(
-        self, attempt: Deferred[T], seconds: float, timeout: float, trail: Trail
+        self, attempt: Deferred[T], seconds: float, timeout: float, slot: Slot
     ) -> T | Unanswered:
         """What comes of an attempt in so many seconds, which are left of the timeout."""
         self._attempts.add(attempt)
         try:
             return await attempt.addTimeout(seconds, self._clock)
         except defer.TimeoutError:
-            return Unanswered(f"no answer within {timeout:g} s", trail.address)
+            return Unanswered(f"no answer within {timeout:g} s", slot.address)
         except CancelledError:
             if self._closed:
-                return Unanswered(_STOPPING, trail.address)
+                return Unanswered(_STOPPING, slot.address)
             raise
         finally:
             self._attempts.discard(attempt)
@@ -143,20 +135,15 @@ class Outbound:
         kept: Connection,
         request: OutboundRequest,
         timeout: float,
-        admission: Admission,
-        trail: Trail,
+        slot: Slot,
     ) -> AttemptOutcome | None:
         """An exchange on a kept connection; None where it was lost before any of an answer."""
         peer = kept.peer
-        trail.address = peer.address
-        if not admission.enter(peer.network, trail):
+        if not slot.try_dial(peer.address):
             self._pool.keep(kept)
             return Throttled(peer.address)
-        trail.is_busy = kept.is_busy
-        try:
-            reply = await self._within(kept.exchange(request), timeout, timeout, trail)
-        finally:
-            admission.leave(peer.network, trail)
+        slot.watch(kept, self._clock.seconds())
+        reply = await self._within(kept.exchange(request), timeout, timeout, slot)
         if isinstance(reply, OutboundResponse):
             return self._answered(kept, request, reply)
         if isinstance(reply, Unanswered):
@@ -179,22 +166,19 @@ class Outbound:
         self,
         callback: Callback,
         request: OutboundRequest,
-        admission: Admission,
-        trail: Trail,
-        requester: str,
+        slot: Slot,
     ) -> AttemptOutcome:
         try:
-            addresses = await self._resolver.addresses(callback, requester)
+            addresses = await self._resolver.addresses(callback, slot.due.requester)
         except (NotResolvedError, AddressRefusedError) as error:
             return Unanswered(str(error), None)
-        return await self._attempt_anew(callback, request, admission, trail, addresses)
+        return await self._attempt_anew(callback, request, slot, addresses)
 
     async def _attempt_anew(
         self,
         callback: Callback,
         request: OutboundRequest,
-        admission: Admission,
-        trail: Trail,
+        slot: Slot,
         addresses: Sequence[str],
     ) -> AttemptOutcome:
         """Try one address after the other until one can be connected to."""
@@ -203,31 +187,25 @@ class Outbound:
         deadline = self._clock.seconds() + self._limits.connect_seconds
         crowded, reason = None, "no connection"
         for tried, address in enumerate(addresses):
-            network = network_of(address)
-            if not admission.enter(network, trail):
+            if not slot.try_dial(address):
                 crowded = address
                 continue
-            try:
-                trail.address = address
-                share = (deadline - self._clock.seconds()) / (len(addresses) - tried)
-                peer = Peer(callback=callback, address=address, network=network)
-                make = partial(self._connection, peer)
-                dialled = await self._dialler.dial(address, callback.port, share, make)
-                if isinstance(dialled, Connection):
-                    outcome = await self._exchange(dialled, request, trail)
-                    if isinstance(outcome, Answered):
-                        return outcome
-                    return Unanswered(outcome.reason, address)
-                reason = dialled.reason
-            finally:
-                admission.leave(network, trail)
-        return Unanswered(reason, trail.address) if crowded is None else Throttled(crowded)
+            share = (deadline - self._clock.seconds()) / (len(addresses) - tried)
+            make = partial(self._connection, Peer(callback=callback, address=address))
+            dialled = await self._dialler.dial(address, callback.port, share, make)
+            if isinstance(dialled, Connection):
+                outcome = await self._exchange(dialled, request, slot)
+                if isinstance(outcome, Answered):
+                    return outcome
+                return Unanswered(outcome.reason, address)
+            reason = dialled.reason
+        return Unanswered(reason, slot.address) if crowded is None else Throttled(crowded)
 
     async def _exchange(
-        self, connection: Connection, request: OutboundRequest, trail: Trail
+        self, connection: Connection, request: OutboundRequest, slot: Slot
     ) -> Answered | Lost:
         """One exchange; afterwards the connection is kept or closed."""
-        trail.is_busy = connection.is_busy
+        slot.watch(connection, self._clock.seconds())
         reply = await connection.exchange(request)
         return reply if isinstance(reply, Lost) else self._answered(connection, request, reply)
 

@@ -14,10 +14,9 @@ from reviewsd.config.schema import Deliveries, HubLimitsConfig
 from reviewsd.config.schema import HubConfig as Settings
 from reviewsd.websub import denial as denials
 from reviewsd.websub.delivery import SIGNED_AT_ONCE, contents
-from reviewsd.websub.fairness import FIRST
 from reviewsd.websub.hub import SETTLE_SECONDS, SWEEP_SECONDS
 from reviewsd.websub.outbound.outcomes import AttemptOutcome, Unanswered
-from reviewsd.websub.places import IDLE, NEW_SECONDS
+from reviewsd.websub.slots import FIRST_SHARE, IDLE_PER_PLACE, NEW_SECONDS
 from tests.support.hub import (
     BASE_URL,
     CALLBACK,
@@ -567,7 +566,7 @@ def test_a_host_with_100_hanging_subscriptions_delays_no_healthy_one() -> None:
 
         sent = [exchange.callback.host for exchange in process.callbacks.sent]
         assert 3 == sent.count("healthy.example.org")
-        assert FIRST == process.callbacks.most["hanging.example.org"]
+        assert FIRST_SHARE == process.callbacks.most["hanging.example.org"]
 
 
 def test_a_change_reaches_the_healthy_while_another_host_hangs() -> None:
@@ -601,7 +600,7 @@ def test_no_more_than_64_at_once_and_all_in_the_end() -> None:
         process.publish("second")
         most = 0
         for _ in range(100):
-            most = max(most, process.delivering.underway)
+            most = max(most, process.delivering.running)
             process.time.go(0.01)
 
         assert 64 == most
@@ -683,7 +682,7 @@ def test_who_is_slow_has_half_of_the_network_at_most() -> None:
         process.publish("second")
         process.time.go(95.0)  # until they are called again
         healthy = in_one_network(process, "healthy", 5)
-        assert IDLE * 16 // 2 == len(process.callbacks.underway)
+        assert IDLE_PER_PLACE * 16 // 2 == len(process.callbacks.underway)
         process.callbacks.sent.clear()
         process.publish("third")
         process.time.go(1.0)
@@ -768,9 +767,9 @@ def test_stopping_lets_deliveries_end_and_begins_no_more() -> None:
         process.publish("second")
         process.stop()
 
-        assert FIRST == len(process.callbacks.sent)
+        assert FIRST_SHARE == len(process.callbacks.sent)
         assert [] == process.callbacks.underway
-        assert [(FIRST,)] == process.store.rows(
+        assert [(FIRST_SHARE,)] == process.store.rows(
             "SELECT COUNT(*) FROM subscription WHERE delivered_version = 2"
         )
 

@@ -13,7 +13,7 @@ from twisted.logger import capturedLogs, formatEvent
 from reviewsd.api.jobs import PushResult, Step
 from reviewsd.config.schema import HubConfig as Settings
 from reviewsd.websub.hub import FOLLOW_SECONDS
-from reviewsd.websub.scheduler import SHARED_PAUSE
+from reviewsd.websub.scheduler import SHARED_MAX_PAUSE
 from reviewsd.websub.verification import CLAIM
 from tests.support.hub import (
     FEED,
@@ -95,7 +95,7 @@ def test_what_a_killed_node_has_claimed_waits_until_the_claim_lapses(node: Node)
         publish(each, "second", 2)
     one.time.go(CLAIM / 1000 - 30)
     assert 1 == len(one.callbacks.sent)
-    one.time.go(30 + SHARED_PAUSE)
+    one.time.go(30 + SHARED_MAX_PAUSE)
     assert [content(FEED, "second")] * 2 == one.callbacks.bodies()
 
 
@@ -180,7 +180,7 @@ def test_an_idle_node_asks_for_one_thing_a_second(node: Node) -> None:
     idle.time.go(60)
     before = idle.store.transactions
     idle.time.go(60)
-    assert 60 / FOLLOW_SECONDS + 2 * 60 / SHARED_PAUSE + 5 >= idle.store.transactions - before
+    assert 60 / FOLLOW_SECONDS + 2 * 60 / SHARED_MAX_PAUSE + 5 >= idle.store.transactions - before
 
     assert 202 == other.post().status
     idle.time.go(FOLLOW_SECONDS)

@@ -11,7 +11,7 @@ from reviewsd.api.times import instant
 from reviewsd.config.schema import Deliveries, HubLimitsConfig
 from reviewsd.config.schema import HubConfig as Settings
 from reviewsd.store.transactions import StoreError
-from reviewsd.websub.scheduler import BATCH_WINDOW
+from reviewsd.websub.scheduler import BATCH_SECONDS
 from tests.support.hub import (
     BASE_URL,
     CALLBACK,
@@ -361,7 +361,7 @@ def test_a_push_delivers_again_and_tells_how_it_went() -> None:
         subscribe(process, 4)
         process.callbacks.latency = 1.0
         steps, results = pushing(process)
-        process.time.go(1.0 + BATCH_WINDOW)
+        process.time.go(1.0 + BATCH_SECONDS)
 
         assert [PushResult(total=4, delivered=4, failed=0, removed=0)] == results
         assert 4 == len(process.callbacks.sent)

@@ -25,13 +25,13 @@ from twisted.python.failure import Failure
 from reviewsd.websub.outbound.connection import Connection
 from reviewsd.websub.outbound.exchange import PIECE, Lost, OutboundRequest, OutboundResponse, Peer
 from reviewsd.websub.outbound.fair_queue import FairQueue
-from reviewsd.websub.outbound.outcomes import Answered, AttemptOutcome, Push, Trail, Unanswered
+from reviewsd.websub.outbound.outcomes import Answered, AttemptOutcome, Push, Unanswered
 from reviewsd.websub.outbound.tls import Tls
 from tests.support.authority import authority
 from tests.support.callback_process import sink
 from tests.support.callbacks import HOST, Server, serving
 from tests.support.hostile import cost
-from tests.support.outbound import Turnstile, callback, calling, push, reactor
+from tests.support.outbound import callback, calling, free_slot, push, reactor
 
 CHALLENGE = "hub.challenge=Zm9v-_"
 CONFIRMED = Answered(status=200, headers={}, body=b"Zm9v-_", address=HOST)
@@ -46,12 +46,12 @@ def ca_file(tmp_path: Path) -> Path:
 async def verify(ca_file: Path, url: str, seconds: float = 5) -> AttemptOutcome:
     async with calling(ca_file) as client:
         to = callback(url).adding(CHALLENGE)
-        return await client.verify(to, timeout=seconds, admission=Turnstile())
+        return await client.verify(to, timeout=seconds, slot=free_slot())
 
 
 async def deliver(ca_file: Path, url: str, content: Push, seconds: float = 5) -> AttemptOutcome:
     async with calling(ca_file) as client:
-        return await client.deliver(callback(url), content, timeout=seconds, admission=Turnstile())
+        return await client.deliver(callback(url), content, timeout=seconds, slot=free_slot())
 
 
 # Requests -----------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ async def test_a_mapped_file_is_sent_in_little_memory(ca_file: Path) -> None:
             to = callback(f"https://{HOST}:{port}/")
             found = await cost(
                 ca_file,
-                lambda client: client.deliver(to, content, timeout=30, admission=Turnstile()),
+                lambda client: client.deliver(to, content, timeout=30, slot=free_slot()),
             )
     assert ACCEPTED == found.outcome
     assert found.megabytes - length / 1_000_000 < 10  # pages of the file count as memory
@@ -281,7 +281,7 @@ def connecting(clock: Clock, ca_file: Path) -> Connection:
         clock,
         FairQueue(clock),
         Tls(clock, ca_file),
-        Peer(callback=callback("https://127.0.0.1/"), address=HOST, network="127.0.0.0/24"),
+        Peer(callback=callback("https://127.0.0.1/"), address=HOST),
         byte_budget=10_000,
         max_lifetime=45.0,
         ended=lambda _: None,
@@ -445,7 +445,7 @@ async def test_success_counts_when_the_rest_is_read_later(ca_file: Path) -> None
     async with serving() as server, calling(ca_file) as client:
         to = callback(server.url("/early/200"))
         reactor.callLater(0.1, server.go_on)
-        assert ACCEPTED == await client.deliver(to, LARGE, timeout=20, admission=Turnstile())
+        assert ACCEPTED == await client.deliver(to, LARGE, timeout=20, slot=free_slot())
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -504,7 +504,7 @@ async def test_a_place_is_kept_by_who_takes_what_he_is_sent(
     busy: bool,
 ) -> None:
     """H8: reading slowly or losing packets, a stranger would keep it for as long as he likes."""
-    monkeypatch.setattr("reviewsd.websub.outbound.pace.PACE_SECONDS", 0.2)
+    monkeypatch.setattr("reviewsd.websub.slots.PACE_SECONDS", 0.2)
     made = Connection.connectionMade
 
     def behind_line(connection: Connection) -> None:
@@ -513,7 +513,7 @@ async def test_a_place_is_kept_by_who_takes_what_he_is_sent(
         made(connection)
 
     monkeypatch.setattr(Connection, "connectionMade", behind_line)
-    reader, trail = Reader(tmp_path, pause), Trail()
+    reader, slot = Reader(tmp_path, pause), free_slot()
     reader.start()
     async with calling(ca_file) as client:
         attempt = Deferred.fromCoroutine(
@@ -521,14 +521,13 @@ async def test_a_place_is_kept_by_who_takes_what_he_is_sent(
                 callback(reader.url),
                 push(bytes(8_000_000)),
                 timeout=30,
-                admission=Turnstile(),
-                trail=trail,
+                slot=slot,
             )
         )
         found = []
         for _ in range(16):
             await deferLater(reactor, 0.05)
-            found.append(trail.is_busy())
+            found.append(slot.has_progress(reactor.seconds()))
         reader.enough.set()
         await attempt
     reader.join()

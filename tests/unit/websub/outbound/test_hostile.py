@@ -18,7 +18,7 @@ from tests.support.authority import authority
 from tests.support.callback_process import sink
 from tests.support.callbacks import HOST, serving
 from tests.support.hostile import PATHS, Attempt, cost, delivering, leftovers, verifying
-from tests.support.outbound import Turnstile, callback, calling, reactor
+from tests.support.outbound import callback, calling, free_slot, reactor
 from tests.support.subscriber import Subscriber
 
 SECONDS = 0.4  # instead of 15 and 30, for those that never answer
@@ -139,7 +139,7 @@ async def test_no_redirect_is_followed(directory: Path, status: int) -> None:
     """E11: it is an answer, and not a good one."""
     async with serving() as server, calling(directory / "ca.pem") as client:
         to = callback(server.url(f"/status/{status}"))
-        verified = await client.verify(to, timeout=5, admission=Turnstile())
+        verified = await client.verify(to, timeout=5, slot=free_slot())
         assert isinstance(verified, Answered)
         assert status == verified.status
         assert isinstance(await delivering(to.url)(client), Answered)

@@ -13,19 +13,29 @@ from twisted.internet.task import deferLater
 from twisted.internet.testing import MemoryReactorClock
 from twisted.python.failure import Failure
 
-from reviewsd.domain.addresses import Addresses, network_of
+from reviewsd.domain.addresses import Addresses
 from reviewsd.websub.outbound.client import CallbackClient
 from reviewsd.websub.outbound.dialer import Dialer
 from reviewsd.websub.outbound.exchange import OutboundRequest
-from reviewsd.websub.outbound.outcomes import Answered, AttemptOutcome, Throttled, Trail, Unanswered
+from reviewsd.websub.outbound.outcomes import Answered, AttemptOutcome, Throttled, Unanswered
 from reviewsd.websub.outbound.pool import MAX_KEPT_PER_HOST
 from reviewsd.websub.outbound.requests import AttemptLimits, Outbound
 from reviewsd.websub.outbound.resolver import Resolver
 from reviewsd.websub.outbound.tls import Tls
+from reviewsd.websub.slots import Slots
 from tests.support.authority import authority
 from tests.support.callbacks import HOST, serving
 from tests.support.hostile import delivering, leftovers, verifying
-from tests.support.outbound import LOOPBACK, Names, Turnstile, callback, calling, push, reactor
+from tests.support.outbound import (
+    LOOPBACK,
+    Names,
+    callback,
+    calling,
+    free_slot,
+    many_slots,
+    push,
+    reactor,
+)
 
 ACCEPTED = Answered(status=200, headers={}, body=b"", address=HOST)
 PUBLIC = ("93.184.216.34", "93.184.217.34", "2606:2800:21f:cb07::1")
@@ -36,12 +46,13 @@ def ca_file(tmp_path: Path) -> Path:
     return authority().identity.write(tmp_path / "ca.pem")
 
 
-async def deliver(
-    client: CallbackClient, url: str, turnstile: Turnstile | None = None
-) -> AttemptOutcome:
-    return await client.deliver(
-        callback(url), push(), timeout=5, admission=turnstile or Turnstile()
-    )
+async def deliver(client: CallbackClient, url: str, slots: Slots | None = None) -> AttemptOutcome:
+    slots = slots or many_slots()
+    slot = free_slot(slots)
+    try:
+        return await client.deliver(callback(url), push(), timeout=5, slot=slot)
+    finally:
+        slots.leave(slot)
 
 
 # Who is never dialled -----------------------------------------------------------------------------
@@ -133,7 +144,7 @@ class Rig:
     def __init__(self, ca_file: Path, *answers: str, limit: int = 1) -> None:
         self.reactor: Any = MemoryReactorClock()
         addresses = Addresses()
-        self.turnstile = Turnstile(limit)
+        self.slots = many_slots(limit)
         self.outbound = Outbound(
             self.reactor,
             Resolver(self.reactor, Names({"a.example.com": answers}), addresses, 5.0),
@@ -150,7 +161,7 @@ class Rig:
                 callback("https://a.example.com/"),
                 OutboundRequest(b""),
                 timeout=seconds,
-                admission=self.turnstile,
+                slot=free_slot(self.slots),
             )
         )
         return attempt.addCallbacks(self.outcomes.append, self.failures.append)
@@ -221,13 +232,12 @@ def test_dialling_ends_with_its_attempt(ca_file: Path, how: str) -> None:
         attempt.cancel()
         assert [CancelledError] == [each.type for each in rig.failures]
     assert 1 == len(rig.dialled)
-    assert 0 == rig.turnstile.inside.total()
     assert [] == rig.reactor.getDelayedCalls()
 
 
 def test_a_crowded_network_is_passed_over(ca_file: Path) -> None:
     rig = Rig(ca_file, *PUBLIC[:2])
-    rig.turnstile.enter(network_of(PUBLIC[0]), Trail())
+    assert free_slot(rig.slots).try_dial(PUBLIC[0])
     rig.begin()
     assert [(PUBLIC[1], 10.0)] == rig.dialled
 
@@ -258,48 +268,34 @@ async def test_an_unknown_name_is_said(ca_file: Path) -> None:
         assert Unanswered("the name has no address", None) == outcome
 
 
-@pytest.mark.parametrize("path", ["/", "/closing", "/reset", "/broken", "/status/500"])
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_place_is_taken_for_the_length_of_an_exchange(ca_file: Path, path: str) -> None:
-    turnstile = Turnstile()
-    async with serving() as server, calling(ca_file) as client:
-        to = callback(server.url(path))
-        for _ in range(3):
-            await client.verify(to, timeout=5, admission=turnstile)
-            await client.deliver(to, push(), timeout=5, admission=turnstile)
-    assert {"127.0.0.0/24": 0} == turnstile.inside
-    assert 1 == turnstile.most
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_full_network_is_not_called(ca_file: Path) -> None:
-    turnstile = Turnstile(2)
+async def test_full_network_is_not_called(ca_file: Path) -> None:
+    slots = many_slots(per_network=2)
     async with serving() as server, calling(ca_file) as client:
         url = server.url("/slow/0.1")
         outcomes = await gatherResults(
-            [Deferred.fromCoroutine(deliver(client, url, turnstile)) for _ in range(5)]
+            [Deferred.fromCoroutine(deliver(client, url, slots)) for _ in range(5)]
         )
         assert [ACCEPTED] * 2 + [Throttled(HOST)] * 3 == sorted(outcomes, key=str)
-        assert (2, 2) == (turnstile.most, server.connections)
+        assert 2 == server.connections
 
-        turnstile.limit = 0  # a kept connection needs a place as well
-        assert Throttled(HOST) == await deliver(client, url, turnstile)
-        turnstile.limit = 1
-        assert ACCEPTED == await deliver(client, url, turnstile)
+        taken = [free_slot(slots) for _ in range(2)]
+        assert all(slot.try_dial(HOST) for slot in taken)
+        assert Throttled(HOST) == await deliver(client, url, slots)  # also on a kept connection
+        slots.leave(taken[0])
+        assert ACCEPTED == await deliver(client, url, slots)
         assert 2 == server.connections
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_one_time_is_around_the_whole(ca_file: Path) -> None:
-    turnstile = Turnstile()
+async def test_one_timeout_is_around_the_whole_exchange(ca_file: Path) -> None:
     async with serving() as server, calling(ca_file) as client:
         to = callback(server.url("/silence"))
         for method in (
-            client.verify(to, timeout=0.1, admission=turnstile),
-            client.deliver(to, push(), timeout=0.1, admission=turnstile),
+            client.verify(to, timeout=0.1, slot=free_slot()),
+            client.deliver(to, push(), timeout=0.1, slot=free_slot()),
         ):
             assert Unanswered("no answer within 0.1 s", HOST) == await method
-        assert 0 == turnstile.inside.total()
         await server.until_left()
 
 

@@ -31,7 +31,7 @@ from reviewsd.websub.outbound.tls import (
 )
 from tests.support.authority import Authority, Identity, authority, self_signed
 from tests.support.callbacks import HOST, NAMES, serving
-from tests.support.outbound import Names, Turnstile, callback, calling, push
+from tests.support.outbound import Names, callback, calling, free_slot, push
 
 LOCALHOST = Callback("localhost", 443, "/")
 LITERAL = Callback(HOST, 443, "/")
@@ -220,8 +220,8 @@ async def test_no_byte_of_a_request_reaches_who_is_not_trusted(
 ) -> None:
     async with serving(identity(), tls_version=version) as server, calling(ca_file) as client:
         to = callback(server.url("/secret", host))
-        verified = await client.verify(to, timeout=5, admission=Turnstile())
-        delivered = await client.deliver(to, push(), timeout=5, admission=Turnstile())
+        verified = await client.verify(to, timeout=5, slot=free_slot())
+        delivered = await client.deliver(to, push(), timeout=5, slot=free_slot())
 
         for outcome in (verified, delivered):
             assert isinstance(outcome, Unanswered)
@@ -302,9 +302,7 @@ async def test_names_wildcards_and_addresses_are_trusted_as_the_certificate_has_
 ) -> None:
     names = Names({"localhost": [HOST], "a.localhost.example": [HOST]})
     async with serving() as server, calling(ca_file, names=names) as client:
-        outcome = await client.verify(
-            callback(server.url("/", host)), timeout=5, admission=Turnstile()
-        )
+        outcome = await client.verify(callback(server.url("/", host)), timeout=5, slot=free_slot())
         assert isinstance(outcome, Answered)
 
 

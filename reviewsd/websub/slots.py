@@ -1,0 +1,362 @@
+"""Limits of the attempts that run at the same time (H2, H8).
+
+A slot is the place of one attempt, from its claim to its end. It counts for the callback's host, for
+the address network that the host leads to, for the client network that requested it, and for a class:
+callbacks that were slow, and callbacks during whose attempts a process died. Each count has a limit,
+because one subscriber may have any number of callbacks and let all of them hang.
+
+A slot is idle while its attempt needs neither CPU nor bandwidth: it waits for DNS, a connection or a
+response, or the peer accepts less than MIN_PACE. An idle slot counts for less and leaves its place to
+another attempt, so that callbacks that hang do not delay those that respond. Where our own line is slow,
+more deliveries at a time would only make all of them slower; where a peer is slow, it must not delay
+others. From here the two look alike: a peer can read slowly, or let its network drop packets. So a place
+has a price, which is the share of one of 64 deliveries in a line of 8 Mbit/s. A service on a slower line
+lowers ``hub.delivery.concurrency``.
+
+A host earns its share: it begins with a few slots, gains one with each quick response, and loses all that
+it gained with a slow one, as in TCP's slow start.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
+
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+
+from reviewsd.domain.addresses import network_of
+from reviewsd.store.intents import Due
+from reviewsd.websub.rate_limits import Backoffs, LRUCache
+
+FIRST_SHARE = 4
+"""Slots of a host that has not responded quickly of late."""
+
+QUICK_SECONDS = 2.0
+"""A response within this time is quick."""
+
+QUICK_RESPONSES = 15
+"""Consecutive quick responses after which a slow callback is no longer slow."""
+
+IDLE_PER_PLACE = 16
+"""Idle slots for each place."""
+
+NEW_SECONDS = 0.1
+"""A slot is busy for this long after it began or dialed an address."""
+
+CHECK_INTERVAL = 0.15  # seconds between two checks for idle slots
+
+MIN_PACE, PACE_SECONDS = 16_384, 1.0
+"""Bytes per second that a busy peer accepts, and seconds over which the pace is measured."""
+
+MAX_DIED_ONCE, MAX_DIED_AGAIN = 8, 1
+"""Busy slots of callbacks during whose attempts one process died, or several."""
+
+_HOST, _REQUESTER, _SLOW, _SLOW_BUSY = "host", "requester", "slow", "slow busy"
+_NETWORK, _NETWORK_BUSY = "network", "network busy"
+_NETWORK_SLOW, _NETWORK_SLOW_BUSY = "network slow", "network slow busy"
+_DIED_ONCE, _DIED_AGAIN = "died once", "died again"
+
+_Key = tuple[str, str]
+"""A kind of count, and the host, network or requester that is counted."""
+
+
+class Transfer(Protocol):
+    """The connection of an attempt, as far as its progress shows."""
+
+    @property
+    def has_work(self) -> bool:
+        """Whether there are bytes to encrypt, decrypt or hand to the kernel."""
+
+    @property
+    def bytes_written(self) -> int:
+        """Bytes that the kernel was given, or will be."""
+
+    def bytes_accepted(self) -> int:
+        """Return the bytes that the peer's kernel has acknowledged."""
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Slot:
+    """The place of one attempt, from its claim to its end."""
+
+    owner: "Slots"
+    due: Due
+    slow: bool
+    """Whether the callback was slow, or failed, when it was called last."""
+    entered_at: float
+    network: str | None
+    """The address network that it counts for; None until it is known."""
+    counts: tuple[_Key, ...] = ()
+    address: str | None = None
+    """The address that was dialed last."""
+    began_at: float = 0.0
+    busy_until: float = 0.0
+    idle: bool = False
+    transfer: Transfer | None = None
+    _accepted: int = 0
+    _measured_at: float = 0.0
+    _keeps_pace: bool = True
+
+    def try_dial(self, address: str) -> bool:
+        """Move to the network of an address, unless that is full."""
+        return self.owner.try_dial(self, address)
+
+    def watch(self, transfer: Transfer, now: float) -> None:
+        """Stay busy while the transfer makes progress."""
+        self.transfer = transfer
+        self._accepted, self._measured_at = transfer.bytes_written, now
+        self._keeps_pace = True
+
+    def has_progress(self, now: float) -> bool:
+        """Return whether the service has work to do, or the peer accepts bytes at MIN_PACE."""
+        transfer = self.transfer
+        if transfer is None or transfer.has_work:
+            return transfer is not None
+        accepted = transfer.bytes_accepted()
+        if accepted >= transfer.bytes_written:
+            return False
+        seconds = now - self._measured_at
+        if seconds >= PACE_SECONDS:
+            self._keeps_pace = accepted - self._accepted >= MIN_PACE * seconds
+            self._accepted, self._measured_at = accepted, now
+        return self._keeps_pace
+
+
+class Slots:
+    """The slots of one kind of attempt: verifications, or deliveries.
+
+    Attributes:
+        freed: Called when idle slots have left places to others.
+        places: Busy slots at most.
+
+    Args:
+        clock: For the checks, and for the age of slots.
+        places: Busy slots at most.
+        per_host: Slots of a callback host.
+        per_network: Busy slots of an address network, and of a client network.
+        backoffs: Hosts that must not be verified now, or one request at a time.
+        holds_network: Whether idle slots go on counting for their network. Anyone can have a third party
+            verified, so that party must never see more connections than ``per_network`` (H2).
+    """
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        places: int,
+        per_host: int,
+        per_network: int,
+        backoffs: Backoffs,
+        *,
+        holds_network: bool = False,
+    ) -> None:
+        self.freed: Callable[[], None] = lambda: None
+        self._clock = clock
+        self.places = places
+        self._per_host = per_host
+        self._backoffs = backoffs
+        self._holds_network = holds_network
+        self._limits = {
+            _REQUESTER: per_network,
+            _NETWORK: (1 + IDLE_PER_PLACE) * per_network,
+            _NETWORK_BUSY: per_network,
+            _NETWORK_SLOW: _half(IDLE_PER_PLACE * per_network),
+            _NETWORK_SLOW_BUSY: _half(per_network),
+            _SLOW: _half(IDLE_PER_PLACE * places),
+            _SLOW_BUSY: _half(places),
+            _DIED_ONCE: MAX_DIED_ONCE,
+            _DIED_AGAIN: MAX_DIED_AGAIN,
+        }
+        self._counts: dict[_Key, int] = {}
+        self._slots: dict[int, Slot] = {}
+        self._running: set[Slot] = set()
+        self._idle = 0
+        self._check: IDelayedCall | None = None
+        self._networks: LRUCache[str, str] = LRUCache()
+        self._shares: LRUCache[str, int] = LRUCache()
+        self._slow_callbacks: LRUCache[int, int] = LRUCache()
+
+    @property
+    def occupied(self) -> int:
+        """Attempts that are claimed, waiting or under way."""
+        return len(self._slots)
+
+    @property
+    def running(self) -> int:
+        """Attempts under way, busy and idle."""
+        return len(self._running)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether more may be claimed: as many attempts as there are places may wait for one."""
+        return len(self._slots) - self._idle < 2 * self.places
+
+    @property
+    def has_place(self) -> bool:
+        """Whether a claimed attempt may begin."""
+        running = len(self._running)
+        return running - self._idle < self.places and running < (1 + IDLE_PER_PLACE) * self.places
+
+    def try_enter(self, due: Due) -> Slot | None:
+        """Return a slot for an attempt, or None if one of its limits is reached."""
+        count = self._counts.get((_HOST, due.host), 0)
+        if not self.has_room or count >= self._host_limit(due) or due.id in self._slots:
+            return None
+        slot = Slot(
+            owner=self,
+            due=due,
+            slow=self._is_slow(due),
+            entered_at=self._clock.seconds(),
+            network=self._networks.get(due.host),
+        )
+        if not all(map(self._is_below_limit, self._all_counts(slot))):
+            return None
+        self._slots[due.id] = slot
+        self._count(slot)
+        return slot
+
+    def begin(self, slot: Slot) -> None:
+        """Give an attempt its place."""
+        slot.began_at = now = self._clock.seconds()
+        slot.busy_until = now + NEW_SECONDS
+        self._running.add(slot)
+        self._start_checks()
+
+    def try_dial(self, slot: Slot, address: str) -> bool:
+        """Count a slot for the network of an address; return False if that network is full."""
+        network, host = _network_of(address), slot.due.host
+        if self._networks.get(host) != network:
+            self._networks[host] = network
+        slot.transfer = None
+        if slot.network != network or slot.idle:
+            holds_place = (_NETWORK_BUSY, network) in slot.counts
+            self._withdraw(slot)
+            slot.network, slot.idle = network, False
+            slot.busy_until = self._clock.seconds() + NEW_SECONDS
+            full = not all(map(self._is_below_limit, self._network_counts(slot)))
+            if full and not holds_place:
+                slot.network = None
+            self._count(slot)
+            self._start_checks()
+        if slot.network is None:
+            return False
+        slot.address = address
+        return True
+
+    def record(self, slot: Slot, *, answered: bool) -> None:
+        """Record how an attempt ended: the host's share and the callback's class depend on it."""
+        quick = answered and self._clock.seconds() - slot.began_at <= QUICK_SECONDS
+        host, callback = slot.due.host, slot.due.id
+        share = self._share(host)
+        if not quick:
+            self._shares.discard(host)
+        elif share < self._per_host:
+            self._shares[host] = share + 1
+        remaining = (self._slow_callbacks.get(callback) or 0) - 1 if quick else QUICK_RESPONSES
+        if remaining > 0:
+            self._slow_callbacks[callback] = remaining
+        else:
+            self._slow_callbacks.discard(callback)
+
+    def leave(self, slot: Slot) -> None:
+        """Free a slot."""
+        self._withdraw(slot)
+        self._running.discard(slot)
+        del self._slots[slot.due.id]
+
+    def reset_shares(self) -> None:
+        """Have each host earn its share again: one that was quick yesterday may hang today."""
+        self._shares.clear()
+
+    def stop(self) -> None:
+        """Cancel the checks."""
+        if self._check is not None:
+            self._check.cancel()
+            self._check = None
+
+    def _is_slow(self, due: Due) -> bool:
+        if due.failing or due.id in self._slow_callbacks:
+            return True
+        return not due.active and self._backoffs.is_failing(due.host)
+
+    def _host_limit(self, due: Due) -> int:
+        if not due.active:
+            if self._backoffs.seconds_left(due.host, self._clock.seconds()) > 0:
+                return 0
+            if self._backoffs.is_serialized(due.host):
+                return 1
+        return self._share(due.host)
+
+    def _share(self, host: str) -> int:
+        return self._shares.get(host) or min(FIRST_SHARE, self._per_host)
+
+    def _all_counts(self, slot: Slot) -> Iterator[_Key]:
+        """Yield all counts that a slot is part of now."""
+        due, busy = slot.due, not slot.idle
+        yield _HOST, due.host
+        if slot.slow:
+            yield _SLOW, ""
+        if slot.slow and busy:
+            yield _SLOW_BUSY, ""
+        if due.requester and busy:
+            yield _REQUESTER, due.requester
+        if due.deaths and busy:
+            yield (_DIED_ONCE if due.deaths == 1 else _DIED_AGAIN), ""
+        yield from self._network_counts(slot)
+
+    def _network_counts(self, slot: Slot) -> Iterator[_Key]:
+        network, busy = slot.network, not slot.idle
+        if network is None:
+            return
+        yield _NETWORK, network
+        if busy or self._holds_network:
+            yield _NETWORK_BUSY, network
+        if slot.slow:
+            yield _NETWORK_SLOW, network
+        if slot.slow and busy:
+            yield _NETWORK_SLOW_BUSY, network
+
+    def _is_below_limit(self, key: _Key) -> bool:
+        limit = self._limits.get(key[0])
+        return limit is None or self._counts.get(key, 0) < limit
+
+    def _count(self, slot: Slot) -> None:
+        slot.counts = tuple(self._all_counts(slot))
+        self._idle += slot.idle
+        for key in slot.counts:
+            self._counts[key] = self._counts.get(key, 0) + 1
+
+    def _withdraw(self, slot: Slot) -> None:
+        self._idle -= slot.idle
+        for key in slot.counts:
+            if self._counts[key] == 1:
+                del self._counts[key]
+            else:
+                self._counts[key] -= 1
+
+    def _start_checks(self) -> None:
+        if self._check is None:
+            self._check = self._clock.callLater(CHECK_INTERVAL, self._find_idle)
+
+    def _find_idle(self) -> None:
+        """Compare each running slot with the progress of its attempt."""
+        now = self._clock.seconds()
+        freed = False
+        for slot in self._running:
+            idle = slot.busy_until <= now and not slot.has_progress(now)
+            if idle != slot.idle:
+                self._withdraw(slot)
+                slot.idle = idle
+                self._count(slot)
+                freed = freed or idle
+        self._check = None
+        if self._idle < len(self._running):
+            self._start_checks()
+        if freed:
+            self.freed()
+
+
+def _half(places: int) -> int:
+    return max(places // 2, 1)
+
+
+_network_of = lru_cache(4_096)(network_of)  # takes 10 µs
