@@ -1,8 +1,7 @@
-"""The last word to a subscriber whose subscription the hub ends (WebSub 5.2, H7).
+"""Denials: the GET with ``hub.mode=denied`` that ends a subscription (WebSub 5.2, H7).
 
-What went wrong on this side (addresses that DNS gave, errors of this host) is for the operator: it is
-in the log and in ``reviewsctl subs``. The subscriber is told one of the reasons below, or what the
-operator wrote for it.
+Details of this side (addresses from DNS, errors of this host) are for the operator, in the log and in
+``reviewsctl subs``. The subscriber receives one of the reasons below, or the operator's words for it.
 """
 
 from itertools import count
@@ -14,74 +13,74 @@ from reviewsd.domain.callback import stored
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.store.intents import Due
 from reviewsd.store.rows import Pair
-from reviewsd.websub.context import Client
-from reviewsd.websub.outbound.outcomes import Answered
-from reviewsd.websub.slots import Slot, Slots
+from reviewsd.websub.outbound.client import CallbackClient, Payload
+from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
+from reviewsd.websub.slots import Slots
 
 FAILED = "three deliveries in a row failed"
 REMOVED = "removed by the operator of the hub"
 
-AT_ONCE = 16
-"""Denials under way; more are not sent, since they are a courtesy."""
+MAX_RUNNING = 16
+"""Places of denials. Where none is free a denial is not sent, since it is a courtesy."""
 
 
 class Denials:
-    """Sends ``hub.mode=denied``, once and at best effort.
+    """Sends denials, each once and at best effort.
 
     Args:
         client: Sends the requests.
-        slots: Those of verifications, which bound what a network may get at a time.
-        timeout: Seconds until a callback must have responded.
+        slots: Limit what a host and a network receive.
         base_url: Origin of the topics.
+        timeout: Seconds in which a callback must respond.
     """
 
     _log = Logger()
 
-    def __init__(self, client: Client, slots: Slots, timeout: float, base_url: str) -> None:
+    def __init__(self, client: CallbackClient, slots: Slots, base_url: str, timeout: float) -> None:
         self._client = client
         self._slots = slots
-        self._timeout = timeout
         self._base_url = base_url
-        self._underway = 0
-        self._numbers = count(1)
+        self._timeout = timeout
+        self._ids = count(1)
         self._tasks = TaskSet()
 
     def send(self, pair: Pair, topic: str, reason: str) -> None:
-        """Tell the callback that its subscription has ended, and why.
+        """Notify a callback that its subscription has ended.
 
         Args:
-            pair: What it was.
+            pair: The subscription.
             topic: Its path.
             reason: One of this module's, or the operator's words for the subscriber.
         """
-        if self._underway < AT_ONCE:
-            due = Due(id=-next(self._numbers), host=pair.host, active=True)
-            slot = self._slots.try_enter(due)
-            if slot is not None:
-                self._underway += 1
-                self._slots.begin(slot)
-                self._tasks.start("denial", self._send(slot, pair, topic, reason))
+        self._tasks.start("denial", self._send(pair, topic, reason))
 
     async def stop(self) -> None:
-        """Send no more."""
+        """Cancel all denials."""
         await self._tasks.stop()
+        self._slots.stop()
 
-    async def _send(self, slot: Slot, pair: Pair, topic: str, reason: str) -> None:
+    async def _send(self, pair: Pair, topic: str, reason: str) -> None:
+        due = Due(id=next(self._ids), host=pair.host, active=True)
+        slot = self._slots.try_enter(due) if self._slots.has_place else None
+        if slot is None:
+            return
         parameters = {
             "hub.mode": "denied",
             "hub.topic": self._base_url + topic,
             "hub.reason": reason,
         }
-        callback = stored(pair.callback).adding(urlencode(parameters))
+        url = stored(pair.callback).adding(urlencode(parameters)).url
+        self._slots.begin(slot)
         try:
-            answer = await self._client.verify(callback, timeout=self._timeout, slot=slot)
+            await self._client.send("GET", url, Payload(slot), self._timeout)
+            answered = True
+        except (NoResponseError, NetworkFullError):
+            answered = False
         finally:
-            self._underway -= 1
             self._slots.leave(slot)
-        heard = isinstance(answer, Answered)
         self._log.info(
-            "{callback_host} was told that its subscription to {topic} has ended: {heard}",
+            "notified {callback_host} that its subscription to {topic} has ended: {result}",
             callback_host=pair.host,
             topic=topic,
-            heard="it answered" if heard else "it did not answer",
+            result="it answered" if answered else "it did not answer",
         )

@@ -17,7 +17,7 @@ A host earns its share: it begins with a few slots, gains one with each quick re
 it gained with a slow one, as in TCP's slow start.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
@@ -86,7 +86,9 @@ class Slot:
     entered_at: float
     network: str | None
     """The address network that it counts for; None until it is known."""
-    counts: tuple[_Key, ...] = ()
+    counts: Sequence[_Key] = ()
+    own: int = 0
+    """The number of counts before those of its network."""
     address: str | None = None
     """The address that was dialed last."""
     began_at: float = 0.0
@@ -208,10 +210,11 @@ class Slots:
             entered_at=self._clock.seconds(),
             network=self._networks.get(due.host),
         )
-        if not all(map(self._is_below_limit, self._all_counts(slot))):
+        slot.counts = self._counts_of(slot)
+        if not all(map(self._is_below_limit, slot.counts)):
             return None
         self._slots[due.id] = slot
-        self._count(slot)
+        self._add(slot)
         return slot
 
     def begin(self, slot: Slot) -> None:
@@ -232,10 +235,11 @@ class Slots:
             self._withdraw(slot)
             slot.network, slot.idle = network, False
             slot.busy_until = self._clock.seconds() + NEW_SECONDS
-            full = not all(map(self._is_below_limit, self._network_counts(slot)))
-            if full and not holds_place:
+            slot.counts = self._counts_of(slot)
+            if not (holds_place or all(map(self._is_below_limit, slot.counts[slot.own :]))):
                 slot.network = None
-            self._count(slot)
+                slot.counts = slot.counts[: slot.own]
+            self._add(slot)
             self._start_checks()
         if slot.network is None:
             return False
@@ -289,38 +293,32 @@ class Slots:
     def _share(self, host: str) -> int:
         return self._shares.get(host) or min(FIRST_SHARE, self._per_host)
 
-    def _all_counts(self, slot: Slot) -> Iterator[_Key]:
-        """Yield all counts that a slot is part of now."""
-        due, busy = slot.due, not slot.idle
-        yield _HOST, due.host
-        if slot.slow:
-            yield _SLOW, ""
-        if slot.slow and busy:
-            yield _SLOW_BUSY, ""
+    def _counts_of(self, slot: Slot) -> list[_Key]:
+        """Return the counts that a slot is part of now; those of its network come last."""
+        due, busy, slow = slot.due, not slot.idle, slot.slow
+        counts = [(_HOST, due.host)]
+        if slow:
+            counts += [(_SLOW, ""), (_SLOW_BUSY, "")] if busy else [(_SLOW, "")]
         if due.requester and busy:
-            yield _REQUESTER, due.requester
+            counts.append((_REQUESTER, due.requester))
         if due.deaths and busy:
-            yield (_DIED_ONCE if due.deaths == 1 else _DIED_AGAIN), ""
-        yield from self._network_counts(slot)
-
-    def _network_counts(self, slot: Slot) -> Iterator[_Key]:
-        network, busy = slot.network, not slot.idle
-        if network is None:
-            return
-        yield _NETWORK, network
-        if busy or self._holds_network:
-            yield _NETWORK_BUSY, network
-        if slot.slow:
-            yield _NETWORK_SLOW, network
-        if slot.slow and busy:
-            yield _NETWORK_SLOW_BUSY, network
+            counts.append((_DIED_ONCE if due.deaths == 1 else _DIED_AGAIN, ""))
+        slot.own = len(counts)
+        if slot.network is not None:
+            counts.append((_NETWORK, slot.network))
+            if busy or self._holds_network:
+                counts.append((_NETWORK_BUSY, slot.network))
+            if slow:
+                counts.append((_NETWORK_SLOW, slot.network))
+            if slow and busy:
+                counts.append((_NETWORK_SLOW_BUSY, slot.network))
+        return counts
 
     def _is_below_limit(self, key: _Key) -> bool:
         limit = self._limits.get(key[0])
         return limit is None or self._counts.get(key, 0) < limit
 
-    def _count(self, slot: Slot) -> None:
-        slot.counts = tuple(self._all_counts(slot))
+    def _add(self, slot: Slot) -> None:
         self._idle += slot.idle
         for key in slot.counts:
             self._counts[key] = self._counts.get(key, 0) + 1
@@ -346,7 +344,8 @@ class Slots:
             if idle != slot.idle:
                 self._withdraw(slot)
                 slot.idle = idle
-                self._count(slot)
+                slot.counts = self._counts_of(slot)
+                self._add(slot)
                 freed = freed or idle
         self._check = None
         if self._idle < len(self._running):

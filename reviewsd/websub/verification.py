@@ -1,4 +1,4 @@
-"""Verification of intent: one GET that the callback must echo (seed 4.8, WebSub 5.3, H2 to H4, H12)."""
+"""Verification of intent: a GET whose challenge the callback must return (seed 4.8, WebSub 5.3)."""
 
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
@@ -14,32 +14,32 @@ from reviewsd.store import intents
 from reviewsd.store.claims import DEADLY, MAX_DEATHS
 from reviewsd.store.intents import Due, IntentClaim, Verified
 from reviewsd.store.interface import Store
-from reviewsd.websub.context import Client, Context
-from reviewsd.websub.outbound.outcomes import Answered, Throttled, Unanswered
+from reviewsd.websub.context import Context
+from reviewsd.websub.outbound.client import CallbackClient, Payload
+from reviewsd.websub.outbound.connection import SUCCESS
+from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
 from reviewsd.websub.rate_limits import Backoffs
 from reviewsd.websub.slots import Slot, Slots
 
-Conclusion = Confirmed | NotConfirmed | Unreachable
-
 RESULTS = {Confirmed: "confirmed", NotConfirmed: "not-confirmed", Unreachable: "unreachable"}
-"""What comes of an attempt; so they are counted (O9)."""
+"""Labels of ``verification_total`` (O9)."""
 
-CLAIM = 90_000
-"""Milliseconds for which an attempt is claimed; longer than any attempt takes (D5)."""
+CLAIM_MILLISECONDS = 90_000
+"""Duration of a claim, longer than any attempt (D5)."""
 
 
 class Verifier:
-    """Attempts to have Intents confirmed.
+    """Verifies intents.
 
     Args:
-        database: Where they are.
+        store: Holds the intents.
         client: Sends the requests.
-        timeout: Seconds until a callback must have responded.
-        slots: Records how an attempt ended.
-        context: Time and chance.
-        addresses: Tells which are third parties.
-        backoffs: Hosts that are left in peace; told of every outcome.
-        confirmed: Called after a confirmation is in the store.
+        slots: Records how attempts end.
+        context: Clocks and counters.
+        addresses: Decides which addresses are third parties'.
+        backoffs: Records how verifications of a host end (H3).
+        timeout: Seconds in which a callback must respond.
+        confirmed: Called when a confirmation is stored.
     """
 
     _log = Logger()
@@ -47,47 +47,47 @@ class Verifier:
     def __init__(
         self,
         *,
-        database: Store,
-        client: Client,
-        timeout: float,
+        store: Store,
+        client: CallbackClient,
         slots: Slots,
         context: Context,
         addresses: Addresses,
         backoffs: Backoffs,
+        timeout: float,
         confirmed: Callable[[], None],
     ) -> None:
-        self._database = database
+        self._store = store
         self._client = client
-        self._timeout = timeout
         self._slots = slots
         self._context = context
         self._addresses = addresses
         self._backoffs = backoffs
+        self._timeout = timeout
         self._confirmed = confirmed
 
     async def find_due(
         self, limit: int, excluded_hosts: Collection[str]
     ) -> tuple[Sequence[Due], float | None]:
-        """See ``Work``."""
+        """Return intents that are due, and the seconds until the next one is."""
         now = self._context.now()
-        found, following = await self._database.run(
+        due, next_at = await self._store.run(
             partial(intents.due, now=now, limit=limit, without=excluded_hosts)
         )
-        return found, None if following is None else (following - now) / 1000
+        return due, None if next_at is None else (next_at - now) / 1000
 
     async def settle_and_claim(
         self, results: Sequence[Verified], due: Sequence[Due]
     ) -> Sequence[IntentClaim]:
-        """See ``Work``."""
+        """Store results and claim intents."""
         now = self._context.now()
-        claims = await self._database.run(
+        claims = await self._store.run(
             partial(
                 intents.turn,
                 results=results,
                 wanted=due,
                 token=self._context.token(),
                 now=now,
-                claim_until=now + CLAIM,
+                claim_until=now + CLAIM_MILLISECONDS,
             )
         )
         if any(isinstance(result.event, Confirmed) for result in results):
@@ -95,69 +95,71 @@ class Verifier:
         return claims
 
     async def run(self, claim: IntentClaim, slot: Slot) -> Verified:
-        """See ``Work``."""
+        """Send the challenge and judge the response (H12)."""
         if claim.deaths >= MAX_DEATHS:
-            return self._concluded(claim, NotConfirmed(), DEADLY, None)
-        callback = stored(claim.pair.callback).adding(_question(claim.intent))
-        answer = await self._client.verify(callback, timeout=self._timeout, slot=slot)
-        match answer:
-            case Throttled():
-                return self.release(claim)  # as for a delivery
-            case Answered(status=status, body=body):
-                right = compare_digest(body, claim.intent.challenge.encode())
-                confirmed = answer.successful and right
-                event: Conclusion
-                event = Confirmed() if confirmed else NotConfirmed()
-                said = "confirmed" if confirmed else f"answered {status}"
-                if answer.successful and not right:
-                    said += _difference(body, claim.intent.challenge.encode())
-            case Unanswered(reason=reason):
-                event, said = Unreachable(), reason
-        self._slots.record(slot, answered=isinstance(answer, Answered))
-        return self._concluded(claim, event, said, answer.address)
-
-    def _concluded(
-        self, claim: IntentClaim, event: Conclusion, said: str, address: str | None
-    ) -> Verified:
-        """Note and tell what has come of an attempt."""
-        self._note(claim, event, address)
-        self._context.counters.count("verification_total", RESULTS[type(event)])
-        self._log.info(
-            "{mode} at {callback_host}: {said}",
-            mode=claim.intent.mode.value,
-            callback_host=claim.host,
-            said=said,
-            type="verify",
-        )
-        return Verified(claim, event)
+            return self._conclude(claim, NotConfirmed(), DEADLY)
+        url = stored(claim.pair.callback).adding(_query(claim.intent)).url
+        try:
+            response = await self._client.send("GET", url, Payload(slot), self._timeout)
+            body = await response.content()
+        except NetworkFullError:
+            return self.release(claim)  # its network is known now: it waits for a place there
+        except NoResponseError as error:
+            self._slots.record(slot, answered=False)
+            return self._conclude(claim, Unreachable(), error.reason, slot.address)
+        self._slots.record(slot, answered=True)
+        challenge, result = claim.intent.challenge.encode(), f"answered {response.code}"
+        if response.code not in SUCCESS:
+            return self._conclude(claim, NotConfirmed(), result, slot.address)
+        if not compare_digest(body, challenge):
+            result += _difference(body, challenge)
+            return self._conclude(claim, NotConfirmed(), result, slot.address)
+        return self._conclude(claim, Confirmed(), "confirmed", slot.address)
 
     def release(self, claim: IntentClaim) -> Verified:
-        """See ``Work``."""
+        """Return the result of a claim that was not attempted."""
         return Verified(claim, None)
 
-    def _note(self, claim: IntentClaim, event: Conclusion, address: str | None) -> None:
-        """Tell the back-offs, but of no failure that hurts no third party (H3)."""
+    def _conclude(
+        self,
+        claim: IntentClaim,
+        event: Confirmed | NotConfirmed | Unreachable,
+        result: str,
+        address: str | None = None,
+    ) -> Verified:
+        """Count and log a result; a failure in an opened network harms no third party (H3)."""
         if isinstance(event, Confirmed):
             self._backoffs.record_success(claim.host)
         elif not claim.active and not (address and self._addresses.opened(address)):
             self._backoffs.record_failure(claim.host, self._context.clock.seconds())
+        self._context.counters.count("verification_total", RESULTS[type(event)])
+        self._log.info(
+            "{mode} at {callback_host}: {result}",
+            mode=claim.intent.mode.value,
+            callback_host=claim.host,
+            result=result,
+            type="verify",
+        )
+        return Verified(claim, event)
 
 
 def _difference(body: bytes, challenge: bytes) -> str:
-    """Return how a body differs from the challenge, for the log; its own text is not told."""
+    """Return how a body differs from the challenge, for the log, without any of its text."""
     if not body:
         return " without a body"
-    before, found, after = body.partition(challenge)
-    if not found:
+    before, match, after = body.partition(challenge)
+    if not match:
         return " without the challenge"
     parts = [
-        f"{_kind(text)} {place}" for text, place in ((before, "before"), (after, "after")) if text
+        f"{_describe(text)} {place}"
+        for text, place in ((before, "before"), (after, "after"))
+        if text
     ]
     return f" with the challenge, but it has {' and '.join(parts)} it"
 
 
-def _kind(text: bytes) -> str:
-    """Return in words what stands beside the challenge."""
+def _describe(text: bytes) -> str:
+    """Return the kind of a text beside the challenge."""
     if not text.strip(b"\r\n"):
         return "a line break"
     if not text.strip():
@@ -168,8 +170,8 @@ def _kind(text: bytes) -> str:
 _KINDS = {b"\xef\xbb\xbf": "a byte order mark", b'"': "a quotation mark", b"'": "a quotation mark"}
 
 
-def _question(intent: Intent) -> str:
-    """The parameters of the verification (WebSub 5.3)."""
+def _query(intent: Intent) -> str:
+    """Return the parameters of a verification (W11)."""
     parameters: dict[str, str | bytes] = {
         "hub.mode": intent.mode.value,
         "hub.topic": intent.topic_given,

@@ -194,7 +194,7 @@ def scheduling(places: int = PLACES, offset: float = 0.0) -> Iterator[Rig]:
     with no_bugs():
         yield rig
         stopped = Deferred.fromCoroutine(rig.scheduler.stop(0.0))
-        rig.time.go(RELEASE_SECONDS)
+        rig.time.advance(RELEASE_SECONDS)
         assert stopped.called
         assert [] == rig.time.clock.getDelayedCalls()
 
@@ -209,7 +209,7 @@ def test_each_row_is_attempted_once() -> None:
         rig.work.seconds = {"a": 1.0, "b": 1.5}
 
         rig.scheduler.start()
-        rig.time.go(60.0)
+        rig.time.advance(60.0)
 
         assert list(range(40)) == rig.work.done
         assert 40 == len(rig.work.begun)
@@ -225,7 +225,7 @@ def test_no_more_attempts_run_than_there_are_slots() -> None:
         rig.work.latency = 0.01
 
         rig.scheduler.start()
-        rig.time.go(60.0)
+        rig.time.advance(60.0)
 
         assert list(range(40)) == rig.work.done
         assert dict.fromkeys("abcd", PER_HOST) == rig.work.most
@@ -238,10 +238,10 @@ def test_idle_scheduler_looks_once_a_minute_and_writes_nothing(latency: float) -
         rig.work.add("a", 5)
         rig.work.latency = latency
         rig.scheduler.start()
-        rig.time.go(1.0)
+        rig.time.advance(1.0)
         writes, look_ups = rig.work.writes, rig.work.look_ups
 
-        rig.time.go(3600.0)
+        rig.time.advance(3600.0)
 
         assert writes == rig.work.writes
         assert 59 <= rig.work.look_ups - look_ups <= 60
@@ -253,7 +253,7 @@ def test_row_is_attempted_when_it_becomes_due(due_at: float) -> None:
         rig.work.add("a", due_at=due_at)
         rig.scheduler.start()
 
-        rig.time.go(500.0)
+        rig.time.advance(500.0)
 
         ((begun_at, _),) = rig.work.begun
         assert due_at == pytest.approx(begun_at)
@@ -268,7 +268,7 @@ def test_attempt_that_ends_meanwhile_does_not_delay_the_next_row() -> None:
             rig.work.seconds[f"b{number}"] = 7.0 * (number + 1)
         rig.scheduler.start()
 
-        rig.time.go(100.0)
+        rig.time.advance(100.0)
 
         assert (40.0, 0) in rig.work.begun
 
@@ -282,7 +282,7 @@ def test_row_is_retried_at_its_time(retry_after: float) -> None:
         rig.work.retries = [retry_after]
         rig.scheduler.start()
 
-        rig.time.go(200.0)
+        rig.time.advance(200.0)
 
         assert [0.0, pytest.approx(0.5 + retry_after)] == [at for at, _ in rig.work.begun]
 
@@ -293,10 +293,10 @@ def test_wake_is_noticed_at_any_moment() -> None:
         rig.work.latency = 0.1
         rig.scheduler.start()
         for moment in range(40):
-            rig.time.go(0.03 * moment)
+            rig.time.advance(0.03 * moment)
             rig.work.add(f"h{moment}")
             rig.scheduler.wake()
-            rig.time.go(0.5)
+            rig.time.advance(0.5)
             assert moment + 1 == len(rig.work.done)
 
 
@@ -309,7 +309,7 @@ def test_node_begins_at_its_offset(offset: float, order: list[int]) -> None:
         for number in range(4):
             rig.work.add(f"h{number}")
         rig.scheduler.start()
-        rig.time.go(1.0)
+        rig.time.advance(1.0)
         assert order == [number for _, number in rig.work.begun]
 
 
@@ -321,7 +321,7 @@ def test_rows_that_another_node_claimed_are_looked_up_again() -> None:
         rig.work.stolen = set(range(95))
 
         rig.scheduler.start()
-        rig.time.go(1.0)
+        rig.time.advance(1.0)
 
         assert list(range(95, 100)) == [number for _, number in rig.work.begun]
         assert 5 >= rig.work.writes
@@ -339,10 +339,10 @@ def test_hanging_attempts_leave_their_places_to_others() -> None:
         rig.work.add("healthy")
         rig.scheduler.start()
 
-        rig.time.go(IDLE_PER_PLACE * CHECK_INTERVAL)
+        rig.time.advance(IDLE_PER_PLACE * CHECK_INTERVAL)
 
         assert [IDLE_PER_PLACE * PLACES] == rig.work.done
-        rig.time.go(60.0)
+        rig.time.advance(60.0)
         assert IDLE_PER_PLACE * PLACES + 1 == len(rig.work.done)
 
 
@@ -354,19 +354,19 @@ def test_attempt_that_becomes_busy_again_takes_a_place() -> None:
             rig.work.seconds[host] = 10.0
         rig.work.busy_hosts = set("abcd")
         rig.scheduler.start()
-        rig.time.go(CHECK_INTERVAL / 2)
+        rig.time.advance(CHECK_INTERVAL / 2)
         assert 2 == rig.scheduler.running
         rig.work.release_hosts("a", "b")
-        rig.time.go(CHECK_INTERVAL)
+        rig.time.advance(CHECK_INTERVAL)
         assert 4 == rig.scheduler.running
 
         rig.work.add("late")
         rig.scheduler.wake()
-        rig.time.go(5.0)
+        rig.time.advance(5.0)
         assert 4 == rig.scheduler.running
 
         rig.work.release_hosts("c")
-        rig.time.go(CHECK_INTERVAL)
+        rig.time.advance(CHECK_INTERVAL)
         assert [4] == rig.work.done
 
 
@@ -378,10 +378,10 @@ def test_attempts_that_may_kill_the_process_run_one_at_a_time() -> None:
             rig.work.rows[len(rig.work.rows) - 1].deaths = 2
             rig.work.seconds[host] = 30.0
         rig.scheduler.start()
-        rig.time.go(CHECK_INTERVAL / 2)
+        rig.time.advance(CHECK_INTERVAL / 2)
         assert 1 == rig.scheduler.running
 
-        rig.time.go(30.0)
+        rig.time.advance(30.0)
         assert 6 == len(rig.work.begun)
 
 
@@ -390,11 +390,11 @@ def test_hanging_host_does_not_delay_another() -> None:
         rig.work.add("hanging", MAX_ROWS + 500)
         rig.work.seconds["hanging"] = 1000.0
         rig.scheduler.start()
-        rig.time.go(1.0)
+        rig.time.advance(1.0)
 
         rig.work.add("healthy")
         rig.scheduler.wake()
-        rig.time.go(2 * BATCH_SECONDS)
+        rig.time.advance(2 * BATCH_SECONDS)
 
         assert [MAX_ROWS + 500] == rig.work.done
 
@@ -406,7 +406,7 @@ def test_hanging_host_that_fills_the_look_up_does_not_delay_another() -> None:
         rig.work.add("healthy")
         rig.scheduler.start()
 
-        rig.time.go(2 * BATCH_SECONDS)
+        rig.time.advance(2 * BATCH_SECONDS)
 
         assert [MAX_ROWS + 500] == rig.work.done
 
@@ -419,11 +419,11 @@ def test_backed_off_hosts_that_fill_look_ups_do_not_delay_another() -> None:
             rig.work.add(host, MAX_ROWS, active=False)
         rig.work.add("healthy")
         rig.scheduler.start()
-        rig.time.go(0.0)
+        rig.time.advance(0.0)
         assert [3 * MAX_ROWS] == rig.work.done
 
         look_ups = rig.work.look_ups
-        rig.time.go(600.0)
+        rig.time.advance(600.0)
         assert rig.work.look_ups - look_ups <= 10 * 4
 
 
@@ -432,11 +432,11 @@ def test_forgiven_host_is_attempted_within_a_minute() -> None:
         rig.back_off("x")
         rig.work.add("x", active=False)
         rig.scheduler.start()
-        rig.time.go(90.0)
+        rig.time.advance(90.0)
         assert [] == rig.work.done
 
         rig.backoffs.record_success("x")
-        rig.time.go(MAX_PAUSE)
+        rig.time.advance(MAX_PAUSE)
         assert [0] == rig.work.done
 
 
@@ -448,12 +448,12 @@ def test_freed_slot_is_for_rows_that_were_passed_over() -> None:
         rig.work.add("healthy")
         rig.work.seconds = {"healthy": 30.0}
         rig.scheduler.start()
-        rig.time.go(1.0)
+        rig.time.advance(1.0)
         assert [2 * MAX_ROWS] == [number for _, number in rig.work.begun]
 
         rig.backoffs.record_success("x")
         rig.slots.freed()
-        rig.time.go(0.0)
+        rig.time.advance(0.0)
         assert (1.0, 0) in rig.work.begun
 
 
@@ -466,11 +466,11 @@ def test_full_slots_cause_no_busy_loop() -> None:
             rig.work.seconds[f"h{number}"] = 30.0
         rig.work.add("late", due_at=5.0)
         rig.scheduler.start()
-        rig.time.go(4.0)
+        rig.time.advance(4.0)
         assert most == rig.scheduler.running
 
         assert 3 >= count_calls(rig, 25.0)
-        rig.time.go(5.0)
+        rig.time.advance(5.0)
         late = [at for at, number in rig.work.begun if number == most]
         assert [30.0] == late
 
@@ -506,15 +506,15 @@ def test_paused_scheduler_begins_nothing_until_it_is_resumed() -> None:
         rig.work.add("a", 2)
         rig.work.seconds["a"] = 5.0
         rig.scheduler.start()
-        rig.time.go(1.0)
+        rig.time.advance(1.0)
         rig.scheduler.pause()
         rig.work.add("b", 2)
         rig.scheduler.wake()
-        rig.time.go(100.0)
+        rig.time.advance(100.0)
         assert [0, 1] == rig.work.done  # the attempts under way have ended
 
         rig.scheduler.resume()
-        rig.time.go(0.0)
+        rig.time.advance(0.0)
         assert [0, 1, 2, 3] == rig.work.done
 
 
@@ -529,10 +529,10 @@ def test_failing_store_delays_attempts_and_loses_none(faults: int) -> None:
             rig.work.add("a", 6)
             rig.work.seconds["a"] = 1.0
             rig.scheduler.start()
-            rig.time.go(moment * 0.5)
+            rig.time.advance(moment * 0.5)
             rig.work.faults = faults
             rig.scheduler.wake()
-            rig.time.go((faults + 4) * STORE_RETRY_SECONDS)
+            rig.time.advance((faults + 4) * STORE_RETRY_SECONDS)
 
             assert list(range(6)) == rig.work.done
             assert 6 == len(rig.work.begun)
@@ -544,7 +544,7 @@ def test_failing_store_is_used_once_a_second() -> None:
         rig.work.faults = 10**6
         rig.scheduler.start()
 
-        rig.time.go(60.0)
+        rig.time.advance(60.0)
 
         assert rig.work.look_ups <= 61
 
@@ -558,12 +558,12 @@ def test_stop_waits_for_attempts_and_stores_their_results() -> None:
         rig.work.add("a", 5)
         rig.work.seconds["a"] = 4.0
         rig.scheduler.start()
-        rig.time.go(1.0)
+        rig.time.advance(1.0)
 
         stopped = Deferred.fromCoroutine(rig.scheduler.stop(20.0))
-        rig.time.go(2.5)
+        rig.time.advance(2.5)
         assert not stopped.called
-        rig.time.go(0.5 + BATCH_SECONDS)
+        rig.time.advance(0.5 + BATCH_SECONDS)
 
         assert stopped.called
         assert list(range(PER_HOST)) == rig.work.done
@@ -575,12 +575,12 @@ def test_stop_cancels_attempts_when_its_time_is_over() -> None:
         rig.work.add("a", 5)
         rig.work.seconds["a"] = 1000.0
         rig.scheduler.start()
-        rig.time.go(1.0)
+        rig.time.advance(1.0)
 
         stopped = Deferred.fromCoroutine(rig.scheduler.stop(20.0))
-        rig.time.go(19.9)
+        rig.time.advance(19.9)
         assert not stopped.called
-        rig.time.go(0.1 + 2 * BATCH_SECONDS)
+        rig.time.advance(0.1 + 2 * BATCH_SECONDS)
 
         assert stopped.called
         assert [] == rig.work.running
@@ -593,11 +593,11 @@ def test_stop_ends_in_time_when_the_store_fails() -> None:
         rig.work.add("a", 5)
         rig.work.seconds["a"] = 1.0
         rig.scheduler.start()
-        rig.time.go(0.5)
+        rig.time.advance(0.5)
         rig.work.faults = 10**6
 
         stopped = Deferred.fromCoroutine(rig.scheduler.stop(20.0))
-        rig.time.go(20.0 + RELEASE_SECONDS)
+        rig.time.advance(20.0 + RELEASE_SECONDS)
 
         assert stopped.called
 
@@ -610,10 +610,10 @@ def test_stop_leaves_no_claim_at_any_moment(moment: float) -> None:
         rig.work.seconds["a"] = 1.0
         rig.work.latency = 0.4
         rig.scheduler.start()
-        rig.time.go(moment)
+        rig.time.advance(moment)
 
         stopped = Deferred.fromCoroutine(rig.scheduler.stop(0.0))
-        rig.time.go(RELEASE_SECONDS)
+        rig.time.advance(RELEASE_SECONDS)
 
         assert stopped.called
         assert not any(row.claimed for row in rig.work.rows.values())
@@ -644,7 +644,7 @@ def test_bug_in_an_attempt_leaves_its_place_to_others() -> None:
     )
     with capturedLogs() as events:
         scheduler.start()
-        time.go(5.0)
+        time.advance(5.0)
     assert 1 == len([event for event in events if "log_failure" in event])
     assert [1, 2, 3, 4] == work.done
     assert 0 == scheduler.running
@@ -662,7 +662,7 @@ def test_as_many_attempts_again_are_claimed_ahead() -> None:
         rig.work.seconds = {"a": 1.0, "b": 1.0}
         rig.work.busy_hosts = {"a", "b"}
         rig.scheduler.start()
-        rig.time.go(0.5)
+        rig.time.advance(0.5)
 
         assert 2 == rig.scheduler.running
         assert 4 == sum(row.claimed for row in rig.work.rows.values())
@@ -675,13 +675,13 @@ def test_pause_releases_claims_made_ahead() -> None:
         rig.work.seconds = {"a": 1.0, "b": 1.0}
         rig.work.busy_hosts = {"a", "b"}
         rig.scheduler.start()
-        rig.time.go(0.5)
+        rig.time.advance(0.5)
 
         rig.scheduler.pause()
-        rig.time.go(0.1)
+        rig.time.advance(0.1)
 
         assert 2 == sum(row.claimed for row in rig.work.rows.values())
-        rig.time.go(5.0)
+        rig.time.advance(5.0)
         assert 2 == len(rig.work.begun)
 
 
@@ -693,10 +693,10 @@ def test_claim_is_released_before_another_node_could_take_it() -> None:
         rig.work.seconds = {"a": 60.0, "b": 60.0}
         rig.work.busy_hosts = {"a", "b"}
         rig.scheduler.start()
-        rig.time.go(59.0)
+        rig.time.advance(59.0)
         assert 4 == sum(row.claimed for row in rig.work.rows.values())
 
-        rig.time.go(300.0)
+        rig.time.advance(300.0)
 
         assert [0, 1, 2, 3] == sorted(rig.work.done)
         assert all(at >= 60.0 for at, _ in rig.work.begun[2:])
@@ -709,10 +709,10 @@ def test_row_under_way_is_not_attempted_twice() -> None:
         rig.work.add("a")
         rig.work.seconds = {"a": 50.0}
         rig.scheduler.start()
-        rig.time.go(1.0)
+        rig.time.advance(1.0)
         rig.work.rows[0].claimed = False
 
         rig.scheduler.wake()
-        rig.time.go(10.0)
+        rig.time.advance(10.0)
 
         assert 1 == len(rig.work.begun)
