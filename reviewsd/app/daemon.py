@@ -144,7 +144,7 @@ async def _start(
     requests = TaskSet()
     workload = build_workload(reactor, config, counters)
     route = HubRoute(hub.requests, replies, requests, workload.networks)
-    ended = await follow_ended(stack, reactor, store, database.now, hub.follow)
+    ended = await follow_ended(stack, reactor, store, database.now, hub.add_follower)
     mcp = build_mcp(config, environ, snapshots, ended, replies, workload, requests, counters)
     public = build_public(
         reactor,
@@ -158,7 +158,7 @@ async def _start(
     counters.include(public.counts)
     stack.push_async_callback(requests.stop)
     stack.push_async_callback(_together, public.drain, hub.stop)
-    listeners = Listeners(stack, reactor, guard, hub.avoid)
+    listeners = Listeners(stack, reactor, guard, hub.add_own_listener)
     ports = await listeners.bind_public(config, public)
     listen = [address(port) for port in ports]
     watcher = _watcher(reactor, config, publisher)
@@ -278,7 +278,7 @@ def _reloading(
     def apply(new: Config) -> None:
         watcher.pace(new.data.poll_interval, new.data.settle)
         publisher.use(publication_order(new))
-        hub.use(new)
+        hub.reload(new)
 
     return Reloading(config, read, apply, publisher)
 

@@ -31,7 +31,7 @@ def contents_of(snapshot: Snapshot, base_url: str) -> dict[str, Content]:
     contents = {}
     for path in urls.TOPICS:
         identity = snapshot.documents[path].identity
-        # The topic first: a widespread client library compares only the first link with its topic
+        # The topic comes first because a widespread client library checks only the first link
         link = f'<{base_url}{path}>; rel="self", <{base_url}{urls.HUB}>; rel="hub"'
         lines = (
             b"Content-Type: " + identity.media_type,

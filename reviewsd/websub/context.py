@@ -1,4 +1,4 @@
-"""What differs between a running hub and one under test: clocks, random numbers, threads, counters."""
+"""The environment of the hub, which tests replace."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,9 +14,9 @@ class Context:
     """Clocks, random numbers, threads and counters."""
 
     clock: IReactorTime
-    """For timers, and monotonic seconds for what does not outlive the process (D13)."""
+    """Schedules timers and returns monotonic seconds, for times that do not outlive the process (D13)."""
     now: Callable[[], int]
-    """Returns the wall clock, which is stored: milliseconds since 1970 UTC."""
+    """Returns the wall clock for times that are stored, in milliseconds since 1970 UTC."""
     token: Callable[[], str]
     """Returns 32 random bytes as base64url (H12)."""
     random: Callable[[], float]

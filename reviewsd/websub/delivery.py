@@ -1,12 +1,12 @@
 """Delivery of content to active subscribers (seed 6, WebSub 7).
 
-A change while a delivery waits or runs coalesces with it: the next attempt carries the version that is
-current then. So no subscriber receives an older version after a newer one, or one that it has (H9, H10).
+Changes while a delivery waits or runs are coalesced: the next attempt carries the version that is current
+then. So no subscriber receives an older version after a newer one, or the same version twice (H9, H10).
 """
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from twisted.logger import Logger
@@ -30,7 +30,7 @@ from reviewsd.websub.verification import CLAIM_MILLISECONDS
 
 GONE = 410
 DELAYING = (429, 503)
-"""Statuses whose Retry-After counts (H14)."""
+"""Statuses with a Retry-After that counts (H14)."""
 
 RESULTS = {Delivered: "delivered", Failed: "failed", Gone: "gone"}
 """Labels of ``delivery_attempts_total`` (O9)."""
@@ -41,7 +41,7 @@ MAX_SIGNED_IN_REACTOR = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A claim, and the content that it was made for."""
+    """A claim, and the content to deliver."""
 
     claim: DeliveryClaim
     content: Content
@@ -55,68 +55,46 @@ class Delivery:
 OutcomeObserver = Callable[[Sequence[DeliveryOutcome], Sequence[EndedSubscription]], None]
 
 
+@dataclass(slots=True, eq=False, kw_only=True)
 class Deliverer:
-    """Delivers the current content.
-
-    Args:
-        store: Holds the subscriptions.
-        client: Sends the requests.
-        slots: Records how attempts end.
-        context: Clocks, random numbers, threads, counters.
-        secrets: Opens the sealed secrets that sign.
-        signature_method: ``hub.signature_method``.
-        settings: ``hub.delivery``.
-    """
+    """Delivers the current content: the Work of a Scheduler."""
 
     _log = Logger()
 
-    def __init__(
-        self,
-        *,
-        store: Store,
-        client: CallbackClient,
-        slots: Slots,
-        context: Context,
-        secrets: Secrets,
-        signature_method: str,
-        settings: Deliveries,
-    ) -> None:
-        self._store = store
-        self._client = client
-        self._slots = slots
-        self._context = context
-        self._secrets = secrets
-        self._signature_method = signature_method
-        self._settings = settings
-        self._observers: list[OutcomeObserver] = []
-        self._contents: Mapping[str, Content] = {}
+    store: Store
+    client: CallbackClient
+    slots: Slots
+    context: Context
+    secrets: Secrets
+    signature_method: str
+    """``hub.signature_method``."""
+    settings: Deliveries
+    observers: list[OutcomeObserver] = field(default_factory=list, init=False)
+    """Called with each batch of stored outcomes and the subscriptions they ended."""
+    _contents: Mapping[str, Content] = field(default_factory=dict, init=False)
 
     @property
     def max_retry_milliseconds(self) -> int:
-        """The longest time for which a failed delivery waits."""
-        delay = max(self._settings.retry_delays) * (1 + self._settings.jitter)
+        """Longest possible retry delay."""
+        delay = max(self.settings.retry_delays) * (1 + self.settings.jitter)
         return max(round(delay * 1000), retry_after.MAX_RETRY_AFTER)
-
-    def observe(self, observer: OutcomeObserver) -> None:
-        """Call an observer with each batch of stored outcomes and the subscriptions they ended."""
-        self._observers.append(observer)
 
     def publish(self, contents: Mapping[str, Content]) -> None:
         """Deliver these contents from now on; the store has their versions already.
 
-        The old ones are dropped in a thread: to unmap files of a million reviews takes the kernel 50 ms.
+        The old ones are freed in a thread, because unmapping files of a million reviews takes 50 ms.
         """
         old = [self._contents]
         self._contents = contents
-        self._slots.reset_shares()
-        self._context.in_thread(old.clear)
+        self.slots.reset_shares()
+        self.context.in_thread(old.clear)
 
     async def find_due(
         self, limit: int, excluded_hosts: Collection[str]
     ) -> tuple[Sequence[Due], float | None]:
         """Return subscriptions that are due, and the seconds until the next one is."""
-        now = self._context.now()
-        due, next_at = await self._store.run(
+        now = self.context.now()
+        due, next_at = await self.store.run(
             partial(
                 deliveries.due,
                 contents=digests_of(self._contents),
@@ -131,21 +109,21 @@ class Deliverer:
         self, results: Sequence[DeliveryOutcome], due: Sequence[Due]
     ) -> Sequence[Delivery]:
         """Store results and claim subscriptions; call the observers."""
-        now, contents = self._context.now(), self._contents
-        claims, ended = await self._store.run(
+        now, contents = self.context.now(), self._contents
+        claims, ended = await self.store.run(
             partial(
                 deliveries.turn,
                 results=results,
                 wanted=due,
                 contents=digests_of(contents),
-                token=self._context.token(),
+                token=self.context.token(),
                 now=now,
                 claim_until=now + CLAIM_MILLISECONDS,
             )
         )
         if results:
             self._report(results)
-            for observer in self._observers:
+            for observer in self.observers:
                 observer(results, ended)
         return [Delivery(claim, contents[claim.topic]) for claim in claims]
 
@@ -153,7 +131,7 @@ class Deliverer:
         """POST the content to the callback."""
         claim, content = delivery.claim, delivery.content
         if self._contents.get(claim.topic) is not content:
-            return self.release(delivery)  # it has changed while the claim waited
+            return self.release(delivery)  # the topic has changed while the claim waited
         if claim.deaths >= MAX_DEATHS:
             return replace(self._fail(claim, None, DEADLY), deadly=True)
         try:
@@ -163,13 +141,13 @@ class Deliverer:
         payload = Payload(slot, content.headers + signature, content.body)
         url = claim.pair.callback
         try:
-            response = await self._client.send("POST", url, payload, self._settings.timeout)
+            response = await self.client.send("POST", url, payload, self.settings.timeout)
         except NetworkFullError:
-            return self.release(delivery)  # its network is known now: it waits for a place there
+            return self.release(delivery)  # it waits for a place in its network, which is known now
         except NoResponseError as error:
-            self._slots.record(slot, answered=False)
+            self.slots.record(slot, answered=False)
             return self._fail(claim, None, error.reason)
-        self._slots.record(slot, answered=True)
+        self.slots.record(slot, answered=True)
         status: int = response.code
         if status in SUCCESS:
             return DeliveryOutcome(claim=claim, event=Delivered(claim.version), status=status)
@@ -187,17 +165,17 @@ class Deliverer:
     async def _signature(self, claim: DeliveryClaim, content: Content) -> bytes:
         if claim.secret is None:
             return b""
-        secret = self._secrets.unseal(claim.secret, claim.pair.callback, claim.topic)
-        sign = partial(signature_header, self._signature_method, secret, content)
+        secret = self.secrets.unseal(claim.secret, claim.pair.callback, claim.topic)
+        sign = partial(signature_header, self.signature_method, secret, content)
         large = content.length > MAX_SIGNED_IN_REACTOR
-        return await self._context.in_thread(sign) if large else sign()
+        return await self.context.in_thread(sign) if large else sign()
 
     def _report(self, results: Sequence[DeliveryOutcome]) -> None:
         """Count outcomes, and log one line for all subscribers of a version."""
         for result in results:
             if result.event is not None:
                 label = RESULTS[type(result.event)]
-                self._context.counters.count("delivery_attempts_total", label)
+                self.context.counters.count("delivery_attempts_total", label)
         versions = Counter(
             (result.claim.topic, result.event.version)
             for result in results
@@ -225,9 +203,9 @@ class Deliverer:
             type="deliver",
         )
         waits = retry_after.waits(
-            self._settings.retry_delays,
-            self._settings.jitter,
-            self._context.random,
-            retry_after.retry_after(delay, self._context.now()),
+            self.settings.retry_delays,
+            self.settings.jitter,
+            self.context.random,
+            retry_after.retry_after(delay, self.context.now()),
         )
         return DeliveryOutcome(claim=claim, event=Failed(waits), status=status, error=error)

@@ -1,12 +1,13 @@
 """Parses requests to the hub strictly (WebSub 5.1; H16 to H18).
 
-Each refusal is a HubRequestError whose text is for the developer of the subscriber: one line that names the
-field and the rule. It repeats nothing of the request.
+Each refusal is a HubRequestError. Its text is one line for the developer of the subscriber that names the
+field and the rule, and repeats nothing of the request.
 """
 
 import re
 from dataclasses import dataclass
-from urllib.parse import unquote_to_bytes
+from posixpath import normpath
+from urllib.parse import parse_qsl
 
 from reviewsd.config.schema import Lease
 from reviewsd.domain.callback import (
@@ -20,7 +21,7 @@ from reviewsd.domain.subscription import Mode
 from reviewsd.http1 import problems, urls
 
 MAX_FIELDS = 32
-"""The hub itself knows five; H16."""
+"""Fields of a form, of which the hub reads six (H16)."""
 
 MAX_SECRET = 199
 """Bytes of UTF-8; WebSub 5.1 has "less than 200"."""
@@ -117,13 +118,17 @@ class _Form:
     """
 
     def __init__(self, body: bytes) -> None:
-        pairs = body.split(b"&", MAX_FIELDS)
-        if len(pairs) > MAX_FIELDS:
+        if _BROKEN_ESCAPE.search(body) is not None:
+            raise HubRequestError(400, "the form has a broken percent-escape")
+        if body.count(b"&") >= MAX_FIELDS:
             raise HubRequestError(400, f"the form must have at most {MAX_FIELDS} fields")
+        try:
+            pairs = parse_qsl(body.decode(), keep_blank_values=True, errors="strict")
+        except UnicodeDecodeError:
+            raise HubRequestError(400, "the form must be UTF-8") from None
         self._fields: dict[str, list[str]] = {}
-        for pair in pairs:
-            name, _, value = pair.partition(b"=")
-            self._fields.setdefault(_decode(name), []).append(_decode(value))
+        for name, value in pairs:
+            self._fields.setdefault(name, []).append(value)
 
     def optional(self, name: str) -> str:
         """Return the value of a field, or an empty text."""
@@ -142,15 +147,6 @@ class _Form:
 _BROKEN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 
-def _decode(text: bytes) -> str:
-    if _BROKEN_ESCAPE.search(text) is not None:
-        raise HubRequestError(400, "the form has a broken percent-escape")
-    try:
-        return unquote_to_bytes(text.replace(b"+", b" ")).decode()
-    except UnicodeDecodeError:
-        raise HubRequestError(400, "the form must be UTF-8") from None
-
-
 def _parse_mode(text: str) -> Mode:
     if text == "publish":
         raise HubRequestError(
@@ -164,39 +160,25 @@ def _parse_mode(text: str) -> Mode:
         raise HubRequestError(400, "hub.mode: must be subscribe or unsubscribe") from None
 
 
-# A relative path; without a colon, so that no scheme hides in it (RFC 3986 4.2)
+# A relative path; without a colon, which could end a scheme (RFC 3986 4.2)
 _RELATIVE = re.compile(r"[A-Za-z0-9._~!$&'()*+,;=@/-]+")
 
 
 def _parse_topic(text: str, base_url: str) -> str:
     """Return the path of the topic that a URL or a reference names (H17).
 
-    ``urljoin`` is no help: it removes line breaks, and an empty query or fragment.
+    ``urljoin`` is too lenient: it removes line breaks, and an empty query or fragment.
     """
-    authority = base_url.partition(":")[2]  # with its two slashes
+    authority = base_url.partition(":")[2]  # with the two slashes
     path = ""
     if text.startswith((base_url, authority)):
         path = text.partition(authority)[2]
-    elif _RELATIVE.fullmatch(text) is not None and not text.startswith("//"):
-        path = _remove_dots(text)
+    elif _RELATIVE.fullmatch(text) and "//" not in text and not text.endswith(("/", "/.", "/..")):
+        path = normpath(f"/{text.removeprefix('/')}")  # RFC 3986 5.2.4
     if path not in urls.TOPICS:
         topics = ", ".join(base_url + topic for topic in urls.TOPICS)
         raise HubRequestError(400, f"hub.topic: must be one of {topics}")
     return path
-
-
-def _remove_dots(path: str) -> str:
-    """Return a path below the root without dot segments (RFC 3986 5.2.4)."""
-    segments = path.removeprefix("/").split("/")
-    result: list[str] = []
-    for segment in segments:
-        if segment == "..":
-            del result[-1:]
-        elif segment != ".":
-            result.append(segment)
-    if segments[-1] in {".", ".."}:
-        result.append("")
-    return "/" + "/".join(result)
 
 
 def _parse_callback(text: str, policy: CallbackPolicy) -> Callback:

@@ -3,9 +3,8 @@
     a new snapshot wakes the hub -> it compares each topic's digest with the stored one (H10)
     a new version wakes the deliveries -> they compare each subscription's version with the topic's
 
-A lost signal does no harm: at the start everything is compared once, so a change that was made while the
-daemon was down is delivered like any other (D2). A store that fails delays all of it and stops nothing
-else (D9).
+A lost signal does no harm: everything is compared once at the start, so a change that was made while the
+daemon was down is delivered too (D2). A failing store delays the hub and affects nothing else (D9).
 """
 
 import random
@@ -53,37 +52,37 @@ from reviewsd.websub.slots import Slots
 from reviewsd.websub.verification import CLAIM_MILLISECONDS, Verifier
 
 VERIFICATIONS = 64
-"""Places of verifications."""
+"""Verifications that may be busy at the same time."""
 
 SWEEP_SECONDS = 60.0
-"""Between two sweeps of expired leases and requests (W13)."""
+"""Interval at which expired leases and requests are removed (W13)."""
 
 SETTLE_SECONDS = 600.0
 """Time after a start in which nothing expires, because a wrong clock is set then."""
 
 FOLLOW_SECONDS = 1.0
-"""Between two look-ups of what other nodes have changed."""
+"""Interval at which a node checks for changes of other nodes."""
 
 DRAIN_SECONDS = 20.0
-"""Time in which deliveries may end when the daemon stops (O4)."""
+"""Time for deliveries to finish when the daemon stops (O4)."""
 
 Follower = Callable[[], Awaitable[object]]
-"""Loads what other nodes have changed; raises StoreError if that cannot be read."""
+"""Loads changes of other nodes; raises StoreError if they cannot be read."""
 
 
 class Hub:
-    """The hub.
+    """The hub of a daemon.
 
     Attributes:
         requests: Accepts requests of subscribers.
-        operator: The operator's side.
+        operator: Serves ``reviewsctl``.
         announced: Called when the topics of the first snapshot have their versions.
 
     Args:
         config: The configuration.
         context: Clocks, random numbers, threads, counters.
-        store: Holds subscriptions and intents; where other nodes share it, their claims stand until they
-            lapse, only newer data counts (D8), and their operators' orders are followed.
+        store: Holds subscriptions and intents. If nodes share it (``hub.shared``), their claims stand until
+            they lapse, only newer data counts (D8), and a pause or block of one applies to all.
         secrets: Seals ``hub.secret``.
         addresses: Decides which addresses may be dialed.
         agent: Sends requests to callbacks.
@@ -150,7 +149,12 @@ class Hub:
         self._verification_scheduler = Scheduler(
             "verifications", clock, verifier, verification_slots, max_pause, offset
         )
-        self._denials = Denials(client, denial_slots, config.base_url, hub.verification.timeout)
+        self._denials = Denials(
+            client=client,
+            slots=denial_slots,
+            base_url=config.base_url,
+            timeout=hub.verification.timeout,
+        )
         self.operator = Operator(
             context=context,
             store=store,
@@ -170,11 +174,10 @@ class Hub:
             own_ports=self._own_ports,
             accepted=self._verification_scheduler.wake,
         )
-        self._deliverer.observe(self.operator.settle_pushes)
-        self._deliverer.observe(self._report_ended)
+        self._deliverer.observers += [self.operator.settle_pushes, self._report_ended]
 
         self._followers: list[Follower] = [self.operator.load]
-        self._behind = False  # whether other nodes have changed something that is not loaded yet
+        self._behind = False  # whether changes of other nodes are not loaded yet
         self._newest: Snapshot | None = None
         self._signal: Deferred[None] | None = None
         self._started_at = 0.0
@@ -191,16 +194,7 @@ class Hub:
         now: Callable[[], int],
         stack: AsyncExitStack,
     ) -> "Hub":
-        """Build the hub of a daemon; its way out is closed by the stack.
-
-        Args:
-            config: The configuration.
-            reactor: Runs everything.
-            store: Holds subscriptions and intents.
-            secrets: Seals ``hub.secret``.
-            counters: Counts results.
-            now: Returns the store's clock, milliseconds since 1970 UTC.
-            stack: Closes sockets and threads.
+        """Build the hub of a daemon; the stack closes its sockets and threads.
 
         Raises:
             StartError: ``hub.callbacks.ca_file`` cannot be used.
@@ -218,31 +212,31 @@ class Hub:
         return cls(config, context, store, secrets, addresses, agent, own_listeners)
 
     def topics_changed(self, snapshot: Snapshot) -> None:
-        """Take a new snapshot."""
+        """Compare the topics with a new snapshot."""
         self._newest = snapshot
         if self._signal is not None and not self._signal.called:
             self._signal.callback(None)
 
-    def follow(self, follower: Follower) -> None:
-        """Call a follower too when other nodes have changed the store."""
+    def add_follower(self, follower: Follower) -> None:
+        """Add a follower, which is called when other nodes have changed the store."""
         self._followers.append(follower)
 
-    def avoid(self, address: str, port: int) -> None:
-        """Never call a listener of this service (E1, E5)."""
+    def add_own_listener(self, address: str, port: int) -> None:
+        """Add a listener of this service, which is never called as a callback (E1, E5)."""
         self._own_listeners.add((address, port))
         self._own_ports.add(port)
 
-    def use(self, config: Config) -> None:
+    def reload(self, config: Config) -> None:
         """Apply ``hub.lease`` and ``hub.limits`` of a configuration."""
-        self.requests.use(config)
+        self.requests.reload(config)
 
     def start(self) -> None:
-        """Start, and begin with what is due already."""
+        """Start, first with the rows that are due already."""
         self._started_at = self._context.clock.seconds()
         self._tasks.start("hub", self._run())
 
     async def stop(self) -> None:
-        """Let deliveries under way end, for a while, and stop."""
+        """Stop, after deliveries under way had their time to finish."""
         await self._tasks.stop()
         await self._verification_scheduler.stop(0)
         await self._delivery_scheduler.stop(DRAIN_SECONDS)
@@ -250,8 +244,8 @@ class Hub:
 
     async def _run(self) -> None:
         if not self._shared:
-            await self._insist(self._release_claims)
-        await self._insist(self.operator.load)
+            await self._retry(self._release_claims)
+        await self._retry(self.operator.load)
         self._verification_scheduler.start()
         self._delivery_scheduler.start()
         self._tasks.start("sweep", every(self._context.clock, SWEEP_SECONDS, self._sweep))
@@ -262,44 +256,42 @@ class Hub:
             while self._newest is None:
                 self._signal = Deferred()
                 await self._signal
-            await self._insist(self._announce)
+            await self._retry(self._announce)
 
     async def _release_claims(self) -> None:
-        """Release claims of a process that died; their attempts are made again (D7)."""
-        left = await self._store.run(partial(claims.take_over, now=self._context.now()))
-        if left:
+        """Release claims of a process that died, so that their attempts are repeated (D7)."""
+        released = await self._store.run(partial(claims.take_over, now=self._context.now()))
+        if released:
             self._log.warn(
-                "the service died while attempts were under way; they are made again after a second:"
-                " {count}",
-                count=len(left),
+                "the service died while attempts were under way; they are repeated after a second: {count}",
+                count=len(released),
             )
-        for claim in left:
+        for claim in released:
             if claim.deaths > 1:
                 self._log.warn(
                     "an attempt at {callback_host} was under way when the service died, {deaths} times"
-                    " in a row; after {most} it is not made again",
+                    " in a row; after {limit} it is not repeated",
                     callback_host=claim.host,
                     deaths=claim.deaths,
-                    most=claims.MAX_DEATHS,
+                    limit=claims.MAX_DEATHS,
                 )
 
     async def _announce(self) -> None:
-        """Store the versions of the newest snapshot's topics, not sooner than ``hub.min_interval``."""
-        known = await self._store.run(topics.topics)
-        wait = self._interval_left(known)
+        """Store the versions of the newest snapshot's topics, at most once per ``hub.min_interval``."""
+        before = await self._store.run(topics.topics)
+        wait = self._interval_left(before)
         if wait > 0:
             await deferLater(self._context.clock, wait)
         snapshot = self._newest
         if snapshot is None:
             return
         contents = contents_of(snapshot, self._base_url)
-        digests = digests_of(contents)
-        now = self._context.now()
-        stored = await self._store.run(
+        digests, now = digests_of(contents), self._context.now()
+        after = await self._store.run(
             partial(
                 topics.bump,
                 digests=digests,
-                # never in the future: until then no later change would count as newer
+                # not in the future, because no change before that time would count as newer
                 data_revision=min(_modified_at(snapshot), now),
                 now=now,
                 newer_only=self._shared,
@@ -313,33 +305,29 @@ class Hub:
         self._delivery_scheduler.wake()
         changed = [
             f"{path} version {topic.version}"
-            for path, topic in stored.items()
-            if path not in known or known[path].version != topic.version
+            for path, topic in after.items()
+            if path not in before or before[path].version != topic.version
         ]
         if changed:
             self._log.info("to be delivered: {changed}", changed=", ".join(changed), type="change")
-        outdated = [path for path, digest in digests.items() if stored[path].sha256 != digest]
+        outdated = [path for path, digest in digests.items() if after[path].sha256 != digest]
         if outdated:
             self._log.warn(
-                "another node has other data, as new or newer: nothing is sent of {topics} until this"
-                " node has the same, or newer",
+                "another node has other data that is as new or newer: {topics} are not delivered until this"
+                " node has the same data, or newer data",
                 topics=", ".join(outdated),
             )
 
-    def _interval_left(self, known: dict[str, Topic]) -> float:
-        """Return the seconds until the topics may change again, whatever the wall clock says (H9)."""
-        if not known or not self._differs(known):
+    def _interval_left(self, stored: dict[str, Topic]) -> float:
+        """Return the seconds until the topics may change again; a wall clock may have jumped (H9)."""
+        if not stored or self._newest is None:
             return 0
-        changed_at = max(topic.changed_at for topic in known.values())
+        digests = digests_of(contents_of(self._newest, self._base_url))
+        if all(topic.sha256 == digests.get(path) for path, topic in stored.items()):
+            return 0  # the usual case after a restart
+        changed_at = max(topic.changed_at for topic in stored.values())
         remaining = self._min_interval - (self._context.now() - changed_at) / 1000
         return min(max(remaining, 0), self._min_interval)
-
-    def _differs(self, known: dict[str, Topic]) -> bool:
-        """Return whether the newest snapshot has other bytes; after a restart it seldom has."""
-        if self._newest is None:
-            return False
-        stored = {path: topic.sha256 for path, topic in known.items()}
-        return not digests_of(contents_of(self._newest, self._base_url)).items() <= stored.items()
 
     async def _sweep(self) -> None:
         settled = self._context.clock.seconds() - self._started_at >= SETTLE_SECONDS
@@ -359,7 +347,7 @@ class Hub:
             self._log.warn("hub: {error}", error=str(error))
 
     async def _follow_nodes(self) -> None:
-        """Load what other nodes have changed: their operators' orders, and what is due (H7)."""
+        """Load changes of other nodes, such as a pause, and query what is due (H7)."""
         try:
             self._behind = self._behind or await self._store.changed()
             if not self._behind:
@@ -367,12 +355,12 @@ class Hub:
             for follower in self._followers:
                 await follower()
         except StoreError:
-            return  # the attempts log it
+            return  # the schedulers log it
         self._behind = False
         self._verification_scheduler.wake()
         self._delivery_scheduler.wake()
 
-    async def _insist(self, action: Callable[[], Awaitable[object]]) -> None:
+    async def _retry(self, action: Callable[[], Awaitable[object]]) -> None:
         """Repeat an action until the store works."""
         while True:
             try:
@@ -400,7 +388,7 @@ class Hub:
 
 
 def _modified_at(snapshot: Snapshot) -> int:
-    """Return when the newest source file was modified, milliseconds since 1970 UTC (D8)."""
+    """Return the time of the newest source file, in milliseconds since 1970 UTC (D8)."""
     fingerprint = snapshot.seen.fingerprint
     sources = (fingerprint.reviews, fingerprint.insights, fingerprint.settings)
     files = [file for file in sources if file is not None]

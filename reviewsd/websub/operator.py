@@ -1,7 +1,8 @@
-"""The hub's side of ``reviewsctl subs``, ``push`` and ``hub`` (H7, interfaces.md 1.1)."""
+"""What ``reviewsctl subs``, ``push`` and ``hub`` read and change (H7, interfaces.md 1.1)."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 
@@ -29,54 +30,36 @@ PUSH_SILENCE_SECONDS = 2.0
 """Time without an outcome after which a push compares its subscriptions with the store."""
 
 
+@dataclass(eq=False, kw_only=True)
 class Operator:
-    """The operator's view of the hub, and its orders: the pause and the blocks.
+    """Shows the hub to the operator; pauses it, blocks hosts and pushes content.
 
     A StoreError of any method but ``state`` is answered 503.
-
-    Attributes:
-        paused: Whether nothing is sent.
-
-    Args:
-        context: Clocks.
-        store: Holds subscriptions and orders.
-        verification_scheduler: Is paused and resumed.
-        delivery_scheduler: Likewise; also woken by a push.
-        denials: Notifies removed subscribers.
-        addresses: Refuses blocked networks.
-        opened_networks: ``hub.callbacks.allow_networks``.
     """
 
     _log = Logger()
 
-    def __init__(
-        self,
-        *,
-        context: Context,
-        store: Store,
-        verification_scheduler: Scheduler[IntentClaim, Verified],
-        delivery_scheduler: Scheduler[Delivery, DeliveryOutcome],
-        denials: Denials,
-        addresses: Addresses,
-        opened_networks: tuple[str, ...],
-    ) -> None:
-        self.paused = False
-        self._context = context
-        self._store = store
-        self._verification_scheduler = verification_scheduler
-        self._delivery_scheduler = delivery_scheduler
-        self._denials = denials
-        self._addresses = addresses
-        self._opened_networks = opened_networks
+    context: Context
+    store: Store
+    verification_scheduler: Scheduler[IntentClaim, Verified]
+    delivery_scheduler: Scheduler[Delivery, DeliveryOutcome]
+    denials: Denials
+    addresses: Addresses
+    opened_networks: tuple[str, ...]
+    """``hub.callbacks.allow_networks``."""
+    paused: bool = field(default=False, init=False)
+    """Whether the hub is paused."""
+
+    def __post_init__(self) -> None:
         self._blocks: Sequence[BlockRow] = ()
         self._is_blocked: Callable[[str], bool] = block_rules.hits(())
         self._counts: tuple[int, int, int, datetime | None] = (0, 0, 0, None)
         self._pushes: set[Push] = set()
 
-    # Orders
+    # Pause and blocks
 
     async def load(self) -> None:
-        """Load the orders: at the start, and when another node has changed them.
+        """Load the pause and the blocks, at the start and when another node has changed them.
 
         Raises:
             StoreError: They cannot be read.
@@ -85,18 +68,18 @@ class Operator:
         def read(cursor: SqlCursor) -> tuple[bool, Sequence[BlockRow]]:
             return upkeep.paused(cursor), upkeep.blocks(cursor)
 
-        paused, blocks = await self._store.run(read)
+        paused, blocks = await self.store.run(read)
         self._set_blocks(blocks)
         self._set_paused(paused=paused)
 
     async def pause(self) -> None:
-        """Send nothing until ``resume``, also after a restart."""
-        await self._store.run(partial(upkeep.pause, now=self._context.now()))
+        """Stop sending until ``resume``, across restarts."""
+        await self.store.run(partial(upkeep.pause, now=self.context.now()))
         self._set_paused(paused=True)
 
     async def resume(self) -> None:
-        """End the pause."""
-        await self._store.run(upkeep.resume)
+        """Start sending again."""
+        await self.store.run(upkeep.resume)
         self._set_paused(paused=False)
 
     def is_blocked(self, host: str) -> bool:
@@ -114,14 +97,14 @@ class Operator:
         """Block a host or network; return how many subscriptions and requests that removes.
 
         Raises:
-            ValueError: It is neither.
+            ValueError: The value is neither.
         """
         value = block_rules.read_block(value)
-        removed = await self._store.run(
-            partial(upkeep.block, value=value, note=note, now=self._context.now(), dry_run=dry_run)
+        removed = await self.store.run(
+            partial(upkeep.block, value=value, note=note, now=self.context.now(), dry_run=dry_run)
         )
         if not dry_run:
-            self._set_blocks(await self._store.run(upkeep.blocks))
+            self._set_blocks(await self.store.run(upkeep.blocks))
             self._log.info(
                 "the block of {value} has ended subscriptions and requests: {count}",
                 value=value,
@@ -134,18 +117,18 @@ class Operator:
         """End a block; return whether there was one.
 
         Raises:
-            ValueError: It is neither a host nor a network.
+            ValueError: The value is neither a host nor a network.
         """
         value = block_rules.read_block(value)
-        removed = await self._store.run(partial(upkeep.unblock, value=value))
-        self._set_blocks(await self._store.run(upkeep.blocks))
+        removed = await self.store.run(partial(upkeep.unblock, value=value))
+        self._set_blocks(await self.store.run(upkeep.blocks))
         return removed
 
     def _set_paused(self, *, paused: bool) -> None:
         if paused == self.paused:
             return
         self.paused = paused
-        for scheduler in (self._verification_scheduler, self._delivery_scheduler):
+        for scheduler in (self.verification_scheduler, self.delivery_scheduler):
             if paused:
                 scheduler.pause()
             else:
@@ -155,7 +138,7 @@ class Operator:
         self._blocks = blocks
         values = [block.value for block in blocks]
         self._is_blocked = block_rules.hits(values)
-        self._addresses.block(block_rules.networks(values))
+        self.addresses.block(block_rules.networks(values))
 
     # Subscriptions
 
@@ -167,18 +150,18 @@ class Operator:
         after: str | None,
         limit: int,
     ) -> Sequence[Listing]:
-        """Return subscriptions, and requests for one, in an order that lasts.
+        """Return a page of subscriptions and pending requests, in a stable order.
 
         Args:
-            topic: Only this path.
-            state: Only this one of the four states.
-            callback: Only this URL.
-            after: Only those after this id, which may be gone.
-            limit: How many at most.
+            topic: Path to filter by; None for all.
+            state: One of the four states to filter by; None for all.
+            callback: URL to filter by; None for all.
+            after: The id that ends the page before; its entry may be gone.
+            limit: Entries of a page.
         """
         entries: list[Listing] = []
         while len(entries) < limit:
-            page = await self._store.run(
+            page = await self.store.run(
                 partial(listing.page, topic=topic, callback=callback, after=after, limit=limit)
             )
             entries += [entry for entry in page if state is None or entry.state == state]
@@ -187,18 +170,18 @@ class Operator:
             after = page[-1].id
         return entries[:limit]
 
-    async def one(self, identifier: str) -> Listing | None:
-        """Return the subscription, or the request for one, with this id."""
+    async def find(self, identifier: str) -> Listing | None:
+        """Return the subscription or pending request with an id."""
         if not listing.is_id(identifier):
             return None
-        return await self._store.run(partial(listing.one, name=identifier))
+        return await self.store.run(partial(listing.one, name=identifier))
 
     async def remove(self, identifier: str, reason: str) -> bool:
         """Remove a subscription or request and notify its callback; return whether there was one."""
         if not listing.is_id(identifier):
             return False
-        removed = await self._store.run(
-            partial(listing.remove, name=identifier, reason=reason, now=self._context.now())
+        removed = await self.store.run(
+            partial(listing.remove, name=identifier, reason=reason, now=self.context.now())
         )
         if removed is None:
             return False
@@ -211,7 +194,7 @@ class Operator:
             type="drop",
         )
         if active and not self.paused:
-            self._denials.send(pair, topic, reason or REMOVED)
+            self.denials.send(pair, topic, reason or REMOVED)
         return True
 
     # Pushes
@@ -225,16 +208,16 @@ class Operator:
         """Deliver the current content again; return when each subscription had one attempt.
 
         Args:
-            ids: To these; None for all.
-            topic: Of this path; None for all three.
+            ids: Subscriptions to deliver to; None for all.
+            topic: Path of the topic; None for all topics.
             progress: Called with each step.
         """
-        now = self._context.now()
+        now = self.context.now()
         push = Push(await self._make_due(ids, topic, now), now, progress)
         self._pushes.add(push)
         try:
             push.report()
-            self._delivery_scheduler.wake()
+            self.delivery_scheduler.wake()
             while push.waiting:
                 await self._continue(push)
         finally:
@@ -243,8 +226,8 @@ class Operator:
 
     async def push_later(self, ids: Sequence[str] | None, topic: str | None) -> None:
         """Deliver the current content again, without waiting for it."""
-        await self._make_due(ids, topic, self._context.now())
-        self._delivery_scheduler.wake()
+        await self._make_due(ids, topic, self.context.now())
+        self.delivery_scheduler.wake()
 
     def settle_pushes(
         self, outcomes: Sequence[DeliveryOutcome], ended: Sequence[EndedSubscription]
@@ -255,18 +238,18 @@ class Operator:
 
     async def _make_due(self, ids: Sequence[str] | None, topic: str | None, now: int) -> list[int]:
         names = None if ids is None else [name for name in ids if listing.is_id(name)]
-        return await self._store.run(partial(listing.push, names=names, topic=topic, now=now))
+        return await self.store.run(partial(listing.push, names=names, topic=topic, now=now))
 
     async def _continue(self, push: Push) -> None:
-        """Wait for outcomes; after a silence, ask the store which subscriptions still wait."""
+        """Wait for outcomes; after a silence, read from the store which subscriptions still wait."""
         waiting_before = len(push.waiting)
-        await push.wait(self._context.clock, PUSH_SILENCE_SECONDS)
+        await push.wait(self.context.clock, PUSH_SILENCE_SECONDS)
         if len(push.waiting) == waiting_before and not self.paused:
             try:
-                attempted = await self._store.run(
+                attempted = await self.store.run(
                     partial(listing.attempted, ids=tuple(push.waiting), since=push.since)
                 )
-            except StoreError as error:  # asked again after the next silence
+            except StoreError as error:  # read again after the next silence
                 self._log.warn("push: {error}", error=str(error))
             else:
                 push.compare(attempted)
@@ -275,26 +258,26 @@ class Operator:
 
     async def topics(self) -> Sequence[TopicState]:
         """Return the topics, and how many of their subscribers are up to date."""
-        return await self._store.run(partial(listing.topic_states, now=self._context.now()))
+        return await self.store.run(partial(listing.topic_states, now=self.context.now()))
 
     async def state(self) -> HubState:
         """Return the state of the hub; while the store fails, with the last known counts."""
         store = "ok"
         try:
-            await self._store.run(lambda _: None, Purpose.PROBE)
+            await self.store.run(lambda _: None, Purpose.PROBE)
         except StoreError as error:
             store = str(error)
         with suppress(StoreError):  # a store that accepts no writes may still be read
-            self._counts = await self._store.run(partial(listing.counts, now=self._context.now()))
+            self._counts = await self.store.run(partial(listing.counts, now=self.context.now()))
         active, pending, due, oldest_due_at = self._counts
         return HubState(
             paused=self.paused,
             active=active,
             pending=pending,
             due=due,
-            in_flight=self._delivery_scheduler.running,
+            in_flight=self.delivery_scheduler.running,
             oldest_due_at=oldest_due_at,
             blocks=len(self._blocks),
-            opened_networks=self._opened_networks,
+            opened_networks=self.opened_networks,
             store=store,
         )

@@ -11,7 +11,7 @@ from reviewsd.store.deliveries import DeliveryOutcome, EndedSubscription
 
 
 class Push:
-    """A push under way.
+    """A push under way: the subscriptions that wait for an attempt, and the outcomes so far.
 
     Attributes:
         waiting: Ids of the subscriptions that wait.
@@ -64,7 +64,7 @@ class Push:
         """Count subscriptions that are gone, and those that another node attempted.
 
         Args:
-            attempted: By id: whether the attempt since the start succeeded; None without one.
+            attempted: Whether the attempt since the start succeeded, by id; None without an attempt.
         """
         for number in sorted(self.waiting):
             if number not in attempted:

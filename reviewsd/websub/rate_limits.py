@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 MAX_KEYS = 100_000
-"""Keys kept in each limiter; S14."""
+"""Capacity of each limiter (S14)."""
 
 MAX_FAILURES = 20
-"""Consecutive failed verifications of a host before it is backed off; H3."""
+"""Consecutive failed verifications of a host before it is backed off."""
 
-FIRST_BACKOFF, MAX_BACKOFF = 60, 86_400  # seconds; doubled by each further failure; H3
+FIRST_BACKOFF, MAX_BACKOFF = 60, 86_400  # seconds; doubled by each further failure
 
 _ROUNDING = 1e-3  # seconds; absorbs float error at the exact end of a wait
 
@@ -124,7 +124,7 @@ class Backoffs:
         self._hosts[host] = _FailingHost(failures, now + backoff)
 
     def record_success(self, host: str) -> None:
-        """Forget the failures of a host."""
+        """Clear the failures of a host."""
         self._hosts.discard(host)
 
     def seconds_left(self, host: str, now: float) -> float:

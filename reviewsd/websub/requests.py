@@ -9,7 +9,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import partial
 from math import ceil
-from typing import assert_never
 
 from twisted.logger import Logger
 
@@ -29,7 +28,7 @@ from reviewsd.websub.operator import Operator
 from reviewsd.websub.rate_limits import Backoffs, TokenBuckets
 
 FULL_SECONDS, PAUSED_SECONDS, STARTING_SECONDS = 600, 300, 5
-"""Retry-After while the hub is full, paused, or does not know its topics yet."""
+"""Retry-After while the hub is full, is paused, or has no topics yet."""
 
 NEIGHBORHOOD = 4
 """Times the rate of a client network that its whole /24 or /48 has (H1)."""
@@ -52,7 +51,7 @@ class HubResponse:
 
     status: int
     text: str
-    """One line, without its end."""
+    """One line, without a line break."""
     retry_after: int | None = None
     """Seconds."""
 
@@ -60,49 +59,30 @@ class HubResponse:
 _ACCEPTED = HubResponse(status=202, text="accepted; the callback is asked to confirm it now")
 
 
+@dataclass(eq=False, kw_only=True)
 class HubRequests:
-    """Accepts requests.
-
-    Args:
-        config: The configuration.
-        store: Keeps the intents.
-        secrets: Seals ``hub.secret``.
-        operator: Knows the pause and the blocks.
-        context: Clocks, random numbers, counters.
-        backoffs: Hosts whose verifications are held back (H3).
-        own_ports: Ports of ``base_url`` and the listeners; may grow (E1).
-        accepted: Called when there is something to verify.
-    """
+    """Accepts requests to subscribe and unsubscribe."""
 
     _log = Logger()
 
-    def __init__(
-        self,
-        *,
-        config: Config,
-        store: Store,
-        secrets: Secrets,
-        operator: Operator,
-        context: Context,
-        backoffs: Backoffs,
-        own_ports: AbstractSet[int],
-        accepted: Callable[[], None],
-    ) -> None:
-        self._store = store
-        self._secrets = secrets
-        self._operator = operator
-        self._context = context
-        self._count = context.counters.count
-        self._backoffs = backoffs
-        self._own_ports = own_ports
-        self._accepted = accepted
-        self.use(config)
+    config: Config
+    store: Store
+    secrets: Secrets
+    operator: Operator
+    context: Context
+    backoffs: Backoffs
+    own_ports: AbstractSet[int]
+    """Ports of ``base_url`` and of the listeners, which are added as they open (E1)."""
+    accepted: Callable[[], None]
+    """Called when an intent is stored."""
 
-    def use(self, config: Config) -> None:
+    def __post_init__(self) -> None:
+        self.reload(self.config)
+
+    def reload(self, config: Config) -> None:
         """Apply a configuration to all further requests."""
-        self._base_url = config.base_url
-        self._settings = config.hub
-        self._callbacks = convert.callback_policy(config, self._own_ports)
+        self.config = config
+        self._callbacks = convert.callback_policy(config, self.own_ports)
         rate = config.hub.limits.requests_per_minute
         self._client_buckets = TokenBuckets(rate)
         self._neighborhood_buckets = TokenBuckets(NEIGHBORHOOD * rate)
@@ -110,8 +90,8 @@ class HubRequests:
 
     @property
     def help_text(self) -> str:
-        """Instructions for subscribers, as a GET shows them (W24)."""
-        base_url, lease = self._base_url, self._settings.lease
+        """The instructions that a GET returns (W24)."""
+        base_url, lease = self.config.base_url, self.config.hub.lease
         topics = "\n".join(f"  {base_url}{path}" for path in urls.TOPICS)
         return (
             "This is a WebSub hub (https://www.w3.org/TR/websub/). To be sent a topic's content"
@@ -140,86 +120,79 @@ class HubRequests:
         Raises:
             StoreError: The intent cannot be stored now.
         """
-        now = self._context.clock.seconds()
+        now = self.context.clock.seconds()
         wait = self._client_buckets.take(client, now)
         wait = wait or self._neighborhood_buckets.take(neighbourhood(client), now)
         if wait > 0:
-            self._count("ratelimited_total", PER_CLIENT)
+            self.context.counters.count("ratelimited_total", PER_CLIENT)
             return _try_later(429, "too many requests from your network", wait)
         try:
             request = parse_request(
-                body, content_type, self._base_url, self._settings.lease, self._callbacks
+                body, content_type, self.config.base_url, self.config.hub.lease, self._callbacks
             )
         except HubRequestError as error:
             if error.refusal is not None:
-                self._count("callback_refused_total", error.refusal.value)
+                self.context.counters.count("callback_refused_total", error.refusal.value)
             return HubResponse(status=error.status, text=error.text)
-        if self._operator.is_blocked(request.callback.host):
+        if self.operator.is_blocked(request.callback.host):
             return HubResponse(status=403, text=Asking.BLOCKED.value)
-        if self._operator.paused:
+        if self.operator.paused:
             return _try_later(503, "the hub is paused by its operator", PAUSED_SECONDS)
         return await self._store_intent(request, client)
 
     async def _store_intent(self, request: HubRequest, client: str) -> HubResponse:
-        host, now = request.callback.host, self._context.clock.seconds()
-        # A full bucket or a back-off does not stop a pair that is active: strangers may have caused it
+        host, now = request.callback.host, self.context.clock.seconds()
+        # An active pair may renew despite a full bucket or a back-off: strangers may have caused it
         host_wait = self._host_buckets.take(host, now)
-        backoff = self._backoffs.seconds_left(host, now)
-        result = await self._store.run(
+        backoff = self.backoffs.seconds_left(host, now)
+        result = await self.store.run(
             partial(
                 intents.ask,
                 path=request.topic,
                 callback=(request.callback.url, host),
                 requested=self._intent(request, client),
-                caps=self._settings.limits,
+                caps=self.config.hub.limits,
                 backing_off=backoff > 0,
                 crowded=host_wait > 0,
             ),
             Purpose.REQUEST,
         )
         if result in _LIMITS:
-            self._count("ratelimited_total", _LIMITS[result])
-        match result:
-            case Asking.ACCEPTED:
-                self._log.info(
-                    "{mode} of {topic} requested with a callback at {callback_host}",
-                    mode=request.mode.value,
-                    topic=request.topic,
-                    callback_host=host,
-                    client=client,
-                    type="subscribe",
-                )
-                self._accepted()
-                return _ACCEPTED
-            case Asking.NOTHING_TO_END:
-                return _ACCEPTED  # the same whether or not the callback is subscribed (E14)
-            case Asking.BLOCKED:
-                return HubResponse(status=403, text=result.value)
-            case Asking.NO_TOPIC:
-                return _try_later(503, result.value, STARTING_SECONDS)
-            case Asking.CROWDED_HOST:
-                return _try_later(429, result.value, host_wait)
-            case Asking.BACKING_OFF:
-                return _try_later(429, result.value, backoff)
-            case Asking.TOO_MANY | Asking.TOO_MANY_FOR_HOST | Asking.TOO_MANY_PENDING:
-                return _try_later(429, result.value, FULL_SECONDS)
-        assert_never(result)
+            self.context.counters.count("ratelimited_total", _LIMITS[result])
+        if result is Asking.ACCEPTED:
+            self._log.info(
+                "{mode} of {topic} requested with a callback at {callback_host}",
+                mode=request.mode.value,
+                topic=request.topic,
+                callback_host=host,
+                client=client,
+                type="subscribe",
+            )
+            self.accepted()
+        if result in {Asking.ACCEPTED, Asking.NOTHING_TO_END}:
+            return _ACCEPTED  # the same whether or not the callback is subscribed (E14)
+        if result is Asking.BLOCKED:
+            return HubResponse(status=403, text=result.value)
+        if result is Asking.NO_TOPIC:
+            return _try_later(503, result.value, STARTING_SECONDS)
+        waits = {Asking.CROWDED_HOST: host_wait, Asking.BACKING_OFF: backoff}
+        return _try_later(429, result.value, waits.get(result, FULL_SECONDS))
 
     def _intent(self, request: HubRequest, client: str) -> Intent:
-        now, secret = self._context.now(), request.secret
+        now, secret = self.context.now(), request.secret
         if secret is not None:
-            secret = self._secrets.seal(secret, request.callback.url, request.topic)
+            secret = self.secrets.seal(secret, request.callback.url, request.topic)
         return Intent(
             mode=request.mode,
             topic_given=request.topic_given,
             secret=secret,
             lease_seconds=request.lease_seconds,
-            challenge=self._context.token(),
+            challenge=self.context.token(),
             verify_token=request.verify_token,
-            topic_version=0,  # known in the transaction
+            topic_version=0,  # set in the transaction
             requester=client,
             requested_at=now,
-            expires_at=now + self._settings.limits.pending_time * 1000,
+            expires_at=now + self.config.hub.limits.pending_time * 1000,
             next_attempt_at=now,
         )
 

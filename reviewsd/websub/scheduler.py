@@ -1,16 +1,16 @@
 """Runs attempts at callbacks: finds what is due, claims it, runs it, and stores the results.
 
-Verifications and deliveries share this loop. There is no queue: rows that are due are only a hint, and a
-claim in the store is what counts, so waking the scheduler for nothing does no harm. Results and claims
-share a transaction, because each one is a sync of the disk. While it is written, attempts go on, and as
-many again are claimed ahead, so that none of them waits for the disk.
+Verifications and deliveries share this loop. There is no queue: rows that are due are only a hint, and only
+a claim in the store counts, so waking the scheduler for nothing does no harm. Results and claims share a
+transaction, because each transaction syncs the disk. Attempts continue while it is written, and as many
+again are claimed ahead, so that none of them waits for the disk.
 
-What may run is up to the slots (``slots``). Rows without a slot are passed over; where they fill a look-up,
-the next one leaves out their hosts. So a host with a thousand hanging callbacks delays no other.
+The slots decide what may run (``slots``). Rows without a slot are skipped; if a query returns no others,
+the next one excludes their hosts. So a host with a thousand hanging callbacks delays no other host.
 
 A retry is a time in the store: the scheduler waits for the next one with a Deferred.
 
-Nodes that share a store find the same rows. Each begins at a random one of them, because only the first
+Nodes that share a store find the same rows. Each node starts at a random row, because only the first node
 to claim a row gets it.
 """
 
@@ -29,25 +29,25 @@ from reviewsd.store.transactions import StoreError
 from reviewsd.websub.slots import Slot, Slots
 
 MAX_ROWS = 1_000
-"""Rows of one look-up."""
+"""Rows that one query returns at most."""
 
 STORE_RETRY_SECONDS = 1.0
-"""Pause after the store has failed."""
+"""Pause after a failure of the store."""
 
 MAX_PAUSE, SHARED_MAX_PAUSE = 60.0, 10.0
-"""Seconds between two look-ups at most: a wall clock may jump, and a node that shares the store may die."""
+"""Longest time between two queries, since a wall clock may jump and a node that shares the store may die."""
 
 MAX_WAIT = 25.0
-"""Seconds that a claim may wait for a place; with the longest attempt it stays within its 90 s (D5)."""
+"""Seconds that a claim may wait for a place; with the longest attempt it ends within its 90 s (D5)."""
 
 BATCH_SECONDS, MAX_BATCHES = 0.005, 5
-"""Pause before a transaction, repeated while results come in: it costs as much as several deliveries."""
+"""Pause before a transaction, which costs as much as several deliveries, and its repetitions at most."""
 
 STARTS_PER_TURN = 16
 """Attempts that begin in one turn of the reactor; each takes 0.1 ms."""
 
 RELEASE_SECONDS = 2.0
-"""Time that the store has, at the end, to release claims."""
+"""Time for the store to release claims when the scheduler stops."""
 
 
 class Claim(Protocol):
@@ -96,8 +96,8 @@ class Scheduler(Generic[C, R]):
         clock: For its pauses.
         work: What is attempted.
         slots: Limit what runs at the same time.
-        max_pause: Seconds between two look-ups at most.
-        offset: Returns at which part of the rows it begins, from 0 to 1.
+        max_pause: Seconds between two queries at most.
+        offset: Returns where to start among the rows, from 0 to 1.
     """
 
     _log = Logger()
@@ -120,10 +120,10 @@ class Scheduler(Generic[C, R]):
         self._due: Sequence[Due] = ()
         self._claims: deque[tuple[C, Slot]] = deque()
         self._results: list[R] = []
-        self._stale = True  # rows may be due that the last look-up did not find
-        self._hosts_excluded = False  # by the last look-up
+        self._stale = True  # rows may be due that the last query did not return
+        self._hosts_excluded = False  # from the last query
         self._paused = False
-        self._next_look_at = 0.0
+        self._next_query_at = 0.0
         self._last_write_at = 0.0
         self._writing = False
         self._wake_signal: Deferred[None] | None = None
@@ -138,16 +138,16 @@ class Scheduler(Generic[C, R]):
         return self._slots.running
 
     def start(self) -> None:
-        """Begin with the rows that are due."""
+        """Start the loop."""
         self._loop.start(self._name, self._run())
 
     def wake(self) -> None:
-        """Look for rows that have become due."""
+        """Query the store for rows that have become due."""
         self._stale = True
         self._end_pause()
 
     def pause(self) -> None:
-        """Begin no more attempts; those under way end normally."""
+        """Begin no more attempts; those under way finish."""
         self._paused = True
         while self._claims:
             self._release(*self._claims.popleft())
@@ -159,13 +159,11 @@ class Scheduler(Generic[C, R]):
         self.wake()
 
     async def stop(self, seconds: float) -> None:
-        """Wait for the attempts under way, up to a time; those left over are made again later."""
+        """Wait for the attempts under way, up to a time, and cancel the others; they stay due."""
         self.pause()
         await self._drain(seconds)
         await self._attempts.stop()
-        await self._drain(
-            RELEASE_SECONDS
-        )  # a claim that stays behind counts as a death (``claims``)
+        await self._drain(RELEASE_SECONDS)  # a claim that is not released counts as a death (D7)
         await self._loop.stop()
         self._slots.stop()
 
@@ -207,20 +205,20 @@ class Scheduler(Generic[C, R]):
         """Begin attempts, store results and claim more; return the seconds to pause."""
         await self._begin()
         entries = self._enter()
-        if not entries and self._must_look():
-            entries = await self._look()
+        if not entries and self._needs_query():
+            entries = await self._query()
         if entries or self._results:
             await self._settle_and_claim(entries)
             return 0
         if self._drained is not None and not self._slots.occupied:
-            self._clock.callLater(0, self._end_drain)  # not now: it cancels this loop
+            self._clock.callLater(0, self._end_drain)  # later, because it cancels this loop
             return self._max_pause
-        if self._must_look():
+        if self._needs_query():
             return 0
-        return self._next_look_at - self._clock.seconds() if self._may_claim() else self._max_pause
+        return self._next_query_at - self._clock.seconds() if self._may_claim() else self._max_pause
 
     async def _begin(self) -> None:
-        """Begin attempts as far as there are places, and wait for results worth a transaction."""
+        """Begin claimed attempts while there are places, and wait for results to share a transaction."""
         begun = 0
         while self._claims and self._slots.has_place:
             self._attempts.start(self._name, self._run_claims())
@@ -241,11 +239,11 @@ class Scheduler(Generic[C, R]):
     def _may_claim(self) -> bool:
         return not self._paused and self._slots.has_room
 
-    def _must_look(self) -> bool:
-        return self._may_claim() and (self._stale or self._clock.seconds() >= self._next_look_at)
+    def _needs_query(self) -> bool:
+        return self._may_claim() and (self._stale or self._clock.seconds() >= self._next_query_at)
 
-    async def _look(self) -> list[Slot]:
-        """Look for rows with a free slot, past all hosts without one, and enter them."""
+    async def _query(self) -> list[Slot]:
+        """Enter slots for rows that are due; exclude hosts without a free slot until there are some."""
         full: set[str] = set()
         while True:
             self._stale, self._hosts_excluded = False, bool(full)
@@ -253,7 +251,7 @@ class Scheduler(Generic[C, R]):
             first = int(self._offset() * len(due))
             self._due = [*due[first:], *due[:first]]
             pause = self._max_pause if next_due is None else min(next_due, self._max_pause)
-            self._next_look_at = self._clock.seconds() + pause
+            self._next_query_at = self._clock.seconds() + pause
             entries = self._enter()
             if len(due) < MAX_ROWS or not self._may_claim():
                 return entries
@@ -263,19 +261,19 @@ class Scheduler(Generic[C, R]):
             full.update(row.host for row in due)
 
     def _enter(self) -> list[Slot]:
-        """Enter slots for the rows that are known to be due, as far as there are any."""
+        """Enter slots for the rows of the last query."""
         entries: list[Slot] = []
-        passed_over: list[Due] = []
+        skipped: list[Due] = []
         for index, row in enumerate(self._due):
             if not self._may_claim():
-                passed_over.extend(self._due[index:])
+                skipped.extend(self._due[index:])
                 break
             slot = self._slots.try_enter(row)
             if slot is None:
-                passed_over.append(row)
+                skipped.append(row)
             else:
                 entries.append(slot)
-        self._due = passed_over
+        self._due = skipped
         return entries
 
     async def _settle_and_claim(self, entries: Sequence[Slot]) -> None:
@@ -302,7 +300,7 @@ class Scheduler(Generic[C, R]):
             self.pause()
 
     async def _run_claims(self) -> None:
-        """Make attempts, one after the other, while claims wait for a place."""
+        """Run claimed attempts, one after the other, while there is a place."""
         while self._claims and self._slots.has_place:
             claim, slot = self._claims.popleft()
             if self._clock.seconds() > slot.entered_at + MAX_WAIT:
@@ -311,7 +309,7 @@ class Scheduler(Generic[C, R]):
             self._slots.begin(slot)
             try:
                 result = await self._work.run(claim, slot)
-                self._results.append(result)  # a line of its own: the list is another one by then
+                self._results.append(result)  # a line of its own: run() may outlive the list
             except CancelledError:
                 self._results.append(self._work.release(claim))
                 raise
@@ -329,4 +327,4 @@ class Scheduler(Generic[C, R]):
 
 
 def _return_none(_result: object, _seconds: float) -> None:
-    """End a wait normally when its time is over."""
+    """Return None for a wait whose time is over, instead of raising."""

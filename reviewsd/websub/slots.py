@@ -7,29 +7,29 @@ because one subscriber may have any number of callbacks and let all of them hang
 
 A slot is idle while its attempt needs neither CPU nor bandwidth: it waits for DNS, a connection or a
 response, or the peer accepts less than MIN_PACE. An idle slot counts for less and leaves its place to
-another attempt, so that callbacks that hang do not delay those that respond. Where our own line is slow,
-more deliveries at a time would only make all of them slower; where a peer is slow, it must not delay
-others. From here the two look alike: a peer can read slowly, or let its network drop packets. So a place
-has a price, which is the share of one of 64 deliveries in a line of 8 Mbit/s. A service on a slower line
-lowers ``hub.delivery.concurrency``.
+another attempt, so that callbacks that hang do not delay those that respond. A slow peer must not delay
+others, but on a slow line of ours more concurrent deliveries would only slow down all of them. The hub
+cannot tell the two apart, because a peer can read slowly or let its network drop packets. So MIN_PACE is
+the bandwidth that each of 64 deliveries has on a line of 8 Mbit/s. A service on a slower line lowers
+``hub.delivery.concurrency``.
 
-A host earns its share: it begins with a few slots, gains one with each quick response, and loses all that
-it gained with a slow one, as in TCP's slow start.
+The share of a host grows as in TCP's slow start: it begins with a few slots, gains one with each quick
+response, and loses them with a slow one.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
 
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
 from reviewsd.domain.addresses import network_of
 from reviewsd.store.intents import Due
+from reviewsd.websub.outbound.connection import Connection
 from reviewsd.websub.rate_limits import Backoffs, LRUCache
 
 FIRST_SHARE = 4
-"""Slots of a host that has not responded quickly of late."""
+"""Slots of a host without a recent quick response."""
 
 QUICK_SECONDS = 2.0
 """A response within this time is quick."""
@@ -41,15 +41,15 @@ IDLE_PER_PLACE = 16
 """Idle slots for each place."""
 
 NEW_SECONDS = 0.1
-"""A slot is busy for this long after it began or dialed an address."""
+"""Time for which a slot counts as busy after it began or dialed an address."""
 
 CHECK_INTERVAL = 0.15  # seconds between two checks for idle slots
 
 MIN_PACE, PACE_SECONDS = 16_384, 1.0
-"""Bytes per second that a busy peer accepts, and seconds over which the pace is measured."""
+"""Bytes per second that a busy peer accepts at least, and the seconds over which they are measured."""
 
 MAX_DIED_ONCE, MAX_DIED_AGAIN = 8, 1
-"""Busy slots of callbacks during whose attempts one process died, or several."""
+"""Busy slots of callbacks during whose attempts the process died once, or several times."""
 
 _HOST, _REQUESTER, _SLOW, _SLOW_BUSY = "host", "requester", "slow", "slow busy"
 _NETWORK, _NETWORK_BUSY = "network", "network busy"
@@ -57,22 +57,7 @@ _NETWORK_SLOW, _NETWORK_SLOW_BUSY = "network slow", "network slow busy"
 _DIED_ONCE, _DIED_AGAIN = "died once", "died again"
 
 _Key = tuple[str, str]
-"""A kind of count, and the host, network or requester that is counted."""
-
-
-class Transfer(Protocol):
-    """The connection of an attempt, as far as its progress shows."""
-
-    @property
-    def has_work(self) -> bool:
-        """Whether there are bytes to encrypt, decrypt or hand to the kernel."""
-
-    @property
-    def bytes_written(self) -> int:
-        """Bytes that the kernel was given, or will be."""
-
-    def bytes_accepted(self) -> int:
-        """Return the bytes that the peer's kernel has acknowledged."""
+"""A kind of count, and its host, network or requester."""
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -88,13 +73,13 @@ class Slot:
     """The address network that it counts for; None until it is known."""
     counts: Sequence[_Key] = ()
     own: int = 0
-    """The number of counts before those of its network."""
+    """The number of counts that are not of its network."""
     address: str | None = None
     """The address that was dialed last."""
     began_at: float = 0.0
     busy_until: float = 0.0
     idle: bool = False
-    transfer: Transfer | None = None
+    connection: Connection | None = None
     _accepted: int = 0
     _measured_at: float = 0.0
     _keeps_pace: bool = True
@@ -103,19 +88,19 @@ class Slot:
         """Move to the network of an address, unless that is full."""
         return self.owner.try_dial(self, address)
 
-    def watch(self, transfer: Transfer, now: float) -> None:
-        """Stay busy while the transfer makes progress."""
-        self.transfer = transfer
-        self._accepted, self._measured_at = transfer.bytes_written, now
+    def watch(self, connection: Connection, now: float) -> None:
+        """Stay busy while the connection makes progress."""
+        self.connection = connection
+        self._accepted, self._measured_at = connection.bytes_written, now
         self._keeps_pace = True
 
     def has_progress(self, now: float) -> bool:
         """Return whether the service has work to do, or the peer accepts bytes at MIN_PACE."""
-        transfer = self.transfer
-        if transfer is None or transfer.has_work:
-            return transfer is not None
-        accepted = transfer.bytes_accepted()
-        if accepted >= transfer.bytes_written:
+        connection = self.connection
+        if connection is None or connection.has_work:
+            return connection is not None
+        accepted = connection.bytes_accepted()
+        if accepted >= connection.bytes_written:
             return False
         seconds = now - self._measured_at
         if seconds >= PACE_SECONDS:
@@ -128,7 +113,7 @@ class Slots:
     """The slots of one kind of attempt: verifications, or deliveries.
 
     Attributes:
-        freed: Called when idle slots have left places to others.
+        freed: Called when slots became idle and left their places.
         places: Busy slots at most.
 
     Args:
@@ -137,8 +122,8 @@ class Slots:
         per_host: Slots of a callback host.
         per_network: Busy slots of an address network, and of a client network.
         backoffs: Hosts that must not be verified now, or one request at a time.
-        holds_network: Whether idle slots go on counting for their network. Anyone can have a third party
-            verified, so that party must never see more connections than ``per_network`` (H2).
+        holds_network: Whether idle slots still count for their network. Anyone can name a third party as
+            callback, which must never see more connections than ``per_network`` (H2).
     """
 
     def __init__(
@@ -218,7 +203,7 @@ class Slots:
         return slot
 
     def begin(self, slot: Slot) -> None:
-        """Give an attempt its place."""
+        """Count a slot as running."""
         slot.began_at = now = self._clock.seconds()
         slot.busy_until = now + NEW_SECONDS
         self._running.add(slot)
@@ -229,7 +214,7 @@ class Slots:
         network, host = _network_of(address), slot.due.host
         if self._networks.get(host) != network:
             self._networks[host] = network
-        slot.transfer = None
+        slot.connection = None
         if slot.network != network or slot.idle:
             holds_place = (_NETWORK_BUSY, network) in slot.counts
             self._withdraw(slot)
@@ -268,11 +253,11 @@ class Slots:
         del self._slots[slot.due.id]
 
     def reset_shares(self) -> None:
-        """Have each host earn its share again: one that was quick yesterday may hang today."""
+        """Reset all hosts to FIRST_SHARE, because a host that was quick yesterday may hang today."""
         self._shares.clear()
 
     def stop(self) -> None:
-        """Cancel the checks."""
+        """Cancel the check for idle slots."""
         if self._check is not None:
             self._check.cancel()
             self._check = None

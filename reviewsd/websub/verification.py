@@ -1,6 +1,7 @@
-"""Verification of intent: a GET whose challenge the callback must return (seed 4.8, WebSub 5.3)."""
+"""Verification of intent: a GET with a challenge that the callback must return (seed 4.8)."""
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from functools import partial
 from hmac import compare_digest
 from urllib.parse import urlencode
@@ -28,49 +29,29 @@ CLAIM_MILLISECONDS = 90_000
 """Duration of a claim, longer than any attempt (D5)."""
 
 
+@dataclass(slots=True, eq=False, kw_only=True)
 class Verifier:
-    """Verifies intents.
-
-    Args:
-        store: Holds the intents.
-        client: Sends the requests.
-        slots: Records how attempts end.
-        context: Clocks and counters.
-        addresses: Decides which addresses are third parties'.
-        backoffs: Records how verifications of a host end (H3).
-        timeout: Seconds in which a callback must respond.
-        confirmed: Called when a confirmation is stored.
-    """
+    """Verifies intents: the Work of a Scheduler."""
 
     _log = Logger()
 
-    def __init__(
-        self,
-        *,
-        store: Store,
-        client: CallbackClient,
-        slots: Slots,
-        context: Context,
-        addresses: Addresses,
-        backoffs: Backoffs,
-        timeout: float,
-        confirmed: Callable[[], None],
-    ) -> None:
-        self._store = store
-        self._client = client
-        self._slots = slots
-        self._context = context
-        self._addresses = addresses
-        self._backoffs = backoffs
-        self._timeout = timeout
-        self._confirmed = confirmed
+    store: Store
+    client: CallbackClient
+    slots: Slots
+    context: Context
+    addresses: Addresses
+    backoffs: Backoffs
+    timeout: float
+    """Seconds in which a callback must respond."""
+    confirmed: Callable[[], None]
+    """Called when a confirmation is stored."""
 
     async def find_due(
         self, limit: int, excluded_hosts: Collection[str]
     ) -> tuple[Sequence[Due], float | None]:
         """Return intents that are due, and the seconds until the next one is."""
-        now = self._context.now()
-        due, next_at = await self._store.run(
+        now = self.context.now()
+        due, next_at = await self.store.run(
             partial(intents.due, now=now, limit=limit, without=excluded_hosts)
         )
         return due, None if next_at is None else (next_at - now) / 1000
@@ -79,19 +60,19 @@ class Verifier:
         self, results: Sequence[Verified], due: Sequence[Due]
     ) -> Sequence[IntentClaim]:
         """Store results and claim intents."""
-        now = self._context.now()
-        claims = await self._store.run(
+        now = self.context.now()
+        claims = await self.store.run(
             partial(
                 intents.turn,
                 results=results,
                 wanted=due,
-                token=self._context.token(),
+                token=self.context.token(),
                 now=now,
                 claim_until=now + CLAIM_MILLISECONDS,
             )
         )
         if any(isinstance(result.event, Confirmed) for result in results):
-            self._confirmed()
+            self.confirmed()
         return claims
 
     async def run(self, claim: IntentClaim, slot: Slot) -> Verified:
@@ -100,14 +81,14 @@ class Verifier:
             return self._conclude(claim, NotConfirmed(), DEADLY)
         url = stored(claim.pair.callback).adding(_query(claim.intent)).url
         try:
-            response = await self._client.send("GET", url, Payload(slot), self._timeout)
+            response = await self.client.send("GET", url, Payload(slot), self.timeout)
             body = await response.content()
         except NetworkFullError:
-            return self.release(claim)  # its network is known now: it waits for a place there
+            return self.release(claim)  # it waits for a place in its network, which is known now
         except NoResponseError as error:
-            self._slots.record(slot, answered=False)
+            self.slots.record(slot, answered=False)
             return self._conclude(claim, Unreachable(), error.reason, slot.address)
-        self._slots.record(slot, answered=True)
+        self.slots.record(slot, answered=True)
         challenge, result = claim.intent.challenge.encode(), f"answered {response.code}"
         if response.code not in SUCCESS:
             return self._conclude(claim, NotConfirmed(), result, slot.address)
@@ -129,10 +110,10 @@ class Verifier:
     ) -> Verified:
         """Count and log a result; a failure in an opened network harms no third party (H3)."""
         if isinstance(event, Confirmed):
-            self._backoffs.record_success(claim.host)
-        elif not claim.active and not (address and self._addresses.opened(address)):
-            self._backoffs.record_failure(claim.host, self._context.clock.seconds())
-        self._context.counters.count("verification_total", RESULTS[type(event)])
+            self.backoffs.record_success(claim.host)
+        elif not claim.active and not (address and self.addresses.opened(address)):
+            self.backoffs.record_failure(claim.host, self.context.clock.seconds())
+        self.context.counters.count("verification_total", RESULTS[type(event)])
         self._log.info(
             "{mode} at {callback_host}: {result}",
             mode=claim.intent.mode.value,

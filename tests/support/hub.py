@@ -29,6 +29,7 @@ from reviewsd.domain.callback import Callback, rebuilt
 from reviewsd.http1 import urls
 from reviewsd.http1.representation import Representation
 from reviewsd.snapshot.snapshots import Snapshot
+from reviewsd.store import sqlite  # noqa: F401  registers the adapter of lists at sqlite3
 from reviewsd.store.schema import MIGRATIONS
 from reviewsd.store.secrets import Secrets
 from reviewsd.store.thread import Purpose
@@ -128,11 +129,11 @@ def transact(connection: sqlite3.Connection, work: Callable[[SqlCursor], T]) -> 
 
 
 class MemoryStore:
-    """A Store whose transactions take their time, one after the other.
+    """A Store with transactions that take time on a test's clock, one after the other.
 
     Args:
-        connection: What survives the process.
-        clock: For the time of transactions.
+        connection: The database, which survives a restart of the hub.
+        clock: The clock.
     """
 
     def __init__(self, connection: sqlite3.Connection, clock: Clock) -> None:
@@ -193,7 +194,7 @@ class Answer(CallbackResponse):
 
 
 Outcome = Answer | NoResponseError | NetworkFullError
-"""What comes back to the hub."""
+"""The result of an exchange."""
 
 REFUSED = NoResponseError("the connection was refused")
 
@@ -208,9 +209,9 @@ class Exchange:
     at: float
     """On the monotonic clock."""
     outcome: Deferred[Outcome] = field(default_factory=Deferred)
-    """Called by a test that responds itself."""
+    """Called back by a test that responds itself."""
     hangs: bool = False
-    """Whether it waits for that."""
+    """Whether the exchange waits for ``outcome``."""
 
     @property
     def is_delivery(self) -> bool:
@@ -218,24 +219,24 @@ class Exchange:
 
     @property
     def query(self) -> dict[str, str]:
-        """The parameters."""
+        """The parameters of the query."""
         return dict(parse_qsl(self.callback.target.partition("?")[2]))
 
     @property
     def headers(self) -> list[bytes]:
-        """The header lines, but for the signature."""
+        """The header lines without the signature."""
         lines = self.payload.headers.removesuffix(b"\r\n").split(b"\r\n")
         return [line for line in lines if not line.startswith(b"X-Hub-Signature")]
 
     @property
     def signature(self) -> bytes | None:
         """The value of X-Hub-Signature."""
-        _, found, rest = self.payload.headers.partition(b"X-Hub-Signature: ")
-        return rest.removesuffix(b"\r\n") if found else None
+        _, separator, rest = self.payload.headers.partition(b"X-Hub-Signature: ")
+        return rest.removesuffix(b"\r\n") if separator else None
 
     @property
     def topic(self) -> str:
-        """The path that the request is about."""
+        """The path of the topic."""
         if not self.is_delivery:
             return "/" + self.query["hub.topic"].removeprefix(BASE_URL).lstrip("/")
         link = self.payload.headers.split(b"Link: <")[1].partition(b">")[0]
@@ -247,7 +248,7 @@ class Exchange:
 
 
 Behavior = Callable[[Exchange], Outcome | None]
-"""How a callback responds; None: it leaves that to ``Exchange.outcome``, and so perhaps never does."""
+"""Returns the outcome of an exchange; None leaves it to the test, by ``Exchange.outcome``."""
 
 
 def good(exchange: Exchange) -> Outcome:
@@ -285,7 +286,7 @@ class Callbacks:
         self.gets: list[Exchange] = []
         self.posts: list[Exchange] = []
         self.running: list[Exchange] = []
-        self.most: dict[str, int] = {}
+        self.peak: dict[str, int] = {}
         """By host: the most exchanges under way."""
         self.turned_away = 0
         self.observer: Callable[[Exchange, Outcome], None] = lambda _exchange, _outcome: None
@@ -314,8 +315,8 @@ class Callbacks:
         exchange = Exchange(method=method, callback=callback, payload=payload, at=clock.seconds())
         (self.posts if exchange.is_delivery else self.gets).append(exchange)
         self.running.append(exchange)
-        at_host = sum(other.callback.host == host for other in self.running)
-        self.most[host] = max(self.most.get(host, 0), at_host)
+        at_host = sum(running.callback.host == host for running in self.running)
+        self.peak[host] = max(self.peak.get(host, 0), at_host)
         try:
             outcome = await self._outcome(exchange)
         except CancelledError:
@@ -323,7 +324,7 @@ class Callbacks:
                 self.observer(exchange, NoResponseError("no answer in time"))
             raise
         finally:
-            self.running[:] = [other for other in self.running if other is not exchange]
+            self.running[:] = [running for running in self.running if running is not exchange]
         self.observer(exchange, outcome)
         if isinstance(outcome, Exception):
             raise outcome
@@ -350,7 +351,7 @@ class Callbacks:
 
 
 def snapshot(text: str, others: Mapping[str, str] | None = None) -> Snapshot:
-    """Return what the hub reads of a snapshot: topics that hold their path and a text.
+    """Return a snapshot with topics that hold their path and a text.
 
     Args:
         text: The text of all topics.

@@ -53,9 +53,9 @@ class Rows:
     def ask(self, number: int = 0, **change: Any) -> Asking:  # noqa: ANN401
         host = f"s{number}.example.org" if number else HOST
         callback = (f"https://{host}/cb" if number else CALLBACK, host)
-        asked = replace(ASKED, **{"challenge": f"c{number}", **change})
+        request = replace(ASKED, **{"challenge": f"c{number}", **change})
         return self.run(
-            lambda cursor: intents.ask(cursor, FEED, callback, asked, CAPS, backing_off=False)
+            lambda cursor: intents.ask(cursor, FEED, callback, request, CAPS, backing_off=False)
         )
 
     def verifiable(self, now: int = START, without: tuple[str, ...] = ()) -> list[Due]:
@@ -64,10 +64,8 @@ class Rows:
     def verify(
         self, now: int = START, results: tuple[Verified, ...] = (), token: str = "t"
     ) -> list[IntentClaim]:
-        wanted = self.verifiable(now)
-        return self.run(
-            lambda cursor: intents.turn(cursor, results, wanted, token, now, now + CLAIM)
-        )
+        due = self.verifiable(now)
+        return self.run(lambda cursor: intents.turn(cursor, results, due, token, now, now + CLAIM))
 
     def subscribe(self, count: int = 1) -> None:
         for number in range(count):
@@ -83,9 +81,9 @@ class Rows:
     def deliver(
         self, now: int = START, results: tuple[DeliveryOutcome, ...] = (), token: str = "t"
     ) -> tuple[list[DeliveryClaim], list[EndedSubscription]]:
-        wanted = self.owed(now)
+        due = self.owed(now)
         return self.run(
-            lambda cursor: deliveries.turn(cursor, results, wanted, NEW, token, now, now + CLAIM)
+            lambda cursor: deliveries.turn(cursor, results, due, NEW, token, now, now + CLAIM)
         )
 
     def bump(self) -> None:

@@ -18,7 +18,7 @@ from reviewsd.config.schema import Callbacks
 from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import Callback, rebuilt
 from reviewsd.store.intents import Due
-from reviewsd.websub.outbound.agent import IDLE_SECONDS, CallbackAgent
+from reviewsd.websub.outbound.agent import CallbackAgent
 from reviewsd.websub.outbound.client import CallbackClient, Payload
 from reviewsd.websub.outbound.dialer import Dialer
 from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
@@ -156,7 +156,7 @@ async def sending(
     networks: Sequence[Any] = LOOPBACK,
     own_listeners: set[tuple[str, int]] | None = None,
     dns_seconds: float = 5.0,
-    idle_seconds: float = IDLE_SECONDS,
+    idle_seconds: float = 5.0,
     **limits: float,
 ) -> AsyncIterator[Sender]:
     """Build a way out that trusts ``ca_file`` and may call this host; close it at the end."""

@@ -1,14 +1,14 @@
-"""The one way out: every request to a callback goes through this agent (E4).
+"""Sends all requests to callbacks (E4).
 
-A request resolves the host, finds a place in the address's network, connects, and makes one exchange. The
-checks are those of the resolver and the dialer, the limits below TLS those of the connection; here is
-their order. A request whose response has no body to read, which is a delivery, may use a connection that
-an earlier one has left, and leaves its own.
+A request resolves the host, counts for the network of an address, connects, and makes one exchange. The
+resolver and the dialer check addresses; the connection limits bytes and time. Only the head of a response to
+a delivery is read, so its connection is kept for another delivery.
 """
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -40,46 +40,41 @@ from reviewsd.websub.outbound.turn_queue import TurnQueue
 
 MAX_CHALLENGE_BODY = 1024  # bytes of the response to a GET; E12
 STOPPING = "this service is stopping"
-IDLE_SECONDS = 5.0
-"""Seconds for which a connection is kept for its next delivery."""
+
+
+@dataclass(slots=True, eq=False)
+class _Request:
+    """A request that is ready to be sent."""
+
+    callback: Callback
+    head: bytes
+    payload: Payload
+    reads_body: bool
 
 
 @implementer(IAgent)
+@dataclass(eq=False)
 class CallbackAgent:
-    """Sends requests to callbacks.
-
-    Args:
-        clock: For lifetimes.
-        resolver: Resolves hosts to addresses.
-        dialer: Connects to addresses.
-        tls: Makes and checks the TLS side.
-        limits: ``hub.callbacks``.
-        user_agent: Names this service (H6): ``reviewsd/<version> (+<base_url>/; WebSub hub)``.
-        idle_seconds: Seconds for which a connection is kept.
-    """
+    """Sends requests to callbacks."""
 
     _log = Logger()
 
-    def __init__(
-        self,
-        clock: IReactorTime,
-        resolver: Resolver,
-        dialer: Dialer,
-        tls: Tls,
-        limits: Callbacks,
-        user_agent: bytes,
-        *,
-        idle_seconds: float = IDLE_SECONDS,
-    ) -> None:
-        self._clock = clock
-        self._resolver = resolver
-        self._dialer = dialer
-        self._tls = tls
-        self._limits = limits
-        self._headers = b"User-Agent: %b\r\nAccept-Encoding: identity\r\n" % user_agent
-        self._turns = TurnQueue(clock)
-        self._pool = Pool(clock, idle_seconds)
-        self._requests: set[Deferred[IResponse]] = set()
+    clock: IReactorTime
+    resolver: Resolver
+    dialer: Dialer
+    tls: Tls
+    limits: Callbacks
+    """``hub.callbacks``."""
+    user_agent: bytes
+    """Names this service (H6): ``reviewsd/<version> (+<base_url>/; WebSub hub)``."""
+    idle_seconds: float = 5.0
+    """Seconds for which a connection is kept for its next delivery."""
+
+    def __post_init__(self) -> None:
+        self._headers = b"User-Agent: %b\r\nAccept-Encoding: identity\r\n" % self.user_agent
+        self._turns = TurnQueue(self.clock)
+        self._pool = Pool(self.clock, self.idle_seconds)
+        self._pending: set[Deferred[IResponse]] = set()
         self._connections: set[Connection] = set()
         self._closed = False
         self._emptied: Deferred[None] | None = None
@@ -93,14 +88,7 @@ class CallbackAgent:
         own_listeners: AbstractSet[tuple[str, int]],
         stack: AsyncExitStack,
     ) -> "CallbackAgent":
-        """Build the agent of a daemon.
-
-        Args:
-            config: The configuration.
-            reactor: Runs everything.
-            addresses: Decides which addresses may be dialed.
-            own_listeners: (address, port) of listeners of this service; may grow.
-            stack: Closes its sockets and threads.
+        """Build the agent of a daemon; the stack closes its sockets and threads.
 
         Raises:
             StartError: ``hub.callbacks.ca_file`` cannot be used.
@@ -143,133 +131,119 @@ class CallbackAgent:
         Args:
             method: GET or POST.
             uri: ``Callback.url``.
-            headers: Ignored: treq would add its own.
+            headers: Ignored, because treq adds its own.
             bodyProducer: A Payload.
 
         Returns:
             The response, or NoResponseError or NetworkFullError.
         """
         assert isinstance(bodyProducer, Payload)  # noqa: S101  CallbackClient sends nothing else
-        payload, reads_body = bodyProducer, method == b"GET"
-        callback = stored(uri.decode("ascii"))
+        callback, reads_body = stored(uri.decode("ascii")), method == b"GET"
         head = b"%b %b HTTP/1.1\r\nHost: %b\r\n%b%b%b\r\n" % (
             method,
             callback.target.encode("ascii"),
             callback.authority.encode("ascii"),
-            payload.headers,
+            bodyProducer.headers,
             self._headers,
             b"Connection: close\r\n" if reads_body else b"",
         )
+        request = _Request(callback, head, bodyProducer, reads_body)
         connection = None if reads_body else self._pool.acquire(callback)
         if connection is None:
-            return self._start(callback, head, payload, reads_body=reads_body)
-        if not payload.slot.try_dial(connection.address):
+            return self._start(request)
+        if not bodyProducer.slot.try_dial(connection.address):
             self._pool.keep(connection)
             return fail(NetworkFullError())
-        response = self._exchange(connection, head, payload)
-        return response.addErrback(self._try_again, callback, head, payload)
+        return self._exchange(connection, request).addErrback(self._retry, request)
 
     async def close(self) -> None:
         """End all requests and connections; return when no socket is left."""
         self._closed = True
         self._pool.close()
-        for request in tuple(self._requests):
-            request.cancel()
+        for response in tuple(self._pending):
+            response.cancel()
         for connection in tuple(self._connections):
             connection.fail(STOPPING)
         if self._connections:
             self._emptied = Deferred()
             await self._emptied
 
-    def _try_again(
-        self, failure: Failure, callback: Callback, head: bytes, payload: Payload
-    ) -> Deferred[IResponse] | Failure:
-        """Repeat a request whose connection died while it was kept: that is no failure (E7)."""
+    def _retry(self, failure: Failure, request: _Request) -> Deferred[IResponse] | Failure:
+        """Repeat a request whose connection died while it was kept, which is not a failure (E7)."""
         error = failure.value
         if not isinstance(error, NoResponseError) or error.begun or self._closed:
             return failure
-        return self._start(callback, head, payload, reads_body=False)
+        return self._start(request)
 
-    def _start(
-        self, callback: Callback, head: bytes, payload: Payload, *, reads_body: bool
-    ) -> Deferred[IResponse]:
-        """Send a request on a new connection, in a Deferred that ``close`` can cancel."""
+    def _start(self, request: _Request) -> Deferred[IResponse]:
+        """Send a request on a new connection; ``close`` can cancel it."""
         if self._closed:
             return fail(NoResponseError(STOPPING))
-        request = Deferred.fromCoroutine(self._send(callback, head, payload, reads_body=reads_body))
-        self._requests.add(request)
-        return request.addBoth(self._ended, request)
+        response = Deferred.fromCoroutine(self._send(request))
+        self._pending.add(response)
+        return response.addBoth(self._ended, response)
 
     def _ended(
-        self, result: IResponse | Failure, request: Deferred[IResponse]
+        self, result: IResponse | Failure, response: Deferred[IResponse]
     ) -> IResponse | Failure:
-        self._requests.discard(request)
+        self._pending.discard(response)
         if self._closed and isinstance(result, Failure) and result.check(CancelledError):
             raise NoResponseError(STOPPING)
         return result
 
-    async def _send(
-        self, callback: Callback, head: bytes, payload: Payload, *, reads_body: bool
-    ) -> IResponse:
+    async def _send(self, request: _Request) -> IResponse:
+        requester = request.payload.slot.due.requester
         try:
-            addresses = await self._resolver.resolve(callback, payload.slot.due.requester)
+            addresses = await self.resolver.resolve(request.callback, requester)
         except AddressRefusedError as error:
             raise NoResponseError(str(error)) from error
-        connection = await self._connect(callback, addresses, payload)
-        return await self._exchange(connection, head, payload, reads_body=reads_body)
+        return await self._exchange(await self._connect(request, addresses), request)
 
-    async def _connect(
-        self, callback: Callback, addresses: Sequence[str], payload: Payload
-    ) -> Connection:
+    async def _connect(self, request: _Request, addresses: Sequence[str]) -> Connection:
         """Try one address after the other until a connection is open."""
-        if any(self._dialer.is_own(address, callback.port) for address in addresses):
+        callback, slot = request.callback, request.payload.slot
+        if any(self.dialer.is_own(address, callback.port) for address in addresses):
             raise NoResponseError("the callback leads to this service itself")
-        deadline = self._clock.seconds() + self._limits.connect_timeout
-        failure = NoResponseError("no connection")
-        full = False
+        deadline = self.clock.seconds() + self.limits.connect_timeout
+        failure, full = NoResponseError("no connection"), False
         for index, address in enumerate(addresses):
-            if not payload.slot.try_dial(address):
+            if not slot.try_dial(address):
                 full = True
                 continue
-            seconds = (deadline - self._clock.seconds()) / (len(addresses) - index)
+            seconds = (deadline - self.clock.seconds()) / (len(addresses) - index)
             make = partial(self._make_connection, callback, address)
             try:
-                return await self._dialer.dial(address, callback.port, seconds, make)
+                return await self.dialer.dial(address, callback.port, seconds, make)
             except NoResponseError as error:
                 failure = error
         raise NetworkFullError if full else failure
 
-    def _exchange(
-        self, connection: Connection, head: bytes, payload: Payload, *, reads_body: bool = False
-    ) -> Deferred[IResponse]:
-        payload.slot.watch(connection, self._clock.seconds())
-        max_body = MAX_CHALLENGE_BODY if reads_body else None
-        parsed = connection.exchange(payload.pieces(head), max_body)
-        return parsed.addCallback(self._receive, connection, reads_body)
+    def _exchange(self, connection: Connection, request: _Request) -> Deferred[IResponse]:
+        payload = request.payload
+        payload.slot.watch(connection, self.clock.seconds())
+        max_body = MAX_CHALLENGE_BODY if request.reads_body else None
+        parsed = connection.exchange(payload.pieces(request.head), max_body)
+        return parsed.addCallback(self._receive, connection, request)
 
     def _receive(
-        self,
-        parser: ResponseParser,
-        connection: Connection,
-        reads_body: bool,  # noqa: FBT001
+        self, parser: ResponseParser, connection: Connection, request: _Request
     ) -> IResponse:
         """Return a response, and keep or close its connection."""
-        if reads_body or self._closed or not connection.is_reusable:
+        if request.reads_body or self._closed or not connection.is_reusable:
             connection.close()
         else:
             self._pool.keep(connection)
-        return CallbackResponse(parser, reads_body=reads_body)
+        return CallbackResponse(parser, reads_body=request.reads_body)
 
     def _make_connection(self, callback: Callback, address: str) -> Connection:
         connection = Connection(
-            self._clock,
+            self.clock,
             self._turns,
-            self._tls,
+            self.tls,
             callback,
             address,
-            byte_budget=self._limits.byte_budget,
-            max_lifetime=self._limits.max_lifetime,
-            ended=self._connection_ended,
+            self.limits,
+            self._connection_ended,
         )
         self._connections.add(connection)
         return connection
@@ -287,10 +261,10 @@ _NO_HEADERS = Headers()
 
 @implementer(IResponse)
 class CallbackResponse:
-    """A response that was read already, as far as it is wanted.
+    """A response that was read already.
 
-    Its body has at most 1,025 bytes, where more than 1,024 mean that it is too long. It is empty for a
-    delivery (W16), and if it came in a Content-Encoding. Only Retry-After is left of the headers.
+    Its body is cut after 1,025 bytes, one more than a challenge may have. It is empty for a delivery (W16),
+    and if it has a Content-Encoding. Retry-After is the only header.
     """
 
     version = (b"HTTP", 1, 1)
@@ -310,7 +284,7 @@ class CallbackResponse:
         self.length = len(self._body)
 
     def deliverBody(self, protocol: IProtocol) -> None:
-        """Give the whole body to a protocol."""
+        """Pass the whole body to a protocol."""
         protocol.dataReceived(self._body)
         protocol.connectionLost(Failure(ResponseDone()))
 

@@ -2,16 +2,16 @@
 
 It speaks TLS itself, through OpenSSL's two buffers in memory, where Twisted would stack a TLS protocol, a
 policy wrapper and an HTTP parser. So all limits are enforced in one place and on the bytes of the socket:
-what a peer sends is counted before it is decrypted (E12), the socket is aborted without waiting for a TLS
-farewell, and no private name of Twisted is used.
+what a peer sends is counted before it is decrypted (E12), the socket is closed without waiting for a
+TLS alert, and no private name of Twisted is used.
 
-Received bytes are given to OpenSSL in slices, each in a turn of its own (``turn_queue``), because a peer
-may fill them with messages that cost more than data, such as certificates or key updates. Such messages
-have a limit of their own. A short response waits for no turn.
+Received bytes are passed to OpenSSL in slices, each in a turn of its own (``turn_queue``), because a peer
+may send messages that cost more than data, such as certificates or key updates. Such messages have a limit
+of their own. A short response is read at once.
 
 A request is written piece by piece as the socket accepts it, so that a body of 400 MB is neither joined
-nor held twice. As a pull producer the connection is called when the kernel has accepted everything, and
-only then does a 2xx count (E12).
+nor copied. The connection is a pull producer, which is called when the kernel has accepted everything; only
+then does a 2xx count (E12).
 """
 
 from collections.abc import Callable, Iterator
@@ -28,6 +28,7 @@ from twisted.internet.tcp import Client
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
+from reviewsd.config.schema import Callbacks
 from reviewsd.domain.callback import Callback
 from reviewsd.http1.representation import Buffer
 from reviewsd.websub.outbound import tls
@@ -37,9 +38,9 @@ from reviewsd.websub.outbound.tls import READ_SIZE, CertificateRefusedError, Tls
 from reviewsd.websub.outbound.turn_queue import TurnQueue
 
 SUCCESS = range(200, 300)
-MAX_UNREAD = 16_384  # bytes of a body worth waiting for to reuse the connection
-MAX_PROLOGUE = 32_768  # bytes received up to which a session is worth its memory
-SLICE = 4_096  # bytes given to OpenSSL at once: 150 key updates, which cost 3 ms
+MAX_UNREAD = 16_384  # bytes left of a body up to which the connection is reused
+MAX_PROLOGUE = 32_768  # bytes received up to which the TLS session is remembered
+SLICE = 4_096  # bytes passed to OpenSSL at once: 150 key updates, which take 3 ms
 SHORT = 1_024  # bytes of a response that is read as it arrives
 MAX_OVERHEAD = 20_480  # bytes of TLS that carry no data; handshakes have 3,000 to 10,000
 RECORD = 21  # bytes around the data of a TLS record, at least (ChaCha20 in TLS 1.2)
@@ -56,8 +57,7 @@ class Connection(Protocol):
         secure: Makes and checks the TLS side.
         callback: The callback that it is opened for; others at the same host and port may use it.
         address: The checked address that it leads to.
-        byte_budget: Bytes that may be received in one exchange, below TLS.
-        max_lifetime: Seconds after which the socket is aborted.
+        limits: ``hub.callbacks``.
         ended: Called once when the connection is gone.
     """
 
@@ -70,9 +70,7 @@ class Connection(Protocol):
         secure: Tls,
         callback: Callback,
         address: str,
-        *,
-        byte_budget: int,
-        max_lifetime: float,
+        limits: Callbacks,
         ended: Callable[["Connection"], None],
     ) -> None:
         self.callback = callback
@@ -81,20 +79,19 @@ class Connection(Protocol):
         self._clock = clock
         self._turns = turns
         self._secure = secure
-        self._byte_budget = byte_budget
-        self._max_lifetime = max_lifetime
+        self._limits = limits
         self._ended = ended
 
         self._tls = secure.connection(callback)
-        self._checked = False  # the handshake is over and the name is right
-        self._inbox = bytearray()  # received, not yet given to OpenSSL
+        self._checked = False  # the handshake is complete and the name is correct
+        self._inbox = bytearray()  # received, and not yet passed to OpenSSL
         self._working = False  # the next slice waits for its turn
-        self._open = True  # neither closed nor aborted by us, nor lost
-        self._lost: Failure | None = None  # by the peer; the inbox may hold more
+        self._open = True  # not closed, aborted or lost
+        self._loss: Failure | None = None  # the inbox may still hold a response
         self._received = 0
-        self._overhead = 0  # bytes received that have carried no data
+        self._overhead = 0  # bytes received without data
         self._unread = 0  # bytes that OpenSSL may still hold, at most
-        self._remembered = False  # its TLS session is kept
+        self._remembered = False  # the TLS session is remembered
         self._registered = False  # as a producer
         self._queued = False  # the transport holds bytes that the kernel has not accepted
         self._lifetime: IDelayedCall | None = None
@@ -105,17 +102,17 @@ class Connection(Protocol):
         self._reads_body = False
         self._parser = ResponseParser(0)
 
-    # For the pool, the agent, and the slot
+    # Called by the pool, the agent and the slot
 
     @property
     def is_ready(self) -> bool:
         """Whether it is open and the last response is complete."""
-        return self._open and self._lost is None and self._parser.complete
+        return self._open and self._loss is None and self._parser.complete
 
     @property
     def is_reusable(self) -> bool:
         """Whether it is ready, or soon will be."""
-        parser, alive = self._parser, self._open and self._lost is None
+        parser, alive = self._parser, self._open and self._loss is None
         return alive and self._sent and parser.keeps_alive and parser.remaining <= MAX_UNREAD
 
     @property
@@ -154,12 +151,12 @@ class Connection(Protocol):
         return response
 
     def close(self) -> None:
-        """Close in order, without waiting for the peer's farewell."""
+        """Send close_notify and close, without waiting for the peer's."""
         if not self._open:
             return
         self._open = False
         if not self._sent:
-            self.transport.abortConnection()  # queued bytes would keep the socket
+            self.transport.abortConnection()  # queued bytes would keep the socket open
             return
         with suppress(SSL.Error):
             self._tls.shutdown()
@@ -181,19 +178,19 @@ class Connection(Protocol):
             self.transport.loseConnection()
         self._fail_with(reason)
 
-    # For the transport
+    # Called by the transport
 
     def connectionMade(self) -> None:
         """Begin the handshake."""
         self.transport.setTcpNoDelay(enabled=True)
-        self._lifetime = self._clock.callLater(self._max_lifetime, self._expire)
+        self._lifetime = self._clock.callLater(self._limits.max_lifetime, self._expire)
         self._work_in_turn()
 
     def dataReceived(self, data: bytes) -> None:
-        """Count the bytes, and read them in their turn."""
+        """Count the bytes, and decrypt them in a turn of their own unless they are few."""
         self._received += len(data)
-        if self._received > self._byte_budget:
-            self.fail(f"sent more than {self._byte_budget} bytes")
+        if self._received > self._limits.byte_budget:
+            self.fail(f"sent more than {self._limits.byte_budget} bytes")
             return
         if self._checked and not self._working and self._overhead + len(data) <= SHORT:
             self._decrypt(data)
@@ -202,19 +199,19 @@ class Connection(Protocol):
         self._work_in_turn()
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
-        """Read what was received before the end: it may be the response."""
+        """Read the bytes that were received before the end, which may be the response."""
         if self._lifetime is not None and self._lifetime.active():
             self._lifetime.cancel()
-        self._lost = reason
+        self._loss = reason
         if not self._working:
-            self._leave(reason)
+            self._end(reason)
 
-    def _leave(self, reason: Failure) -> None:
+    def _end(self, reason: Failure) -> None:
         """Fail the exchange, unless its response ends with the connection."""
         self._open = False
         in_order = reason.check(ConnectionDone) is not None
         if in_order:
-            self._tls.set_shutdown(SSL.SENT_SHUTDOWN)  # else OpenSSL spoils the session
+            self._tls.set_shutdown(SSL.SENT_SHUTDOWN)  # else OpenSSL invalidates the session
             self._parser.end()
             self._conclude()
         manner = "closed" if in_order else "lost"
@@ -244,7 +241,7 @@ class Connection(Protocol):
             self._turns.add(self._work)
 
     def _work(self) -> None:
-        """Read the next slice; before anything is received, take the first step of the handshake."""
+        """Decrypt the next slice; the first call, without one, begins the handshake."""
         self._working = False
         data = bytes(self._inbox[:SLICE])
         del self._inbox[:SLICE]
@@ -252,8 +249,8 @@ class Connection(Protocol):
             self._decrypt(data)
         if self._open and self._inbox:
             self._work_in_turn()
-        elif self._lost is not None:
-            self._leave(self._lost)
+        elif self._loss is not None:
+            self._end(self._loss)
 
     def _decrypt(self, data: bytes) -> None:
         self._overhead += len(data)
@@ -266,7 +263,7 @@ class Connection(Protocol):
             self.fail(f"TLS: sent more than {MAX_OVERHEAD} bytes that brought no data")
 
     def _shake_hands(self) -> bool:
-        """Take a step of the handshake; return whether it is over."""
+        """Take a step of the handshake; return whether it is complete."""
         try:
             self._tls.do_handshake()
             self._secure.check(self._tls, self.callback)
@@ -274,7 +271,7 @@ class Connection(Protocol):
             self._flush()
             return False
         except SSL.Error as error:
-            self._flush()  # the alert tells the subscriber's log why
+            self._flush()  # sends the alert, which the subscriber can log
             self.fail(f"TLS: {tls.reason(error)}", abort=False)
             return False
         except CertificateRefusedError as error:
@@ -295,7 +292,7 @@ class Connection(Protocol):
             self.transport.registerProducer(self, streaming=False)
 
     def _push(self) -> bool:
-        """Write as much as the kernel accepts; return whether that was all."""
+        """Write pieces until the kernel accepts no more; return whether all were written."""
         while self._open:
             piece = next(self._pieces, None)
             if piece is None:
@@ -313,8 +310,8 @@ class Connection(Protocol):
     def _read(self) -> None:
         """Read the data that OpenSSL has decrypted.
 
-        It is not asked when it holds fewer bytes than any record has: its "want read" costs as much as
-        a short response.
+        OpenSSL is not called while it holds less than a record, because a call that returns nothing costs
+        as much as a short response.
         """
         while self._open:
             try:
@@ -343,12 +340,12 @@ class Connection(Protocol):
             return
         self._conclude()
         if self._parser.excess:
-            self.close()  # it could be taken for the response to the next request
+            self.close()  # the excess could pass for the response to the next request
 
     def _flush(self) -> bool:
         """Write what OpenSSL has encrypted; return whether the kernel accepted all of it.
 
-        What the kernel accepts at once needs no round trip through epoll.
+        Writing to the kernel at once saves a round trip through epoll.
         """
         size = READ_SIZE
         while size == READ_SIZE:  # fewer bytes are the last
@@ -357,12 +354,12 @@ class Connection(Protocol):
             except SSL.WantReadError:
                 break
             size = len(data)
-            if self._lost is not None:
+            if self._loss is not None:
                 return False
             self.bytes_written += size
             accepted = 0 if self._queued else self.transport.writeSomeData(data)
             if not isinstance(accepted, int):
-                return False  # it is lost; the inbox is read before that shows
+                return False  # the connection is lost; the inbox is read first
             if accepted < size:
                 self._queued = True
                 self.transport.write(data[accepted:])
@@ -371,12 +368,12 @@ class Connection(Protocol):
     # The end of an exchange
 
     def _conclude(self) -> None:
-        """Return the response if it is complete, as far as it is read."""
+        """Return the response once all of it that is read has arrived."""
         parser, response = self._parser, self._response
         if response is None or parser.head is None:
             return
         if not self._sent and parser.head.status in SUCCESS:
-            return  # it counts once everything is sent
+            return  # it counts once the request is sent
         if self._reads_body and not (parser.complete or parser.overlong):
             return
         self._response = None
@@ -391,4 +388,4 @@ class Connection(Protocol):
             response.errback(NoResponseError(reason, begun=self._parser.begun))
 
     def _expire(self) -> None:
-        self.fail(f"the connection took longer than {self._max_lifetime:g} s")
+        self.fail(f"the connection took longer than {self._limits.max_lifetime:g} s")

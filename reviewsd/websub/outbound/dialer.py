@@ -1,8 +1,7 @@
 """Opens connections to checked addresses, and to those only (E5, E7).
 
-There is no HostnameEndpoint, because it resolves by itself. The endpoint is given an address, so nothing
-stands between the check and the connection; and the socket's real peer is checked once more before a byte
-is written.
+HostnameEndpoint is not used, because it resolves names itself. The endpoints here connect to the address
+that was checked, and the peer of the socket is checked once more before a byte is written.
 """
 
 import os
@@ -34,9 +33,9 @@ class Dialer:
 
     Args:
         reactor: Opens the sockets.
-        addresses: Decides which addresses may be dialed; asked again about the peer.
+        addresses: Decides which addresses may be dialed, and checks the peer.
         own_listeners: (address, port) of the service's own listeners, with ``0.0.0.0`` or ``::``
-            for all addresses of this host; may grow while the service starts.
+            for all addresses of this host; added as they open.
     """
 
     def __init__(
@@ -66,7 +65,7 @@ class Dialer:
             address: A checked address.
             port: The callback's.
             seconds: Timeout.
-            make: Returns a Connection, which has a socket from then on.
+            make: Returns the Connection for the open socket.
 
         Raises:
             NoResponseError: There is no connection.
@@ -100,7 +99,7 @@ class _Factory(ClientFactory[Connection]):
         self._addresses = addresses
 
     def buildProtocol(self, addr: IAddress | None) -> Connection | None:
-        """Return None for another peer: then Twisted closes the socket."""
+        """Return None for another peer, which makes Twisted close the socket."""
         peer = str(getattr(addr, "host", ""))
         if self._addresses.refusal(peer) is not None or str(plain_address(peer)) != self._host:
             return None
@@ -108,7 +107,7 @@ class _Factory(ClientFactory[Connection]):
 
 
 def _is_local(address: str) -> bool:
-    """Return whether an address is this host's: only then can a socket be bound to it."""
+    """Return whether a socket can be bound to an address, which is then this host's."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with closing(socket.socket(family, socket.SOCK_DGRAM)) as probe:
         try:

@@ -1,8 +1,8 @@
-"""Errors of a request to a callback; a subscriber that hangs, lies or is gone is not an error of ours."""
+"""Errors of a request to a callback, which are results and no bugs."""
 
 
 class NoResponseError(Exception):
-    """A callback has not responded, or not with HTTP.
+    """A callback sent no valid HTTP response.
 
     Attributes:
         reason: Short text for the operator, without path and query of the callback.
@@ -16,4 +16,4 @@ class NoResponseError(Exception):
 
 
 class NetworkFullError(Exception):
-    """Nothing was sent: too many attempts at that address network are under way (H2, H8)."""
+    """Nothing was sent, because too many attempts at that address network are under way (H2, H8)."""

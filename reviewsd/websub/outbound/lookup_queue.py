@@ -1,11 +1,9 @@
 """The order of name look-ups, in which silent name servers delay no other name (E6).
 
-A look-up holds its thread until the name servers respond, and those of a stranger need never do so. So
-threads are shared: each registered domain may hold a few, and each client that requests verifications a
-few more; while names wait, domains and clients take turns. A name that was slow before waits until no
-other does, and all slow names together have few threads.
-
-The memory of slow names is bounded, and a new name at an old domain is bounded by its domain.
+A look-up holds its thread until the name servers respond, and a stranger's name servers may never respond.
+So threads are shared: a registered domain may hold a few, and a client that requests verifications a few
+more; while names wait, domains and clients take turns. A name that was slow before waits until no other
+name does, and slow names have few threads in all.
 """
 
 from collections import Counter, OrderedDict
@@ -14,7 +12,7 @@ from dataclasses import dataclass
 from reviewsd.websub.rate_limits import LRUCache
 
 THREADS = 256
-"""Concurrent look-ups. One that hangs costs 30 kB and no CPU."""
+"""Concurrent look-ups; a hanging one costs 30 kB and no CPU."""
 
 PER_DOMAIN = 8
 """Concurrent look-ups of a registered domain."""
@@ -29,7 +27,7 @@ SLOW_SECONDS = 1.0
 """A look-up that takes longer is slow; a silent name server takes at least 2 s (``RES_OPTIONS``)."""
 
 MEMORY_SECONDS = 600.0
-"""A name is slow for this time, unless it is looked up quickly meanwhile."""
+"""A name counts as slow for this time, unless a look-up is quick meanwhile."""
 
 MAX_SLOW_NAMES = 10_000
 
@@ -58,18 +56,18 @@ class _QueuedName:
     host: str
     domain: str
     requester: str
-    """The client network that it counts for; empty for several, or for a delivery."""
+    """The client network that it counts for; empty for a delivery, or for several networks."""
     slow: bool
     began_at: float | None = None
 
     @property
     def group(self) -> tuple[str, str]:
-        """The names that take turns as one."""
+        """The key of the names that share a turn."""
         return self.requester, self.domain
 
 
 _Groups = OrderedDict[tuple[str, str], dict[str, _QueuedName]]
-"""Waiting names by group; the group whose turn is next comes first."""
+"""Waiting names by group, in the order of their turns."""
 
 
 class LookupQueue:
@@ -99,7 +97,7 @@ class LookupQueue:
             self._names[host] = name
             self._enqueue(name)
         elif name.began_at is None and name.requester not in {"", requester}:
-            # else a client could hold up a name for all others, behind many names of its own
+            # else a client could delay a name for all others with many names of its own
             self._dequeue(name)
             name.requester = ""
             self._enqueue(name)
@@ -126,10 +124,10 @@ class LookupQueue:
         self._dequeue(self._names.pop(host))
 
     def finish(self, host: str, now: float) -> None:
-        """Remove a name whose look-up has ended."""
+        """Remove a name after its look-up."""
         name = self._names.pop(host)
         self._count(name, -1)
-        assert name.began_at is not None  # noqa: S101  it has ended
+        assert name.began_at is not None  # noqa: S101  pop() has set it
         if now - name.began_at > SLOW_SECONDS:
             self._slow_until[host] = now + MEMORY_SECONDS
         else:

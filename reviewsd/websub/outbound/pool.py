@@ -1,7 +1,7 @@
 """Idle connections, kept for another delivery to the same host and port (E7).
 
-A kept connection leads to the address that was checked when it was dialed, so nothing is resolved for it.
-It is kept for a few seconds, within its hard lifetime: through one fan-out and little longer.
+The address of a kept connection was checked when it was dialed, so its host is not resolved again. It is
+kept for a few seconds within its hard lifetime, which is enough for one fan-out.
 """
 
 from collections import OrderedDict
@@ -12,7 +12,7 @@ from reviewsd.domain.callback import Callback
 from reviewsd.websub.outbound.connection import Connection
 
 MAX_IDLE = 256
-MAX_IDLE_PER_HOST = 16  # as many as deliveries to one host; H8
+MAX_IDLE_PER_HOST = 16  # the deliveries to one host (H8)
 
 
 class Pool:
@@ -31,7 +31,7 @@ class Pool:
         self._sweep: IDelayedCall | None = None
 
     def acquire(self, callback: Callback) -> Connection | None:
-        """Return a connection to a callback's host and port whose last response is complete."""
+        """Return an idle connection to a callback's host and port, or None."""
         for connection in reversed(self._by_host.get((callback.host, callback.port), ())):
             if connection.is_ready:
                 self.discard(connection)
@@ -39,7 +39,7 @@ class Pool:
         return None
 
     def keep(self, connection: Connection) -> None:
-        """Keep a connection, or close it if there are enough."""
+        """Keep a connection, or close it if there is no room."""
         key = _key(connection)
         same_host = len(self._by_host.get(key, ()))
         if len(self._kept_at) >= MAX_IDLE or same_host >= MAX_IDLE_PER_HOST:

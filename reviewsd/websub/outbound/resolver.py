@@ -1,12 +1,11 @@
 """Resolves a callback's host to addresses that may be dialed (E5, E6).
 
-All addresses of a name are judged before any is used, and none is kept: each connection has a look-up of
+All addresses of a name are judged before any is used, and none is cached: each connection has a look-up of
 its own, so an address that was public an hour ago is judged again. Only concurrent requests for a name
 share a look-up.
 
 ``getaddrinfo`` cannot be cancelled. So it runs in threads of its own (``lookup_queue``), and a name that
-hangs holds one thread, not many: after the deadline further requests for it fail at once, until its
-thread has returned.
+hangs holds one thread: after the deadline further requests for it fail at once, until the thread returns.
 """
 
 import socket
@@ -25,7 +24,7 @@ from reviewsd.domain.callback import Callback
 from reviewsd.websub.outbound.errors import NoResponseError
 from reviewsd.websub.outbound.lookup_queue import THREADS, LookupQueue
 
-MAX_ADDRESSES = 4  # of a name; E5
+MAX_ADDRESSES = 4  # of a name (E5)
 
 LookUp = Callable[[str], Deferred[Sequence[str]]]
 """Returns all addresses of a name: ``SystemNames.look_up``."""
@@ -41,7 +40,7 @@ class SystemNames:
     def __init__(self, reactor: IReactorFromThreads) -> None:
         self._reactor = reactor
         self._threads = ThreadPool(minthreads=0, maxthreads=THREADS, name="dns")
-        # The process may end without them. (Twisted wants a class, but only calls it.)
+        # Daemon threads do not delay the end of the process. Twisted only calls the "class"
         self._threads.threadFactory = partial(Thread, daemon=True)  # type: ignore[assignment]
         self._threads.start()
 
@@ -64,12 +63,12 @@ def _addresses_of(host: str) -> Sequence[str]:
 
 @dataclass(slots=True)
 class _Lookup:
-    """A name under way, and the requests that wait for it."""
+    """A look-up, and the requests that wait for it."""
 
     host: str
     requests: list[Deferred[Sequence[str]]] = field(default_factory=list)
     deadline: IDelayedCall | None = None
-    """None before it has begun, and after its end."""
+    """None before the look-up has begun, and after its end."""
     hangs: bool = False
 
 
@@ -94,7 +93,7 @@ class Resolver:
         self._queue = LookupQueue()
 
     async def resolve(self, callback: Callback, requester: str = "") -> Sequence[str]:
-        """Return at most four addresses, in the order in which they should be tried.
+        """Return at most four addresses, in the order to try them.
 
         Args:
             callback: Its host is resolved.
@@ -102,7 +101,7 @@ class Resolver:
 
         Raises:
             NoResponseError: The name has no address, or DNS took too long.
-            AddressRefusedError: One of the addresses must not be dialed (E5).
+            AddressRefusedError: One of the addresses must not be dialed.
         """
         host = callback.host
         addresses = [host] if callback.is_literal else await self._request(host, requester)
@@ -123,10 +122,10 @@ class Resolver:
     def _begin(self) -> None:
         while (host := self._queue.pop(self._clock.seconds())) is not None:
             lookup = self._lookups[host]
-            lookup.deadline = self._clock.callLater(self._deadline, self._give_up, lookup)
+            lookup.deadline = self._clock.callLater(self._deadline, self._time_out, lookup)
             self._look_up(host).addCallback(self._finish, lookup)
 
-    def _give_up(self, lookup: _Lookup) -> None:
+    def _time_out(self, lookup: _Lookup) -> None:
         lookup.deadline = None
         lookup.hangs = True
         requests, lookup.requests = lookup.requests, []
@@ -146,7 +145,7 @@ class Resolver:
             del self._lookups[lookup.host]
 
     def _finish(self, addresses: Sequence[str], lookup: _Lookup) -> None:
-        """Return the addresses of a look-up whose thread has returned."""
+        """Return the addresses of a look-up to its requests."""
         self._queue.finish(lookup.host, self._clock.seconds())
         del self._lookups[lookup.host]
         if lookup.deadline is not None:

@@ -1,7 +1,7 @@
-"""Parses HTTP/1.1 responses strictly and within bounds; bytes in, values out (RFC 9112).
+"""Parses HTTP/1.1 responses strictly and within bounds (RFC 9112).
 
-What a browser would forgive is malformed here: a folded line, a line that ends with a bare LF, a control
-character, two lengths. So two readers can never take a response for different things.
+Folded lines, lines that end with a bare LF, control characters and two lengths are malformed here, though
+browsers accept them. So no two parsers can understand a response differently.
 """
 
 import re
@@ -28,7 +28,7 @@ class MalformedResponseError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResponseHead:
-    """The final status line and its header fields."""
+    """The final status line and header fields of a response."""
 
     minor_version: int
     """1 for HTTP/1.1."""
@@ -41,7 +41,7 @@ def parse_head(data: bytes) -> ResponseHead:
     """Parse a head without the empty line at its end.
 
     Raises:
-        MalformedResponseError: It is not of RFC 9112's form.
+        MalformedResponseError: The head does not conform to RFC 9112.
     """
     status_line, *lines = data.split(b"\r\n")
     status = _STATUS.fullmatch(status_line)
@@ -65,14 +65,14 @@ class ResponseParser:
     Attributes:
         begun: Whether anything has arrived.
         head: The final head; interim ones are skipped.
-        body: As much as is wanted, and one byte more if there is more.
+        body: The first ``max_body`` bytes, and one more if it is longer.
         complete: Whether the end has been reached.
-        framed: Whether the response itself says where it ends, and not only the connection.
-        remaining: Bytes missing to the end, as far as they are announced.
+        framed: Whether the response has a length or chunks, and does not end with the connection.
+        remaining: Bytes that are missing of the body or chunk.
         excess: Whether bytes came after the end.
 
     Args:
-        max_body: Bytes of the body that are wanted; the rest is only counted.
+        max_body: Bytes of the body to return; further bytes are only counted.
     """
 
     def __init__(self, max_body: int) -> None:
@@ -91,7 +91,7 @@ class ResponseParser:
 
     @property
     def overlong(self) -> bool:
-        """Whether the body is longer than wanted."""
+        """Whether the body is longer than ``max_body``."""
         return len(self.body) > self._max_body
 
     @property
@@ -106,7 +106,7 @@ class ResponseParser:
         """Parse bytes that have arrived.
 
         Raises:
-            MalformedResponseError: They are no HTTP response.
+            MalformedResponseError: The bytes are no HTTP response.
         """
         self.begun = True
         self._buffer += data
@@ -124,7 +124,7 @@ class ResponseParser:
             self._buffer.clear()
 
     def end(self) -> None:
-        """End a response that ends with its connection, which was closed in order."""
+        """Complete a response that ends with its connection."""
         if self.head is not None and not self.framed:
             self.complete = True
 
@@ -132,7 +132,7 @@ class ResponseParser:
         """Determine how the body is framed (RFC 9112 6.3)."""
         if head.status < _FIRST_FINAL:
             if head.status == _SWITCHING_PROTOCOLS:
-                raise MalformedResponseError("it switches protocols, unasked")
+                raise MalformedResponseError("it switches protocols without a request to do so")
             return
         self.head = head
         length = head.fields.get(b"content-length")
@@ -145,7 +145,7 @@ class ResponseParser:
             self._chunked = True
         elif length is not None:
             if _LENGTH.fullmatch(length) is None:
-                raise MalformedResponseError("Content-Length is no number")
+                raise MalformedResponseError("Content-Length is not a number")
             self.remaining = int(length)
             self.complete = self.remaining == 0
         else:
@@ -201,7 +201,7 @@ class ResponseParser:
         self._in_trailers = self.remaining == 0
 
     def _keep(self, count: int) -> None:
-        """Move bytes from the buffer to the body, as far as they are wanted."""
+        """Move bytes from the buffer to the body, up to one more than ``max_body``."""
         size = min(count, self._max_body + 1 - len(self.body))
         self.body += self._buffer[:size]
         del self._buffer[:count]

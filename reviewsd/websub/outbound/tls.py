@@ -3,26 +3,23 @@
 There is one context, because building one parses the platform's CA bundle: milliseconds and megabytes,
 which Twisted's policy for browsers spends on each connection. It trusts the platform's CAs (OpenSSL's
 default paths; ``SSL_CERT_FILE`` and ``SSL_CERT_DIR`` are honored) and those of one file of the operator's.
-All of this is public pyOpenSSL: Twisted has no public name for adding CAs.
 
 OpenSSL verifies the chain in the handshake, service_identity the name after it, on each connection and
-before a byte of a request is written. Resuming a session saves the subscriber's signature and the
-verification of the chain, which the session carries with the certificate itself; the name is checked
-against that certificate all the same, which takes 20 microseconds. A session is offered only to the host
-and port it came from, after an exchange that went well, and for an hour, so that an expired certificate
-does not live on in it.
+before a byte of a request is written. A resumed session saves the signature and the verification of the
+chain. It contains the certificate, and the name is checked against it again, which takes 20 microseconds. A
+session is resumed only with its host and port, after an exchange without an error, and for an hour, so that
+an expired certificate is not trusted for longer.
 
 The peer decides what a handshake costs only within bounds, because all of it runs in the reactor:
 
 - Key exchange is ECDHE over the groups that browsers offer. A finite-field group is as large as the
   peer makes it in TLS 1.2: 10,000 bits took 0.7 s.
-- Each key of the chain is judged before OpenSSL verifies a signature with it. An RSA exponent may be as
-  long as the modulus, and a curve as slow as its author likes.
+- Each key of the chain is judged before OpenSSL verifies a signature with it, because a long RSA exponent
+  or a custom curve would be slow.
 - A chain has few certificates; the connection limits their bytes.
-- Only names that could be the host's are given to service_identity, which takes ten microseconds for
-  each.
+- Only names that could be the host's are passed to service_identity, which takes ten microseconds for each.
 
-``python -m tests.benchmarks.handshakes`` measures the worst that remains.
+``python -m tests.benchmarks.handshakes`` measures the remaining worst case.
 """
 
 from pathlib import Path
@@ -122,7 +119,7 @@ class Tls:
             raise CertificateRefusedError("the certificate is not for this host")
 
     def remember(self, connection: SSL.Connection, callback: Callback) -> None:
-        """Keep the session of a checked connection whose exchange went well."""
+        """Keep the session of a checked connection for the next one."""
         session = connection.get_session()
         if session is not None:
             began_at = connection.get_app_data()
@@ -132,7 +129,7 @@ class Tls:
 def _judge(
     _connection: SSL.Connection, certificate: crypto.X509, _error: int, _depth: int, valid: int
 ) -> bool:
-    """Judge a certificate of a chain, its root first, before OpenSSL uses its key.
+    """Judge a certificate of a chain, from the root down, before OpenSSL uses its key.
 
     Raises:
         CertificateRefusedError: A verification with its key would cost too much.

@@ -1,8 +1,8 @@
-"""Work in small portions, one a turn of the reactor, so that readers do not wait for a fan-out.
+"""Work in small portions, one per turn of the reactor, so that reads do not wait for a fan-out.
 
-A handshake costs a third of a millisecond, the encryption of half a megabyte another. When 64 connections
-are ready at the same time, Twisted would do all of it before it serves the other sockets: 25 ms in which
-no GET is answered. Here each turn takes a millisecond of it.
+A handshake takes a third of a millisecond, as does the encryption of half a megabyte. When 64 connections
+are ready at the same time, Twisted would serve all of them before other sockets, which would delay each GET
+by 25 ms. Here they have a millisecond of each turn.
 """
 
 from collections import deque

@@ -254,7 +254,7 @@ def test_1000_changes_in_10_seconds_are_three_deliveries() -> None:
 
 
 def test_changes_during_a_delivery_are_delivered_as_one() -> None:
-    """There are never two at the same time, and the next one is current (contract 5, I4)."""
+    """Only one runs at a time, and the next one is current (contract 5, I4)."""
     with hub_process() as process:
         process.post()
         process.callbacks.behavior = confirming(hanging)
@@ -460,7 +460,7 @@ def test_retry_delays_vary_by_a_fifth() -> None:
     with hub_process() as process:
         process.post()
         context = replace(process.context, random=lambda: 1.0)
-        process.hub._deliverer._context = context
+        process.hub._deliverer.context = context
         process.callbacks.behavior = confirming(refuse)
         process.time.advance(10.0)
         process.publish("second")
@@ -568,7 +568,7 @@ def test_host_with_100_hanging_callbacks_does_not_delay_another() -> None:
 
         hosts = [exchange.callback.host for exchange in process.callbacks.posts]
         assert 3 == hosts.count("healthy.example.org")
-        assert FIRST_SHARE == process.callbacks.most["hanging.example.org"]
+        assert FIRST_SHARE == process.callbacks.peak["hanging.example.org"]
 
 
 def test_hanging_host_does_not_delay_another_in_any_fan_out() -> None:
@@ -600,12 +600,12 @@ def test_at_most_64_deliveries_are_busy() -> None:
         process.callbacks.latency = 0.1
         process.time.advance(10.0)
         process.publish("second")
-        most = 0
+        peak = 0
         for _ in range(100):
-            most = max(most, process.hub._delivery_scheduler.running)
+            peak = max(peak, process.hub._delivery_scheduler.running)
             process.time.advance(0.01)
 
-        assert 64 == most
+        assert 64 == peak
         assert 300 == len(process.callbacks.posts)
 
 
@@ -677,7 +677,7 @@ def test_hanging_callbacks_do_not_delay_others_of_their_network(*, known: bool) 
 
 
 def test_slow_callbacks_have_half_of_their_network() -> None:
-    """So others begin at once in the next fan-out."""
+    """Others begin at once in the next fan-out."""
     with hub_process(GENEROUS) as process:
         slow = in_one_network(process, "slow", 200)
         process.callbacks.hosts |= dict.fromkeys(slow, confirming(hanging))
@@ -693,7 +693,7 @@ def test_slow_callbacks_have_half_of_their_network() -> None:
 
 
 def test_delivery_takes_few_transactions_and_an_idle_hub_none() -> None:
-    """Each is a sync of the disk. An idle hub makes two look-ups and a sweep in a minute."""
+    """Each is a sync of the disk. An idle hub makes two queries and a sweep in a minute."""
     with hub_process(GENEROUS) as process:
         subscribe(process, "healthy.example.org", 100)
         process.callbacks.latency = 0.05

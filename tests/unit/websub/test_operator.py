@@ -60,32 +60,32 @@ def test_active_subscription_is_listed_in_full() -> None:
         process.time.advance(10.0)
         process.callbacks.behavior = confirming(lambda _: Answer(503))
         process.publish("second")
-        (found,) = process.wait(process.operator.listing(None, None, None, None, 10))
+        (entry,) = process.wait(process.operator.listing(None, None, None, None, 10))
         at = START / 1000
 
-        assert ("1", FEED, CALLBACK, HOST) == (found.id, found.topic, found.callback, found.host)
-        assert ("active", True, False) == (found.state, found.signed, found.in_flight)
+        assert ("1", FEED, CALLBACK, HOST) == (entry.id, entry.topic, entry.callback, entry.host)
+        assert ("active", True, False) == (entry.state, entry.signed, entry.in_flight)
         assert (instant(at + 1), instant(at + 1), 1000, instant(at + 1001)) == (
-            found.created_at,
-            found.verified_at,
-            found.lease_seconds,
-            found.lease_expires_at,
+            entry.created_at,
+            entry.verified_at,
+            entry.lease_seconds,
+            entry.lease_expires_at,
         )
         assert (1, 2, 1, instant(at + 71)) == (
-            found.delivered_version,
-            found.topic_version,
-            found.consecutive_failures,
-            found.next_attempt_at,
+            entry.delivered_version,
+            entry.topic_version,
+            entry.consecutive_failures,
+            entry.next_attempt_at,
         )
         assert (instant(at + 11), 503, "answered 503", None, instant(at + 11), "answered 503") == (
-            found.last_attempt_at,
-            found.last_status,
-            found.last_error,
-            found.last_success_at,
-            found.last_failure_at,
-            found.last_failure,
+            entry.last_attempt_at,
+            entry.last_status,
+            entry.last_error,
+            entry.last_success_at,
+            entry.last_failure_at,
+            entry.last_failure,
         )
-        assert found.pending is None
+        assert entry.pending is None
 
 
 def test_last_failure_is_kept_after_a_success() -> None:
@@ -96,17 +96,17 @@ def test_last_failure_is_kept_after_a_success() -> None:
         process.publish("second")
         process.callbacks.behavior = good
         process.time.advance(61.0)
-        found = process.wait(process.operator.one("1"))
+        entry = process.wait(process.operator.find("1"))
 
-        assert found is not None
+        assert entry is not None
         assert (200, None, "answered 503", 0) == (
-            found.last_status,
-            found.last_error,
-            found.last_failure,
-            found.consecutive_failures,
+            entry.last_status,
+            entry.last_error,
+            entry.last_failure,
+            entry.consecutive_failures,
         )
-        assert found.last_success_at == found.last_attempt_at
-        assert found.next_attempt_at is None
+        assert entry.last_success_at == entry.last_attempt_at
+        assert entry.next_attempt_at is None
 
 
 def test_pending_request_is_listed_in_full() -> None:
@@ -114,16 +114,16 @@ def test_pending_request_is_listed_in_full() -> None:
         process.callbacks.behavior = hanging
         process.post(lease_seconds="1000")
         process.time.advance(20.0)
-        (found,) = process.wait(process.operator.listing(None, None, None, None, 10))
+        (entry,) = process.wait(process.operator.listing(None, None, None, None, 10))
         at = START / 1000
 
         assert ("p1", "pending verification", None, None) == (
-            found.id,
-            found.state,
-            found.verified_at,
-            found.delivered_version,
+            entry.id,
+            entry.state,
+            entry.verified_at,
+            entry.delivered_version,
         )
-        assert found.pending is not None
+        assert entry.pending is not None
         assert (
             "subscribe",
             instant(at),
@@ -133,13 +133,13 @@ def test_pending_request_is_listed_in_full() -> None:
             "192.0.2.7/32",
             1000,
         ) == (
-            found.pending.mode,
-            found.pending.requested_at,
-            found.pending.expires_at,
-            found.pending.attempts,
-            found.pending.next_attempt_at,
-            found.pending.requester,
-            found.pending.lease_seconds,
+            entry.pending.mode,
+            entry.pending.requested_at,
+            entry.pending.expires_at,
+            entry.pending.attempts,
+            entry.pending.next_attempt_at,
+            entry.pending.requester,
+            entry.pending.lease_seconds,
         )
 
 
@@ -151,11 +151,11 @@ def test_request_of_an_active_pair_is_listed_with_it(mode: str, state: str) -> N
         process.post()
         process.callbacks.behavior = hanging
         process.post(mode=mode)
-        (found,) = process.wait(process.operator.listing(None, None, None, None, 10))
+        (entry,) = process.wait(process.operator.listing(None, None, None, None, 10))
 
-        assert ("1", state) == (found.id, found.state)
-        assert found.pending is not None
-        assert (mode, None) == (found.pending.mode, found.pending.next_attempt_at)
+        assert ("1", state) == (entry.id, entry.state)
+        assert entry.pending is not None
+        assert (mode, None) == (entry.pending.mode, entry.pending.next_attempt_at)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7, 100])
@@ -166,12 +166,12 @@ def test_pages_list_each_entry_once(limit: int) -> None:
         process.callbacks.behavior = hanging
         for number in range(7, 11):
             process.post(f"{CALLBACK}{number}")
-        seen: list[str] = []
-        while page := ids(process, after=seen[-1] if seen else None, limit=limit):
+        listed: list[str] = []
+        while page := ids(process, after=listed[-1] if listed else None, limit=limit):
             assert len(page) <= limit
-            seen += page
+            listed += page
 
-        assert [*"1234567", "p8", "p9", "p10", "p11"] == seen
+        assert [*"1234567", "p8", "p9", "p10", "p11"] == listed
 
 
 def test_listing_can_be_filtered() -> None:
@@ -196,7 +196,7 @@ def test_other_ids_have_no_entry(identifier: str) -> None:
     with hub_process() as process:
         process.post()
 
-        assert process.wait(process.operator.one(identifier)) is None
+        assert process.wait(process.operator.find(identifier)) is None
         assert not process.wait(process.operator.remove(identifier, ""))
 
 
@@ -245,8 +245,8 @@ def test_late_result_of_a_removed_subscription_changes_nothing() -> None:
         process.post()
         exchange.outcome.callback(Answer(500))
 
-        (found,) = process.wait(process.operator.listing(None, None, None, None, 10))
-        assert ("2", 0, None) == (found.id, found.consecutive_failures, found.last_attempt_at)
+        (entry,) = process.wait(process.operator.listing(None, None, None, None, 10))
+        assert ("2", 0, None) == (entry.id, entry.consecutive_failures, entry.last_attempt_at)
 
 
 def test_block_removes_without_a_denial_and_survives_a_restart() -> None:
@@ -377,7 +377,9 @@ def test_push_can_be_for_a_topic_or_for_some_ids() -> None:
         assert [JSON_FEED] * 2 == [exchange.topic for exchange in process.callbacks.posts]
         _, results = pushing(process, ["1", "3", "p1", "99", "x"], None)
         assert [2] == [result.total for result in results]
-        assert ["/0", "/2"] == [each.callback.target for each in process.callbacks.posts[2:]]
+        assert ["/0", "/2"] == [
+            exchange.callback.target for exchange in process.callbacks.posts[2:]
+        ]
 
 
 def test_push_without_subscriptions_ends_at_once() -> None:
@@ -490,9 +492,9 @@ def test_state_of_the_topics() -> None:
         process.callbacks.behavior = hanging
         process.time.advance(10.0)
         process.publish("second", {JSON_FEED: "first"})
-        topics = {each.path: each for each in process.wait(process.operator.topics())}
+        topics = {topic.path: topic for topic in process.wait(process.operator.topics())}
 
         assert {FEED: (2, 2, 2), JSON_FEED: (1, 1, 0), REVIEWS: (2, 0, 0)} == {
-            path: (each.version, each.subscriptions, each.due) for path, each in topics.items()
+            path: (topic.version, topic.subscriptions, topic.due) for path, topic in topics.items()
         }
         assert instant((START + 10_000) / 1000) == topics[FEED].changed_at

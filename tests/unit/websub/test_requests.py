@@ -95,7 +95,7 @@ def test_unsubscribe_of_an_unknown_pair_calls_no_callback() -> None:
         assert 1 == len(process.callbacks.gets)
 
 
-def test_hub_without_data_responses_503() -> None:
+def test_hub_without_data_returns_503() -> None:
     with hub_process(text=None) as process:
         response = process.post()
 
@@ -160,7 +160,7 @@ def test_active_pair_renews_at_a_crowded_host() -> None:
         assert 202 == process.post(mode="unsubscribe").status
 
 
-def test_paused_hub_responses_503() -> None:
+def test_paused_hub_returns_503() -> None:
     with hub_process() as process:
         process.wait(process.operator.pause())
         response = process.post()
@@ -265,7 +265,7 @@ def test_pending_pair_at_a_cap_may_request_again() -> None:
 
 
 def test_renewal_does_not_count_besides_its_subscription() -> None:
-    """Of pending pairs only new ones count (H5)."""
+    """A pending pair counts only if it is new (H5)."""
     with hub_process(Settings(limits=CAPS)) as process:
         process.post(f"{CALLBACK}0")
         process.post(f"{CALLBACK}1")

@@ -11,6 +11,7 @@ from twisted.logger import capturedLogs
 
 from reviewsd.store.intents import Due
 from reviewsd.store.transactions import StoreError
+from reviewsd.websub.outbound.connection import Connection
 from reviewsd.websub.rate_limits import MAX_FAILURES, Backoffs
 from reviewsd.websub.scheduler import (
     BATCH_SECONDS,
@@ -53,12 +54,14 @@ class RowResult:
     """Seconds until it is due again; None: it is done."""
 
 
-@dataclass
-class BusyUpload:
-    """A transfer to a peer that accepts what it is sent."""
+class BusyUpload(Connection):
+    """A connection with work to do."""
 
-    has_work: bool = True
-    bytes_written: int = 0
+    has_work = True
+    bytes_written = 0
+
+    def __init__(self) -> None:
+        pass
 
     def bytes_accepted(self) -> int:
         return 0
@@ -82,7 +85,7 @@ class MemoryWork:
         """Rows that another node claims after they were found."""
         self.begun: list[tuple[float, int]] = []
         self.running: list[str] = []
-        self.most: dict[str, int] = {}
+        self.peak: dict[str, int] = {}
         self.most_in_all = 0
 
     def add(self, host: str, count: int = 1, due_at: float = 0.0, *, active: bool = True) -> None:
@@ -136,8 +139,8 @@ class MemoryWork:
         self.begun.append((self._time.clock.seconds(), claim.id))
         self.running.append(claim.host)
         self.most_in_all = max(self.most_in_all, len(self.running))
-        most = max(self.most.get(claim.host, 0), self.running.count(claim.host))
-        self.most[claim.host] = most
+        peak = max(self.peak.get(claim.host, 0), self.running.count(claim.host))
+        self.peak[claim.host] = peak
         if claim.host in self.busy_hosts:
             upload = self._uploads.setdefault(claim.host, BusyUpload())
             slot.watch(upload, self._time.clock.seconds())
@@ -175,8 +178,8 @@ class Rig:
         for _ in range(MAX_FAILURES):
             self.backoffs.record_failure(host, self.time.clock.seconds())
         for _ in range(12):  # to a day
-            left = self.backoffs.seconds_left(host, self.time.clock.seconds())
-            self.backoffs.record_failure(host, self.time.clock.seconds() + left)
+            seconds = self.backoffs.seconds_left(host, self.time.clock.seconds())
+            self.backoffs.record_failure(host, self.time.clock.seconds() + seconds)
 
 
 def build(places: int = PLACES, offset: float = 0.0) -> Rig:
@@ -228,12 +231,12 @@ def test_no_more_attempts_run_than_there_are_slots() -> None:
         rig.time.advance(60.0)
 
         assert list(range(40)) == rig.work.done
-        assert dict.fromkeys("abcd", PER_HOST) == rig.work.most
+        assert dict.fromkeys("abcd", PER_HOST) == rig.work.peak
         assert PLACES == rig.work.most_in_all
 
 
 @pytest.mark.parametrize("latency", [0.0, 0.01])
-def test_idle_scheduler_looks_once_a_minute_and_writes_nothing(latency: float) -> None:
+def test_idle_scheduler_queries_once_a_minute_and_writes_nothing(latency: float) -> None:
     with scheduling() as rig:
         rig.work.add("a", 5)
         rig.work.latency = latency
@@ -288,7 +291,7 @@ def test_row_is_retried_at_its_time(retry_after: float) -> None:
 
 
 def test_wake_is_noticed_at_any_moment() -> None:
-    """During a look-up, a write, or a pause."""
+    """During a query, a write, or a pause."""
     with scheduling() as rig:
         rig.work.latency = 0.1
         rig.scheduler.start()
@@ -304,7 +307,7 @@ def test_wake_is_noticed_at_any_moment() -> None:
     ("offset", "order"), [(0.0, [0, 1, 2, 3]), (0.5, [2, 3, 0, 1]), (0.99, [3, 0, 1, 2])]
 )
 def test_node_begins_at_its_offset(offset: float, order: list[int]) -> None:
-    """Of nodes that all begin with the same rows, only one gets any."""
+    """Only one node gets a row, so nodes begin with different rows."""
     with scheduling(offset=offset) as rig:
         for number in range(4):
             rig.work.add(f"h{number}")
@@ -313,7 +316,7 @@ def test_node_begins_at_its_offset(offset: float, order: list[int]) -> None:
         assert order == [number for _, number in rig.work.begun]
 
 
-def test_rows_that_another_node_claimed_are_looked_up_again() -> None:
+def test_rows_that_another_node_claimed_are_queried_again() -> None:
     """Before, every write asked for the next of those that others had claimed long ago."""
     with scheduling() as rig:
         for number in range(100):
@@ -331,7 +334,7 @@ def test_rows_that_another_node_claimed_are_looked_up_again() -> None:
 
 
 def test_hanging_attempts_leave_their_places_to_others() -> None:
-    """As long as there is room for them to hang."""
+    """IDLE_PER_PLACE of them for each place."""
     with scheduling() as rig:
         for number in range(IDLE_PER_PLACE * PLACES):
             rig.work.add(f"h{number}")
@@ -399,7 +402,7 @@ def test_hanging_host_does_not_delay_another() -> None:
         assert [MAX_ROWS + 500] == rig.work.done
 
 
-def test_hanging_host_that_fills_the_look_up_does_not_delay_another() -> None:
+def test_hanging_host_that_fills_the_query_does_not_delay_another() -> None:
     with scheduling() as rig:
         rig.work.add("hanging", MAX_ROWS + 500)
         rig.work.seconds["hanging"] = 1000.0
@@ -411,7 +414,7 @@ def test_hanging_host_that_fills_the_look_up_does_not_delay_another() -> None:
         assert [MAX_ROWS + 500] == rig.work.done
 
 
-def test_backed_off_hosts_that_fill_look_ups_do_not_delay_another() -> None:
+def test_backed_off_hosts_that_fill_queries_do_not_delay_another() -> None:
     """They have no slot, and no attempt under way (H3)."""
     with scheduling() as rig:
         for host in ("x", "y", "z"):
@@ -427,7 +430,7 @@ def test_backed_off_hosts_that_fill_look_ups_do_not_delay_another() -> None:
         assert rig.work.look_ups - look_ups <= 10 * 4
 
 
-def test_forgiven_host_is_attempted_within_a_minute() -> None:
+def test_host_after_back_off_is_attempted_within_a_minute() -> None:
     with scheduling() as rig:
         rig.back_off("x")
         rig.work.add("x", active=False)
@@ -440,7 +443,7 @@ def test_forgiven_host_is_attempted_within_a_minute() -> None:
         assert [0] == rig.work.done
 
 
-def test_freed_slot_is_for_rows_that_were_passed_over() -> None:
+def test_freed_slot_is_for_rows_that_were_skipped() -> None:
     """However far down the list they are."""
     with scheduling() as rig:
         rig.back_off("x")
@@ -459,19 +462,19 @@ def test_freed_slot_is_for_rows_that_were_passed_over() -> None:
 
 def test_full_slots_cause_no_busy_loop() -> None:
     """A row is due soon, and there is no slot for it: all attempts that may hang do."""
-    most = (1 + IDLE_PER_PLACE) * PLACES
+    peak = (1 + IDLE_PER_PLACE) * PLACES
     with scheduling() as rig:
-        for number in range(most):
+        for number in range(peak):
             rig.work.add(f"h{number}")
             rig.work.seconds[f"h{number}"] = 30.0
         rig.work.add("late", due_at=5.0)
         rig.scheduler.start()
         rig.time.advance(4.0)
-        assert most == rig.scheduler.running
+        assert peak == rig.scheduler.running
 
         assert 3 >= count_calls(rig, 25.0)
         rig.time.advance(5.0)
-        late = [at for at, number in rig.work.begun if number == most]
+        late = [at for at, number in rig.work.begun if number == peak]
         assert [30.0] == late
 
 
@@ -655,7 +658,7 @@ def test_bug_in_an_attempt_leaves_its_place_to_others() -> None:
 
 
 def test_as_many_attempts_again_are_claimed_ahead() -> None:
-    """So that no attempt waits for the disk."""
+    """No attempt waits for the disk."""
     with scheduling(places=2) as rig:
         rig.work.add("a", 3)
         rig.work.add("b", 3)

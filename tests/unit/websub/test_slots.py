@@ -1,7 +1,6 @@
 """The limits of attempts that run at the same time (H2, H8)."""
 
 from collections import Counter
-from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from twisted.internet.task import Clock
 
 from reviewsd.store.intents import Due
+from reviewsd.websub.outbound.connection import Connection
 from reviewsd.websub.rate_limits import FIRST_BACKOFF, MAX_FAILURES, Backoffs
 from reviewsd.websub.slots import (
     CHECK_INTERVAL,
@@ -31,13 +31,17 @@ PLACES, PER_HOST, PER_NETWORK = 64, 8, 16
 ADDRESS, NEIGHBOR, ELSEWHERE = "203.0.113.7", "203.0.113.99", "198.51.100.1"
 
 
-@dataclass
-class Upload:
-    """A Transfer whose numbers the test sets."""
+class Upload(Connection):
+    """A Connection whose progress the test sets."""
 
-    has_work: bool = False
-    bytes_written: int = 0
-    accepted: int = 0
+    has_work = False
+
+    def __init__(
+        self, *, has_work: bool = False, bytes_written: int = 0, accepted: int = 0
+    ) -> None:
+        self.has_work = has_work
+        self.bytes_written = bytes_written
+        self.accepted = accepted
 
     def bytes_accepted(self) -> int:
         return self.accepted
@@ -83,7 +87,7 @@ class Rig:
             assert len(slots) <= 10_000
         return slots
 
-    def let_idle(self) -> None:
+    def find_idle(self) -> None:
         self.clock.advance(CHECK_INTERVAL)
 
     def end(self, *slots: Slot) -> None:
@@ -124,7 +128,7 @@ def test_row_has_one_slot() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "most"),
+    ("row", "limit"),
     [
         ({"host": "a.example.com"}, FIRST_SHARE),
         ({"requester": "192.0.2.7/32"}, PER_NETWORK),
@@ -136,38 +140,38 @@ def test_row_has_one_slot() -> None:
         ({"address": ADDRESS, "failing": True}, PER_NETWORK // 2),
     ],
 )
-def test_each_count_has_its_limit(row: dict[str, Any], most: int) -> None:
+def test_each_count_has_its_limit(row: dict[str, Any], limit: int) -> None:
     """The host, the client network, the address network, and the class of slow or deadly ones."""
     rig = Rig()
     slots = rig.fill(**row)
-    assert most == len(slots)
-    other = rig.begin(address=ELSEWHERE)
-    assert other is not None
-    rig.end(other, *slots)
+    assert limit == len(slots)
+    elsewhere = rig.begin(address=ELSEWHERE)
+    assert elsewhere is not None
+    rig.end(elsewhere, *slots)
 
 
 @pytest.mark.parametrize(
-    ("row", "most"),
+    ("row", "limit"),
     [
         ({"failing": True}, IDLE_PER_PLACE * PLACES // 2),
         ({"address": ADDRESS}, (1 + IDLE_PER_PLACE) * PER_NETWORK),
         ({"address": ADDRESS, "failing": True}, IDLE_PER_PLACE * PER_NETWORK // 2),
     ],
 )
-def test_idle_slots_have_their_limit(row: dict[str, Any], most: int) -> None:
+def test_idle_slots_have_their_limit(row: dict[str, Any], limit: int) -> None:
     rig = Rig()
     slots: list[Slot] = []
     while more := rig.fill(**row):
         slots += more
-        rig.let_idle()
-    assert most == len(slots)
+        rig.find_idle()
+    assert limit == len(slots)
     rig.end(*slots)
 
 
 def test_host_keeps_its_limit_while_its_slots_are_idle() -> None:
     rig = Rig()
     slots = rig.fill("a.example.com")
-    rig.let_idle()
+    rig.find_idle()
     assert rig.enter("a.example.com") is None
     rig.end(*slots)
 
@@ -176,10 +180,10 @@ def test_network_of_host_is_known_after_first_dial() -> None:
     """Later attempts wait for a place there instead of meeting a full network."""
     rig = Rig()
     slots = rig.fill(address=ADDRESS)
-    known = slots[0].due.host
-    assert rig.enter(known) is None
+    host = slots[0].due.host
+    assert rig.enter(host) is None
     rig.slots.leave(slots.pop())
-    slot = rig.enter(known)
+    slot = rig.enter(host)
     assert slot is not None
     assert rig.begin(address=NEIGHBOR) is None
     rig.end(slot, *slots)
@@ -204,19 +208,19 @@ def test_idle_slot_leaves_its_place() -> None:
     rig.slots.freed = lambda: freed.append(rig.slots.has_place)
     slots = [rig.begin(), rig.begin()]
     assert not rig.slots.has_place
-    rig.let_idle()
+    rig.find_idle()
     assert [True] == freed
     assert 2 == rig.slots.running
     rig.end(*filter(None, slots))
 
 
-def test_idle_slots_fill_the_house_in_the_end() -> None:
+def test_idle_slots_fill_all_places_in_the_end() -> None:
     rig = Rig(places=2)
     slots = []
     for _ in range(2 * IDLE_PER_PLACE):
         while rig.slots.has_place:
             slots.append(rig.begin())
-        rig.let_idle()
+        rig.find_idle()
     assert 2 * (1 + IDLE_PER_PLACE) == rig.slots.running
     rig.end(*filter(None, slots))
 
@@ -238,15 +242,15 @@ def test_slot_with_work_is_busy() -> None:
     slot, upload = rig.begin(), Upload(has_work=True)
     assert slot is not None
     slot.watch(upload, 0.0)
-    rig.let_idle()
+    rig.find_idle()
     assert not slot.idle
     upload.has_work = False
-    rig.let_idle()
+    rig.find_idle()
     assert slot.idle
     upload.has_work = True
     other = rig.begin()
     assert other is not None
-    rig.let_idle()
+    rig.find_idle()
     assert not slot.idle
     rig.end(slot, other)
 
@@ -261,7 +265,7 @@ def test_slot_of_peer_below_minimum_pace_is_idle(pace: float, *, idle: bool) -> 
     states = []
     for check in range(1, 30):
         upload.accepted = start + ceil(pace * check * CHECK_INTERVAL)
-        rig.let_idle()
+        rig.find_idle()
         states.append(slot.idle)
     checks_before = int(PACE_SECONDS / CHECK_INTERVAL)
     assert {False} == set(states[:checks_before])
@@ -275,7 +279,7 @@ def test_peer_that_has_everything_is_idle() -> None:
     slot, upload = rig.begin(), Upload(bytes_written=1_000, accepted=1_000)
     assert slot is not None
     slot.watch(upload, 0.0)
-    rig.let_idle()
+    rig.find_idle()
     assert slot.idle
     rig.end(slot)
 
@@ -285,11 +289,11 @@ def test_dialing_makes_an_idle_slot_busy() -> None:
     rig = Rig(places=1)
     slot = rig.begin()
     assert slot is not None
-    rig.let_idle()
+    rig.find_idle()
     assert rig.slots.has_place
     assert slot.try_dial(ADDRESS)
     assert not rig.slots.has_place
-    rig.let_idle()
+    rig.find_idle()
     assert rig.slots.has_place
     rig.end(slot)
 
@@ -300,7 +304,7 @@ def test_slot_of_dead_connection_is_idle_while_the_name_is_resolved() -> None:
     assert slot is not None
     slot.watch(Upload(has_work=True), 0.0)
     assert slot.try_dial(ADDRESS)
-    rig.let_idle()
+    rig.find_idle()
     assert slot.idle
     rig.end(slot)
 
@@ -309,7 +313,7 @@ def test_idle_verification_counts_for_its_network() -> None:
     """Strangers can have any third party verified, so it never gets more connections than that."""
     rig = Rig(holds_network=True)
     slots = rig.fill(address=ADDRESS)
-    rig.let_idle()
+    rig.find_idle()
     assert rig.begin(address=NEIGHBOR) is None
     assert slots[0].try_dial(NEIGHBOR)
     rig.end(*slots)
@@ -318,7 +322,7 @@ def test_idle_verification_counts_for_its_network() -> None:
 def test_idle_slots_of_a_requester_do_not_count() -> None:
     rig = Rig(holds_network=True)
     slots = rig.fill(requester="192.0.2.7/32")
-    rig.let_idle()
+    rig.find_idle()
     other = rig.begin(requester="192.0.2.7/32")
     assert other is not None
     rig.end(other, *slots)
@@ -398,8 +402,8 @@ def test_backed_off_host_has_no_slot_then_one() -> None:
 def test_new_pair_at_failing_host_is_slow() -> None:
     rig = Rig()
     rig.backoffs.record_failure("a.example.com", 0.0)
-    found = [rig.begin("a.example.com", active=active) for active in (False, True)]
-    assert [True, False] == [slot is not None and slot.slow for slot in found]
+    slots = [rig.begin("a.example.com", active=active) for active in (False, True)]
+    assert [True, False] == [slot is not None and slot.slow for slot in slots]
 
 
 # All together -------------------------------------------------------------------------------------

@@ -63,9 +63,9 @@ def test_get_has_mode_topic_challenge_and_lease() -> None:
 
         subscribe, unsubscribe = [exchange.query for exchange in process.callbacks.gets]
         challenges = subscribe.pop("hub.challenge"), unsubscribe.pop("hub.challenge")
-        given = {"id": "1", "hub.topic": f"{BASE_URL}{FEED}"}
-        assert {**given, "hub.mode": "subscribe", "hub.lease_seconds": "300"} == subscribe
-        assert {**given, "hub.topic": FEED, "hub.mode": "unsubscribe"} == unsubscribe
+        expected = {"id": "1", "hub.topic": f"{BASE_URL}{FEED}"}
+        assert {**expected, "hub.mode": "subscribe", "hub.lease_seconds": "300"} == subscribe
+        assert {**expected, "hub.topic": FEED, "hub.mode": "unsubscribe"} == unsubscribe
         assert 2 == len(set(challenges))
 
 
@@ -383,12 +383,12 @@ def test_silent_host_gets_few_of_1000_verifications() -> None:
         assert FIRST_SHARE == len(process.callbacks.gets)
         process.time.advance(90.0)
 
-        assert FIRST_SHARE == process.callbacks.most[HOST]
+        assert FIRST_SHARE == process.callbacks.peak[HOST]
         assert MAX_FAILURES <= len(process.callbacks.gets) <= MAX_FAILURES + 8
 
 
 def test_verification_counts_for_its_requester() -> None:
-    """So its names, if their servers are silent, hold no threads of other requesters."""
+    """Its names hold no threads of other requesters while their servers are silent."""
     with hub_process() as process:
         for client in ("192.0.2.1/32", "192.0.2.2/32"):
             process.post(client=client)
@@ -431,7 +431,7 @@ def test_host_after_back_off_is_verified_one_at_a_time() -> None:
 
         process.time.advance(60.0)
         assert 20 == len(subscriptions(process))
-        assert 8 == process.callbacks.most[HOST]
+        assert 8 == process.callbacks.peak[HOST]
 
 
 @pytest.mark.parametrize("mode", ["subscribe", "unsubscribe"])

@@ -275,10 +275,10 @@ async def test_full_network_is_not_called(ca_file: Path) -> None:
         assert [ACCEPTED] * 2 + [FULL] * 3 == sorted(outcomes, key=str)
         assert 2 == server.connections
 
-        taken = [free_slot(slots) for _ in range(2)]
-        assert all(slot.try_dial(HOST) for slot in taken)
+        occupied = [free_slot(slots) for _ in range(2)]
+        assert all(slot.try_dial(HOST) for slot in occupied)
         assert FULL == await sender.deliver(url, slots=slots)  # also on a kept connection
-        slots.leave(taken[0])
+        slots.leave(occupied[0])
         assert ACCEPTED == await sender.deliver(url, slots=slots)
         assert 2 == server.connections
 
@@ -289,7 +289,7 @@ async def test_timeout_is_around_the_whole_exchange(ca_file: Path) -> None:
         url = server.url("/silence")
         for attempt in (sender.verify(url, seconds=0.1), sender.deliver(url, seconds=0.1)):
             assert Missing("no answer within 0.1 s", HOST) == await attempt
-        await server.until_left()
+        await server.until_closed_by_client()
 
 
 # Kept connections ---------------------------------------------------------------------------------
@@ -327,7 +327,7 @@ async def test_connection_that_ends_is_not_shared(ca_file: Path, path: str) -> N
             await deliver_times(sender, server.url(path), 1)
             await deferLater(reactor, 0.02)
         assert 3 == server.connections
-        await server.until_left()
+        await server.until_closed_by_client()
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -373,7 +373,7 @@ async def test_request_that_is_cancelled_before_its_turn_is_not_sent(ca_file: Pa
         attempt.cancel()
         with pytest.raises(CancelledError):
             await attempt
-        await server.until_left()
+        await server.until_closed_by_client()
         assert 1 == len(server.received)
 
 
@@ -399,10 +399,10 @@ async def test_kept_connection_is_closed_after_a_time(
         async with sending(ca_file, **limits) as sender:
             await deliver_times(sender, server.url(), 3)
             assert 1 == len(server.open)
-            await server.until_left()
+            await server.until_closed_by_client()
             await deliver_times(sender, server.url(), 1)
             assert 2 == server.connections
-        await server.until_left()
+        await server.until_closed_by_client()
         assert leftovers() <= before  # fewer, if those of an earlier test are closed meanwhile
 
 
@@ -416,9 +416,9 @@ async def test_each_connection_is_kept_for_the_same_time(ca_file: Path) -> None:
         await deliver_times(sender, server.url(), 1)
         await deferLater(reactor, 0.1)
         await deliver_times(sender, other.url(), 1)
-        await server.until_left()
+        await server.until_closed_by_client()
         assert 1 == len(other.open)
-        await other.until_left()
+        await other.until_closed_by_client()
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -426,7 +426,7 @@ async def test_connection_has_a_hard_lifetime(ca_file: Path) -> None:
     async with serving() as server, sending(ca_file, max_lifetime=0.1) as sender:
         outcome = await verifying(server.url("/silence"))(sender)
         assert Missing("the connection took longer than 0.1 s", HOST) == outcome
-        await server.until_left()
+        await server.until_closed_by_client()
 
 
 # The end ------------------------------------------------------------------------------------------
@@ -444,7 +444,7 @@ async def test_close_ends_requests_and_kept_connections(ca_file: Path) -> None:
         await sender.agent.close()
         stopped = Missing("this service is stopping", HOST)
         assert [stopped] * 2 == [await request for request in running]
-        await server.until_left()
+        await server.until_closed_by_client()
         assert Missing("this service is stopping", None) == await sender.deliver(server.url())
 
 

@@ -33,6 +33,7 @@ from tests.support.callback_process import sink
 from tests.support.callbacks import HOST, Server, serving
 from tests.support.hostile import cost
 from tests.support.outbound import (
+    LIMITS,
     Missing,
     Outcome,
     Received,
@@ -286,9 +287,8 @@ def connecting(clock: Clock, ca_file: Path) -> Connection:
         Tls(clock, ca_file),
         callback("https://127.0.0.1/"),
         HOST,
-        byte_budget=10_000,
-        max_lifetime=45.0,
-        ended=lambda _: None,
+        LIMITS,
+        lambda _: None,
     )
 
 
@@ -307,7 +307,7 @@ def reasons(results: Sequence[Result]) -> list[tuple[str, bool]]:
 
 
 @pytest.mark.parametrize("pieces", [1, 7])
-def test_alert_is_read_although_the_peer_leaves_with_it(ca_file: Path, pieces: int) -> None:
+def test_alert_is_read_when_the_connection_ends_with_it(ca_file: Path, pieces: int) -> None:
     """Both may arrive in one turn of the reactor, before the handshake has its own."""
     clock = Clock()
     results: list[Result] = []
@@ -328,7 +328,7 @@ def test_alert_is_read_although_the_peer_leaves_with_it(ca_file: Path, pieces: i
     assert [] == clock.getDelayedCalls()
 
 
-def test_handshake_that_ends_as_the_peer_leaves_writes_no_more(ca_file: Path) -> None:
+def test_handshake_on_a_lost_connection_writes_no_more(ca_file: Path) -> None:
     clock = Clock()
     results: list[Result] = []
     connection, wire = connecting(clock, ca_file), Wire()
@@ -369,7 +369,7 @@ RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nnot asked"
 VERSIONS = {"TLS 1.2": SSL.TLS1_2_VERSION, "TLS 1.3": SSL.TLS1_3_VERSION}
 
 
-class Spoken:
+class Session:
     """A connection after its handshake, and its server, both in memory."""
 
     def __init__(self, ca_file: Path, version: int) -> None:
@@ -415,38 +415,38 @@ class Spoken:
 def test_response_is_read_whole_in_any_pieces(ca_file: Path, version: str, seed: int) -> None:
     """TLS records, and those of the network: OpenSSL is asked for as long as it may hold more."""
     draw = random.Random(seed)
-    spoken = Spoken(ca_file, VERSIONS[version])
+    session = Session(ca_file, VERSIONS[version])
     for _ in range(3):
         splits = draw.sample(range(1, len(RESPONSE)), draw.randrange(4))
         places = sorted({0, *splits, len(RESPONSE)})
-        spoken.send()
+        session.send()
         records = [RESPONSE[begin:end] for begin, end in pairwise(places)]
-        spoken.respond(records, draw.sample(range(999), draw.randrange(5)))
+        session.respond(records, draw.sample(range(999), draw.randrange(5)))
 
-    heads = [result.head for result in spoken.results if isinstance(result, ResponseParser)]
+    heads = [result.head for result in session.results if isinstance(result, ResponseParser)]
     assert [200] * 4 == [head.status for head in heads if head is not None]
-    assert spoken.client.is_ready
-    spoken.client.abort()
+    assert session.client.is_ready
+    session.client.abort()
 
 
-def test_farewell_that_comes_with_the_response_is_read(ca_file: Path) -> None:
-    spoken = Spoken(ca_file, SSL.TLS1_3_VERSION)
-    spoken.send()
-    spoken.server.sendall(RESPONSE)
-    spoken.server.shutdown()
-    spoken.client.dataReceived(spoken.server.bio_read(65_536))
+def test_close_notify_with_the_response_is_read(ca_file: Path) -> None:
+    session = Session(ca_file, SSL.TLS1_3_VERSION)
+    session.send()
+    session.server.sendall(RESPONSE)
+    session.server.shutdown()
+    session.client.dataReceived(session.server.bio_read(65_536))
 
-    assert 2 == len(spoken.results)
-    assert not spoken.client.is_reusable
+    assert 2 == len(session.results)
+    assert not session.client.is_reusable
 
 
-def test_closed_connection_has_no_bytes_to_wait_for(ca_file: Path) -> None:
+def test_closed_connection_has_accepted_all_bytes(ca_file: Path) -> None:
     """Its slot may be checked while the host is resolved for another connection."""
-    spoken = Spoken(ca_file, SSL.TLS1_3_VERSION)
-    assert 0 < spoken.client.bytes_written
-    spoken.client.connectionLost(Failure(ConnectionLost()))
-    assert not spoken.client.has_work
-    assert spoken.client.bytes_written == spoken.client.bytes_accepted()
+    session = Session(ca_file, SSL.TLS1_3_VERSION)
+    assert 0 < session.client.bytes_written
+    session.client.connectionLost(Failure(ConnectionLost()))
+    assert not session.client.has_work
+    assert session.client.bytes_written == session.client.bytes_accepted()
 
 
 # Before all is sent -------------------------------------------------------------------------------
@@ -469,7 +469,7 @@ async def test_success_counts_when_the_rest_is_read_later(ca_file: Path) -> None
         delivery = Deferred.fromCoroutine(sender.deliver(url, LARGE, seconds=20))
         await server.until_received(1)
         await deferLater(reactor, 0.1)
-        server.go_on()
+        server.resume()
         assert ACCEPTED == await delivery
 
 

@@ -314,18 +314,18 @@ def test_slow_name_waits_until_no_other_does() -> None:
     assert ["good.com", "slow.com"] == rig.names.look_ups[THREADS:]
 
 
-@pytest.mark.parametrize("forgiven", ["by time", "by a quick look-up"])
-def test_slow_name_is_forgiven(forgiven: str) -> None:
+@pytest.mark.parametrize("reason", ["by time", "by a quick look-up"])
+def test_slow_name_becomes_quick(reason: str) -> None:
     rig = Rig()
-    known = DOMAINS[: SLOW + 1]
-    slow(rig, *known)
-    if forgiven == "by time":
+    names = DOMAINS[: SLOW + 1]
+    slow(rig, *names)
+    if reason == "by time":
         rig.clock.advance(MEMORY_SECONDS)
     else:
-        for name in known:
+        for name in names:
             rig.resolve(name, *PUBLIC)
         rig.names.look_ups.clear()
-    assert SLOW + 1 == rig.hang(*known)
+    assert SLOW + 1 == rig.hang(*names)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def ca_file(tmp_path: Path) -> Path:
 
 
 def server_context(
-    identity: Identity | None = None, most: int | None = None, groups: str | None = None
+    identity: Identity | None = None, max_version: int | None = None, groups: str | None = None
 ) -> SSL.Context:
     identity = identity or authority().issue(*NAMES)
     context = SSL.Context(SSL.TLS_SERVER_METHOD)
@@ -50,8 +50,8 @@ def server_context(
         assert lib.SSL_CTX_set1_curves_list(context._context, groups.encode()) == 1
     for certificate in identity.chain:
         context.add_extra_chain_cert(certificate)
-    if most is not None:
-        context.set_max_proto_version(most)
+    if max_version is not None:
+        context.set_max_proto_version(max_version)
     context.use_certificate(identity.certificate)
     context.use_privatekey(identity.key)
     context.set_session_id(b"test")
@@ -92,10 +92,10 @@ def resumed(server: SSL.Connection) -> bool:
 class Rig:
     """A Tls with a clock that stands still, and a server."""
 
-    def __init__(self, ca_file: Path, most: int | None = None) -> None:
+    def __init__(self, ca_file: Path, max_version: int | None = None) -> None:
         self.clock = Clock()
         self.tls = Tls(self.clock, ca_file)
-        self.server = server_context(most=most)
+        self.server = server_context(max_version=max_version)
 
     def visit(self, callback: Callback = LOCALHOST) -> bool:
         """Make a good exchange; return whether it resumed a session."""
@@ -242,11 +242,11 @@ def test_usual_certificates_are_trusted(ca_file: Path, identity: Callable[[], Id
     Tls(Clock(), ca_file).check(client, LOCALHOST)
 
 
-@pytest.mark.parametrize("most", [SSL.TLS1_2_VERSION, SSL.TLS1_3_VERSION])
+@pytest.mark.parametrize("max_version", [SSL.TLS1_2_VERSION, SSL.TLS1_3_VERSION])
 @pytest.mark.parametrize("group", ["X25519", "P-256", "P-384"])
-def test_keys_are_exchanged_over_curves(ca_file: Path, most: int, group: str) -> None:
+def test_keys_are_exchanged_over_curves(ca_file: Path, max_version: int, group: str) -> None:
     client = Tls(Clock(), ca_file).connection(LOCALHOST)
-    shake(client, server_context(most=most, groups=group))
+    shake(client, server_context(max_version=max_version, groups=group))
     names = {"P-256": "secp256r1", "P-384": "secp384r1", "X25519": "x25519"}
     assert names[group] == client.get_group_name()
 
@@ -334,9 +334,9 @@ def test_reason_has_openssls_own_words(error: SSL.Error, text: str) -> None:
 # Resumption ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("most", [SSL.TLS1_2_VERSION, SSL.TLS1_3_VERSION])
-def test_session_is_resumed(ca_file: Path, most: int) -> None:
-    rig = Rig(ca_file, most=most)
+@pytest.mark.parametrize("max_version", [SSL.TLS1_2_VERSION, SSL.TLS1_3_VERSION])
+def test_session_is_resumed(ca_file: Path, max_version: int) -> None:
+    rig = Rig(ca_file, max_version=max_version)
     assert [False, True, True] == [rig.visit() for _ in range(3)]
 
 
