@@ -125,8 +125,8 @@ def take_all(data: bytes) -> None:
 
 
 def read_answer(head: bytes, data: bytes, step: int) -> None:
-    """A subscriber's answer, so many bytes at a time."""
-    reader = response_parser.AnswerReader(1000)
+    """Parse a subscriber's response in pieces."""
+    reader = response_parser.ResponseParser(1000)
     reader.feed(head)
     for at in range(0, len(data), step):
         reader.feed(data[at : at + step])

@@ -200,7 +200,7 @@ class HubRoutes:
         return self._replies.failed(request, failure)
 
     async def _one(self, identifier: str) -> Listing:
-        found = await self._operator.one(known(identifier))
+        found = await self._operator.find(known(identifier))
         if found is None:
             raise ProblemError(NO_SUBSCRIPTION)
         return found

@@ -22,7 +22,7 @@ from reviewsd.api.diagnostic import Diagnostic
 from reviewsd.api.files import CheckReport, Facts
 from reviewsd.api.jobs import Step
 from reviewsd.app import pages
-from reviewsd.app.hub import state_store
+from reviewsd.app.store import state_store
 from reviewsd.config import load as configuration
 from reviewsd.config.errors import ConfigError, of_file
 from reviewsd.config.load import Loaded

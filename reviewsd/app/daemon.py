@@ -28,12 +28,12 @@ from reviewsd.app.descriptors import fitted, raise_limit
 from reviewsd.app.file_guard import FileGuard
 from reviewsd.app.files import hold_state, start_guard
 from reviewsd.app.first_publication import notify_ready, publish_first
-from reviewsd.app.hub import HubParts, build_hub
 from reviewsd.app.listeners import Listeners, accept, address
 from reviewsd.app.mcp import build_mcp, follow_ended
 from reviewsd.app.monitoring import build_metrics, start_health, start_watchdog
 from reviewsd.app.pages import machine_settings, page_settings, templates_dir
 from reviewsd.app.public import build_public, build_reads, build_replies, build_workload
+from reviewsd.app.store import open_store
 from reviewsd.config.schema import Config
 from reviewsd.monitoring.metrics import CONTENT_TYPE
 from reviewsd.monitoring.readiness import Readiness
@@ -49,7 +49,11 @@ from reviewsd.runtime.state_dir import StartError
 from reviewsd.runtime.systemd import Notifier
 from reviewsd.runtime.tasks import TaskSet, wait_at_most
 from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.store.backup import Backups
+from reviewsd.store.metered import MeteredStore
+from reviewsd.store.sqlite import Database
 from reviewsd.web.websub import HubRoute
+from reviewsd.websub.hub import Hub
 
 HUB_WAIT = 2.0
 """Seconds that the start waits for the hub."""
@@ -131,14 +135,16 @@ async def _start(
     counters = Counters()
     publisher = _publisher(stack, reactor, config, snapshots, counters)
 
-    parts = await build_hub(stack, reactor, config, environ, counters)
-    health = start_health(stack, reactor, parts.store)
+    database, secrets = await open_store(stack, reactor, config, environ)
+    store = MeteredStore(database, reactor, counters)
+    hub = Hub.from_config(config, reactor, store, secrets, counters, database.now, stack)
+    health = start_health(stack, reactor, store)
     readiness = Readiness(snapshots, publisher, lambda: health.store_works)
     replies = build_replies(config)
     requests = TaskSet()
     workload = build_workload(reactor, config, counters)
-    route = HubRoute(parts.endpoint, replies, requests, workload.networks)
-    ended = await follow_ended(stack, reactor, parts.store, parts.context.now, parts.hub.follow)
+    route = HubRoute(hub.requests, replies, requests, workload.networks)
+    ended = await follow_ended(stack, reactor, store, database.now, hub.add_follower)
     mcp = build_mcp(config, environ, snapshots, ended, replies, workload, requests, counters)
     public = build_public(
         reactor,
@@ -151,17 +157,17 @@ async def _start(
     )
     counters.include(public.counts)
     stack.push_async_callback(requests.stop)
-    stack.push_async_callback(_together, public.drain, parts.hub.stop)
-    listeners = Listeners(stack, reactor, guard, parts.avoid)
+    stack.push_async_callback(_together, public.drain, hub.stop)
+    listeners = Listeners(stack, reactor, guard, hub.add_own_listener)
     ports = await listeners.bind_public(config, public)
     listen = [address(port) for port in ports]
     watcher = _watcher(reactor, config, publisher)
-    reloading = _reloading(config, options.read, publisher, watcher, parts)
+    reloading = _reloading(config, options.read, publisher, watcher, hub)
     admin = AdminSite(
         snapshots,
         publisher,
         reloading,
-        parts.operator,
+        hub.operator,
         About(
             version=program_version(),
             base_url=config.base_url,
@@ -173,11 +179,14 @@ async def _start(
         counters.counts,
     )
     metrics = build_metrics(
-        reactor, snapshots, publisher, health, parts.operator.state, counters.counts
+        reactor, snapshots, publisher, health, hub.operator.state, counters.counts
     )
+    backups = None  # a shared store is not ours to copy
+    if isinstance(database, Database):
+        backups = Backups(database, config.state_dir, deferToThread)
     routes = admin.site(
         ProbeRoutes(readiness, metrics.text, CONTENT_TYPE, program_version()),
-        operator_routes(stack, config, environ, parts.backups, program_version()),
+        operator_routes(stack, config, environ, backups, program_version()),
     )
     await listeners.listen(admin_endpoint(config, inherited()), routes)
     await listeners.open_metrics(config, metrics)
@@ -185,11 +194,11 @@ async def _start(
     await publish_first(
         reactor, publisher, snapshots, notifier, wait_for_data=options.wait_for_data
     )
-    parts.hub.start()
-    snapshots.observe(parts.hub.topics_changed)
+    hub.start()
+    snapshots.observe(hub.topics_changed)
     if not snapshots.empty:
         # A store that does not work must not keep the reads from starting (D9)
-        await wait_at_most(reactor, HUB_WAIT, parts.hub.announced)
+        await wait_at_most(reactor, HUB_WAIT, hub.announced)
     accept(ports)
     watcher.seen = NO_FILES if snapshots.empty else snapshots.current.seen.fingerprint
     watcher.start()
@@ -264,12 +273,12 @@ def _watcher(reactor: PosixReactorBase, config: Config, publisher: Publisher) ->
 
 
 def _reloading(
-    config: Config, read: Read, publisher: Publisher, watcher: Watcher, parts: HubParts
+    config: Config, read: Read, publisher: Publisher, watcher: Watcher, hub: Hub
 ) -> Reloading:
     def apply(new: Config) -> None:
         watcher.pace(new.data.poll_interval, new.data.settle)
         publisher.use(publication_order(new))
-        parts.use(new)
+        hub.reload(new)
 
     return Reloading(config, read, apply, publisher)
 

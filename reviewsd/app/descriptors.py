@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from twisted.logger import Logger
 
 from reviewsd.config.schema import Config
-from reviewsd.websub.places import IDLE
+from reviewsd.websub.slots import IDLE_PER_PLACE
 
 MIN_CONNECTIONS = 16
 """Connections to clients that there is always room for."""
@@ -19,7 +19,7 @@ OTHERS = 384
 """Files beside the connections to clients and to subscribers that are asked something now: connections to
 subscribers that the hub keeps (256), and what the store and the operator need."""
 
-_PER_DELIVERY = 2 * (1 + IDLE)
+_PER_DELIVERY = 2 * (1 + IDLE_PER_PLACE)
 """Files: its connection and those that are idle beside it, and as many of verifications."""
 
 _log = Logger()

@@ -32,7 +32,7 @@ from reviewsd.store.transactions import StoreError
 from reviewsd.web.mcp import AccessRules, Ended, McpRoute
 from reviewsd.web.workload import Workload
 from reviewsd.websub.hub import Follower
-from reviewsd.websub.rate_limits import DAY, TokenBuckets
+from reviewsd.websub.rate_limits import TokenBuckets
 
 ENDS_PER_DAY = 1_000
 """Sessions that one client may end. A session lasts 30 days, so no client takes all the room there is."""
@@ -105,7 +105,7 @@ def build_mcp(
         Methods(Toolbox(mcp.answer_budget), Introduction(version("reviewsd")), counters),
         os.urandom,
     )
-    ends = TokenBuckets(ENDS_PER_DAY, DAY)
+    ends = TokenBuckets(ENDS_PER_DAY, 86_400.0)
     rules = AccessRules(
         origins=Origins(config.base_url, convert.allowed_origins(config)),
         hosts=Hosts(config.base_url, convert.allowed_hosts(config)),

@@ -12,7 +12,6 @@ from reviewsd.config import syntax
 from reviewsd.config.schema import Config
 from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import HTTPS_PORT, CallbackPolicy
-from reviewsd.domain.subscription import Caps
 
 _HTTP_PORT = 80
 
@@ -61,17 +60,6 @@ def allowed_origins(config: Config) -> tuple[str, ...]:
 def allowed_hosts(config: Config) -> tuple[str, ...]:
     """By which names a listener on loopback may be asked too (mcp.md 7)."""
     return tuple(map(syntax.host_or_any, config.server.allowed_hosts))
-
-
-def caps(config: Config) -> Caps:
-    """How much the hub takes on (H5)."""
-    limits = config.hub.limits
-    return Caps(
-        active=limits.active,
-        active_per_host=limits.active_per_host,
-        pending=limits.pending,
-        pending_per_client=limits.pending_per_client,
-    )
 
 
 def _spelt(host: str) -> str:

@@ -17,7 +17,7 @@ and whether it still counts, is the store's business (claims); here it does.
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Literal, assert_never
+from typing import Literal, Protocol, assert_never
 
 State = Literal["pending verification", "active", "active (renewing)", "removal pending"]
 """security-and-operations.md 4.3: the labels of a Subscription."""
@@ -257,11 +257,21 @@ def _failed(active: Active, waits: tuple[int, int], now: int) -> Active | None:
     return replace(active, failures=failures, next_attempt_at=now + waits[failures - 1])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caps:
-    """How much the hub takes on (H5)."""
+class Caps(Protocol):
+    """How much the hub takes on (H5): ``hub.limits``."""
 
-    active: int
-    active_per_host: int
-    pending: int
-    pending_per_client: int
+    @property
+    def active(self) -> int:
+        """Subscriptions in all, with new ones that are pending."""
+
+    @property
+    def active_per_host(self) -> int:
+        """The same of a callback host."""
+
+    @property
+    def pending(self) -> int:
+        """Requests that wait for their verification."""
+
+    @property
+    def pending_per_client(self) -> int:
+        """The same of a client network."""

@@ -23,7 +23,7 @@ from reviewsd.domain.callback import Refusal
 from reviewsd.mcp import methods
 from reviewsd.mcp.tools import TOOLS
 from reviewsd.runtime.counters import Counts
-from reviewsd.websub import delivery, subscribe, verification
+from reviewsd.websub import delivery, requests, verification
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 """Of the text."""
@@ -98,7 +98,7 @@ COUNTERS = (
         "ratelimited_total",
         "Requests that were refused because of a limit, by the hub or (reads) by server.read_limit.",
         ("limit",),
-        ((*subscribe.LIMITS, "reads"),),
+        ((*requests.LIMITS, "reads"),),
     ),
     Counted(
         "data_reloads_total",

@@ -73,7 +73,7 @@ class ReadLimit:
 
     def fields(self, request: Request) -> bytes:
         """What is left to the client, as draft-ietf-httpapi-ratelimit-headers-10 has it."""
-        left, full_in = self._buckets.left(self._networks.of(request), self._now())
+        left, full_in = self._buckets.available(self._networks.of(request), self._now())
         return f'{self._policy}RateLimit: "default";r={floor(left)};t={ceil(full_in)}\r\n'.encode()
 
 

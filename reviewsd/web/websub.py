@@ -15,16 +15,16 @@ from reviewsd.http1.responses import Response, Responses
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.store.transactions import StoreError
 from reviewsd.web.clients import ClientNetworks
-from reviewsd.websub.form import HubAnswer
+from reviewsd.websub.requests import HubResponse
 
 METHODS = ("GET", "HEAD", "OPTIONS", "POST")
 
-UNSTORED = HubAnswer(
+UNSTORED = HubResponse(
     status=503,
     text="the hub cannot store requests at the moment; please try again later",
     retry_after=60,
 )
-FAILED = HubAnswer(status=500, text="the hub failed; its log says why")
+FAILED = HubResponse(status=500, text="the hub failed; its log says why")
 
 
 class HubEndpoint(Protocol):
@@ -34,7 +34,7 @@ class HubEndpoint(Protocol):
     def help_text(self) -> str:
         """How to subscribe: lines, the last without its end."""
 
-    async def receive(self, body: bytes, content_type: bytes | None, client: str) -> HubAnswer:
+    async def receive(self, body: bytes, content_type: bytes | None, client: str) -> HubResponse:
         """Answer a request; what it asks for is on disk before a 202.
 
         Args:
@@ -78,13 +78,13 @@ class HubRoute:
                 given = self._tasks.outcome("answer a hub request", self._ask(request))
                 return self._reply(await given)
             case b"GET" | b"HEAD":
-                return self._reply(HubAnswer(status=200, text=self._hub.help_text))
+                return self._reply(HubResponse(status=200, text=self._hub.help_text))
             case b"OPTIONS":
                 return self._responses.options(METHODS, cors=False)
         text = "this is asked with POST; GET explains how"
         return self._responses.plain(405, text, [(b"Allow", ", ".join(METHODS).encode())])
 
-    async def _ask(self, request: Request) -> HubAnswer:
+    async def _ask(self, request: Request) -> HubResponse:
         """Let the hub answer, in its own time; the answer may find nobody left waiting."""
         types = request.lines(b"content-type")
         client = self._networks.of(request)
@@ -101,7 +101,7 @@ class HubRoute:
             self._log.failure("answering a request to the hub failed")
             return FAILED
 
-    def _reply(self, answer: HubAnswer) -> Response:
+    def _reply(self, answer: HubResponse) -> Response:
         extra = []
         if answer.retry_after is not None:
             extra.append((b"Retry-After", b"%d" % answer.retry_after))

@@ -1,303 +1,198 @@
-"""Distribution of content: each active subscriber is sent the current version (seed 6, WebSub 7).
+"""Delivery of content to active subscribers (seed 6, WebSub 7).
 
-What is sent is what a GET returns, byte for byte. A change while a delivery waits or runs coalesces:
-the next attempt carries the version that is current then, so nobody sees an older one after a newer
-one, and nobody is sent what he has (contract.md 5, H9, H10).
+Changes while a delivery waits or runs are coalesced: the next attempt carries the version that is current
+then. So no subscriber receives an older version after a newer one, or the same version twice (H9, H10).
 """
 
-import hashlib
-import hmac
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from twisted.logger import Logger
 
-from reviewsd.domain.callback import stored
+from reviewsd.config.schema import Deliveries
 from reviewsd.domain.subscription import Delivered, Failed, Gone
-from reviewsd.http1 import retry_after as retry
-from reviewsd.http1 import urls
-from reviewsd.http1.representation import Buffer
-from reviewsd.snapshot.snapshots import Snapshot
+from reviewsd.http1 import retry_after
 from reviewsd.store import deliveries
 from reviewsd.store.claims import DEADLY, MAX_DEATHS
 from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome, EndedSubscription
 from reviewsd.store.intents import Due
 from reviewsd.store.interface import Store
 from reviewsd.store.secrets import SealError, Secrets
-from reviewsd.websub.context import Context, Reach
-from reviewsd.websub.fairness import QUICK_SECONDS, HostLimits, SlowCallbacks
-from reviewsd.websub.outbound.outcomes import Answered, Push, Throttled, Trail, Unanswered
-from reviewsd.websub.verification import CLAIM
+from reviewsd.websub.content import Content, digests_of, signature_header
+from reviewsd.websub.context import Context
+from reviewsd.websub.outbound.client import CallbackClient, Payload
+from reviewsd.websub.outbound.connection import SUCCESS
+from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
+from reviewsd.websub.slots import Slot, Slots
+from reviewsd.websub.verification import CLAIM_MILLISECONDS
 
 GONE = 410
+DELAYING = (429, 503)
+"""Statuses with a Retry-After that counts (H14)."""
 
 RESULTS = {Delivered: "delivered", Failed: "failed", Gone: "gone"}
-"""What comes of an attempt; so they are counted (O9)."""
+"""Labels of ``delivery_attempts_total`` (O9)."""
 
-SIGNED_AT_ONCE = 2**20
-"""Bytes; the HMAC of more is left to a thread: a megabyte takes half a millisecond."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Content:
-    """What is sent of a topic."""
-
-    sha256: str
-    headers: bytes
-    """Lines that are the same for all subscribers."""
-    body: tuple[Buffer, ...]
-
-
-def contents(snapshot: Snapshot, base_url: str) -> dict[str, Content]:
-    """The content of each topic, by path, as a GET without Accept-Encoding has it (W14, W15)."""
-    sha256s = {document.path: document.sha256 for document in snapshot.manifest.documents}
-    found = {}
-    for path in urls.TOPICS:
-        identity = snapshot.documents[path].identity
-        # The topic first: a widespread client library compares only the first link with its topic
-        link = f'<{base_url}{path}>; rel="self", <{base_url}{urls.HUB}>; rel="hub"'
-        lines = (
-            b"Content-Type: " + identity.media_type,
-            b"Content-Length: %d" % sum(map(len, identity.parts)),
-            b"Link: " + link.encode(),
-            b"ETag: " + identity.etag,
-        )
-        found[path] = Content(
-            sha256=sha256s[path],
-            headers=b"".join(line + b"\r\n" for line in lines),
-            body=identity.parts,
-        )
-    return found
-
-
-def digests(current: Mapping[str, Content]) -> dict[str, str]:
-    """Of each topic's content, by path, the sha256."""
-    return {path: content.sha256 for path, content in current.items()}
+MAX_SIGNED_IN_REACTOR = 2**20
+"""Bytes; more are signed in a thread, because a megabyte takes half a millisecond."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A claimed attempt and what it is to bring."""
+    """A claim, and the content to deliver."""
 
     claim: DeliveryClaim
     content: Content
-    trail: Trail
 
     @property
     def id(self) -> int:
-        """The subscription's."""
+        """The id of the subscription."""
         return self.claim.id
-
-    @property
-    def host(self) -> str:
-        """Of the callback."""
-        return self.claim.pair.host
-
-
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """How long failures are waited out (contract.md 5)."""
-
-    retry_delays: tuple[float, float]
-    """Seconds after the first and the second one."""
-    jitter: float
-    """By which part of itself each wait varies."""
-
-    @property
-    def longest(self) -> int:
-        """The most that a subscription may have to wait, milliseconds."""
-        longest = round(max(self.retry_delays) * (1 + self.jitter) * 1000)
-        return max(longest, retry.MAX_RETRY_AFTER)
 
 
 OutcomeObserver = Callable[[Sequence[DeliveryOutcome], Sequence[EndedSubscription]], None]
 
 
-class DeliveryAttempts:
-    """Attempts to deliver.
-
-    Args:
-        database: Where the subscriptions are.
-        reach: The way to callbacks.
-        host_limits: How many may be under way at a host.
-        context: Time and chance.
-        secrets: Opens the secrets that sign.
-        signature_method: Of ``X-Hub-Signature``: sha1, sha256, sha384 or sha512 (WebSub 7.1).
-        retry_policy: When failed deliveries are tried again.
-    """
+@dataclass(slots=True, eq=False, kw_only=True)
+class Deliverer:
+    """Delivers the current content: the Work of a Scheduler."""
 
     _log = Logger()
 
-    def __init__(
-        self,
-        *,
-        database: Store,
-        reach: Reach,
-        host_limits: HostLimits,
-        context: Context,
-        secrets: Secrets,
-        signature_method: str,
-        retry_policy: RetryPolicy,
-    ) -> None:
-        self._database = database
-        self._reach = reach
-        self._host_limits = host_limits
-        self._context = context
-        self._secrets = secrets
-        self._method = signature_method
-        self.retry_policy = retry_policy
-        self._observers: list[OutcomeObserver] = []
-        self._contents: Mapping[str, Content] = {}
-        self._slow = SlowCallbacks()
+    store: Store
+    client: CallbackClient
+    slots: Slots
+    context: Context
+    secrets: Secrets
+    signature_method: str
+    """``hub.signature_method``."""
+    settings: Deliveries
+    observers: list[OutcomeObserver] = field(default_factory=list, init=False)
+    """Called with each batch of stored outcomes and the subscriptions they ended."""
+    _contents: Mapping[str, Content] = field(default_factory=dict, init=False)
 
-    def observe(self, observer: OutcomeObserver) -> None:
-        """Have outcomes told that are in the store, and the subscriptions that ended by them."""
-        self._observers.append(observer)
+    @property
+    def max_retry_milliseconds(self) -> int:
+        """Longest possible retry delay."""
+        delay = max(self.settings.retry_delays) * (1 + self.settings.jitter)
+        return max(round(delay * 1000), retry_after.MAX_RETRY_AFTER)
 
-    def publish(self, current: Mapping[str, Content]) -> None:
-        """Send this from now on; the store has its versions already.
+    def publish(self, contents: Mapping[str, Content]) -> None:
+        """Deliver these contents from now on; the store has their versions already.
 
-        To let go of files that are deleted takes the kernel 50 ms at a million reviews.
+        The old ones are freed in a thread, because unmapping files of a million reviews takes 50 ms.
         """
         old = [self._contents]
-        self._contents = current
-        self._host_limits.begin_anew()
-        self._context.in_thread(old.clear)
+        self._contents = contents
+        self.slots.reset_shares()
+        self.context.in_thread(old.clear)
 
-    def keys(self, due: Due) -> Collection[str]:
-        """See ``Attempts``."""
-        return self._host_limits.keys(due.host, slow=self._is_slow(due))
-
-    def keys_while_busy(self, due: Due) -> Collection[str]:
-        """See ``Attempts``."""
-        return self._host_limits.keys_while_busy(
-            due.host, due.requester, due.deaths, slow=self._is_slow(due)
-        )
-
-    def room(self, key: str, _due: Due) -> int:
-        """See ``Attempts``."""
-        return self._host_limits.room(key)
-
-    async def look(
-        self, limit: int, without: Collection[str]
+    async def find_due(
+        self, limit: int, excluded_hosts: Collection[str]
     ) -> tuple[Sequence[Due], float | None]:
-        """See ``Attempts``."""
-        now = self._context.now()
-        found, following = await self._database.run(
+        """Return subscriptions that are due, and the seconds until the next one is."""
+        now = self.context.now()
+        due, next_at = await self.store.run(
             partial(
                 deliveries.due,
-                contents=digests(self._contents),
+                contents=digests_of(self._contents),
                 now=now,
                 limit=limit,
-                without=without,
+                without=excluded_hosts,
             )
         )
-        return found, None if following is None else (following - now) / 1000
+        return due, None if next_at is None else (next_at - now) / 1000
 
-    async def turn(
-        self, results: Sequence[DeliveryOutcome], wanted: Sequence[Due]
+    async def settle_and_claim(
+        self, results: Sequence[DeliveryOutcome], due: Sequence[Due]
     ) -> Sequence[Delivery]:
-        """See ``Attempts``."""
-        now, current = self._context.now(), self._contents
-        claims, ended = await self._database.run(
+        """Store results and claim subscriptions; call the observers."""
+        now, contents = self.context.now(), self._contents
+        claims, ended = await self.store.run(
             partial(
                 deliveries.turn,
                 results=results,
-                wanted=wanted,
-                contents=digests(current),
-                token=self._context.token(),
+                wanted=due,
+                contents=digests_of(contents),
+                token=self.context.token(),
                 now=now,
-                claim_until=now + CLAIM,
+                claim_until=now + CLAIM_MILLISECONDS,
             )
         )
         if results:
-            self._tell(results)
-            for observer in self._observers:
+            self._report(results)
+            for observer in self.observers:
                 observer(results, ended)
-        return [Delivery(claim, current[claim.topic], Trail()) for claim in claims]
+        return [Delivery(claim, contents[claim.topic]) for claim in claims]
 
-    async def attempt(self, claim: Delivery) -> DeliveryOutcome:
-        """See ``Attempts``."""
-        delivery = claim.claim
-        if self._contents.get(delivery.topic) is not claim.content:
-            return self.release(claim)  # it has changed while the claim waited
-        if delivery.deaths >= MAX_DEATHS:
-            return replace(self._failed(delivery, None, DEADLY), deadly=True)
+    async def run(self, delivery: Delivery, slot: Slot) -> DeliveryOutcome:
+        """POST the content to the callback."""
+        claim, content = delivery.claim, delivery.content
+        if self._contents.get(claim.topic) is not content:
+            return self.release(delivery)  # the topic has changed while the claim waited
+        if claim.deaths >= MAX_DEATHS:
+            return replace(self._fail(claim, None, DEADLY), deadly=True)
         try:
-            signature = await self._signature(delivery, claim.content)
+            signature = await self._signature(claim, content)
         except SealError:
-            return self._failed(delivery, None, "its secret was sealed with a key that is gone")
-        content = claim.content
-        push = Push(headers=content.headers, body=content.body, signature=signature)
-        began = self._context.clock.seconds()
-        answer = await self._reach.deliver(stored(delivery.pair.callback), push, claim.trail)
-        self._host_limits.learn(claim.host, answer.address)
-        if isinstance(answer, Throttled):
-            return self.release(claim)  # its network is known by now: it waits for a place there
-        seconds = self._context.clock.seconds() - began
-        quick = isinstance(answer, Answered) and seconds <= QUICK_SECONDS
-        self._host_limits.ended(claim.host, quick=quick)
-        self._slow.note(claim.id, quick=quick)
-        match answer:
-            case Unanswered(reason=reason):
-                return self._failed(delivery, None, reason)
-            case Answered(status=status) if answer.successful:
-                return DeliveryOutcome(
-                    claim=delivery, event=Delivered(delivery.version), status=status
-                )
-            case Answered(status=status) if status == GONE:
-                return DeliveryOutcome(
-                    claim=delivery, event=Gone(), status=status, error="answered 410"
-                )
-            case Answered(status=status):
-                retry_after = answer.headers.get(b"retry-after") if status in {429, 503} else None
-                return self._failed(delivery, status, f"answered {status}", retry_after)
+            return self._fail(claim, None, "its secret was sealed with a key that is gone")
+        payload = Payload(slot, content.headers + signature, content.body)
+        url = claim.pair.callback
+        try:
+            response = await self.client.send("POST", url, payload, self.settings.timeout)
+        except NetworkFullError:
+            return self.release(delivery)  # it waits for a place in its network, which is known now
+        except NoResponseError as error:
+            self.slots.record(slot, answered=False)
+            return self._fail(claim, None, error.reason)
+        self.slots.record(slot, answered=True)
+        status: int = response.code
+        if status in SUCCESS:
+            return DeliveryOutcome(claim=claim, event=Delivered(claim.version), status=status)
+        if status == GONE:
+            return DeliveryOutcome(claim=claim, event=Gone(), status=status, error="answered 410")
+        (delay,) = response.headers.getRawHeaders(b"Retry-After", [None])
+        return self._fail(
+            claim, status, f"answered {status}", delay if status in DELAYING else None
+        )
 
-    def _is_slow(self, due: Due) -> bool:
-        return due.failing or due.id in self._slow
+    def release(self, delivery: Delivery) -> DeliveryOutcome:
+        """Return the result of a claim that was not attempted."""
+        return DeliveryOutcome(claim=delivery.claim, event=None)
 
-    def is_busy(self, claim: Delivery) -> bool:
-        """See ``Attempts``."""
-        return claim.trail.is_busy()
-
-    def release(self, claim: Delivery) -> DeliveryOutcome:
-        """See ``Attempts``."""
-        return DeliveryOutcome(claim=claim.claim, event=None)
-
-    async def _signature(self, claim: DeliveryClaim, content: Content) -> bytes | None:
-        """The value of ``X-Hub-Signature`` (WebSub 7.1)."""
+    async def _signature(self, claim: DeliveryClaim, content: Content) -> bytes:
         if claim.secret is None:
-            return None
-        secret = self._secrets.unseal(claim.secret, claim.pair.callback, claim.topic)
-        sign = partial(_hmac, self._method, secret, content.body)
-        large = sum(map(len, content.body)) > SIGNED_AT_ONCE
-        digest = await self._context.in_thread(sign) if large else sign()
-        return f"{self._method}={digest}".encode()
+            return b""
+        secret = self.secrets.unseal(claim.secret, claim.pair.callback, claim.topic)
+        sign = partial(signature_header, self.signature_method, secret, content)
+        large = content.length > MAX_SIGNED_IN_REACTOR
+        return await self.context.in_thread(sign) if large else sign()
 
-    def _tell(self, results: Sequence[DeliveryOutcome]) -> None:
-        """Count them; one line for those who were sent the same; who failed has one of his own."""
+    def _report(self, results: Sequence[DeliveryOutcome]) -> None:
+        """Count outcomes, and log one line for all subscribers of a version."""
         for result in results:
             if result.event is not None:
-                self._context.counters.count("delivery_attempts_total", RESULTS[type(result.event)])
-        served = Counter(
+                label = RESULTS[type(result.event)]
+                self.context.counters.count("delivery_attempts_total", label)
+        versions = Counter(
             (result.claim.topic, result.event.version)
             for result in results
             if isinstance(result.event, Delivered)
         )
-        for (topic, version), count in served.items():
+        for (topic, version), count in versions.items():
             self._log.info(
-                "delivered {topic} version {version} to {whom}",
+                "delivered {topic} version {version} to {subscribers}",
                 topic=topic,
                 version=version,
-                whom="1 subscriber" if count == 1 else f"{count} subscribers",
+                subscribers="1 subscriber" if count == 1 else f"{count} subscribers",
                 count=count,
                 type="deliver",
             )
 
-    def _failed(
-        self, claim: DeliveryClaim, status: int | None, error: str, retry_after: bytes | None = None
+    def _fail(
+        self, claim: DeliveryClaim, status: int | None, error: str, delay: bytes | None = None
     ) -> DeliveryOutcome:
         self._log.info(
             "delivery of {topic} to {callback_host} (subscription {subscription_id}) failed: {error}",
@@ -307,17 +202,10 @@ class DeliveryAttempts:
             error=error,
             type="deliver",
         )
-        waits = retry.waits(
-            self.retry_policy.retry_delays,
-            self.retry_policy.jitter,
-            self._context.chance,
-            retry.retry_after(retry_after, self._context.now()),
+        waits = retry_after.waits(
+            self.settings.retry_delays,
+            self.settings.jitter,
+            self.context.random,
+            retry_after.retry_after(delay, self.context.now()),
         )
         return DeliveryOutcome(claim=claim, event=Failed(waits), status=status, error=error)
-
-
-def _hmac(method: str, secret: bytes, body: Sequence[Buffer]) -> str:
-    signing = hmac.new(secret, digestmod=getattr(hashlib, method))
-    for part in body:
-        signing.update(part)
-    return signing.hexdigest()

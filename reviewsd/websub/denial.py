@@ -1,74 +1,82 @@
-"""The last word to a subscriber whose subscription the hub ends (WebSub 5.2, H7).
+"""Denials: the GET with ``hub.mode=denied`` that ends a subscription (WebSub 5.2, H7).
 
-What went wrong on this side (addresses that DNS gave, errors of this host) is for the operator: it is
-in the log and in ``reviewsctl subs``. The subscriber is told one of the reasons below, or what the
-operator wrote for it.
+Internal details such as addresses and errors of this host are only for the operator, in the log and in
+``reviewsctl subs``. The subscriber receives one of the reasons below, or a reason that the operator gave.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
 from urllib.parse import urlencode
 
 from twisted.logger import Logger
 
 from reviewsd.domain.callback import stored
 from reviewsd.runtime.tasks import TaskSet
+from reviewsd.store.intents import Due
 from reviewsd.store.rows import Pair
-from reviewsd.websub.context import Reach
-from reviewsd.websub.outbound.outcomes import Answered
+from reviewsd.websub.outbound.client import CallbackClient, Payload
+from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
+from reviewsd.websub.slots import Slots
 
 FAILED = "three deliveries in a row failed"
 REMOVED = "removed by the operator of the hub"
 
-AT_ONCE = 16
-"""Denials under way; more are not sent, since they are a courtesy."""
+MAX_RUNNING = 16
+"""Denials under way at most; a further one is not sent, because it is optional."""
 
 
+@dataclass(slots=True, eq=False, kw_only=True)
 class Denials:
-    """Sends ``hub.mode=denied``, once and at best effort.
-
-    Args:
-        reach: The way to callbacks.
-        base_url: Origin of the topics.
-    """
+    """Sends denials, without retries."""
 
     _log = Logger()
 
-    def __init__(self, reach: Reach, base_url: str) -> None:
-        self._reach = reach
-        self._base_url = base_url
-        self._underway = 0
-        self._tasks = TaskSet()
+    client: CallbackClient
+    slots: Slots
+    base_url: str
+    timeout: float
+    """Seconds in which a callback must respond."""
+    _ids: Iterator[int] = field(default_factory=count, init=False)
+    _tasks: TaskSet = field(default_factory=TaskSet, init=False)
 
     def send(self, pair: Pair, topic: str, reason: str) -> None:
-        """Tell the callback that its subscription has ended, and why.
+        """Notify a callback that its subscription has ended.
 
         Args:
-            pair: What it was.
+            pair: The subscription.
             topic: Its path.
-            reason: One of this module's, or the operator's words for the subscriber.
+            reason: One of this module, or the operator's, for the subscriber.
         """
-        if self._underway < AT_ONCE:
-            self._underway += 1
-            self._tasks.start("denial", self._send(pair, topic, reason))
+        self._tasks.start("denial", self._send(pair, topic, reason))
 
     async def stop(self) -> None:
-        """Send no more."""
+        """Cancel all denials."""
         await self._tasks.stop()
+        self.slots.stop()
 
     async def _send(self, pair: Pair, topic: str, reason: str) -> None:
+        due = Due(id=next(self._ids), host=pair.host, active=True)
+        slot = self.slots.try_enter(due) if self.slots.has_place else None
+        if slot is None:
+            return
         parameters = {
             "hub.mode": "denied",
-            "hub.topic": self._base_url + topic,
+            "hub.topic": self.base_url + topic,
             "hub.reason": reason,
         }
-        callback = stored(pair.callback).adding(urlencode(parameters))
+        url = stored(pair.callback).adding(urlencode(parameters)).url
+        self.slots.begin(slot)
         try:
-            answer = await self._reach.ask(callback)
+            await self.client.send("GET", url, Payload(slot), self.timeout)
+            answered = True
+        except (NoResponseError, NetworkFullError):
+            answered = False
         finally:
-            self._underway -= 1
-        heard = isinstance(answer, Answered)
+            self.slots.leave(slot)
         self._log.info(
-            "{callback_host} was told that its subscription to {topic} has ended: {heard}",
+            "notified {callback_host} that its subscription to {topic} has ended: {result}",
             callback_host=pair.host,
             topic=topic,
-            heard="it answered" if heard else "it did not answer",
+            result="it answered" if answered else "it did not answer",
         )

@@ -1,13 +1,15 @@
-"""What is asked of the hub, read strictly, and what it answers (WebSub 5.1; H16 to H18).
+"""Parses requests to the hub strictly (WebSub 5.1; H16 to H18).
 
-Every refusal is a HubRequestError whose text is for the person who develops the subscriber: one line
-that names the field and the rule. It repeats nothing of what was sent.
+Each refusal is a HubRequestError. Its text is one line for the developer of the subscriber that names the
+field and the rule, and repeats nothing of the request.
 """
 
 import re
 from dataclasses import dataclass
-from urllib.parse import unquote_to_bytes
+from posixpath import normpath
+from urllib.parse import parse_qsl
 
+from reviewsd.config.schema import Lease
 from reviewsd.domain.callback import (
     Callback,
     CallbackPolicy,
@@ -19,7 +21,7 @@ from reviewsd.domain.subscription import Mode
 from reviewsd.http1 import problems, urls
 
 MAX_FIELDS = 32
-"""The hub's own are five; H16."""
+"""Fields of a form, of which the hub reads six (H16)."""
 
 MAX_SECRET = 199
 """Bytes of UTF-8; WebSub 5.1 has "less than 200"."""
@@ -31,43 +33,30 @@ MEDIA_TYPE = b"application/x-www-form-urlencoded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FormRules:
-    """What the operator decides about requests."""
-
-    base_url: str
-    """Origin of the topics, without a slash at its end."""
-    callbacks: CallbackPolicy
-    lease_default: int
-    """Seconds, like the two bounds."""
-    lease_min: int
-    lease_max: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class HubRequest:
     """A request that is well-formed and allowed."""
 
     mode: Mode
     topic: str
-    """The path, one of ``paths.TOPICS``."""
+    """The path, one of ``urls.TOPICS``."""
     topic_given: str
-    """As it came; the verification echoes it (H17)."""
+    """``hub.topic`` byte for byte; the verification returns it (H17)."""
     callback: Callback
     lease_seconds: int
-    """What is granted; of no meaning for unsubscribe."""
+    """The lease that is granted; without meaning for unsubscribe."""
     secret: bytes | None
-    """None where there is none, and for unsubscribe."""
+    """None without a secret, and for unsubscribe."""
     verify_token: bytes | None
-    """What the verification gives back to subscribers of PubSubHubbub 0.3 (W4)."""
+    """``hub.verify_token``, which the verification returns to subscribers of PubSubHubbub 0.3 (W4)."""
 
 
 class HubRequestError(Exception):
     """A request is refused.
 
     Attributes:
-        status: Of HTTP: 400, 403, 413 or 415.
+        status: HTTP status: 400, 403, 413 or 415.
         text: One line for the developer.
-        refusal: Why the callback is refused, where that is the reason.
+        refusal: The reason, if the callback is refused.
     """
 
     def __init__(self, status: int, text: str, refusal: Refusal | None = None) -> None:
@@ -77,26 +66,17 @@ class HubRequestError(Exception):
         super().__init__(f"{status} {text}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HubAnswer:
-    """What the hub answers; ``text/plain`` (W9)."""
-
-    status: int
-    text: str
-    """One line, without its end."""
-    retry_after: int | None = None
-    """Seconds."""
-
-
-def read_form(body: bytes, content_type: bytes | None, rules: FormRules) -> HubRequest:
-    """Read a request to the hub.
-
-    On unsubscribe the lease is not looked at (W25), and the secret has no use.
+def parse_request(
+    body: bytes, content_type: bytes | None, base_url: str, lease: Lease, callbacks: CallbackPolicy
+) -> HubRequest:
+    """Parse a request to the hub; unsubscribe ignores lease (W25) and secret.
 
     Args:
-        body: As received.
-        content_type: The value of the field; None where it is absent, or came twice.
-        rules: What the operator decides.
+        body: The form as received.
+        content_type: The value of the field; None if it is absent or repeated.
+        base_url: Origin of the topics, without a slash at its end.
+        lease: ``hub.lease``.
+        callbacks: Decides which callbacks are allowed.
 
     Raises:
         HubRequestError: 415 for another media type, 413 for more than 8 KiB, 403 for a callback
@@ -108,19 +88,19 @@ def read_form(body: bytes, content_type: bytes | None, rules: FormRules) -> HubR
         too_large = problems.HUB_CONTENT_TOO_LARGE
         raise HubRequestError(too_large.status, too_large.detail)
     form = _Form(body)
-    mode = _read_mode(form.required("hub.mode"))
+    mode = _parse_mode(form.required("hub.mode"))
     topic_given = form.required("hub.topic")
-    topic = _read_topic(topic_given, rules.base_url)
-    lease_seconds = rules.lease_default
+    topic = _parse_topic(topic_given, base_url)
+    lease_seconds = lease.default
     if mode is Mode.SUBSCRIBE:
-        lease_seconds = _read_lease(form.optional("hub.lease_seconds"), rules)
-    secret = _read_secret(form.optional("hub.secret"))
+        lease_seconds = _parse_lease(form.optional("hub.lease_seconds"), lease)
+    secret = _parse_secret(form.optional("hub.secret"))
     verify_token = form.optional("hub.verify_token").encode()
     return HubRequest(
         mode=mode,
         topic=topic,
         topic_given=topic_given,
-        callback=_read_callback(form.required("hub.callback"), rules.callbacks),
+        callback=_parse_callback(form.required("hub.callback"), callbacks),
         lease_seconds=lease_seconds,
         secret=secret if mode is Mode.SUBSCRIBE else None,
         verify_token=verify_token if 0 < len(verify_token) <= MAX_VERIFY_TOKEN else None,
@@ -128,34 +108,38 @@ def read_form(body: bytes, content_type: bytes | None, rules: FormRules) -> HubR
 
 
 class _Form:
-    """The fields of a form, all of them decoded: one that is broken is no form.
+    """The fields of a form, all of them decoded.
 
     Args:
-        body: What browsers make of a form, in UTF-8.
+        body: The form in the encoding of browsers, as UTF-8.
 
     Raises:
-        HubRequestError: 400; it is none.
+        HubRequestError: 400; the form is malformed.
     """
 
     def __init__(self, body: bytes) -> None:
-        pieces = body.split(b"&", MAX_FIELDS)
-        if len(pieces) > MAX_FIELDS:
+        if _BROKEN_ESCAPE.search(body) is not None:
+            raise HubRequestError(400, "the form has a broken percent-escape")
+        if body.count(b"&") >= MAX_FIELDS:
             raise HubRequestError(400, f"the form must have at most {MAX_FIELDS} fields")
-        self._given: dict[str, list[str]] = {}
-        for piece in pieces:
-            name, _, value = piece.partition(b"=")
-            self._given.setdefault(_decoded(name), []).append(_decoded(value))
+        try:
+            pairs = parse_qsl(body.decode(), keep_blank_values=True, errors="strict")
+        except UnicodeDecodeError:
+            raise HubRequestError(400, "the form must be UTF-8") from None
+        self._fields: dict[str, list[str]] = {}
+        for name, value in pairs:
+            self._fields.setdefault(name, []).append(value)
 
     def optional(self, name: str) -> str:
-        """The value of a field; empty where it is absent."""
-        values = self._given.get(name, [""])
+        """Return the value of a field, or an empty text."""
+        values = self._fields.get(name, [""])
         if len(values) > 1:
             raise HubRequestError(400, f"{name}: must be given once")
         return values[0]
 
     def required(self, name: str) -> str:
-        """The value of a field that must be there."""
-        if name not in self._given:
+        """Return the value of a field that must be present."""
+        if name not in self._fields:
             raise HubRequestError(400, f"{name}: must be given")
         return self.optional(name)
 
@@ -163,16 +147,7 @@ class _Form:
 _BROKEN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 
-def _decoded(text: bytes) -> str:
-    if _BROKEN_ESCAPE.search(text) is not None:
-        raise HubRequestError(400, "the form has a broken percent-escape")
-    try:
-        return unquote_to_bytes(text.replace(b"+", b" ")).decode()
-    except UnicodeDecodeError:
-        raise HubRequestError(400, "the form must be UTF-8") from None
-
-
-def _read_mode(text: str) -> Mode:
+def _parse_mode(text: str) -> Mode:
     if text == "publish":
         raise HubRequestError(
             400,
@@ -185,42 +160,28 @@ def _read_mode(text: str) -> Mode:
         raise HubRequestError(400, "hub.mode: must be subscribe or unsubscribe") from None
 
 
-# What a path can be made of here; without a colon, so that no scheme hides in it (RFC 3986 4.2)
+# A relative path; without a colon, which could end a scheme (RFC 3986 4.2)
 _RELATIVE = re.compile(r"[A-Za-z0-9._~!$&'()*+,;=@/-]+")
 
 
-def _read_topic(text: str, base_url: str) -> str:
-    """The path of the topic that a URL or a reference names (H17).
+def _parse_topic(text: str, base_url: str) -> str:
+    """Return the path of the topic that a URL or a reference names (H17).
 
-    Not by ``urljoin``: that one takes away line breaks, and an empty query or fragment.
+    ``urljoin`` is too lenient: it removes line breaks, and an empty query or fragment.
     """
-    authority = base_url.partition(":")[2]  # with its two slashes
+    authority = base_url.partition(":")[2]  # with the two slashes
     path = ""
     if text.startswith((base_url, authority)):
         path = text.partition(authority)[2]
-    elif _RELATIVE.fullmatch(text) is not None and not text.startswith("//"):
-        path = _without_dots(text)
+    elif _RELATIVE.fullmatch(text) and "//" not in text and not text.endswith(("/", "/.", "/..")):
+        path = normpath(f"/{text.removeprefix('/')}")  # RFC 3986 5.2.4
     if path not in urls.TOPICS:
         topics = ", ".join(base_url + topic for topic in urls.TOPICS)
         raise HubRequestError(400, f"hub.topic: must be one of {topics}")
     return path
 
 
-def _without_dots(path: str) -> str:
-    """A path below the root with its dot segments removed (RFC 3986 5.2.4)."""
-    segments = path.removeprefix("/").split("/")
-    kept: list[str] = []
-    for segment in segments:
-        if segment == "..":
-            del kept[-1:]
-        elif segment != ".":
-            kept.append(segment)
-    if segments[-1] in {".", ".."}:
-        kept.append("")
-    return "/" + "/".join(kept)
-
-
-def _read_callback(text: str, policy: CallbackPolicy) -> Callback:
+def _parse_callback(text: str, policy: CallbackPolicy) -> Callback:
     try:
         return parse_callback(text, policy)
     except CallbackRefusedError as error:
@@ -232,23 +193,23 @@ def _read_callback(text: str, policy: CallbackPolicy) -> Callback:
 _DECIMAL = re.compile(r"0*([1-9][0-9]*)")
 
 
-def _read_lease(text: str, rules: FormRules) -> int:
-    """The lease that is granted, in seconds (H18)."""
+def _parse_lease(text: str, lease: Lease) -> int:
+    """Return the lease that is granted, in seconds (H18)."""
     if text == "":
-        return rules.lease_default
+        return lease.default
     decimal = _DECIMAL.fullmatch(text)
     if decimal is None:
         raise HubRequestError(
             400, "hub.lease_seconds: must be a positive decimal integer, a number of seconds"
         )
     digits = decimal[1]
-    if len(digits) > len(str(rules.lease_max)):  # int() would refuse more than 4,300
-        return rules.lease_max
-    return min(max(int(digits), rules.lease_min), rules.lease_max)
+    if len(digits) > len(str(lease.max)):  # int() would refuse more than 4,300
+        return lease.max
+    return min(max(int(digits), lease.min), lease.max)
 
 
-def _read_secret(text: str) -> bytes | None:
-    """The key of the signatures; an empty one would sign nothing, and is none (H11)."""
+def _parse_secret(text: str) -> bytes | None:
+    """Return the key of signatures; an empty one would sign nothing, and counts as none (H11)."""
     secret = text.encode()
     if len(secret) > MAX_SECRET:
         raise HubRequestError(

@@ -1,191 +1,298 @@
-"""The hub: hears of new snapshots, and keeps verifications and deliveries going.
+"""The WebSub hub: its parts, and the loop that follows the data.
 
-    a new Snapshot wakes it -> it compares each topic's digest with the stored one (H10)
+    a new snapshot wakes the hub -> it compares each topic's digest with the stored one (H10)
     a new version wakes the deliveries -> they compare each subscription's version with the topic's
 
-So nothing is lost that nobody saw: at the start every loop is woken once, and a change made while
-the daemon was down is a difference like any other (D2). A store that does not work delays all of it
-and stops nothing else (D9).
+A lost signal does no harm: everything is compared once at the start, so a change that was made while the
+daemon was down is delivered too (D2). A failing store delays the hub and affects nothing else (D9).
 """
 
-from collections.abc import Awaitable, Callable
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
 from functools import partial
+from secrets import token_urlsafe
 
 from twisted.internet.defer import Deferred
+from twisted.internet.posixbase import PosixReactorBase
 from twisted.internet.task import deferLater
+from twisted.internet.threads import deferToThread
 from twisted.logger import Logger
+from twisted.web.iweb import IAgent
 
+from reviewsd.config import convert
+from reviewsd.config.schema import Config
+from reviewsd.domain.addresses import Addresses
+from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.tasks import TaskSet, every
 from reviewsd.snapshot.snapshots import Snapshot
 from reviewsd.store import claims, topics, upkeep
 from reviewsd.store.clock import put_right
-from reviewsd.store.deliveries import DeliveryOutcome
-from reviewsd.store.intents import IntentClaim, Verified
+from reviewsd.store.deliveries import DeliveryOutcome, EndedSubscription
 from reviewsd.store.interface import Store
+from reviewsd.store.secrets import Secrets
 from reviewsd.store.topics import Topic
 from reviewsd.store.transactions import SqlCursor, StoreError
+from reviewsd.websub.content import contents_of, digests_of
 from reviewsd.websub.context import Context
-from reviewsd.websub.delivery import Delivery, DeliveryAttempts, contents, digests
-from reviewsd.websub.operator_state import OperatorState
-from reviewsd.websub.scheduler import STORE_PAUSE, Scheduler
-from reviewsd.websub.verification import CLAIM
+from reviewsd.websub.delivery import Deliverer
+from reviewsd.websub.denial import FAILED, MAX_RUNNING, Denials
+from reviewsd.websub.operator import Operator
+from reviewsd.websub.outbound.agent import CallbackAgent
+from reviewsd.websub.outbound.client import CallbackClient
+from reviewsd.websub.rate_limits import Backoffs
+from reviewsd.websub.requests import HubRequests
+from reviewsd.websub.scheduler import (
+    MAX_PAUSE,
+    SHARED_MAX_PAUSE,
+    STORE_RETRY_SECONDS,
+    Scheduler,
+)
+from reviewsd.websub.slots import Slots
+from reviewsd.websub.verification import CLAIM_MILLISECONDS, Verifier
+
+VERIFICATIONS = 64
+"""Verifications that may be busy at the same time."""
 
 SWEEP_SECONDS = 60.0
-"""Between two looks for leases and requests that are over (W13)."""
+"""Interval at which expired leases and requests are removed (W13)."""
 
 SETTLE_SECONDS = 600.0
-"""After a start, in which none of them is ended: a clock that is wrong then is set in this time."""
+"""Time after a start in which nothing expires, because a wrong clock is set then."""
 
 FOLLOW_SECONDS = 1.0
-"""Between two looks for what other nodes have changed."""
+"""Interval at which a node checks for changes of other nodes."""
 
 DRAIN_SECONDS = 20.0
-"""What deliveries under way may take to end when the daemon stops (O4)."""
-
+"""Time for deliveries to finish when the daemon stops (O4)."""
 
 Follower = Callable[[], Awaitable[object]]
-"""Looks for what other nodes have changed; raises StoreError where that cannot be said."""
+"""Loads changes of other nodes; raises StoreError if they cannot be read."""
 
 
 class Hub:
-    """The hub's own loop.
+    """The hub of a daemon.
+
+    Attributes:
+        requests: Accepts requests of subscribers.
+        operator: Serves ``reviewsctl``.
+        announced: Called when the topics of the first snapshot have their versions.
 
     Args:
-        context: Time and chance.
-        database: What is remembered.
-        operator_state: Of the operator.
-        distribution: Told what to send.
-        verifying: The verifications under way.
-        delivering: The deliveries under way.
-        base_url: Origin of the topics.
-        min_interval: Seconds between two versions of a topic (H9).
-        shared: Whether other nodes use the store too: then their claims stand (they lapse), only
-            newer data counts (D8), and their operators' orders are followed.
+        config: The configuration.
+        context: Clocks, random numbers, threads, counters.
+        store: Holds subscriptions and intents. If nodes share it (``hub.shared``), their claims stand until
+            they lapse, only newer data counts (D8), and a pause or block of one applies to all.
+        secrets: Seals ``hub.secret``.
+        addresses: Decides which addresses may be dialed.
+        agent: Sends requests to callbacks.
+        own_listeners: (address, port) of listeners of this service, which the agent never calls.
     """
 
     _log = Logger()
 
-    def __init__(  # noqa: PLR0913 - all that the hub is made of meets here
+    def __init__(
         self,
-        *,
+        config: Config,
         context: Context,
-        database: Store,
-        operator_state: OperatorState,
-        distribution: DeliveryAttempts,
-        verifying: Scheduler[IntentClaim, Verified],
-        delivering: Scheduler[Delivery, DeliveryOutcome],
-        base_url: str,
-        min_interval: float,
-        shared: bool = False,
+        store: Store,
+        secrets: Secrets,
+        addresses: Addresses,
+        agent: IAgent,
+        own_listeners: set[tuple[str, int]],
     ) -> None:
+        hub, clock = config.hub, context.clock
+        self._base_url = config.base_url
+        self._min_interval = hub.min_interval
         self._context = context
-        self._database = database
-        self._operator_state = operator_state
-        self._distribution = distribution
-        self._verifying = verifying
-        self._delivering = delivering
-        self._base_url = base_url
-        self._min_interval = min_interval
-        self._shared = shared
+        self._store = store
+        self._shared = hub.shared
+        self._own_listeners = own_listeners
+        self._own_ports = {convert.public_port(config)}
         self.announced: Deferred[None] = Deferred()
-        """Called when the topics of the first snapshot have their versions."""
-        self._followers: list[Follower] = []
-        self._behind = False  # whether other nodes have changed something that is to be followed
+
+        client, backoffs = CallbackClient(agent, clock), Backoffs()
+        limits = hub.verification.per_host, hub.verification.per_address
+        verification_slots = Slots(clock, VERIFICATIONS, *limits, backoffs, holds_network=True)
+        denial_slots = Slots(clock, MAX_RUNNING, *limits, backoffs, holds_network=True)
+        delivery_slots = Slots(
+            clock,
+            hub.delivery.concurrency,
+            hub.delivery.per_host,
+            hub.delivery.per_address,
+            backoffs,
+        )
+        self._deliverer = Deliverer(
+            store=store,
+            client=client,
+            slots=delivery_slots,
+            context=context,
+            secrets=secrets,
+            signature_method=hub.signature_method,
+            settings=hub.delivery,
+        )
+        max_pause = SHARED_MAX_PAUSE if hub.shared else MAX_PAUSE
+        offset = context.random if hub.shared else lambda: 0.0
+        self._delivery_scheduler = Scheduler(
+            "deliveries", clock, self._deliverer, delivery_slots, max_pause, offset
+        )
+        verifier = Verifier(
+            store=store,
+            client=client,
+            slots=verification_slots,
+            context=context,
+            addresses=addresses,
+            backoffs=backoffs,
+            timeout=hub.verification.timeout,
+            confirmed=self._delivery_scheduler.wake,
+        )
+        self._verification_scheduler = Scheduler(
+            "verifications", clock, verifier, verification_slots, max_pause, offset
+        )
+        self._denials = Denials(
+            client=client,
+            slots=denial_slots,
+            base_url=config.base_url,
+            timeout=hub.verification.timeout,
+        )
+        self.operator = Operator(
+            context=context,
+            store=store,
+            verification_scheduler=self._verification_scheduler,
+            delivery_scheduler=self._delivery_scheduler,
+            denials=self._denials,
+            addresses=addresses,
+            opened_networks=hub.callbacks.allow_networks,
+        )
+        self.requests = HubRequests(
+            config=config,
+            store=store,
+            secrets=secrets,
+            operator=self.operator,
+            context=context,
+            backoffs=backoffs,
+            own_ports=self._own_ports,
+            accepted=self._verification_scheduler.wake,
+        )
+        self._deliverer.observers += [self.operator.settle_pushes, self._report_ended]
+
+        self._followers: list[Follower] = [self.operator.load]
+        self._behind = False  # whether changes of other nodes are not loaded yet
         self._newest: Snapshot | None = None
         self._signal: Deferred[None] | None = None
-        self._began = 0.0  # seconds of the clock
+        self._started_at = 0.0
         self._tasks = TaskSet()
 
+    @classmethod
+    def from_config(
+        cls,
+        config: Config,
+        reactor: PosixReactorBase,
+        store: Store,
+        secrets: Secrets,
+        counters: Counters,
+        now: Callable[[], int],
+        stack: AsyncExitStack,
+    ) -> "Hub":
+        """Build the hub of a daemon; the stack closes its sockets and threads.
+
+        Raises:
+            StartError: ``hub.callbacks.ca_file`` cannot be used.
+        """
+        context = Context(
+            clock=reactor,
+            now=now,
+            token=partial(token_urlsafe, 32),
+            random=random.random,
+            in_thread=deferToThread,
+            counters=counters,
+        )
+        addresses, own_listeners = convert.addresses(config), set[tuple[str, int]]()
+        agent = CallbackAgent.from_config(config, reactor, addresses, own_listeners, stack)
+        return cls(config, context, store, secrets, addresses, agent, own_listeners)
+
     def topics_changed(self, snapshot: Snapshot) -> None:
-        """There is a new snapshot."""
+        """Compare the topics with a new snapshot."""
         self._newest = snapshot
         if self._signal is not None and not self._signal.called:
             self._signal.callback(None)
 
-    def follow(self, follower: Follower) -> None:
-        """Have somebody else follow what other nodes change, too."""
+    def add_follower(self, follower: Follower) -> None:
+        """Add a follower, which is called when other nodes have changed the store."""
         self._followers.append(follower)
 
+    def add_own_listener(self, address: str, port: int) -> None:
+        """Add a listener of this service, which is never called as a callback (E1, E5)."""
+        self._own_listeners.add((address, port))
+        self._own_ports.add(port)
+
+    def reload(self, config: Config) -> None:
+        """Apply ``hub.lease`` and ``hub.limits`` of a configuration."""
+        self.requests.reload(config)
+
     def start(self) -> None:
-        """Begin; what is due already is done at once."""
-        self._began = self._context.clock.seconds()
+        """Start, first with the rows that are due already."""
+        self._started_at = self._context.clock.seconds()
         self._tasks.start("hub", self._run())
 
     async def stop(self) -> None:
-        """Let deliveries under way end, for a while, and stop."""
+        """Stop, after deliveries under way had their time to finish."""
         await self._tasks.stop()
-        await self._verifying.stop(0)
-        await self._delivering.stop(DRAIN_SECONDS)
-
-    async def pause(self) -> None:
-        """Send nothing to anybody until ``resume``, also after a restart (H7)."""
-        await self._operator_state.pause()
-        self._verifying.pause()
-        self._delivering.pause()
-
-    async def resume(self) -> None:
-        """End the pause."""
-        await self._operator_state.resume()
-        self._verifying.release()
-        self._delivering.release()
+        await self._verification_scheduler.stop(0)
+        await self._delivery_scheduler.stop(DRAIN_SECONDS)
+        await self._denials.stop()
 
     async def _run(self) -> None:
         if not self._shared:
-            await self._insist(self._adopt_claims)
-        await self._insist(self._operator_state.load)
-        if self._operator_state.paused:
-            self._verifying.pause()
-            self._delivering.pause()
-        self._verifying.start()
-        self._delivering.start()
+            await self._retry(self._release_claims)
+        await self._retry(self.operator.load)
+        self._verification_scheduler.start()
+        self._delivery_scheduler.start()
         self._tasks.start("sweep", every(self._context.clock, SWEEP_SECONDS, self._sweep))
         if self._shared:
-            self._tasks.start(
-                "other nodes", every(self._context.clock, FOLLOW_SECONDS, self._follow)
-            )
+            follow = every(self._context.clock, FOLLOW_SECONDS, self._follow_nodes)
+            self._tasks.start("other nodes", follow)
         while True:
             while self._newest is None:
                 self._signal = Deferred()
                 await self._signal
-            await self._insist(self._announce)
+            await self._retry(self._announce)
 
-    async def _adopt_claims(self) -> None:
-        """Have done again what the process before this one was about to do when it died (D7)."""
-        left = await self._database.run(partial(claims.take_over, now=self._context.now()))
-        if left:
+    async def _release_claims(self) -> None:
+        """Release claims of a process that died, so that their attempts are repeated (D7)."""
+        released = await self._store.run(partial(claims.take_over, now=self._context.now()))
+        if released:
             self._log.warn(
-                "the service has died while attempts were under way; these are made again, after a"
-                " second: {count}",
-                count=len(left),
+                "the service died while attempts were under way; they are repeated after a second: {count}",
+                count=len(released),
             )
-        for each in left:
-            if each.deaths > 1:
+        for claim in released:
+            if claim.deaths > 1:
                 self._log.warn(
-                    "an attempt at {callback_host} was under way when the service died, {deaths}"
-                    " times in a row; after {most} it is not made again",
-                    callback_host=each.host,
-                    deaths=each.deaths,
-                    most=claims.MAX_DEATHS,
+                    "an attempt at {callback_host} was under way when the service died, {deaths} times"
+                    " in a row; after {limit} it is not repeated",
+                    callback_host=claim.host,
+                    deaths=claim.deaths,
+                    limit=claims.MAX_DEATHS,
                 )
 
     async def _announce(self) -> None:
-        """Give the topics of the newest snapshot their versions, not sooner than they may (H9)."""
-        known = await self._database.run(topics.topics)
-        wait = self._wait(known)
+        """Store the versions of the newest snapshot's topics, at most once per ``hub.min_interval``."""
+        before = await self._store.run(topics.topics)
+        wait = self._interval_left(before)
         if wait > 0:
             await deferLater(self._context.clock, wait)
         snapshot = self._newest
         if snapshot is None:
             return
-        current = contents(snapshot, self._base_url)
-        sha256s = digests(current)
-        now = self._context.now()
-        after = await self._database.run(
+        contents = contents_of(snapshot, self._base_url)
+        digests, now = digests_of(contents), self._context.now()
+        after = await self._store.run(
             partial(
                 topics.bump,
-                digests=sha256s,
-                # never of a time to come: until then no later change would count as newer
-                data_revision=min(_revision(snapshot), now),
+                digests=digests,
+                # not in the future, because no change before that time would count as newer
+                data_revision=min(_modified_at(snapshot), now),
                 now=now,
                 newer_only=self._shared,
             )
@@ -194,92 +301,94 @@ class Hub:
             self._newest = None
         if not self.announced.called:
             self.announced.callback(None)
-        self._distribution.publish(current)
-        self._delivering.wake()
+        self._deliverer.publish(contents)
+        self._delivery_scheduler.wake()
         changed = [
             f"{path} version {topic.version}"
             for path, topic in after.items()
-            if path not in known or known[path].version != topic.version
+            if path not in before or before[path].version != topic.version
         ]
         if changed:
             self._log.info("to be delivered: {changed}", changed=", ".join(changed), type="change")
-        others = [path for path, digest in sha256s.items() if after[path].sha256 != digest]
-        if others:
+        outdated = [path for path, digest in digests.items() if after[path].sha256 != digest]
+        if outdated:
             self._log.warn(
-                "another node has other data, as new or newer: nothing is sent of {others} until"
-                " this node has the same, or newer",
-                others=", ".join(others),
+                "another node has other data that is as new or newer: {topics} are not delivered until this"
+                " node has the same data, or newer data",
+                topics=", ".join(outdated),
             )
 
-    def _wait(self, known: dict[str, Topic]) -> float:
-        """Seconds until the topics may change again; a clock that jumped makes it no longer."""
-        if not known or not self._differs(known):
+    def _interval_left(self, stored: dict[str, Topic]) -> float:
+        """Return the seconds until the topics may change again; a wall clock may have jumped (H9)."""
+        if not stored or self._newest is None:
             return 0
-        since = (self._context.now() - max(topic.changed_at for topic in known.values())) / 1000
-        return min(max(self._min_interval - since, 0), self._min_interval)
-
-    def _differs(self, known: dict[str, Topic]) -> bool:
-        """Whether the newest snapshot has other bytes; after a restart it seldom has."""
-        if self._newest is None:
-            return False
-        stored = {path: topic.sha256 for path, topic in known.items()}
-        return not digests(contents(self._newest, self._base_url)).items() <= stored.items()
+        digests = digests_of(contents_of(self._newest, self._base_url))
+        if all(topic.sha256 == digests.get(path) for path, topic in stored.items()):
+            return 0  # the usual case after a restart
+        changed_at = max(topic.changed_at for topic in stored.values())
+        remaining = self._min_interval - (self._context.now() - changed_at) / 1000
+        return min(max(remaining, 0), self._min_interval)
 
     async def _sweep(self) -> None:
-        settled = self._context.clock.seconds() - self._began >= SETTLE_SECONDS
+        settled = self._context.clock.seconds() - self._started_at >= SETTLE_SECONDS
 
         def sweep(cursor: SqlCursor) -> int:
             now = self._context.now()
-            put_right(cursor, now, CLAIM, self._distribution.retry_policy.longest)
+            put_right(cursor, now, CLAIM_MILLISECONDS, self._deliverer.max_retry_milliseconds)
             return upkeep.sweep(cursor, now) if settled else 0
 
         try:
-            ended = upkeep.SWEEP
-            while ended == upkeep.SWEEP:
-                ended = await self._database.run(sweep)
-                if ended:
-                    self._log.info(
-                        "leases and requests that ran out: {count}", count=ended, type="drop"
-                    )
+            count = upkeep.SWEEP
+            while count == upkeep.SWEEP:
+                count = await self._store.run(sweep)
+                if count:
+                    self._log.info("expired leases and requests: {count}", count=count, type="drop")
         except StoreError as error:
             self._log.warn("hub: {error}", error=str(error))
 
-    async def _follow(self) -> None:
-        """Find what other nodes have left to do, and what their operators have ordered (H7)."""
-        paused = self._operator_state.paused
+    async def _follow_nodes(self) -> None:
+        """Load changes of other nodes, such as a pause, and query what is due (H7)."""
         try:
-            self._behind = self._behind or await self._database.changed()
+            self._behind = self._behind or await self._store.changed()
             if not self._behind:
                 return
-            await self._operator_state.load()
             for follower in self._followers:
                 await follower()
         except StoreError:
-            return  # the attempts say so
+            return  # the schedulers log it
         self._behind = False
-        if self._operator_state.paused and not paused:
-            self._verifying.pause()
-            self._delivering.pause()
-        elif paused and not self._operator_state.paused:
-            self._verifying.release()
-            self._delivering.release()
-        self._verifying.wake()
-        self._delivering.wake()
+        self._verification_scheduler.wake()
+        self._delivery_scheduler.wake()
 
-    async def _insist(self, action: Callable[[], Awaitable[object]]) -> None:
-        """Do something with the store until it works."""
+    async def _retry(self, action: Callable[[], Awaitable[object]]) -> None:
+        """Repeat an action until the store works."""
         while True:
             try:
                 await action()
             except StoreError as error:
                 self._log.warn("hub: {error}", error=str(error))
-                await deferLater(self._context.clock, STORE_PAUSE)
+                await deferLater(self._context.clock, STORE_RETRY_SECONDS)
             else:
                 return
 
+    def _report_ended(
+        self, _outcomes: Sequence[DeliveryOutcome], ended: Sequence[EndedSubscription]
+    ) -> None:
+        """Log the subscriptions that ended by their last outcome, and notify their callbacks."""
+        for subscription in ended:
+            self._log.warn(
+                "the subscription of {callback_host} to {topic} was removed: {reason}",
+                callback_host=subscription.pair.host,
+                topic=subscription.topic,
+                reason=subscription.reason,
+                type="drop",
+            )
+            if not subscription.denied:
+                self._denials.send(subscription.pair, subscription.topic, FAILED)
 
-def _revision(snapshot: Snapshot) -> int:
-    """When the newest source file was modified, milliseconds since 1970 UTC (D8)."""
+
+def _modified_at(snapshot: Snapshot) -> int:
+    """Return the time of the newest source file, in milliseconds since 1970 UTC (D8)."""
     fingerprint = snapshot.seen.fingerprint
     sources = (fingerprint.reviews, fingerprint.insights, fingerprint.settings)
     files = [file for file in sources if file is not None]

@@ -1,123 +1,146 @@
-"""The hub's side of ``reviewsctl subs``, ``push`` and ``hub`` (H7, interfaces.md 1.1)."""
+"""What ``reviewsctl subs``, ``push`` and ``hub`` read and change (H7, interfaces.md 1.1)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 
-from twisted.internet.defer import Deferred
 from twisted.logger import Logger
 
 from reviewsd.api.hub import Block, HubState, Listing, TopicState
 from reviewsd.api.jobs import PushResult, Step
 from reviewsd.api.times import instant
-from reviewsd.domain.subscription import Delivered
-from reviewsd.store import listing
+from reviewsd.domain import blocks as block_rules
+from reviewsd.domain.addresses import Addresses
+from reviewsd.store import listing, upkeep
 from reviewsd.store.deliveries import DeliveryOutcome, EndedSubscription
+from reviewsd.store.intents import IntentClaim, Verified
 from reviewsd.store.interface import Store
 from reviewsd.store.thread import Purpose
-from reviewsd.store.transactions import StoreError
+from reviewsd.store.transactions import SqlCursor, StoreError
+from reviewsd.store.upkeep import BlockRow
 from reviewsd.websub.context import Context
-from reviewsd.websub.delivery import Delivery, DeliveryAttempts
+from reviewsd.websub.delivery import Delivery
 from reviewsd.websub.denial import REMOVED, Denials
-from reviewsd.websub.hub import Hub
-from reviewsd.websub.operator_state import OperatorState
+from reviewsd.websub.push import Push
 from reviewsd.websub.scheduler import Scheduler
 
-SILENCE = 2.0
-"""Seconds without an outcome, after which a push looks who is left at all."""
+PUSH_SILENCE_SECONDS = 2.0
+"""Time without an outcome after which a push compares its subscriptions with the store."""
 
 
-class _Push:
-    """A push under way: who is still to have an attempt."""
-
-    def __init__(self, ids: Sequence[int], since: int, progress: Callable[[Step], None]) -> None:
-        self.total = len(ids)
-        self.since = since
-        self.waiting = set(ids)
-        self.delivered = self.failed = self.removed = 0
-        self.ended: Deferred[None] = Deferred()
-        self._progress = progress
-
-    def settled(
-        self, results: Sequence[DeliveryOutcome], ended: Sequence[EndedSubscription]
-    ) -> None:
-        gone = {id(end.pair) for end in ended}
-        denied = len(self.waiting)
-        for result in results:
-            if result.event is None or result.claim.id not in self.waiting:
-                continue
-            self.waiting.remove(result.claim.id)
-            if isinstance(result.event, Delivered):
-                self.delivered += 1
-            elif id(result.claim.pair) in gone:
-                self.removed += 1
-            else:
-                self.failed += 1
-        if len(self.waiting) != denied:
-            self.tell()
-
-    def look(self, attempted: Mapping[int, bool | None]) -> None:
-        """Wait no more for those who are gone, or whose attempt was another node's."""
-        for each in sorted(self.waiting):
-            if each not in attempted:
-                self.removed += 1
-            elif attempted[each] is None:
-                continue
-            elif attempted[each]:
-                self.delivered += 1
-            else:
-                self.failed += 1
-            self.waiting.remove(each)
-        self.tell()
-
-    def tell(self) -> None:
-        done = self.total - len(self.waiting)
-        self._progress(Step("pushing", done, self.total, self.failed + self.removed))
-        if not self.waiting and not self.ended.called:
-            self.ended.callback(None)
-
-
+@dataclass(eq=False, kw_only=True)
 class Operator:
-    """What the operator may see and do.
+    """Shows the hub to the operator; pauses it, blocks hosts and pushes content.
 
     A StoreError of any method but ``state`` is answered 503.
-
-    Args:
-        context: Time and chance.
-        database: What the hub remembers.
-        operator_state: What the operator has ordered.
-        hub: Is paused and resumed.
-        denials: Tell subscribers that they were removed.
-        distribution: Tells outcomes.
-        delivering: The deliveries under way.
-        opened_networks: ``hub.callbacks.allow_networks``.
     """
 
     _log = Logger()
 
-    def __init__(
-        self,
-        *,
-        context: Context,
-        database: Store,
-        operator_state: OperatorState,
-        hub: Hub,
-        denials: Denials,
-        distribution: DeliveryAttempts,
-        delivering: Scheduler[Delivery, DeliveryOutcome],
-        opened_networks: tuple[str, ...],
-    ) -> None:
-        self._context = context
-        self._database = database
-        self._operator_state = operator_state
-        self._hub = hub
-        self._denials = denials
-        self._delivering = delivering
-        self._opened_networks = opened_networks
+    context: Context
+    store: Store
+    verification_scheduler: Scheduler[IntentClaim, Verified]
+    delivery_scheduler: Scheduler[Delivery, DeliveryOutcome]
+    denials: Denials
+    addresses: Addresses
+    opened_networks: tuple[str, ...]
+    """``hub.callbacks.allow_networks``."""
+    paused: bool = field(default=False, init=False)
+    """Whether the hub is paused."""
+
+    def __post_init__(self) -> None:
+        self._blocks: Sequence[BlockRow] = ()
+        self._is_blocked: Callable[[str], bool] = block_rules.hits(())
         self._counts: tuple[int, int, int, datetime | None] = (0, 0, 0, None)
-        self._pushes: set[_Push] = set()
-        distribution.observe(self._settled)
+        self._pushes: set[Push] = set()
+
+    # Pause and blocks
+
+    async def load(self) -> None:
+        """Load the pause and the blocks, at the start and when another node has changed them.
+
+        Raises:
+            StoreError: They cannot be read.
+        """
+
+        def read(cursor: SqlCursor) -> tuple[bool, Sequence[BlockRow]]:
+            return upkeep.paused(cursor), upkeep.blocks(cursor)
+
+        paused, blocks = await self.store.run(read)
+        self._set_blocks(blocks)
+        self._set_paused(paused=paused)
+
+    async def pause(self) -> None:
+        """Stop sending until ``resume``, across restarts."""
+        await self.store.run(partial(upkeep.pause, now=self.context.now()))
+        self._set_paused(paused=True)
+
+    async def resume(self) -> None:
+        """Start sending again."""
+        await self.store.run(upkeep.resume)
+        self._set_paused(paused=False)
+
+    def is_blocked(self, host: str) -> bool:
+        """Return whether a callback host is blocked by its name or its address."""
+        return self._is_blocked(host)
+
+    async def blocks(self) -> Sequence[Block]:
+        """Return all blocks."""
+        return [
+            Block(value=block.value, note=block.note, created_at=instant(block.created_at / 1000))
+            for block in self._blocks
+        ]
+
+    async def block(self, value: str, note: str, dry_run: bool) -> int:  # noqa: FBT001 - a seam
+        """Block a host or network; return how many subscriptions and requests that removes.
+
+        Raises:
+            ValueError: The value is neither.
+        """
+        value = block_rules.read_block(value)
+        removed = await self.store.run(
+            partial(upkeep.block, value=value, note=note, now=self.context.now(), dry_run=dry_run)
+        )
+        if not dry_run:
+            self._set_blocks(await self.store.run(upkeep.blocks))
+            self._log.info(
+                "the block of {value} has ended subscriptions and requests: {count}",
+                value=value,
+                count=removed,
+                type="drop",
+            )
+        return removed
+
+    async def unblock(self, value: str) -> bool:
+        """End a block; return whether there was one.
+
+        Raises:
+            ValueError: The value is neither a host nor a network.
+        """
+        value = block_rules.read_block(value)
+        removed = await self.store.run(partial(upkeep.unblock, value=value))
+        self._set_blocks(await self.store.run(upkeep.blocks))
+        return removed
+
+    def _set_paused(self, *, paused: bool) -> None:
+        if paused == self.paused:
+            return
+        self.paused = paused
+        for scheduler in (self.verification_scheduler, self.delivery_scheduler):
+            if paused:
+                scheduler.pause()
+            else:
+                scheduler.resume()
+
+    def _set_blocks(self, blocks: Sequence[BlockRow]) -> None:
+        self._blocks = blocks
+        values = [block.value for block in blocks]
+        self._is_blocked = block_rules.hits(values)
+        self.addresses.block(block_rules.networks(values))
+
+    # Subscriptions
 
     async def listing(
         self,
@@ -127,38 +150,38 @@ class Operator:
         after: str | None,
         limit: int,
     ) -> Sequence[Listing]:
-        """Subscriptions, and requests for one, that pass the filters; in an order that lasts.
+        """Return a page of subscriptions and pending requests, in a stable order.
 
         Args:
-            topic: Path.
-            state: One of the four; it is looked for page by page.
-            callback: The whole of it, as it is stored.
-            after: Only what comes after this id, which may be gone.
-            limit: At most so many.
+            topic: Path to filter by; None for all.
+            state: One of the four states to filter by; None for all.
+            callback: URL to filter by; None for all.
+            after: The id that ends the page before; its entry may be gone.
+            limit: Entries of a page.
         """
-        found: list[Listing] = []
-        while len(found) < limit:
-            page = await self._database.run(
+        entries: list[Listing] = []
+        while len(entries) < limit:
+            page = await self.store.run(
                 partial(listing.page, topic=topic, callback=callback, after=after, limit=limit)
             )
-            found += [each for each in page if state is None or each.state == state]
+            entries += [entry for entry in page if state is None or entry.state == state]
             if len(page) < limit:
                 break
             after = page[-1].id
-        return found[:limit]
+        return entries[:limit]
 
-    async def one(self, identifier: str) -> Listing | None:
-        """The subscription, or the request for one, with this id; None if there is none."""
+    async def find(self, identifier: str) -> Listing | None:
+        """Return the subscription or pending request with an id."""
         if not listing.is_id(identifier):
             return None
-        return await self._database.run(partial(listing.one, name=identifier))
+        return await self.store.run(partial(listing.one, name=identifier))
 
     async def remove(self, identifier: str, reason: str) -> bool:
-        """Remove a subscription or request and tell its callback; whether there was one."""
+        """Remove a subscription or request and notify its callback; return whether there was one."""
         if not listing.is_id(identifier):
             return False
-        removed = await self._database.run(
-            partial(listing.remove, name=identifier, reason=reason, now=self._context.now())
+        removed = await self.store.run(
+            partial(listing.remove, name=identifier, reason=reason, now=self.context.now())
         )
         if removed is None:
             return False
@@ -170,9 +193,11 @@ class Operator:
             subscription_id=identifier,
             type="drop",
         )
-        if active and not self._operator_state.paused:
-            self._denials.send(pair, topic, reason or REMOVED)
+        if active and not self.paused:
+            self.denials.send(pair, topic, reason or REMOVED)
         return True
+
+    # Pushes
 
     async def push(
         self,
@@ -180,128 +205,79 @@ class Operator:
         topic: str | None,
         progress: Callable[[Step], None],
     ) -> PushResult:
-        """Deliver the current content again; ends when each has had one attempt or is gone.
+        """Deliver the current content again; return when each subscription had one attempt.
 
         Args:
-            ids: To these; None for all.
-            topic: Of this path; None for all three.
-            progress: Told of each step.
+            ids: Subscriptions to deliver to; None for all.
+            topic: Path of the topic; None for all topics.
+            progress: Called with each step.
         """
-        now = self._context.now()
-        push = _Push(await self._forget(ids, topic, now), now, progress)
+        now = self.context.now()
+        push = Push(await self._make_due(ids, topic, now), now, progress)
         self._pushes.add(push)
-        self._delivering.wake()
         try:
-            push.tell()
+            push.report()
+            self.delivery_scheduler.wake()
             while push.waiting:
-                await self._some_outcomes(push)
+                await self._continue(push)
         finally:
             self._pushes.discard(push)
-        return PushResult(
-            total=push.total,
-            delivered=push.delivered,
-            failed=push.failed,
-            removed=push.removed,
-        )
+        return push.result
 
     async def push_later(self, ids: Sequence[str] | None, topic: str | None) -> None:
-        """Deliver the current content again, while nobody waits for it."""
-        await self._forget(ids, topic, self._context.now())
-        self._delivering.wake()
+        """Deliver the current content again, without waiting for it."""
+        await self._make_due(ids, topic, self.context.now())
+        self.delivery_scheduler.wake()
 
-    async def _forget(self, ids: Sequence[str] | None, topic: str | None, now: int) -> list[int]:
-        known = None if ids is None else [each for each in ids if listing.is_id(each)]
-        return await self._database.run(partial(listing.push, names=known, topic=topic, now=now))
+    def settle_pushes(
+        self, outcomes: Sequence[DeliveryOutcome], ended: Sequence[EndedSubscription]
+    ) -> None:
+        """Count outcomes of deliveries for the pushes under way."""
+        for push in tuple(self._pushes):
+            push.settle(outcomes, ended)
 
-    async def _some_outcomes(self, push: _Push) -> None:
-        """Wait until the push has ended, or for a while; then see who is left."""
-        left = len(push.waiting)
-        timer = self._context.clock.callLater(SILENCE, push.ended.callback, None)
-        try:
-            await push.ended
-        finally:
-            if timer.active():
-                timer.cancel()
-        push.ended = Deferred()
-        if len(push.waiting) == left and not self._operator_state.paused:
+    async def _make_due(self, ids: Sequence[str] | None, topic: str | None, now: int) -> list[int]:
+        names = None if ids is None else [name for name in ids if listing.is_id(name)]
+        return await self.store.run(partial(listing.push, names=names, topic=topic, now=now))
+
+    async def _continue(self, push: Push) -> None:
+        """Wait for outcomes; after a silence, read from the store which subscriptions still wait."""
+        waiting_before = len(push.waiting)
+        await push.wait(self.context.clock, PUSH_SILENCE_SECONDS)
+        if len(push.waiting) == waiting_before and not self.paused:
             try:
-                attempted = await self._database.run(
+                attempted = await self.store.run(
                     partial(listing.attempted, ids=tuple(push.waiting), since=push.since)
                 )
-            except StoreError as error:  # the next silence asks again
+            except StoreError as error:  # read again after the next silence
                 self._log.warn("push: {error}", error=str(error))
             else:
-                push.look(attempted)
+                push.compare(attempted)
 
-    def _settled(
-        self, results: Sequence[DeliveryOutcome], ended: Sequence[EndedSubscription]
-    ) -> None:
-        for push in tuple(self._pushes):
-            push.settled(results, ended)
+    # State
 
     async def topics(self) -> Sequence[TopicState]:
-        """The topics, and how far their subscribers are."""
-        return await self._database.run(partial(listing.topic_states, now=self._context.now()))
+        """Return the topics, and how many of their subscribers are up to date."""
+        return await self.store.run(partial(listing.topic_states, now=self.context.now()))
 
     async def state(self) -> HubState:
-        """How the hub is; while the store fails, with the last counts known."""
+        """Return the state of the hub; while the store fails, with the last known counts."""
         store = "ok"
         try:
-            await self._database.run(lambda _: None, Purpose.PROBE)
+            await self.store.run(lambda _: None, Purpose.PROBE)
         except StoreError as error:
             store = str(error)
-        with suppress(StoreError):  # one that takes on nothing new may still say how much there is
-            self._counts = await self._database.run(
-                partial(listing.counts, now=self._context.now())
-            )
-        active, pending, behind, oldest = self._counts
+        with suppress(StoreError):  # a store that accepts no writes may still be read
+            self._counts = await self.store.run(partial(listing.counts, now=self.context.now()))
+        active, pending, due, oldest_due_at = self._counts
         return HubState(
-            paused=self._operator_state.paused,
+            paused=self.paused,
             active=active,
             pending=pending,
-            due=behind,
-            in_flight=self._delivering.underway,
-            oldest_due_at=oldest,
-            blocks=len(self._operator_state.blocks),
-            opened_networks=self._opened_networks,
+            due=due,
+            in_flight=self.delivery_scheduler.running,
+            oldest_due_at=oldest_due_at,
+            blocks=len(self._blocks),
+            opened_networks=self.opened_networks,
             store=store,
         )
-
-    async def pause(self) -> None:
-        """Send nothing to anybody until ``resume``."""
-        await self._hub.pause()
-
-    async def resume(self) -> None:
-        """End the pause."""
-        await self._hub.resume()
-
-    async def blocks(self) -> Sequence[Block]:
-        """All blocks."""
-        return [
-            Block(value=block.value, note=block.note, created_at=instant(block.created_at / 1000))
-            for block in self._operator_state.blocks
-        ]
-
-    async def block(self, value: str, note: str, dry_run: bool) -> int:  # noqa: FBT001 - a seam
-        """Block a host or network; how many subscriptions and requests that removes.
-
-        Raises:
-            ValueError: It is neither.
-        """
-        removed = await self._operator_state.block(value, note, dry_run=dry_run)
-        if not dry_run:
-            self._log.info(
-                "the block of {value} has ended subscriptions and requests: {count}",
-                value=value,
-                count=removed,
-                type="drop",
-            )
-        return removed
-
-    async def unblock(self, value: str) -> bool:
-        """Take a block back; whether there was one.
-
-        Raises:
-            ValueError: It is neither a host nor a network.
-        """
-        return await self._operator_state.unblock(value)

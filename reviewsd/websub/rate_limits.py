@@ -1,149 +1,142 @@
-"""What keeps the open hub from being a weapon: how often somebody may ask, and who is left in peace.
+"""Rate limits and back-offs that keep the hub from being used against third parties (H1 to H3).
 
-Sources: H1 to H3. Everything is in memory and bounded: the keys come from strangers, so the least
-recently used are forgotten. That is safe because a key that was forgotten is only one that may
-begin anew. Times are monotonic seconds, given by the caller.
+All state is in memory and bounded. Keys come from clients, so the least recently used are evicted; an
+evicted key only starts with a full bucket again. Times are monotonic seconds, passed in by the caller.
 """
 
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-CAPACITY = 100_000
-"""Keys that are remembered; S14 has the same."""
+MAX_KEYS = 100_000
+"""Capacity of each limiter (S14)."""
 
-STRIKES = 20
-"""Failed verifications of one host in a row, after which it is left in peace; H3."""
+MAX_FAILURES = 20
+"""Consecutive failed verifications of a host before it is backed off."""
 
-FIRST_BACKOFF, LONGEST_BACKOFF = 60, 86_400
-"""Seconds; the first is doubled by every failure that follows it; H3."""
+FIRST_BACKOFF, MAX_BACKOFF = 60, 86_400  # seconds; doubled by each further failure
 
-MINUTE, DAY = 60.0, 86_400.0
-_ROUNDING = 1e-3  # seconds; sums of floats miss the exact moment by less
+_ROUNDING = 1e-3  # seconds; absorbs float error at the exact end of a wait
 
+K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Recent(Generic[V]):
-    """A mapping that forgets the least recently used key when it is full.
+class LRUCache(Generic[K, V]):
+    """A mapping that evicts the least recently used key when it is full.
 
     Args:
-        capacity: Keys that are remembered.
+        max_keys: Capacity.
     """
 
-    def __init__(self, capacity: int) -> None:
-        self._capacity = capacity
-        self._kept: OrderedDict[str | int, V] = OrderedDict()
+    def __init__(self, max_keys: int = MAX_KEYS) -> None:
+        self._max_keys = max_keys
+        self._values: OrderedDict[K, V] = OrderedDict()
 
-    def get(self, key: str | int) -> V | None:
-        """The value of a key, if it is remembered; then it is used now."""
-        value = self._kept.get(key)
+    def get(self, key: K) -> V | None:
+        """Return the value of a key, which counts as a use of it, or None."""
+        value = self._values.get(key)
         if value is not None:
-            self._kept.move_to_end(key)
+            self._values.move_to_end(key)
         return value
 
-    def set(self, key: str | int, value: V) -> None:
-        """Remember a value."""
-        self._kept[key] = value
-        self._kept.move_to_end(key)
-        if len(self._kept) > self._capacity:
-            self._kept.popitem(last=False)
+    def __setitem__(self, key: K, value: V) -> None:
+        self._values[key] = value
+        self._values.move_to_end(key)
+        if len(self._values) > self._max_keys:
+            self._values.popitem(last=False)
 
-    def drop(self, key: str | int) -> None:
-        """Forget a key."""
-        self._kept.pop(key, None)
+    def __contains__(self, key: K) -> bool:
+        return key in self._values
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def discard(self, key: K) -> None:
+        """Remove a key if it is there."""
+        self._values.pop(key, None)
 
     def clear(self) -> None:
-        """Forget them all."""
-        self._kept.clear()
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._kept
+        """Remove all keys."""
+        self._values.clear()
 
 
 class TokenBuckets:
-    """So many in a time for each key, all of them at once if need be (H1, H2).
+    """A token bucket for each key, as a generic cell rate algorithm.
 
-    One number a key: the moment when its bucket will be full again (GCRA).
+    One number is kept for each key: the time at which its bucket is full again.
 
     Args:
-        tokens: That a key gains in the time, and may have at most.
-        seconds: The time.
-        capacity: Keys that are remembered.
+        tokens: Bucket size, and tokens gained per period.
+        period: Length of the period, in seconds.
     """
 
-    def __init__(self, tokens: int, seconds: float = MINUTE, capacity: int = CAPACITY) -> None:
-        self._interval = seconds / tokens
-        self._seconds = seconds
-        self._full: Recent[float] = Recent(capacity)
+    def __init__(self, tokens: int, period: float = 60.0) -> None:
+        self._seconds_per_token = period / tokens
+        self._period = period
+        self._full_at: LRUCache[str, float] = LRUCache()
 
     def take(self, key: str, now: float, tokens: int = 1) -> float:
-        """Take tokens, not more than there may be at most.
+        """Take tokens if the bucket holds enough.
 
         Returns:
-            0.0 if there were so many, else the seconds until there are; then none was taken.
+            0.0 if the tokens were taken, else the seconds until they can be.
         """
-        full = max(self._full.get(key) or 0.0, now) + self._interval * tokens
-        wait = full - now - self._seconds
+        full_at = max(self._full_at.get(key) or 0.0, now) + self._seconds_per_token * tokens
+        wait = full_at - now - self._period
         if wait > _ROUNDING:
             return wait
-        self._full.set(key, full)
+        self._full_at[key] = full_at
         return 0.0
 
-    def left(self, key: str, now: float) -> tuple[float, float]:
-        """The tokens there are, and the seconds until there are as many as there may be."""
-        full_in = max((self._full.get(key) or 0.0) - now, 0.0)
-        return max((self._seconds - full_in) / self._interval, 0.0), full_in
+    def available(self, key: str, now: float) -> tuple[float, float]:
+        """Return the tokens in the bucket, and the seconds until it is full."""
+        seconds_to_full = max((self._full_at.get(key) or 0.0) - now, 0.0)
+        return max((self._period - seconds_to_full) / self._seconds_per_token, 0.0), seconds_to_full
 
 
 @dataclass(frozen=True, slots=True)
-class _Struck:
-    """A host that has failed."""
-
+class _FailingHost:
     failures: int
-    """In a row; those that a back-off overtook are not counted."""
-    until: float
-    """The end of its back-off; in the past where it has none."""
+    """Consecutive failures; those of attempts that began before a back-off do not count."""
+    backoff_ends_at: float
 
 
 class Backoffs:
-    """Hosts that are left in peace because their verifications keep failing (H3).
+    """Hosts whose verifications keep failing, with a back-off that doubles (H3).
 
-    After 20 failures in a row a host is asked nothing for a minute. From then on it is verified one
-    at a time, and every failure doubles the wait, until one succeeds.
-
-    Args:
-        capacity: Hosts that are remembered.
+    After 20 consecutive failures a host is not contacted for a minute. After that it is verified one
+    request at a time, and each failure doubles the back-off until a verification succeeds.
     """
 
-    def __init__(self, capacity: int = CAPACITY) -> None:
-        self._struck: Recent[_Struck] = Recent(capacity)
+    def __init__(self) -> None:
+        self._hosts: LRUCache[str, _FailingHost] = LRUCache()
 
-    def failed(self, host: str, now: float) -> None:
-        """A verification of the host has failed."""
-        struck = self._struck.get(host) or _Struck(0, now)
-        if struck.until > now:
-            return  # under way when the back-off began: no answer to what the host was asked since
-        failures = struck.failures + 1
-        until = now
-        if failures >= STRIKES:
-            until += min(FIRST_BACKOFF * 2 ** (failures - STRIKES), LONGEST_BACKOFF)
-        self._struck.set(host, _Struck(failures, until))
+    def record_failure(self, host: str, now: float) -> None:
+        """Count a failed verification and extend the back-off if the host has had too many."""
+        state = self._hosts.get(host) or _FailingHost(0, now)
+        if state.backoff_ends_at > now:
+            return  # this attempt began before the back-off did
+        failures = state.failures + 1
+        backoff = 0.0
+        if failures >= MAX_FAILURES:
+            backoff = min(FIRST_BACKOFF * 2 ** (failures - MAX_FAILURES), MAX_BACKOFF)
+        self._hosts[host] = _FailingHost(failures, now + backoff)
 
-    def succeeded(self, host: str) -> None:
-        """A verification of the host has succeeded: all is forgiven."""
-        self._struck.drop(host)
+    def record_success(self, host: str) -> None:
+        """Clear the failures of a host."""
+        self._hosts.discard(host)
 
-    def wait(self, host: str, now: float) -> float:
-        """Seconds that the host must still be left in peace; 0.0 for none."""
-        struck = self._struck.get(host)
-        return 0.0 if struck is None else max(struck.until - now, 0.0)
+    def seconds_left(self, host: str, now: float) -> float:
+        """Return the remaining back-off of a host; 0.0 without one."""
+        state = self._hosts.get(host)
+        return 0.0 if state is None else max(state.backoff_ends_at - now, 0.0)
 
-    def failing(self, host: str) -> bool:
-        """Whether the last verification of the host has failed."""
-        return self._struck.get(host) is not None
+    def is_failing(self, host: str) -> bool:
+        """Return whether the last verification of a host failed."""
+        return host in self._hosts
 
-    def one_at_a_time(self, host: str) -> bool:
-        """Whether no second verification of the host may begin while one is under way."""
-        struck = self._struck.get(host)
-        return struck is not None and struck.failures >= STRIKES
+    def is_serialized(self, host: str) -> bool:
+        """Return whether a host may have only one verification under way."""
+        state = self._hosts.get(host)
+        return state is not None and state.failures >= MAX_FAILURES

@@ -1,25 +1,22 @@
-"""Attempts at callbacks, so many at a time, fairly over their hosts (H2, H8).
+"""Runs attempts at callbacks: finds what is due, claims it, runs it, and stores the results.
 
-Verifications and deliveries have the same rhythm: look what is due, claim some of it, attempt, write
-what came of it. ``Scheduler`` is that rhythm. It keeps no queue: what it has looked up is a hint, a claim
-is what counts, and whoever wakes it does not say why. Results and claims share a transaction, since
-each one is a sync of the disk; while it is written, the attempts go on, and as many again are claimed
-ahead, so that none of them waits for the disk.
+Verifications and deliveries share this loop. There is no queue: rows that are due are only a hint, and only
+a claim in the store counts, so waking the scheduler for nothing does no harm. Results and claims share a
+transaction, because each transaction syncs the disk. Attempts continue while it is written, and as many
+again are claimed ahead, so that none of them waits for the disk.
 
-A host, and an address network, may have so many attempts under way and no more; what is due beyond
-that is passed over, and where it fills the look-up, the next one leaves such hosts out. So one host
-with a thousand hanging callbacks delays nobody else; nor do many hosts, since an attempt that is idle
-leaves its place to another (``places``).
+The slots decide what may run (``slots``). Rows without a slot are skipped; if a query returns no others,
+the next one excludes their hosts. So a host with a thousand hanging callbacks delays no other host.
 
-Nodes that share a store look at the same rows. Did all of them begin with those that wait longest, one
-would get its claims and the others none; so each begins somewhere else (``from_anywhere``).
+A retry is a time in the store: the scheduler waits for the next one with a Deferred.
+
+Nodes that share a store find the same rows. Each node starts at a random row, because only the first node
+to claim a row gets it.
 """
 
-from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
-from itertools import chain
-from typing import Generic
+from collections import deque
+from collections.abc import Callable, Collection, Sequence
+from typing import Generic, Protocol, TypeVar
 
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IReactorTime
@@ -29,85 +26,78 @@ from twisted.logger import Logger
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.store.intents import Due
 from reviewsd.store.transactions import StoreError
-from reviewsd.websub.places import Places
-from reviewsd.websub.scheduled_work import Attempts, C, R
+from reviewsd.websub.slots import Slot, Slots
 
-LOOK = 1_000
-"""Rows that are looked up at once."""
+MAX_ROWS = 1_000
+"""Rows that one query returns at most."""
 
-STORE_PAUSE = 1.0
-"""Seconds to the next try after the store has failed."""
+STORE_RETRY_SECONDS = 1.0
+"""Pause after a failure of the store."""
 
-MAX_PAUSE = 60.0
-"""Seconds after which it looks again in any case: a wall clock may have jumped."""
+MAX_PAUSE, SHARED_MAX_PAUSE = 60.0, 10.0
+"""Longest time between two queries, since a wall clock may jump and a node that shares the store may die."""
 
-SHARED_PAUSE = 10.0
-"""The same where other nodes may have died with what they had claimed."""
+MAX_WAIT = 25.0
+"""Seconds that a claim may wait for a place; with the longest attempt it ends within its 90 s (D5)."""
 
-MAX_WAITING = 25.0
-"""Seconds that a claim may wait; with the longest attempt it stays within its 90 s (D5)."""
+BATCH_SECONDS, MAX_BATCHES = 0.005, 5
+"""Pause before a transaction, which costs as much as several deliveries, and its repetitions at most."""
 
-BATCH_WINDOW = 0.005
-"""Seconds, so many times at most, between two turns while there is enough to do.
-
-Results come together meanwhile; each turn is a transaction, which costs as much as several deliveries.
-"""
-
-BATCH_WINDOWS = 5
-
-STARTS = 16
-"""Attempts that begin in one turn of the reactor; to begin one takes 0.1 ms."""
+STARTS_PER_TURN = 16
+"""Attempts that begin in one turn of the reactor; each takes 0.1 ms."""
 
 RELEASE_SECONDS = 2.0
-"""What the store may take, at the end, to let go of claims."""
-
-_Keys = tuple[Collection[str], Collection[str]]
-"""What an attempt counts for, and what until it is idle."""
+"""Time for the store to release claims when the scheduler stops."""
 
 
-Order = Callable[[Sequence[Due]], Sequence[Due]]
-"""In which order what was looked up is claimed."""
+class Claim(Protocol):
+    """A row of the store that is claimed for an attempt."""
+
+    @property
+    def id(self) -> int:
+        """The id of the row."""
 
 
-def longest_first(due: Sequence[Due]) -> Sequence[Due]:
-    """The order in which it is looked up."""
-    return due
+C = TypeVar("C", bound=Claim)
+R = TypeVar("R")
 
 
-def from_anywhere(chance: Callable[[], float]) -> Order:
-    """The same order, from anywhere on: so that nodes which look at the same rows claim others.
+class Work(Protocol[C, R]):
+    """One kind of attempt: ``Verifier`` or ``Deliverer``."""
 
-    Args:
-        chance: A number from 0 to 1, another one each time.
-    """
+    async def find_due(
+        self, limit: int, excluded_hosts: Collection[str]
+    ) -> tuple[Sequence[Due], float | None]:
+        """Return rows that are due, and the seconds until the next one is.
 
-    def order(due: Sequence[Due]) -> Sequence[Due]:
-        start = int(chance() * len(due))
-        return [*due[start:], *due[:start]]
+        Raises:
+            StoreError: The store cannot be read.
+        """
 
-    return order
+    async def settle_and_claim(self, results: Sequence[R], due: Sequence[Due]) -> Sequence[C]:
+        """Store results, and claim those rows that are still due.
 
+        Raises:
+            StoreError: Nothing was written.
+        """
 
-@dataclass(slots=True, eq=False)
-class _Claim(Generic[C]):
-    """A claim of this process."""
+    async def run(self, claim: C, slot: Slot) -> R:
+        """Make one attempt."""
 
-    claim: C
-    keys: _Keys
-    """Kept, since they may be others when it is let go of."""
-    since: float
+    def release(self, claim: C) -> R:
+        """Return the result of a claim that was not attempted: it stays due."""
 
 
 class Scheduler(Generic[C, R]):
-    """Keeps attempts under way until it is stopped.
+    """Keeps attempts of one kind running until it is stopped.
 
     Args:
-        name: Of the attempts, for the log.
-        clock: For its waits.
-        attempts: What is attempted.
-        concurrency: How many at the same time, beside those that are idle.
-        max_pause: Seconds between two looks at most.
-        order: In which what is due is claimed.
+        name: What it runs, for the log.
+        clock: For its pauses.
+        work: What is attempted.
+        slots: Limit what runs at the same time.
+        max_pause: Seconds between two queries at most.
+        offset: Returns where to start among the rows, from 0 to 1.
     """
 
     _log = Logger()
@@ -116,279 +106,225 @@ class Scheduler(Generic[C, R]):
         self,
         name: str,
         clock: IReactorTime,
-        attempts: Attempts[C, R],
-        concurrency: int,
+        work: Work[C, R],
+        slots: Slots,
         max_pause: float = MAX_PAUSE,
-        order: Order = longest_first,
+        offset: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._name = name
         self._clock = clock
-        self._attempts = attempts
+        self._work = work
+        self._slots = slots
         self._max_pause = max_pause
-        self._order = order
-        self._places: Places[_Claim[C]] = Places(
-            clock, concurrency, self._is_busy, self._is_idle, self.freed
-        )
+        self._offset = offset
         self._due: Sequence[Due] = ()
+        self._claims: deque[tuple[C, Slot]] = deque()
         self._results: list[R] = []
-        self._waiting: deque[_Claim[C]] = deque()
-        self._claimed: set[int] = set()
-        self._under_way = Counter[str]()
-        self._stale = True  # whether something may be due that the last look-up did not show
-        self._left_out = False  # whether the last look-up left out hosts that had no room
+        self._stale = True  # rows may be due that the last query did not return
+        self._hosts_excluded = False  # from the last query
         self._paused = False
-        self._again = 0.0  # when to look in any case, on the clock
-        self._turned = 0.0  # when the last turn was taken, on the clock
-        self._signal: Deferred[None] | None = None
-        self._idle: Deferred[None] | None = None
+        self._next_query_at = 0.0
+        self._last_write_at = 0.0
         self._writing = False
+        self._wake_signal: Deferred[None] | None = None
+        self._drained: Deferred[None] | None = None
         self._loop = TaskSet()
-        self._tasks = TaskSet()
+        self._attempts = TaskSet()
+        slots.freed = self._slots_freed
 
     @property
-    def underway(self) -> int:
-        """How many attempts are being made."""
-        return self._places.underway
+    def running(self) -> int:
+        """The number of attempts under way."""
+        return self._slots.running
 
     def start(self) -> None:
-        """Begin, with what is due by now."""
+        """Start the loop."""
         self._loop.start(self._name, self._run())
 
     def wake(self) -> None:
-        """Something may have become due."""
+        """Query the store for rows that have become due."""
         self._stale = True
-        self._wake_up()
-
-    def freed(self) -> None:
-        """There is room again for what was passed over, in all or in an address network."""
-        self._stale = self._stale or self._left_out
-        self._wake_up()
+        self._end_pause()
 
     def pause(self) -> None:
-        """Begin no more attempts; those under way end as ever."""
+        """Begin no more attempts; those under way finish."""
         self._paused = True
-        while self._waiting:
-            self._put_back(self._waiting.popleft())
-        self._wake_up()
+        while self._claims:
+            self._release(*self._claims.popleft())
+        self._end_pause()
 
-    def release(self) -> None:
+    def resume(self) -> None:
         """Begin attempts again."""
         self._paused = False
         self.wake()
 
     async def stop(self, seconds: float) -> None:
-        """Let what is under way end, but not longer than that; the rest is attempted again."""
+        """Wait for the attempts under way, up to a time, and cancel the others; they stay due."""
         self.pause()
-        await self._wait_until_idle(seconds)
-        await self._tasks.stop()
-        await self._wait_until_idle(
-            RELEASE_SECONDS
-        )  # a claim that is left means a death (``claims``)
+        await self._drain(seconds)
+        await self._attempts.stop()
+        await self._drain(RELEASE_SECONDS)  # a claim that is not released counts as a death (D7)
         await self._loop.stop()
-        self._places.stop()
+        self._slots.stop()
 
-    async def _wait_until_idle(self, seconds: float) -> None:
-        """Wait until nothing is claimed and all results are written, but not longer than that."""
-        if not (self._claimed or self._results or self._writing):
+    def _slots_freed(self) -> None:
+        self._stale = self._stale or self._hosts_excluded
+        self._end_pause()
+
+    async def _drain(self, seconds: float) -> None:
+        """Wait until no slot is taken and all results are stored, up to a time."""
+        if not (self._slots.occupied or self._results or self._writing):
             return
-        self._idle = Deferred()
-        deadline = self._clock.callLater(seconds, self._end)
-        self._wake_up()
-        await self._idle
-        self._idle = None
-        if deadline.active():
-            deadline.cancel()
+        self._drained = Deferred()
+        self._end_pause()
+        await self._drained.addTimeout(seconds, self._clock, _return_none)
+        self._drained = None
 
-    def _end(self) -> None:
-        if self._idle is not None and not self._idle.called:
-            self._idle.callback(None)
+    def _end_drain(self) -> None:
+        if self._drained is not None and not self._drained.called:
+            self._drained.callback(None)
 
     async def _run(self) -> None:
         while True:
             try:
-                pause = await self._round()
+                pause = await self._run_once()
             except StoreError as error:
                 self._log.warn("{name}: {error}", name=self._name, error=str(error))
-                self._stale, pause = True, STORE_PAUSE
+                self._stale, pause = True, STORE_RETRY_SECONDS
             if pause > 0:
-                await self._sleep(pause)
+                await self._pause_for(pause)
 
-    async def _round(self) -> float:
-        """Look, if need be, and take one turn; returns the seconds to wait then."""
+    async def _pause_for(self, seconds: float) -> None:
+        self._wake_signal = Deferred()
+        try:
+            await self._wake_signal.addTimeout(seconds, self._clock, _return_none)
+        finally:
+            self._wake_signal = None
+
+    async def _run_once(self) -> float:
+        """Begin attempts, store results and claim more; return the seconds to pause."""
         await self._begin()
-        wanted = self._pick()
-        if not wanted and self._must_look():
-            wanted = await self._look()
-        if not (wanted or self._results):
-            if self._idle is not None and not self._claimed:
-                self._clock.callLater(0, self._end)  # who runs cannot be cancelled
-            return 0 if self._must_look() else self._rest()
+        entries = self._enter()
+        if not entries and self._needs_query():
+            entries = await self._query()
+        if entries or self._results:
+            await self._settle_and_claim(entries)
+            return 0
+        if self._drained is not None and not self._slots.occupied:
+            self._clock.callLater(0, self._end_drain)  # later, because it cancels this loop
+            return self._max_pause
+        if self._needs_query():
+            return 0
+        return self._next_query_at - self._clock.seconds() if self._may_claim() else self._max_pause
+
+    async def _begin(self) -> None:
+        """Begin claimed attempts while there are places, and wait for results to share a transaction."""
+        begun = 0
+        while self._claims and self._slots.has_place:
+            self._attempts.start(self._name, self._run_claims())
+            begun += 1
+            if begun % STARTS_PER_TURN == 0:
+                await deferLater(self._clock, 0)
+        for _ in range(MAX_BATCHES):
+            if not self._expects_results():
+                break
+            await deferLater(self._clock, BATCH_SECONDS)
+
+    def _expects_results(self) -> bool:
+        if len(self._claims) > self._slots.places // 2:
+            return True
+        recent = self._clock.seconds() < self._last_write_at + BATCH_SECONDS
+        return recent and bool(self._results and self._slots.running)
+
+    def _may_claim(self) -> bool:
+        return not self._paused and self._slots.has_room
+
+    def _needs_query(self) -> bool:
+        return self._may_claim() and (self._stale or self._clock.seconds() >= self._next_query_at)
+
+    async def _query(self) -> list[Slot]:
+        """Enter slots for rows that are due; exclude hosts without a free slot until there are some."""
+        full: set[str] = set()
+        while True:
+            self._stale, self._hosts_excluded = False, bool(full)
+            due, next_due = await self._work.find_due(MAX_ROWS, full)
+            first = int(self._offset() * len(due))
+            self._due = [*due[first:], *due[:first]]
+            pause = self._max_pause if next_due is None else min(next_due, self._max_pause)
+            self._next_query_at = self._clock.seconds() + pause
+            entries = self._enter()
+            if len(due) < MAX_ROWS or not self._may_claim():
+                return entries
+            if entries:
+                self._stale = True
+                return entries
+            full.update(row.host for row in due)
+
+    def _enter(self) -> list[Slot]:
+        """Enter slots for the rows of the last query."""
+        entries: list[Slot] = []
+        skipped: list[Due] = []
+        for index, row in enumerate(self._due):
+            if not self._may_claim():
+                skipped.extend(self._due[index:])
+                break
+            slot = self._slots.try_enter(row)
+            if slot is None:
+                skipped.append(row)
+            else:
+                entries.append(slot)
+        self._due = skipped
+        return entries
+
+    async def _settle_and_claim(self, entries: Sequence[Slot]) -> None:
         results, self._results = self._results, []
-        self._turned = self._clock.seconds()
+        self._last_write_at = self._clock.seconds()
         self._writing = True
         claims: Sequence[C] = ()
         try:
-            claims = await self._attempts.turn(results, [each for each, _ in wanted])
+            claims = await self._work.settle_and_claim(results, [slot.due for slot in entries])
         except StoreError:
             self._results[:0] = results
             raise
         finally:
             self._writing = False
-            taken = {claim.id: claim for claim in claims}
-            now = self._clock.seconds()
-            for each, keys in wanted:
-                if each.id in taken:
-                    self._waiting.append(_Claim(taken[each.id], keys, now))
-                else:
-                    self._let_go(each.id, keys)
-        if results:  # they are due again by now or later, or have made room
+            slots = {slot.due.id: slot for slot in entries}
+            self._claims.extend((claim, slots.pop(claim.id)) for claim in claims)
+            for slot in slots.values():
+                self._slots.leave(slot)
+        if results:  # those rows may be due again
             self._stale = True
-        if 2 * len(claims) < len(wanted):  # others have had them, and so the most of what follows
+        if 2 * len(claims) < len(entries):  # another node has most of these rows
             self._due, self._stale = (), True
-        if self._paused:  # meanwhile
-            self.pause()
-        return 0
-
-    async def _begin(self) -> None:
-        """Attempt what waits, as far as there is room."""
-        began = 0
-        while self._waiting and self._places.free:
-            self._tasks.start(self._name, self._work())
-            began += 1
-            if began % STARTS == 0:
-                await deferLater(self._clock, 0)
-        for _ in range(BATCH_WINDOWS):
-            if not self._has_more():
-                break
-            await deferLater(self._clock, BATCH_WINDOW)
-
-    def _has_more(self) -> bool:
-        """Whether results that come together soon are worth waiting for."""
-        if len(self._waiting) > self._places.count // 2:
-            return True
-        recent = self._clock.seconds() < self._turned + BATCH_WINDOW
-        return recent and bool(self._results and self._places.underway)
-
-    def _must_look(self) -> bool:
-        return self._free() and (self._stale or self._clock.seconds() >= self._again)
-
-    def _free(self) -> bool:
-        return not self._paused and self._ahead() > 0
-
-    def _ahead(self) -> int:
-        """How much more may be claimed: as much again as there are places may wait for one."""
-        return 2 * self._places.count - (len(self._claimed) - self._places.idle)
-
-    def _rest(self) -> float:
-        """The seconds until it must look again; who makes it free wakes it."""
-        return self._again - self._clock.seconds() if self._free() else self._max_pause
-
-    async def _look(self) -> list[tuple[Due, _Keys]]:
-        """Look, past all hosts that have no room, for something that has; and pick."""
-        full: set[str] = set()
-        while True:
-            self._stale, self._left_out = False, bool(full)
-            found, following = await self._attempts.look(LOOK, full)
-            self._due = self._order(found)
-            longest = self._max_pause
-            pause = longest if following is None else min(following, longest)
-            self._again = self._clock.seconds() + pause
-            filled = len(found) == LOOK
-            wanted = self._pick()
-            if wanted and filled:
-                self._stale = True
-            if wanted or not (filled and self._free()):
-                return wanted
-            full.update(each.host for each in found)
-
-    def _pick(self) -> list[tuple[Due, _Keys]]:
-        """Take from what is due what there is room for; with all that it counts for."""
-        wanted: list[tuple[Due, _Keys]] = []
         if self._paused:
-            return wanted
-        passed_over: list[Due] = []
-        full: set[tuple[str, bool]] = set()
-        room = self._ahead()
-        for at, each in enumerate(self._due):
-            if room <= len(wanted):
-                passed_over.extend(self._due[at:])
-                break
-            if each.id in self._claimed:  # the clock jumped past its claim
-                continue
-            if full and (each.host, each.active) in full:
-                passed_over.append(each)
-                continue
-            keys = self._attempts.keys(each), self._attempts.keys_while_busy(each)
-            short = self._short_of(each, keys)
-            if short is None:
-                wanted.append((each, keys))
-                self._claimed.add(each.id)
-                self._under_way.update(chain(*keys))
-                continue
-            passed_over.append(each)
-            if short == 0:  # the others at this host need not be asked for
-                full.add((each.host, each.active))
-        self._due = passed_over
-        return wanted
+            self.pause()
 
-    async def _work(self) -> None:
-        """Make attempts, one after the other, for as long as claims are waiting."""
-        while self._waiting and self._places.free:
-            claimed = self._waiting.popleft()
-            if self._clock.seconds() > claimed.since + MAX_WAITING:
-                self._put_back(claimed)
+    async def _run_claims(self) -> None:
+        """Run claimed attempts, one after the other, while there is a place."""
+        while self._claims and self._slots.has_place:
+            claim, slot = self._claims.popleft()
+            if self._clock.seconds() > slot.entered_at + MAX_WAIT:
+                self._release(claim, slot)
                 continue
-            self._places.enter(claimed)
+            self._slots.begin(slot)
             try:
-                result = await self._attempts.attempt(claimed.claim)
-                self._results.append(result)  # not in one line: meanwhile it is another list
+                result = await self._work.run(claim, slot)
+                self._results.append(result)  # a line of its own: run() may outlive the list
             except CancelledError:
-                self._results.append(self._attempts.release(claimed.claim))
+                self._results.append(self._work.release(claim))
                 raise
             finally:
-                self._places.leave(claimed)
-                self._let_go(claimed.claim.id, claimed.keys)
-                self._wake_up()
+                self._slots.leave(slot)
+                self._end_pause()
 
-    def _put_back(self, claimed: _Claim[C]) -> None:
-        self._results.append(self._attempts.release(claimed.claim))
-        self._let_go(claimed.claim.id, claimed.keys)
+    def _release(self, claim: C, slot: Slot) -> None:
+        self._results.append(self._work.release(claim))
+        self._slots.leave(slot)
 
-    def _is_busy(self, claimed: _Claim[C]) -> bool:
-        return self._attempts.is_busy(claimed.claim)
+    def _end_pause(self) -> None:
+        if self._wake_signal is not None and not self._wake_signal.called:
+            self._wake_signal.callback(None)
 
-    def _is_idle(self, claimed: _Claim[C]) -> None:
-        keys, busy_keys = claimed.keys
-        claimed.keys = keys, ()
-        self._uncount(busy_keys)
 
-    def _short_of(self, due: Due, keys: _Keys) -> int | None:
-        """Which of the keys has no room left; None if each of them has."""
-        for at, key in enumerate(chain(*keys)):
-            if self._under_way[key] >= self._attempts.room(key, due):
-                return at
-        return None
-
-    def _let_go(self, number: int, keys: _Keys) -> None:
-        self._claimed.discard(number)
-        self._uncount(chain(*keys))
-
-    def _uncount(self, keys: Iterable[str]) -> None:
-        for key in keys:
-            self._under_way[key] -= 1
-            if not self._under_way[key]:
-                del self._under_way[key]
-
-    async def _sleep(self, seconds: float) -> None:
-        self._signal = Deferred()
-        timer = self._clock.callLater(seconds, self._wake_up)
-        try:
-            await self._signal
-        finally:
-            self._signal = None
-            if timer.active():
-                timer.cancel()
-
-    def _wake_up(self) -> None:
-        if self._signal is not None and not self._signal.called:
-            self._signal.callback(None)
+def _return_none(_result: object, _seconds: float) -> None:
+    """Return None for a wait whose time is over, instead of raising."""

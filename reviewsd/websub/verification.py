@@ -1,6 +1,7 @@
-"""Verification of intent: one GET that the callback must echo (seed 4.8, WebSub 5.3, H2 to H4, H12)."""
+"""Verification of intent: a GET with a challenge that the callback must return (seed 4.8)."""
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from functools import partial
 from hmac import compare_digest
 from urllib.parse import urlencode
@@ -14,176 +15,132 @@ from reviewsd.store import intents
 from reviewsd.store.claims import DEADLY, MAX_DEATHS
 from reviewsd.store.intents import Due, IntentClaim, Verified
 from reviewsd.store.interface import Store
-from reviewsd.websub.context import Context, Reach
-from reviewsd.websub.fairness import QUICK_SECONDS, HostLimits
-from reviewsd.websub.outbound.outcomes import Answered, Throttled, Unanswered
+from reviewsd.websub.context import Context
+from reviewsd.websub.outbound.client import CallbackClient, Payload
+from reviewsd.websub.outbound.connection import SUCCESS
+from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
 from reviewsd.websub.rate_limits import Backoffs
-
-Conclusion = Confirmed | NotConfirmed | Unreachable
+from reviewsd.websub.slots import Slot, Slots
 
 RESULTS = {Confirmed: "confirmed", NotConfirmed: "not-confirmed", Unreachable: "unreachable"}
-"""What comes of an attempt; so they are counted (O9)."""
+"""Labels of ``verification_total`` (O9)."""
 
-CLAIM = 90_000
-"""Milliseconds for which an attempt is claimed; longer than any attempt takes (D5)."""
+CLAIM_MILLISECONDS = 90_000
+"""Duration of a claim, longer than any attempt (D5)."""
 
 
-class VerificationAttempts:
-    """Attempts to have Intents confirmed.
-
-    Args:
-        database: Where they are.
-        reach: The way to callbacks.
-        context: Time and chance.
-        addresses: Tells which are third parties.
-        backoffs: Hosts that are left in peace; told of every outcome.
-        host_limits: How many may be under way at a host.
-        confirmed: Called after a confirmation is in the store.
-    """
+@dataclass(slots=True, eq=False, kw_only=True)
+class Verifier:
+    """Verifies intents: the Work of a Scheduler."""
 
     _log = Logger()
 
-    def __init__(
-        self,
-        *,
-        database: Store,
-        reach: Reach,
-        context: Context,
-        addresses: Addresses,
-        backoffs: Backoffs,
-        host_limits: HostLimits,
-        confirmed: Callable[[], None],
-    ) -> None:
-        self._database = database
-        self._reach = reach
-        self._context = context
-        self._addresses = addresses
-        self._backoffs = backoffs
-        self._host_limits = host_limits
-        self._confirmed = confirmed
+    store: Store
+    client: CallbackClient
+    slots: Slots
+    context: Context
+    addresses: Addresses
+    backoffs: Backoffs
+    timeout: float
+    """Seconds in which a callback must respond."""
+    confirmed: Callable[[], None]
+    """Called when a confirmation is stored."""
 
-    def keys(self, due: Due) -> Collection[str]:
-        """See ``Attempts``."""
-        return self._host_limits.keys(due.host, slow=self._is_slow(due))
-
-    def keys_while_busy(self, due: Due) -> Collection[str]:
-        """See ``Attempts``."""
-        return self._host_limits.keys_while_busy(
-            due.host, due.requester, due.deaths, slow=self._is_slow(due)
-        )
-
-    def room(self, key: str, due: Due) -> int:
-        """See ``Attempts``; a host that keeps failing has none, or one (H3)."""
-        if not due.active and self._backoffs.wait(due.host, self._context.clock.seconds()) > 0:
-            return 0
-        alone = not due.active and self._backoffs.one_at_a_time(due.host)
-        return 1 if alone else self._host_limits.room(key)
-
-    async def look(
-        self, limit: int, without: Collection[str]
+    async def find_due(
+        self, limit: int, excluded_hosts: Collection[str]
     ) -> tuple[Sequence[Due], float | None]:
-        """See ``Attempts``."""
-        now = self._context.now()
-        found, following = await self._database.run(
-            partial(intents.due, now=now, limit=limit, without=without)
+        """Return intents that are due, and the seconds until the next one is."""
+        now = self.context.now()
+        due, next_at = await self.store.run(
+            partial(intents.due, now=now, limit=limit, without=excluded_hosts)
         )
-        return found, None if following is None else (following - now) / 1000
+        return due, None if next_at is None else (next_at - now) / 1000
 
-    async def turn(
-        self, results: Sequence[Verified], wanted: Sequence[Due]
+    async def settle_and_claim(
+        self, results: Sequence[Verified], due: Sequence[Due]
     ) -> Sequence[IntentClaim]:
-        """See ``Attempts``."""
-        now = self._context.now()
-        claims = await self._database.run(
+        """Store results and claim intents."""
+        now = self.context.now()
+        claims = await self.store.run(
             partial(
                 intents.turn,
                 results=results,
-                wanted=wanted,
-                token=self._context.token(),
+                wanted=due,
+                token=self.context.token(),
                 now=now,
-                claim_until=now + CLAIM,
+                claim_until=now + CLAIM_MILLISECONDS,
             )
         )
         if any(isinstance(result.event, Confirmed) for result in results):
-            self._confirmed()
+            self.confirmed()
         return claims
 
-    async def attempt(self, claim: IntentClaim) -> Verified:
-        """See ``Attempts``."""
+    async def run(self, claim: IntentClaim, slot: Slot) -> Verified:
+        """Send the challenge and judge the response (H12)."""
         if claim.deaths >= MAX_DEATHS:
-            return self._concluded(claim, NotConfirmed(), DEADLY, None)
-        callback = stored(claim.pair.callback).adding(_question(claim.intent))
-        began = self._context.clock.seconds()
-        answer = await self._reach.ask(callback, claim.intent.requester)
-        match answer:
-            case Throttled(address=address):
-                self._host_limits.learn(claim.host, address)
-                return self.release(claim)  # as for a delivery
-            case Answered(status=status, body=body):
-                right = compare_digest(body, claim.intent.challenge.encode())
-                confirmed = answer.successful and right
-                event: Conclusion
-                event = Confirmed() if confirmed else NotConfirmed()
-                said = "confirmed" if confirmed else f"answered {status}"
-                if answer.successful and not right:
-                    said += _difference(body, claim.intent.challenge.encode())
-            case Unanswered(reason=reason):
-                event, said = Unreachable(), reason
-        self._host_limits.learn(claim.host, answer.address)
-        seconds = self._context.clock.seconds() - began
-        quick = isinstance(answer, Answered) and seconds <= QUICK_SECONDS
-        self._host_limits.ended(claim.host, quick=quick)
-        return self._concluded(claim, event, said, answer.address)
+            return self._conclude(claim, NotConfirmed(), DEADLY)
+        url = stored(claim.pair.callback).adding(_query(claim.intent)).url
+        try:
+            response = await self.client.send("GET", url, Payload(slot), self.timeout)
+            body = await response.content()
+        except NetworkFullError:
+            return self.release(claim)  # it waits for a place in its network, which is known now
+        except NoResponseError as error:
+            self.slots.record(slot, answered=False)
+            return self._conclude(claim, Unreachable(), error.reason, slot.address)
+        self.slots.record(slot, answered=True)
+        challenge, result = claim.intent.challenge.encode(), f"answered {response.code}"
+        if response.code not in SUCCESS:
+            return self._conclude(claim, NotConfirmed(), result, slot.address)
+        if not compare_digest(body, challenge):
+            result += _difference(body, challenge)
+            return self._conclude(claim, NotConfirmed(), result, slot.address)
+        return self._conclude(claim, Confirmed(), "confirmed", slot.address)
 
-    def _is_slow(self, due: Due) -> bool:
-        return due.failing or (not due.active and self._backoffs.failing(due.host))
+    def release(self, claim: IntentClaim) -> Verified:
+        """Return the result of a claim that was not attempted."""
+        return Verified(claim, None)
 
-    def _concluded(
-        self, claim: IntentClaim, event: Conclusion, said: str, address: str | None
+    def _conclude(
+        self,
+        claim: IntentClaim,
+        event: Confirmed | NotConfirmed | Unreachable,
+        result: str,
+        address: str | None = None,
     ) -> Verified:
-        """Note and tell what has come of an attempt."""
-        self._note(claim, event, address)
-        self._context.counters.count("verification_total", RESULTS[type(event)])
+        """Count and log a result; a failure in an opened network harms no third party (H3)."""
+        if isinstance(event, Confirmed):
+            self.backoffs.record_success(claim.host)
+        elif not claim.active and not (address and self.addresses.opened(address)):
+            self.backoffs.record_failure(claim.host, self.context.clock.seconds())
+        self.context.counters.count("verification_total", RESULTS[type(event)])
         self._log.info(
-            "{mode} at {callback_host}: {said}",
+            "{mode} at {callback_host}: {result}",
             mode=claim.intent.mode.value,
             callback_host=claim.host,
-            said=said,
+            result=result,
             type="verify",
         )
         return Verified(claim, event)
 
-    def is_busy(self, _claim: IntentClaim) -> bool:
-        """See ``Attempts``; a GET is sent at once."""
-        return False
-
-    def release(self, claim: IntentClaim) -> Verified:
-        """See ``Attempts``."""
-        return Verified(claim, None)
-
-    def _note(self, claim: IntentClaim, event: Conclusion, address: str | None) -> None:
-        """Tell the back-offs, but of no failure that hurts no third party (H3)."""
-        if isinstance(event, Confirmed):
-            self._backoffs.succeeded(claim.host)
-        elif not claim.active and not (address and self._addresses.opened(address)):
-            self._backoffs.failed(claim.host, self._context.clock.seconds())
-
 
 def _difference(body: bytes, challenge: bytes) -> str:
-    """Return how a body differs from the challenge, for the log; its own text is not told."""
+    """Return how a body differs from the challenge, for the log, without any of its text."""
     if not body:
         return " without a body"
-    before, found, after = body.partition(challenge)
-    if not found:
+    before, match, after = body.partition(challenge)
+    if not match:
         return " without the challenge"
     parts = [
-        f"{_kind(text)} {place}" for text, place in ((before, "before"), (after, "after")) if text
+        f"{_describe(text)} {place}"
+        for text, place in ((before, "before"), (after, "after"))
+        if text
     ]
     return f" with the challenge, but it has {' and '.join(parts)} it"
 
 
-def _kind(text: bytes) -> str:
-    """Return in words what stands beside the challenge."""
+def _describe(text: bytes) -> str:
+    """Return the kind of a text beside the challenge."""
     if not text.strip(b"\r\n"):
         return "a line break"
     if not text.strip():
@@ -194,8 +151,8 @@ def _kind(text: bytes) -> str:
 _KINDS = {b"\xef\xbb\xbf": "a byte order mark", b'"': "a quotation mark", b"'": "a quotation mark"}
 
 
-def _question(intent: Intent) -> str:
-    """The parameters of the verification (WebSub 5.3)."""
+def _query(intent: Intent) -> str:
+    """Return the parameters of a verification (W11)."""
     parameters: dict[str, str | bytes] = {
         "hub.mode": intent.mode.value,
         "hub.topic": intent.topic_given,

@@ -22,7 +22,7 @@ from contextlib import closing
 from itertools import count
 from pathlib import Path
 
-from reviewsd.app.hub import DATABASE
+from reviewsd.app.store import DATABASE
 from reviewsd.http1 import urls
 from reviewsd.mcp.revisions import HANDSHAKE
 from reviewsd.mcp.sessions import RANDOM_BYTES, Sessions

@@ -16,7 +16,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from reviewsd.app.hub import DATABASE
+from reviewsd.app.store import DATABASE
 from reviewsd.domain.subscription import Active, Subscription
 from reviewsd.http1 import urls
 from reviewsd.store.rows import Pair, save

@@ -21,7 +21,12 @@ from twisted.internet.task import Clock
 
 from reviewsd.domain.callback import Callback
 from reviewsd.websub.outbound.connection import MAX_OVERHEAD
-from reviewsd.websub.outbound.tls import MAX_INTERMEDIATES, MAX_RSA_BITS, NotTrustedError, Tls
+from reviewsd.websub.outbound.tls import (
+    MAX_INTERMEDIATES,
+    MAX_RSA_BITS,
+    CertificateRefusedError,
+    Tls,
+)
 from tests.support.authority import Authority, Identity, Key, authority
 
 HOST = Callback("localhost", 443, "/")
@@ -111,7 +116,7 @@ def cost(tls: Tls, server: SSL.Context) -> tuple[float, float, str]:
             with suppress(SSL.WantReadError):
                 client.bio_write(end.bio_read(1 << 20))
         counted(lambda: tls.check(client, HOST))
-    except (SSL.Error, NotTrustedError):
+    except (SSL.Error, CertificateRefusedError):
         outcome = "refused"
     return sum(calls), max(calls), outcome
 

@@ -16,7 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.daemon import Daemon, until
-from tests.support.subscriber import Heard, Reply, Subscriber, ask, good, hub, settings, until_open
+from tests.support.subscriber import (
+    LoggedRequest,
+    Reply,
+    Subscriber,
+    ask,
+    good,
+    hub,
+    settings,
+    until_open,
+)
 
 HEALTHY = 5
 LIMITS = {
@@ -72,10 +81,10 @@ CASES = (
 )
 
 
-def silent_hangs(heard: Heard) -> Reply | None:
+def silent_hangs(request: LoggedRequest) -> Reply | None:
     """All that is called ``/hang`` confirms, and then says nothing."""
-    hangs = heard.method == "POST" and heard.path.startswith("/hang")
-    return None if hangs else good(heard)
+    hangs = request.method == "POST" and request.path.startswith("/hang")
+    return None if hangs else good(request)
 
 
 def change(daemon: Daemon) -> None:
@@ -92,8 +101,8 @@ def latencies(daemon: Daemon, subscriber: Subscriber, round_: int) -> list[float
     """Change, and wait for the healthy ones; seconds since anybody was sent it."""
     known = len(subscriber.log)
     change(daemon)
-    until(lambda: any(heard.method == "POST" for heard in subscriber.log[known:]), "a delivery")
-    began = next(heard.at for heard in subscriber.log[known:] if heard.method == "POST")
+    until(lambda: any(request.method == "POST" for request in subscriber.log[known:]), "a delivery")
+    began = next(request.at for request in subscriber.log[known:] if request.method == "POST")
     paths = [f"/healthy{n}" for n in range(HEALTHY)]
     until(
         lambda: all(len(subscriber.deliveries(path)) >= round_ for path in paths),

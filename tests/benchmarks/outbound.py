@@ -1,10 +1,9 @@
 """CPU per delivery of the hub's way out: ``python -m tests.benchmarks.outbound``.
 
-A 50 kB body goes over loopback TLS to a subscriber in another process, 64 at a time. What is counted
-is this process's own CPU, which is steadier than rates where two cores are shared. Rounds of the
-kinds of connection take turns. The aims are performance.md's: 0.65 ms with a new TLS connection,
-0.1 ms on a kept one. The last kind sends the same deliveries through treq (decision 19): treq's POST
-over an IAgent that does what ``deliver`` does.
+A 50 kB body goes over loopback TLS to a subscriber in another process, 64 at a time. This process's own CPU
+is measured, which is steadier than rates where two cores are shared. Rounds of the kinds of connection
+take turns. The aims are performance.md's: 0.65 ms with a new TLS connection, 0.1 ms on a kept one. The last
+kind leaves treq out, and shows what it costs (decision 170).
 """
 
 import statistics
@@ -12,25 +11,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Coroutine, Iterator
-from http.cookiejar import DefaultCookiePolicy
 from pathlib import Path
 from typing import Any
 
-from treq.client import HTTPClient
-from treq.cookies import IndexableCookieJar
 from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import react
-from twisted.web.http_headers import Headers
-from twisted.web.iweb import IAgent, IResponse
-from zope.interface import implementer
 
-from reviewsd.domain.callback import Callback
-from reviewsd.websub.outbound.client import BufferedResponse, CallbackClient
-from reviewsd.websub.outbound.outcomes import Answered
+from reviewsd.websub.outbound.client import CallbackClient, Payload
 from tests.support.authority import authority
 from tests.support.callback_process import sink
-from tests.support.outbound import Turnstile, callback, calling, push
+from tests.support.outbound import Sender, free_slot, many_slots, sending
 
 BODY = bytes(range(256)) * 196  # 50 kB
 IN_FLIGHT = 64
@@ -58,68 +49,51 @@ class Turns:
         return sorted(self.seconds, reverse=True)
 
 
-Send = Callable[[Callback], Coroutine[Deferred[Any], Any, int]]
-"""One delivery; its status."""
+Send = Callable[[str], Coroutine[Deferred[Any], Any, int]]
+"""Makes a delivery, and returns its status."""
+
+HEADERS = b"Content-Type: application/json\r\nContent-Length: %d\r\n" % len(BODY)
 
 
-def directly(client: CallbackClient) -> Send:
-    """As the hub delivers."""
-    turnstile, content = Turnstile(), push(BODY)
+def through_treq(sender: Sender, clock: IReactorTime) -> Send:
+    """Deliver as the hub does."""
+    client, slots = CallbackClient(sender.agent, clock), many_slots()
 
-    async def send(to: Callback) -> int:
-        outcome = await client.deliver(to, content, timeout=30, admission=turnstile)
-        if not isinstance(outcome, Answered):
-            raise TypeError(str(outcome))
-        return outcome.status
-
-    return send
-
-
-@implementer(IAgent)
-class Agent:
-    """``deliver`` for treq."""
-
-    def __init__(self, send: Send, to: Callback) -> None:
-        self._send = send
-        self._to = to
-
-    def request(self, *_: object) -> Deferred[IResponse]:
-        """See IAgent."""
-        return Deferred.fromCoroutine(self._request())
-
-    async def _request(self) -> IResponse:
-        return BufferedResponse(
-            Answered(status=await self._send(self._to), headers={}, body=b"", address="")
-        )
-
-
-def through_treq(client: CallbackClient, to: Callback, clock: IReactorTime) -> Send:
-    """The same behind treq's POST, with one HTTPClient for all."""
-    fields = Headers({b"Content-Type": [b"application/json"]})
-    agent = Agent(directly(client), to)
-    over = HTTPClient(agent, cookiejar=IndexableCookieJar(DefaultCookiePolicy(allowed_domains=())))
-
-    async def send(to: Callback) -> int:
-        response = await over.post(
-            to.url,
-            data=BODY,
-            headers=fields,
-            allow_redirects=False,
-            unbuffered=True,
-            reactor=clock,  # type: ignore[arg-type]  # asks for more than it uses
-        )
+    async def send(url: str) -> int:
+        slot = free_slot(slots)
+        try:
+            response = await client.send("POST", url, Payload(slot, HEADERS, (BODY,)), 30)
+        finally:
+            slots.leave(slot)
         return int(response.code)
 
     return send
 
 
-async def deliver(send: Send, to: Callback, count: int) -> None:
-    """So many deliveries, by workers that pull from one iterator."""
+def without_treq(sender: Sender, clock: IReactorTime) -> Send:
+    """Give the same request to the agent itself."""
+    slots = many_slots()
+
+    async def send(url: str) -> int:
+        slot = free_slot(slots)
+        try:
+            payload = Payload(slot, HEADERS, (BODY,))
+            request = sender.agent.request(b"POST", url.encode(), None, payload)
+            response = await request.addTimeout(30, clock)
+        finally:
+            slots.leave(slot)
+        return int(response.code)
+
+    return send
+
+
+async def deliver(send: Send, url: str, count: int) -> None:
+    """Make deliveries, by workers that pull from one iterator."""
     work = iter(range(count))
 
     async def worker(work: Iterator[int]) -> None:
         for _ in work:
-            if (status := await send(to)) != 200:
+            if (status := await send(url)) != 200:
                 raise RuntimeError(status)
 
     await gatherResults([Deferred.fromCoroutine(worker(work)) for _ in range(IN_FLIGHT)])
@@ -131,37 +105,36 @@ async def measure(clock: IReactorTime) -> None:
         directory = Path(name)
         ca = authority().identity.write(directory / "ca.pem")
         with sink(directory) as port:
-            async with calling(ca) as client:
-                await measure_kinds(clock, client, port)
+            async with sending(ca) as sender:
+                await measure_kinds(clock, sender, port)
 
 
-async def measure_kinds(clock: IReactorTime, client: CallbackClient, port: int) -> None:
-    closing = callback(f"https://127.0.0.1:{port}/closing")
-    kept = callback(f"https://127.0.0.1:{port}/")
+async def measure_kinds(clock: IReactorTime, sender: Sender, port: int) -> None:
+    closing, kept = f"https://127.0.0.1:{port}/closing", f"https://127.0.0.1:{port}/"
     kinds = {
-        "new, resumed": (directly(client), closing),
-        "kept": (directly(client), kept),
-        "kept, through treq": (through_treq(client, kept, clock), kept),
+        "new, resumed": (through_treq(sender, clock), closing),
+        "kept": (through_treq(sender, clock), kept),
+        "kept, without treq": (without_treq(sender, clock), kept),
     }
     cpu: dict[str, list[float]] = {kind: [] for kind in kinds}
     wall: dict[str, list[float]] = {kind: [] for kind in kinds}
     for _ in range(ROUNDS):
-        for kind, (send, to) in kinds.items():
-            used, began = time.process_time(), time.perf_counter()
-            await deliver(send, to, DELIVERIES)
-            cpu[kind].append((time.process_time() - used) / DELIVERIES)
-            wall[kind].append((time.perf_counter() - began) / DELIVERIES)
-    say = sys.stdout.write
-    say(
+        for kind, (send, url) in kinds.items():
+            cpu_before, began_at = time.process_time(), time.perf_counter()
+            await deliver(send, url, DELIVERIES)
+            cpu[kind].append((time.process_time() - cpu_before) / DELIVERIES)
+            wall[kind].append((time.perf_counter() - began_at) / DELIVERIES)
+    write = sys.stdout.write
+    write(
         "| connection | CPU ms, best, median | deliveries/s | longest turns, ms |\n|---|---|---|---|\n"
     )
-    for kind, (send, to) in kinds.items():
+    for kind, (send, url) in kinds.items():
         turns = Turns(clock)  # spins, so in a round of its own
-        await deliver(send, to, DELIVERIES)
-        longest = ", ".join(f"{each * 1000:.1f}" for each in turns.stop()[:5])
+        await deliver(send, url, DELIVERIES)
+        longest = ", ".join(f"{seconds * 1000:.1f}" for seconds in turns.stop()[:5])
         best, median = min(cpu[kind]) * 1000, statistics.median(cpu[kind]) * 1000
         rate = 1 / statistics.median(wall[kind])
-        say(f"| {kind} | {best:.3f}, {median:.3f} | {rate:.0f} | {longest} |\n")
+        write(f"| {kind} | {best:.3f}, {median:.3f} | {rate:.0f} | {longest} |\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """A subscriber of ``tests.support.callbacks`` in a process of its own.
 
-There its memory and CPU are not those of who measures. It remembers no requests.
+Its memory and CPU time are not part of what a test measures. It logs no requests.
 """
 
 import subprocess
@@ -23,7 +23,7 @@ from tests.support.callbacks import NAMES, Received, Server
 
 
 class Kind(Enum):
-    """What it is below HTTP."""
+    """The behavior below HTTP."""
 
     USUAL = "usual"
     OLD = "TLS 1.1 only"
@@ -31,17 +31,17 @@ class Kind(Enum):
 
 
 class Sink(Server):
-    """Takes everything and remembers nothing."""
+    """A Server that logs no requests."""
 
-    def came_in(self, request: Received) -> None:
-        """Forget it."""
+    def request_received(self, request: Received) -> None:
+        """Log nothing."""
 
 
 @contextmanager
 def sink(
     directory: Path, identity: Identity | None = None, kind: Kind = Kind.USUAL
 ) -> Iterator[int]:
-    """A process that listens on the port given; it is ended at the end."""
+    """Run the process; yields its port."""
     identity = identity or authority().issue(*NAMES)
     pem = identity.write_with_key(directory / "sink.pem")
     command = [sys.executable, "-m", __name__, str(pem), kind.value]

@@ -1,9 +1,8 @@
-"""Subscribers to test with: a TLS server that records every byte and behaves as told.
+"""A TLS server with callbacks that logs every request and responds in a mode that the test selects.
 
-How it answers is said by the callback's path, whose first segment names a mode of ``MODES``
-(``/drip``, ``/status/503``, ``/slow/0.2/anything``); every other path is a good subscriber's, which
-confirms verifications and accepts deliveries. What is wrong below HTTP is said by ``Server``'s
-arguments.
+The first segment of a callback's path names a mode of ``MODES`` (``/drip``, ``/status/503``,
+``/slow/0.2/anything``). Every other path confirms verifications and accepts deliveries. Faults below
+HTTP are arguments of ``Server``.
 """
 
 import gzip
@@ -41,7 +40,7 @@ clock = cast("IReactorTime", reactor)
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A request, as it came over the wire."""
+    """The bytes of a request."""
 
     head: bytes
     """With the empty line at its end."""
@@ -57,7 +56,7 @@ class Received:
 
     @property
     def fields(self) -> list[tuple[str, str]]:
-        """In their order, names as they were spelt."""
+        """The header fields in their order, with names as they were sent."""
         lines = self.head.decode("latin-1").split("\r\n")[1:-2]
         return [(name, value) for name, _, value in (line.partition(": ") for line in lines)]
 
@@ -66,7 +65,7 @@ class Received:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """Of the query; the last one counts."""
+        """The parameters of the query; the last of a name counts."""
         query = self.target.partition("?")[2]
         return {key: values[-1] for key, values in parse_qs(query).items()}
 
@@ -83,8 +82,8 @@ class _Contexts:
             self._context.set_cipher_list(b"ALL:@SECLEVEL=0")
         self._context.use_certificate(identity.certificate)
         self._context.use_privatekey(identity.key)
-        for each in identity.chain:
-            self._context.add_extra_chain_cert(each)
+        for certificate in identity.chain:
+            self._context.add_extra_chain_cert(certificate)
         self._context.set_session_id(b"callbacks")
 
     def getContext(self) -> SSL.Context:
@@ -92,19 +91,19 @@ class _Contexts:
 
 
 class Server:
-    """Somebody's callbacks.
+    """A server of callbacks.
 
     Attributes:
         received: All requests, in the order in which they were complete.
-        connections: How many there were.
-        open: Those that are open now.
-        bytes_received: Of requests, complete or not.
+        connections: The number of connections so far.
+        open: The connections that are open now.
+        bytes_received: Bytes of requests, complete or not.
         confirms: Whether it confirms verifications.
 
     Args:
-        identity: What it shows; by default a good one for ``NAMES``.
-        tls_version: The one that it speaks, by default any.
-        mute: Accepts connections and says nothing, not even TLS.
+        identity: Its certificate; by default a valid one for ``NAMES``.
+        tls_version: The one version of TLS that it accepts; by default any.
+        mute: Accepts connections and sends nothing, not even TLS.
     """
 
     def __init__(
@@ -141,14 +140,14 @@ class Server:
         self._port = tcp.listenTCP(port, factory, backlog=512, interface=interface)
 
     async def until_received(self, count: int) -> None:
-        """Returns when so many requests have come in."""
+        """Wait for a number of requests."""
         if len(self.received) < count:
             waiting: Deferred[None] = Deferred()
             self._waiting.append((count, waiting))
             await waiting
 
-    async def until_left(self) -> None:
-        """Returns when no connection is open."""
+    async def until_closed_by_client(self) -> None:
+        """Wait until no connection is open."""
         if self.open:
             self._emptied = Deferred()
             await self._emptied
@@ -158,21 +157,21 @@ class Server:
             await cast("Deferred[None]", self._port.stopListening())
         for conversation in tuple(self.open):
             conversation.hang_up()
-        await self.until_left()
+        await self.until_closed_by_client()
 
-    def go_on(self) -> None:
-        """Read again where a mode has paused."""
+    def resume(self) -> None:
+        """Read again on connections that a mode has paused."""
         for conversation in self.open:
             conversation.transport.resumeProducing()
 
-    def came_in(self, request: Received) -> None:
+    def request_received(self, request: Received) -> None:
         self.received.append(request)
-        due = [each for each in self._waiting if each[0] <= len(self.received)]
-        for each in due:
-            self._waiting.remove(each)
-            each[1].callback(None)
+        due = [entry for entry in self._waiting if entry[0] <= len(self.received)]
+        for entry in due:
+            self._waiting.remove(entry)
+            entry[1].callback(None)
 
-    def left(self, conversation: "Conversation") -> None:
+    def connection_lost(self, conversation: "Conversation") -> None:
         self.open.discard(conversation)
         if self._emptied is not None and not self.open:
             emptied, self._emptied = self._emptied, None
@@ -180,7 +179,7 @@ class Server:
 
 
 class Conversation(Protocol):
-    """One connection, seen from the server."""
+    """One connection of a client."""
 
     transport: Transport
 
@@ -213,27 +212,27 @@ class Conversation(Protocol):
             body = bytes(self._buffer[end : end + length])
             del self._buffer[: end + length]
             request = Received(head, body)
-            self.server.came_in(request)
+            self.server.request_received(request)
             name, arguments = _mode(head)
             MODES.get(name, good)(self, request, *arguments)
 
     def connectionLost(self, _reason: Failure = connectionDone) -> None:
-        for each in self.later:
-            if each.active():
-                each.cancel()
-        self.server.left(self)
+        for call in self.later:
+            if call.active():
+                call.cancel()
+        self.server.connection_lost(self)
 
     def reply(
         self, status: int = 200, body: bytes = b"", *fields: bytes, length: bool = True
     ) -> None:
-        """One whole answer in one write."""
+        """Send a whole response in one write."""
         lines = [b"HTTP/1.1 %d Whatever" % status, *fields]
         if length and status != 204:
             lines.append(b"Content-Length: %d" % len(body))
         self.transport.write(b"\r\n".join(lines) + b"\r\n\r\n" + body)
 
     def wait(self, seconds: float, call: Callable[[], None]) -> None:
-        """Call it later, if the client is still there."""
+        """Call it later, if the connection is still open."""
         self.later.append(clock.callLater(seconds, call))
 
     def hang_up(self) -> None:
@@ -252,7 +251,7 @@ class _Conversations(ServerFactory[Conversation]):
 
 @implementer(IPullProducer)
 class _Endless:
-    """Says the same thing as long as somebody listens."""
+    """Sends the same bytes as long as the client reads."""
 
     def __init__(self, conversation: Conversation, piece: bytes) -> None:
         self._conversation = conversation
@@ -261,7 +260,7 @@ class _Endless:
 
     def resumeProducing(self) -> None:
         tls: Any = self._conversation.transport
-        if tls.transport.disconnecting:  # the client has left, and this is waited for
+        if tls.transport.disconnecting:  # waits for the end of this producer
             tls.unregisterProducer()
         else:
             tls.write(self._piece)
@@ -278,17 +277,17 @@ def _content_length(head: bytes) -> int:
 
 
 def _mode(head: bytes) -> tuple[str, list[str]]:
-    """The mode a target names, and its arguments."""
+    """Return the mode that a target names, and its arguments."""
     path = head.split(b" ", 2)[1].partition(b"?")[0].decode()
     name, *arguments = path.strip("/").split("/")
     return name, arguments
 
 
-# What a callback can be -----------------------------------------------------------------------------
+# The modes of callbacks -----------------------------------------------------------------------------
 
 
 def good(to: Conversation, request: Received, *_: str) -> None:
-    """Confirms verifications, accepts deliveries."""
+    """Confirm verifications, accept deliveries."""
     challenge = request.parameters.get("hub.challenge", "").encode()
     if request.method == "GET" and not to.server.confirms:
         to.reply(404, b"no such subscription")
@@ -297,7 +296,7 @@ def good(to: Conversation, request: Received, *_: str) -> None:
 
 
 def status(to: Conversation, request: Received, code: str, *rest: str) -> None:
-    """``/status/503/120``: a status, perhaps with Retry-After; 3xx lead to ``/hit``."""
+    """``/status/503/120``: respond with a status and Retry-After; a 3xx leads to ``/hit``."""
     fields = [b"Retry-After: " + rest[0].encode()] if rest else []
     if code.startswith("3"):
         fields.append(b"Location: " + to.server.url("/hit").encode())
@@ -305,13 +304,13 @@ def status(to: Conversation, request: Received, code: str, *rest: str) -> None:
 
 
 def slow(to: Conversation, request: Received, seconds: str, *_: str) -> None:
-    """``/slow/0.5``: a good one that takes its time."""
+    """``/slow/0.5``: respond as a good callback, after these seconds."""
     to.wait(float(seconds), lambda: good(to, request))
 
 
 def chunked(to: Conversation, request: Received, *_: str) -> None:
     challenge = request.parameters.get("hub.challenge", "").encode()
-    chunks = b"".join(b"1;x=y\r\n%c\r\n" % each for each in challenge)
+    chunks = b"".join(b"1;x=y\r\n%c\r\n" % byte for byte in challenge)
     to.transport.write(
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\nA: b\r\n\r\n"
     )
@@ -329,43 +328,43 @@ def cookie(to: Conversation, request: Received, *_: str) -> None:
 
 
 def closing(to: Conversation, _request: Received, *_: str) -> None:
-    """Accepts, and wants no more on this connection."""
+    """Accept, and announce the end of the connection."""
     to.reply(200, b"", b"Connection: close")
 
 
 def forgetful(to: Conversation, request: Received, *_: str) -> None:
-    """Accepts, promises to stay, and leaves."""
+    """Accept, and close the connection without announcing it."""
     good(to, request)
     to.transport.loseConnection()
 
 
 def wordy(to: Conversation, _request: Received, *_: str) -> None:
-    """Accepts, and says in a second write what nobody wants to know."""
+    """Accept, and send a body in a second write."""
     to.transport.write(b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n")
     to.wait(0.01, lambda: to.transport.write(b"thank you :)"))
 
 
 def wordier(to: Conversation, request: Received, *_: str) -> None:
-    """A good one that writes byte by byte."""
+    """Respond as a good callback, byte by byte."""
     challenge = request.parameters.get("hub.challenge", "").encode()
     answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(challenge), challenge)
-    for each in answer:
-        to.transport.write(bytes([each]))
+    for byte in answer:
+        to.transport.write(bytes([byte]))
 
 
 def worsening(to: Conversation, request: Received, then: str, *_: str) -> None:
-    """``/worsening/reset``: good at first, and from the second request on as named."""
+    """``/worsening/reset``: a good callback at first, from the second request on the mode given."""
     to.served += 1
     (good if to.served == 1 else MODES[then])(to, request)
 
 
 def long(to: Conversation, _request: Received, length: str, *_: str) -> None:
-    """``/long/1025``: that many bytes."""
+    """``/long/1025``: respond with a body of that length."""
     to.reply(200, b"x" * int(length))
 
 
 def early(to: Conversation, _request: Received, code: str, *_: str) -> None:
-    """``/early/413``: answers at the head, and pauses until told to go on."""
+    """``/early/413``: respond to the head, and read the body only after ``Server.resume``."""
     to.listens = False
     to.transport.pauseProducing()
     to.reply(int(code))
@@ -376,7 +375,7 @@ def broken(to: Conversation, _request: Received, *_: str) -> None:
 
 
 def interim(to: Conversation, request: Received, *_: str) -> None:
-    """A polite one with hints before its answer."""
+    """Respond as a good callback, after interim responses."""
     to.transport.write(b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" * 3)
     good(to, request)
 
@@ -386,21 +385,21 @@ def reset(to: Conversation, _request: Received, *_: str) -> None:
 
 
 def leave(to: Conversation, _request: Received, *_: str) -> None:
-    """Closes in order, without an answer."""
+    """Close the connection in order, without a response."""
     to.transport.loseConnection()
 
 
 def garbage(to: Conversation, _request: Received, *_: str) -> None:
-    """Breaks TLS."""
+    """Send plain text within TLS."""
     to.transport.transport.write(b"HTTP/1.1 200 OK\r\n\r\n")  # type: ignore[attr-defined]
 
 
 def silence(_to: Conversation, _request: Received, *_: str) -> None:
-    """Reads, and says nothing."""
+    """Read, and never respond."""
 
 
 def drip(to: Conversation, _request: Received, *_: str) -> None:
-    """Something every 10 ms, and never an answer."""
+    """Send a byte every 10 ms, and never a whole response."""
 
     def more() -> None:
         to.transport.write(b"x")
@@ -455,7 +454,7 @@ def gzip_silence(to: Conversation, _request: Received, *_: str) -> None:
 
 
 def deaf(to: Conversation, request: Received, *_: str) -> None:
-    """Answers, and from then on reads nothing, not even a farewell."""
+    """Respond, and read nothing from then on, not even the end of the connection."""
     good(to, request)
     to.transport.pauseProducing()
 
@@ -466,8 +465,8 @@ def _bomb() -> bytes:
 
 Mode = Callable[..., None]
 MODES: dict[str, Mode] = {
-    each.__name__.replace("_", "-"): each
-    for each in (
+    mode.__name__.replace("_", "-"): mode
+    for mode in (
         *(
             status,
             slow,
@@ -506,7 +505,7 @@ _EARLY = ("early",)
 async def serving(
     identity: Identity | None = None, *, tls_version: int | None = None, mute: bool = False
 ) -> AsyncIterator[Server]:
-    """A Server on a port of its own, stopped at the end with all its connections."""
+    """Run a Server on a free port; close it with all its connections at the end."""
     server = Server(identity, tls_version=tls_version, mute=mute)
     server.listen()
     try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from tests.support import subscriber as hub
 from tests.support.daemon import Daemon, until
 from tests.support.generate import write_data
-from tests.support.subscriber import Heard, Reply, Subscriber, good
+from tests.support.subscriber import LoggedRequest, Reply, Subscriber, good
 
 SECRET = "canary-of-the-secret"
 TOKEN = "canary-of-the-verify-token"
@@ -23,20 +23,20 @@ HEADERS = {
 }
 
 
-def replies(heard: Heard) -> Reply | None:
-    """A callback for each way in which things end."""
-    if heard.path == DENIED:
+def replies(request: LoggedRequest) -> Reply | None:
+    """Respond as a callback; the path selects the way in which its subscription ends."""
+    if request.path == DENIED:
         return 404, b"I never asked for this"
-    if heard.method == "POST" and heard.path == FAILING:
+    if request.method == "POST" and request.path == FAILING:
         return 500, b"out of order"
-    if heard.method == "POST" and heard.path == GONE:
+    if request.method == "POST" and request.path == GONE:
         return 410, b""
-    return good(heard)
+    return good(request)
 
 
 @dataclass
 class Conversation:
-    """What was said to the daemon that it must keep to itself, and what it has answered."""
+    """Sends secrets to a daemon and collects its answers, which must not contain them."""
 
     daemon: Daemon
     subscriber: Subscriber
@@ -46,7 +46,7 @@ class Conversation:
 
     @property
     def canaries(self) -> Mapping[str, str]:
-        """What must appear nowhere."""
+        """The secrets, by their kind."""
         return {
             "hub.secret": SECRET,
             "hub.verify_token": TOKEN,
@@ -58,7 +58,7 @@ class Conversation:
         }
 
     def live(self) -> None:
-        """Do everything."""
+        """Make all requests."""
         self._read()
         self._call()
         self._refuse()
@@ -79,7 +79,7 @@ class Conversation:
         assert 400 == self._ask("GET", "/api/reviews/search?rating=9")
 
     def _call(self) -> None:
-        """A session of MCP: begun, used, and ended."""
+        """Begin, use and end a session of MCP."""
         client = {"name": "test", "version": "1"}
         params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
         begin = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
@@ -95,7 +95,7 @@ class Conversation:
         assert 404 == self._ask("POST", "/mcp", json.dumps(call).encode(), named)
 
     def _refuse(self) -> None:
-        """Callbacks that the hub does not take, each for another reason."""
+        """Request subscriptions that the hub refuses, each for another reason."""
         tail = f"{PATH}?{QUERY}"
         for origin in ("http://a.example.com", "https://10.0.0.1", "https://u:p@a.example.com"):
             answer = hub.ask(self.daemon, origin + tail, secret=SECRET)
@@ -106,17 +106,17 @@ class Conversation:
         self.answers.append(answer.body)
 
     def _subscribe(self) -> None:
-        """Subscriptions that go well, fail, are gone, and were never wanted."""
+        """Request subscriptions that are served, fail, are gone or are not confirmed."""
         hub.until_open(self.daemon)
         for path in (PATH, FAILING, GONE, DENIED):
             url = self.subscriber.url(f"{path}?{QUERY}")
             answer = hub.ask(self.daemon, url, secret=SECRET, verify_token=TOKEN)
             assert 202 == answer.status
             self.answers.append(answer.body)
-        until(lambda: self.subscriber.asked("subscribe", DENIED), "the unwanted verification")
+        until(lambda: self.subscriber.gets("subscribe", DENIED), "the unwanted verification")
         until(lambda: hub.hub(self.daemon)["active"] == 3, "the subscriptions")
         write_data(self.daemon.data, reviews=200)
         self.subscriber.until_deliveries(1, PATH)
         self.subscriber.until_deliveries(3, FAILING)
         until(lambda: hub.hub(self.daemon)["active"] == 1, "the end of those that fail")
-        until(lambda: self.subscriber.asked("denied", FAILING), "the denial")
+        until(lambda: self.subscriber.gets("denied", FAILING), "the denial")

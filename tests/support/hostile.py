@@ -1,7 +1,7 @@
-"""Attacks of subscribers on the hub, and what they cost it: ``python -m tests.support.hostile``.
+"""Attacks of subscribers on the hub, and their cost: ``python -m tests.support.hostile``.
 
-The attacker is another process, so that what is measured is the hub's side alone. The command runs
-all attacks under the real limits and prints the table; the tests run them under shorter timeouts.
+The attacker is another process, so that only the hub's side is measured. The command runs all attacks
+under the real limits and prints the table; the tests run them under shorter timeouts.
 """
 
 import sys
@@ -16,16 +16,14 @@ from typing import Any
 from twisted.internet.defer import Deferred
 from twisted.internet.task import deferLater, react
 
-from reviewsd.websub.outbound.client import CallbackClient
-from reviewsd.websub.outbound.outcomes import Answered, AttemptOutcome, Unanswered
 from tests.support.authority import Identity, authority, self_signed
 from tests.support.callback_process import Kind, sink
 from tests.support.callbacks import HOST, NAMES
 from tests.support.descriptors import open_descriptors
-from tests.support.outbound import Turnstile, callback, calling, push, reactor
+from tests.support.outbound import Missing, Outcome, Received, Sender, reactor, sending
 
-Attempt = Callable[[CallbackClient], Coroutine[Deferred[Any], Any, AttemptOutcome]]
-"""One of the two things that the hub does to a callback."""
+Attempt = Callable[[Sender], Coroutine[Deferred[Any], Any, Outcome]]
+"""A verification or a delivery."""
 
 VERIFY_SECONDS, DELIVER_SECONDS = 15.0, 30.0  # E12
 
@@ -34,12 +32,12 @@ PATHS = (
     *("/gzip-bomb", "/gzip-silence", "/silence", "/drip", "/reset", "/broken", "/deaf"),
     *("/long/2000", "/status/302"),
 )
-"""Of a subscriber whose TLS is as it should be."""
+"""Attacks of a subscriber with valid TLS."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stranger:
-    """A subscriber whose TLS is not as it should be."""
+    """A subscriber with invalid TLS."""
 
     name: str
     identity: Callable[[], Identity]
@@ -57,50 +55,46 @@ STRANGERS = (
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What an attack has come to."""
+    """The result of an attack, and its cost."""
 
-    outcome: AttemptOutcome
+    outcome: Outcome
     seconds: float
     megabytes: float
-    """By which the peak of the process's memory has grown."""
-    left: int
-    """File descriptors and delayed calls that are there since."""
+    """Growth of the peak of this process's memory."""
+    leftovers: int
+    """File descriptors and delayed calls that are still there."""
 
 
 def verifying(url: str, seconds: float = VERIFY_SECONDS) -> Attempt:
-    """A verification, within so many seconds."""
-    asked = callback(url).adding("hub.challenge=x")
-    return lambda client: client.verify(asked, timeout=seconds, admission=Turnstile())
+    """Return a verification with a timeout."""
+    return lambda sender: sender.verify(f"{url}?hub.challenge=x", seconds=seconds)
 
 
 def delivering(url: str, seconds: float = DELIVER_SECONDS) -> Attempt:
-    """A delivery, within so many seconds."""
-    content = push(bytes(50_000))
-    return lambda client: client.deliver(
-        callback(url), content, timeout=seconds, admission=Turnstile()
-    )
+    """Return a delivery with a timeout."""
+    return lambda sender: sender.deliver(url, bytes(50_000), seconds=seconds)
 
 
 async def cost(ca_file: Path, attempt: Attempt) -> Cost:
-    """Make one attempt with a client of its own, and count."""
-    left = leftovers()
-    async with calling(ca_file) as client:
+    """Make one attempt with a sender of its own, and measure it."""
+    leftovers_before = leftovers()
+    async with sending(ca_file) as sender:
         before = _memory(reset=True)
-        began = time.perf_counter()
-        outcome = await attempt(client)
-        seconds = time.perf_counter() - began
+        began_at = time.perf_counter()
+        outcome = await attempt(sender)
+        seconds = time.perf_counter() - began_at
         await deferLater(reactor, 0.01)  # what follows it, follows at once
-        grown = (_memory() - before) / 1_000
-    return Cost(outcome, seconds, grown, leftovers() - left)
+        growth = (_memory() - before) / 1_000
+    return Cost(outcome, seconds, growth, leftovers() - leftovers_before)
 
 
 def leftovers() -> int:
-    """File descriptors and delayed calls."""
+    """Return the number of file descriptors and delayed calls."""
     return len(open_descriptors()) + len(reactor.getDelayedCalls())
 
 
 def _memory(*, reset: bool = False) -> int:
-    """The peak of this process's memory, in kB, perhaps from now on."""
+    """Return the peak of this process's memory in kB, since the last reset."""
     if reset:
         Path("/proc/self/clear_refs").write_text("5")
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -122,19 +116,20 @@ async def main() -> None:
 
 
 async def _row(ca_file: Path, name: str, url: str) -> None:
-    cells, left = [name], 0
+    cells, count = [name], 0
     for attempt in (verifying(url), delivering(url)):
-        found = await cost(ca_file, attempt)
-        left += found.left
-        cells += [_words(found.outcome), f"{found.seconds:.2f}", f"{found.megabytes:.1f}"]
-    sys.stdout.write("| " + " | ".join([*cells, str(left)]) + " |\n")
+        result = await cost(ca_file, attempt)
+        count += result.leftovers
+        cells += [describe(result.outcome), f"{result.seconds:.2f}", f"{result.megabytes:.1f}"]
+    sys.stdout.write("| " + " | ".join([*cells, str(count)]) + " |\n")
     sys.stdout.flush()
 
 
-def _words(outcome: AttemptOutcome) -> str:
-    if isinstance(outcome, Answered):
+def describe(outcome: Outcome) -> str:
+    """Return an outcome in a few words."""
+    if isinstance(outcome, Received):
         return f"{outcome.status}, {len(outcome.body)} bytes"
-    return outcome.reason if isinstance(outcome, Unanswered) else "crowded"
+    return outcome.reason if isinstance(outcome, Missing) else outcome
 
 
 if __name__ == "__main__":

@@ -1,84 +1,73 @@
-"""The whole hub without network and disk: the store in memory, time a number, callbacks as told.
+"""The whole hub without network and disk: a store in memory, a clock that tests advance, and callbacks.
 
-It is put together as ``reviewsd.app.hub`` does it; what differs is in ``Context``, ``Store`` and
-``Client``, the protocols that the hub asks for.
+It is built like that of a daemon; the three differences are its Context, its Store, and the agent that
+treq sends its requests to.
 """
 
 import itertools
 import sqlite3
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 from urllib.parse import parse_qsl, urlencode
 
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import Clock, deferLater
 from twisted.logger import LogEvent, capturedLogs
 from twisted.python.failure import Failure
+from twisted.web.http_headers import Headers
+from twisted.web.iweb import IAgent, IBodyProducer, IResponse
+from zope.interface import implementer
 
-from reviewsd.app.hub import assemble
 from reviewsd.config import convert
-from reviewsd.config.schema import Config
-from reviewsd.config.schema import HubConfig as Settings
-from reviewsd.domain.addresses import network_of
-from reviewsd.domain.callback import Callback
+from reviewsd.config.schema import Config, HubConfig
+from reviewsd.domain.callback import Callback, rebuilt
 from reviewsd.http1 import urls
 from reviewsd.http1.representation import Representation
 from reviewsd.snapshot.snapshots import Snapshot
-from reviewsd.store import deliveries, intents
+from reviewsd.store import sqlite  # noqa: F401  registers the adapter of lists at sqlite3
 from reviewsd.store.schema import MIGRATIONS
 from reviewsd.store.secrets import Secrets
 from reviewsd.store.thread import Purpose
 from reviewsd.store.transactions import SqlCursor, StoreError
 from reviewsd.websub.context import Context
-from reviewsd.websub.delivery import Delivery, DeliveryAttempts
-from reviewsd.websub.denial import Denials
-from reviewsd.websub.form import MEDIA_TYPE, HubAnswer
+from reviewsd.websub.form import MEDIA_TYPE
 from reviewsd.websub.hub import Hub
 from reviewsd.websub.operator import Operator
-from reviewsd.websub.operator_state import OperatorState
-from reviewsd.websub.outbound.outcomes import (
-    Admission,
-    Answered,
-    AttemptOutcome,
-    Push,
-    Throttled,
-    Trail,
-    Unanswered,
-)
-from reviewsd.websub.rate_limits import Backoffs
-from reviewsd.websub.scheduler import Scheduler
-from reviewsd.websub.subscribe import SubscribeEndpoint
+from reviewsd.websub.outbound.agent import MAX_CHALLENGE_BODY, CallbackResponse
+from reviewsd.websub.outbound.client import Payload
+from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
+from reviewsd.websub.outbound.response_parser import ResponseParser
+from reviewsd.websub.requests import HubRequests, HubResponse
 
 BASE_URL = "https://reviews.example.com"
 CALLBACK = "https://subscriber.example.org/cb?id=1"
 FEED, JSON_FEED, REVIEWS = urls.TOPICS
 CLIENT = "192.0.2.7/32"
-ADDRESS = "198.51.99.7"
 START = 1_760_000_000_000
 """Milliseconds: 2025-10-09T08:53:20Z"""
-BUDGET = 20_000
-"""Transactions in one test, after which something runs in circles."""
+MAX_STEPS = 20_000
+"""Transactions of one test, or delayed calls, after which something runs in circles."""
 
 T = TypeVar("T")
 
 
 def result_of(coroutine: Coroutine[Deferred[Any], Any, T]) -> T:
-    """What a coroutine returns that needs no time."""
-    box: list[T | Failure] = []
-    Deferred.fromCoroutine(coroutine).addBoth(box.append)
-    (result,) = box
+    """Return the result of a coroutine that needs no time."""
+    results: list[T | Failure] = []
+    Deferred.fromCoroutine(coroutine).addBoth(results.append)
+    (result,) = results
     if isinstance(result, Failure):
         result.raiseException()
     return result
 
 
 class Time:
-    """Monotonic and wall clock, which may part."""
+    """A monotonic and a wall clock, which may part."""
 
     def __init__(self) -> None:
         self.clock = Clock()
@@ -88,32 +77,35 @@ class Time:
         return self._epoch + round(self.clock.seconds() * 1000)
 
     def jump(self, seconds: float) -> None:
-        """Somebody sets the wall clock."""
+        """Set the wall clock."""
         self._epoch += round(seconds * 1000)
 
-    def go(self, seconds: float) -> None:
-        """Let time go by, so that all that happens meanwhile happens at its own time."""
+    def advance(self, seconds: float) -> None:
+        """Let time go by; each delayed call is made at its own time."""
         clock, end = self.clock, self.clock.seconds() + seconds
-        for _ in range(BUDGET):
-            following = [call.getTime() for call in clock.getDelayedCalls()]
-            step = min([*following, end]) - clock.seconds()
+        for _ in range(MAX_STEPS):
+            times = [call.getTime() for call in clock.getDelayedCalls()]
+            step = min([*times, end]) - clock.seconds()
             clock.advance(max(step, 0.0))
-            if clock.seconds() >= end and min([*following, end]) >= end:
+            if clock.seconds() >= end and min([*times, end]) >= end:
                 return
-        raise AssertionError("time does not go by: something wakes for ever")
+        raise AssertionError("delayed calls are made without end")
 
     def in_thread(self, work: Callable[[], T]) -> Deferred[T]:
-        """What would run beside the reactor, at the next moment."""
+        """Call a function at the next moment, as if in a thread."""
         return deferLater(self.clock, 0.0, work)
 
     def restart(self) -> None:
-        """The process is another one: its clock begins anew."""
+        """Begin another process, with a monotonic clock of its own."""
         self._epoch = self.now()
         self.clock = Clock()
 
 
+# The store ----------------------------------------------------------------------------------------
+
+
 def connect(path: str = ":memory:") -> sqlite3.Connection:
-    """A store's connection with all tables."""
+    """Return a store's connection with all tables."""
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA foreign_keys = ON")
     if connection.execute("PRAGMA user_version").fetchone() == (0,):
@@ -137,29 +129,29 @@ def transact(connection: sqlite3.Connection, work: Callable[[SqlCursor], T]) -> 
 
 
 class MemoryStore:
-    """A ``world.Store`` whose transactions take their time, one after the other.
+    """A Store with transactions that take time on a test's clock, one after the other.
 
     Args:
-        connection: What remains when this process is gone.
-        clock: For the time that they take.
+        connection: The database, which survives a restart of the hub.
+        clock: The clock.
     """
 
     def __init__(self, connection: sqlite3.Connection, clock: Clock) -> None:
         self.connection = connection
         self._clock = clock
         self.latency: float | None = None
-        """Seconds until a transaction is carried out; None: at once."""
+        """Seconds before a transaction is carried out; None: at once."""
         self.fault: Callable[[], str | None] = lambda: None
-        """Asked at each transaction: ``before`` it is lost, ``after`` only its answer is."""
+        """Called for each transaction: ``before`` loses it, ``after`` only its result."""
         self.transactions = 0
         self.dead = False
-        """The process was killed: nothing is carried out, nothing returns."""
-        self._seen = -1
+        """Whether the process was killed: nothing is carried out, nothing returns."""
+        self._changes_seen = -1
 
     async def run(self, work: Callable[[SqlCursor], T], _purpose: Purpose = Purpose.WORK) -> T:
         self.transactions += 1
-        if self.transactions > BUDGET:
-            raise AssertionError("the store is used for ever")
+        if self.transactions > MAX_STEPS:
+            raise AssertionError("the store is used without end")
         if self.latency is not None:
             await deferLater(self._clock, self.latency)
         if self.dead:
@@ -178,171 +170,199 @@ class MemoryStore:
             await Deferred[None]()
         if self.fault():
             raise StoreError("disk I/O error")
-        before, self._seen = self._seen, self.connection.total_changes
-        return before != self._seen
+        before, self._changes_seen = self._changes_seen, self.connection.total_changes
+        return before != self._changes_seen
 
     def rows(self, sql: str, *values: str | int) -> list[tuple[Any, ...]]:
-        """What a query finds."""
+        """Return the rows of a query."""
         return self.connection.execute(sql, values).fetchall()
+
+
+# Callbacks ----------------------------------------------------------------------------------------
+
+
+class Answer(CallbackResponse):
+    """A response, as the agent would give it to treq."""
+
+    def __init__(self, status: int, body: bytes = b"", retry_after: bytes | None = None) -> None:
+        header = b"" if retry_after is None else b"Retry-After: %b\r\n" % retry_after
+        length = b"Content-Length: %d\r\n" % len(body)
+        parser = ResponseParser(MAX_CHALLENGE_BODY)
+        parser.feed(b"HTTP/1.1 %d Status\r\n%b%b\r\n%b" % (status, length, header, body))
+        super().__init__(parser)
+        self.body = body
+
+
+Outcome = Answer | NoResponseError | NetworkFullError
+"""The result of an exchange."""
+
+REFUSED = NoResponseError("the connection was refused")
 
 
 @dataclass(kw_only=True, eq=False)
 class Exchange:
     """A request to a callback."""
 
+    method: bytes
     callback: Callback
-    push: Push | None
-    """None: it is a verification, or a denial."""
+    payload: Payload
     at: float
     """On the monotonic clock."""
-    ended: Deferred[AttemptOutcome] = field(default_factory=Deferred)
-    """For who wants to answer himself."""
+    outcome: Deferred[Outcome] = field(default_factory=Deferred)
+    """Called back by a test that responds itself."""
     hangs: bool = False
-    """Whether it waits for that."""
+    """Whether the exchange waits for ``outcome``."""
 
     @property
-    def question(self) -> dict[str, str]:
-        """The parameters."""
+    def is_delivery(self) -> bool:
+        return self.method == b"POST"
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The parameters of the query."""
         return dict(parse_qsl(self.callback.target.partition("?")[2]))
 
     @property
+    def headers(self) -> list[bytes]:
+        """The header lines without the signature."""
+        lines = self.payload.headers.removesuffix(b"\r\n").split(b"\r\n")
+        return [line for line in lines if not line.startswith(b"X-Hub-Signature")]
+
+    @property
+    def signature(self) -> bytes | None:
+        """The value of X-Hub-Signature."""
+        _, separator, rest = self.payload.headers.partition(b"X-Hub-Signature: ")
+        return rest.removesuffix(b"\r\n") if separator else None
+
+    @property
     def topic(self) -> str:
-        """The path that the request is about."""
-        if self.push is None:
-            return "/" + self.question["hub.topic"].removeprefix(BASE_URL).lstrip("/")
-        return self.push.headers.split(b"Link: <")[1].partition(b">")[0].decode()[len(BASE_URL) :]
+        """The path of the topic."""
+        if not self.is_delivery:
+            return "/" + self.query["hub.topic"].removeprefix(BASE_URL).lstrip("/")
+        link = self.payload.headers.split(b"Link: <")[1].partition(b">")[0]
+        return link.decode()[len(BASE_URL) :]
 
     @property
     def body(self) -> bytes:
-        assert self.push is not None
-        return b"".join(bytes(part) for part in self.push.body)
+        return b"".join(bytes(part) for part in self.payload.body)
 
 
-Behaviour = Callable[[Exchange], AttemptOutcome | None]
-"""How a callback answers; None: it leaves its answer to ``ended``, and so perhaps never gives one."""
+Behavior = Callable[[Exchange], Outcome | None]
+"""Returns the outcome of an exchange; None leaves it to the test, by ``Exchange.outcome``."""
 
 
-def answered(status: int, body: bytes = b"", **headers: bytes) -> Answered:
-    """An answer of HTTP."""
-    named = {name.replace("_", "-").encode(): value for name, value in headers.items()}
-    return Answered(status=status, headers=named, body=body, address=ADDRESS)
+def good(exchange: Exchange) -> Outcome:
+    """Confirm and accept everything."""
+    challenge = "" if exchange.is_delivery else exchange.query.get("hub.challenge", "")
+    return Answer(200, challenge.encode())
 
 
-UNANSWERED = Unanswered("the connection was refused", ADDRESS)
-
-
-def good(exchange: Exchange) -> AttemptOutcome:
-    """Confirms and accepts everything."""
-    challenge = "" if exchange.push is not None else exchange.question.get("hub.challenge", "")
-    return answered(200, challenge.encode())
-
-
-def hanging(exchange: Exchange) -> AttemptOutcome | None:
-    """Never answers."""
+def hanging(_exchange: Exchange) -> Outcome | None:
+    """Never respond."""
     return None
 
 
-def confirming(behaviour: Behaviour) -> Behaviour:
-    """Confirms everything, but behaves like that when it is sent something."""
-    return lambda exchange: (good if exchange.push is None else behaviour)(exchange)
+def confirming(behavior: Behavior) -> Behavior:
+    """Confirm everything, and respond to deliveries in a certain way."""
+    return lambda exchange: (behavior if exchange.is_delivery else good)(exchange)
 
 
+@implementer(IAgent)
 class Callbacks:
-    """A ``world.Client``: every callback there is."""
+    """All callbacks, as the agent that treq sends its requests to."""
 
     def __init__(self, time: Time) -> None:
         self._time = time
-        self.behaviour: Behaviour = good
-        self.hosts: dict[str, Behaviour] = {}
-        """Who behaves in another way."""
+        self.behavior: Behavior = good
+        self.hosts: dict[str, Behavior] = {}
+        """Hosts that behave in another way."""
         self.addresses: dict[str, str] = {}
-        """Where a host is; in an address network of its own where nothing is said."""
+        """The address of a host; by default in a network of its own."""
         self.latency: float | None = None
-        """Seconds that an answer takes."""
+        """Seconds until a response."""
+        self.timeouts = {b"GET": 15.0, b"POST": 30.0}
+        """Those of the configuration."""
         self.requesters: list[str] = []
-        """For whom it was asked."""
-        self.asked: list[Exchange] = []
-        self.sent: list[Exchange] = []
-        self.underway: list[Exchange] = []
-        self.most: dict[str, int] = {}
-        """By host: how many exchanges were under way at most."""
+        self.gets: list[Exchange] = []
+        self.posts: list[Exchange] = []
+        self.running: list[Exchange] = []
+        self.peak: dict[str, int] = {}
+        """By host: the most exchanges under way."""
         self.turned_away = 0
-        self.told: Callable[[Exchange, AttemptOutcome], None] = lambda _exchange, _outcome: None
-        """Hears what the hub hears."""
+        self.observer: Callable[[Exchange, Outcome], None] = lambda _exchange, _outcome: None
+        """Called with what the hub receives."""
 
-    async def verify(
-        self, callback: Callback, *, timeout: float, admission: Admission, requester: str
-    ) -> AttemptOutcome:
-        self.requesters.append(requester)
-        return await self._exchange(callback, None, timeout, admission)
-
-    async def deliver(
+    def request(
         self,
-        callback: Callback,
-        push: Push,
-        *,
-        timeout: float,
-        admission: Admission,
-        trail: Trail | None = None,  # noqa: ARG002 - nothing moves
-    ) -> AttemptOutcome:
-        return await self._exchange(callback, push, timeout, admission)
+        method: bytes,
+        uri: bytes,
+        headers: Headers | None = None,  # noqa: ARG002
+        bodyProducer: IBodyProducer | None = None,  # noqa: N803
+    ) -> Deferred[IResponse]:
+        assert isinstance(bodyProducer, Payload)
+        callback = rebuilt(uri.decode())
+        return Deferred.fromCoroutine(self._request(method, callback, bodyProducer))
 
-    async def _exchange(
-        self, callback: Callback, push: Push | None, timeout: float, admission: Admission
-    ) -> AttemptOutcome:
-        host = callback.host
-        number = len(self.addresses)
+    async def _request(self, method: bytes, callback: Callback, payload: Payload) -> IResponse:
+        if method == b"GET":
+            self.requesters.append(payload.slot.due.requester)
+        host, number = callback.host, len(self.addresses)
         address = self.addresses.setdefault(host, f"11.{number // 256}.{number % 256}.1")
-        network, trail = network_of(address), Trail()
-        if not admission.enter(network, trail):
+        if not payload.slot.try_dial(address):
             self.turned_away += 1
-            return Throttled(address)
+            raise NetworkFullError
         clock = self._time.clock
-        exchange = Exchange(callback=callback, push=push, at=clock.seconds())
-        (self.asked if push is None else self.sent).append(exchange)
-        self.underway.append(exchange)
-        at_once = sum(each.callback.host == host for each in self.underway)
-        self.most[host] = max(self.most.get(host, 0), at_once)
+        exchange = Exchange(method=method, callback=callback, payload=payload, at=clock.seconds())
+        (self.posts if exchange.is_delivery else self.gets).append(exchange)
+        self.running.append(exchange)
+        at_host = sum(running.callback.host == host for running in self.running)
+        self.peak[host] = max(self.peak.get(host, 0), at_host)
         try:
-            outcome = self.hosts.get(host, self.behaviour)(exchange)
-            if outcome is None:
-                timed_out = Unanswered(f"no answer within {timeout:g} s", address)
-                timer = clock.callLater(timeout, exchange.ended.callback, timed_out)
-                exchange.hangs = True
-                try:
-                    outcome = await exchange.ended
-                finally:
-                    exchange.hangs = False
-                    if timer.active():
-                        timer.cancel()
-            elif self.latency is not None:
-                await deferLater(clock, self.latency)
-            if not isinstance(outcome, Throttled):
-                outcome = replace(outcome, address=address)
-            self.told(exchange, outcome)
-            return outcome
+            outcome = await self._outcome(exchange)
+        except CancelledError:
+            if clock.seconds() - exchange.at >= self.timeouts[method] - 1e-6:
+                self.observer(exchange, NoResponseError("no answer in time"))
+            raise
         finally:
-            self.underway[:] = [each for each in self.underway if each is not exchange]
-            admission.leave(network, trail)
+            self.running[:] = [running for running in self.running if running is not exchange]
+        self.observer(exchange, outcome)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    async def _outcome(self, exchange: Exchange) -> Outcome:
+        outcome = self.hosts.get(exchange.callback.host, self.behavior)(exchange)
+        if outcome is None:
+            exchange.hangs = True
+            try:
+                return await exchange.outcome
+            finally:
+                exchange.hangs = False
+        if self.latency is not None:
+            await deferLater(self._time.clock, self.latency)
+        return outcome
 
     def bodies(self, topic: str = FEED) -> list[bytes]:
-        """What was sent of a topic."""
-        return [each.body for each in self.sent if each.topic == topic]
+        """Return the bodies of a topic's deliveries."""
+        return [exchange.body for exchange in self.posts if exchange.topic == topic]
+
+
+# Data ---------------------------------------------------------------------------------------------
 
 
 def snapshot(text: str, others: Mapping[str, str] | None = None) -> Snapshot:
-    """Data, as far as the hub looks at it: topics that hold their path and the text.
+    """Return a snapshot with topics that hold their path and a text.
 
     Args:
-        text: Of all topics.
-        others: By path: another text.
+        text: The text of all topics.
+        others: Other texts, by path.
     """
     texts = {**dict.fromkeys(urls.TOPICS, text), **(others or {})}
-    bodies = {path: content(path, each) for path, each in texts.items()}
+    bodies = {path: content(path, text) for path, text in texts.items()}
     fingerprint = SimpleNamespace(
         reviews=SimpleNamespace(mtime_ns=10**9), insights=None, settings=None
     )
-    made = SimpleNamespace(
+    result = SimpleNamespace(
         manifest=SimpleNamespace(
             documents=[
                 SimpleNamespace(path=path, sha256=sha256(body).hexdigest())
@@ -355,11 +375,11 @@ def snapshot(text: str, others: Mapping[str, str] | None = None) -> Snapshot:
         },
         seen=SimpleNamespace(fingerprint=fingerprint),
     )
-    return cast("Snapshot", made)
+    return cast("Snapshot", result)
 
 
 def content(path: str, text: str) -> bytes:
-    """The bytes of a topic in such a snapshot."""
+    """Return the bytes of a topic in such a snapshot."""
     return f"{path} {text}".encode()
 
 
@@ -379,10 +399,13 @@ MEDIA_TYPES: Mapping[str, bytes] = {
 
 
 def form(callback: str, mode: str, topic: str, **more: str) -> tuple[bytes, bytes]:
-    """A request's body and media type; ``lease_seconds`` and ``secret`` as keywords."""
+    """Return a request's body and media type; ``lease_seconds`` and ``secret`` as keywords."""
     fields = {"hub.callback": callback, "hub.mode": mode, "hub.topic": topic}
     fields |= {f"hub.{name}": value for name, value in more.items()}
     return urlencode(fields).encode(), MEDIA_TYPE
+
+
+# Processes ----------------------------------------------------------------------------------------
 
 
 @dataclass(kw_only=True, eq=False)
@@ -392,18 +415,19 @@ class HubProcess:
     time: Time
     callbacks: Callbacks
     store: MemoryStore
-    operator_state: OperatorState
     secrets: Secrets
-    backoffs: Backoffs
-    distribution: DeliveryAttempts
-    verifying: Scheduler[intents.IntentClaim, intents.Verified]
-    delivering: Scheduler[Delivery, deliveries.DeliveryOutcome]
-    endpoint: SubscribeEndpoint
+    context: Context
     hub: Hub
-    operator: Operator
-    denials: Denials
-    following: "HubProcess | None" = None
+    successor: "HubProcess | None" = None
     """The process after this one."""
+
+    @property
+    def operator(self) -> Operator:
+        return self.hub.operator
+
+    @property
+    def requests(self) -> HubRequests:
+        return self.hub.requests
 
     def post(
         self,
@@ -412,95 +436,82 @@ class HubProcess:
         topic: str = FEED,
         client: str = CLIENT,
         **more: str,
-    ) -> HubAnswer:
-        """Ask the hub for something; ``lease_seconds`` and ``secret`` as keywords."""
-        return self.wait(self.endpoint.receive(*form(callback, mode, topic, **more), client))
+    ) -> HubResponse:
+        """Send a request to the hub; ``lease_seconds`` and ``secret`` as keywords."""
+        return self.wait(self.requests.receive(*form(callback, mode, topic, **more), client))
 
     def wait(self, coroutine: Coroutine[Deferred[Any], Any, T]) -> T:
-        """What a coroutine returns that needs the store's time at most."""
+        """Return the result of a coroutine that needs no time but the store's."""
         if self.store.latency is None:
             return result_of(coroutine)
-        box: list[T | Failure] = []
-        Deferred.fromCoroutine(coroutine).addBoth(box.append)
-        while not box:
-            self.time.go(self.store.latency)
-        result = box[0]
+        results: list[T | Failure] = []
+        Deferred.fromCoroutine(coroutine).addBoth(results.append)
+        while not results:
+            self.time.advance(self.store.latency)
+        result = results[0]
         if isinstance(result, Failure):
             result.raiseException()
         return result
 
     def publish(self, text: str, others: Mapping[str, str] | None = None) -> None:
-        """New data."""
+        """Publish new data."""
         self.hub.topics_changed(snapshot(text, others))
 
     def kill(self) -> None:
-        """End it without a word: what was not in the store is lost."""
+        """End it without notice: what is not in the store is lost."""
         self.store.dead = True
 
     def stop(self) -> None:
         """End it in order; takes up to 20 seconds, and a transaction."""
-        for stop in (self.hub.stop, self.denials.stop):
-            ended = Deferred.fromCoroutine(stop())
-            self.time.go(0.0 if ended.called else 21.0)
-            assert ended.called
+        stopped = Deferred.fromCoroutine(self.hub.stop())
+        self.time.advance(0.0 if stopped.called else 21.0)
+        assert stopped.called
 
 
-CAREFREE = Settings()
+DEFAULTS = HubConfig()
 
 
-def begin(
+def start_process(
     connection: sqlite3.Connection,
     time: Time,
     callbacks: Callbacks,
-    settings: Settings = CAREFREE,
+    settings: HubConfig = DEFAULTS,
     *,
     start: bool = True,
 ) -> HubProcess:
-    """A process, as ``wiring.build_hub`` makes it."""
+    """Start a process over a store."""
     config = Config(base_url=BASE_URL, data_dir=Path("/nowhere"), hub=settings)
     numbers = itertools.count(connection.total_changes)
     context = Context(
         clock=time.clock,
         now=time.now,
         token=lambda: f"token-{next(numbers)}-{time.now()}",
-        chance=lambda: 0.5,
+        random=lambda: 0.5,
         in_thread=time.in_thread,
     )
     store = MemoryStore(connection, time.clock)
     secrets = Secrets([b"k" * 32])
-    parts = assemble(config, context, store, callbacks, convert.addresses(config), secrets, set())
-    process = HubProcess(
-        time=time,
-        callbacks=callbacks,
-        store=store,
-        operator_state=parts.operator_state,
-        secrets=secrets,
-        backoffs=parts.backoffs,
-        distribution=parts.distribution,
-        verifying=parts.verifying,
-        delivering=parts.delivering,
-        endpoint=parts.endpoint,
-        hub=parts.hub,
-        operator=parts.operator,
-        denials=parts.denials,
-    )
+    addresses = convert.addresses(config)
+    hub = Hub(config, context, store, secrets, addresses, callbacks, set())
     if start:
-        process.hub.start()
-    return process
+        hub.start()
+    return HubProcess(
+        time=time, callbacks=callbacks, store=store, secrets=secrets, context=context, hub=hub
+    )
 
 
 @contextmanager
-def living(settings: Settings = CAREFREE, text: str | None = "first") -> Iterator[HubProcess]:
-    """A hub that has begun, and its data; no bug may reach the log."""
+def hub_process(settings: HubConfig = DEFAULTS, text: str | None = "first") -> Iterator[HubProcess]:
+    """Run a hub with data; no exception may reach the log."""
     with no_bugs():
         time = Time()
-        process = begin(connect(), time, Callbacks(time), settings)
+        process = start_process(connect(), time, Callbacks(time), settings)
         if text is not None:
             process.publish(text)
-            time.go(0.0)
+            time.advance(0.0)
         yield process
-        while process.following is not None:
-            process = process.following
+        while process.successor is not None:
+            process = process.successor
         process.stop()
         assert [] == time.clock.getDelayedCalls()
 
@@ -510,26 +521,26 @@ def no_bugs() -> Iterator[None]:
     """Fail when an exception has reached the log."""
     with capturedLogs() as events:
         yield
-    bugs = [_bug(event) for event in events if "log_failure" in event]
-    if bugs:
-        raise AssertionError("\n".join(bugs))
+    tracebacks = [_traceback(event) for event in events if "log_failure" in event]
+    if tracebacks:
+        raise AssertionError("\n".join(tracebacks))
 
 
-def _bug(event: LogEvent) -> str:
+def _traceback(event: LogEvent) -> str:
     return str(event["log_failure"].getTraceback())
 
 
-def again(
-    process: HubProcess, settings: Settings = CAREFREE, text: str | None = None
+def restart(
+    process: HubProcess, settings: HubConfig = DEFAULTS, text: str | None = None
 ) -> HubProcess:
-    """The process after that one, which is killed, over the same store."""
+    """Kill a process, and start another one over its store."""
     process.kill()
     process.time.restart()
-    process.callbacks.underway.clear()
-    process.following = following = begin(
+    process.callbacks.running.clear()
+    process.successor = successor = start_process(
         process.store.connection, process.time, process.callbacks, settings
     )
     if text is not None:
-        following.publish(text)
-    process.time.go(0.0)
-    return following
+        successor.publish(text)
+    process.time.advance(0.0)
+    return successor

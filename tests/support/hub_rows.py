@@ -4,12 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from reviewsd.domain.subscription import (
-    Caps,
-    Confirmed,
-    Intent,
-    Mode,
-)
+from reviewsd.config.schema import HubLimitsConfig
+from reviewsd.domain.subscription import Confirmed, Intent, Mode
 from reviewsd.store import deliveries, intents, topics
 from reviewsd.store.deliveries import DeliveryClaim, DeliveryOutcome, EndedSubscription
 from reviewsd.store.intents import Asking, Due, IntentClaim, Verified
@@ -24,7 +20,7 @@ PAIR = Pair(1, CALLBACK, HOST)
 OLD = {FEED: "f1", JSON_FEED: "j1", REVIEWS: "r1"}
 NEW = {FEED: "f2", JSON_FEED: "j1", REVIEWS: "r1"}
 CLAIM = 90_000
-CAPS = Caps(active=100, active_per_host=100, pending=100, pending_per_client=100)
+CAPS = HubLimitsConfig(active=100, active_per_host=100, pending=100, pending_per_client=100)
 ASKED = Intent(
     mode=Mode.SUBSCRIBE,
     topic_given="feed.xml",
@@ -57,9 +53,9 @@ class Rows:
     def ask(self, number: int = 0, **change: Any) -> Asking:  # noqa: ANN401
         host = f"s{number}.example.org" if number else HOST
         callback = (f"https://{host}/cb" if number else CALLBACK, host)
-        asked = replace(ASKED, **{"challenge": f"c{number}", **change})
+        request = replace(ASKED, **{"challenge": f"c{number}", **change})
         return self.run(
-            lambda cursor: intents.ask(cursor, FEED, callback, asked, CAPS, backing_off=False)
+            lambda cursor: intents.ask(cursor, FEED, callback, request, CAPS, backing_off=False)
         )
 
     def verifiable(self, now: int = START, without: tuple[str, ...] = ()) -> list[Due]:
@@ -68,10 +64,8 @@ class Rows:
     def verify(
         self, now: int = START, results: tuple[Verified, ...] = (), token: str = "t"
     ) -> list[IntentClaim]:
-        wanted = self.verifiable(now)
-        return self.run(
-            lambda cursor: intents.turn(cursor, results, wanted, token, now, now + CLAIM)
-        )
+        due = self.verifiable(now)
+        return self.run(lambda cursor: intents.turn(cursor, results, due, token, now, now + CLAIM))
 
     def subscribe(self, count: int = 1) -> None:
         for number in range(count):
@@ -87,9 +81,9 @@ class Rows:
     def deliver(
         self, now: int = START, results: tuple[DeliveryOutcome, ...] = (), token: str = "t"
     ) -> tuple[list[DeliveryClaim], list[EndedSubscription]]:
-        wanted = self.owed(now)
+        due = self.owed(now)
         return self.run(
-            lambda cursor: deliveries.turn(cursor, results, wanted, NEW, token, now, now + CLAIM)
+            lambda cursor: deliveries.turn(cursor, results, due, NEW, token, now, now + CLAIM)
         )
 
     def bump(self) -> None:

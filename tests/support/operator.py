@@ -81,17 +81,17 @@ QUIET = HubState(
 
 
 class MemoryOperator(Operator):
-    """One whose store is lists; ``fault`` is raised by everything that would touch it."""
+    """An Operator with lists as its store; each use of the store raises ``fault`` if it is set."""
 
     def __init__(self) -> None:
         self.now = QUIET
         self.fault: Exception | None = None
         self.gate: Deferred[None] = succeed(None)
-        """Holds changes up."""
+        """Delays changes."""
         self.subscriptions = [ACTIVE, PENDING]
         self.blocked: list[Block] = []
         self.done: list[tuple[object, ...]] = []
-        """What was changed, in order."""
+        """The changes, in order."""
 
     async def listing(
         self,
@@ -102,25 +102,25 @@ class MemoryOperator(Operator):
         limit: int,
     ) -> Sequence[Listing]:
         self._check()
-        ids = [each.id for each in self.subscriptions]
+        ids = [listing.id for listing in self.subscriptions]
         start = 0 if after is None else ids.index(after) + 1
-        wanted = (("topic", topic), ("state", state), ("callback", callback))
+        filters = (("topic", topic), ("state", state), ("callback", callback))
         return [
-            each
-            for each in self.subscriptions[start:]
-            if all(value in {None, getattr(each, name)} for name, value in wanted)
+            listing
+            for listing in self.subscriptions[start:]
+            if all(value in {None, getattr(listing, name)} for name, value in filters)
         ][:limit]
 
-    async def one(self, identifier: str) -> Listing | None:
+    async def find(self, identifier: str) -> Listing | None:
         self._check()
-        return next((each for each in self.subscriptions if each.id == identifier), None)
+        return next((entry for entry in self.subscriptions if entry.id == identifier), None)
 
     async def remove(self, identifier: str, reason: str) -> bool:
         await self._change("remove", identifier, reason)
-        found = await self.one(identifier)
-        if found is None:
+        listing = await self.find(identifier)
+        if listing is None:
             return False
-        self.subscriptions.remove(found)
+        self.subscriptions.remove(listing)
         return True
 
     async def push(
@@ -181,7 +181,7 @@ class MemoryOperator(Operator):
 
 
 class DataReloading(Reloading):
-    """One whose configuration never changes."""
+    """A Reloading with a configuration that never changes."""
 
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher

@@ -3,112 +3,174 @@
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from ipaddress import ip_network
+from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
+from msgspec.structs import replace
 from twisted.internet import reactor as installed
-from twisted.internet.address import IPv4Address, IPv6Address
-from twisted.internet.interfaces import (
-    IAddress,
-    IHostnameResolver,
-    IHostResolution,
-    IResolutionReceiver,
-)
-from zope.interface import implementer
+from twisted.internet.defer import Deferred, succeed
+from twisted.internet.task import Clock
 
+from reviewsd.config.schema import Callbacks
 from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import Callback, rebuilt
-from reviewsd.websub.outbound.client import CallbackClient
+from reviewsd.store.intents import Due
+from reviewsd.websub.outbound.agent import CallbackAgent
+from reviewsd.websub.outbound.client import CallbackClient, Payload
 from reviewsd.websub.outbound.dialer import Dialer
-from reviewsd.websub.outbound.outcomes import Push, Trail
-from reviewsd.websub.outbound.requests import AttemptLimits, Outbound
-from reviewsd.websub.outbound.resolver import Resolver
+from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
+from reviewsd.websub.outbound.resolver import LookUp, Resolver
 from reviewsd.websub.outbound.tls import Tls
+from reviewsd.websub.rate_limits import Backoffs
+from reviewsd.websub.slots import Slot, Slots
 
 reactor = cast("Any", installed)
 
 USER_AGENT = b"reviewsd/0 (+https://reviews.example/; WebSub hub)"
 LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 LOCALHOST = {"localhost": ["127.0.0.1"]}
+LIMITS = Callbacks()
+
+_ids = count()
 
 
-@implementer(IHostnameResolver)
 class Names:
-    """Knows the names that it is told, and counts who asks."""
+    """Resolves the names it is given, and counts the look-ups."""
 
-    def __init__(self, known: Mapping[str, Sequence[str]] = LOCALHOST) -> None:
-        self.known = dict(known)
-        self.asked: Counter[str] = Counter()
+    def __init__(self, addresses: Mapping[str, Sequence[str]] = LOCALHOST) -> None:
+        self.addresses = dict(addresses)
+        self.look_ups: Counter[str] = Counter()
 
-    def resolveHostName(
+    def look_up(self, host: str) -> Deferred[Sequence[str]]:
+        self.look_ups[host] += 1
+        return succeed(self.addresses.get(host, ()))
+
+
+def many_slots(per_network: int = 1_000_000) -> Slots:
+    """Return slots without a limit but perhaps that of a network; idle ones are never found."""
+    return Slots(Clock(), 1_000_000, 1_000_000, per_network, Backoffs())
+
+
+def free_slot(slots: Slots | None = None) -> Slot:
+    """Return a slot for an attempt at a host of its own."""
+    number = next(_ids)
+    slots = slots or many_slots()
+    slot = slots.try_enter(Due(id=number, host=f"h{number}.example.com", active=True))
+    assert slot is not None
+    slots.begin(slot)
+    return slot
+
+
+@dataclass(frozen=True)
+class Received:
+    """A response as the hub receives it."""
+
+    status: int
+    body: bytes
+    retry_after: bytes | None
+    address: str | None
+
+
+@dataclass(frozen=True)
+class Missing:
+    """No response, and the address that was dialed last."""
+
+    reason: str
+    address: str | None
+
+
+FULL = "the network is full"
+Outcome = Received | Missing | str
+"""The last is FULL."""
+
+
+class Sender:
+    """Sends requests through treq and the agent."""
+
+    def __init__(self, agent: CallbackAgent, clock: Any) -> None:  # noqa: ANN401
+        self.agent = agent
+        self._client = CallbackClient(agent, clock)
+
+    async def verify(
+        self, url: str, *, seconds: float = 5, slots: Slots | None = None, slot: Slot | None = None
+    ) -> Outcome:
+        """Send a GET."""
+        return await self._send("GET", url, b"", (), seconds, slots or many_slots(), slot)
+
+    async def deliver(
         self,
-        receiver: IResolutionReceiver,
-        host: str,
-        port: int = 0,
-        _types: Sequence[type[IAddress]] | None = None,
-        _semantics: str = "TCP",
-    ) -> IHostResolution:
-        self.asked[host] += 1
-        for each in self.known.get(host, ()):
-            address = IPv6Address if ":" in each else IPv4Address
-            receiver.addressResolved(address("TCP", each, port))
-        receiver.resolutionComplete()
-        return cast("IHostResolution", None)
+        url: str,
+        body: bytes | Sequence[Any] = b"{}",
+        *,
+        headers: bytes = b"",
+        seconds: float = 5,
+        slots: Slots | None = None,
+        slot: Slot | None = None,
+    ) -> Outcome:
+        """Send a POST."""
+        parts = (body,) if isinstance(body, bytes) else tuple(body)
+        headers = headers or (
+            b"Content-Type: application/json\r\nContent-Length: %d\r\n" % sum(map(len, parts))
+        )
+        return await self._send("POST", url, headers, parts, seconds, slots or many_slots(), slot)
 
-
-class Turnstile:
-    """An Admission with a limit, which knows what the most was."""
-
-    def __init__(self, limit: int = 1_000_000) -> None:
-        self.limit = limit
-        self.inside: Counter[str] = Counter()
-        self.most = 0
-
-    def enter(self, key: str, _trail: Trail) -> bool:
-        if self.inside[key] >= self.limit:
-            return False
-        self.inside[key] += 1
-        self.most = max(self.most, self.inside[key])
-        return True
-
-    def leave(self, key: str, _trail: Trail) -> None:
-        self.inside[key] -= 1
-        assert self.inside[key] >= 0
+    async def _send(
+        self,
+        method: str,
+        url: str,
+        headers: bytes,
+        parts: tuple[Any, ...],
+        seconds: float,
+        slots: Slots,
+        slot: Slot | None,
+    ) -> Outcome:
+        taken = slot or free_slot(slots)
+        try:
+            payload = Payload(taken, headers, parts)
+            response = await self._client.send(method, url, payload, seconds)
+            body = await response.content()
+        except NoResponseError as error:
+            return Missing(error.reason, taken.address)
+        except NetworkFullError:
+            return FULL
+        finally:
+            if slot is None:
+                slots.leave(taken)
+        (retry_after,) = response.headers.getRawHeaders(b"Retry-After", [None])
+        return Received(response.code, body, retry_after, taken.address)
 
 
 def callback(url: str) -> Callback:
-    """As subscribed, without the policy."""
+    """Return a callback without the policy."""
     return rebuilt(url)
 
 
-def push(body: bytes = b"{}", signature: bytes | None = None) -> Push:
-    """A delivery of something."""
-    headers = b"Content-Type: application/json\r\nContent-Length: %d\r\n" % len(body)
-    return Push(headers, (body,), signature)
-
-
 @asynccontextmanager
-async def calling(
+async def sending(
     ca_file: Path,
     *,
-    names: IHostnameResolver | None = None,
+    look_up: LookUp | None = None,
     networks: Sequence[Any] = LOOPBACK,
     own_listeners: set[tuple[str, int]] | None = None,
     dns_seconds: float = 5.0,
-    limits: AttemptLimits | None = None,
-) -> AsyncIterator[CallbackClient]:
-    """A client that trusts ``ca_file`` and may call this host; afterwards nothing of it is left."""
+    idle_seconds: float = 5.0,
+    **limits: float,
+) -> AsyncIterator[Sender]:
+    """Build a way out that trusts ``ca_file`` and may call this host; close it at the end."""
     addresses = Addresses(networks)
-    outbound = Outbound(
+    agent = CallbackAgent(
         reactor,
-        Resolver(reactor, names or Names(), addresses, dns_seconds),
+        Resolver(reactor, look_up or Names().look_up, addresses, dns_seconds),
         Dialer(reactor, addresses, set() if own_listeners is None else own_listeners),
         Tls(reactor, ca_file),
-        limits or AttemptLimits(),
+        replace(LIMITS, **limits),
+        USER_AGENT,
+        idle_seconds=idle_seconds,
     )
-    client = CallbackClient(reactor, outbound, USER_AGENT)
     try:
-        yield client
+        yield Sender(agent, reactor)
     finally:
-        await client.close()
+        await agent.close()

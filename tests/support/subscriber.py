@@ -1,8 +1,7 @@
-"""A subscriber that is a witness: a TLS server in threads of its own that writes down what it hears.
+"""A subscriber for tests of a real daemon: a TLS server in threads that logs each request.
 
-Standard library only, for tests of a real daemon, which wait where ``tests.support.callbacks`` would
-have to run a reactor. Its log is the evidence: a request is in it before it is answered, with what
-it was answered.
+It needs no reactor, unlike ``tests.support.callbacks``. A request is in the log before its response is
+sent.
 """
 
 import hashlib
@@ -38,34 +37,34 @@ Reply = tuple[int, bytes]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
-    """One request, and what it was answered."""
+class LoggedRequest:
+    """A request and its response."""
 
     at: float
     """Monotonic seconds."""
     epoch: int
-    """What ``Subscriber.epoch`` was."""
+    """The value of ``Subscriber.epoch`` at that time."""
     method: str
     target: str
     fields: tuple[tuple[str, str], ...]
-    """In their order, names as they were spelt."""
+    """In their order, with names as they were sent."""
     sha256: str
-    """Of the body; ``Subscriber.bodies`` has it."""
+    """Digest of the body, which is in ``Subscriber.bodies``."""
     status: int | None = None
-    """Of the answer; None: there was none."""
+    """Status of the response; None without one."""
 
     @property
     def path(self) -> str:
         return self.target.partition("?")[0]
 
     @property
-    def taken(self) -> bool:
-        """Whether the answer was a 2xx."""
+    def accepted(self) -> bool:
+        """Whether the response was a 2xx."""
         return self.status is not None and 200 <= self.status < 300
 
     @property
     def parameters(self) -> dict[str, str]:
-        """Of the query; the last one counts."""
+        """The parameters of the query; the last of a name counts."""
         query = parse_qs(self.target.partition("?")[2], keep_blank_values=True)
         return {name: values[-1] for name, values in query.items()}
 
@@ -73,60 +72,60 @@ class Heard:
         return next((value for key, value in self.fields if key.lower() == name.lower()), None)
 
 
-def good(heard: Heard) -> Reply | None:
-    """Confirms verifications, accepts deliveries."""
-    return 200, heard.parameters.get("hub.challenge", "").encode()
+def good(request: LoggedRequest) -> Reply | None:
+    """Confirm verifications and accept deliveries."""
+    return 200, request.parameters.get("hub.challenge", "").encode()
 
 
-def silent(_heard: Heard) -> Reply | None:
-    """Reads, and says nothing."""
+def silent(_request: LoggedRequest) -> Reply | None:
+    """Read the request and never respond."""
     return None
 
 
-def deliveries_get(status: int) -> Callable[[Heard], Reply | None]:
-    """Confirms verifications, and answers deliveries so."""
-    return lambda heard: (status, b"") if heard.method == "POST" else good(heard)
+def deliveries_get(status: int) -> Callable[[LoggedRequest], Reply | None]:
+    """Confirm verifications, and respond to deliveries with a status."""
+    return lambda request: (status, b"") if request.method == "POST" else good(request)
 
 
-def failing(rate: float, chance: random.Random) -> Callable[[Heard], Reply | None]:
-    """Confirms verifications, and fails this part of the deliveries."""
+def failing(rate: float, chance: random.Random) -> Callable[[LoggedRequest], Reply | None]:
+    """Confirm verifications, and fail a part of the deliveries."""
 
-    def reply(heard: Heard) -> Reply | None:
-        if heard.method == "POST" and chance.random() < rate:
+    def reply(request: LoggedRequest) -> Reply | None:
+        if request.method == "POST" and chance.random() < rate:
             return 500, b"out of order"
-        return good(heard)
+        return good(request)
 
     return reply
 
 
 class Subscriber:
-    """Listens on entering; on leaving all connections are closed and all threads have ended.
+    """Listens between ``__enter__`` and ``__exit__``, which leaves no connection and no thread.
 
     Attributes:
         log: All requests in the order in which they were complete.
-        bodies: By their sha256.
-        reply: Answers a request; None hangs until the end. May be replaced at any time.
-        epoch: Goes into the log.
-        context: Of its TLS.
+        bodies: Bodies by their sha256.
+        reply: Returns the response to a request; None hangs until the end. May be replaced.
+        epoch: A number that is logged with each request.
+        context: Its TLS context.
 
     Args:
-        directory: Gets its certificate and, as ``ca.pem``, the authority's.
+        directory: Where its certificate is written, and the CA's as ``ca.pem``.
         host: The address to listen on.
-        reply: Answers a request.
-        port: To listen on; by default one that is free.
-        names: In its certificate, beside the address.
+        reply: As above.
+        port: The port to listen on; by default a free one.
+        names: Names in its certificate besides the address.
     """
 
     def __init__(
         self,
         directory: Path,
         host: str = HOST,
-        reply: Callable[[Heard], Reply | None] = good,
+        reply: Callable[[LoggedRequest], Reply | None] = good,
         *,
         port: int = 0,
         names: Sequence[str] = ("localhost",),
     ) -> None:
-        self.log: list[Heard] = []
+        self.log: list[LoggedRequest] = []
         self.bodies: dict[str, bytes] = {}
         self.reply = reply
         self.epoch = 0
@@ -145,26 +144,31 @@ class Subscriber:
 
     @property
     def errors(self) -> list[BaseException]:
-        """What went wrong in the subscriber itself."""
+        """Errors of the subscriber itself."""
         return self._server.errors
 
     def url(self, path: str = "/callback", host: str | None = None) -> str:
         return f"https://{host or self._host}:{self._server.server_address[1]}{path}"
 
-    def deliveries(self, path: str = "/callback") -> list[Heard]:
-        """To a callback with this path."""
-        return [each for each in tuple(self.log) if (each.method, each.path) == ("POST", path)]
-
-    def asked(self, mode: str, path: str = "/callback") -> list[Heard]:
-        """GETs with this ``hub.mode``."""
+    def deliveries(self, path: str = "/callback") -> list[LoggedRequest]:
+        """Return the POSTs to a path."""
         return [
-            each
-            for each in tuple(self.log)
-            if (each.method, each.path, each.parameters.get("hub.mode")) == ("GET", path, mode)
+            request
+            for request in tuple(self.log)
+            if (request.method, request.path) == ("POST", path)
         ]
 
-    def until_deliveries(self, count: int, path: str = "/callback") -> Heard:
-        """Wait for so many; returns the last of them."""
+    def gets(self, mode: str, path: str = "/callback") -> list[LoggedRequest]:
+        """Return the GETs to a path with a ``hub.mode``."""
+        return [
+            request
+            for request in tuple(self.log)
+            if (request.method, request.path) == ("GET", path)
+            and request.parameters.get("hub.mode") == mode
+        ]
+
+    def until_deliveries(self, count: int, path: str = "/callback") -> LoggedRequest:
+        """Wait for a number of deliveries; return the last of them."""
         until(lambda: len(self.deliveries(path)) >= count, f"{count} deliveries to {path}")
         return self.deliveries(path)[count - 1]
 
@@ -199,7 +203,7 @@ class _Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
         super().__init__((host, port), _Conversation)
 
     def server_bind(self) -> None:
-        socketserver.TCPServer.server_bind(self)  # HTTPServer's would look up the host's name
+        socketserver.TCPServer.server_bind(self)  # HTTPServer would look up the host's name
 
     def handle_error(self, *_: object) -> None:
         error = sys.exception()
@@ -223,7 +227,7 @@ class _Conversation(http.server.BaseHTTPRequestHandler):
         self._descriptor = self.request.fileno()
         self.server.connections.add(self._descriptor)
         try:
-            # Here, in the connection's own thread: a handshake must not hold up the others.
+            # In the thread of the connection: a handshake must not delay others
             self.request = self.server.context.wrap_socket(self.request, server_side=True)
             super().setup()
         except BaseException:
@@ -254,7 +258,7 @@ class _Conversation(http.server.BaseHTTPRequestHandler):
     def _answer(self, body: bytes) -> None:
         subscriber = self.server.subscriber
         digest = hashlib.sha256(body).hexdigest()
-        heard = Heard(
+        request = LoggedRequest(
             at=time.monotonic(),
             epoch=subscriber.epoch,
             method=self.command,
@@ -262,33 +266,33 @@ class _Conversation(http.server.BaseHTTPRequestHandler):
             fields=tuple(self.headers.items()),
             sha256=digest,
         )
-        reply = subscriber.reply(heard)
+        reply = subscriber.reply(request)
         subscriber.bodies.setdefault(digest, body)
         if reply is None:
-            subscriber.log.append(heard)
+            subscriber.log.append(request)
             self.close_connection = True
             self.server.ending.wait()
             return
         status, text = reply
-        subscriber.log.append(replace(heard, status=status))
+        subscriber.log.append(replace(request, status=status))
         self.send_response(status)
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
         self.wfile.write(text)
 
     def log_message(self, *_: object) -> None:
-        """Its log is another one."""
+        """Write no log."""
 
 
 # The daemon's side -----------------------------------------------------------------------------------
 
 
 def settings(ca_file: Path, **hub: Mapping[str, Any] | float) -> str:
-    """A configuration in which this machine may be called back, and everything is quick.
+    """A configuration with short delays that allows callbacks on this machine.
 
     Args:
-        ca_file: The authority to trust.
-        hub: Further keys of ``hub``, section by section.
+        ca_file: The certificate authority of the callbacks.
+        hub: Keys of the section ``hub`` to add or to replace.
     """
     sections: dict[str, Any] = {
         "min_interval": 0,
@@ -307,14 +311,20 @@ def settings(ca_file: Path, **hub: Mapping[str, Any] | float) -> str:
 
 
 def ask(daemon: Daemon, callback: str, **fields: str | int) -> Answer:
-    """POST to the hub, to subscribe to the feed; fields, without their ``hub.``, change that."""
-    asked = {"mode": "subscribe", "topic": "/feed.xml", "callback": callback, **fields}
-    form = urlencode({f"hub.{name}": value for name, value in asked.items()})
+    """POST a request to the hub, by default to subscribe to the feed.
+
+    Args:
+        daemon: The daemon.
+        callback: The callback.
+        fields: Fields of the form, without ``hub.``.
+    """
+    parameters = {"mode": "subscribe", "topic": "/feed.xml", "callback": callback, **fields}
+    form = urlencode({f"hub.{name}": value for name, value in parameters.items()})
     return daemon.request("POST", HUB, FORM, form.encode())
 
 
 def hub(daemon: Daemon) -> Any:  # noqa: ANN401  JSON
-    """The hub's own account, with its topics."""
+    """Return the state of the hub, with its topics."""
     return daemon.admin("GET", "/v1/hub").json()
 
 
@@ -324,11 +334,11 @@ def until_open(daemon: Daemon) -> None:
 
 
 def until_settled(daemon: Daemon, seconds: float = 60) -> None:
-    """Wait until what is served now has been announced, and nobody is owed anything."""
+    """Wait until all that is served now has been delivered."""
     digests = {path: hashlib.sha256(daemon.get(path).body).hexdigest() for path in TOPICS}
 
     def settled() -> bool:
-        topics = hub(daemon)["topics"]  # as they are at one moment, which the rest may not be of
+        topics = hub(daemon)["topics"]  # one request: all topics at the same moment
         announced = {topic["path"]: topic["sha256"] for topic in topics} == digests
         return announced and not any(topic["due"] for topic in topics)
 
@@ -336,11 +346,11 @@ def until_settled(daemon: Daemon, seconds: float = 60) -> None:
 
 
 def subscriptions(daemon: Daemon) -> list[dict[str, Any]]:
-    """All that the hub knows of, as ``reviewsctl subs list --json`` has them."""
-    found: list[dict[str, Any]] = []
+    """Return all subscriptions, as in ``reviewsctl subs list --json``."""
+    rows: list[dict[str, Any]] = []
     while True:
-        after = f"?after={found[-1]['id']}" if found else ""
+        after = f"?after={rows[-1]['id']}" if rows else ""
         page = daemon.admin("GET", f"/v1/subscriptions{after}").json()
-        found += page["subscriptions"]
+        rows += page["subscriptions"]
         if not page["next"]:
-            return found
+            return rows

@@ -1,4 +1,4 @@
-"""The hub as its users meet it: subscribers and operators, at the doors of a real daemon."""
+"""A real daemon serves subscribers and operators as the spec has it."""
 
 import hmac
 import json
@@ -22,12 +22,12 @@ from pathlib import Path
 import pytest
 
 from reviewsd.websub.denial import FAILED
-from reviewsd.websub.fairness import FIRST
+from reviewsd.websub.slots import FIRST_SHARE
 from tests.support.daemon import BASE_URL, Answer, Daemon, until
 from tests.support.subscriber import (
     HUB,
     TOPICS,
-    Heard,
+    LoggedRequest,
     Reply,
     Subscriber,
     ask,
@@ -59,7 +59,7 @@ def daemon(tmp_path: Path, subscriber: Subscriber) -> Iterator[Daemon]:
 
 
 def change(daemon: Daemon) -> None:
-    """Another name for the business, and wait until it is served."""
+    """Change the name of the business, and wait until it is served."""
     file = daemon.data / "reviews.json"
     document = json.loads(file.read_text())
     name = document["business"]["name"] = f"Changed at {time.monotonic()}"
@@ -76,67 +76,71 @@ def change_and_settle(daemon: Daemon) -> None:
 
 
 def subscribe(daemon: Daemon, callback: str, **fields: str | int) -> None:
-    """Ask, and wait until it is verified."""
+    """Request a subscription, and wait until it is verified."""
     active = hub(daemon)["active"]
     assert 202 == ask(daemon, callback, **fields).status
     until(lambda: hub(daemon)["active"] == active + 1, "the subscription")
 
 
 def renew(daemon: Daemon, subscriber: Subscriber, **fields: str | int) -> None:
-    """Ask again, and wait until it is verified or dropped."""
+    """Renew a subscription, and wait until the renewal is verified or dropped."""
     assert 202 == ask(daemon, subscriber.url(), **fields).status
     until(lambda: hub(daemon)["pending"] == 0, "the end of the verification")
 
 
-def signature(heard: Heard, subscriber: Subscriber, secret: str) -> str:
-    body = subscriber.bodies[heard.sha256]
+def signature(request: LoggedRequest, subscriber: Subscriber, secret: str) -> str:
+    body = subscriber.bodies[request.sha256]
     return f"sha256={hmac.new(secret.encode(), body, 'sha256').hexdigest()}"
 
 
-# -- the life of a subscription
+# -- subscriptions
 
 
-def test_a_callback_is_asked_to_confirm(daemon: Daemon, subscriber: Subscriber) -> None:
-    """W11, W6: what it is told is what it was asked for, after its own query."""
+def test_verification_sends_the_values_of_the_request(
+    daemon: Daemon, subscriber: Subscriber
+) -> None:
+    """W11, W6: after the query of the callback."""
     answer = ask(daemon, subscriber.url("/callback?a=1&hub.mode=x"), lease_seconds=77)
     assert 202 == answer.status
     assert "text/plain; charset=utf-8" == answer.headers["Content-Type"]
     until(lambda: subscriber.log, "the verification")
-    (heard,) = subscriber.log
-    begin, _, rest = heard.target.partition("&hub.mode=subscribe&")
+    (request,) = subscriber.log
+    begin, _, rest = request.target.partition("&hub.mode=subscribe&")
     assert "/callback?a=1&hub.mode=x" == begin
     assert re.fullmatch(
         r"hub\.topic=%2Ffeed\.xml&hub\.challenge=[\w-]{43}&hub\.lease_seconds=77", rest
     )
-    assert ("GET", AGENT) == (heard.method, heard.field("User-Agent"))
+    assert ("GET", AGENT) == (request.method, request.field("User-Agent"))
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_a_change_is_pushed_as_a_get_has_it(
+def test_delivery_has_the_body_and_the_headers_of_a_get(
     daemon: Daemon, subscriber: Subscriber, topic: str
 ) -> None:
     """W14, W15, websub.md 3: byte for byte, and no header but these."""
     subscribe(daemon, subscriber.url("/callback?id=1"), topic=BASE_URL + topic)
     assert [] == subscriber.deliveries()
     change_and_settle(daemon)
-    (heard,) = subscriber.deliveries()
-    shown = daemon.get(topic)
-    assert sha256(shown.body).hexdigest() == heard.sha256
-    assert "/callback?id=1" == heard.target
+    (request,) = subscriber.deliveries()
+    resource = daemon.get(topic)
+    assert sha256(resource.body).hexdigest() == request.sha256
+    assert "/callback?id=1" == request.target
     assert {
         "Host": subscriber.url("")[len("https://") :],
-        "Content-Type": shown.headers["Content-Type"],
-        "Content-Length": str(len(shown.body)),
+        "Content-Type": resource.headers["Content-Type"],
+        "Content-Length": str(len(resource.body)),
         "Link": LINK % topic,
-        "ETag": shown.headers["ETag"],
+        "ETag": resource.headers["ETag"],
         "User-Agent": AGENT,
         "Accept-Encoding": "identity",
-    } == dict(heard.fields)
-    assert 7 == len(heard.fields)
+    } == dict(request.fields)
+    assert 7 == len(request.fields)
 
 
-def test_a_secret_signs_and_a_renewal_replaces_it(daemon: Daemon, subscriber: Subscriber) -> None:
-    """W19, W5: until a new one is confirmed; a renewal without one ends the signing."""
+def test_delivery_is_signed_by_the_secret_of_the_last_confirmed_request(
+    daemon: Daemon, subscriber: Subscriber
+) -> None:
+    """W19, W5: without a secret in that request there is no signature."""
     subscribe(daemon, subscriber.url(), secret="first é")
     change_and_settle(daemon)
     renew(daemon, subscriber, secret="second")
@@ -149,7 +153,7 @@ def test_a_secret_signs_and_a_renewal_replaces_it(daemon: Daemon, subscriber: Su
     assert third.field("X-Hub-Signature") is None
 
 
-def test_a_failed_renewal_changes_nothing(daemon: Daemon, subscriber: Subscriber) -> None:
+def test_failed_renewal_changes_nothing(daemon: Daemon, subscriber: Subscriber) -> None:
     """H13: neither lease nor secret; deliveries go on."""
     subscribe(daemon, subscriber.url(), secret="first", lease_seconds=5000)
     before = subscriptions(daemon)
@@ -158,11 +162,11 @@ def test_a_failed_renewal_changes_nothing(daemon: Daemon, subscriber: Subscriber
     assert before == subscriptions(daemon)
     subscriber.reply = good
     change_and_settle(daemon)
-    (heard,) = subscriber.deliveries()
-    assert signature(heard, subscriber, "first") == heard.field("X-Hub-Signature")
+    (request,) = subscriber.deliveries()
+    assert signature(request, subscriber, "first") == request.field("X-Hub-Signature")
 
 
-def test_an_unconfirmed_end_is_none(daemon: Daemon, subscriber: Subscriber) -> None:
+def test_unconfirmed_unsubscription_changes_nothing(daemon: Daemon, subscriber: Subscriber) -> None:
     """W23"""
     subscribe(daemon, subscriber.url())
     subscriber.reply = lambda _: (200, b"no")
@@ -172,64 +176,68 @@ def test_an_unconfirmed_end_is_none(daemon: Daemon, subscriber: Subscriber) -> N
     assert 1 == len(subscriber.deliveries())
 
 
-def test_a_confirmed_end_is_one(daemon: Daemon, subscriber: Subscriber) -> None:
+def test_confirmed_unsubscription_ends_the_deliveries(
+    daemon: Daemon, subscriber: Subscriber
+) -> None:
     subscribe(daemon, subscriber.url())
     assert 202 == ask(daemon, subscriber.url(), mode="unsubscribe").status
     until(lambda: hub(daemon)["active"] == 0, "the end")
     assert [] == subscriptions(daemon)
     change_and_settle(daemon)
     assert [] == subscriber.deliveries()
-    (heard,) = subscriber.asked("unsubscribe")
-    assert {"hub.mode", "hub.topic", "hub.challenge"} == set(heard.parameters)
+    (request,) = subscriber.gets("unsubscribe")
+    assert {"hub.mode", "hub.topic", "hub.challenge"} == set(request.parameters)
 
 
-def test_gone_is_the_end_at_once(daemon: Daemon, subscriber: Subscriber) -> None:
-    """W16; and no word after it, since it was the callback's own wish."""
+def test_response_410_ends_the_subscription_without_a_denial(
+    daemon: Daemon, subscriber: Subscriber
+) -> None:
+    """W16"""
     subscriber.reply = deliveries_get(410)
     subscribe(daemon, subscriber.url())
     change_and_settle(daemon)
     change_and_settle(daemon)
     assert 1 == len(subscriber.deliveries())
-    assert ([], []) == (subscriptions(daemon), subscriber.asked("denied"))
+    assert ([], []) == (subscriptions(daemon), subscriber.gets("denied"))
 
 
-def test_three_failures_in_a_row_are_the_end_and_it_is_told(
+def test_three_failures_in_a_row_end_the_subscription_with_a_denial(
     daemon: Daemon, subscriber: Subscriber
 ) -> None:
     """H14, W10, W18"""
     statuses = iter([500, 302, 204, 500, 404, 503])
-    subscriber.reply = lambda heard: (
-        (next(statuses), b"") if heard.method == "POST" else good(heard)
+    subscriber.reply = lambda request: (
+        (next(statuses), b"") if request.method == "POST" else good(request)
     )
     subscribe(daemon, subscriber.url("/callback?id=1"))
     change_and_settle(daemon)
-    assert [500, 302, 204] == [heard.status for heard in subscriber.deliveries()]
+    assert [500, 302, 204] == [request.status for request in subscriber.deliveries()]
     assert 1 == len(subscriptions(daemon))
     change_and_settle(daemon)
-    assert [500, 404, 503] == [heard.status for heard in subscriber.deliveries()[3:]]
+    assert [500, 404, 503] == [request.status for request in subscriber.deliveries()[3:]]
     assert [] == subscriptions(daemon)
-    until(lambda: subscriber.asked("denied"), "the denial")
-    (heard,) = subscriber.asked("denied")
-    told = {"hub.mode": "denied", "hub.topic": f"{BASE_URL}/feed.xml", "hub.reason": FAILED}
-    assert {"id": "1", **told} == heard.parameters
+    until(lambda: subscriber.gets("denied"), "the denial")
+    (request,) = subscriber.gets("denied")
+    parameters = {"hub.mode": "denied", "hub.topic": f"{BASE_URL}/feed.xml", "hub.reason": FAILED}
+    assert {"id": "1", **parameters} == request.parameters
 
 
-def test_nothing_is_sent_after_the_lease(daemon: Daemon, subscriber: Subscriber) -> None:
-    """W13, I9: long before the row is swept."""
+def test_nothing_is_delivered_after_the_lease(daemon: Daemon, subscriber: Subscriber) -> None:
+    """W13, I9: even while the row is in the store."""
     subscribe(daemon, subscriber.url("/short"), lease_seconds=1)
     subscribe(daemon, subscriber.url("/long"))
     ends = subscriptions(daemon)[0]["lease_expires_at"]
     until(lambda: time.time() > datetime.fromisoformat(ends).timestamp() + 1, "the lease's end")
-    for number in (1, 2):  # the one that waits longer would be first
+    for number in (1, 2):  # /short would be delivered first
         change(daemon)
         subscriber.until_deliveries(number, "/long")
     assert [] == subscriber.deliveries("/short")
 
 
-# -- what is due survives, and nothing else is sent
+# -- changes
 
 
-def test_a_change_while_the_daemon_was_down_is_delivered(
+def test_change_while_the_daemon_is_stopped_is_delivered(
     daemon: Daemon, subscriber: Subscriber
 ) -> None:
     """D2"""
@@ -237,14 +245,14 @@ def test_a_change_while_the_daemon_was_down_is_delivered(
     assert 0 == daemon.stop()
     change(daemon)
     daemon.start()
-    heard = subscriber.until_deliveries(1)
-    assert sha256(daemon.get("/feed.xml").body).hexdigest() == heard.sha256
-    assert signature(heard, subscriber, CANARY) == heard.field("X-Hub-Signature")
+    request = subscriber.until_deliveries(1)
+    assert sha256(daemon.get("/feed.xml").body).hexdigest() == request.sha256
+    assert signature(request, subscriber, CANARY) == request.field("X-Hub-Signature")
 
 
 def reorder_keys(file: Path) -> None:
     document = json.loads(file.read_text())
-    document["reviews"] = [dict(reversed(each.items())) for each in document["reviews"]]
+    document["reviews"] = [dict(reversed(review.items())) for review in document["reviews"]]
     file.write_text(json.dumps(dict(reversed(document.items())), indent=3))
 
 
@@ -260,31 +268,31 @@ def reloaded_since(daemon: Daemon, begin: object) -> bool:
     return bool(begin != daemon.status()["data"]["last_reload"])
 
 
-def test_what_changes_no_byte_of_a_topic_is_not_sent(
-    daemon: Daemon, subscriber: Subscriber
-) -> None:
-    """H10, I6: restarts, touches, the same bytes, other spellings of the same; each of them twice and more."""
+def test_topic_with_the_same_bytes_is_not_delivered(daemon: Daemon, subscriber: Subscriber) -> None:
+    """H10, I6: after restarts, touches, rewrites and another order of keys."""
     for topic in TOPICS:
         subscribe(daemon, subscriber.url(topic), topic=topic)
     disturb: list[Callable[[Path], None]] = [os.utime, rewrite, reorder_keys]
-    for each in [*disturb, *disturb]:
+    for action in [*disturb, *disturb]:
         assert 0 == daemon.stop()
-        each(daemon.data / "reviews.json")
+        action(daemon.data / "reviews.json")
         daemon.start()
-    until(lambda: daemon.status()["data"]["last_reload"], "the look at the data of the last start")
-    for each in disturb:
+    until(lambda: daemon.status()["data"]["last_reload"], "the first reading of the data")
+    for action in disturb:
         begin = daemon.status()["data"]["last_reload"]
-        until(partial(is_over, begin["at"]), "that second: reloads are told apart by theirs")
-        each(daemon.data / "reviews.json")
+        until(partial(is_over, begin["at"]), "the next second: reloads have a time in seconds")
+        action(daemon.data / "reviews.json")
         until(partial(reloaded_since, daemon, begin), "a reload")
     until_settled(daemon)
-    assert [] == [heard for heard in subscriber.log if heard.method == "POST"]
+    assert [] == [request for request in subscriber.log if request.method == "POST"]
     change_and_settle(daemon)
     assert [1, 1, 1] == [len(subscriber.deliveries(topic)) for topic in TOPICS]
 
 
-def test_versions_that_follow_soon_become_one(tmp_path: Path, subscriber: Subscriber) -> None:
-    """H9: the first at once, the last for certain, hub.min_interval between them."""
+def test_versions_within_min_interval_are_delivered_as_one(
+    tmp_path: Path, subscriber: Subscriber
+) -> None:
+    """H9: the first at once, the last in any case."""
     with Daemon(tmp_path, settings(subscriber.ca_file, min_interval=2)) as daemon:
         until_open(daemon)
         subscribe(daemon, subscriber.url())
@@ -292,13 +300,13 @@ def test_versions_that_follow_soon_become_one(tmp_path: Path, subscriber: Subscr
         for _ in range(5):
             change(daemon)
         until_settled(daemon)
-        heard = subscriber.deliveries()
-        assert sha256(daemon.get("/feed.xml").body).hexdigest() == heard[-1].sha256
-        assert len(heard) <= 2 + (time.monotonic() - began) // 2
+        request = subscriber.deliveries()
+        assert sha256(daemon.get("/feed.xml").body).hexdigest() == request[-1].sha256
+        assert len(request) <= 2 + (time.monotonic() - began) // 2
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
-def test_what_is_on_disk_is_verified_though_nobody_got_the_answer(
+def test_stored_request_is_verified_though_its_response_was_not_sent(
     daemon: Daemon, subscriber: Subscriber
 ) -> None:
     """D1: killed between the commit's sync and the 202."""
@@ -325,14 +333,14 @@ def test_what_is_on_disk_is_verified_though_nobody_got_the_answer(
     assert ([], []) == (answers, subscriber.log)
     daemon.start()
     until(lambda: hub(daemon)["active"] == 1, "the subscription")
-    assert 1 == len(subscriber.asked("subscribe"))
+    assert 1 == len(subscriber.gets("subscribe"))
 
 
-def test_one_hanging_host_delays_nobody_else(tmp_path: Path) -> None:
-    """H8: with all its places taken by one that answers nothing."""
+def test_hanging_host_does_not_delay_others(tmp_path: Path) -> None:
+    """H8"""
 
-    def hanging(heard: Heard) -> Reply | None:
-        return None if heard.method == "POST" else good(heard)
+    def hanging(request: LoggedRequest) -> Reply | None:
+        return None if request.method == "POST" else good(request)
 
     with (
         Subscriber(tmp_path) as healthy,
@@ -347,30 +355,30 @@ def test_one_hanging_host_delays_nobody_else(tmp_path: Path) -> None:
         for number in range(3):
             change(daemon)
             served = time.monotonic()
-            heard = healthy.until_deliveries(number + 1)
-            assert heard.at - served < 2
-            until(lambda: hub(daemon)["in_flight"] == FIRST, "its places taken")
-        assert FIRST == len([each for each in hung.log if each.method == "POST"])
+            request = healthy.until_deliveries(number + 1)
+            assert request.at - served < 2
+            until(lambda: hub(daemon)["in_flight"] == FIRST_SHARE, "its slots in use")
+        assert FIRST_SHARE == sum(request.method == "POST" for request in hung.log)
         daemon.close()
 
 
-# -- the door
+# -- requests
 
 
-def test_the_hub_is_no_oracle(daemon: Daemon, subscriber: Subscriber) -> None:
-    """W26, E14: who is subscribed does not show in an answer."""
+def test_response_does_not_depend_on_a_subscription(daemon: Daemon, subscriber: Subscriber) -> None:
+    """W26, E14"""
 
     def answer(callback: str, mode: str) -> tuple[int, bytes, list[tuple[str, str]]]:
-        got = ask(daemon, callback, mode=mode)
-        fields = [(name, value) for name, value in got.headers.items() if name != "Date"]
-        return got.status, got.body, fields
+        response = ask(daemon, callback, mode=mode)
+        fields = [(name, value) for name, value in response.headers.items() if name != "Date"]
+        return response.status, response.body, fields
 
     subscribe(daemon, subscriber.url("/known"))
     for mode in ("subscribe", "unsubscribe"):
         assert answer(subscriber.url("/unknown"), mode) == answer(subscriber.url("/known"), mode)
 
 
-def test_the_daemon_calls_itself_by_no_name(daemon: Daemon, subscriber: Subscriber) -> None:
+def test_callback_of_the_daemon_itself_is_refused(daemon: Daemon, subscriber: Subscriber) -> None:
     """E1, E5"""
     assert 403 == ask(daemon, f"{BASE_URL}/callback").status
     before = daemon.log.stat().st_size
@@ -378,17 +386,15 @@ def test_the_daemon_calls_itself_by_no_name(daemon: Daemon, subscriber: Subscrib
         assert 202 == ask(daemon, f"https://{host}:{daemon.port}/callback").status
 
     def refused() -> list[str]:
-        said = daemon.log.read_text()[before:]
-        return re.findall("subscribe at (.*): the callback leads to this service itself", said)
+        log = daemon.log.read_text()[before:]
+        return re.findall("subscribe at (.*): the callback leads to this service itself", log)
 
     until(lambda: len(refused()) == 2, "two refusals")
     assert {"127.0.0.1", "localhost"} == set(refused())
 
 
-def test_a_store_that_fails_delays_and_breaks_nothing(
-    daemon: Daemon, subscriber: Subscriber
-) -> None:
-    """D9: here no file may grow any more."""
+def test_hub_recovers_from_a_store_that_fails(daemon: Daemon, subscriber: Subscriber) -> None:
+    """D9: no file can grow for a while."""
     assert daemon.process is not None
     subscribe(daemon, subscriber.url())
     allow = partial(resource.prlimit, daemon.process.pid, resource.RLIMIT_FSIZE)
@@ -404,20 +410,20 @@ def test_a_store_that_fails_delays_and_breaks_nothing(
     assert [1, 1] == [len(subscriber.deliveries(path)) for path in ("/callback", "/later")]
 
 
-def test_a_state_of_the_future_is_refused(daemon: Daemon) -> None:
+def test_store_of_a_later_schema_is_refused(daemon: Daemon) -> None:
     """D11"""
     assert 0 == daemon.stop()
     with closing(sqlite3.connect(daemon.state / "state.sqlite")) as database:
         database.execute("PRAGMA user_version = 1000")
     daemon.launch()
     assert 78 == daemon.ended()
-    said = daemon.log.read_text().splitlines()[-1]
-    assert said.startswith("reviewsd: ")
-    assert "1000" in said
+    message = daemon.log.read_text().splitlines()[-1]
+    assert message.startswith("reviewsd: ")
+    assert "1000" in message
 
 
 @pytest.mark.parametrize("content", [None, "no certificate"])
-def test_an_authority_that_cannot_be_read_is_refused(tmp_path: Path, content: str | None) -> None:
+def test_unreadable_ca_file_is_refused(tmp_path: Path, content: str | None) -> None:
     """E10"""
     file = tmp_path / "ca.pem"
     if content is not None:
@@ -425,22 +431,22 @@ def test_an_authority_that_cannot_be_read_is_refused(tmp_path: Path, content: st
     daemon = Daemon(tmp_path, settings(file))
     daemon.launch()
     assert 78 == daemon.ended()
-    said = daemon.log.read_text().splitlines()[-1]
-    assert said.startswith(f"reviewsd: hub.callbacks.ca_file: {file}: ")
+    message = daemon.log.read_text().splitlines()[-1]
+    assert message.startswith(f"reviewsd: hub.callbacks.ca_file: {file}: ")
 
 
-# -- the operator
+# -- operators
 
 
 def ctl(daemon: Daemon, *arguments: str) -> str:
-    """What a reviewsctl prints that succeeds."""
+    """Run reviewsctl, which must succeed, and return its output."""
     done = daemon.ctl(*arguments)
     assert 0 == done.returncode, done.stderr
     return done.stdout
 
 
-def test_a_pause_survives_a_restart(daemon: Daemon, subscriber: Subscriber) -> None:
-    """H7: what is due then is sent after it, once."""
+def test_pause_survives_a_restart(daemon: Daemon, subscriber: Subscriber) -> None:
+    """H7: a due version is delivered once after the pause."""
     subscribe(daemon, subscriber.url())
     ctl(daemon, "hub", "pause")
     change(daemon)
@@ -463,8 +469,8 @@ def test_a_pause_survives_a_restart(daemon: Daemon, subscriber: Subscriber) -> N
     assert not hub(daemon)["paused"]
 
 
-def test_a_block_survives_a_restart(daemon: Daemon, subscriber: Subscriber) -> None:
-    """H7: it removes, tells nobody, and answers 403 until it is taken back."""
+def test_block_survives_a_restart(daemon: Daemon, subscriber: Subscriber) -> None:
+    """H7: it removes subscriptions without a denial, and requests get 403 until it is removed."""
     callback = subscriber.url(host="localhost")
     subscribe(daemon, callback)
     subscribe(daemon, subscriber.url("/other"))
@@ -477,13 +483,13 @@ def test_a_block_survives_a_restart(daemon: Daemon, subscriber: Subscriber) -> N
     assert 403 == ask(daemon, callback).status
     change_and_settle(daemon)
     assert ([], 1) == (subscriber.deliveries(), len(subscriber.deliveries("/other")))
-    assert [] == subscriber.asked("denied")
+    assert [] == subscriber.gets("denied")
     ctl(daemon, "hub", "unblock", "localhost")
     subscribe(daemon, callback)
     assert 4 == daemon.ctl("hub", "unblock", "localhost").returncode
 
 
-def test_subscriptions_can_be_seen(daemon: Daemon, subscriber: Subscriber) -> None:
+def test_operator_lists_subscriptions(daemon: Daemon, subscriber: Subscriber) -> None:
     callback = subscriber.url("/callback?id=1")
     subscribe(daemon, callback, secret=CANARY, lease_seconds=7200)
     subscribe(daemon, callback, topic="/reviews.json")
@@ -492,26 +498,26 @@ def test_subscriptions_can_be_seen(daemon: Daemon, subscriber: Subscriber) -> No
     assert callback in listed[1]
     only = [json.loads(ctl(daemon, "subs", "list", "--topic", "/feed.xml", "--json"))]
     assert [("/feed.xml", "active", True, 7200)] == [
-        (each["topic"], each["state"], each["signed"], each["lease_seconds"]) for each in only
+        (row["topic"], row["state"], row["signed"], row["lease_seconds"]) for row in only
     ]
     assert "signed        yes" in ctl(daemon, "subs", "show", only[0]["id"])
     assert 2 == ctl(daemon, "subs", "show", callback).count(callback)
     assert 4 == daemon.ctl("subs", "show", "99").returncode
 
 
-def test_a_removal_is_told_with_its_reason(daemon: Daemon, subscriber: Subscriber) -> None:
+def test_removal_sends_a_denial_with_the_reason(daemon: Daemon, subscriber: Subscriber) -> None:
     """W10"""
     subscribe(daemon, subscriber.url())
     subscribe(daemon, subscriber.url("/other"))
     ctl(daemon, "subs", "remove", subscriber.url(), "--reason", "The callback loops & loops")
-    until(lambda: subscriber.asked("denied"), "the denial")
-    (heard,) = subscriber.asked("denied")
-    assert "The callback loops & loops" == heard.parameters["hub.reason"]
+    until(lambda: subscriber.gets("denied"), "the denial")
+    (request,) = subscriber.gets("denied")
+    assert "The callback loops & loops" == request.parameters["hub.reason"]
     change_and_settle(daemon)
     assert ([], 1) == (subscriber.deliveries(), len(subscriber.deliveries("/other")))
 
 
-def test_a_push_sends_what_they_have_already(daemon: Daemon, subscriber: Subscriber) -> None:
+def test_push_delivers_the_current_version_again(daemon: Daemon, subscriber: Subscriber) -> None:
     subscribe(daemon, subscriber.url())
     subscribe(daemon, subscriber.url("/other"))
     subscribe(daemon, subscriber.url("/reviews"), topic="/reviews.json")
@@ -521,17 +527,15 @@ def test_a_push_sends_what_they_have_already(daemon: Daemon, subscriber: Subscri
     assert [3, 2, 1] == [
         len(subscriber.deliveries(path)) for path in ("/callback", "/other", "/reviews")
     ]
-    assert 1 == len({heard.sha256 for heard in subscriber.deliveries()})
+    assert 1 == len({request.sha256 for request in subscriber.deliveries()})
     subscriber.reply = deliveries_get(500)
     failed = daemon.ctl("subs", "push", subscriber.url("/other"))
     assert 1 == failed.returncode
     assert "0 of 1" in failed.stderr
 
 
-def test_secrets_and_callbacks_stay_where_they_belong(
-    daemon: Daemon, subscriber: Subscriber
-) -> None:
-    """H11, style 27: a secret is nowhere, a callback's path and query are not in the log."""
+def test_log_and_files_contain_no_secret(daemon: Daemon, subscriber: Subscriber) -> None:
+    """H11: nor does the log contain the path and query of a callback."""
     path = "/canary-path?canary-query=1"
     printed = []
     for callback in (
@@ -549,13 +553,13 @@ def test_secrets_and_callbacks_stay_where_they_belong(
     for arguments in (["status"], ["hub", "status"], ["subs", "list"], ["subs", "show", "1"]):
         printed += [ctl(daemon, *arguments), ctl(daemon, *arguments, "--json")]
     change_and_settle(daemon)
-    until(lambda: len(subscriber.asked("denied", "/canary-path")) == 2, "the denials")
+    until(lambda: len(subscriber.gets("denied", "/canary-path")) == 2, "the denials")
     assert 0 == daemon.stop()
-    said = daemon.log.read_text()
-    assert "127.0.0.1" in said
+    log = daemon.log.read_text()
+    assert "127.0.0.1" in log
     for word in (CANARY, "canary-path", "canary-query"):
-        assert word not in said
+        assert word not in log
     assert CANARY not in "".join(printed)
-    kept = [each for each in daemon.state.rglob("*") if each.is_file() and not each.is_symlink()]
-    assert {"state.sqlite", "secret.key"} <= {each.name for each in kept}
-    assert [] == [each for each in kept if CANARY.encode() in each.read_bytes()]
+    files = [file for file in daemon.state.rglob("*") if file.is_file() and not file.is_symlink()]
+    assert {"state.sqlite", "secret.key"} <= {file.name for file in files}
+    assert [] == [file for file in files if CANARY.encode() in file.read_bytes()]

@@ -1,29 +1,33 @@
-"""kill -9 in the midst of everything, with the subscribers' own log as witness (D1, D3 to D6).
+"""The hub delivers everything through kill -9 at any time, as the subscribers' log shows (D1, D3 to D6).
 
-A short run for each failure rate is a test. A long one is a command, which prints the totals:
+A short run for each failure rate is a test. A long run is a command, which prints the totals:
 
     python -m tests.system.test_hub_kills 200
 """
 
-import hmac
 import json
 import random
-import re
 import signal
-import sys
-import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.support.daemon import DEMO, Daemon, until
+from tests.support.judge import (
+    Delivery,
+    Totals,
+    change_of,
+    count_duplicates,
+    find_faults,
+    is_signed,
+    print_runs,
+)
 from tests.support.subscriber import (
     TOPICS,
-    Heard,
+    LoggedRequest,
     Subscriber,
     ask,
     failing,
@@ -34,91 +38,20 @@ from tests.support.subscriber import (
     until_settled,
 )
 
-SUBSCRIPTIONS = 200  # at the beginning of a round; more are asked for in it
+SUBSCRIPTIONS = 200  # at the beginning of a round, in which more are requested
 ROUND = 20  # kills, after which everything must settle
-FAILURES = 3  # in a row, which end a subscription; seed 8
 RATES = (0.0, 0.05, 0.4)
 SHORT = 8  # kills
 
-FAULTS = ("lost", "out of order", "wrongly removed", "outlived", "repeated", "unsigned")
-"""What must not be:
-
-lost: kept, but the last content that it took is not the newest.
-out of order: an older content after a newer one.
-wrongly removed: ended without three failures in a row that the hub can have known of.
-outlived: heard something after three failures in a row that the hub must have known of; or is there
-    after it was asked to end.
-repeated: the same content taken twice, without a kill in between.
-unsigned: X-Hub-Signature is missing or wrong.
-"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """A delivery, as the witness has it."""
-
-    change: int
-    """The number of the change that its content shows."""
-    taken: bool
-    unsure: bool = False
-    """The daemon was killed before another one: whether it knows of the answer nobody can say."""
-
-
-def judged(told: Sequence[Told], newest: int, *, kept: bool) -> Iterator[str]:
-    """The faults in all that one subscription was told, one by one.
-
-    Args:
-        told: In order; at most one delivery is under way at a time.
-        newest: The number of the last change, after which everything settled.
-        kept: Whether the subscription exists at the end.
-    """
-    failures, last = 0, None
-    for at, each in enumerate(told):
-        if failures >= FAILURES:
-            yield "outlived"
-        if at and each.change < told[at - 1].change:
-            yield "out of order"
-        if last is not None and last.change == each.change and not last.unsure:
-            yield "repeated"
-        last = each if each.taken else last
-        failures = 0 if each.taken else failures + (not each.unsure)
-    if kept:
-        if failures >= FAILURES:
-            yield "outlived"
-        if last is None or last.change != newest:
-            yield "lost"
-    else:
-        known = [each for each in told if not (each.taken and each.unsure)]
-        if len(known) < FAILURES or any(each.taken for each in known[-FAILURES:]):
-            yield "wrongly removed"
-
-
-@dataclass(slots=True)
-class Totals:
-    """What a run came to."""
-
-    kills: int = 0
-    changes: int = 0
-    deliveries: int = 0
-    removed: int = 0
-    duplicates: int = 0
-    """Contents that were taken already; without "repeated" there is a kill before each."""
-    faults: Counter[str] = field(default_factory=Counter)
-
-    def __str__(self) -> str:
-        faults = " ".join(f"{self.faults[each]:>{max(len(each), 5)}}" for each in FAULTS)
-        numbers = (self.kills, self.changes, self.deliveries, self.removed, self.duplicates)
-        return " ".join(f"{each:>10}" for each in numbers) + " " + faults
-
 
 class Storm:
-    """A daemon that is ended again and again while its data and its subscribers change.
+    """Ends a daemon again and again while its data and its subscribers change.
 
     Args:
         directory: The daemon's.
-        subscriber: The witness.
-        chance: Of what happens when.
-        sign: How it is ended.
+        subscriber: Logs the deliveries.
+        chance: Decides what happens when.
+        sign: The signal that ends the daemon.
     """
 
     def __init__(
@@ -138,12 +71,12 @@ class Storm:
         self._document["reviews"] = self._document["reviews"][:5]
         self._subscribed: list[str] = []  # paths of callbacks
         self._unsubscribed: list[str] = []
-        self._ended: dict[str, int] = {}  # how much those heard whose subscription is over
-        self._lives = 0
+        self._ended: dict[str, int] = {}  # deliveries until the end, by the path
+        self._count = 0
         self.totals = Totals()
 
     def run(self, kills: int) -> Totals:
-        """So many times; returns what it came to."""
+        """Kill the daemon so often, and return the totals."""
         self._change()
         try:
             while self.totals.kills < kills:
@@ -153,7 +86,7 @@ class Storm:
                     self._subscribe()
                 until(self._all_verified, "all verified")
                 for _ in range(min(ROUND, kills - self.totals.kills)):
-                    self._weather()
+                    self._disturb()
                     self._end()
                     self._daemon.launch()
                 self._daemon.wait_ready()
@@ -174,8 +107,8 @@ class Storm:
         aside.rename(self._daemon.data / "reviews.json")
 
     def _subscribe(self) -> None:
-        self._lives += 1
-        path = f"/{self._lives}"
+        self._count += 1
+        path = f"/{self._count}"
         self._subscribed.append(path)
         assert 202 == self._ask(path, mode="subscribe", secret=path)
 
@@ -189,11 +122,11 @@ class Storm:
         return ask(self._daemon, self._subscriber.url(path), topic=topic, **fields).status
 
     def _all_verified(self) -> bool:
-        now = hub(self._daemon)
-        return bool(now["pending"] == 0 and now["active"] == len(self._subscribed))
+        state = hub(self._daemon)
+        return bool(state["pending"] == 0 and state["active"] == len(self._subscribed))
 
-    def _weather(self) -> None:
-        """Changes for a while, which begins with the daemon's start or when it is ready."""
+    def _disturb(self) -> None:
+        """Change the data for a while, from the start of the daemon or from when it is ready."""
         if self._chance.random() < 0.7:
             self._daemon.wait_ready()
             if self._chance.random() < 0.3:
@@ -220,71 +153,56 @@ class Storm:
         until_settled(self._daemon)
 
     def _judge(self) -> None:
-        """Hold the hub's state against the witness."""
-        heard = defaultdict(list)
-        for each in tuple(self._subscriber.log):
-            if each.method == "POST":
-                heard[each.path].append(each)
-        self.totals.deliveries = sum(map(len, heard.values()))
+        """Compare the state of the hub with the log of the subscriber."""
+        requests = defaultdict(list)
+        for request in tuple(self._subscriber.log):
+            if request.method == "POST":
+                requests[request.path].append(request)
+        self.totals.deliveries = sum(map(len, requests.values()))
         self.totals.faults["outlived"] += sum(
-            len(heard[path]) != count for path, count in self._ended.items()
+            len(requests[path]) != count for path, count in self._ended.items()
         )
-        kept = {"/" + each["callback"].rpartition("/")[2] for each in subscriptions(self._daemon)}
+        remaining = {
+            "/" + row["callback"].rpartition("/")[2] for row in subscriptions(self._daemon)
+        }
         for path in self._subscribed:
-            told = self._told(heard[path])
-            self.totals.faults.update(judged(told, self.totals.changes, kept=path in kept))
-            if path not in kept:
-                self._ended[path] = len(told)
+            deliveries = self._deliveries(requests[path])
+            subscribed = path in remaining
+            faults = find_faults(deliveries, self.totals.changes, subscribed=subscribed)
+            self.totals.faults.update(faults)
+            if not subscribed:
+                self._ended[path] = len(deliveries)
         for path in self._unsubscribed:
-            self.totals.faults["outlived"] += path in kept
-            self._ended[path] = len(heard[path])
+            self.totals.faults["outlived"] += path in remaining
+            self._ended[path] = len(requests[path])
         self.totals.removed += len(self._subscribed)
-        self._subscribed = [path for path in self._subscribed if path in kept]
+        self._subscribed = [path for path in self._subscribed if path in remaining]
         self.totals.removed -= len(self._subscribed)
         self._unsubscribed = []
-        self.totals.duplicates = sum(map(_duplicates, heard.values()))
+        self.totals.duplicates = sum(map(count_duplicates, requests.values()))
         self.totals.faults["unsigned"] = sum(
-            not self._signed(each) for all_of_one in heard.values() for each in all_of_one
+            not is_signed(request, self._subscriber)
+            for same in requests.values()
+            for request in same
         )
 
-    def _told(self, heard: Sequence[Heard]) -> list[Told]:
+    def _deliveries(self, requests: Sequence[LoggedRequest]) -> list[Delivery]:
         """A delivery is unsure if it is the last one before a kill: the next one needs a claim."""
-        following = [*(each.epoch for each in heard[1:]), self._subscriber.epoch]
+        following = [*(request.epoch for request in requests[1:]), self._subscriber.epoch]
         return [
-            Told(
-                change=_change(self._subscriber.bodies[each.sha256]),
-                taken=each.taken,
-                unsure=each.epoch != epoch,
+            Delivery(
+                change=change_of(self._subscriber.bodies[request.sha256]),
+                accepted=request.accepted,
+                unsure=request.epoch != epoch,
             )
-            for each, epoch in zip(heard, following, strict=True)
+            for request, epoch in zip(requests, following, strict=True)
         ]
-
-    def _signed(self, heard: Heard) -> bool:
-        body = self._subscriber.bodies[heard.sha256]
-        digest = hmac.new(heard.path.encode(), body, "sha256").hexdigest()
-        return f"sha256={digest}" == heard.field("X-Hub-Signature")
-
-
-def _change(body: bytes) -> int:
-    found = re.search(rb"Change (\d+)", body)
-    assert found is not None
-    return int(found[1])
-
-
-def _duplicates(heard: Sequence[Heard]) -> int:
-    taken: set[str] = set()
-    count = 0
-    for each in heard:
-        count += each.sha256 in taken
-        if each.taken:
-            taken.add(each.sha256)
-    return count
 
 
 def storm(
     directory: Path, rate: float, kills: int, seed: int, sign: signal.Signals = signal.SIGKILL
 ) -> Totals:
-    """A run with this part of the deliveries failing."""
+    """Run a storm in which this part of the deliveries fails."""
     chance = random.Random(seed)
     with Subscriber(directory, reply=failing(rate, random.Random(seed))) as subscriber:
         return Storm(directory, subscriber, chance, sign).run(kills)
@@ -293,50 +211,50 @@ def storm(
 # -- the judge
 
 
-def told(*changes: int) -> list[Told]:
+def delivered(*changes: int) -> list[Delivery]:
     """Deliveries of these changes; those that failed are negative."""
-    return [Told(change=abs(each), taken=each > 0) for each in changes]
+    return [Delivery(change=abs(change), accepted=change > 0) for change in changes]
 
 
 @pytest.mark.parametrize(
-    ("heard", "kept", "fault"),
+    ("deliveries", "subscribed", "fault"),
     [
-        (told(1, 2), True, "lost"),
-        (told(), True, "lost"),
-        (told(1, -3), True, "lost"),
-        (told(2, 1, 3), True, "out of order"),
-        (told(1, -3, -2, 3), True, "out of order"),
-        (told(1, 3, 3), True, "repeated"),
-        (told(1, 3, -3, 3), True, "repeated"),
-        (told(1, -3, -3), False, "wrongly removed"),
-        (told(-3, -3, 3), False, "wrongly removed"),
-        (told(-2, -2, -2, 3), True, "outlived"),
-        (told(-2, -2, -2, -3), False, "outlived"),
+        (delivered(1, 2), True, "lost"),
+        (delivered(), True, "lost"),
+        (delivered(1, -3), True, "lost"),
+        (delivered(2, 1, 3), True, "out of order"),
+        (delivered(1, -3, -2, 3), True, "out of order"),
+        (delivered(1, 3, 3), True, "repeated"),
+        (delivered(1, 3, -3, 3), True, "repeated"),
+        (delivered(1, -3, -3), False, "wrongly removed"),
+        (delivered(-3, -3, 3), False, "wrongly removed"),
+        (delivered(-2, -2, -2, 3), True, "outlived"),
+        (delivered(-2, -2, -2, -3), False, "outlived"),
     ],
 )
-def test_the_judge_sees_a_fault(heard: list[Told], kept: bool, fault: str) -> None:  # noqa: FBT001
-    assert fault in set(judged(heard, 3, kept=kept))
+def test_each_fault_is_found(deliveries: list[Delivery], subscribed: bool, fault: str) -> None:  # noqa: FBT001
+    assert fault in set(find_faults(deliveries, 3, subscribed=subscribed))
 
 
-UNSURE_3 = Told(change=3, taken=True, unsure=True)
-UNSURE_FAILURE = Told(change=3, taken=False, unsure=True)
+UNSURE_3 = Delivery(change=3, accepted=True, unsure=True)
+UNSURE_FAILURE = Delivery(change=3, accepted=False, unsure=True)
 
 
 @pytest.mark.parametrize(
-    ("heard", "kept"),
+    ("deliveries", "subscribed"),
     [
-        (told(1, 3), True),
-        (told(-1, -2, 2, -3, -3, 3), True),
-        ([*told(1), UNSURE_3, *told(3)], True),
-        ([*told(1), UNSURE_3, *told(-3, 3)], True),
-        (told(1, -2, -2, -3), False),
-        ([*told(1, -3, -3), UNSURE_3, *told(-3)], False),
-        ([*told(1, -3, -3), UNSURE_FAILURE, *told(3)], True),
-        ([*told(1, -3, -3), UNSURE_FAILURE], False),
+        (delivered(1, 3), True),
+        (delivered(-1, -2, 2, -3, -3, 3), True),
+        ([*delivered(1), UNSURE_3, *delivered(3)], True),
+        ([*delivered(1), UNSURE_3, *delivered(-3, 3)], True),
+        (delivered(1, -2, -2, -3), False),
+        ([*delivered(1, -3, -3), UNSURE_3, *delivered(-3)], False),
+        ([*delivered(1, -3, -3), UNSURE_FAILURE, *delivered(3)], True),
+        ([*delivered(1, -3, -3), UNSURE_FAILURE], False),
     ],
 )
-def test_the_judge_lets_pass_what_may_be(heard: list[Told], kept: bool) -> None:  # noqa: FBT001
-    assert [] == list(judged(heard, 3, kept=kept))
+def test_deliveries_that_may_be_are_no_fault(deliveries: list[Delivery], subscribed: bool) -> None:  # noqa: FBT001
+    assert [] == list(find_faults(deliveries, 3, subscribed=subscribed))
 
 
 # -- the storm
@@ -354,25 +272,12 @@ def test_through_kills_nothing_is_lost_out_of_order_or_wrongly_removed(
     assert rate > 0 or totals.removed == 0
 
 
-def test_a_stop_repeats_nothing(tmp_path: Path) -> None:
-    """O4: what is under way ends before the daemon does, so D6's reason for a repetition is none."""
+def test_an_orderly_stop_repeats_no_delivery(tmp_path: Path) -> None:
+    """O4: deliveries under way end before the daemon, so D6 is no reason to repeat one."""
     seed = random.randrange(10**6)
     totals = storm(tmp_path, 0.05, SHORT, seed, signal.SIGTERM)
     assert (Counter(), 0) == (+totals.faults, totals.duplicates), f"seed {seed}: {totals}"
 
 
-def main(kills: int) -> None:
-    """Long runs, and the table of their totals."""
-    say = sys.stdout.write
-    say(f"rate seed {'kills':>8} {'changes':>10} deliveries    removed duplicates ")
-    say(" ".join(f"{each:>5}" for each in FAULTS) + "\n")
-    for rate in RATES:
-        seed = random.randrange(10**6)
-        with tempfile.TemporaryDirectory() as place:
-            totals = storm(Path(place), rate, kills, seed)
-        say(f"{rate:>4.0%} {seed:>6} {totals}\n")
-        sys.stdout.flush()
-
-
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    print_runs(storm, RATES)

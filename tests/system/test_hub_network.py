@@ -1,7 +1,7 @@
-"""Whom the hub calls, and whom it never does, under the default policy: nothing is opened.
+"""The hub connects to public addresses only, by the default policy.
 
-The daemon runs in a network of its own, whose host has public and private addresses. ``ca_file``
-gives the subscribers their certificates and opens no network (E9, E16).
+The daemon runs in a network namespace with public and private addresses. ``ca_file`` names the
+certificate authority of the callbacks and allows no network (E9, E16).
 """
 
 import json
@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from reviewsd.http1.urls import HEALTH
-from reviewsd.websub.fairness import FIRST
-from reviewsd.websub.outbound.name_queue import PER_DOMAIN
-from reviewsd.websub.rate_limits import FIRST_BACKOFF, STRIKES
+from reviewsd.websub.outbound.lookup_queue import PER_DOMAIN
+from reviewsd.websub.rate_limits import FIRST_BACKOFF, MAX_FAILURES
+from reviewsd.websub.slots import FIRST_SHARE
 from tests.support.daemon import Daemon, until
 from tests.support.namespace import Namespace, listening, policy, running, said, swallowing
 from tests.support.subscriber import Subscriber, ask, hub, until_open
@@ -62,7 +62,7 @@ def change(daemon: Daemon) -> None:
 
 
 def subscribe(daemon: Daemon, callback: str) -> None:
-    """Ask, and wait until it is verified."""
+    """Request a subscription, and wait until it is verified."""
     active = hub(daemon)["active"]
     assert 202 == ask(daemon, callback).status
     until(lambda: hub(daemon)["active"] == active + 1, "the subscription")
@@ -71,39 +71,41 @@ def subscribe(daemon: Daemon, callback: str) -> None:
 # -- addresses
 
 
-def test_public_names_are_called_and_no_others(
+def test_names_with_a_private_address_are_refused(
     tmp_path: Path, network: Namespace, subscriber: Subscriber
 ) -> None:
-    """E5, E8, E16: one private address among public ones is enough to be refused."""
+    """E5, E8, E16: one private address among public ones is enough."""
     with (
-        Subscriber(tmp_path, PUBLIC, port=8443, names=[PUBLIC_NAME]) as other,
+        Subscriber(tmp_path, PUBLIC, port=8443, names=[PUBLIC_NAME]) as second,
         listening(PRIVATE, (443, 8443)) as private,
         running(network, Daemon(tmp_path, policy(subscriber))) as daemon,
     ):
         network.know({PUBLIC_NAME: [PUBLIC], **REFUSED})
         until_open(daemon)
-        public = (subscriber, other)
-        for each in public:
-            subscribe(daemon, each.url(host=PUBLIC_NAME))
+        public = (subscriber, second)
+        for server in public:
+            subscribe(daemon, server.url(host=PUBLIC_NAME))
         change(daemon)
-        for each in public:
-            each.until_deliveries(1)
+        for server in public:
+            server.until_deliveries(1)
         before = network.connections
-        asked = [(host, port) for host in REFUSED for port in (443, 8443)]
-        for host, port in asked:
+        targets = [(host, port) for host in REFUSED for port in (443, 8443)]
+        for host, port in targets:
             assert 202 == ask(daemon, f"https://{host}:{port}/callback").status
         pattern = r"subscribe at (\S+): \S+ is refused: "
-        until(lambda: len(said(daemon, pattern)) == len(asked), "all refused")
+        until(lambda: len(said(daemon, pattern)) == len(targets), "all refused")
         assert {*REFUSED} == {*said(daemon, pattern)}
-        assert len(asked) == network.connections - before  # our own, to ask
-        assert [0] * len(private) == [each.look() for each in private]
-        assert [["GET", "POST"]] * 2 == [[heard.method for heard in each.log] for each in public]
+        assert len(targets) == network.connections - before  # our own, to ask
+        assert [0] * len(private) == [socket.look() for socket in private]
+        assert [["GET", "POST"]] * 2 == [
+            [request.method for request in each.log] for each in public
+        ]
 
 
-def test_a_name_that_has_turned_private_is_judged_anew(
+def test_addresses_of_a_name_are_checked_for_each_request(
     tmp_path: Path, network: Namespace, subscriber: Subscriber
 ) -> None:
-    """E7: between the verification and each delivery, and before the farewell."""
+    """E7: for a verification, a delivery and a denial."""
     with (
         listening(["10.0.0.5"], [443]) as (private,),
         running(network, Daemon(tmp_path, policy(subscriber))) as daemon,
@@ -113,7 +115,7 @@ def test_a_name_that_has_turned_private_is_judged_anew(
         network.know({PUBLIC_NAME: ["10.0.0.5"]})
         before = network.connections
         change(daemon)
-        until(lambda: said(daemon, "has ended: it did not answer"), "the farewell")
+        until(lambda: said(daemon, "has ended: it did not answer"), "the denial")
         refused = r"delivery of .* failed: 10\.0\.0\.5 is refused: private"
         assert 3 == len(said(daemon, refused))
         assert (0, 0) == (network.connections - before, private.look())
@@ -123,10 +125,10 @@ def test_a_name_that_has_turned_private_is_judged_anew(
 @pytest.mark.parametrize(
     "endpoint", [f"tcp:8443:interface={PUBLIC}", "tcp:8443", r"tcp:8443:interface=\:\:"]
 )
-def test_the_daemon_does_not_call_its_own_listener(
+def test_own_listener_is_refused(
     tmp_path: Path, network: Namespace, subscriber: Subscriber, endpoint: str
 ) -> None:
-    """E5: by no name that leads to it, however it listens."""
+    """E5: whatever address it listens on."""
     listen = f"listen: {json.dumps(['tcp:0:interface=127.0.0.1', endpoint])}\n"
     with running(network, Daemon(tmp_path, listen + policy(subscriber))) as daemon:
         until_open(daemon)
@@ -142,28 +144,28 @@ def test_the_daemon_does_not_call_its_own_listener(
 
 
 def unit_options() -> dict[str, str]:
-    """The resolver's options as the systemd unit sets them."""
+    """Return the options of the resolver in the systemd unit."""
     (options,) = re.findall(r'^Environment="RES_OPTIONS=(.*)"$', UNIT.read_text(), re.MULTILINE)
     return {"RES_OPTIONS": options}
 
 
 def hang(daemon: Daemon, server: socket.socket) -> None:
-    """Subscribe at 200 names of one domain, and wait until all its threads ask the server."""
+    """Request 200 names of one domain, and wait until all threads of the domain query the server."""
     for number in range(200):
         assert 202 == ask(daemon, f"https://slow{number}.example.net/callback").status
-    seen: set[str] = set()
+    names: set[str] = set()
 
-    def all_seen() -> bool:
+    def all_queried() -> bool:
         with suppress(BlockingIOError):
             while True:
                 question = server.recv(512)[12:]
-                seen.add(question[1 : 1 + question[0]].decode())
-        return len(seen) >= PER_DOMAIN
+                names.add(question[1 : 1 + question[0]].decode())
+        return len(names) >= PER_DOMAIN
 
-    until(all_seen, "look-ups")
+    until(all_queried, "look-ups")
 
 
-def test_names_that_nobody_answers_for_hold_up_no_others(
+def test_unanswered_look_ups_do_not_delay_other_names(
     tmp_path: Path, network: Namespace, subscriber: Subscriber
 ) -> None:
     """E6: neither a delivery nor a verification."""
@@ -188,24 +190,24 @@ def test_names_that_nobody_answers_for_hold_up_no_others(
 
 
 @pytest.mark.parametrize("environ", [unit_options(), {}], ids=["unit", "no options"])
-def test_names_that_nobody_answers_for_do_not_hold_up_the_end(
+def test_unanswered_look_ups_do_not_delay_the_stop(
     tmp_path: Path, network: Namespace, subscriber: Subscriber, environ: dict[str, str]
 ) -> None:
-    """O4, E6: getaddrinfo cannot be cancelled, and is not waited for."""
+    """O4, E6: getaddrinfo cannot be cancelled."""
     daemon = Daemon(tmp_path, policy(subscriber), environ=environ)
     with swallowing() as server, running(network, daemon):
         until_open(daemon)
         hang(daemon, server)
-        assert 0 == daemon.stop()  # which waits for less than a name may take
+        assert 0 == daemon.stop()  # within its deadline, which is shorter than a look-up
 
 
 # -- many requests
 
 
-def test_a_silent_host_is_asked_a_little_and_then_left_in_peace(
+def test_requests_to_a_silent_host_are_few_and_end(
     tmp_path: Path, network: Namespace, subscriber: Subscriber
 ) -> None:
-    """H2, H3: few at once, and 28 in all though many more were asked for; its subscribers renew."""
+    """H2, H3: 28 at most, while active subscriptions there can be renewed."""
     with (
         listening([PUBLIC], [8443]) as (silent,),
         running(network, Daemon(tmp_path, policy(subscriber, timeout=0.5))) as daemon,
@@ -213,29 +215,30 @@ def test_a_silent_host_is_asked_a_little_and_then_left_in_peace(
         until_open(daemon)
         subscribe(daemon, subscriber.url(host=PUBLIC_NAME))
         url = f"https://{PUBLIC_NAME}:8443/%d"
-        for number in range(60):
-            assert 202 == ask(daemon, url % number).status
+        statuses = [ask(daemon, url % number).status for number in range(60)]
+        assert {202} == set(statuses[:20])
+        assert {202, 429} >= set(statuses)  # a slow machine requests some during the back-off
 
         def struck() -> bool:
             silent.look()
-            return len(said(daemon, "no answer within 0.5 s")) >= STRIKES
+            return len(said(daemon, "no answer within 0.5 s")) >= MAX_FAILURES
 
         until(struck, "the back-off")
         refused = ask(daemon, url % 60)
         assert 429 == refused.status
         assert 0 < int(refused.headers["Retry-After"]) <= FIRST_BACKOFF
         until(lambda: silent.look() and not silent.open, "the end of what was under way")
-        # One more since the healthy one there has answered quickly; all of them were perhaps not seen
-        assert FIRST <= silent.most <= FIRST + 1
-        assert STRIKES <= silent.connections <= 28
+        # The host earned one more slot by the quick response of the healthy callback
+        assert FIRST_SHARE <= silent.most <= FIRST_SHARE + 1
+        assert MAX_FAILURES <= silent.connections <= 28
         assert 202 == ask(daemon, subscriber.url(host=PUBLIC_NAME)).status
         until(lambda: len(subscriber.log) == 2, "the renewal")
 
 
-def test_names_of_one_victim_count_as_one(
+def test_names_with_one_address_share_its_limit(
     tmp_path: Path, network: Namespace, subscriber: Subscriber
 ) -> None:
-    """H2: 16 at once in an address network, whatever it is called."""
+    """H2: 16 at the same time in a network of addresses."""
     names = [f"{number}.example.com" for number in range(5)]
     with (
         listening([PUBLIC], [8443]) as (silent,),
@@ -245,5 +248,5 @@ def test_names_of_one_victim_count_as_one(
         until_open(daemon)
         for number, name in product(range(8), names):
             assert 202 == ask(daemon, f"https://{name}:8443/{number}").status
-        until(lambda: silent.look() == 40, "every one, sooner or later")
+        until(lambda: silent.look() == 40, "all verifications")
         assert 16 == silent.most

@@ -1,21 +1,16 @@
-"""Several nodes on one PostgreSQL: kill -9 of any of them, and of the server (D3 to D6, D8, D9).
+"""Several nodes on one PostgreSQL deliver everything through kill -9 (D3 to D6, D8, D9).
 
-The judge is that of one node, ``test_hub_kills``. A short run for each failure rate is a test. A long
-one is a command, which prints the totals:
+A short run for each failure rate is a test. A long run is a command, which prints the totals:
 
     python -m tests.system.test_hub_nodes 200
 """
 
 import bisect
-import hmac
 import json
 import os
 import random
-import re
 import shutil
 import signal
-import sys
-import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -27,11 +22,20 @@ import pytest
 from reviewsd.store import secrets, session_keys
 from reviewsd.store.postgres import LOCK
 from tests.support.daemon import DEMO, Daemon, until
+from tests.support.judge import (
+    Delivery,
+    Totals,
+    change_of,
+    count_duplicates,
+    find_faults,
+    is_signed,
+    print_runs,
+)
 from tests.support.postgres import Server, needed
 from tests.support.relay import Relay
 from tests.support.subscriber import (
     TOPICS,
-    Heard,
+    LoggedRequest,
     Subscriber,
     ask,
     failing,
@@ -41,7 +45,6 @@ from tests.support.subscriber import (
     until_open,
     until_settled,
 )
-from tests.system.test_hub_kills import FAULTS, Told, Totals, judged
 from tests.system.test_mcp_clients import alive, end, opened
 
 pytestmark = needed
@@ -53,25 +56,25 @@ SHORT = 8  # kills
 ROUND = 15  # kills, after which everything must settle
 
 LAPSE = 10.0
-"""Seconds after which the storm has a claim lapse, in the place of 90; attempts take 5 at most."""
+"""Seconds after which the storm ends a claim, instead of 90; attempts take at most 5."""
 
 SURE = 5.0
-"""Seconds. The next delivery of a subscription needs its claim back: where it comes sooner, no claim
-has lapsed, so the result of the one before was written."""
+"""Seconds. The next delivery to a subscription needs its claim: if it comes sooner, the claim had not
+expired but ended, so the result of the delivery before was written."""
 
 CLAIM = 90_000  # milliseconds; D5
 
 
 class Site:
-    """Nodes with the same store and keys, each with data and state of its own.
+    """Several nodes with the same store and keys, each with its own data and state.
 
     Args:
         directory: Gets a directory for each node.
-        server: Has the store.
-        configuration: Of all nodes.
-        data: What all nodes serve; None leaves each its own.
-        count: How many.
-        relay: Between them and the store.
+        server: Its database is the store.
+        configuration: The same for all nodes.
+        data: The data of all nodes; by default each has a copy.
+        count: The number of nodes.
+        relay: A relay between the nodes and the store.
     """
 
     def __init__(
@@ -84,21 +87,21 @@ class Site:
         relay: Relay | None = None,
     ) -> None:
         self.url = server.database()
-        reached = self.url
+        store = self.url
         if relay is not None:
-            reached = reached.partition("?")[0].replace("@/", f"@127.0.0.1:{relay.port}/")
+            store = store.partition("?")[0].replace("@/", f"@127.0.0.1:{relay.port}/")
         self.nodes = []
         for number in range(count):
-            place = directory / f"node{number}"
-            state = place / "state"
+            own = directory / f"node{number}"
+            state = own / "state"
             state.mkdir(parents=True, mode=0o700)
             for name in (secrets.KEY_FILE, session_keys.KEY_FILE):
                 (state / name).write_text("00" * 32 + "\n")
                 (state / name).chmod(0o600)
             if data is not None:
-                (place / "data").symlink_to(data)
-            environ = {"REVIEWSD_HUB__STORE": reached}
-            self.nodes.append(Daemon(place, configuration, environ=environ))
+                (own / "data").symlink_to(data)
+            environ = {"REVIEWSD_HUB__STORE": store}
+            self.nodes.append(Daemon(own, configuration, environ=environ))
 
     def start(self) -> None:
         for node in self.nodes:
@@ -112,7 +115,7 @@ class Site:
 
 
 class Storm:
-    """Nodes that are killed again and again while their data changes."""
+    """Kills nodes again and again while their data changes."""
 
     def __init__(
         self, directory: Path, server: Server, subscriber: Subscriber, chance: random.Random
@@ -134,9 +137,9 @@ class Storm:
         self._site = Site(directory, server, configuration, self._data)
         self._nodes = self._site.nodes
         self._subscribed: list[str] = []  # paths of callbacks
-        self._lives = 0
-        self._ended: dict[str, int] = {}  # how much those heard whose subscription is over
-        self._voided: list[float] = []  # when all claims were
+        self._count = 0
+        self._ended: dict[str, int] = {}  # deliveries until the end, by the path
+        self._voided: list[float] = []  # the times at which all claims were ended
 
     def run(self, kills: int) -> Totals:
         try:
@@ -144,11 +147,11 @@ class Storm:
                 self._site.start()
                 self._subscribe()
                 for _ in range(min(ROUND, kills - self.totals.kills)):
-                    self._weather()
+                    self._disturb()
                     node = self._chance.choice(self._nodes)
                     self._kill(node)
                     node.launch()
-                self._calm()
+                self._settle()
                 self._judge()
                 for node in self._nodes:
                     assert 0 == node.stop()
@@ -166,20 +169,20 @@ class Storm:
         aside.rename(self._data / "reviews.json")
 
     def _subscribe(self) -> None:
-        """Fill up to the number, at all nodes in turn."""
+        """Subscribe up to the number, at all nodes in turn."""
         for node in self._nodes:
             until_open(node)
         for _ in range(SUBSCRIPTIONS - len(self._subscribed)):
-            self._lives += 1
-            path, topic = f"/{self._lives}", TOPICS[self._lives % len(TOPICS)]
+            self._count += 1
+            path, topic = f"/{self._count}", TOPICS[self._count % len(TOPICS)]
             self._subscribed.append(path)
-            node = self._nodes[self._lives % NODES]
+            node = self._nodes[self._count % NODES]
             callback = self._subscriber.url(path)
             assert 202 == ask(node, callback, topic=topic, secret=path).status
         until(lambda: hub(self._nodes[0])["active"] == SUBSCRIPTIONS, "all verified")
 
-    def _weather(self) -> None:
-        """Changes for a while; now and then the server crashes, or claims of the killed lapse."""
+    def _disturb(self) -> None:
+        """Change the data for a while; sometimes crash the server, or end the claims of killed nodes."""
         if self._chance.random() < 0.5:
             self._chance.choice(self._nodes).wait_ready()
         if self._chance.random() < 0.1:
@@ -195,17 +198,17 @@ class Storm:
             self._burst()
 
     def _burst(self) -> None:
-        """Wait for the middle of deliveries, if some come soon: a kill hits most there."""
+        """Wait for a moment with many deliveries under way: a kill hits most then."""
         self._change()
-        heard, end = len(self._subscriber.log), time.monotonic() + 2
-        while len(self._subscriber.log) < heard + 5 and time.monotonic() < end:
+        before, end = len(self._subscriber.log), time.monotonic() + 2
+        while len(self._subscriber.log) < before + 5 and time.monotonic() < end:
             time.sleep(0.001)
         time.sleep(self._chance.choice([0, 0, 0.01, 0.05]))
 
-    def _void(self, which: str) -> None:
-        """Let claims lapse, as if 90 seconds had gone by."""
+    def _void(self, condition: str) -> None:
+        """End claims, as if 90 seconds had gone by."""
         for table in ("subscription", "verification"):
-            update = f"UPDATE {table} SET claim_until = 0 WHERE {which}"
+            update = f"UPDATE {table} SET claim_until = 0 WHERE {condition}"
             self._server.execute(f"SELECT pg_advisory_xact_lock({LOCK}); {update}", self._site.url)
 
     def _kill(self, node: Daemon) -> None:
@@ -215,8 +218,8 @@ class Storm:
         self.totals.kills += 1
         self._subscriber.epoch += 1
 
-    def _calm(self) -> None:
-        """The last kill is of all; then wait until the hub has nothing left to do."""
+    def _settle(self) -> None:
+        """Kill all nodes, start them again and wait until the hub has nothing to do."""
         self._burst()
         for node in self._nodes:
             assert node.process is not None
@@ -236,62 +239,51 @@ class Storm:
             until_settled(node)
 
     def _judge(self) -> None:
-        """Hold the store against the witness."""
-        heard = defaultdict(list)
-        for each in tuple(self._subscriber.log):
-            if each.method == "POST":
-                heard[each.path].append(each)
-        self.totals.deliveries = sum(map(len, heard.values()))
+        """Compare the store with the log of the subscriber."""
+        requests = defaultdict(list)
+        for request in tuple(self._subscriber.log):
+            if request.method == "POST":
+                requests[request.path].append(request)
+        self.totals.deliveries = sum(map(len, requests.values()))
         self.totals.faults["outlived"] += sum(
-            len(heard[path]) != count for path, count in self._ended.items()
+            len(requests[path]) != count for path, count in self._ended.items()
         )
-        kept = {"/" + each["callback"].rpartition("/")[2] for each in subscriptions(self._nodes[0])}
+        rows = subscriptions(self._nodes[0])
+        remaining = {"/" + row["callback"].rpartition("/")[2] for row in rows}
         for path in self._subscribed:
-            told = list(self._told(heard[path]))
-            self.totals.faults.update(judged(told, self.totals.changes, kept=path in kept))
-            if path not in kept:
-                self._ended[path] = len(told)
-        self._subscribed = [path for path in self._subscribed if path in kept]
+            deliveries = list(self._deliveries(requests[path]))
+            subscribed = path in remaining
+            faults = find_faults(deliveries, self.totals.changes, subscribed=subscribed)
+            self.totals.faults.update(faults)
+            if not subscribed:
+                self._ended[path] = len(deliveries)
+        self._subscribed = [path for path in self._subscribed if path in remaining]
         self.totals.removed = len(self._ended)
-        self.totals.duplicates = sum(map(_duplicates, heard.values()))
+        self.totals.duplicates = sum(map(count_duplicates, requests.values()))
         self.totals.faults["unsigned"] = sum(
-            not self._signed(each) for all_of_one in heard.values() for each in all_of_one
+            not is_signed(request, self._subscriber)
+            for same in requests.values()
+            for request in same
         )
 
-    def _told(self, heard: Sequence[Heard]) -> Iterator[Told]:
-        now = time.monotonic()
-        following = [*((each.at, each.epoch) for each in heard[1:]), (now, self._subscriber.epoch)]
-        for each, (at, epoch) in zip(heard, following, strict=True):
-            void = bisect.bisect(self._voided, at) != bisect.bisect(self._voided, each.at)
-            yield Told(
-                change=_change(self._subscriber.bodies[each.sha256]),
-                taken=each.taken,
-                unsure=epoch != each.epoch and (void or at - each.at > SURE),
+    def _deliveries(self, requests: Sequence[LoggedRequest]) -> Iterator[Delivery]:
+        following = [(request.at, request.epoch) for request in requests[1:]]
+        following.append((time.monotonic(), self._subscriber.epoch))
+        for request, (at, epoch) in zip(requests, following, strict=True):
+            void = bisect.bisect(self._voided, at) != bisect.bisect(self._voided, request.at)
+            yield Delivery(
+                change=change_of(self._subscriber.bodies[request.sha256]),
+                accepted=request.accepted,
+                unsure=epoch != request.epoch and (void or at - request.at > SURE),
             )
-
-    def _signed(self, heard: Heard) -> bool:
-        body = self._subscriber.bodies[heard.sha256]
-        digest = hmac.new(heard.path.encode(), body, "sha256").hexdigest()
-        return f"sha256={digest}" == heard.field("X-Hub-Signature")
 
 
 def _serves(node: Daemon, text: bytes) -> bool:
     return text in node.get("/reviews.json").body
 
 
-def _change(body: bytes) -> int:
-    found = re.search(rb"Change (\d+)", body)
-    assert found is not None
-    return int(found[1])
-
-
-def _duplicates(heard: Sequence[Heard]) -> int:
-    taken = Counter(each.sha256 for each in heard if each.taken)
-    return sum(count - 1 for count in taken.values())
-
-
 def storm(directory: Path, rate: float, kills: int, seed: int) -> Totals:
-    """A run with this part of the deliveries failing."""
+    """Run a storm in which this part of the deliveries fails."""
     chance = random.Random(seed)
     reply = failing(rate, random.Random(seed))
     with Server() as server, Subscriber(directory, reply=reply) as subscriber:
@@ -339,16 +331,16 @@ def versions(node: Daemon) -> set[int]:
 
 
 def test_nodes_with_different_data_do_not_take_turns(tmp_path: Path, server: Server) -> None:
-    """D8: the newer data wins, once, whoever restarts."""
+    """D8: the newer data is delivered once, whichever node restarts."""
     site = Site(tmp_path, server, "hub: {min_interval: 0}\n", count=2)
     old, new = site.nodes
     for file in old.data.iterdir():
         os.utime(file, (1_700_000_000, 1_700_000_000))
     rename(new, "Newer")
 
-    def looked(times: int) -> bool:
-        refused = "nothing is sent of /feed.xml, /api/feed.json, /reviews.json"
-        return old.log.read_text().count(refused) >= times
+    def has_compared(times: int) -> bool:
+        message = "/feed.xml, /api/feed.json, /reviews.json are not delivered"
+        return old.log.read_text().count(message) >= times
 
     try:
         old.start()
@@ -356,15 +348,15 @@ def test_nodes_with_different_data_do_not_take_turns(tmp_path: Path, server: Ser
         assert {1} == versions(old)
         new.start()
         until(lambda: versions(new) == {2}, "the newer data")
-        for life in range(1, 11):
+        for start in range(1, 11):
             site.start()
-            until(partial(looked, life), "its look")
+            until(partial(has_compared, start), "its comparison")
             assert {2} == versions(old)
     finally:
         site.close()
 
 
-def test_while_the_server_is_stopped_reads_go_on_and_all_recovers(
+def test_pages_are_served_while_the_server_is_stopped_and_the_hub_recovers(
     tmp_path: Path, server: Server, subscriber: Subscriber
 ) -> None:
     """D9"""
@@ -383,8 +375,8 @@ def test_while_the_server_is_stopped_reads_go_on_and_all_recovers(
         rename(node, "Changed meanwhile")
         until(lambda: b"Changed meanwhile" in node.get("/reviews.json").body, "the new data")
         server.start()
-        heard = subscriber.until_deliveries(1, "/first")
-        assert b"Changed meanwhile" in subscriber.bodies[heard.sha256]
+        request = subscriber.until_deliveries(1, "/first")
+        assert b"Changed meanwhile" in subscriber.bodies[request.sha256]
         assert 202 == ask(node, subscriber.url("/second")).status
         until(lambda: hub(node)["active"] == 2, "another subscription")
         assert 0 == node.stop()
@@ -395,10 +387,10 @@ def test_while_the_server_is_stopped_reads_go_on_and_all_recovers(
         site.close()
 
 
-def test_while_the_servers_connection_is_silent_a_request_is_refused_soon(
+def test_a_request_is_refused_soon_while_the_connection_to_the_server_is_silent(
     tmp_path: Path, server: Server, subscriber: Subscriber
 ) -> None:
-    """D9: its TCP acknowledges everything, so a request had no answer for a minute and more."""
+    """D9: TCP acknowledges everything, so only a deadline ends the wait."""
     with Relay(server.connect) as relay:
         site = Site(tmp_path, server, settings(subscriber.ca_file), count=1, relay=relay)
         (node,) = site.nodes
@@ -406,7 +398,7 @@ def test_while_the_servers_connection_is_silent_a_request_is_refused_soon(
             site.start()
             until_open(node)
             relay.silence()
-            refused = ask(node, subscriber.url("/first"))  # which waits for 20 s at most
+            refused = ask(node, subscriber.url("/first"))  # times out after 20 s
             assert (503, True) == (refused.status, int(refused.headers["Retry-After"]) > 0)
             assert 200 == node.get("/reviews.json").status
             relay.speak()
@@ -418,57 +410,49 @@ def test_while_the_servers_connection_is_silent_a_request_is_refused_soon(
             site.close()
 
 
-def test_an_order_and_a_push_reach_all_nodes(
+def test_an_operators_command_reaches_all_nodes(
     tmp_path: Path, server: Server, subscriber: Subscriber
 ) -> None:
-    """H7: the operator need not know which node does what."""
+    """H7: any node may be asked for it."""
     site = Site(tmp_path, server, settings(subscriber.ca_file), count=2)
-    one, other = site.nodes
-    shutil.copytree(one.data, other.data, dirs_exist_ok=True)
+    first, second = site.nodes
+    shutil.copytree(first.data, second.data, dirs_exist_ok=True)
     try:
         site.start()
-        until_open(one)
+        until_open(first)
         for number in range(20):
             assert 202 == ask(site.nodes[number % 2], subscriber.url(f"/{number}")).status
-        until(lambda: hub(one)["active"] == 20, "all verified")
+        until(lambda: hub(first)["active"] == 20, "all verified")
 
-        pushed = one.ctl("push")
+        pushed = first.ctl("push")
         assert 0 == pushed.returncode, pushed.stderr
         for number in range(20):
             assert 1 == len(subscriber.deliveries(f"/{number}"))
 
-        assert 0 == one.ctl("hub", "pause").returncode
-        until(lambda: ask(other, subscriber.url("/late")).status == 503, "the pause at the other")
-        rename(one, "Paused")
-        rename(other, "Paused")
-        assert 0 == other.ctl("hub", "resume").returncode
+        assert 0 == first.ctl("hub", "pause").returncode
+        until(
+            lambda: ask(second, subscriber.url("/late")).status == 503,
+            "the pause on the second node",
+        )
+        rename(first, "Paused")
+        rename(second, "Paused")
+        assert 0 == second.ctl("hub", "resume").returncode
         subscriber.until_deliveries(2, "/0")
-        until(lambda: ask(one, subscriber.url("/late")).status == 202, "its end at the one")
+        until(
+            lambda: ask(first, subscriber.url("/late")).status == 202, "its end on the first node"
+        )
 
-        assert 0 == other.ctl("hub", "block", "localhost").returncode
+        assert 0 == second.ctl("hub", "block", "localhost").returncode
         callback = subscriber.url("/late", "localhost")
-        until(lambda: ask(one, callback).status == 403, "the block at the one")
+        until(lambda: ask(first, callback).status == 403, "the block on the first node")
 
-        session = opened(one)
-        assert 200 == alive(other, session)
-        assert 204 == end(one, session)
-        until(lambda: alive(other, session) == 404, "the end of a session at the one")
+        session = opened(first)
+        assert 200 == alive(second, session)
+        assert 204 == end(first, session)
+        until(lambda: alive(second, session) == 404, "the end of a session on the first node")
     finally:
         site.close()
 
 
-def main(kills: int) -> None:
-    """Long runs, and the table of their totals."""
-    say = sys.stdout.write
-    say(f"rate seed {'kills':>8} {'changes':>10} deliveries    removed duplicates ")
-    say(" ".join(f"{each:>5}" for each in FAULTS) + "\n")
-    for rate in RATES:
-        seed = random.randrange(10**6)
-        with tempfile.TemporaryDirectory() as place:
-            totals = storm(Path(place), rate, kills, seed)
-        say(f"{rate:>4.0%} {seed:>6} {totals}\n")
-        sys.stdout.flush()
-
-
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    print_runs(storm, RATES)

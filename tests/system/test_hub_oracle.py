@@ -1,4 +1,4 @@
-"""What a stranger learns from the hub's answers about callbacks and who is subscribed: nothing."""
+"""Responses of the hub tell nothing about callbacks and subscriptions."""
 
 import os
 import shutil
@@ -14,7 +14,16 @@ import pytest
 
 from tests.support.daemon import Daemon, until
 from tests.support.namespace import Namespace, filtered, policy, running, said
-from tests.support.subscriber import Heard, Reply, Subscriber, ask, good, hub, settings, until_open
+from tests.support.subscriber import (
+    LoggedRequest,
+    Reply,
+    Subscriber,
+    ask,
+    good,
+    hub,
+    settings,
+    until_open,
+)
 
 HOSTS = {
     "open.example.com": "45.33.32.10",
@@ -24,27 +33,27 @@ HOSTS = {
 OPEN = HOSTS["open.example.com"]
 QUESTIONS = tuple(product(("subscribe", "unsubscribe"), HOSTS, ("/known", "/unknown")))
 SYNC = 0.05
-"""Seconds that a sync of a slow disk takes."""
+"""Seconds of a sync on the slow disk."""
 
 
 def subscribe(daemon: Daemon, callback: str) -> None:
-    """Ask, and wait until it is verified."""
+    """Request a subscription, and wait until it is verified."""
     active = hub(daemon)["active"]
     assert 202 == ask(daemon, callback).status
     until(lambda: hub(daemon)["active"] == active + 1, "the subscription")
 
 
-def knows(heard: Heard) -> Reply | None:
-    """Wants to be subscribed at one callback, and nothing else."""
-    known = heard.path == "/known" and heard.parameters["hub.mode"] == "subscribe"
-    return good(heard) if known else (404, b"")
+def confirm_one(request: LoggedRequest) -> Reply | None:
+    """Confirm a subscription of one callback, and nothing else."""
+    is_subscribed = request.path == "/known" and request.parameters["hub.mode"] == "subscribe"
+    return good(request) if is_subscribed else (404, b"")
 
 
-def test_an_answer_tells_nothing_about_the_callback(tmp_path: Path) -> None:
-    """E14: whether something listens there, or is subscribed, shows in no word and no time."""
+def test_response_and_its_time_do_not_depend_on_the_callback(tmp_path: Path) -> None:
+    """E14: whether it listens, or is subscribed."""
     with (
         Namespace(*HOSTS.values()) as network,
-        Subscriber(tmp_path, OPEN, knows, port=443, names=[*HOSTS]) as subscriber,
+        Subscriber(tmp_path, OPEN, confirm_one, port=443, names=[*HOSTS]) as subscriber,
         filtered(HOSTS["filtered.example.com"], 443),
         running(network, Daemon(tmp_path, policy(subscriber))) as daemon,
     ):
@@ -54,28 +63,28 @@ def test_an_answer_tells_nothing_about_the_callback(tmp_path: Path) -> None:
             subscribe(daemon, f"https://{host}/known")
         network.know({host: [address] for host, address in HOSTS.items()})
         answers = set()
-        seconds: dict[tuple[str, str, str], list[float]] = {each: [] for each in QUESTIONS}
+        seconds: dict[tuple[str, str, str], list[float]] = {question: [] for question in QUESTIONS}
         for _ in range(15):
             for question in QUESTIONS:
                 mode, host, path = question
                 began = time.monotonic()
                 answer = ask(daemon, f"https://{host}{path}", mode=mode)
                 seconds[question].append(time.monotonic() - began)
-                fields = [each for each in answer.headers.items() if each[0] != "Date"]
+                fields = [field for field in answer.headers.items() if field[0] != "Date"]
                 answers.add((answer.status, answer.body, *fields))
         ((status, *_),) = answers
         assert 202 == status
-        medians = [statistics.median(each) for each in seconds.values()]
+        medians = [statistics.median(times) for times in seconds.values()]
         assert max(medians) - min(medians) < 0.05
         refused = said(daemon, r"subscribe at (\S+): no connection: Connection refused")
         assert {"closed.example.com"} == {*refused}
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
-def test_an_end_of_nothing_takes_as_long_as_one_of_something(tmp_path: Path) -> None:
-    """E14: where a sync of the disk takes its time, nothing else would show more."""
+def test_unsubscription_takes_as_long_without_a_subscription(tmp_path: Path) -> None:
+    """E14: on a slow disk, where a missing sync would show."""
     with (
-        Subscriber(tmp_path, reply=knows) as subscriber,
+        Subscriber(tmp_path, reply=confirm_one) as subscriber,
         Daemon(tmp_path, settings(subscriber.ca_file)) as daemon,
     ):
         until_open(daemon)
@@ -87,15 +96,15 @@ def test_an_end_of_nothing_takes_as_long_as_one_of_something(tmp_path: Path) -> 
                 assert 202 == ask(daemon, subscriber.url(path), mode="unsubscribe").status
                 seconds[path].append(time.monotonic() - began)
                 until(lambda: hub(daemon)["pending"] == 0, "the end of the verification")
-        known, unknown = (statistics.median(each) for each in seconds.values())
-        assert known > SYNC
-        assert abs(known - unknown) < SYNC / 2
+        subscribed, unsubscribed = map(statistics.median, seconds.values())
+        assert subscribed > SYNC
+        assert abs(subscribed - unsubscribed) < SYNC / 2
         assert 1 + 7 == len(subscriber.log)
 
 
 @contextmanager
 def slow_disk(daemon: Daemon) -> Iterator[None]:
-    """Each sync of the store takes SYNC seconds more; the daemon is killed at the end."""
+    """Delay each sync of the store by SYNC seconds; kill the daemon at the end."""
     assert daemon.process is not None
     slow = ["-e", "trace=fdatasync", "-e", f"inject=fdatasync:delay_exit={SYNC * 1e6:.0f}"]
     command = ["strace", "-f", "-p", str(daemon.process.pid), "-o", os.devnull, *slow]

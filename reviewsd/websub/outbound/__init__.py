@@ -1,1 +1,1 @@
-"""Requests to callbacks: resolved, dialled, sent and read with bounds on everything."""
+"""Requests to callbacks: resolved, dialed, sent and read with bounds on everything."""

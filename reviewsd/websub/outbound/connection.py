@@ -1,21 +1,23 @@
 """One connection to a callback: TLS, one exchange after the other, and the limits below both.
 
-It speaks TLS itself, through OpenSSL's two buffers in memory, where Twisted would stack a TLS
-protocol, a policy wrapper and an HTTP parser. So every limit is enforced in one place, on the bytes
-of the socket: what a peer sends is counted before it is decrypted (E12), the socket is aborted
-without waiting for a TLS farewell, and nothing here is a private name of Twisted's.
+It speaks TLS itself, through OpenSSL's two buffers in memory, where Twisted would stack a TLS protocol, a
+policy wrapper and an HTTP parser. So all limits are enforced in one place and on the bytes of the socket:
+what a peer sends is counted before it is decrypted (E12), the socket is closed without waiting for a
+TLS alert, and no private name of Twisted is used.
 
-What comes in is given to OpenSSL in slices, each in a turn of its own: a peer may fill its bytes with
-messages that cost more than data, such as certificates or key updates. Of those it may send little. A
-short answer waits for no turn.
+Received bytes are passed to OpenSSL in slices, each in a turn of its own (``turn_queue``), because a peer
+may send messages that cost more than data, such as certificates or key updates. Such messages have a limit
+of their own. A short response is read at once.
 
-The request is written piece by piece as the socket takes it, so that a body of 400 MB is neither
-joined nor held twice. As a pull producer the connection is told when the kernel has taken
-everything, and only then does a 2xx count (E12).
+A request is written piece by piece as the socket accepts it, so that a body of 400 MB is neither joined
+nor copied. The connection is a pull producer, which is called when the kernel has accepted everything; only
+then does a 2xx count (E12).
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from socket import IPPROTO_TCP, TCP_INFO
+from struct import Struct
 
 from OpenSSL import SSL
 from twisted.internet.defer import Deferred
@@ -26,44 +28,37 @@ from twisted.internet.tcp import Client
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
+from reviewsd.config.schema import Callbacks
+from reviewsd.domain.callback import Callback
+from reviewsd.http1.representation import Buffer
 from reviewsd.websub.outbound import tls
-from reviewsd.websub.outbound.exchange import (
-    Lost,
-    OutboundRequest,
-    OutboundResponse,
-    Peer,
-    pieces_of,
-)
-from reviewsd.websub.outbound.fair_queue import FairQueue
-from reviewsd.websub.outbound.outcomes import SUCCESS, BodyBuffer
-from reviewsd.websub.outbound.pace import AcceptedPace
-from reviewsd.websub.outbound.response_parser import AnswerReader, BrokenAnswerError
-from reviewsd.websub.outbound.tls import READ_SIZE, NotTrustedError, Tls
+from reviewsd.websub.outbound.errors import NoResponseError
+from reviewsd.websub.outbound.response_parser import MalformedResponseError, ResponseParser
+from reviewsd.websub.outbound.tls import READ_SIZE, CertificateRefusedError, Tls
+from reviewsd.websub.outbound.turn_queue import TurnQueue
 
-MAX_UNREAD = 16_384  # bytes of an answer's body worth waiting for to keep the connection
-MAX_PROLOGUE = 32_768  # bytes received up to which the session is worth its memory
-SLICE = 4_096  # bytes given to OpenSSL at once: 150 key updates, which take it 3 ms
-SHORT = 1_024  # bytes of an answer and what comes with it that are read as they come
-MAX_OVERHEAD = 20_480  # bytes of TLS that bring no data; handshakes have 3,000 to 10,000
+SUCCESS = range(200, 300)
+MAX_UNREAD = 16_384  # bytes left of a body up to which the connection is reused
+MAX_PROLOGUE = 32_768  # bytes received up to which the TLS session is remembered
+SLICE = 4_096  # bytes passed to OpenSSL at once: 150 key updates, which take 3 ms
+SHORT = 1_024  # bytes of a response that is read as it arrives
+MAX_OVERHEAD = 20_480  # bytes of TLS that carry no data; handshakes have 3,000 to 10,000
 RECORD = 21  # bytes around the data of a TLS record, at least (ChaCha20 in TLS 1.2)
+_TCP_INFO = Struct("=120xQ")  # tcpi_bytes_acked of linux/tcp.h
 
 
 @implementer(IPullProducer)
 class Connection(Protocol):
-    """Connected, or about to be.
-
-    Attributes:
-        peer: Whom it leads to.
-        ready: Another exchange can begin.
+    """A connection that is open, or is being opened.
 
     Args:
         clock: For the lifetime.
-        turns: For what takes its time.
+        turns: Runs the slices of all connections.
         secure: Makes and checks the TLS side.
-        peer: Whom it leads to.
-        byte_budget: Bytes that may be received in one exchange, below TLS.
-        max_lifetime: Seconds after which the socket is aborted, whatever happens.
-        ended: Called once when there is no connection any more.
+        callback: The callback that it is opened for; others at the same host and port may use it.
+        address: The checked address that it leads to.
+        limits: ``hub.callbacks``.
+        ended: Called once when the connection is gone.
     """
 
     transport: Client
@@ -71,80 +66,97 @@ class Connection(Protocol):
     def __init__(
         self,
         clock: IReactorTime,
-        turns: FairQueue,
+        turns: TurnQueue,
         secure: Tls,
-        peer: Peer,
-        *,
-        byte_budget: int,
-        max_lifetime: float,
+        callback: Callback,
+        address: str,
+        limits: Callbacks,
         ended: Callable[["Connection"], None],
     ) -> None:
-        self.peer = peer
+        self.callback = callback
+        self.address = address
+        self.bytes_written = 0
         self._clock = clock
         self._turns = turns
         self._secure = secure
-        self._byte_budget = byte_budget
-        self._max_lifetime = max_lifetime
+        self._limits = limits
         self._ended = ended
 
-        self._tls = secure.connection(peer.callback)
-        self._checked = False  # the handshake is over and the name is right
-        self._inbox = bytearray()  # received, and not yet given to OpenSSL
-        self._working = False  # the next slice is waiting for its turn
-        self._open = True  # neither closed nor aborted by us, nor lost
-        self._lost: Failure | None = None  # by the peer; there may be something in the inbox still
+        self._tls = secure.connection(callback)
+        self._checked = False  # the handshake is complete and the name is correct
+        self._inbox = bytearray()  # received, and not yet passed to OpenSSL
+        self._working = False  # the next slice waits for its turn
+        self._open = True  # not closed, aborted or lost
+        self._loss: Failure | None = None  # the inbox may still hold a response
         self._received = 0
-        self._overhead = 0  # of that, what has brought no data
-        self._unread = 0  # bytes that OpenSSL may still have of what it was given, at most
-        self._remembered = False  # its TLS session is kept
-        self._registered = False  # as a producer, which the transport tells when it has room
-        self._queued = False  # the transport has not got rid of everything yet
-        self._handed_over = 0  # bytes that the transport was given
-        self._pace = AcceptedPace()
+        self._overhead = 0  # bytes received without data
+        self._unread = 0  # bytes that OpenSSL may still hold, at most
+        self._remembered = False  # the TLS session is remembered
+        self._registered = False  # as a producer
+        self._queued = False  # the transport holds bytes that the kernel has not accepted
         self._lifetime: IDelayedCall | None = None
 
-        self._outcome: Deferred[OutboundResponse | Lost] | None = None
-        self._pieces: Iterator[BodyBuffer] = iter(())
+        self._response: Deferred[ResponseParser] | None = None
+        self._pieces: Iterator[Buffer] = iter(())
         self._sent = True
-        self._max_answer: int | None = None
-        self._answer = AnswerReader(0)
+        self._reads_body = False
+        self._parser = ResponseParser(0)
 
-    # For the pool and the agent
-
-    @property
-    def ready(self) -> bool:
-        """Open, and the last answer is complete."""
-        return self._open and self._lost is None and self._answer.complete
+    # Called by the pool, the agent and the slot
 
     @property
-    def keepable(self) -> bool:
-        """Worth keeping, after an exchange: ready, or so soon."""
-        answer, alive = self._answer, self._open and self._lost is None
-        return alive and self._sent and answer.persistent and answer.left <= MAX_UNREAD
+    def is_ready(self) -> bool:
+        """Whether it is open and the last response is complete."""
+        return self._open and self._loss is None and self._parser.complete
 
-    def exchange(self, request: OutboundRequest) -> Deferred[OutboundResponse | Lost]:
-        """Send a request and wait for its answer; cancelling aborts the connection."""
-        outcome: Deferred[OutboundResponse | Lost] = Deferred(lambda _: self.abort())
+    @property
+    def is_reusable(self) -> bool:
+        """Whether it is ready, or soon will be."""
+        parser, alive = self._parser, self._open and self._loss is None
+        return alive and self._sent and parser.keeps_alive and parser.remaining <= MAX_UNREAD
+
+    @property
+    def has_work(self) -> bool:
+        """Whether part of an exchange waits for its turn."""
+        return self._working or (self._checked and not (self._sent or self._queued))
+
+    def bytes_accepted(self) -> int:
+        """Return the bytes that the peer has acknowledged; once it is closed, all of them."""
+        if not self._open:
+            return self.bytes_written
+        info = self.transport.getHandle().getsockopt(IPPROTO_TCP, TCP_INFO, _TCP_INFO.size)
+        return int(_TCP_INFO.unpack(info)[0]) if len(info) == _TCP_INFO.size else 0
+
+    def exchange(self, request: Iterator[Buffer], max_body: int | None) -> Deferred[ResponseParser]:
+        """Send a request; cancelling aborts the connection.
+
+        Args:
+            request: Head and body, in pieces that are encrypted at once.
+            max_body: Bytes of the response's body to read; None to read the head only.
+
+        Returns:
+            The response as far as it was read, or NoResponseError.
+        """
+        response: Deferred[ResponseParser] = Deferred(lambda _: self.abort())
         if self._checked:
             # the first exchange includes the handshake
             self._received = self._overhead = self._unread = 0
-        self._outcome = outcome
-        self._pace.begin(self._handed_over, self._clock.seconds())
-        self._pieces = pieces_of(request)
+        self._response = response
+        self._pieces = request
         self._sent = False
-        self._max_answer = request.max_answer
-        self._answer = AnswerReader(request.max_answer or 0)
+        self._reads_body = max_body is not None
+        self._parser = ResponseParser(max_body or 0)
         if self._checked:
             self._turns.add(self._send)
-        return outcome
+        return response
 
     def close(self) -> None:
-        """Close in order: all that was written arrives, but no farewell is waited for."""
+        """Send close_notify and close, without waiting for the peer's."""
         if not self._open:
             return
         self._open = False
         if not self._sent:
-            self.transport.abortConnection()  # what is still queued would keep the socket
+            self.transport.abortConnection()  # queued bytes would keep the socket open
             return
         with suppress(SSL.Error):
             self._tls.shutdown()
@@ -152,31 +164,33 @@ class Connection(Protocol):
         self.transport.loseConnection()
 
     def abort(self) -> None:
-        """Let the socket go at once."""
+        """Close the socket at once."""
         self._open = False
-        self._outcome = None
+        self._response = None
         self.transport.abortConnection()
 
-    def is_busy(self) -> bool:
-        """Whether it has something to do, or the peer is taking what it is sent."""
-        if self._working or (self._checked and not (self._sent or self._queued)):
-            return True  # it waits for its turn
-        handle, now = self.transport.getHandle(), self._clock.seconds()
-        return self._pace.is_kept(handle, self._handed_over, now)
+    def fail(self, reason: str, *, abort: bool = True) -> None:
+        """Close the socket and fail the exchange under way."""
+        self._open = False
+        if abort:
+            self.transport.abortConnection()
+        else:
+            self.transport.loseConnection()
+        self._fail_with(reason)
 
-    # For the transport
+    # Called by the transport
 
     def connectionMade(self) -> None:
         """Begin the handshake."""
         self.transport.setTcpNoDelay(enabled=True)
-        self._lifetime = self._clock.callLater(self._max_lifetime, self._expire)
+        self._lifetime = self._clock.callLater(self._limits.max_lifetime, self._expire)
         self._work_in_turn()
 
     def dataReceived(self, data: bytes) -> None:
-        """Count it; it is read in its turn."""
+        """Count the bytes, and decrypt them in a turn of their own unless they are few."""
         self._received += len(data)
-        if self._received > self._byte_budget:
-            self._fail(f"sent more than {self._byte_budget} bytes")
+        if self._received > self._limits.byte_budget:
+            self.fail(f"sent more than {self._limits.byte_budget} bytes")
             return
         if self._checked and not self._working and self._overhead + len(data) <= SHORT:
             self._decrypt(data)
@@ -185,28 +199,29 @@ class Connection(Protocol):
         self._work_in_turn()
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
-        """The connection has ended; what was received is read first: it may be the answer."""
+        """Read the bytes that were received before the end, which may be the response."""
         if self._lifetime is not None and self._lifetime.active():
             self._lifetime.cancel()
-        self._lost = reason
+        self._loss = reason
         if not self._working:
-            self._leave(reason)
+            self._end(reason)
 
-    def _leave(self, reason: Failure) -> None:
-        """What is under way has failed, but for an answer that ends with the connection."""
+    def _end(self, reason: Failure) -> None:
+        """Fail the exchange, unless its response ends with the connection."""
         self._open = False
         in_order = reason.check(ConnectionDone) is not None
         if in_order:
-            self._tls.set_shutdown(SSL.SENT_SHUTDOWN)  # else OpenSSL spoils the session
-            self._finish()
-        phase = "before it answered" if self._checked else "during the TLS handshake"
-        how = "closed" if in_order else "lost"
-        self._conclude_with(f"the connection was {how} {phase}")
+            self._tls.set_shutdown(SSL.SENT_SHUTDOWN)  # else OpenSSL invalidates the session
+            self._parser.end()
+            self._conclude()
+        manner = "closed" if in_order else "lost"
+        moment = "before it answered" if self._checked else "during the TLS handshake"
+        self._fail_with(f"the connection was {manner} {moment}")
         self._ended(self)
 
     def resumeProducing(self) -> None:
-        """The kernel has taken all that was written: write the next piece."""
-        if not self._registered:  # the call that registering makes: it has not taken it yet
+        """Write the next piece: the kernel has accepted all bytes so far."""
+        if not self._registered:  # called by registerProducer, before that
             self._registered = True
             return
         self._queued = False
@@ -215,10 +230,10 @@ class Connection(Protocol):
             self._conclude()
 
     def stopProducing(self) -> None:
-        """The transport is gone; ``connectionLost`` says so too."""
+        """Drop the request: the transport is gone."""
         self._pieces = iter(())
 
-    # Within
+    # Slices
 
     def _work_in_turn(self) -> None:
         if not self._working:
@@ -226,7 +241,7 @@ class Connection(Protocol):
             self._turns.add(self._work)
 
     def _work(self) -> None:
-        """Take the next slice; or the first step, before anything has come in."""
+        """Decrypt the next slice; the first call, without one, begins the handshake."""
         self._working = False
         data = bytes(self._inbox[:SLICE])
         del self._inbox[:SLICE]
@@ -234,41 +249,41 @@ class Connection(Protocol):
             self._decrypt(data)
         if self._open and self._inbox:
             self._work_in_turn()
-        elif self._lost is not None:
-            self._leave(self._lost)
+        elif self._loss is not None:
+            self._end(self._loss)
 
     def _decrypt(self, data: bytes) -> None:
         self._overhead += len(data)
         if data:
             self._unread += len(data)
             self._tls.bio_write(data)
-        if self._checked or self._shake():
+        if self._checked or self._shake_hands():
             self._read()
         if self._overhead > MAX_OVERHEAD:
-            self._fail(f"TLS: sent more than {MAX_OVERHEAD} bytes that brought no data")
+            self.fail(f"TLS: sent more than {MAX_OVERHEAD} bytes that brought no data")
 
-    def _shake(self) -> bool:
-        """Take the handshake one step further; whether it is over."""
+    def _shake_hands(self) -> bool:
+        """Take a step of the handshake; return whether it is complete."""
         try:
             self._tls.do_handshake()
-            self._secure.check(self._tls, self.peer.callback)
+            self._secure.check(self._tls, self.callback)
         except SSL.WantReadError:
             self._flush()
             return False
         except SSL.Error as error:
-            self._flush()  # the alert tells the subscriber's own log why
-            self._fail(f"TLS: {tls.reason(error)}", abort=False)
+            self._flush()  # sends the alert, which the subscriber can log
+            self.fail(f"TLS: {tls.reason(error)}", abort=False)
             return False
-        except NotTrustedError as error:
-            self._fail(f"TLS: {error}")
+        except CertificateRefusedError as error:
+            self.fail(f"TLS: {error}")
             return False
         self._checked = True
         self._send()
         return True
 
     def _send(self) -> None:
-        """Begin the request; what the kernel does not take at once is for the producer."""
-        if not self._open or self._outcome is None:
+        """Begin the request; the producer writes what the kernel does not accept at once."""
+        if not self._open or self._response is None:
             return
         if not self._queued and self._push():
             self._conclude()
@@ -277,7 +292,7 @@ class Connection(Protocol):
             self.transport.registerProducer(self, streaming=False)
 
     def _push(self) -> bool:
-        """Write as much as the kernel takes; whether that was all."""
+        """Write pieces until the kernel accepts no more; return whether all were written."""
         while self._open:
             piece = next(self._pieces, None)
             if piece is None:
@@ -286,17 +301,17 @@ class Connection(Protocol):
             try:
                 self._tls.sendall(piece)
             except SSL.Error as error:
-                self._fail(f"TLS: {tls.reason(error)}")
+                self.fail(f"TLS: {tls.reason(error)}")
                 return False
             if not self._flush():
                 return False
         return False
 
     def _read(self) -> None:
-        """Take what TLS has to give.
+        """Read the data that OpenSSL has decrypted.
 
-        Where less is left than any record has, OpenSSL is not asked: to hear that it wants more takes
-        as long as to read a short answer.
+        OpenSSL is not called while it holds less than a record, because a call that returns nothing costs
+        as much as a short response.
         """
         while self._open:
             try:
@@ -304,11 +319,12 @@ class Connection(Protocol):
             except SSL.WantReadError:
                 return
             except SSL.ZeroReturnError:
-                self._finish()
-                self._fail("the connection was closed before it answered", abort=not self._sent)
+                self._parser.end()
+                self._conclude()
+                self.fail("the connection was closed before it answered", abort=not self._sent)
                 return
             except SSL.Error as error:
-                self._fail(f"TLS: {tls.reason(error)}")
+                self.fail(f"TLS: {tls.reason(error)}")
                 return
             self._unread -= len(data) + RECORD
             self._receive(data)
@@ -318,71 +334,58 @@ class Connection(Protocol):
     def _receive(self, data: bytes) -> None:
         self._overhead -= len(data)
         try:
-            self._answer.feed(data)
-        except BrokenAnswerError as error:
-            self._fail(f"broken HTTP: {error}")
+            self._parser.feed(data)
+        except MalformedResponseError as error:
+            self.fail(f"broken HTTP: {error}")
             return
         self._conclude()
-        if self._answer.excess:
-            self.close()  # it could be taken for the answer to the next request
+        if self._parser.excess:
+            self.close()  # the excess could pass for the response to the next request
 
     def _flush(self) -> bool:
-        """Hand over to the socket what OpenSSL has encrypted; whether the kernel took it all.
+        """Write what OpenSSL has encrypted; return whether the kernel accepted all of it.
 
-        What the kernel takes at once needs no round trip through epoll.
+        Writing to the kernel at once saves a round trip through epoll.
         """
         size = READ_SIZE
-        while size == READ_SIZE:  # less means that it was all
+        while size == READ_SIZE:  # fewer bytes are the last
             try:
                 data = self._tls.bio_read(READ_SIZE)
             except SSL.WantReadError:
                 break
             size = len(data)
-            if self._lost is not None:
+            if self._loss is not None:
                 return False
-            self._handed_over += size
-            taken = 0 if self._queued else self.transport.writeSomeData(data)
-            if not isinstance(taken, int):
-                return False  # it is lost; what the peer said before it left is yet to be read
-            if taken < size:
+            self.bytes_written += size
+            accepted = 0 if self._queued else self.transport.writeSomeData(data)
+            if not isinstance(accepted, int):
+                return False  # the connection is lost; the inbox is read first
+            if accepted < size:
                 self._queued = True
-                self.transport.write(data[taken:])
+                self.transport.write(data[accepted:])
         return not self._queued
 
-    def _finish(self) -> None:
-        """The peer says no more."""
-        self._answer.end()
-        self._conclude()
+    # The end of an exchange
 
     def _conclude(self) -> None:
-        """Give the reply, if it is all there."""
-        answer, outcome = self._answer, self._outcome
-        if outcome is None or answer.head is None:
+        """Return the response once all of it that is read has arrived."""
+        parser, response = self._parser, self._response
+        if response is None or parser.head is None:
             return
-        if not self._sent and answer.head.status in SUCCESS:
-            return  # it counts once everything is sent
-        if self._max_answer is not None and not (answer.complete or answer.overlong):
+        if not self._sent and parser.head.status in SUCCESS:
+            return  # it counts once the request is sent
+        if self._reads_body and not (parser.complete or parser.overlong):
             return
-        self._outcome = None
+        self._response = None
         if self._received <= MAX_PROLOGUE and not self._remembered:
             self._remembered = True
-            self._secure.remember(self._tls, self.peer.callback)
-        body = b"" if self._max_answer is None else bytes(answer.body)
-        outcome.callback(OutboundResponse(answer.head, body))
+            self._secure.remember(self._tls, self.callback)
+        response.callback(parser)
 
-    def _conclude_with(self, reason: str) -> None:
-        outcome, self._outcome = self._outcome, None
-        if outcome is not None:
-            outcome.callback(Lost(reason, self._answer.begun))
-
-    def _fail(self, reason: str, *, abort: bool = True) -> None:
-        """The exchange under way, if any, has failed, and the connection is of no more use."""
-        self._open = False
-        if abort:
-            self.transport.abortConnection()
-        else:
-            self.transport.loseConnection()
-        self._conclude_with(reason)
+    def _fail_with(self, reason: str) -> None:
+        response, self._response = self._response, None
+        if response is not None:
+            response.errback(NoResponseError(reason, begun=self._parser.begun))
 
     def _expire(self) -> None:
-        self._fail(f"the connection took longer than {self._max_lifetime:g} s")
+        self.fail(f"the connection took longer than {self._limits.max_lifetime:g} s")

@@ -1,8 +1,7 @@
-"""Dialling an address that was checked, and that one only (E5, E7).
+"""Opens connections to checked addresses, and to those only (E5, E7).
 
-There is no HostnameEndpoint, because it resolves by itself. What is handed to ``connectTCP`` is an
-address, so nothing stands between the check and the dialling that could change its mind; and the
-socket's real peer is looked at once more before a byte is written.
+HostnameEndpoint is not used, because it resolves names itself. The endpoints here connect to the address
+that was checked, and the peer of the socket is checked once more before a byte is written.
 """
 
 import os
@@ -11,27 +10,32 @@ from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from contextlib import closing
 
-from twisted.internet.defer import Deferred
-from twisted.internet.error import ConnectError, TimeoutError  # noqa: A004 - Twisted's
-from twisted.internet.interfaces import IAddress, IConnector, IReactorTCP
+from twisted.internet.defer import CancelledError
+from twisted.internet.endpoints import TCP4ClientEndpoint, TCP6ClientEndpoint
+from twisted.internet.error import (
+    ConnectError,
+    ConnectingCancelledError,
+    NoProtocol,
+    TimeoutError,  # noqa: A004 - Twisted's
+)
+from twisted.internet.interfaces import IAddress, IReactorTCP
 from twisted.internet.protocol import ClientFactory
-from twisted.python.failure import Failure
 
 from reviewsd.domain.addresses import Addresses, plain_address
 from reviewsd.websub.outbound.connection import Connection
-from reviewsd.websub.outbound.exchange import Lost
+from reviewsd.websub.outbound.errors import NoResponseError
 
-_WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 - somebody else's listeners, not a bind
+_WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 - compared with, not bound
 
 
 class Dialer:
-    """Opens connections to addresses.
+    """Opens connections.
 
     Args:
-        reactor: Where sockets are.
-        addresses: Which may be dialled; asked again about the peer.
+        reactor: Opens the sockets.
+        addresses: Decides which addresses may be dialed, and checks the peer.
         own_listeners: (address, port) of the service's own listeners, with ``0.0.0.0`` or ``::``
-            for all of a host's addresses; may be filled while the service starts.
+            for all addresses of this host; added as they open.
     """
 
     def __init__(
@@ -45,78 +49,65 @@ class Dialer:
         self._own_listeners = own_listeners
 
     def is_own(self, address: str, port: int) -> bool:
-        """Whether the service itself listens there (E5)."""
+        """Return whether this service listens there (E5)."""
         host = str(plain_address(address))
         if (host, port) in self._own_listeners:
             return True
-        everywhere = any((wildcard, port) in self._own_listeners for wildcard in _WILDCARDS)
-        return everywhere and _is_local(host)
+        wildcard = any((name, port) in self._own_listeners for name in _WILDCARDS)
+        return wildcard and _is_local(host)
 
-    def dial(
+    async def dial(
         self, address: str, port: int, seconds: float, make: Callable[[], Connection]
-    ) -> Deferred[Connection | Lost]:
-        """Connect, and check who is there.
+    ) -> Connection:
+        """Connect to an address.
 
         Args:
-            address: Checked.
-            port: Of the callback.
-            seconds: How long it may take.
-            make: Makes the connection, which from then on has a socket.
+            address: A checked address.
+            port: The callback's.
+            seconds: Timeout.
+            make: Returns the Connection for the open socket.
 
-        Returns:
-            The connection, or why there is none. Cancelling stops dialling.
+        Raises:
+            NoResponseError: There is no connection.
         """
         host = str(plain_address(address))
-        call = _Call(host, seconds, make, self._addresses)
-        call.connector = self._reactor.connectTCP(host, port, call, timeout=seconds)
-        return call.connected
-
-
-class _Call(ClientFactory[Connection]):
-    """One attempt to reach one address."""
-
-    noisy = False
-    connector: IConnector
-
-    def __init__(
-        self, host: str, seconds: float, make: Callable[[], Connection], addresses: Addresses
-    ) -> None:
-        self.connected: Deferred[Connection | Lost] = Deferred(self._cancel)
-        self._host = host
-        self._seconds = seconds
-        self._make = make
-        self._addresses = addresses
-        self._cancelled = False
-
-    def buildProtocol(self, addr: IAddress | None) -> Connection | None:
-        """The backstop: the real peer is the one that was dialled, and may be."""
-        peer = str(getattr(addr, "host", ""))
-        if self._addresses.refusal(peer) is not None or str(plain_address(peer)) != self._host:
-            self.connected.callback(Lost("connected to another address than dialled", begun=False))
-            return None  # Twisted closes the socket
-        connection = self._make()
-        self.connected.callback(connection)
+        kind = TCP6ClientEndpoint if ":" in host else TCP4ClientEndpoint
+        factory = _Factory(host, make, self._addresses)
+        try:
+            connection = await kind(self._reactor, host, port, seconds).connect(factory)
+        except ConnectingCancelledError:
+            raise CancelledError from None
+        except NoProtocol:
+            raise NoResponseError("connected to another address than dialed") from None
+        except TimeoutError:
+            raise NoResponseError(f"no connection within {seconds:.3g} s") from None
+        except ConnectError as error:
+            text = f": {os.strerror(error.osError)}" if isinstance(error.osError, int) else ""
+            raise NoResponseError(f"no connection{text}") from None
+        assert isinstance(connection, Connection)  # noqa: S101  the factory makes no other
         return connection
 
-    def clientConnectionFailed(self, _connector: IConnector, reason: Failure) -> None:
-        """Say why; unless it was cancelled."""
-        if not self._cancelled:
-            self.connected.callback(Lost(self._words(reason.value), begun=False))
 
-    def _words(self, error: BaseException | None) -> str:
-        if isinstance(error, TimeoutError):
-            return f"no connection within {self._seconds:.3g} s"
-        if isinstance(error, ConnectError) and isinstance(error.osError, int):
-            return f"no connection: {os.strerror(error.osError)}"
-        return "no connection"
+class _Factory(ClientFactory[Connection]):
+    """Makes a Connection if the real peer is the one that was dialed."""
 
-    def _cancel(self, _: object) -> None:
-        self._cancelled = True  # or stopConnecting would give a result, and the attempt go on
-        self.connector.stopConnecting()
+    noisy = False
+
+    def __init__(self, host: str, make: Callable[[], Connection], addresses: Addresses) -> None:
+        self._host = host
+        self._make = make
+        self._addresses = addresses
+
+    def buildProtocol(self, addr: IAddress | None) -> Connection | None:
+        """Return None for another peer, which makes Twisted close the socket."""
+        peer = str(getattr(addr, "host", ""))
+        if self._addresses.refusal(peer) is not None or str(plain_address(peer)) != self._host:
+            return None
+        return self._make()
 
 
 def _is_local(address: str) -> bool:
-    """Whether the address is one of this host's: then, and only then, a socket can be bound."""
+    """Return whether a socket can be bound to an address, which is then this host's."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with closing(socket.socket(family, socket.SOCK_DGRAM)) as probe:
         try:

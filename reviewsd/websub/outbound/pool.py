@@ -1,8 +1,7 @@
-"""Connections that wait for another delivery to the same host and port (E7).
+"""Idle connections, kept for another delivery to the same host and port (E7).
 
-A kept connection leads to the address that was checked when it was dialled: nothing is resolved
-anew, because nothing is dialled. It waits for a few seconds, within its hard lifetime, so that it
-outlasts one fan-out and little more.
+The address of a kept connection was checked when it was dialed, so its host is not resolved again. It is
+kept for a few seconds within its hard lifetime, which is enough for one fan-out.
 """
 
 from collections import OrderedDict
@@ -12,74 +11,74 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from reviewsd.domain.callback import Callback
 from reviewsd.websub.outbound.connection import Connection
 
-MAX_KEPT = 256
-MAX_KEPT_PER_HOST = 16  # as many as are in flight to one host; H8
+MAX_IDLE = 256
+MAX_IDLE_PER_HOST = 16  # the deliveries to one host (H8)
 
 
 class Pool:
-    """Keeps what is worth keeping.
+    """Keeps idle connections.
 
     Args:
-        clock: For the waiting.
-        idle_seconds: How long a connection may wait.
+        clock: For their ages.
+        idle_seconds: Seconds for which a connection is kept.
     """
 
     def __init__(self, clock: IReactorTime, idle_seconds: float) -> None:
         self._clock = clock
         self._idle_seconds = idle_seconds
-        self._since: OrderedDict[Connection, float] = OrderedDict()  # longest waiting first
+        self._kept_at: OrderedDict[Connection, float] = OrderedDict()  # oldest first
         self._by_host: dict[tuple[str, int], list[Connection]] = {}
         self._sweep: IDelayedCall | None = None
 
     def acquire(self, callback: Callback) -> Connection | None:
-        """A connection to that host and port whose last answer is complete."""
-        for connection in reversed(self._by_host.get(_key(callback), ())):
-            if connection.ready:
-                self.forget(connection)
+        """Return an idle connection to a callback's host and port, or None."""
+        for connection in reversed(self._by_host.get((callback.host, callback.port), ())):
+            if connection.is_ready:
+                self.discard(connection)
                 return connection
         return None
 
     def keep(self, connection: Connection) -> None:
-        """Keep it, or close it where there are enough."""
-        key = _key(connection.peer.callback)
-        if len(self._since) >= MAX_KEPT or len(self._by_host.get(key, ())) >= MAX_KEPT_PER_HOST:
+        """Keep a connection, or close it if there is no room."""
+        key = _key(connection)
+        same_host = len(self._by_host.get(key, ()))
+        if len(self._kept_at) >= MAX_IDLE or same_host >= MAX_IDLE_PER_HOST:
             connection.close()
             return
         self._by_host.setdefault(key, []).append(connection)
-        self._since[connection] = self._clock.seconds()
+        self._kept_at[connection] = self._clock.seconds()
         if self._sweep is None:
-            self._sweep = self._clock.callLater(self._idle_seconds, self._close_idle)
+            self._sweep = self._clock.callLater(self._idle_seconds, self._close_old)
 
-    def forget(self, connection: Connection) -> None:
-        """Take out a connection that is in use again, or closed."""
-        if self._since.pop(connection, None) is None:
+    def discard(self, connection: Connection) -> None:
+        """Remove a connection that is used again, or closed."""
+        if self._kept_at.pop(connection, None) is None:
             return
-        key = _key(connection.peer.callback)
-        peers = self._by_host[key]
-        peers.remove(connection)
-        if not peers:
+        key = _key(connection)
+        self._by_host[key].remove(connection)
+        if not self._by_host[key]:
             del self._by_host[key]
 
     def close(self) -> None:
-        """Close them all."""
-        for connection in tuple(self._since):
-            self.forget(connection)
+        """Close all connections."""
+        for connection in tuple(self._kept_at):
+            self.discard(connection)
             connection.close()
         if self._sweep is not None:
             self._sweep.cancel()
             self._sweep = None
 
-    def _close_idle(self) -> None:
+    def _close_old(self) -> None:
         self._sweep = None
         now = self._clock.seconds()
-        for connection, since in tuple(self._since.items()):
-            left = since + self._idle_seconds - now
-            if left > 0:
-                self._sweep = self._clock.callLater(left, self._close_idle)
+        for connection, kept_at in tuple(self._kept_at.items()):
+            remaining = kept_at + self._idle_seconds - now
+            if remaining > 0:
+                self._sweep = self._clock.callLater(remaining, self._close_old)
                 return
-            self.forget(connection)
+            self.discard(connection)
             connection.close()
 
 
-def _key(callback: Callback) -> tuple[str, int]:
-    return callback.host, callback.port
+def _key(connection: Connection) -> tuple[str, int]:
+    return connection.callback.host, connection.callback.port

@@ -1,185 +1,155 @@
-"""From a callback's host to the addresses that may be dialled (E5, E6).
+"""Resolves a callback's host to addresses that may be dialed (E5, E6).
 
-All answers of a name are judged before any is passed on, and nothing is kept: every connection
-has its own look-up, so what was public an hour ago is judged anew. Only askers for a name whose
-look-up is under way share it.
+All addresses of a name are judged before any is used, and none is cached: each connection has a look-up of
+its own, so an address that was public an hour ago is judged again. Only concurrent requests for a name
+share a look-up.
 
-``getaddrinfo`` cannot be cancelled. So it runs in threads of its own, where slow DNS of an attacker
-starves nothing else (``name_queue``), and a name that hangs holds one thread, not many: after the
-deadline those who ask for it again are told at once, until its thread has come back.
+``getaddrinfo`` cannot be cancelled. So it runs in threads of its own (``lookup_queue``), and a name that
+hangs holds one thread: after the deadline further requests for it fail at once, until the thread returns.
 """
 
-from collections.abc import Sequence
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from threading import Thread
 
-from twisted.internet._resolver import GAIResolver
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import (
-    IAddress,
-    IDelayedCall,
-    IHostnameResolver,
-    IHostResolution,
-    IReactorThreads,
-    IReactorTime,
-    IResolutionReceiver,
-)
+from twisted.internet.interfaces import IDelayedCall, IReactorFromThreads, IReactorTime
+from twisted.internet.threads import deferToThreadPool
 from twisted.python.threadpool import ThreadPool
-from zope.interface import implementer
 
 from reviewsd.domain.addresses import Addresses
 from reviewsd.domain.callback import Callback
-from reviewsd.websub.outbound.name_queue import THREADS, NameQueue
+from reviewsd.websub.outbound.errors import NoResponseError
+from reviewsd.websub.outbound.lookup_queue import THREADS, LookupQueue
 
-MAX_ADDRESSES = 4  # passed on; E5
+MAX_ADDRESSES = 4  # of a name (E5)
+
+LookUp = Callable[[str], Deferred[Sequence[str]]]
+"""Returns all addresses of a name: ``SystemNames.look_up``."""
 
 
-class NotResolvedError(Exception):
-    """The name leads nowhere; the text says why, for people."""
-
-
-@implementer(IHostnameResolver)
 class SystemNames:
-    """The system's resolver in threads of its own.
+    """The system's resolver, in threads of its own.
 
     Args:
-        reactor: Where results are delivered.
+        reactor: Receives the results.
     """
 
-    def __init__(self, reactor: IReactorThreads) -> None:
+    def __init__(self, reactor: IReactorFromThreads) -> None:
+        self._reactor = reactor
         self._threads = ThreadPool(minthreads=0, maxthreads=THREADS, name="dns")
-        # The end of the process waits for none of them. (Twisted wants a class, but only calls it.)
+        # Daemon threads do not delay the end of the process. Twisted only calls the "class"
         self._threads.threadFactory = partial(Thread, daemon=True)  # type: ignore[assignment]
         self._threads.start()
-        self._names = GAIResolver(reactor, lambda: self._threads)
 
-    def resolveHostName(
-        self,
-        resolutionReceiver: IResolutionReceiver,  # noqa: N803 - IHostnameResolver's names
-        hostName: str,  # noqa: N803
-        portNumber: int = 0,  # noqa: N803
-        addressTypes: Sequence[type[IAddress]] | None = None,  # noqa: N803
-        transportSemantics: str = "TCP",  # noqa: N803
-    ) -> IHostResolution:
-        """See IHostnameResolver."""
-        return self._names.resolveHostName(
-            resolutionReceiver, hostName, portNumber, addressTypes, transportSemantics
-        )
+    def look_up(self, host: str) -> Deferred[Sequence[str]]:
+        """Return the addresses of a name, in the system's order."""
+        return deferToThreadPool(self._reactor, self._threads, _addresses_of, host)
 
-    async def stop(self) -> None:
+    def stop(self) -> None:
         """End the threads; one in a look-up ends after it, or with the process (O4)."""
         self._threads.adjustPoolsize(maxthreads=0)  # ThreadPool.stop would wait for them
 
 
-@implementer(IResolutionReceiver)
+def _addresses_of(host: str) -> Sequence[str]:
+    try:
+        results = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return ()
+    return [str(address[0]) for _family, _type, _protocol, _name, address in results]
+
+
+@dataclass(slots=True)
 class _Lookup:
-    """One name, on its way, and those who wait for it."""
+    """A look-up, and the requests that wait for it."""
 
-    def __init__(self, resolver: "Resolver", host: str) -> None:
-        self._resolver = resolver
-        self.host = host
-        self.waiting: list[Deferred[Sequence[str]]] = []
-        self.deadline: IDelayedCall | None = None  # None before it has begun, and after its end
-        self.hangs = False
-        self._found: list[str] = []
-
-    def resolutionBegan(self, resolutionInProgress: IHostResolution) -> None:  # noqa: N803
-        """See IResolutionReceiver; what began cannot be cancelled."""
-
-    def addressResolved(self, address: IAddress) -> None:
-        """See IResolutionReceiver."""
-        self._found.append(address.host)  # type: ignore[attr-defined]  # IPv4Address, IPv6Address
-
-    def resolutionComplete(self) -> None:
-        """See IResolutionReceiver."""
-        self._resolver.ended(self, self._found)
+    host: str
+    requests: list[Deferred[Sequence[str]]] = field(default_factory=list)
+    deadline: IDelayedCall | None = None
+    """None before the look-up has begun, and after its end."""
+    hangs: bool = False
 
 
 class Resolver:
-    """Finds the addresses of callbacks.
+    """Resolves callbacks.
 
     Args:
         clock: For the deadline.
-        names: Who knows names; ``SystemNames`` in production.
-        addresses: Which may be dialled.
-        deadline: Seconds that one look-up may take, once it has a thread.
+        look_up: Resolves a name.
+        addresses: Decides which addresses may be dialed.
+        deadline: Seconds of one look-up, once it has a thread.
     """
 
     def __init__(
-        self, clock: IReactorTime, names: IHostnameResolver, addresses: Addresses, deadline: float
+        self, clock: IReactorTime, look_up: LookUp, addresses: Addresses, deadline: float
     ) -> None:
         self._clock = clock
-        self._names = names
+        self._look_up = look_up
         self._addresses = addresses
         self._deadline = deadline
         self._lookups: dict[str, _Lookup] = {}
-        self._queue = NameQueue()
+        self._queue = LookupQueue()
 
-    async def addresses(self, callback: Callback, requester: str = "") -> Sequence[str]:
-        """At most four addresses, in the order in which they are best tried.
+    async def resolve(self, callback: Callback, requester: str = "") -> Sequence[str]:
+        """Return at most four addresses, in the order to try them.
 
         Args:
-            callback: Whose host it is.
-            requester: The client network that asked for the call; empty for a delivery.
+            callback: Its host is resolved.
+            requester: The client network that requested the call; empty for a delivery.
 
         Raises:
-            NotResolvedError: The name has no address, or DNS took too long.
-            AddressRefusedError: One of the addresses must not be dialled (E5).
+            NoResponseError: The name has no address, or DNS took too long.
+            AddressRefusedError: One of the addresses must not be dialed.
         """
         host = callback.host
-        answers = [host] if callback.is_literal else await self._answers(host, requester)
-        if not answers:
-            raise NotResolvedError("the name has no address")
-        return self._addresses.chosen(host, answers)[:MAX_ADDRESSES]
+        addresses = [host] if callback.is_literal else await self._request(host, requester)
+        if not addresses:
+            raise NoResponseError("the name has no address")
+        return self._addresses.chosen(host, addresses)[:MAX_ADDRESSES]
 
-    def _answers(self, host: str, requester: str) -> Deferred[Sequence[str]]:
-        """All addresses of a name."""
-        lookup = self._lookups.get(host)
-        if lookup is None:
-            lookup = self._lookups[host] = _Lookup(self, host)
+    def _request(self, host: str, requester: str) -> Deferred[Sequence[str]]:
+        lookup = self._lookups.setdefault(host, _Lookup(host))
         self._queue.add(host, requester, self._clock.seconds())
         if lookup.hangs:
-            raise NotResolvedError("DNS has not answered yet")
-        answers: Deferred[Sequence[str]] = Deferred(lambda _: self._left(lookup, answers))
-        lookup.waiting.append(answers)
+            raise NoResponseError("DNS has not answered yet")
+        request: Deferred[Sequence[str]] = Deferred(lambda _: self._cancel(lookup, request))
+        lookup.requests.append(request)
         self._begin()
-        return answers
+        return request
 
     def _begin(self) -> None:
-        while (host := self._queue.next_host(self._clock.seconds())) is not None:
+        while (host := self._queue.pop(self._clock.seconds())) is not None:
             lookup = self._lookups[host]
-            lookup.deadline = self._clock.callLater(self._deadline, self._late, lookup)
-            self._names.resolveHostName(lookup, lookup.host)
+            lookup.deadline = self._clock.callLater(self._deadline, self._time_out, lookup)
+            self._look_up(host).addCallback(self._finish, lookup)
 
-    def _late(self, lookup: _Lookup) -> None:
+    def _time_out(self, lookup: _Lookup) -> None:
         lookup.deadline = None
         lookup.hangs = True
-        waiting, lookup.waiting = lookup.waiting, []
-        for answers in waiting:
-            reason = f"DNS has not answered within {self._deadline:g} s"
-            answers.errback(NotResolvedError(reason))
+        requests, lookup.requests = lookup.requests, []
+        for request in requests:
+            request.errback(NoResponseError(f"DNS has not answered within {self._deadline:g} s"))
 
-    def _left(self, lookup: _Lookup, answers: Deferred[Sequence[str]]) -> None:
-        """Somebody waits no more."""
-        lookup.waiting.remove(answers)
-        if lookup.waiting:
+    def _cancel(self, lookup: _Lookup, request: Deferred[Sequence[str]]) -> None:
+        lookup.requests.remove(request)
+        if lookup.requests:
             return
         if lookup.deadline is not None:
             lookup.deadline.cancel()
             lookup.deadline = None
-            lookup.hangs = True  # for those who ask while its thread is still away
+            lookup.hangs = True  # for requests that come before its thread returns
         else:
             self._queue.remove(lookup.host)
             del self._lookups[lookup.host]
 
-    def ended(self, lookup: _Lookup, found: Sequence[str]) -> None:
-        """A thread has come back."""
-        self._queue.ended(lookup.host, self._clock.seconds())
+    def _finish(self, addresses: Sequence[str], lookup: _Lookup) -> None:
+        """Return the addresses of a look-up to its requests."""
+        self._queue.finish(lookup.host, self._clock.seconds())
         del self._lookups[lookup.host]
         if lookup.deadline is not None:
             lookup.deadline.cancel()
-            lookup.deadline = None
-        waiting, lookup.waiting = lookup.waiting, []
         self._begin()
-        for answers in waiting:
-            answers.callback(found)
+        for request in lookup.requests:
+            request.callback(addresses)

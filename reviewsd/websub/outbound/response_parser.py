@@ -1,113 +1,112 @@
-"""Reading an HTTP/1.1 answer, strictly and within bounds; bytes in, values out (RFC 9112).
+"""Parses HTTP/1.1 responses strictly and within bounds (RFC 9112).
 
-What a browser would forgive is broken here: a line folded or ended by a bare LF, a control
-character, two lengths. A subscriber that answers so is told by the outcome, and nothing that two
-readers could read differently is ever believed.
+Folded lines, lines that end with a bare LF, control characters and two lengths are malformed here, though
+browsers accept them. So no two parsers can understand a response differently.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-MAX_HEAD = 32_768  # bytes, of one head
+MAX_HEAD = 32_768  # bytes of one head
 MAX_FIELDS = 128  # of one head
-MAX_LINE = 4_096  # bytes, of one line between chunks
+MAX_LINE = 4_096  # bytes of one line between chunks
 
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([1-5][0-9][0-9])(?: [\t\x20-\x7e\x80-\xff]*)?")
 _FIELD = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t\x20-\x7e\x80-\xff]*)")
 _LENGTH = re.compile(rb"[0-9]{1,15}")
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})(?:[ \t]*;[\t\x20-\x7e\x80-\xff]*)?")
 
-_INTERIM = 200  # statuses below are followed by another head
-_SWITCHING = 101
+_FIRST_FINAL = 200  # lower statuses are followed by another head
+_SWITCHING_PROTOCOLS = 101
 _BODILESS = frozenset({204, 304})
 
 
-class BrokenAnswerError(Exception):
-    """It is no HTTP answer; the text says what is wrong with it."""
+class MalformedResponseError(Exception):
+    """A response breaks RFC 9112; the text says how."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
-    """The final status line and its fields."""
+class ResponseHead:
+    """The final status line and header fields of a response."""
 
-    minor: int
-    """The 1 of HTTP/1.1."""
+    minor_version: int
+    """1 for HTTP/1.1."""
     status: int
     fields: Mapping[bytes, bytes]
     """Names in lower case; the values of a repeated field joined by ``, ``."""
 
 
-def read_head(data: bytes) -> Head:
-    """Read a head without the empty line at its end.
+def parse_head(data: bytes) -> ResponseHead:
+    """Parse a head without the empty line at its end.
 
     Raises:
-        BrokenAnswerError: Its form is not RFC 9112's.
+        MalformedResponseError: The head does not conform to RFC 9112.
     """
-    line, *rest = data.split(b"\r\n")
-    status = _STATUS.fullmatch(line)
+    status_line, *lines = data.split(b"\r\n")
+    status = _STATUS.fullmatch(status_line)
     if status is None:
-        raise BrokenAnswerError("the status line is not HTTP/1.1's")
-    if len(rest) > MAX_FIELDS:
-        raise BrokenAnswerError(f"more than {MAX_FIELDS} header fields")
+        raise MalformedResponseError("the status line is not HTTP/1.1's")
+    if len(lines) > MAX_FIELDS:
+        raise MalformedResponseError(f"more than {MAX_FIELDS} header fields")
     fields: dict[bytes, bytes] = {}
-    for each in rest:
-        field = _FIELD.fullmatch(each)
+    for line in lines:
+        field = _FIELD.fullmatch(line)
         if field is None:
-            raise BrokenAnswerError("a header line is malformed")
+            raise MalformedResponseError("a header line is malformed")
         name, value = field[1].lower(), field[2].strip(b" \t")
         fields[name] = fields[name] + b", " + value if name in fields else value
-    return Head(minor=int(status[1]), status=int(status[2]), fields=fields)
+    return ResponseHead(minor_version=int(status[1]), status=int(status[2]), fields=fields)
 
 
-class AnswerReader:
-    """One answer, as its bytes come in.
+class ResponseParser:
+    """Parses one response as its bytes arrive.
 
     Attributes:
-        begun: Something has come in.
-        head: The final one, once it is there; what is interim is passed over.
-        body: As much as is wanted, one byte more if there is more.
-        complete: The end has been reached.
-        framed: The end is known from the answer itself, not from the connection's.
-        left: Bytes missing to the end, as far as they are announced.
-        excess: Something came behind the end, which nobody had asked for.
+        begun: Whether anything has arrived.
+        head: The final head; interim ones are skipped.
+        body: The first ``max_body`` bytes, and one more if it is longer.
+        complete: Whether the end has been reached.
+        framed: Whether the response has a length or chunks, and does not end with the connection.
+        remaining: Bytes that are missing of the body or chunk.
+        excess: Whether bytes came after the end.
 
     Args:
-        max_body: Bytes of the body that are wanted; the rest is only counted.
+        max_body: Bytes of the body to return; further bytes are only counted.
     """
 
     def __init__(self, max_body: int) -> None:
         self.begun = False
-        self.head: Head | None = None
+        self.head: ResponseHead | None = None
         self.body = bytearray()
         self.complete = False
         self.framed = True
-        self.left = 0
+        self.remaining = 0
         self.excess = False
         self._max_body = max_body
         self._chunked = False
-        self._behind_chunk = False
-        self._trailers = False
+        self._after_chunk = False
+        self._in_trailers = False
         self._buffer = bytearray()
 
     @property
     def overlong(self) -> bool:
-        """The body is longer than wanted."""
+        """Whether the body is longer than ``max_body``."""
         return len(self.body) > self._max_body
 
     @property
-    def persistent(self) -> bool:
-        """The connection may be used again, once the answer is complete (RFC 9112 9.3)."""
-        if self.head is None or self.head.minor == 0 or not self.framed or self.excess:
+    def keeps_alive(self) -> bool:
+        """Whether the connection may be reused after the response (RFC 9112 9.3)."""
+        if self.head is None or not self.head.minor_version or not self.framed or self.excess:
             return False
         options = self.head.fields.get(b"connection", b"").lower()
         return b"close" not in [option.strip() for option in options.split(b",")]
 
     def feed(self, data: bytes) -> None:
-        """Take what has come in.
+        """Parse bytes that have arrived.
 
         Raises:
-            BrokenAnswerError: It is no answer.
+            MalformedResponseError: The bytes are no HTTP response.
         """
         self.begun = True
         self._buffer += data
@@ -115,7 +114,7 @@ class AnswerReader:
             head = self._cut(b"\r\n\r\n", MAX_HEAD)
             if head is None:
                 return
-            self._begin(read_head(head))
+            self._begin_body(parse_head(head))
         if self._chunked:
             self._read_chunks()
         elif not self.complete:
@@ -125,15 +124,15 @@ class AnswerReader:
             self._buffer.clear()
 
     def end(self) -> None:
-        """The connection has ended in order, and with it an answer that has no other end."""
+        """Complete a response that ends with its connection."""
         if self.head is not None and not self.framed:
             self.complete = True
 
-    def _begin(self, head: Head) -> None:
-        """Find out how the body is framed (RFC 9112 6.3)."""
-        if head.status < _INTERIM:
-            if head.status == _SWITCHING:
-                raise BrokenAnswerError("it switches protocols, unasked")
+    def _begin_body(self, head: ResponseHead) -> None:
+        """Determine how the body is framed (RFC 9112 6.3)."""
+        if head.status < _FIRST_FINAL:
+            if head.status == _SWITCHING_PROTOCOLS:
+                raise MalformedResponseError("it switches protocols without a request to do so")
             return
         self.head = head
         length = head.fields.get(b"content-length")
@@ -141,54 +140,54 @@ class AnswerReader:
         if head.status in _BODILESS:
             self.complete = True
         elif coding is not None:
-            if coding.lower() != b"chunked" or length is not None or head.minor == 0:
-                raise BrokenAnswerError("its body is framed in a way that cannot be trusted")
+            if coding.lower() != b"chunked" or length is not None or not head.minor_version:
+                raise MalformedResponseError("its body is framed in a way that cannot be trusted")
             self._chunked = True
         elif length is not None:
             if _LENGTH.fullmatch(length) is None:
-                raise BrokenAnswerError("Content-Length is no number")
-            self.left = int(length)
-            self.complete = self.left == 0
+                raise MalformedResponseError("Content-Length is not a number")
+            self.remaining = int(length)
+            self.complete = self.remaining == 0
         else:
             self.framed = False
 
     def _cut(self, end: bytes, limit: int) -> bytes | None:
-        """What comes before ``end``, or None as long as that is not there."""
-        at = self._buffer.find(end, 0, limit + len(end))
-        if at < 0:
+        """Remove and return the bytes before ``end``, or None if that has not arrived."""
+        index = self._buffer.find(end, 0, limit + len(end))
+        if index < 0:
             if len(self._buffer) >= limit:
-                raise BrokenAnswerError("a head or line of it is too long")
+                raise MalformedResponseError("a head or line of it is too long")
             return None
-        cut = bytes(self._buffer[:at])
-        del self._buffer[: at + len(end)]
-        return cut
+        data = bytes(self._buffer[:index])
+        del self._buffer[: index + len(end)]
+        return data
 
     def _read_plain(self) -> None:
         if not self.framed:
             self._keep(len(self._buffer))
             return
-        self._keep(min(self.left, len(self._buffer)))
-        if self.left == 0:
+        self._keep(min(self.remaining, len(self._buffer)))
+        if self.remaining == 0:
             self.complete = True
 
     def _read_chunks(self) -> None:
-        """RFC 9112 7.1: size, data, an empty line; at last trailers, and an empty line."""
+        """Read size, data and empty line of each chunk; after the last, trailers (RFC 9112 7.1)."""
         while not self.complete:
-            if self.left:
+            if self.remaining:
                 if not self._buffer:
                     return
-                self._keep(min(self.left, len(self._buffer)))
+                self._keep(min(self.remaining, len(self._buffer)))
                 continue
             line = self._cut(b"\r\n", MAX_LINE)
             if line is None:
                 return
-            if self._behind_chunk and line:
-                raise BrokenAnswerError("a chunk is longer than announced")
-            if self._behind_chunk:
-                self._behind_chunk = False
-            elif self._trailers:
+            if self._after_chunk and line:
+                raise MalformedResponseError("a chunk is longer than announced")
+            if self._after_chunk:
+                self._after_chunk = False
+            elif self._in_trailers:
                 if line and _FIELD.fullmatch(line) is None:
-                    raise BrokenAnswerError("a trailer line is malformed")
+                    raise MalformedResponseError("a trailer line is malformed")
                 self.complete = not line
             else:
                 self._begin_chunk(line)
@@ -196,14 +195,14 @@ class AnswerReader:
     def _begin_chunk(self, line: bytes) -> None:
         size = _CHUNK.fullmatch(line)
         if size is None:
-            raise BrokenAnswerError("the size of a chunk is malformed")
-        self.left = int(size[1], 16)
-        self._behind_chunk = self.left > 0
-        self._trailers = self.left == 0
+            raise MalformedResponseError("the size of a chunk is malformed")
+        self.remaining = int(size[1], 16)
+        self._after_chunk = self.remaining > 0
+        self._in_trailers = self.remaining == 0
 
     def _keep(self, count: int) -> None:
-        """Move bytes from the buffer to the body, as far as they are wanted there."""
-        wanted = min(count, self._max_body + 1 - len(self.body))
-        self.body += self._buffer[:wanted]
+        """Move bytes from the buffer to the body, up to one more than ``max_body``."""
+        size = min(count, self._max_body + 1 - len(self.body))
+        self.body += self._buffer[:size]
         del self._buffer[:count]
-        self.left -= count
+        self.remaining -= count

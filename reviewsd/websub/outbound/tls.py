@@ -1,31 +1,27 @@
-"""TLS to callbacks: one OpenSSL context for all, names checked, sessions resumed (E10).
+"""TLS to callbacks: one OpenSSL context, checked names, resumed sessions (E10).
 
-One context, because building one parses the platform's CA bundle: milliseconds and megabytes,
-which Twisted's policy for browsers spends on each connection. The trust is the platform's (OpenSSL's
-default paths; ``SSL_CERT_FILE`` and ``SSL_CERT_DIR`` are honoured) and that of one file of the
-operator's. All of this is public pyOpenSSL: Twisted has no public name for adding to the trust.
+There is one context, because building one parses the platform's CA bundle: milliseconds and megabytes,
+which Twisted's policy for browsers spends on each connection. It trusts the platform's CAs (OpenSSL's
+default paths; ``SSL_CERT_FILE`` and ``SSL_CERT_DIR`` are honored) and those of one file of the operator's.
 
-The chain is judged by OpenSSL in the handshake, the name by service_identity after it, on every
-connection, before a byte of a request is written. Resuming a session spares the subscriber's
-signature and OpenSSL's judgement of the chain, which the session carries along with the certificate
-itself; the name is checked against that certificate all the same, which takes 20 microseconds. A
-session is offered only to the host and port it came from, after an exchange that went well, and for
-an hour, so that an expired certificate does not live on in it.
+OpenSSL verifies the chain in the handshake, service_identity the name after it, on each connection and
+before a byte of a request is written. A resumed session saves the signature and the verification of the
+chain. It contains the certificate, and the name is checked against it again, which takes 20 microseconds. A
+session is resumed only with its host and port, after an exchange without an error, and for an hour, so that
+an expired certificate is not trusted for longer.
 
-What a handshake costs is the peer's choice only within bounds, since all of it runs in the reactor:
+The peer decides what a handshake costs only within bounds, because all of it runs in the reactor:
 
 - Key exchange is ECDHE over the groups that browsers offer. A finite-field group is as large as the
   peer makes it in TLS 1.2: 10,000 bits took 0.7 s.
-- Each key of the chain is looked at before OpenSSL verifies a signature with it. An RSA exponent may
-  be as long as the modulus, and a curve as slow as its author likes.
-- A chain has few certificates; how many bytes it may have is the connection's business.
-- Only the names that could be the host's are given to service_identity, which takes ten microseconds
-  for each.
+- Each key of the chain is judged before OpenSSL verifies a signature with it, because a long RSA exponent
+  or a custom curve would be slow.
+- A chain has few certificates; the connection limits their bytes.
+- Only names that could be the host's are passed to service_identity, which takes ten microseconds for each.
 
-``python -m tests.benchmarks.handshakes`` measures the worst that is left.
+``python -m tests.benchmarks.handshakes`` measures the remaining worst case.
 """
 
-from collections import OrderedDict
 from pathlib import Path
 
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -50,10 +46,11 @@ from service_identity.hazmat import (
 from twisted.internet.interfaces import IReactorTime
 
 from reviewsd.domain.callback import Callback
+from reviewsd.websub.rate_limits import LRUCache
 
 MAX_SESSIONS = 512  # with their certificates, about 4 kB each
 SESSION_SECONDS = 3600
-READ_SIZE = 65_536  # bytes at once, from OpenSSL's buffers; larger ones would be mapped by malloc
+READ_SIZE = 65_536  # bytes read from OpenSSL at once; malloc would map larger buffers
 
 CIPHERS = b"ECDHE+AESGCM:ECDHE+CHACHA20:ECDHE+AES"  # of TLS 1.2
 GROUPS = b"X25519MLKEM768:X25519:P-256:P-384"
@@ -62,8 +59,8 @@ MAX_RSA_BITS, MAX_RSA_EXPONENT_BITS = 8_192, 33
 CURVES = (ec.SECP256R1, ec.SECP384R1, ec.SECP521R1)
 
 
-class NotTrustedError(Exception):
-    """The peer's certificates do not speak for the callback's host; the text is for people."""
+class CertificateRefusedError(Exception):
+    """The peer's certificates do not identify the callback's host; the text is for people."""
 
 
 class Tls:
@@ -71,7 +68,7 @@ class Tls:
 
     Args:
         clock: For the age of sessions.
-        ca_file: PEM; certificates of CAs to trust beside the platform's.
+        ca_file: PEM; CA certificates to trust besides the platform's.
 
     Raises:
         ValueError: The file cannot be read, or holds no certificate.
@@ -79,16 +76,15 @@ class Tls:
 
     def __init__(self, clock: IReactorTime, ca_file: Path | None) -> None:
         self._clock = clock
-        self._sessions: OrderedDict[tuple[str, int], tuple[SSL.Session | None, float]] = (
-            OrderedDict()
-        )
+        self._sessions: LRUCache[tuple[str, int], tuple[SSL.Session, float]]
+        self._sessions = LRUCache(MAX_SESSIONS)
         context = SSL.Context(SSL.TLS_CLIENT_METHOD)
         context.set_min_proto_version(SSL.TLS1_2_VERSION)
         context.set_options(SSL.OP_NO_RENEGOTIATION)  # so writing never waits for reading
         context.clear_mode(1)  # SSL_MODE_ENABLE_PARTIAL_WRITE: one call for all records
         context.set_alpn_protos([b"http/1.1"])
         context.set_cipher_list(CIPHERS)
-        # No public name of pyOpenSSL sets more than one; a test looks at what is offered
+        # No public name of pyOpenSSL sets more than one; a test checks what is offered
         if lib.SSL_CTX_set1_curves_list(context._context, GROUPS) != 1:  # noqa: SLF001
             raise RuntimeError("this OpenSSL does not know the groups of a handshake")
         context.set_verify(SSL.VERIFY_PEER, _judge)
@@ -99,53 +95,48 @@ class Tls:
         self._context = context
 
     def connection(self, callback: Callback) -> SSL.Connection:
-        """The client's end, between two buffers in memory; its handshake has not begun."""
+        """Return a client's end between two buffers in memory, before its handshake."""
         connection = SSL.Connection(self._context, None)
         connection.set_connect_state()
         if not callback.is_literal:
             connection.set_tlsext_host_name(callback.host.encode("ascii"))
-        now = self._clock.seconds()
-        session, since = self._sessions.get((callback.host, callback.port), (None, now))
-        if session is not None and now - since < SESSION_SECONDS:
+        began_at = now = self._clock.seconds()
+        entry = self._sessions.get((callback.host, callback.port))
+        if entry is not None and now - entry[1] < SESSION_SECONDS:
+            session, began_at = entry  # a resumed session is as old as the first
             connection.set_session(session)
-            connection.set_app_data(since)  # a resumed session is as old as the first
-        else:
-            connection.set_app_data(now)
+        connection.set_app_data(began_at)
         return connection
 
     def check(self, connection: SSL.Connection, callback: Callback) -> None:
         """Check the name, once the handshake is over.
 
         Raises:
-            NotTrustedError: The certificate is not for the callback's host.
+            CertificateRefusedError: The certificate is not for the callback's host.
         """
         certificate = connection.get_peer_certificate(as_cryptography=True)
-        if certificate is None or not is_for(certificate, callback):
-            raise NotTrustedError("the certificate is not for this host")
+        if certificate is None or not matches_host(certificate, callback):
+            raise CertificateRefusedError("the certificate is not for this host")
 
     def remember(self, connection: SSL.Connection, callback: Callback) -> None:
-        """Keep the session of a checked connection that has served well."""
+        """Keep the session of a checked connection for the next one."""
         session = connection.get_session()
-        if session is None:
-            return
-        key = (callback.host, callback.port)
-        self._sessions[key] = (session, connection.get_app_data())
-        self._sessions.move_to_end(key)
-        if len(self._sessions) > MAX_SESSIONS:
-            self._sessions.popitem(last=False)
+        if session is not None:
+            began_at = connection.get_app_data()
+            self._sessions[callback.host, callback.port] = session, began_at
 
 
 def _judge(
-    _connection: SSL.Connection, certificate: crypto.X509, _error: int, _depth: int, right: int
+    _connection: SSL.Connection, certificate: crypto.X509, _error: int, _depth: int, valid: int
 ) -> bool:
-    """Called with each certificate of a chain, its root first, before its key is used.
+    """Judge a certificate of a chain, from the root down, before OpenSSL uses its key.
 
     Raises:
-        NotTrustedError: To verify with its key would cost too much.
+        CertificateRefusedError: A verification with its key would cost too much.
     """
-    if right and not _is_cheap(certificate):
-        raise NotTrustedError("a key of the certificates is of an unusual kind or size")
-    return bool(right)
+    if valid and not _is_cheap(certificate):
+        raise CertificateRefusedError("a key of the certificates is of an unusual kind or size")
+    return bool(valid)
 
 
 def _is_cheap(certificate: crypto.X509) -> bool:
@@ -162,21 +153,21 @@ def _is_cheap(certificate: crypto.X509) -> bool:
     return isinstance(key, ed25519.Ed25519PublicKey | ed448.Ed448PublicKey)
 
 
-def is_for(certificate: Certificate, callback: Callback) -> bool:
-    """Whether one of the certificate's names is the host's (RFC 6125)."""
+def matches_host(certificate: Certificate, callback: Callback) -> bool:
+    """Return whether a name of a certificate is the callback's host (RFC 6125)."""
     try:
         names = certificate.extensions.get_extension_for_class(SubjectAlternativeName).value
         if callback.is_literal:
             addresses = names.get_values_for_type(IPAddress)
-            wanted = IPAddress_ID(callback.host)
-            patterns = [IPAddressPattern(wanted.ip) for each in addresses if each == wanted.ip]
-            verify_service_identity(patterns, [wanted], [])
+            host = IPAddress_ID(callback.host)
+            patterns = [IPAddressPattern(host.ip) for address in addresses if address == host.ip]
+            verify_service_identity(patterns, [host], [])
         else:
             wildcard = f"*.{callback.host.partition('.')[2]}"
             candidates = [
-                DNSPattern.from_bytes(each.encode("ascii"))
-                for each in names.get_values_for_type(DNSName)
-                if each.lower() in {callback.host, wildcard}
+                DNSPattern.from_bytes(name.encode("ascii"))
+                for name in names.get_values_for_type(DNSName)
+                if name.lower() in {callback.host, wildcard}
             ]
             verify_service_identity(candidates, [DNS_ID(callback.host)], [])
     except (ExtensionNotFound, VerificationError, CertificateError, ValueError):
@@ -185,7 +176,7 @@ def is_for(certificate: Certificate, callback: Callback) -> bool:
 
 
 def reason(error: SSL.Error) -> str:
-    """OpenSSL's own words: ``certificate verify failed``."""
+    """Return OpenSSL's own words: ``certificate verify failed``."""
     queue = error.args[0] if error.args else ()
     if isinstance(queue, list) and queue:
         return str(queue[-1][-1])

@@ -6,10 +6,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from reviewsd.config.convert import addresses, callback_policy, caps, public_port, trusted
+from reviewsd.config.convert import addresses, callback_policy, public_port, trusted
 from reviewsd.config.schema import Callbacks, Config, HubConfig, HubLimitsConfig, ServerConfig
 from reviewsd.domain.callback import CallbackPolicy, CallbackRefusedError, Refusal, parse_callback
-from reviewsd.domain.subscription import Caps
 
 
 def config(
@@ -80,10 +79,3 @@ def test_proxies_on_this_machine_are_trusted_unless_said_otherwise() -> None:
     assert (ip_network("127.0.0.0/8"), ip_network("::1/128")) == trusted(config())
     other = msgspec.structs.replace(config(), server=ServerConfig(trusted_proxies=("192.0.2.1",)))
     assert (ip_network("192.0.2.1/32"),) == trusted(other)
-
-
-def test_the_caps_are_those_of_the_limits() -> None:
-    limits = HubLimitsConfig(active=4, active_per_host=3, pending=2, pending_per_client=1)
-    assert Caps(active=4, active_per_host=3, pending=2, pending_per_client=1) == caps(
-        config(limits=limits)
-    )

@@ -15,8 +15,8 @@ from typing import Any, cast
 import psycopg
 import pytest
 
+from reviewsd.config.schema import HubLimitsConfig
 from reviewsd.domain.subscription import (
-    Caps,
     Confirmed,
     Delivered,
     Failed,
@@ -42,7 +42,7 @@ pytestmark = [needed, pytest.mark.processes]
 START = 1_760_000_000_000
 TABLES = ("meta", "topic", "subscription", "verification", "block")
 HOSTS = ("a.example", "b.example", "10.0.0.1")
-CAPS = Caps(active=6, active_per_host=3, pending=4, pending_per_client=3)
+CAPS = HubLimitsConfig(active=6, active_per_host=3, pending=4, pending_per_client=3)
 WAITS = (1_000, 5_000)
 
 Work = Callable[[SqlCursor], Any]

@@ -42,7 +42,7 @@ from reviewsd.web.dispatch import Dispatcher
 from reviewsd.web.klein_site import PublicSite
 from reviewsd.web.mcp import AccessRules, McpRoute, _accepts_json
 from reviewsd.web.reads import Reads
-from reviewsd.websub.rate_limits import DAY, TokenBuckets
+from reviewsd.websub.rate_limits import TokenBuckets
 from tests.support.columns import review
 from tests.support.publishing import Directories
 from tests.support.waiting import until
@@ -145,7 +145,7 @@ class Harness:
         snapshots = Snapshots(published)
         snapshots.refresh()
         self.server, self.book, self.tasks = Scribe(), Book(), TaskSet()
-        buckets = TokenBuckets(ends, DAY)
+        buckets = TokenBuckets(ends, 86_400.0)
         rules = AccessRules(
             origins=Origins(BASE_URL, ["https://app.example.com"]),
             hosts=Hosts(BASE_URL, ["reviews.internal"]),

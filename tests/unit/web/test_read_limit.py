@@ -104,9 +104,9 @@ def test_many_names_are_one() -> None:
 
 def test_tokens_are_taken_several_at_once() -> None:
     buckets = TokenBuckets(10, 10.0)
-    assert (10.0, 0.0) == buckets.left("a", 0.0)
+    assert (10.0, 0.0) == buckets.available("a", 0.0)
     assert 0.0 == buckets.take("a", 0.0, 8)
-    assert (2.0, 8.0) == buckets.left("a", 0.0)
+    assert (2.0, 8.0) == buckets.available("a", 0.0)
     assert 3.0 == buckets.take("a", 0.0, 5)
     assert 0.0 == buckets.take("a", 3.0, 5)
-    assert (0.0, 10.0) == buckets.left("a", 3.0)
+    assert (0.0, 10.0) == buckets.available("a", 3.0)

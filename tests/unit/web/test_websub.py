@@ -23,6 +23,7 @@ from twisted.internet.testing import StringTransport
 from twisted.internet.threads import deferToThread
 from twisted.logger import LogEvent, capturedLogs
 
+from reviewsd.config.schema import Lease
 from reviewsd.domain.callback import CallbackPolicy
 from reviewsd.http1.problems import HUB_MAX_BODY
 from reviewsd.http1.responses import Responses
@@ -36,7 +37,8 @@ from reviewsd.web.dispatch import Dispatcher
 from reviewsd.web.klein_site import PublicSite
 from reviewsd.web.reads import Reads
 from reviewsd.web.websub import HubRoute
-from reviewsd.websub.form import FormRules, HubAnswer, HubRequestError, read_form
+from reviewsd.websub.form import HubRequestError, parse_request
+from reviewsd.websub.requests import HubResponse
 from tests.support.columns import review
 from tests.support.publishing import Directories
 from tests.support.waiting import until
@@ -45,13 +47,7 @@ from tests.support.workload import workload
 PATH = "/api/websub/hub"
 BASE_URL = "https://reviews.example.net"
 REPLIES = Responses(BASE_URL, "public, max-age=60")
-RULES = FormRules(
-    base_url=BASE_URL,
-    callbacks=CallbackPolicy(own_host="reviews.example.net", own_ports=frozenset({443})),
-    lease_default=864_000,
-    lease_min=300,
-    lease_max=2_592_000,
-)
+POLICY = CallbackPolicy(own_host="reviews.example.net", own_ports=frozenset({443}))
 FORM = "application/x-www-form-urlencoded"
 FIELDS = {
     "hub.mode": "subscribe",
@@ -89,10 +85,10 @@ class FormHub:
         self.received: list[Received] = []
         self.ended: list[str] = []
         self.error: Exception | None = None
-        self.answer = HubAnswer(status=202, text="accepted")
+        self.answer = HubResponse(status=202, text="accepted")
         self.gate: Deferred[None] | None = None
 
-    async def receive(self, body: bytes, content_type: bytes | None, client: str) -> HubAnswer:
+    async def receive(self, body: bytes, content_type: bytes | None, client: str) -> HubResponse:
         self.received.append(Received(body, content_type, client))
         if self.gate is not None:
             try:
@@ -104,9 +100,9 @@ class FormHub:
         if self.error is not None:
             raise self.error
         try:
-            read_form(body, content_type, RULES)
+            parse_request(body, content_type, BASE_URL, Lease(), POLICY)
         except HubRequestError as error:
-            return HubAnswer(status=error.status, text=error.text)
+            return HubResponse(status=error.status, text=error.text)
         return self.answer
 
 
@@ -244,7 +240,7 @@ async def test_a_post_is_given_to_the_hub_and_answered_what_it_says(harness: Har
 async def test_a_refusal_comes_with_its_reason_and_when_to_try_again(
     harness: Harness, status: int
 ) -> None:
-    harness.hub.answer = HubAnswer(status=status, text="h\u00e9 is blocked", retry_after=7)
+    harness.hub.answer = HubResponse(status=status, text="h\u00e9 is blocked", retry_after=7)
     answer = await harness.ask(body=BODY)
 
     check(answer, status, "h\u00e9 is blocked\n".encode())

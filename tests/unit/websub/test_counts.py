@@ -1,35 +1,35 @@
-"""What the hub counts of what happens to it (O9)."""
+"""The counters of the hub (O9)."""
 
 import pytest
 
 from reviewsd.config.schema import Deliveries, HubLimitsConfig
 from reviewsd.config.schema import HubConfig as Settings
 from reviewsd.domain.callback import Refusal
-from reviewsd.websub import subscribe
-from reviewsd.websub.outbound.outcomes import AttemptOutcome
+from reviewsd.websub import requests
 from tests.support.hub import (
     CALLBACK,
-    UNANSWERED,
-    Behaviour,
+    REFUSED,
+    Answer,
+    Behavior,
     Exchange,
     HubProcess,
-    answered,
+    Outcome,
     good,
     hanging,
-    living,
+    hub_process,
 )
 
 
 def counted(process: HubProcess, name: str) -> dict[str, float]:
-    """What was counted under a name, by the value of its label."""
-    counts = process.endpoint._context.counters.counts()
+    """Return the counts of a name by the value of their label."""
+    counts = process.context.counters.counts()
     return {
         key.partition(" ")[2]: number for key, number in counts.items() if key.split(" ")[0] == name
     }
 
 
-def lost(exchange: Exchange) -> AttemptOutcome | None:
-    return UNANSWERED
+def lost(_exchange: Exchange) -> Outcome | None:
+    return REFUSED
 
 
 @pytest.mark.parametrize(
@@ -41,14 +41,14 @@ def lost(exchange: Exchange) -> AttemptOutcome | None:
         ("https://localhost.internal/", Refusal.SPECIAL_USE_DOMAIN),
     ],
 )
-def test_a_refused_callback_is_counted_by_its_reason(callback: str, refusal: Refusal) -> None:
-    with living() as process:
+def test_refused_callback_is_counted_by_reason(callback: str, refusal: Refusal) -> None:
+    with hub_process() as process:
         process.post(callback)
         assert {refusal.value: 1} == counted(process, "callback_refused_total")
 
 
-def test_what_is_wrong_with_the_rest_of_a_request_is_no_refused_callback() -> None:
-    with living() as process:
+def test_other_refusal_does_not_count_as_refused_callback() -> None:
+    with hub_process() as process:
         assert 400 == process.post(mode="publish").status
         assert {} == counted(process, "callback_refused_total")
 
@@ -63,47 +63,45 @@ def test_what_is_wrong_with_the_rest_of_a_request_is_no_refused_callback() -> No
         (HubLimitsConfig(pending=1), "pending"),
     ],
 )
-def test_a_request_over_a_limit_is_counted_by_the_limit(
-    limits: HubLimitsConfig, limit: str
-) -> None:
-    with living(Settings(limits=limits)) as process:
-        process.callbacks.behaviour = hanging if limit == "pending" else good
+def test_request_over_a_limit_is_counted_by_limit(limits: HubLimitsConfig, limit: str) -> None:
+    with hub_process(Settings(limits=limits)) as process:
+        process.callbacks.behavior = hanging if limit == "pending" else good
         statuses = [process.post(f"{CALLBACK}/{number}").status for number in range(2)]
         assert [202, 429] == statuses
         assert {limit: 1} == counted(process, "ratelimited_total")
-        assert limit in subscribe.LIMITS
+        assert limit in requests.LIMITS
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "result"),
+    ("behavior", "result"),
     [
         (good, "confirmed"),
-        (lambda _: answered(404), "not-confirmed"),
-        (lambda _: answered(200, b"no"), "not-confirmed"),
+        (lambda _: Answer(404), "not-confirmed"),
+        (lambda _: Answer(200, b"no"), "not-confirmed"),
         (lost, "unreachable"),
     ],
 )
-def test_a_verification_is_counted_by_its_result(behaviour: Behaviour, result: str) -> None:
-    with living() as process:
-        process.callbacks.behaviour = behaviour
+def test_verification_is_counted_by_result(behavior: Behavior, result: str) -> None:
+    with hub_process() as process:
+        process.callbacks.behavior = behavior
         process.post()
         assert {result: 1} == counted(process, "verification_total")
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "result"),
+    ("behavior", "result"),
     [
-        (lambda _: answered(204), "delivered"),
-        (lambda _: answered(500), "failed"),
+        (lambda _: Answer(204), "delivered"),
+        (lambda _: Answer(500), "failed"),
         (lost, "failed"),
-        (lambda _: answered(410), "gone"),
+        (lambda _: Answer(410), "gone"),
     ],
 )
-def test_a_delivery_is_counted_by_its_result(behaviour: Behaviour, result: str) -> None:
-    with living(Settings(delivery=Deliveries(jitter=0.0))) as process:
-        process.callbacks.behaviour = good
+def test_delivery_is_counted_by_result(behavior: Behavior, result: str) -> None:
+    with hub_process(Settings(delivery=Deliveries(jitter=0.0))) as process:
+        process.callbacks.behavior = good
         process.post()
-        process.time.go(10.0)
-        process.callbacks.behaviour = behaviour
+        process.time.advance(10.0)
+        process.callbacks.behavior = behavior
         process.publish("second")
         assert {result: 1} == counted(process, "delivery_attempts_total")

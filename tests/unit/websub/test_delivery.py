@@ -1,4 +1,4 @@
-"""Distribution of content (seed 6, WebSub 7; H8 to H10, H14, W14 to W16, W19, D2 to D6, D9)."""
+"""Delivery of content (seed 6, WebSub 7; H8 to H10, H14, W14 to W16, W19, D2 to D6, D9)."""
 
 import hashlib
 import hmac
@@ -13,29 +13,30 @@ from twisted.logger import capturedLogs, formatEvent
 from reviewsd.config.schema import Deliveries, HubLimitsConfig
 from reviewsd.config.schema import HubConfig as Settings
 from reviewsd.websub import denial as denials
-from reviewsd.websub.delivery import SIGNED_AT_ONCE, contents
-from reviewsd.websub.fairness import FIRST
+from reviewsd.websub.content import contents_of
+from reviewsd.websub.delivery import MAX_SIGNED_IN_REACTOR
 from reviewsd.websub.hub import SETTLE_SECONDS, SWEEP_SECONDS
-from reviewsd.websub.outbound.outcomes import AttemptOutcome, Unanswered
-from reviewsd.websub.places import IDLE, NEW_SECONDS
+from reviewsd.websub.outbound.errors import NoResponseError
+from reviewsd.websub.slots import FIRST_SHARE, IDLE_PER_PLACE, NEW_SECONDS
 from tests.support.hub import (
     BASE_URL,
     CALLBACK,
     FEED,
     JSON_FEED,
     MEDIA_TYPES,
+    REFUSED,
     REVIEWS,
-    UNANSWERED,
-    Behaviour,
+    Answer,
+    Behavior,
     Exchange,
     HubProcess,
-    again,
-    answered,
+    Outcome,
     confirming,
     content,
     good,
     hanging,
-    living,
+    hub_process,
+    restart,
     snapshot,
 )
 
@@ -50,16 +51,16 @@ STEADY = Settings(delivery=Deliveries(jitter=0.0))
 DAY = 86_400.0
 
 
-def refuse(exchange: Exchange) -> AttemptOutcome | None:
-    return answered(500)
+def refuse(_exchange: Exchange) -> Outcome | None:
+    return Answer(500)
 
 
-def lost(exchange: Exchange) -> AttemptOutcome | None:
-    return UNANSWERED
+def lost(_exchange: Exchange) -> Outcome | None:
+    return REFUSED
 
 
 def row(process: HubProcess, columns: str) -> Any:  # noqa: ANN401 - one value, or some
-    """The one subscription."""
+    """Return columns of the only subscription."""
     ((*values,),) = process.store.rows(f"SELECT {columns} FROM subscription")
     return values[0] if len(values) == 1 else tuple(values)
 
@@ -69,182 +70,181 @@ def count(process: HubProcess) -> int:
 
 
 def moments(process: HubProcess) -> list[float]:
-    """When something was sent."""
-    return [exchange.at for exchange in process.callbacks.sent]
+    """Return the times of all deliveries."""
+    return [exchange.at for exchange in process.callbacks.posts]
 
 
-# What is sent -------------------------------------------------------------------------------------
+# Content -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("topic", [FEED, JSON_FEED, REVIEWS])
-def test_the_whole_content_is_sent_as_a_get_has_it(topic: str) -> None:
+def test_whole_content_is_delivered_as_a_get_has_it(topic: str) -> None:
     """W14, W15, I10."""
-    with living() as process:
+    with hub_process() as process:
         process.post(topic=topic)
-        process.time.go(10.0)
+        process.time.advance(10.0)
         process.publish("second")
 
-        (exchange,) = process.callbacks.sent
-        assert exchange.push is not None
+        (exchange,) = process.callbacks.posts
+        assert exchange.is_delivery
         body = content(topic, "second")
         etag = hashlib.sha256(body).hexdigest()[:22]
         assert body == exchange.body
-        assert exchange.push.signature is None
+        assert exchange.signature is None
         assert CALLBACK == exchange.callback.url
-        assert exchange.push.headers.decode().split("\r\n") == [
+        assert [line.decode() for line in exchange.headers] == [
             f"Content-Type: {MEDIA_TYPES[topic].decode()}",
             f"Content-Length: {len(body)}",
             f'Link: <{BASE_URL}{topic}>; rel="self", <{BASE_URL}/api/websub/hub>; rel="hub"',
             f'ETag: "{etag}"',
-            "",
         ]
 
 
-def test_the_digests_are_those_of_the_bytes() -> None:
-    """I10: what the store compares is what is sent."""
-    made = contents(snapshot("x"), BASE_URL)
+def test_digests_are_those_of_the_bytes() -> None:
+    """The store compares what is delivered (I10)."""
+    contents = contents_of(snapshot("x"), BASE_URL)
 
-    assert {path: hashlib.sha256(content(path, "x")).hexdigest() for path in made} == {
-        path: each.sha256 for path, each in made.items()
+    assert {path: hashlib.sha256(content(path, "x")).hexdigest() for path in contents} == {
+        path: prepared.sha256 for path, prepared in contents.items()
     }
 
 
 @pytest.mark.parametrize("method", ["sha1", "sha256", "sha384", "sha512"])
-def test_with_a_secret_the_content_is_signed(
+def test_content_is_signed_with_the_secret(
     method: Literal["sha1", "sha256", "sha384", "sha512"],
 ) -> None:
-    """W19: whoever has the secret can verify it."""
-    with living(Settings(signature_method=method)) as process:
+    """W19."""
+    with hub_process(Settings(signature_method=method)) as process:
         process.post(secret="käse")
-        process.time.go(10.0)
+        process.time.advance(10.0)
         process.publish("second")
 
-        (exchange,) = process.callbacks.sent
-        assert exchange.push is not None
+        (exchange,) = process.callbacks.posts
+        assert exchange.is_delivery
         expected = hmac.new("käse".encode(), exchange.body, method).hexdigest()
-        assert f"{method}={expected}".encode() == exchange.push.signature
+        assert f"{method}={expected}".encode() == exchange.signature
 
 
 def test_large_content_is_signed_in_a_thread() -> None:
-    with living() as process:
+    with hub_process() as process:
         process.post(secret="s")
-        process.time.go(10.0)
-        text = "x" * SIGNED_AT_ONCE
+        process.time.advance(10.0)
+        text = "x" * MAX_SIGNED_IN_REACTOR
         process.publish(text)
-        process.time.go(0.0)
+        process.time.advance(0.0)
 
-        (exchange,) = process.callbacks.sent
-        assert exchange.push is not None
+        (exchange,) = process.callbacks.posts
+        assert exchange.is_delivery
         expected = hmac.new(b"s", content(FEED, text), "sha256").hexdigest()
-        assert f"sha256={expected}".encode() == exchange.push.signature
+        assert f"sha256={expected}".encode() == exchange.signature
 
 
-def test_a_renewal_without_a_secret_ends_signing() -> None:
+def test_renewal_without_a_secret_ends_signing() -> None:
     """W5."""
-    with living() as process:
+    with hub_process() as process:
         process.post(secret="s")
         process.post()
-        process.time.go(10.0)
+        process.time.advance(10.0)
         process.publish("second")
 
-        (exchange,) = process.callbacks.sent
-        assert exchange.push is not None
-        assert exchange.push.signature is None
+        (exchange,) = process.callbacks.posts
+        assert exchange.is_delivery
+        assert exchange.signature is None
 
 
-def test_a_secret_whose_key_is_gone_is_a_failure_that_the_operator_sees() -> None:
-    with living() as process:
+def test_secret_without_its_key_is_a_failed_delivery() -> None:
+    with hub_process() as process:
         process.post(secret="s")
         process.store.connection.execute("UPDATE subscription SET secret_sealed = x'00'")
-        process.time.go(10.0)
+        process.time.advance(10.0)
         process.publish("second")
 
-        assert [] == process.callbacks.sent
+        assert [] == process.callbacks.posts
         assert (1, "its secret was sealed with a key that is gone") == row(
             process, "consecutive_failures, last_error"
         )
 
 
-# When ---------------------------------------------------------------------------------------------
+# Times ---------------------------------------------------------------------------------------------
 
 
-def test_each_change_is_sent_once() -> None:
+def test_each_change_is_delivered_once() -> None:
     """D3, D4, I6."""
-    with living() as process:
+    with hub_process() as process:
         process.post()
         for text in ("second", "third", "fourth"):
-            process.time.go(600.0)
+            process.time.advance(600.0)
             process.publish(text)
-        process.time.go(86_400.0)
+        process.time.advance(86_400.0)
 
         assert [content(FEED, text) for text in ("second", "third", "fourth")] == (
             process.callbacks.bodies()
         )
 
 
-def test_the_log_has_one_line_for_those_who_were_sent_the_same() -> None:
-    with capturedLogs() as events, living(GENEROUS) as process:
+def test_log_has_one_line_for_a_version() -> None:
+    with capturedLogs() as events, hub_process(GENEROUS) as process:
         subscribe(process, "a.example.org", 3)
         subscribe(process, "b.example.org", 1)
-        process.time.go(10.0)
+        process.time.advance(10.0)
         process.publish("second")
-        process.time.go(10.0)
+        process.time.advance(10.0)
     lines = [formatEvent(event) for event in events]
     assert [f"delivered {FEED} version 2 to 4 subscribers"] == [
         line for line in lines if line.startswith("delivered")
     ]
 
 
-def test_only_topics_that_have_changed_are_sent() -> None:
-    with living() as process:
+def test_unchanged_topic_is_not_delivered() -> None:
+    with hub_process() as process:
         process.post(topic=FEED)
         process.post(topic=REVIEWS)
-        process.time.go(10.0)
+        process.time.advance(10.0)
         process.publish("first", {REVIEWS: "second"})
-        process.time.go(100.0)
+        process.time.advance(100.0)
 
-        assert [REVIEWS] == [exchange.topic for exchange in process.callbacks.sent]
+        assert [REVIEWS] == [exchange.topic for exchange in process.callbacks.posts]
 
 
-def test_the_same_bytes_are_not_sent() -> None:
-    """H10: 20 restarts, files touched, rewritten."""
-    with living() as process:
+def test_unchanged_bytes_are_not_delivered() -> None:
+    """20 restarts, and files that were touched or rewritten (H10)."""
+    with hub_process() as process:
         process.post()
         after = process
         for _ in range(20):
-            after.time.go(60.0)
+            after.time.advance(60.0)
             after.publish("first")
-            after = again(after, text="first")
-        after.time.go(3600.0)
+            after = restart(after, text="first")
+        after.time.advance(3600.0)
 
-        assert [] == process.callbacks.sent
+        assert [] == process.callbacks.posts
         assert [(1,)] * 3 == process.store.rows("SELECT version FROM topic")
 
 
-def test_what_has_not_changed_is_not_waited_for() -> None:
-    """H9 is about two versions: the start waits for the hub, which has none to make."""
-    with living() as process:
-        process.time.go(60.0)
+def test_start_does_not_wait_for_the_interval_without_a_change() -> None:
+    """The interval lies between two versions (H9), and the start waits for the hub."""
+    with hub_process() as process:
+        process.time.advance(60.0)
         process.publish("second")
-        process.time.go(0.0)
-        same = again(process, text="second")
-        assert same.hub.announced.called
+        process.time.advance(0.0)
+        unchanged = restart(process, text="second")
+        assert unchanged.hub.announced.called
 
-        other = again(same, text="third")
-        assert not other.hub.announced.called
-        other.time.go(5.0)
-        assert other.hub.announced.called
+        changed = restart(unchanged, text="third")
+        assert not changed.hub.announced.called
+        changed.time.advance(5.0)
+        assert changed.hub.announced.called
 
 
 def test_1000_changes_in_10_seconds_are_three_deliveries() -> None:
-    """H9: the first goes out at once, the last has the final content."""
-    with living() as process:
+    """The first is delivered at once, the last has the final content (H9)."""
+    with hub_process() as process:
         process.post()
-        process.time.go(60.0)
+        process.time.advance(60.0)
         for number in range(1000):
             process.publish(f"change {number}")
-            process.time.go(0.01)
-        process.time.go(60.0)
+            process.time.advance(0.01)
+        process.time.advance(60.0)
 
         bodies = process.callbacks.bodies()
         assert len(bodies) <= 3
@@ -253,150 +253,150 @@ def test_1000_changes_in_10_seconds_are_three_deliveries() -> None:
         assert 60.0 == moments(process)[0]
 
 
-def test_changes_during_a_delivery_become_one() -> None:
-    """Contract 5, I4: never two at once, the next one is current."""
-    with living() as process:
+def test_changes_during_a_delivery_are_delivered_as_one() -> None:
+    """Only one runs at a time, and the next one is current (contract 5, I4)."""
+    with hub_process() as process:
         process.post()
-        process.callbacks.behaviour = confirming(hanging)
-        process.time.go(10.0)
+        process.callbacks.behavior = confirming(hanging)
+        process.time.advance(10.0)
         process.publish("second")
         for number in range(4):
-            process.time.go(6.0)
+            process.time.advance(6.0)
             process.publish(f"later {number}")
-        (exchange,) = process.callbacks.sent
-        exchange.ended.callback(answered(200))
+        (exchange,) = process.callbacks.posts
+        exchange.outcome.callback(Answer(200))
 
         assert [content(FEED, "second"), content(FEED, "later 3")] == process.callbacks.bodies()
 
 
-def test_a_change_back_to_what_he_has_is_a_change() -> None:
-    """Versions are never used again: he is told what he has, and knows."""
-    with living() as process:
+def test_change_back_to_earlier_content_is_delivered() -> None:
+    """Versions are never used again; the subscriber may have the content."""
+    with hub_process() as process:
         process.post()
         for text in ("second", "first"):
-            process.time.go(10.0)
+            process.time.advance(10.0)
             process.publish(text)
 
         assert [content(FEED, text) for text in ("second", "first")] == process.callbacks.bodies()
 
 
-def test_a_change_while_the_daemon_was_down_is_sent() -> None:
+def test_change_while_the_daemon_was_down_is_delivered() -> None:
     """D2."""
-    with living() as process:
+    with hub_process() as process:
         process.post()
-        after = again(process, text="second")
-        after.time.go(10.0)
+        after = restart(process, text="second")
+        after.time.advance(10.0)
 
         assert [content(FEED, "second")] == after.callbacks.bodies()
 
 
-def test_what_was_under_way_when_the_daemon_was_killed_is_sent_again() -> None:
-    """D6, D7: claims of an earlier process are void."""
-    with living() as process:
+def test_delivery_that_was_cut_off_by_a_kill_is_made_again() -> None:
+    """Claims of an earlier process are void (D6, D7)."""
+    with hub_process() as process:
         process.post()
-        process.callbacks.behaviour = confirming(hanging)
-        process.time.go(10.0)
+        process.callbacks.behavior = confirming(hanging)
+        process.time.advance(10.0)
         process.publish("second")
-        process.callbacks.behaviour = good
-        after = again(process, text="second")
-        after.time.go(6.0)
+        process.callbacks.behavior = good
+        after = restart(process, text="second")
+        after.time.advance(6.0)
 
         assert 2 * [content(FEED, "second")] == after.callbacks.bodies()
 
 
-def test_nothing_is_sent_after_the_lease_is_over() -> None:
-    """I9, W13: at once, though the row goes with the next sweep."""
-    with living() as process:
+def test_expired_lease_gets_no_delivery() -> None:
+    """At once, although the row goes with the next sweep (I9, W13)."""
+    with hub_process() as process:
         process.post(lease_seconds="300")
-        process.time.go(299.0)
+        process.time.advance(299.0)
         process.publish("second")
-        assert 1 == len(process.callbacks.sent)
-        process.callbacks.behaviour = confirming(refuse)
-        process.time.go(0.5)
+        assert 1 == len(process.callbacks.posts)
+        process.callbacks.behavior = confirming(refuse)
+        process.time.advance(0.5)
         process.publish("third")
-        process.time.go(0.5)
+        process.time.advance(0.5)
         process.publish("fourth")
-        process.time.go(600.0)
+        process.time.advance(600.0)
 
         assert [299.0] == moments(process)
         assert [("the lease is over",)] == process.store.rows("SELECT reason FROM ended")
 
 
-def test_a_clock_set_back_ends_no_lease_and_delays_no_delivery() -> None:
+def test_clock_that_is_set_back_delays_no_delivery() -> None:
     """D13."""
-    with living() as process:
+    with hub_process() as process:
         process.post()
-        process.time.go(100.0)
+        process.time.advance(100.0)
         process.time.jump(-86_400.0)
         process.publish("second")
-        process.time.go(10.0)
+        process.time.advance(10.0)
 
-        assert 1 == len(process.callbacks.sent)
+        assert 1 == len(process.callbacks.posts)
         assert 1 == count(process)
 
 
-def test_a_delivery_that_waits_waits_no_longer_than_the_clock_was_set_back() -> None:
+def test_retry_waits_no_longer_than_the_clock_was_set_back() -> None:
     """D13."""
-    with living(STEADY) as process:
+    with hub_process(STEADY) as process:
         process.post()
-        process.callbacks.behaviour = confirming(refuse)
-        process.time.go(10.0)
+        process.callbacks.behavior = confirming(refuse)
+        process.time.advance(10.0)
         process.publish("second")
-        process.callbacks.behaviour = good
+        process.callbacks.behavior = good
         process.time.jump(-1000.0)
-        process.time.go(1061.0)
+        process.time.advance(1061.0)
 
-        assert 2 == len(process.callbacks.sent)
+        assert 2 == len(process.callbacks.posts)
 
 
-def test_a_wait_that_a_jump_has_made_endless_is_put_right() -> None:
-    """D13: the clock was set back while no daemon ran; an hour is the longest wait of all."""
-    with living(STEADY) as process:
+def test_endless_wait_after_a_jump_is_corrected() -> None:
+    """The clock was set back while no daemon ran; an hour is the longest wait (D13)."""
+    with hub_process(STEADY) as process:
         process.post()
-        process.callbacks.behaviour = confirming(refuse)
-        process.time.go(10.0)
+        process.callbacks.behavior = confirming(refuse)
+        process.time.advance(10.0)
         process.publish("second")
-        process.callbacks.behaviour = good
+        process.callbacks.behavior = good
         process.kill()
         process.time.jump(-30 * DAY)
-        after = again(process, STEADY, text="second")
-        after.time.go(3_600.0 + SWEEP_SECONDS)
+        after = restart(process, STEADY, text="second")
+        after.time.advance(3_600.0 + SWEEP_SECONDS)
 
-        assert 2 == len(after.callbacks.sent)
+        assert 2 == len(after.callbacks.posts)
 
 
-def test_nothing_is_ended_in_the_first_minutes_after_a_start() -> None:
-    """D13: a clock that is wrong then is set right meanwhile."""
-    with living() as process:
+def test_no_lease_expires_in_the_first_minutes_after_a_start() -> None:
+    """A wrong clock is set meanwhile (D13)."""
+    with hub_process() as process:
         process.post()
         process.kill()
         process.time.jump(30 * DAY)
-        after = again(process, text="second")
-        after.time.go(SETTLE_SECONDS - 1)
+        after = restart(process, text="second")
+        after.time.advance(SETTLE_SECONDS - 1)
         assert 1 == count(after)
         after.time.jump(-30 * DAY)
-        after.time.go(SWEEP_SECONDS)
+        after.time.advance(SWEEP_SECONDS)
         assert [content(FEED, "second")] == after.callbacks.bodies()
         after.time.jump(30 * DAY)
-        after.time.go(SWEEP_SECONDS)
+        after.time.advance(SWEEP_SECONDS)
         assert 0 == count(after)
 
 
 # Failures -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("behaviour", [refuse, lost, lambda _: answered(302), hanging])
-def test_the_third_failure_in_a_row_removes_the_subscription(behaviour: Behaviour) -> None:
-    """Seed 3, 7; H14: after 60 s and 30 min."""
-    with living(STEADY) as process:
+@pytest.mark.parametrize("behavior", [refuse, lost, lambda _: Answer(302), hanging])
+def test_third_consecutive_failure_removes_the_subscription(behavior: Behavior) -> None:
+    """After 60 s and 30 min (seed 3, 7; H14)."""
+    with hub_process(STEADY) as process:
         process.post()
-        process.callbacks.behaviour = confirming(behaviour)
-        process.time.go(10.0)
+        process.callbacks.behavior = confirming(behavior)
+        process.time.advance(10.0)
         process.publish("second")
-        process.time.go(7_200.0)
+        process.time.advance(7_200.0)
 
         first, second, third = moments(process)
-        timeout = 30.0 if behaviour is hanging else 0.0
+        timeout = 30.0 if behavior is hanging else 0.0
         assert 10.0 == first
         assert pytest.approx(60.0 + timeout, abs=0.01) == second - first
         assert pytest.approx(1800.0 + timeout, abs=0.01) == third - second
@@ -405,16 +405,16 @@ def test_the_third_failure_in_a_row_removes_the_subscription(behaviour: Behaviou
         assert reason.startswith("3 deliveries in a row failed, the last: ")
 
 
-def test_who_is_removed_for_failing_is_told() -> None:
+def test_removed_subscriber_is_notified() -> None:
     """W10."""
-    with living(STEADY) as process:
+    with hub_process(STEADY) as process:
         process.post()
-        process.callbacks.behaviour = confirming(refuse)
-        process.time.go(10.0)
+        process.callbacks.behavior = confirming(refuse)
+        process.time.advance(10.0)
         process.publish("second")
-        process.time.go(7_200.0)
+        process.time.advance(7_200.0)
 
-        denial = process.callbacks.asked[-1].question
+        denial = process.callbacks.gets[-1].query
         assert {
             "id": "1",
             "hub.mode": "denied",
@@ -424,70 +424,71 @@ def test_who_is_removed_for_failing_is_told() -> None:
 
 
 @pytest.mark.parametrize("internal", ["10.77.12.5 is refused: private", "no connection: EMFILE"])
-def test_what_went_wrong_here_is_told_to_the_operator_alone(internal: str) -> None:
-    """E14: the reason for the subscriber is the same, whatever the last attempt came to."""
-    with living(STEADY) as process:
+def test_denial_has_no_internal_reason(internal: str) -> None:
+    """It is for the operator alone (E14)."""
+    with hub_process(STEADY) as process:
         process.post()
-        process.callbacks.behaviour = confirming(lambda _: Unanswered(internal, None))
-        process.time.go(10.0)
+        process.callbacks.behavior = confirming(lambda _: NoResponseError(internal))
+        process.time.advance(10.0)
         process.publish("second")
-        process.time.go(7_200.0)
+        process.time.advance(7_200.0)
 
-        assert denials.FAILED == process.callbacks.asked[-1].question["hub.reason"]
+        assert denials.FAILED == process.callbacks.gets[-1].query["hub.reason"]
         ((reason,),) = process.store.rows("SELECT reason FROM ended")
         assert internal in reason
 
 
 @pytest.mark.parametrize("failures", [1, 2])
-def test_a_success_forgives_all_failures(failures: int) -> None:
+def test_success_resets_the_failures(failures: int) -> None:
     """H14."""
-    with living(STEADY) as process:
+    with hub_process(STEADY) as process:
         process.post()
-        process.callbacks.behaviour = confirming(refuse)
-        process.time.go(10.0)
+        process.callbacks.behavior = confirming(refuse)
+        process.time.advance(10.0)
         process.publish("second")
-        process.time.go(60.0 * (failures - 1))
+        process.time.advance(60.0 * (failures - 1))
         assert failures == row(process, "consecutive_failures")
-        process.callbacks.behaviour = good
-        process.time.go(1800.0)
+        process.callbacks.behavior = good
+        process.time.advance(1800.0)
 
         assert (0, 0, 2) == row(process, "consecutive_failures, next_attempt_at, delivered_version")
-        assert failures + 1 == len(process.callbacks.sent)
+        assert failures + 1 == len(process.callbacks.posts)
 
 
-def test_the_waits_vary_by_a_fifth() -> None:
+def test_retry_delays_vary_by_a_fifth() -> None:
     """H14."""
-    with living() as process:
+    with hub_process() as process:
         process.post()
-        process.distribution._context = replace(process.distribution._context, chance=lambda: 1.0)
-        process.callbacks.behaviour = confirming(refuse)
-        process.time.go(10.0)
+        context = replace(process.context, random=lambda: 1.0)
+        process.hub._deliverer.context = context
+        process.callbacks.behavior = confirming(refuse)
+        process.time.advance(10.0)
         process.publish("second")
-        process.time.go(7_200.0)
+        process.time.advance(7_200.0)
 
         first, second, third = moments(process)
         assert pytest.approx(72.0, abs=0.01) == second - first
         assert pytest.approx(2160.0, abs=0.01) == third - second
 
 
-def test_a_change_during_the_wait_waits_too_and_is_what_is_sent_then() -> None:
+def test_change_during_a_retry_delay_waits_for_it() -> None:
     """H14."""
-    with living(STEADY) as process:
+    with hub_process(STEADY) as process:
         process.post()
-        process.callbacks.behaviour = confirming(refuse)
-        process.time.go(10.0)
+        process.callbacks.behavior = confirming(refuse)
+        process.time.advance(10.0)
         process.publish("second")
-        process.callbacks.behaviour = good
-        process.time.go(20.0)
+        process.callbacks.behavior = good
+        process.time.advance(20.0)
         process.publish("third")
-        process.time.go(600.0)
+        process.time.advance(600.0)
 
         assert [content(FEED, text) for text in ("second", "third")] == process.callbacks.bodies()
         assert pytest.approx(60.0, abs=0.01) == moments(process)[1] - moments(process)[0]
 
 
 @pytest.mark.parametrize(
-    ("status", "asked", "wait"),
+    ("status", "retry_after", "wait"),
     [
         (503, b"120", 120.0),
         (429, b"120", 120.0),
@@ -498,213 +499,213 @@ def test_a_change_during_the_wait_waits_too_and_is_what_is_sent_then() -> None:
         (503, b"Thu, 09 Oct 2025 08:55:30 GMT", 120.0),
     ],
 )
-def test_a_callback_may_ask_for_more_patience(status: int, asked: bytes, wait: float) -> None:
-    """H14: never for less, never for more than an hour."""
-    with living(STEADY) as process:
+def test_retry_after_lengthens_the_delay(status: int, retry_after: bytes, wait: float) -> None:
+    """Never shortens it, and never by more than an hour (H14)."""
+    with hub_process(STEADY) as process:
         process.post()
-        process.callbacks.behaviour = confirming(lambda _: answered(status, retry_after=asked))
-        process.time.go(10.0)
+        process.callbacks.behavior = confirming(lambda _: Answer(status, b"", retry_after))
+        process.time.advance(10.0)
         process.publish("second")
-        process.callbacks.behaviour = good
-        process.time.go(7_200.0)
+        process.callbacks.behavior = good
+        process.time.advance(7_200.0)
 
         first, second = moments(process)
         assert pytest.approx(wait, abs=0.01) == second - first
 
 
-def test_a_410_removes_at_once_and_nobody_is_told() -> None:
+def test_410_removes_at_once_without_a_denial() -> None:
     """H14, W16."""
-    with living() as process:
+    with hub_process() as process:
         process.post()
-        process.callbacks.behaviour = confirming(lambda _: answered(410))
-        asked = len(process.callbacks.asked)
-        process.time.go(10.0)
+        process.callbacks.behavior = confirming(lambda _: Answer(410))
+        gets = len(process.callbacks.gets)
+        process.time.advance(10.0)
         process.publish("second")
 
         assert 0 == count(process)
         assert [("the callback answered 410 Gone",)] == process.store.rows(
             "SELECT reason FROM ended"
         )
-        assert asked == len(process.callbacks.asked)
+        assert gets == len(process.callbacks.gets)
 
 
-def test_who_is_removed_while_he_renews_is_a_new_subscriber_when_he_confirms() -> None:
-    with living() as process:
+def test_renewal_of_a_removed_subscription_makes_a_new_one() -> None:
+    with hub_process() as process:
         process.post()
-        process.callbacks.behaviour = lambda exchange: (
-            None if exchange.push is None else answered(410)
+        process.callbacks.behavior = lambda exchange: (
+            None if not exchange.is_delivery else Answer(410)
         )
-        process.time.go(10.0)
+        process.time.advance(10.0)
         process.post()
         process.publish("second")
         assert 0 == count(process)
-        process.callbacks.behaviour = good
-        exchange = process.callbacks.asked[-1]
-        exchange.ended.callback(good(exchange))
-        process.time.go(10.0)
+        process.callbacks.behavior = good
+        exchange = process.callbacks.gets[-1]
+        exchange.outcome.callback(good(exchange))
+        process.time.advance(10.0)
 
         assert 1 == count(process)
         assert 2 == row(process, "delivered_version")
 
 
-# Many ---------------------------------------------------------------------------------------------
+# Limits ---------------------------------------------------------------------------------------------
 
 
 def subscribe(process: HubProcess, host: str, number: int) -> None:
-    for each in range(number):
-        assert 202 == process.post(f"https://{host}/{each}").status
+    for path in range(number):
+        assert 202 == process.post(f"https://{host}/{path}").status
 
 
-def test_a_host_with_100_hanging_subscriptions_delays_no_healthy_one() -> None:
-    """H8: below two seconds; and few at the one host, of which none comes back."""
-    with living(GENEROUS) as process:
+def test_host_with_100_hanging_callbacks_does_not_delay_another() -> None:
+    """A healthy one is served within two seconds, and the host gets few requests (H8)."""
+    with hub_process(GENEROUS) as process:
         subscribe(process, "hanging.example.org", 100)
         subscribe(process, "healthy.example.org", 3)
         process.callbacks.hosts["hanging.example.org"] = confirming(hanging)
-        process.time.go(10.0)
+        process.time.advance(10.0)
         process.publish("second")
-        process.time.go(2.0)
+        process.time.advance(2.0)
 
-        sent = [exchange.callback.host for exchange in process.callbacks.sent]
-        assert 3 == sent.count("healthy.example.org")
-        assert FIRST == process.callbacks.most["hanging.example.org"]
+        hosts = [exchange.callback.host for exchange in process.callbacks.posts]
+        assert 3 == hosts.count("healthy.example.org")
+        assert FIRST_SHARE == process.callbacks.peak["hanging.example.org"]
 
 
-def test_a_change_reaches_the_healthy_while_another_host_hangs() -> None:
-    """H8, again and again."""
-    with living(GENEROUS) as process:
+def test_hanging_host_does_not_delay_another_in_any_fan_out() -> None:
+    """H8."""
+    with hub_process(GENEROUS) as process:
         subscribe(process, "hanging.example.org", 100)
         subscribe(process, "healthy.example.org", 1)
         process.callbacks.hosts["hanging.example.org"] = confirming(hanging)
         changed: list[float] = []
         for number in range(50):
-            process.time.go(7.0)
+            process.time.advance(7.0)
             changed.append(process.time.clock.seconds())
             process.publish(f"change {number}")
-        process.time.go(7.0)
+        process.time.advance(7.0)
 
         healthy = [
             exchange.at
-            for exchange in process.callbacks.sent
+            for exchange in process.callbacks.posts
             if exchange.callback.host == "healthy.example.org"
         ]
         assert changed == pytest.approx(healthy, abs=2.0)
 
 
-def test_no_more_than_64_at_once_and_all_in_the_end() -> None:
-    """H8; who hangs for longer than that leaves his place (``places``)."""
-    with living(GENEROUS) as process:
+def test_at_most_64_deliveries_are_busy() -> None:
+    """All are made in the end (H8)."""
+    with hub_process(GENEROUS) as process:
         for number in range(300):
             process.post(f"https://s{number}.example.org/")
         process.callbacks.latency = 0.1
-        process.time.go(10.0)
+        process.time.advance(10.0)
         process.publish("second")
-        most = 0
+        peak = 0
         for _ in range(100):
-            most = max(most, process.delivering.underway)
-            process.time.go(0.01)
+            peak = max(peak, process.hub._delivery_scheduler.running)
+            process.time.advance(0.01)
 
-        assert 64 == most
-        assert 300 == len(process.callbacks.sent)
+        assert 64 == peak
+        assert 300 == len(process.callbacks.posts)
 
 
-def test_what_was_claimed_ahead_when_the_content_changed_is_sent_the_new_one() -> None:
-    """Contract 5: the next POST carries the current content."""
-    with living(Settings(limits=OPEN, min_interval=0.0)) as process:
+def test_claim_made_ahead_delivers_the_new_content() -> None:
+    """The next POST carries the current content (contract 5)."""
+    with hub_process(Settings(limits=OPEN, min_interval=0.0)) as process:
         for number in range(100):
             process.post(f"https://s{number}.example.org/")
-        process.time.go(10.0)
+        process.time.advance(10.0)
         process.callbacks.latency = 0.2
         process.publish("second")
-        process.time.go(0.1)
+        process.time.advance(0.1)
         process.publish("third")
         changed = process.time.clock.seconds()
-        process.time.go(10.0)
+        process.time.advance(10.0)
 
         bodies = process.callbacks.bodies()
-        late = [sent.at > changed for sent in process.callbacks.sent].index(True)
+        late = [post.at > changed for post in process.callbacks.posts].index(True)
         assert [content(FEED, "second")] * 64 == bodies[:late]
         assert [content(FEED, "third")] * 100 == bodies[late:]
 
 
 def in_one_network(process: HubProcess, name: str, number: int) -> list[str]:
-    """Subscribe callbacks at so many hosts in the same /24."""
-    hosts = [f"{name}{each}.example.org" for each in range(number)]
-    for each, host in enumerate(hosts):
-        process.callbacks.addresses[host] = f"11.1.1.{each + 1}"
+    """Subscribe callbacks at several hosts in the same /24."""
+    hosts = [f"{name}{index}.example.org" for index in range(number)]
+    for index, host in enumerate(hosts):
+        process.callbacks.addresses[host] = f"11.1.1.{index + 1}"
         subscribe(process, host, 1)
-    process.time.go(10.0)
+    process.time.advance(10.0)
     return hosts
 
 
-def test_names_that_lead_to_one_network_share_its_places() -> None:
-    """H8: who meets a crowd is put back, and it is no failure."""
-    with living(GENEROUS) as process:
+def test_hosts_of_one_network_share_its_places() -> None:
+    """An attempt that finds its network full is put back, which is no failure (H8)."""
+    with hub_process(GENEROUS) as process:
         in_one_network(process, "h", 40)
-        after = again(process, GENEROUS, "first")  # it knows no network yet
+        after = restart(process, GENEROUS, "first")  # it knows no address yet
         after.callbacks.latency = NEW_SECONDS / 2
-        after.time.go(10.0)
+        after.time.advance(10.0)
         after.publish("second")
-        after.time.go(0.0)
-        assert 16 == len(after.callbacks.sent)
-        after.time.go(1.0)
+        after.time.advance(0.0)
+        assert 16 == len(after.callbacks.posts)
+        after.time.advance(1.0)
 
-        assert 40 == len(after.callbacks.sent)
+        assert 40 == len(after.callbacks.posts)
         assert [(0, 40)] == after.store.rows(
             "SELECT consecutive_failures, COUNT(*) FROM subscription GROUP BY 1"
         )
 
 
-@pytest.mark.parametrize("knows", [False, True])
-def test_who_hangs_leaves_his_place_in_the_network_to_others(*, knows: bool) -> None:
-    """H8: the healthy ones of an attacker's network are not behind him, first fan-out or not."""
-    with living(GENEROUS) as first:
+@pytest.mark.parametrize("known", [False, True])
+def test_hanging_callbacks_do_not_delay_others_of_their_network(*, known: bool) -> None:
+    """Whether or not the hub knows which hosts are in the network (H8)."""
+    with hub_process(GENEROUS) as first:
         hanging_ones = in_one_network(first, "hanging", 100)
         healthy = in_one_network(first, "healthy", 5)
-        if knows:
-            first.publish("nobody hangs yet")
-            first.time.go(10.0)
-            first.callbacks.sent.clear()
+        if known:
+            first.publish("no callback hangs yet")
+            first.time.advance(10.0)
+            first.callbacks.posts.clear()
         first.callbacks.hosts |= dict.fromkeys(hanging_ones, confirming(hanging))
-        process = first if knows else again(first, GENEROUS, "first")
+        process = first if known else restart(first, GENEROUS, "first")
         process.publish("second")
-        process.time.go(2.0)
+        process.time.advance(2.0)
 
-        sent = Counter(exchange.callback.host for exchange in process.callbacks.sent)
-        assert dict.fromkeys(healthy, 1) == {host: sent[host] for host in healthy}
-        assert 100 <= len(process.callbacks.underway)
+        posts = Counter(exchange.callback.host for exchange in process.callbacks.posts)
+        assert dict.fromkeys(healthy, 1) == {host: posts[host] for host in healthy}
+        assert 100 <= len(process.callbacks.running)
 
 
-def test_who_is_slow_has_half_of_the_network_at_most() -> None:
-    """So that however many there are, others begin at once in the next fan-out."""
-    with living(GENEROUS) as process:
+def test_slow_callbacks_have_half_of_their_network() -> None:
+    """Others begin at once in the next fan-out."""
+    with hub_process(GENEROUS) as process:
         slow = in_one_network(process, "slow", 200)
         process.callbacks.hosts |= dict.fromkeys(slow, confirming(hanging))
         process.publish("second")
-        process.time.go(95.0)  # until they are called again
+        process.time.advance(95.0)  # until they are called again
         healthy = in_one_network(process, "healthy", 5)
-        assert IDLE * 16 // 2 == len(process.callbacks.underway)
-        process.callbacks.sent.clear()
+        assert IDLE_PER_PLACE * 16 // 2 == len(process.callbacks.running)
+        process.callbacks.posts.clear()
         process.publish("third")
-        process.time.go(1.0)
+        process.time.advance(1.0)
 
-        assert set(healthy) == {exchange.callback.host for exchange in process.callbacks.sent}
+        assert set(healthy) == {exchange.callback.host for exchange in process.callbacks.posts}
 
 
-def test_a_delivery_costs_few_transactions_and_idleness_none() -> None:
-    """Each is a sync of the disk; idle, it is a look a minute of each loop, and a sweep."""
-    with living(GENEROUS) as process:
+def test_delivery_takes_few_transactions_and_an_idle_hub_none() -> None:
+    """Each is a sync of the disk. An idle hub makes two queries and a sweep in a minute."""
+    with hub_process(GENEROUS) as process:
         subscribe(process, "healthy.example.org", 100)
         process.callbacks.latency = 0.05
-        process.time.go(10.0)
+        process.time.advance(10.0)
         before = process.store.transactions
         process.publish("second")
-        process.time.go(5.0)
-        assert 100 == len(process.callbacks.sent)
+        process.time.advance(5.0)
+        assert 100 == len(process.callbacks.posts)
         assert process.store.transactions - before < 250
 
         before = process.store.transactions
-        process.time.go(3600.0)
+        process.time.advance(3600.0)
         assert process.store.transactions - before <= 3 * 60 + 3
 
 
@@ -712,82 +713,82 @@ def test_a_delivery_costs_few_transactions_and_idleness_none() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_store_that_fails_now_and_then_loses_nothing(seed: int) -> None:
-    """D9, D3, D5: before and after the commit; in the end everybody has what is current."""
+def test_store_that_fails_at_times_loses_nothing(seed: int) -> None:
+    """It fails before and after commits; all subscribers have the current content at the end (D9)."""
     chance = random.Random(seed)
-    with living(GENEROUS) as process:
+    with hub_process(GENEROUS) as process:
         subscribe(process, "a.example.org", 5)
         subscribe(process, "b.example.org", 5)
         process.store.latency = 0.01
         process.callbacks.latency = 0.2
         process.store.fault = lambda: chance.choice(["before", "after", None, None])
         for number in range(10):
-            process.time.go(6.0)
+            process.time.advance(6.0)
             process.publish(f"change {number}")
-        process.time.go(30.0)
+        process.time.advance(30.0)
         process.store.fault = lambda: None
-        process.time.go(300.0)
+        process.time.advance(300.0)
 
         assert [(0, 0, 10)] == process.store.rows(
             "SELECT t.version - s.delivered_version, s.consecutive_failures, COUNT(*)"
             " FROM subscription s JOIN topic t ON t.id = s.topic_id GROUP BY 1, 2"
         )
-        for callback in {exchange.callback for exchange in process.callbacks.sent}:
-            bodies = [each.body for each in process.callbacks.sent if each.callback == callback]
+        for callback in {exchange.callback for exchange in process.callbacks.posts}:
+            bodies = [post.body for post in process.callbacks.posts if post.callback == callback]
             numbers = [int(body.rpartition(b" ")[2]) for body in bodies]
             assert sorted(numbers) == numbers
             assert 9 == numbers[-1]
         process.store.latency = None
 
 
-def test_a_hub_whose_store_fails_at_the_start_begins_when_it_works() -> None:
+def test_hub_starts_once_its_store_works() -> None:
     """D9."""
-    with living() as process:
+    with hub_process() as process:
         process.post()
         process.stop()
-        following = again(process)
-        following.store.fault = lambda: "before"
-        following.publish("second")
-        following.time.go(100.0)
-        assert [] == following.callbacks.sent
-        following.store.fault = lambda: None
-        following.time.go(2.0)
+        successor = restart(process)
+        successor.store.fault = lambda: "before"
+        successor.publish("second")
+        successor.time.advance(100.0)
+        assert [] == successor.callbacks.posts
+        successor.store.fault = lambda: None
+        successor.time.advance(2.0)
 
-        assert [content(FEED, "second")] == following.callbacks.bodies()
+        assert [content(FEED, "second")] == successor.callbacks.bodies()
 
 
 # The end ------------------------------------------------------------------------------------------
 
 
-def test_stopping_lets_deliveries_end_and_begins_no_more() -> None:
+def test_stop_waits_for_deliveries_under_way() -> None:
     """O4."""
-    with living(GENEROUS) as process:
+    with hub_process(GENEROUS) as process:
         subscribe(process, "a.example.org", 30)
         process.callbacks.latency = 10.0
-        process.time.go(10.0)
+        process.time.advance(10.0)
         process.publish("second")
         process.stop()
 
-        assert FIRST == len(process.callbacks.sent)
-        assert [] == process.callbacks.underway
-        assert [(FIRST,)] == process.store.rows(
+        assert FIRST_SHARE == len(process.callbacks.posts)
+        assert [] == process.callbacks.running
+        assert [(FIRST_SHARE,)] == process.store.rows(
             "SELECT COUNT(*) FROM subscription WHERE delivered_version = 2"
         )
 
 
-def test_stopping_cuts_off_what_hangs_and_counts_it_as_no_failure() -> None:
-    """O4: it lapses with its claim, and is sent after the start."""
-    with living() as process:
+def test_delivery_that_a_stop_cuts_off_is_no_failure() -> None:
+    """It is made after the next start (O4)."""
+    with hub_process() as process:
         process.post()
-        process.callbacks.behaviour = confirming(hanging)
-        process.time.go(10.0)
+        process.callbacks.behavior = confirming(hanging)
+        process.time.advance(10.0)
         process.publish("second")
         process.stop()
-        assert [] == process.callbacks.underway
+        assert [] == process.callbacks.running
         assert (0, 1) == row(process, "consecutive_failures, delivered_version")
 
-        process.callbacks.behaviour = good
-        after = again(process, text="second")
-        after.time.go(6.0)
+        process.callbacks.behavior = good
+        after = restart(process, text="second")
+        after.time.advance(6.0)
         assert 2 == row(after, "delivered_version")
         after.stop()

@@ -1,6 +1,6 @@
-"""The whole hub under everything that can happen, in any order (I1 to I10).
+"""The whole hub under all events in any order (I1 to I10).
 
-A run of minutes by hand: ``REVIEWSD_EXAMPLES=50 pytest tests/unit/websub/test_machine.py``.
+A longer run by hand: ``REVIEWSD_EXAMPLES=50 pytest tests/unit/websub/test_machine.py``.
 """
 
 from collections import deque
@@ -20,25 +20,25 @@ from reviewsd.http1 import urls
 from reviewsd.store.claims import MAX_DEATHS
 from reviewsd.store.secrets import Secrets
 from reviewsd.store.transactions import StoreError
-from reviewsd.websub.outbound.outcomes import AttemptOutcome, Throttled
+from reviewsd.websub.outbound.errors import NetworkFullError
 from tests.support.examples import number
 from tests.support.hub import (
-    ADDRESS,
     FEED,
+    REFUSED,
     REVIEWS,
-    UNANSWERED,
+    Answer,
     Callbacks,
     Exchange,
     HubProcess,
+    Outcome,
     Time,
-    answered,
-    begin,
     connect,
     content,
     form,
     good,
     no_bugs,
     snapshot,
+    start_process,
 )
 from tests.support.witness import Row, Witness, read_rows
 
@@ -57,9 +57,9 @@ SETTINGS = Settings(
     verification=Verification(per_host=2, per_address=2),
 )
 ADDRESSES = {"a.example.org": "11.1.1.1", "b.example.org": "11.1.1.2", "c.example.net": "11.2.1.1"}
-"""The first two are neighbours."""
+"""The first two are in one network."""
 LATENCY = 0.01
-"""Seconds that a transaction takes; and an answer five of these."""
+"""Seconds of a transaction; a response takes five times as long."""
 
 callbacks = st.sampled_from([f"https://{host}/{n}" for host in ADDRESSES for n in range(2)])
 hosts = st.sampled_from(sorted(ADDRESSES))
@@ -70,31 +70,31 @@ manners = st.sampled_from(["good", "good", "hang", "hang", "error", "lost", "pat
 
 
 moments = st.sampled_from([0.0, LATENCY / 2, LATENCY, 0.1, 1.0, 6.0])
-"""How much time goes by after an operation has begun: nothing waits for its end."""
+"""Seconds after the begin of an operation; nothing waits for its end."""
 
 
-def answer_of(name: str, exchange: Exchange) -> AttemptOutcome | None:
+def answer_of(name: str, exchange: Exchange) -> Outcome | None:
     match name:
         case "good":
             return good(exchange)
         case "wrong":
-            return answered(200 if exchange.push is None else 302, b"something else")
+            return Answer(200 if not exchange.is_delivery else 302, b"something else")
         case "error":
-            return answered(500)
+            return Answer(500)
         case "patience":
-            return answered(503, retry_after=b"90")
+            return Answer(503, b"", b"90")
         case "gone":
-            return answered(410)
+            return Answer(410)
         case "lost":
-            return UNANSWERED
+            return REFUSED
         case "crowded":
-            return Throttled(ADDRESS)
+            return NetworkFullError()
         case _:
             return None
 
 
 class HubMachine(RuleBasedStateMachine):
-    """Nothing waits for anything: operations are begun, and go on while time goes by."""
+    """Operations are begun, and run while time goes by; nothing waits for them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -103,55 +103,55 @@ class HubMachine(RuleBasedStateMachine):
         self.time = Time()
         self.connection = connect()
         self.witness = Witness(self.connection, self.time, Secrets([b"k" * 32]))
-        self.asking: dict[str, str] = {}
-        self.sending: dict[str, str] = {}
+        self.get_manners: dict[str, str] = {}
+        self.post_manners: dict[str, str] = {}
         self.texts = dict.fromkeys(urls.TOPICS, "0")
         self.changes = 0
         self.faults: deque[str | None] = deque()
         self.processes: list[HubProcess] = []
         self.process = self._begin()
-        self._go(1.0)
+        self._advance(1.0)
 
     def _begin(self) -> HubProcess:
         callbacks = Callbacks(self.time)
         callbacks.addresses.update(ADDRESSES)
         callbacks.latency = 5 * LATENCY
-        callbacks.told = self.witness.told
-        callbacks.behaviour = self._behave
-        process = begin(self.connection, self.time, callbacks, SETTINGS, start=False)
+        callbacks.observer = self.witness.observe
+        callbacks.behavior = self._behave
+        process = start_process(self.connection, self.time, callbacks, SETTINGS, start=False)
         process.store.latency = LATENCY
         process.store.fault = lambda: self.faults.popleft() if self.faults else None
         process.hub.start()
         process.hub.topics_changed(snapshot("", self.texts))
-        self.processes.append(process)  # kept: what is collected is finalised, and would run on
+        self.processes.append(process)  # else its coroutines would be closed, and run their ends
         return process
 
-    def _behave(self, exchange: Exchange) -> AttemptOutcome | None:
-        if not self.process.operator_state.paused:
+    def _behave(self, exchange: Exchange) -> Outcome | None:
+        if not self.process.operator.paused:
             self.witness.quiet_since = None
-        self.witness.forbidden = {block.value for block in self.process.operator_state.blocks}
+        self.witness.forbidden = {block.value for block in self.process.operator._blocks}
         self.witness.begins(exchange)
-        manner = self.asking if exchange.push is None else self.sending
+        manner = self.get_manners if not exchange.is_delivery else self.post_manners
         return answer_of(manner.get(exchange.callback.host, "good"), exchange)
 
     def _do(self, operation: Coroutine[Deferred[Any], Any, Any]) -> Deferred[Any]:
-        """Begin something, which a store that fails may fail."""
+        """Begin an operation, which a failing store may fail."""
         return Deferred.fromCoroutine(operation).addErrback(Failure.trap, StoreError)
 
-    def _go(self, seconds: float) -> None:
-        self.time.go(seconds)
+    def _advance(self, seconds: float) -> None:
+        self.time.advance(seconds)
 
-    # What happens ---------------------------------------------------------------------------------
+    # Events ---------------------------------------------------------------------------------
 
     @initialize(
         pairs=st.sets(st.tuples(callbacks, topics), min_size=1, max_size=4),
-        sent=st.fixed_dictionaries(dict.fromkeys(ADDRESSES, manners)),
+        posts=st.fixed_dictionaries(dict.fromkeys(ADDRESSES, manners)),
     )
-    def begin_with(self, pairs: set[tuple[str, str]], sent: dict[str, str]) -> None:
+    def begin_with(self, pairs: set[tuple[str, str]], posts: dict[str, str]) -> None:
         for callback, topic in sorted(pairs):
             self._subscribe(callback, topic, "864000", "one", "192.0.2.1/32")
-        self._go(6.0)
-        self.sending = sent
+        self._advance(6.0)
+        self.post_manners = posts
 
     @rule(
         callback=callbacks,
@@ -165,43 +165,43 @@ class HubMachine(RuleBasedStateMachine):
         self, callback: str, topic: str, lease: str, secret: str, client: str, seconds: float
     ) -> None:
         self._subscribe(callback, topic, lease, secret, client)
-        self._go(seconds)
+        self._advance(seconds)
 
     def _subscribe(self, callback: str, topic: str, lease: str, secret: str, client: str) -> None:
-        self.witness.asked_secrets[callback, topic].add(secret.encode() or None)
+        self.witness.secrets_sent[callback, topic].add(secret.encode() or None)
         body = form(callback, "subscribe", topic, lease_seconds=lease, secret=secret)
-        self._do(self.process.endpoint.receive(*body, client))
+        self._do(self.process.requests.receive(*body, client))
 
     @precondition(lambda self: self.rows())
     @rule(at=st.integers(0, 5), mode=st.sampled_from(["subscribe", "unsubscribe"]), seconds=moments)
     def renew_or_end(self, at: int, mode: str, seconds: float) -> None:
         callback, topic = self._row(at).pair
-        self.witness.asked_secrets[callback, topic].add(None)
+        self.witness.secrets_sent[callback, topic].add(None)
         body = form(callback, mode, topic, lease_seconds="1000")
-        self._do(self.process.endpoint.receive(*body, "192.0.2.1/32"))
-        self._go(seconds)
+        self._do(self.process.requests.receive(*body, "192.0.2.1/32"))
+        self._advance(seconds)
 
-    @rule(host=hosts, asked=manners, sent=manners)
-    def behave(self, host: str, asked: str, sent: str) -> None:
-        self.asking[host], self.sending[host] = asked, sent
+    @rule(host=hosts, gets=manners, posts=manners)
+    def behave(self, host: str, gets: str, posts: str) -> None:
+        self.get_manners[host], self.post_manners[host] = gets, posts
 
     @precondition(lambda self: self.hanging())
     @rule(at=st.integers(0, 5), name=answers, seconds=moments)
     def answer(self, at: int, name: str, seconds: float) -> None:
-        """One that hangs answers after all."""
+        """Let a hanging callback respond."""
         waiting = self.hanging()
         exchange = waiting[at % len(waiting)]
-        exchange.ended.callback(answer_of(name, exchange) or UNANSWERED)
-        self._go(seconds)
+        exchange.outcome.callback(answer_of(name, exchange) or REFUSED)
+        self._advance(seconds)
 
     def hanging(self) -> list[Exchange]:
-        return [each for each in self.process.callbacks.underway if each.hangs]
+        return [exchange for exchange in self.process.callbacks.running if exchange.hangs]
 
     @rule(changed=st.sets(topics, min_size=1), back=st.booleans(), seconds=moments)
     def change(self, changed: set[str], back: bool, seconds: float) -> None:  # noqa: FBT001
         self._write(changed, "0" if back else None)
         self.process.hub.topics_changed(snapshot("", self.texts))
-        self._go(seconds)
+        self._advance(seconds)
 
     def _write(self, changed: set[str], text: str | None = None) -> None:
         self.changes += 1
@@ -209,18 +209,18 @@ class HubMachine(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from([0.03, 1.0, 6.0, 16.0, 31.0]))
     def wait(self, seconds: float) -> None:
-        self._go(seconds)
+        self._advance(seconds)
 
     @rule(seconds=st.sampled_from([61.0, 301.0, 700.0, 1900.0]))
     def wait_long(self, seconds: float) -> None:
-        self._go(seconds)
+        self._advance(seconds)
 
     @rule(changed=st.sets(topics), orderly=st.booleans(), seconds=moments)
     def restart(self, changed: set[str], orderly: bool, seconds: float) -> None:  # noqa: FBT001
-        """It is stopped, or killed; perhaps the data are others then."""
+        """Stop or kill the process, and perhaps change the data."""
         self.faults.clear()
         if orderly:
-            self._go(5 * LATENCY)  # what was asked for has been answered
+            self._advance(5 * LATENCY)  # requests have been answered
             self.process.stop()
             assert [] == self.time.clock.getDelayedCalls()
         self.process.kill()
@@ -228,7 +228,7 @@ class HubMachine(RuleBasedStateMachine):
         self._write(changed)
         self.time.restart()
         self.process = self._begin()
-        self._go(seconds)
+        self._advance(seconds)
 
     @rule(faults=st.lists(st.sampled_from(["before", "after", None]), min_size=1, max_size=4))
     def store_fails(self, faults: list[str | None]) -> None:
@@ -238,9 +238,9 @@ class HubMachine(RuleBasedStateMachine):
     @rule(at=st.integers(0, 5), seconds=moments)
     def remove(self, at: int, seconds: float) -> None:
         row = self._row(at)
-        self.witness.ordered.add(row.pair)
+        self.witness.removed.add(row.pair)
         self._do(self.process.operator.remove(str(row.id), "spam"))
-        self._go(seconds)
+        self._advance(seconds)
 
     def rows(self) -> list[Row]:
         return list(read_rows(self.connection).values())
@@ -249,43 +249,43 @@ class HubMachine(RuleBasedStateMachine):
         rows = self.rows()
         return rows[at % len(rows)]
 
-    @precondition(lambda self: not self.process.operator_state.blocks)
+    @precondition(lambda self: not self.process.operator._blocks)
     @rule(host=hosts, seconds=moments)
     def block(self, host: str, seconds: float) -> None:
-        self.witness.ordered |= {
+        self.witness.removed |= {
             (f"https://{host}/{n}", topic) for n in range(2) for topic in (FEED, REVIEWS)
         }
         self._do(self.process.operator.block(host, "", False))  # noqa: FBT003
-        self._go(seconds)
+        self._advance(seconds)
 
-    @precondition(lambda self: self.process.operator_state.blocks)
+    @precondition(lambda self: self.process.operator._blocks)
     @rule()
     def unblock(self) -> None:
-        self._do(self.process.operator.unblock(self.process.operator_state.blocks[0].value))
+        self._do(self.process.operator.unblock(self.process.operator._blocks[0].value))
 
     @precondition(lambda self: self.rows())
     @rule(topic=st.one_of(st.none(), topics), seconds=moments)
     def push(self, topic: str | None, seconds: float) -> None:
         self.witness.pushed = True
         self._do(self.process.operator.push_later(None, topic))
-        self._go(seconds)
+        self._advance(seconds)
 
-    @precondition(lambda self: not self.process.operator_state.paused)
+    @precondition(lambda self: not self.process.operator.paused)
     @rule(seconds=moments)
     def pause(self, seconds: float) -> None:
         self._do(self.process.operator.pause())
-        self._go(seconds)
+        self._advance(seconds)
 
-    @precondition(lambda self: self.process.operator_state.paused)
+    @precondition(lambda self: self.process.operator.paused)
     @rule()
     def resume(self) -> None:
         self._do(self.process.operator.resume())
 
-    # What is always so ----------------------------------------------------------------------------
+    # Invariants ----------------------------------------------------------------------------
 
     @invariant()
-    def all_is_right(self) -> None:
-        if not self.process.operator_state.paused:
+    def check(self) -> None:
+        if not self.process.operator.paused:
             self.witness.quiet_since = None
         elif self.witness.quiet_since is None:
             self.witness.quiet_since = self.time.now()
@@ -293,28 +293,28 @@ class HubMachine(RuleBasedStateMachine):
         self.witness.check(bodies, CAPS)
 
     def teardown(self) -> None:
-        """Everybody is well, and time goes by: all have what is current, and it is quiet."""
+        """Let all callbacks recover and time go by: all are up to date, and the hub is idle."""
         with self.stack:
             self.faults.clear()
-            self.asking.clear()
-            self.sending.clear()
+            self.get_manners.clear()
+            self.post_manners.clear()
             self.resume()
             for seconds in (1.0, 31.0, 100.0, 700.0, 3700.0):
-                self._go(seconds)
-                self.all_is_right()
+                self._advance(seconds)
+                self.check()
             self.witness.converged()
             ((pending,),) = self.connection.execute("SELECT COUNT(*) FROM verification").fetchall()
             assert 0 == pending
             store = self.process.store
             before = store.transactions
-            self._go(600.0)
+            self._advance(600.0)
             assert store.transactions - before <= 3 * 11
             self.process.stop()
             assert [] == self.time.clock.getDelayedCalls()
 
 
-def test_a_delivery_of_which_process_after_process_dies_fails_without_an_attempt() -> None:
-    """The state machine comes here by chance, once in many thousand runs (D7)."""
+def test_delivery_that_kills_processes_fails_without_an_attempt() -> None:
+    """The state machine gets here once in many thousand runs (D7)."""
     machine = HubMachine()
     machine.begin_with({("https://a.example.org/0", FEED)}, {"a.example.org": "hang"})
     machine.change({FEED}, back=False, seconds=0.0)
@@ -325,25 +325,25 @@ def test_a_delivery_of_which_process_after_process_dies_fails_without_an_attempt
             machine.wait(1.0)
         assert machine.hanging()
         machine.restart(set(), orderly=False, seconds=0.0)
-        machine.all_is_right()
+        machine.check()
     machine.wait(31.0)
     (row,) = machine.rows()
     assert not machine.hanging()
     assert 1 == row.failures
-    machine.all_is_right()
+    machine.check()
     machine.teardown()
 
 
-def test_what_is_sent_while_the_secret_changes_is_sent_again_with_the_new_one() -> None:
-    """Else a subscriber that holds to its new secret would drop it, and never get it (W5).
+def test_delivery_that_crosses_a_new_secret_is_made_again() -> None:
+    """Else a subscriber that insists on its new secret would drop it, and never have it (W5).
 
-    The delivery is claimed with the secret of before, and waits for a place in its network.
+    The delivery is claimed with the earlier secret, and waits for a place in its network.
     """
     machine = HubMachine()
     machine.begin_with(
         {
             ("https://a.example.org/1", FEED),
-            *(("https://a.example.org/0", each) for each in (FEED, REVIEWS)),
+            *(("https://a.example.org/0", topic) for topic in (FEED, REVIEWS)),
         },
         {},
     )
@@ -355,11 +355,11 @@ def test_what_is_sent_while_the_secret_changes_is_sent_again_with_the_new_one() 
     ):
         machine.subscribe(callback, REVIEWS, "300", secret, client, seconds)
     machine.subscribe("https://a.example.org/0", FEED, "300", "", "192.0.2.1/32", LATENCY)
-    machine.all_is_right()
+    machine.check()
     machine.restart({REVIEWS}, orderly=False, seconds=0.0)
     machine.wait(1.0)
     assert machine.witness.outdated_signatures
-    machine.all_is_right()
+    machine.check()
     machine.teardown()
 
 

@@ -1,4 +1,4 @@
-"""What the operator sees and does (H7, interfaces.md 1.1)."""
+"""The operator's view and orders (H7, interfaces.md 1.1)."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from reviewsd.api.times import instant
 from reviewsd.config.schema import Deliveries, HubLimitsConfig
 from reviewsd.config.schema import HubConfig as Settings
 from reviewsd.store.transactions import StoreError
-from reviewsd.websub.scheduler import BATCH_WINDOW
+from reviewsd.websub.scheduler import BATCH_SECONDS
 from tests.support.hub import (
     BASE_URL,
     CALLBACK,
@@ -19,14 +19,14 @@ from tests.support.hub import (
     JSON_FEED,
     REVIEWS,
     START,
+    Answer,
     HubProcess,
-    again,
-    answered,
     confirming,
     content,
     good,
     hanging,
-    living,
+    hub_process,
+    restart,
 )
 
 HOST = "subscriber.example.org"
@@ -34,14 +34,15 @@ STEADY = Settings(delivery=Deliveries(jitter=0.0), limits=HubLimitsConfig(active
 
 
 def ids(process: HubProcess, **chosen: Any) -> list[str]:  # noqa: ANN401
-    asked = {"topic": None, "state": None, "callback": None, "after": None, "limit": 100}
-    return [each.id for each in process.wait(process.operator.listing(**(asked | chosen)))]
+    filters = {"topic": None, "state": None, "callback": None, "after": None, "limit": 100}
+    entries = process.wait(process.operator.listing(**(filters | chosen)))
+    return [entry.id for entry in entries]
 
 
 def pushing(
     process: HubProcess, chosen: list[str] | None = None, topic: str | None = None
 ) -> tuple[list[Step], list[PushResult]]:
-    """A push that goes on while time goes by: its steps, its result."""
+    """Begin a push; return the lists of its steps and results."""
     steps: list[Step] = []
     results: list[PushResult] = []
     push = Deferred.fromCoroutine(process.operator.push(chosen, topic, steps.append))
@@ -52,77 +53,77 @@ def pushing(
 # Listing ------------------------------------------------------------------------------------------
 
 
-def test_an_active_subscription_in_full() -> None:
-    with living(STEADY) as process:
-        process.time.go(1.0)
+def test_active_subscription_is_listed_in_full() -> None:
+    with hub_process(STEADY) as process:
+        process.time.advance(1.0)
         process.post(lease_seconds="1000", secret="s")
-        process.time.go(10.0)
-        process.callbacks.behaviour = confirming(lambda _: answered(503))
+        process.time.advance(10.0)
+        process.callbacks.behavior = confirming(lambda _: Answer(503))
         process.publish("second")
-        (found,) = process.wait(process.operator.listing(None, None, None, None, 10))
+        (entry,) = process.wait(process.operator.listing(None, None, None, None, 10))
         at = START / 1000
 
-        assert ("1", FEED, CALLBACK, HOST) == (found.id, found.topic, found.callback, found.host)
-        assert ("active", True, False) == (found.state, found.signed, found.in_flight)
+        assert ("1", FEED, CALLBACK, HOST) == (entry.id, entry.topic, entry.callback, entry.host)
+        assert ("active", True, False) == (entry.state, entry.signed, entry.in_flight)
         assert (instant(at + 1), instant(at + 1), 1000, instant(at + 1001)) == (
-            found.created_at,
-            found.verified_at,
-            found.lease_seconds,
-            found.lease_expires_at,
+            entry.created_at,
+            entry.verified_at,
+            entry.lease_seconds,
+            entry.lease_expires_at,
         )
         assert (1, 2, 1, instant(at + 71)) == (
-            found.delivered_version,
-            found.topic_version,
-            found.consecutive_failures,
-            found.next_attempt_at,
+            entry.delivered_version,
+            entry.topic_version,
+            entry.consecutive_failures,
+            entry.next_attempt_at,
         )
         assert (instant(at + 11), 503, "answered 503", None, instant(at + 11), "answered 503") == (
-            found.last_attempt_at,
-            found.last_status,
-            found.last_error,
-            found.last_success_at,
-            found.last_failure_at,
-            found.last_failure,
+            entry.last_attempt_at,
+            entry.last_status,
+            entry.last_error,
+            entry.last_success_at,
+            entry.last_failure_at,
+            entry.last_failure,
         )
-        assert found.pending is None
+        assert entry.pending is None
 
 
-def test_the_last_failure_outlives_the_next_success() -> None:
-    with living(STEADY) as process:
+def test_last_failure_is_kept_after_a_success() -> None:
+    with hub_process(STEADY) as process:
         process.post()
-        process.callbacks.behaviour = confirming(lambda _: answered(503))
-        process.time.go(10.0)
+        process.callbacks.behavior = confirming(lambda _: Answer(503))
+        process.time.advance(10.0)
         process.publish("second")
-        process.callbacks.behaviour = good
-        process.time.go(61.0)
-        found = process.wait(process.operator.one("1"))
+        process.callbacks.behavior = good
+        process.time.advance(61.0)
+        entry = process.wait(process.operator.find("1"))
 
-        assert found is not None
+        assert entry is not None
         assert (200, None, "answered 503", 0) == (
-            found.last_status,
-            found.last_error,
-            found.last_failure,
-            found.consecutive_failures,
+            entry.last_status,
+            entry.last_error,
+            entry.last_failure,
+            entry.consecutive_failures,
         )
-        assert found.last_success_at == found.last_attempt_at
-        assert found.next_attempt_at is None
+        assert entry.last_success_at == entry.last_attempt_at
+        assert entry.next_attempt_at is None
 
 
-def test_a_request_that_waits_in_full() -> None:
-    with living() as process:
-        process.callbacks.behaviour = hanging
+def test_pending_request_is_listed_in_full() -> None:
+    with hub_process() as process:
+        process.callbacks.behavior = hanging
         process.post(lease_seconds="1000")
-        process.time.go(20.0)
-        (found,) = process.wait(process.operator.listing(None, None, None, None, 10))
+        process.time.advance(20.0)
+        (entry,) = process.wait(process.operator.listing(None, None, None, None, 10))
         at = START / 1000
 
         assert ("p1", "pending verification", None, None) == (
-            found.id,
-            found.state,
-            found.verified_at,
-            found.delivered_version,
+            entry.id,
+            entry.state,
+            entry.verified_at,
+            entry.delivered_version,
         )
-        assert found.pending is not None
+        assert entry.pending is not None
         assert (
             "subscribe",
             instant(at),
@@ -132,52 +133,52 @@ def test_a_request_that_waits_in_full() -> None:
             "192.0.2.7/32",
             1000,
         ) == (
-            found.pending.mode,
-            found.pending.requested_at,
-            found.pending.expires_at,
-            found.pending.attempts,
-            found.pending.next_attempt_at,
-            found.pending.requester,
-            found.pending.lease_seconds,
+            entry.pending.mode,
+            entry.pending.requested_at,
+            entry.pending.expires_at,
+            entry.pending.attempts,
+            entry.pending.next_attempt_at,
+            entry.pending.requester,
+            entry.pending.lease_seconds,
         )
 
 
 @pytest.mark.parametrize(
     ("mode", "state"), [("subscribe", "active (renewing)"), ("unsubscribe", "removal pending")]
 )
-def test_what_an_active_subscriber_asks_for_is_shown_with_it(mode: str, state: str) -> None:
-    with living() as process:
+def test_request_of_an_active_pair_is_listed_with_it(mode: str, state: str) -> None:
+    with hub_process() as process:
         process.post()
-        process.callbacks.behaviour = hanging
+        process.callbacks.behavior = hanging
         process.post(mode=mode)
-        (found,) = process.wait(process.operator.listing(None, None, None, None, 10))
+        (entry,) = process.wait(process.operator.listing(None, None, None, None, 10))
 
-        assert ("1", state) == (found.id, found.state)
-        assert found.pending is not None
-        assert (mode, None) == (found.pending.mode, found.pending.next_attempt_at)
+        assert ("1", state) == (entry.id, entry.state)
+        assert entry.pending is not None
+        assert (mode, None) == (entry.pending.mode, entry.pending.next_attempt_at)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7, 100])
-def test_pages_show_everything_once(limit: int) -> None:
-    with living(STEADY) as process:
+def test_pages_list_each_entry_once(limit: int) -> None:
+    with hub_process(STEADY) as process:
         for number in range(7):
             process.post(f"{CALLBACK}{number}", topic=(FEED, REVIEWS)[number % 2])
-        process.callbacks.behaviour = hanging
+        process.callbacks.behavior = hanging
         for number in range(7, 11):
             process.post(f"{CALLBACK}{number}")
-        seen: list[str] = []
-        while page := ids(process, after=seen[-1] if seen else None, limit=limit):
+        listed: list[str] = []
+        while page := ids(process, after=listed[-1] if listed else None, limit=limit):
             assert len(page) <= limit
-            seen += page
+            listed += page
 
-        assert [*"1234567", "p8", "p9", "p10", "p11"] == seen
+        assert [*"1234567", "p8", "p9", "p10", "p11"] == listed
 
 
-def test_a_listing_may_be_narrowed() -> None:
-    with living(STEADY) as process:
+def test_listing_can_be_filtered() -> None:
+    with hub_process(STEADY) as process:
         for number in range(4):
             process.post(f"{CALLBACK}{number}", topic=(FEED, REVIEWS)[number % 2])
-        process.callbacks.behaviour = hanging
+        process.callbacks.behavior = hanging
         process.post(f"{CALLBACK}0")
         process.post(f"{CALLBACK}4", topic=REVIEWS)
 
@@ -191,20 +192,20 @@ def test_a_listing_may_be_narrowed() -> None:
 
 
 @pytest.mark.parametrize("identifier", ["", "p", "x", "-1", "1.0", "9", "p9", "٣", "1" * 40])
-def test_there_is_nothing_under_other_ids(identifier: str) -> None:
-    with living() as process:
+def test_other_ids_have_no_entry(identifier: str) -> None:
+    with hub_process() as process:
         process.post()
 
-        assert process.wait(process.operator.one(identifier)) is None
+        assert process.wait(process.operator.find(identifier)) is None
         assert not process.wait(process.operator.remove(identifier, ""))
 
 
-# Removal, blocks ----------------------------------------------------------------------------------
+# Removals and blocks ----------------------------------------------------------------------------------
 
 
-def test_who_is_removed_is_told_and_noted() -> None:
+def test_removed_subscriber_is_notified() -> None:
     """W10."""
-    with living() as process:
+    with hub_process() as process:
         process.post()
         assert process.wait(process.operator.remove("1", "spam & more"))
 
@@ -214,55 +215,55 @@ def test_who_is_removed_is_told_and_noted() -> None:
             "hub.mode": "denied",
             "hub.topic": BASE_URL + FEED,
             "hub.reason": "spam & more",
-        } == process.callbacks.asked[-1].question
+        } == process.callbacks.gets[-1].query
         assert [("removed by the operator: spam & more",)] == process.store.rows(
             "SELECT reason FROM ended"
         )
 
 
-def test_a_request_can_be_removed_and_what_comes_of_it_changes_nothing() -> None:
-    with living() as process:
-        process.callbacks.behaviour = hanging
+def test_removed_request_is_not_confirmed_afterwards() -> None:
+    with hub_process() as process:
+        process.callbacks.behavior = hanging
         process.post()
-        (exchange,) = process.callbacks.asked
+        (exchange,) = process.callbacks.gets
         assert process.wait(process.operator.remove("p1", "spam"))
-        exchange.ended.callback(good(exchange))
+        exchange.outcome.callback(good(exchange))
 
         assert [] == ids(process)
-        assert [exchange] == process.callbacks.asked
+        assert [exchange] == process.callbacks.gets
 
 
-def test_what_comes_of_a_delivery_to_who_was_removed_changes_nothing() -> None:
-    with living() as process:
+def test_late_result_of_a_removed_subscription_changes_nothing() -> None:
+    with hub_process() as process:
         process.post()
-        process.callbacks.behaviour = confirming(hanging)
-        process.time.go(10.0)
+        process.callbacks.behavior = confirming(hanging)
+        process.time.advance(10.0)
         process.publish("second")
-        (exchange,) = process.callbacks.sent
+        (exchange,) = process.callbacks.posts
         process.wait(process.operator.remove("1", "spam"))
-        process.callbacks.behaviour = good
+        process.callbacks.behavior = good
         process.post()
-        exchange.ended.callback(answered(500))
+        exchange.outcome.callback(Answer(500))
 
-        (found,) = process.wait(process.operator.listing(None, None, None, None, 10))
-        assert ("2", 0, None) == (found.id, found.consecutive_failures, found.last_attempt_at)
+        (entry,) = process.wait(process.operator.listing(None, None, None, None, 10))
+        assert ("2", 0, None) == (entry.id, entry.consecutive_failures, entry.last_attempt_at)
 
 
-def test_a_block_removes_without_a_word_and_survives() -> None:
+def test_block_removes_without_a_denial_and_survives_a_restart() -> None:
     """H7."""
-    with living() as process:
+    with hub_process() as process:
         process.post()
         process.post("https://other.example.net/")
-        asked = len(process.callbacks.asked)
+        gets = len(process.callbacks.gets)
         assert 1 == process.wait(process.operator.block("Example.org", "abuse", True))  # noqa: FBT003
         assert ["1", "2"] == ids(process)
         assert 202 == process.post().status
 
         assert 1 == process.wait(process.operator.block("Example.org", "abuse", False))  # noqa: FBT003
         assert ["2"] == ids(process)
-        assert asked + 1 == len(process.callbacks.asked)
+        assert gets + 1 == len(process.callbacks.gets)
 
-        after = again(process, text="first")
+        after = restart(process, text="first")
         assert 403 == after.post().status
         (block,) = after.wait(after.operator.blocks())
         assert ("example.org", "abuse", instant(START / 1000)) == (
@@ -275,23 +276,23 @@ def test_a_block_removes_without_a_word_and_survives() -> None:
         assert 202 == after.post().status
 
 
-def test_a_block_reaches_requests_that_are_on_their_way() -> None:
-    """What is accepted while the block is written would outlive it."""
-    with living() as process:
+def test_block_covers_requests_under_way() -> None:
+    """A request that is accepted during its transaction would outlive it."""
+    with hub_process() as process:
         process.store.latency = 0.1
         blocked = Deferred.fromCoroutine(process.operator.block(HOST, "", False))  # noqa: FBT003
-        process.time.go(0.05)
+        process.time.advance(0.05)
         assert 403 == process.post().status
-        process.time.go(60.0)
+        process.time.advance(60.0)
         assert blocked.called
 
         assert [] == ids(process)
-        assert [] == process.callbacks.asked
+        assert [] == process.callbacks.gets
         process.store.latency = None
 
 
-def test_a_block_is_a_host_or_a_network() -> None:
-    with living() as process:
+def test_block_must_be_a_host_or_a_network() -> None:
+    with hub_process() as process:
         with pytest.raises(ValueError, match="expected a host name"):
             process.wait(process.operator.block("https://x/", "", False))  # noqa: FBT003
         with pytest.raises(ValueError, match="expected a host name"):
@@ -301,41 +302,41 @@ def test_a_block_is_a_host_or_a_network() -> None:
 # Pause --------------------------------------------------------------------------------------------
 
 
-def test_a_paused_hub_sends_nothing_and_forgets_nothing() -> None:
-    """H7: also through a restart."""
-    with living() as process:
+def test_paused_hub_sends_nothing_and_loses_nothing() -> None:
+    """Also through a restart (H7)."""
+    with hub_process() as process:
         process.post()
         process.wait(process.operator.pause())
-        process.time.go(10.0)
+        process.time.advance(10.0)
         process.publish("second")
-        process.time.go(100.0)
-        after = again(process, text="third")
-        after.time.go(100.0)
-        assert [] == process.callbacks.sent
+        process.time.advance(100.0)
+        after = restart(process, text="third")
+        after.time.advance(100.0)
+        assert [] == process.callbacks.posts
         assert after.wait(after.operator.state()).paused
 
         after.wait(after.operator.resume())
-        after.time.go(10.0)
+        after.time.advance(10.0)
         assert [content(FEED, "third")] == after.callbacks.bodies()
-        final = again(after)
+        final = restart(after)
         assert not final.wait(final.operator.state()).paused
 
 
-def test_what_is_under_way_when_the_hub_is_paused_ends() -> None:
-    with living() as process:
+def test_attempts_under_way_end_normally_in_a_pause() -> None:
+    with hub_process() as process:
         process.post()
         process.callbacks.latency = 5.0
-        process.time.go(10.0)
+        process.time.advance(10.0)
         process.publish("second")
         process.wait(process.operator.pause())
-        process.time.go(10.0)
+        process.time.advance(10.0)
 
         assert [(2,)] == process.store.rows("SELECT delivered_version FROM subscription")
 
 
-def test_a_pause_that_could_not_be_told_is_none_until_the_restart() -> None:
-    """A commit whose answer is lost: door and deliveries must not be of two minds."""
-    with living() as process:
+def test_pause_with_a_lost_result_begins_with_the_restart() -> None:
+    """Requests and deliveries must agree on it."""
+    with hub_process() as process:
         process.post()
         process.store.fault = lambda: "after"
         with pytest.raises(StoreError):
@@ -343,109 +344,111 @@ def test_a_pause_that_could_not_be_told_is_none_until_the_restart() -> None:
         process.store.fault = lambda: None
         process.wait(process.operator.block("other.example.net", "", False))  # noqa: FBT003
 
-        assert not process.operator_state.paused
+        assert not process.operator.paused
         assert 202 == process.post().status
-        assert again(process).operator_state.paused
+        assert restart(process).operator.paused
 
 
-# Push ---------------------------------------------------------------------------------------------
+# Pushes ---------------------------------------------------------------------------------------------
 
 
 def subscribe(process: HubProcess, number: int) -> None:
-    for each in range(number):
-        process.post(f"https://{HOST}/{each}", topic=(FEED, JSON_FEED)[each % 2])
+    for path in range(number):
+        process.post(f"https://{HOST}/{path}", topic=(FEED, JSON_FEED)[path % 2])
 
 
-def test_a_push_delivers_again_and_tells_how_it_went() -> None:
-    with living(STEADY) as process:
+def test_push_delivers_again_and_reports_its_progress() -> None:
+    with hub_process(STEADY) as process:
         subscribe(process, 4)
         process.callbacks.latency = 1.0
         steps, results = pushing(process)
-        process.time.go(1.0 + BATCH_WINDOW)
+        process.time.advance(1.0 + BATCH_SECONDS)
 
         assert [PushResult(total=4, delivered=4, failed=0, removed=0)] == results
-        assert 4 == len(process.callbacks.sent)
+        assert 4 == len(process.callbacks.posts)
         assert Step("pushing", 0, 4, 0) == steps[0]
         assert Step("pushing", 4, 4, 0) == steps[-1]
 
 
-def test_a_push_may_be_for_a_topic_or_for_some() -> None:
-    with living(STEADY) as process:
+def test_push_can_be_for_a_topic_or_for_some_ids() -> None:
+    with hub_process(STEADY) as process:
         subscribe(process, 4)
         pushing(process, None, JSON_FEED)
-        assert [JSON_FEED] * 2 == [exchange.topic for exchange in process.callbacks.sent]
+        assert [JSON_FEED] * 2 == [exchange.topic for exchange in process.callbacks.posts]
         _, results = pushing(process, ["1", "3", "p1", "99", "x"], None)
         assert [2] == [result.total for result in results]
-        assert ["/0", "/2"] == [each.callback.target for each in process.callbacks.sent[2:]]
+        assert ["/0", "/2"] == [
+            exchange.callback.target for exchange in process.callbacks.posts[2:]
+        ]
 
 
-def test_a_push_to_nobody_ends_at_once() -> None:
-    with living() as process:
+def test_push_without_subscriptions_ends_at_once() -> None:
+    with hub_process() as process:
         assert [PushResult(total=0, delivered=0, failed=0, removed=0)] == pushing(process)[1]
 
 
-def test_a_push_does_not_wait_for_a_retry() -> None:
-    """Who has failed once waits 60 s, but not for the operator; and it is one attempt."""
-    with living(STEADY) as process:
+def test_push_does_not_wait_for_a_retry() -> None:
+    """A push is one attempt, and does not wait for the delay of a failure."""
+    with hub_process(STEADY) as process:
         subscribe(process, 3)
-        process.callbacks.behaviour = confirming(
-            lambda exchange: answered(410 if exchange.callback.target == "/1" else 500)
+        process.callbacks.behavior = confirming(
+            lambda exchange: Answer(410 if exchange.callback.target == "/1" else 500)
         )
-        process.time.go(10.0)
+        process.time.advance(10.0)
         _, results = pushing(process)
         assert [PushResult(total=3, delivered=0, failed=2, removed=1)] == results
 
-        process.callbacks.behaviour = good
+        process.callbacks.behavior = good
         _, results = pushing(process)
         assert [PushResult(total=2, delivered=2, failed=0, removed=0)] == results
 
 
-def test_a_push_notices_who_is_gone_meanwhile() -> None:
-    with living(STEADY) as process:
+def test_push_counts_subscriptions_that_are_removed_meanwhile() -> None:
+    with hub_process(STEADY) as process:
         subscribe(process, 2)
-        process.callbacks.behaviour = confirming(hanging)
+        process.callbacks.behavior = confirming(hanging)
         _, results = pushing(process)
         process.wait(process.operator.remove("1", ""))
-        process.callbacks.sent[1].ended.callback(answered(200))
-        process.time.go(10.0)
+        process.callbacks.posts[1].outcome.callback(Answer(200))
+        process.time.advance(10.0)
 
         assert [PushResult(total=2, delivered=1, failed=0, removed=1)] == results
 
 
-def test_a_push_waits_while_the_hub_is_paused_or_the_store_fails() -> None:
-    with living(STEADY) as process:
+def test_push_waits_while_the_hub_is_paused_or_the_store_fails() -> None:
+    with hub_process(STEADY) as process:
         subscribe(process, 2)
         process.wait(process.operator.pause())
         _, results = pushing(process)
-        process.time.go(30.0)
+        process.time.advance(30.0)
         assert [] == results
         process.store.fault = lambda: "before"
-        process.time.go(30.0)
+        process.time.advance(30.0)
         process.store.fault = lambda: None
         process.wait(process.operator.resume())
-        process.time.go(5.0)
+        process.time.advance(5.0)
 
         assert [2] == [result.delivered for result in results]
 
 
-def test_a_push_that_nobody_waits_for_any_more_leaves_nothing_behind() -> None:
+def test_cancelled_push_leaves_nothing_behind() -> None:
     """The client is gone; the deliveries go on."""
-    with living(STEADY) as process:
+    with hub_process(STEADY) as process:
         subscribe(process, 1)
-        process.callbacks.behaviour = confirming(hanging)
+        process.callbacks.behavior = confirming(hanging)
         push = Deferred.fromCoroutine(process.operator.push(None, None, lambda _: None))
         push.addErrback(lambda failure: failure.trap(CancelledError))
         push.cancel()
-        process.callbacks.sent[0].ended.callback(answered(200))
+        process.callbacks.posts[0].outcome.callback(Answer(200))
 
         assert [(1,)] == process.store.rows("SELECT delivered_version FROM subscription")
 
 
-def test_a_push_for_later_is_on_the_disk() -> None:
-    with living(STEADY) as process:
+def test_push_later_is_stored() -> None:
+    with hub_process(STEADY) as process:
         subscribe(process, 2)
         process.wait(process.operator.push_later(None, FEED))
-        assert 1 == len(process.callbacks.sent)
+        assert 1 == len(process.callbacks.posts)
 
         process.store.fault = lambda: "before"
         with pytest.raises(StoreError):
@@ -456,12 +459,12 @@ def test_a_push_for_later_is_on_the_disk() -> None:
 # State --------------------------------------------------------------------------------------------
 
 
-def test_the_state_of_the_hub() -> None:
-    with living(STEADY) as process:
+def test_state_of_the_hub() -> None:
+    with hub_process(STEADY) as process:
         subscribe(process, 4)
-        process.callbacks.behaviour = hanging
+        process.callbacks.behavior = hanging
         process.post(f"https://{HOST}/new")
-        process.time.go(10.0)
+        process.time.advance(10.0)
         process.publish("second", {JSON_FEED: "first"})
         changed = process.time.now() / 1000
         expected = HubState(
@@ -483,15 +486,15 @@ def test_the_state_of_the_hub() -> None:
         process.store.fault = lambda: None
 
 
-def test_the_state_of_the_topics() -> None:
-    with living(STEADY) as process:
+def test_state_of_the_topics() -> None:
+    with hub_process(STEADY) as process:
         subscribe(process, 3)
-        process.callbacks.behaviour = hanging
-        process.time.go(10.0)
+        process.callbacks.behavior = hanging
+        process.time.advance(10.0)
         process.publish("second", {JSON_FEED: "first"})
-        topics = {each.path: each for each in process.wait(process.operator.topics())}
+        topics = {topic.path: topic for topic in process.wait(process.operator.topics())}
 
         assert {FEED: (2, 2, 2), JSON_FEED: (1, 1, 0), REVIEWS: (2, 0, 0)} == {
-            path: (each.version, each.subscriptions, each.due) for path, each in topics.items()
+            path: (topic.version, topic.subscriptions, topic.due) for path, topic in topics.items()
         }
         assert instant((START + 10_000) / 1000) == topics[FEED].changed_at

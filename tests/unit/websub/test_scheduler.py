@@ -1,8 +1,8 @@
-"""The rhythm of attempts: nothing is forgotten, nobody is crowded out, and idle means idle (H2, H8)."""
+"""The loop of attempts: nothing is lost, no host delays another, and an idle hub does nothing (H2, H8)."""
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 from twisted.internet.defer import Deferred, succeed
@@ -11,20 +11,22 @@ from twisted.logger import capturedLogs
 
 from reviewsd.store.intents import Due
 from reviewsd.store.transactions import StoreError
-from reviewsd.websub.places import IDLE, LOOK_SECONDS
+from reviewsd.websub.outbound.connection import Connection
+from reviewsd.websub.rate_limits import MAX_FAILURES, Backoffs
 from reviewsd.websub.scheduler import (
-    BATCH_WINDOW,
-    LOOK,
+    BATCH_SECONDS,
     MAX_PAUSE,
+    MAX_ROWS,
     RELEASE_SECONDS,
-    STORE_PAUSE,
+    STORE_RETRY_SECONDS,
     Scheduler,
-    from_anywhere,
 )
+from reviewsd.websub.slots import CHECK_INTERVAL, IDLE_PER_PLACE, Slot, Slots
 from tests.support.hub import Time, no_bugs, result_of
 
 PER_HOST = 3
-CONCURRENCY = 8
+PLACES = 8
+DONE = float("inf")
 
 
 @dataclass
@@ -32,120 +34,129 @@ class Row:
     """Something to attempt."""
 
     host: str
-    at: float = 0.0
-    """When it is due; infinity when it is done."""
+    due_at: float = 0.0
+    """DONE when it has been attempted."""
+    active: bool = True
     deaths: int = 0
     claimed: bool = False
 
 
 @dataclass(frozen=True)
-class Claim:
+class RowClaim:
     id: int
     host: str
 
 
 @dataclass(frozen=True)
-class Result:
+class RowResult:
     id: int
-    again: float | None = None
-    """In how many seconds it is due again; None: it is done."""
+    retry_after: float | None = None
+    """Seconds until it is due again; None: it is done."""
 
 
-DONE = float("inf")
+class BusyUpload(Connection):
+    """A connection with work to do."""
+
+    has_work = True
+    bytes_written = 0
+
+    def __init__(self) -> None:
+        pass
+
+    def bytes_accepted(self) -> int:
+        return 0
 
 
-class MemoryAttempts:
-    """``Attempts`` at rows in memory; each one takes as long as its host takes."""
+class MemoryWork:
+    """Rows in memory; an attempt takes as long as its host takes."""
 
     def __init__(self, time: Time) -> None:
         self._time = time
         self.rows: dict[int, Row] = {}
         self.seconds: dict[str, float] = {}
-        self.rooms: dict[str, int] = {}
-        self.takers: set[str] = set()
-        """Hosts that take what they are sent, slowly."""
-        self.again: list[float] = []
-        """What comes of the next attempts: due again in so many seconds."""
+        self.busy_hosts: set[str] = set()
+        self._uploads: dict[str, BusyUpload] = {}
+        self.retries: list[float] = []
+        """Seconds until the rows of the next attempts are due again."""
         self.faults = 0
         self.latency = 0.0
-        self.looks = self.turns = self.put_backs = 0
-        self.taken: set[int] = set()
-        """Rows that another node claims after they were looked up."""
+        self.look_ups = self.writes = self.releases = 0
+        self.stolen: set[int] = set()
+        """Rows that another node claims after they were found."""
         self.begun: list[tuple[float, int]] = []
-        self.underway: list[str] = []
-        self.most: dict[str, int] = {}
+        self.running: list[str] = []
+        self.peak: dict[str, int] = {}
         self.most_in_all = 0
 
-    def add(self, host: str, count: int = 1, at: float = 0.0) -> None:
+    def add(self, host: str, count: int = 1, due_at: float = 0.0, *, active: bool = True) -> None:
         for _ in range(count):
-            self.rows[len(self.rows)] = Row(host, at)
+            self.rows[len(self.rows)] = Row(host, due_at, active)
+
+    def release_hosts(self, *hosts: str) -> None:
+        """Have these hosts wait for nothing but their response."""
+        for host in hosts:
+            self._uploads[host].has_work = False
 
     @property
     def done(self) -> list[int]:
-        return [number for number, row in self.rows.items() if row.at == DONE]
+        return [number for number, row in self.rows.items() if row.due_at == DONE]
 
-    def keys(self, due: Due) -> Collection[str]:
-        return (due.host,)
-
-    def keys_while_busy(self, due: Due) -> Collection[str]:
-        return ("cautious",) if due.deaths else ()
-
-    def is_busy(self, claim: Claim) -> bool:
-        return claim.host in self.takers
-
-    def room(self, key: str, _due: Due) -> int:
-        return self.rooms.get(key, PER_HOST)
-
-    async def look(
-        self, limit: int, without: Collection[str]
+    async def find_due(
+        self, limit: int, excluded_hosts: Collection[str]
     ) -> tuple[Sequence[Due], float | None]:
-        self.looks += 1
-        await self._store()
+        self.look_ups += 1
+        await self._use_store()
         now = self._time.clock.seconds()
-        found = [
-            Due(id=number, host=row.host, active=True, deaths=row.deaths)
-            for number, row in sorted(self.rows.items(), key=lambda each: (each[1].at, each[0]))
-            if row.at <= now and not row.claimed and row.host not in without
+        due = [
+            Due(id=number, host=row.host, active=row.active, deaths=row.deaths)
+            for number, row in sorted(self.rows.items(), key=lambda item: (item[1].due_at, item[0]))
+            if row.due_at <= now and not row.claimed and row.host not in excluded_hosts
         ]
-        later = [row.at - now for row in self.rows.values() if now < row.at < DONE]
-        return found[:limit], min(later, default=None)
+        later = [row.due_at - now for row in self.rows.values() if now < row.due_at < DONE]
+        return due[:limit], min(later, default=None)
 
-    async def turn(self, results: Sequence[Result], wanted: Sequence[Due]) -> Sequence[Claim]:
-        self.turns += 1
-        await self._store()
+    async def settle_and_claim(
+        self, results: Sequence[RowResult], due: Sequence[Due]
+    ) -> Sequence[RowClaim]:
+        self.writes += 1
+        await self._use_store()
         now = self._time.clock.seconds()
         for result in results:
             row = self.rows[result.id]
-            row.claimed, row.at = False, DONE if result.again is None else now + result.again
+            row.claimed = False
+            row.due_at = DONE if result.retry_after is None else now + result.retry_after
         claims = []
-        for number in self.taken:
-            self.rows[number].at = DONE
-        for each in wanted:
-            row = self.rows[each.id]
-            if row.at <= now and not row.claimed:
+        for number in self.stolen:
+            self.rows[number].due_at = DONE
+        for entry in due:
+            row = self.rows[entry.id]
+            if row.due_at <= now and not row.claimed:
                 row.claimed = True
-                claims.append(Claim(each.id, each.host))
+                claims.append(RowClaim(entry.id, entry.host))
         return claims
 
-    async def attempt(self, claim: Claim) -> Result:
+    async def run(self, claim: RowClaim, slot: Slot) -> RowResult:
         self.begun.append((self._time.clock.seconds(), claim.id))
-        self.underway.append(claim.host)
-        self.most_in_all = max(self.most_in_all, len(self.underway))
-        most = max(self.most.get(claim.host, 0), self.underway.count(claim.host))
-        self.most[claim.host] = most
+        self.running.append(claim.host)
+        self.most_in_all = max(self.most_in_all, len(self.running))
+        peak = max(self.peak.get(claim.host, 0), self.running.count(claim.host))
+        self.peak[claim.host] = peak
+        if claim.host in self.busy_hosts:
+            upload = self._uploads.setdefault(claim.host, BusyUpload())
+            slot.watch(upload, self._time.clock.seconds())
         try:
             seconds = self.seconds.get(claim.host, 0.0)
             await (deferLater(self._time.clock, seconds) if seconds else succeed(None))
         finally:
-            self.underway.remove(claim.host)
-        return Result(claim.id, self.again.pop(0) if self.again else None)
+            self.running.remove(claim.host)
+        return RowResult(claim.id, self.retries.pop(0) if self.retries else None)
 
-    def release(self, claim: Claim) -> Result:
-        self.put_backs += 1
-        return Result(claim.id, 0.0)
+    def release(self, claim: RowClaim) -> RowResult:
+        self.releases += 1
+        return RowResult(claim.id, 0.0)
 
-    async def _store(self) -> None:
-        if self.looks + self.turns > 20_000:
+    async def _use_store(self) -> None:
+        if self.look_ups + self.writes > 20_000:
             raise AssertionError("it runs in circles")
         if self.latency:
             await deferLater(self._time.clock, self.latency)
@@ -155,521 +166,556 @@ class MemoryAttempts:
 
 
 @dataclass
-class Setting:
+class Rig:
     time: Time
-    attempts: MemoryAttempts
-    rounds: Scheduler[Claim, Result]
+    work: MemoryWork
+    scheduler: Scheduler[RowClaim, RowResult]
+    slots: Slots
+    backoffs: Backoffs = field(default_factory=Backoffs)
+
+    def back_off(self, host: str) -> None:
+        """Leave a host no slot for its new pairs, until it is forgiven."""
+        for _ in range(MAX_FAILURES):
+            self.backoffs.record_failure(host, self.time.clock.seconds())
+        for _ in range(12):  # to a day
+            seconds = self.backoffs.seconds_left(host, self.time.clock.seconds())
+            self.backoffs.record_failure(host, self.time.clock.seconds() + seconds)
+
+
+def build(places: int = PLACES, offset: float = 0.0) -> Rig:
+    time = Time()
+    work, backoffs = MemoryWork(time), Backoffs()
+    slots = Slots(time.clock, places, PER_HOST, 1_000, backoffs)
+    scheduler = Scheduler("attempts", time.clock, work, slots, offset=lambda: offset)
+    return Rig(time, work, scheduler, slots, backoffs)
 
 
 @contextmanager
-def rounds_of(concurrency: int = CONCURRENCY) -> Iterator[Setting]:
-    time = Time()
-    attempts = MemoryAttempts(time)
-    rounds = Scheduler("attempts", time.clock, attempts, concurrency)
+def scheduling(places: int = PLACES, offset: float = 0.0) -> Iterator[Rig]:
+    """A scheduler that is stopped at the end, and leaves nothing behind."""
+    rig = build(places, offset)
     with no_bugs():
-        yield Setting(time, attempts, rounds)
-        result_of_stop = Deferred.fromCoroutine(rounds.stop(0.0))
-        time.go(RELEASE_SECONDS)
-        assert result_of_stop.called
-        assert [] == time.clock.getDelayedCalls()
+        yield rig
+        stopped = Deferred.fromCoroutine(rig.scheduler.stop(0.0))
+        rig.time.advance(RELEASE_SECONDS)
+        assert stopped.called
+        assert [] == rig.time.clock.getDelayedCalls()
 
 
-def test_all_that_is_due_is_attempted_once() -> None:
-    with rounds_of() as setting:
-        setting.attempts.add("a", 20)
-        setting.attempts.add("b", 20)
-        setting.attempts.seconds = {"a": 1.0, "b": 1.5}
-
-        setting.rounds.start()
-        setting.time.go(60.0)
-
-        assert list(range(40)) == setting.attempts.done
-        assert 40 == len(setting.attempts.begun)
-        assert 0 == setting.rounds.underway
+# What is due --------------------------------------------------------------------------------------
 
 
-def test_no_more_at_a_time_than_may() -> None:
-    with rounds_of() as setting:
-        setting.attempts.takers = set("abcd")
+def test_each_row_is_attempted_once() -> None:
+    with scheduling() as rig:
+        rig.work.add("a", 20)
+        rig.work.add("b", 20)
+        rig.work.seconds = {"a": 1.0, "b": 1.5}
+
+        rig.scheduler.start()
+        rig.time.advance(60.0)
+
+        assert list(range(40)) == rig.work.done
+        assert 40 == len(rig.work.begun)
+        assert 0 == rig.scheduler.running
+
+
+def test_no_more_attempts_run_than_there_are_slots() -> None:
+    with scheduling() as rig:
+        rig.work.busy_hosts = set("abcd")
         for host in "abcd":
-            setting.attempts.add(host, 10)
-            setting.attempts.seconds[host] = 1.0
-        setting.attempts.latency = 0.01
+            rig.work.add(host, 10)
+            rig.work.seconds[host] = 1.0
+        rig.work.latency = 0.01
 
-        setting.rounds.start()
-        setting.time.go(60.0)
+        rig.scheduler.start()
+        rig.time.advance(60.0)
 
-        assert list(range(40)) == setting.attempts.done
-        assert dict.fromkeys("abcd", PER_HOST) == setting.attempts.most
-        assert CONCURRENCY == setting.attempts.most_in_all
+        assert list(range(40)) == rig.work.done
+        assert dict.fromkeys("abcd", PER_HOST) == rig.work.peak
+        assert PLACES == rig.work.most_in_all
 
 
 @pytest.mark.parametrize("latency", [0.0, 0.01])
-def test_idle_means_no_turns_and_a_look_a_minute(latency: float) -> None:
-    with rounds_of() as setting:
-        setting.attempts.add("a", 5)
-        setting.attempts.latency = latency
-        setting.rounds.start()
-        setting.time.go(1.0)
-        turns, looks = setting.attempts.turns, setting.attempts.looks
+def test_idle_scheduler_queries_once_a_minute_and_writes_nothing(latency: float) -> None:
+    with scheduling() as rig:
+        rig.work.add("a", 5)
+        rig.work.latency = latency
+        rig.scheduler.start()
+        rig.time.advance(1.0)
+        writes, look_ups = rig.work.writes, rig.work.look_ups
 
-        setting.time.go(3600.0)
+        rig.time.advance(3600.0)
 
-        assert turns == setting.attempts.turns
-        assert 59 <= setting.attempts.looks - looks <= 60
-
-
-@pytest.mark.parametrize("at", [0.001, 5.0, 59.0, 61.0, 400.0])
-def test_what_becomes_due_is_attempted_then(at: float) -> None:
-    with rounds_of() as setting:
-        setting.attempts.add("a", at=at)
-        setting.rounds.start()
-
-        setting.time.go(500.0)
-
-        ((begun_at, _),) = setting.attempts.begun
-        assert at == pytest.approx(begun_at)
+        assert writes == rig.work.writes
+        assert 59 <= rig.work.look_ups - look_ups <= 60
 
 
-def test_what_becomes_due_waits_for_no_attempt_that_ends_meanwhile() -> None:
-    """An end wakes it; the wait that it cuts off must not begin anew."""
-    with rounds_of() as setting:
-        setting.attempts.add("a", at=40.0)
+@pytest.mark.parametrize("due_at", [0.001, 5.0, 59.0, 61.0, 400.0])
+def test_row_is_attempted_when_it_becomes_due(due_at: float) -> None:
+    with scheduling() as rig:
+        rig.work.add("a", due_at=due_at)
+        rig.scheduler.start()
+
+        rig.time.advance(500.0)
+
+        ((begun_at, _),) = rig.work.begun
+        assert due_at == pytest.approx(begun_at)
+
+
+def test_attempt_that_ends_meanwhile_does_not_delay_the_next_row() -> None:
+    """Its end wakes the scheduler, and the pause that it cuts off must not begin again."""
+    with scheduling() as rig:
+        rig.work.add("a", due_at=40.0)
         for number in range(5):
-            setting.attempts.add(f"b{number}")
-            setting.attempts.seconds[f"b{number}"] = 7.0 * (number + 1)
-        setting.rounds.start()
+            rig.work.add(f"b{number}")
+            rig.work.seconds[f"b{number}"] = 7.0 * (number + 1)
+        rig.scheduler.start()
 
-        setting.time.go(100.0)
+        rig.time.advance(100.0)
 
-        assert (40.0, 0) in setting.attempts.begun
-
-
-@pytest.mark.parametrize("again", [1.0, 30.0, 70.0])
-def test_what_is_put_back_is_due_again_when_it_says(again: float) -> None:
-    """H8: 1 s after it met a crowd; H4: 30 s after no answer."""
-    with rounds_of() as setting:
-        setting.attempts.add("a")
-        setting.attempts.seconds["a"] = 0.5
-        setting.attempts.again = [again]
-        setting.rounds.start()
-
-        setting.time.go(200.0)
-
-        assert [0.0, pytest.approx(0.5 + again)] == [at for at, _ in setting.attempts.begun]
+        assert (40.0, 0) in rig.work.begun
 
 
-def test_who_hangs_leaves_his_place_to_others() -> None:
-    """However many there are, as long as there is room for them to hang."""
-    with rounds_of() as setting:
-        for number in range(IDLE * CONCURRENCY):
-            setting.attempts.add(f"h{number}")
-            setting.attempts.seconds[f"h{number}"] = 30.0
-        setting.attempts.add("healthy")
-        setting.rounds.start()
+@pytest.mark.parametrize("retry_after", [1.0, 30.0, 70.0])
+def test_row_is_retried_at_its_time(retry_after: float) -> None:
+    """After 30 s without a response, for one (H4)."""
+    with scheduling() as rig:
+        rig.work.add("a")
+        rig.work.seconds["a"] = 0.5
+        rig.work.retries = [retry_after]
+        rig.scheduler.start()
 
-        setting.time.go(IDLE * LOOK_SECONDS)
+        rig.time.advance(200.0)
 
-        assert [IDLE * CONCURRENCY] == setting.attempts.done
-        setting.time.go(60.0)
-        assert IDLE * CONCURRENCY + 1 == len(setting.attempts.done)
+        assert [0.0, pytest.approx(0.5 + retry_after)] == [at for at, _ in rig.work.begun]
 
 
-def test_who_begins_to_take_what_he_is_sent_needs_a_place_again() -> None:
-    """Else a slow line would be shared by more and more deliveries, until all are too late."""
-    with rounds_of(2) as setting:
-        for host in "abcd":
-            setting.attempts.add(host)
-            setting.attempts.seconds[host] = 10.0
-        setting.rounds.start()
-        setting.time.go(LOOK_SECONDS / 2)
-        assert 2 == setting.rounds.underway
-        setting.time.go(LOOK_SECONDS)
-        assert 4 == setting.rounds.underway
-
-        setting.attempts.takers = set("abcd")
-        setting.attempts.add("late")
-        setting.rounds.wake()
-        setting.time.go(5.0)
-        assert 4 == setting.rounds.underway
-
-        setting.attempts.takers = set("ab")
-        setting.time.go(LOOK_SECONDS)
-        assert 4 == setting.rounds.underway
-        setting.attempts.takers = set("a")
-        setting.time.go(LOOK_SECONDS)
-        assert [4] == setting.attempts.done
-
-
-def test_what_counts_while_an_attempt_is_busy_counts_no_more_when_it_is_idle() -> None:
-    """Attempts during which processes have died, a few at a time; unless they hang."""
-    with rounds_of(4) as setting:
-        setting.attempts.rooms["cautious"] = 1
-        for host in "abcdef":
-            setting.attempts.add(host)
-            setting.attempts.rows[len(setting.attempts.rows) - 1].deaths = 1
-            setting.attempts.seconds[host] = 30.0
-        setting.rounds.start()
-        setting.time.go(LOOK_SECONDS / 2)
-        assert 1 == setting.rounds.underway
-
-        setting.time.go(30.0)
-        assert 6 == len(setting.attempts.begun)
-
-
-def test_who_wakes_it_is_heard_at_any_moment() -> None:
-    """While it looks, while it writes, while it waits."""
-    with rounds_of() as setting:
-        setting.attempts.latency = 0.1
-        setting.rounds.start()
+def test_wake_is_noticed_at_any_moment() -> None:
+    """During a query, a write, or a pause."""
+    with scheduling() as rig:
+        rig.work.latency = 0.1
+        rig.scheduler.start()
         for moment in range(40):
-            setting.time.go(0.03 * moment)
-            setting.attempts.add(f"h{moment}")
-            setting.rounds.wake()
-            setting.time.go(0.5)
-            assert moment + 1 == len(setting.attempts.done)
+            rig.time.advance(0.03 * moment)
+            rig.work.add(f"h{moment}")
+            rig.scheduler.wake()
+            rig.time.advance(0.5)
+            assert moment + 1 == len(rig.work.done)
 
 
-def test_a_host_that_hangs_delays_nobody_else() -> None:
-    with rounds_of() as setting:
-        setting.attempts.add("hanging", LOOK + 500)
-        setting.attempts.seconds["hanging"] = 1000.0
-        setting.rounds.start()
-        setting.time.go(1.0)
-
-        setting.attempts.add("healthy")
-        setting.rounds.wake()
-        setting.time.go(2 * BATCH_WINDOW)
-
-        assert [LOOK + 500] == setting.attempts.done
-
-
-def test_a_host_that_hangs_and_fills_the_look_up_delays_nobody_else() -> None:
-    with rounds_of() as setting:
-        setting.attempts.add("hanging", LOOK + 500)
-        setting.attempts.seconds["hanging"] = 1000.0
-        setting.attempts.add("healthy")
-        setting.rounds.start()
-
-        setting.time.go(2 * BATCH_WINDOW)
-
-        assert [LOOK + 500] == setting.attempts.done
+@pytest.mark.parametrize(
+    ("offset", "order"), [(0.0, [0, 1, 2, 3]), (0.5, [2, 3, 0, 1]), (0.99, [3, 0, 1, 2])]
+)
+def test_node_begins_at_its_offset(offset: float, order: list[int]) -> None:
+    """Only one node gets a row, so nodes begin with different rows."""
+    with scheduling(offset=offset) as rig:
+        for number in range(4):
+            rig.work.add(f"h{number}")
+        rig.scheduler.start()
+        rig.time.advance(1.0)
+        assert order == [number for _, number in rig.work.begun]
 
 
-def test_hosts_without_any_room_that_fill_look_ups_delay_nobody_else() -> None:
-    """H3: a host that is left in peace has none, and nothing under way."""
-    with rounds_of() as setting:
+def test_rows_that_another_node_claimed_are_queried_again() -> None:
+    """Before, every write asked for the next of those that others had claimed long ago."""
+    with scheduling() as rig:
+        for number in range(100):
+            rig.work.add(f"h{number}")
+        rig.work.stolen = set(range(95))
+
+        rig.scheduler.start()
+        rig.time.advance(1.0)
+
+        assert list(range(95, 100)) == [number for _, number in rig.work.begun]
+        assert 5 >= rig.work.writes
+
+
+# Slots --------------------------------------------------------------------------------------------
+
+
+def test_hanging_attempts_leave_their_places_to_others() -> None:
+    """IDLE_PER_PLACE of them for each place."""
+    with scheduling() as rig:
+        for number in range(IDLE_PER_PLACE * PLACES):
+            rig.work.add(f"h{number}")
+            rig.work.seconds[f"h{number}"] = 30.0
+        rig.work.add("healthy")
+        rig.scheduler.start()
+
+        rig.time.advance(IDLE_PER_PLACE * CHECK_INTERVAL)
+
+        assert [IDLE_PER_PLACE * PLACES] == rig.work.done
+        rig.time.advance(60.0)
+        assert IDLE_PER_PLACE * PLACES + 1 == len(rig.work.done)
+
+
+def test_attempt_that_becomes_busy_again_takes_a_place() -> None:
+    """Else more and more deliveries would share a slow line, until all are too late."""
+    with scheduling(places=2) as rig:
+        for host in "abcd":
+            rig.work.add(host)
+            rig.work.seconds[host] = 10.0
+        rig.work.busy_hosts = set("abcd")
+        rig.scheduler.start()
+        rig.time.advance(CHECK_INTERVAL / 2)
+        assert 2 == rig.scheduler.running
+        rig.work.release_hosts("a", "b")
+        rig.time.advance(CHECK_INTERVAL)
+        assert 4 == rig.scheduler.running
+
+        rig.work.add("late")
+        rig.scheduler.wake()
+        rig.time.advance(5.0)
+        assert 4 == rig.scheduler.running
+
+        rig.work.release_hosts("c")
+        rig.time.advance(CHECK_INTERVAL)
+        assert [4] == rig.work.done
+
+
+def test_attempts_that_may_kill_the_process_run_one_at_a_time() -> None:
+    """Unless they hang."""
+    with scheduling(places=4) as rig:
+        for host in "abcdef":
+            rig.work.add(host)
+            rig.work.rows[len(rig.work.rows) - 1].deaths = 2
+            rig.work.seconds[host] = 30.0
+        rig.scheduler.start()
+        rig.time.advance(CHECK_INTERVAL / 2)
+        assert 1 == rig.scheduler.running
+
+        rig.time.advance(30.0)
+        assert 6 == len(rig.work.begun)
+
+
+def test_hanging_host_does_not_delay_another() -> None:
+    with scheduling() as rig:
+        rig.work.add("hanging", MAX_ROWS + 500)
+        rig.work.seconds["hanging"] = 1000.0
+        rig.scheduler.start()
+        rig.time.advance(1.0)
+
+        rig.work.add("healthy")
+        rig.scheduler.wake()
+        rig.time.advance(2 * BATCH_SECONDS)
+
+        assert [MAX_ROWS + 500] == rig.work.done
+
+
+def test_hanging_host_that_fills_the_query_does_not_delay_another() -> None:
+    with scheduling() as rig:
+        rig.work.add("hanging", MAX_ROWS + 500)
+        rig.work.seconds["hanging"] = 1000.0
+        rig.work.add("healthy")
+        rig.scheduler.start()
+
+        rig.time.advance(2 * BATCH_SECONDS)
+
+        assert [MAX_ROWS + 500] == rig.work.done
+
+
+def test_backed_off_hosts_that_fill_queries_do_not_delay_another() -> None:
+    """They have no slot, and no attempt under way (H3)."""
+    with scheduling() as rig:
         for host in ("x", "y", "z"):
-            setting.attempts.rooms[host] = 0
-            setting.attempts.add(host, LOOK)
-        setting.attempts.add("healthy")
-        setting.rounds.start()
-        setting.time.go(0.0)
-        assert [3 * LOOK] == setting.attempts.done
+            rig.back_off(host)
+            rig.work.add(host, MAX_ROWS, active=False)
+        rig.work.add("healthy")
+        rig.scheduler.start()
+        rig.time.advance(0.0)
+        assert [3 * MAX_ROWS] == rig.work.done
 
-        looks = setting.attempts.looks
-        setting.time.go(600.0)
-        assert setting.attempts.looks - looks <= 10 * 4
-
-
-def test_a_host_that_gets_room_is_attempted_within_a_minute() -> None:
-    with rounds_of() as setting:
-        setting.attempts.rooms["x"] = 0
-        setting.attempts.add("x")
-        setting.rounds.start()
-        setting.time.go(90.0)
-        assert [] == setting.attempts.done
-
-        setting.attempts.rooms["x"] = 1
-        setting.time.go(MAX_PAUSE)
-        assert [0] == setting.attempts.done
+        look_ups = rig.work.look_ups
+        rig.time.advance(600.0)
+        assert rig.work.look_ups - look_ups <= 10 * 4
 
 
-def test_a_place_that_becomes_free_is_for_those_that_were_passed_over() -> None:
+def test_host_after_back_off_is_attempted_within_a_minute() -> None:
+    with scheduling() as rig:
+        rig.back_off("x")
+        rig.work.add("x", active=False)
+        rig.scheduler.start()
+        rig.time.advance(90.0)
+        assert [] == rig.work.done
+
+        rig.backoffs.record_success("x")
+        rig.time.advance(MAX_PAUSE)
+        assert [0] == rig.work.done
+
+
+def test_freed_slot_is_for_rows_that_were_skipped() -> None:
     """However far down the list they are."""
-    with rounds_of() as setting:
-        setting.attempts.rooms["x"] = 0
-        setting.attempts.add("x", 2 * LOOK)
-        setting.attempts.add("healthy")
-        setting.attempts.seconds = {"healthy": 30.0}
-        setting.rounds.start()
-        setting.time.go(1.0)
-        assert [2 * LOOK] == [number for _, number in setting.attempts.begun]
+    with scheduling() as rig:
+        rig.back_off("x")
+        rig.work.add("x", 2 * MAX_ROWS, active=False)
+        rig.work.add("healthy")
+        rig.work.seconds = {"healthy": 30.0}
+        rig.scheduler.start()
+        rig.time.advance(1.0)
+        assert [2 * MAX_ROWS] == [number for _, number in rig.work.begun]
 
-        setting.attempts.rooms["x"] = 1
-        setting.rounds.freed()
-        setting.time.go(0.0)
-        assert (1.0, 0) in setting.attempts.begun
+        rig.backoffs.record_success("x")
+        rig.slots.freed()
+        rig.time.advance(0.0)
+        assert (1.0, 0) in rig.work.begun
 
 
-def test_a_full_house_is_no_reason_to_run_in_circles() -> None:
-    """Something is due in a while, and there is no room for it: all that may hang does."""
-    most = (1 + IDLE) * CONCURRENCY
-    with rounds_of() as setting:
-        for number in range(most):
-            setting.attempts.add(f"h{number}")
-            setting.attempts.seconds[f"h{number}"] = 30.0
-        setting.attempts.add("late", at=5.0)
-        setting.rounds.start()
-        setting.time.go(4.0)
-        assert most == setting.rounds.underway
+def test_full_slots_cause_no_busy_loop() -> None:
+    """A row is due soon, and there is no slot for it: all attempts that may hang do."""
+    peak = (1 + IDLE_PER_PLACE) * PLACES
+    with scheduling() as rig:
+        for number in range(peak):
+            rig.work.add(f"h{number}")
+            rig.work.seconds[f"h{number}"] = 30.0
+        rig.work.add("late", due_at=5.0)
+        rig.scheduler.start()
+        rig.time.advance(4.0)
+        assert peak == rig.scheduler.running
 
-        wakes = count_wakes(setting, 25.0)
-
-        assert wakes <= 3
-        setting.time.go(5.0)
-        late = [at for at, number in setting.attempts.begun if number == most]
+        assert 3 >= count_calls(rig, 25.0)
+        rig.time.advance(5.0)
+        late = [at for at, number in rig.work.begun if number == peak]
         assert [30.0] == late
 
 
-def test_held_is_no_reason_to_run_in_circles() -> None:
-    with rounds_of() as setting:
-        setting.attempts.add("a", at=0.001)
-        setting.rounds.start()
-        setting.rounds.pause()
-
-        assert count_wakes(setting, 600.0) <= 11
-        assert [] == setting.attempts.begun
-
-
-def count_wakes(setting: Setting, seconds: float) -> int:
-    """How often the clock calls somebody."""
-    clock, wakes = setting.time.clock, 0
+def count_calls(rig: Rig, seconds: float) -> int:
+    """Let time go by, and count the delayed calls."""
+    clock, calls = rig.time.clock, 0
     end = clock.seconds() + seconds
     while True:
-        following = min((call.getTime() for call in clock.getDelayedCalls()), default=end)
-        if following >= end or wakes > 1000:
+        next_call = min((call.getTime() for call in clock.getDelayedCalls()), default=end)
+        if next_call >= end or calls > 1000:
             clock.advance(max(0.0, end - clock.seconds()))
-            return wakes
-        clock.advance(max(0.0, following - clock.seconds()))
-        wakes += 1
+            return calls
+        clock.advance(max(0.0, next_call - clock.seconds()))
+        calls += 1
 
 
-def test_held_it_begins_nothing_and_released_all_that_waited() -> None:
-    with rounds_of() as setting:
-        setting.attempts.add("a", 2)
-        setting.attempts.seconds["a"] = 5.0
-        setting.rounds.start()
-        setting.time.go(1.0)
-        setting.rounds.pause()
-        setting.attempts.add("b", 2)
-        setting.rounds.wake()
-        setting.time.go(100.0)
-        assert [0, 1] == setting.attempts.done  # what was under way has ended
+# Pause --------------------------------------------------------------------------------------------
 
-        setting.rounds.release()
-        setting.time.go(0.0)
-        assert [0, 1, 2, 3] == setting.attempts.done
+
+def test_pause_causes_no_busy_loop() -> None:
+    with scheduling() as rig:
+        rig.work.add("a", due_at=0.001)
+        rig.scheduler.start()
+        rig.scheduler.pause()
+
+        assert 11 >= count_calls(rig, 600.0)
+        assert [] == rig.work.begun
+
+
+def test_paused_scheduler_begins_nothing_until_it_is_resumed() -> None:
+    with scheduling() as rig:
+        rig.work.add("a", 2)
+        rig.work.seconds["a"] = 5.0
+        rig.scheduler.start()
+        rig.time.advance(1.0)
+        rig.scheduler.pause()
+        rig.work.add("b", 2)
+        rig.scheduler.wake()
+        rig.time.advance(100.0)
+        assert [0, 1] == rig.work.done  # the attempts under way have ended
+
+        rig.scheduler.resume()
+        rig.time.advance(0.0)
+        assert [0, 1, 2, 3] == rig.work.done
+
+
+# A store that fails -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("faults", range(1, 6))
-def test_a_store_that_fails_delays_and_loses_nothing(faults: int) -> None:
-    """D9; a result that could not be written is written later, and its attempt not repeated."""
+def test_failing_store_delays_attempts_and_loses_none(faults: int) -> None:
+    """A result that could not be stored is stored later, and its attempt is not repeated (D9)."""
     for moment in range(4):
-        with rounds_of() as setting:
-            setting.attempts.add("a", 6)
-            setting.attempts.seconds["a"] = 1.0
-            setting.rounds.start()
-            setting.time.go(moment * 0.5)
-            setting.attempts.faults = faults
-            setting.rounds.wake()
-            setting.time.go((faults + 4) * STORE_PAUSE)
+        with scheduling() as rig:
+            rig.work.add("a", 6)
+            rig.work.seconds["a"] = 1.0
+            rig.scheduler.start()
+            rig.time.advance(moment * 0.5)
+            rig.work.faults = faults
+            rig.scheduler.wake()
+            rig.time.advance((faults + 4) * STORE_RETRY_SECONDS)
 
-            assert list(range(6)) == setting.attempts.done
-            assert 6 == len(setting.attempts.begun)
-
-
-def test_a_store_that_fails_is_not_asked_all_the_time() -> None:
-    with rounds_of() as setting:
-        setting.attempts.add("a", 6)
-        setting.attempts.faults = 10**6
-        setting.rounds.start()
-
-        setting.time.go(60.0)
-
-        assert setting.attempts.looks <= 61
+            assert list(range(6)) == rig.work.done
+            assert 6 == len(rig.work.begun)
 
 
-def test_stopping_waits_for_what_is_under_way_and_writes_what_came_of_it() -> None:
+def test_failing_store_is_used_once_a_second() -> None:
+    with scheduling() as rig:
+        rig.work.add("a", 6)
+        rig.work.faults = 10**6
+        rig.scheduler.start()
+
+        rig.time.advance(60.0)
+
+        assert rig.work.look_ups <= 61
+
+
+# Stop ---------------------------------------------------------------------------------------------
+
+
+def test_stop_waits_for_attempts_and_stores_their_results() -> None:
     """O4."""
-    with rounds_of() as setting:
-        setting.attempts.add("a", 5)
-        setting.attempts.seconds["a"] = 4.0
-        setting.rounds.start()
-        setting.time.go(1.0)
+    with scheduling() as rig:
+        rig.work.add("a", 5)
+        rig.work.seconds["a"] = 4.0
+        rig.scheduler.start()
+        rig.time.advance(1.0)
 
-        stopped = Deferred.fromCoroutine(setting.rounds.stop(20.0))
-        setting.time.go(2.5)
+        stopped = Deferred.fromCoroutine(rig.scheduler.stop(20.0))
+        rig.time.advance(2.5)
         assert not stopped.called
-        setting.time.go(0.5 + BATCH_WINDOW)
+        rig.time.advance(0.5 + BATCH_SECONDS)
 
         assert stopped.called
-        assert list(range(PER_HOST)) == setting.attempts.done
-        assert [] == setting.time.clock.getDelayedCalls()
+        assert list(range(PER_HOST)) == rig.work.done
+        assert [] == rig.time.clock.getDelayedCalls()
 
 
-def test_stopping_waits_no_longer_than_told() -> None:
-    with rounds_of() as setting:
-        setting.attempts.add("a", 5)
-        setting.attempts.seconds["a"] = 1000.0
-        setting.rounds.start()
-        setting.time.go(1.0)
+def test_stop_cancels_attempts_when_its_time_is_over() -> None:
+    with scheduling() as rig:
+        rig.work.add("a", 5)
+        rig.work.seconds["a"] = 1000.0
+        rig.scheduler.start()
+        rig.time.advance(1.0)
 
-        stopped = Deferred.fromCoroutine(setting.rounds.stop(20.0))
-        setting.time.go(19.9)
+        stopped = Deferred.fromCoroutine(rig.scheduler.stop(20.0))
+        rig.time.advance(19.9)
         assert not stopped.called
-        setting.time.go(0.1 + 2 * BATCH_WINDOW)
+        rig.time.advance(0.1 + 2 * BATCH_SECONDS)
 
         assert stopped.called
-        assert [] == setting.attempts.underway
-        assert [] == setting.attempts.done
-        assert not any(row.claimed for row in setting.attempts.rows.values())
+        assert [] == rig.work.running
+        assert [] == rig.work.done
+        assert not any(row.claimed for row in rig.work.rows.values())
 
 
-def test_stopping_ends_in_time_when_the_store_fails() -> None:
-    with rounds_of() as setting:
-        setting.attempts.add("a", 5)
-        setting.attempts.seconds["a"] = 1.0
-        setting.rounds.start()
-        setting.time.go(0.5)
-        setting.attempts.faults = 10**6
+def test_stop_ends_in_time_when_the_store_fails() -> None:
+    with scheduling() as rig:
+        rig.work.add("a", 5)
+        rig.work.seconds["a"] = 1.0
+        rig.scheduler.start()
+        rig.time.advance(0.5)
+        rig.work.faults = 10**6
 
-        stopped = Deferred.fromCoroutine(setting.rounds.stop(20.0))
-        setting.time.go(20.0 + RELEASE_SECONDS)
+        stopped = Deferred.fromCoroutine(rig.scheduler.stop(20.0))
+        rig.time.advance(20.0 + RELEASE_SECONDS)
 
         assert stopped.called
 
 
 @pytest.mark.parametrize("moment", [0.1, 0.5, 0.9, 1.7, 1.9, 2.1])
-def test_stopping_leaves_no_claim_whenever_it_comes(moment: float) -> None:
-    """While claims or results are written, or attempts are made: what is left counts as a death."""
-    with rounds_of() as setting:
-        setting.attempts.add("a", 5)
-        setting.attempts.seconds["a"] = 1.0
-        setting.attempts.latency = 0.4
-        setting.rounds.start()
-        setting.time.go(moment)
+def test_stop_leaves_no_claim_at_any_moment(moment: float) -> None:
+    """During a write or an attempt: a claim that stays behind counts as a death."""
+    with scheduling() as rig:
+        rig.work.add("a", 5)
+        rig.work.seconds["a"] = 1.0
+        rig.work.latency = 0.4
+        rig.scheduler.start()
+        rig.time.advance(moment)
 
-        stopped = Deferred.fromCoroutine(setting.rounds.stop(0.0))
-        setting.time.go(RELEASE_SECONDS)
+        stopped = Deferred.fromCoroutine(rig.scheduler.stop(0.0))
+        rig.time.advance(RELEASE_SECONDS)
 
         assert stopped.called
-        assert not any(row.claimed for row in setting.attempts.rows.values())
-        ended = [number for at, number in setting.attempts.begun if at + 1.0 <= moment]
-        assert ended == setting.attempts.done
+        assert not any(row.claimed for row in rig.work.rows.values())
+        ended = [number for at, number in rig.work.begun if at + 1.0 <= moment]
+        assert ended == rig.work.done
 
 
-def test_stopping_what_never_began() -> None:
-    with rounds_of() as setting:
-        result_of(setting.rounds.stop(20.0))
+def test_scheduler_that_never_started_can_be_stopped() -> None:
+    with scheduling() as rig:
+        result_of(rig.scheduler.stop(20.0))
 
 
-class BrokenAttempts(MemoryAttempts):
+class BrokenWork(MemoryWork):
     """Has a bug."""
 
-    async def attempt(self, claim: Claim) -> Result:
+    async def run(self, claim: RowClaim, slot: Slot) -> RowResult:
         if claim.id == 0:
             raise ZeroDivisionError
-        return await super().attempt(claim)
+        return await super().run(claim, slot)
 
 
-def test_a_bug_in_one_attempt_leaves_its_place_to_others() -> None:
+def test_bug_in_an_attempt_leaves_its_place_to_others() -> None:
     time = Time()
-    attempts = BrokenAttempts(time)
-    attempts.add("a", 5)
-    rounds = Scheduler("attempts", time.clock, attempts, 1)
+    work = BrokenWork(time)
+    work.add("a", 5)
+    scheduler = Scheduler(
+        "attempts", time.clock, work, Slots(time.clock, 1, PER_HOST, 16, Backoffs())
+    )
     with capturedLogs() as events:
-        rounds.start()
-        time.go(5.0)
+        scheduler.start()
+        time.advance(5.0)
     assert 1 == len([event for event in events if "log_failure" in event])
-    assert [1, 2, 3, 4] == attempts.done
-    assert 0 == rounds.underway
-    result_of(rounds.stop(0.0))
+    assert [1, 2, 3, 4] == work.done
+    assert 0 == scheduler.running
+    result_of(scheduler.stop(0.0))
 
 
-def test_as_many_again_are_claimed_ahead_and_attempted_in_their_turn() -> None:
-    """So no attempt waits for the disk."""
-    with rounds_of(2) as setting:
-        setting.attempts.add("a", 3)
-        setting.attempts.add("b", 3)
-        setting.attempts.seconds = {"a": 1.0, "b": 1.0}
-        setting.attempts.takers = {"a", "b"}
-        setting.rounds.start()
-        setting.time.go(0.5)
-
-        assert 2 == setting.rounds.underway
-        assert 4 == sum(row.claimed for row in setting.attempts.rows.values())
+# Claims made ahead --------------------------------------------------------------------------------
 
 
-def test_what_was_claimed_ahead_is_put_back_when_it_is_held() -> None:
-    with rounds_of(2) as setting:
-        setting.attempts.add("a", 3)
-        setting.attempts.add("b", 3)
-        setting.attempts.seconds = {"a": 1.0, "b": 1.0}
-        setting.attempts.takers = {"a", "b"}
-        setting.rounds.start()
-        setting.time.go(0.5)
+def test_as_many_attempts_again_are_claimed_ahead() -> None:
+    """No attempt waits for the disk."""
+    with scheduling(places=2) as rig:
+        rig.work.add("a", 3)
+        rig.work.add("b", 3)
+        rig.work.seconds = {"a": 1.0, "b": 1.0}
+        rig.work.busy_hosts = {"a", "b"}
+        rig.scheduler.start()
+        rig.time.advance(0.5)
 
-        setting.rounds.pause()
-        setting.time.go(0.1)
-
-        assert 2 == sum(row.claimed for row in setting.attempts.rows.values())
-        setting.time.go(5.0)
-        assert 2 == len(setting.attempts.begun)
+        assert 2 == rig.scheduler.running
+        assert 4 == sum(row.claimed for row in rig.work.rows.values())
 
 
-def test_no_claim_waits_until_somebody_else_could_take_it() -> None:
-    """D5: the claim lasts for 90 s, and an attempt for 60 s at most."""
-    with rounds_of(2) as setting:
-        setting.attempts.add("a", 2)
-        setting.attempts.add("b", 2)
-        setting.attempts.seconds = {"a": 60.0, "b": 60.0}
-        setting.attempts.takers = {"a", "b"}
-        setting.rounds.start()
-        setting.time.go(59.0)
-        claimed = [number for number, row in setting.attempts.rows.items() if row.claimed]
-        assert 4 == len(claimed)
+def test_pause_releases_claims_made_ahead() -> None:
+    with scheduling(places=2) as rig:
+        rig.work.add("a", 3)
+        rig.work.add("b", 3)
+        rig.work.seconds = {"a": 1.0, "b": 1.0}
+        rig.work.busy_hosts = {"a", "b"}
+        rig.scheduler.start()
+        rig.time.advance(0.5)
 
-        setting.time.go(300.0)
+        rig.scheduler.pause()
+        rig.time.advance(0.1)
 
-        assert [0, 1, 2, 3] == sorted(setting.attempts.done)
-        late = [at for at, _ in setting.attempts.begun[2:]]
-        assert all(at >= 60.0 for at in late)
-        assert setting.attempts.put_backs >= 1
+        assert 2 == sum(row.claimed for row in rig.work.rows.values())
+        rig.time.advance(5.0)
+        assert 2 == len(rig.work.begun)
 
 
-def test_what_is_claimed_already_is_not_attempted_beside_it() -> None:
-    """I4: a wall clock that jumped shows a claim as lapsed whose attempt lives."""
-    with rounds_of() as setting:
-        setting.attempts.add("a")
-        setting.attempts.seconds = {"a": 50.0}
-        setting.rounds.start()
-        setting.time.go(1.0)
-        setting.attempts.rows[0].claimed = False
+def test_claim_is_released_before_another_node_could_take_it() -> None:
+    """A claim lasts for 90 s, and an attempt for 60 s at most (D5)."""
+    with scheduling(places=2) as rig:
+        rig.work.add("a", 2)
+        rig.work.add("b", 2)
+        rig.work.seconds = {"a": 60.0, "b": 60.0}
+        rig.work.busy_hosts = {"a", "b"}
+        rig.scheduler.start()
+        rig.time.advance(59.0)
+        assert 4 == sum(row.claimed for row in rig.work.rows.values())
 
-        setting.rounds.wake()
-        setting.time.go(10.0)
+        rig.time.advance(300.0)
 
-        assert 1 == len(setting.attempts.begun)
-
-
-def test_what_is_due_is_claimed_from_anywhere_and_in_order() -> None:
-    """Nodes that all begin with the same rows get none, all but one."""
-    due = [Due(id=number, host="a", active=True) for number in range(4)]
-    for chance, expected in ((0.0, [0, 1, 2, 3]), (0.5, [2, 3, 0, 1]), (0.99, [3, 0, 1, 2])):
-        assert expected == [each.id for each in from_anywhere(lambda: chance)(due)]  # noqa: B023
-    assert [] == from_anywhere(lambda: 0.5)([])
+        assert [0, 1, 2, 3] == sorted(rig.work.done)
+        assert all(at >= 60.0 for at, _ in rig.work.begun[2:])
+        assert rig.work.releases >= 1
 
 
-def test_where_others_have_had_most_of_it_it_is_looked_up_anew() -> None:
-    """Before, every turn asked in vain for the next of what others had claimed long ago."""
-    with rounds_of() as setting:
-        for number in range(100):
-            setting.attempts.add(f"h{number}")
-        setting.attempts.taken = set(range(95))
+def test_row_under_way_is_not_attempted_twice() -> None:
+    """A wall clock that jumped shows a claim as lapsed while its attempt lives (I4)."""
+    with scheduling() as rig:
+        rig.work.add("a")
+        rig.work.seconds = {"a": 50.0}
+        rig.scheduler.start()
+        rig.time.advance(1.0)
+        rig.work.rows[0].claimed = False
 
-        setting.rounds.start()
-        setting.time.go(1.0)
+        rig.scheduler.wake()
+        rig.time.advance(10.0)
 
-        assert list(range(95, 100)) == [number for _, number in setting.attempts.begun]
-        assert 5 >= setting.attempts.turns
+        assert 1 == len(rig.work.begun)

@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, urlencode
 import jsonschema
 import pytest
 
+from reviewsd.config.schema import Lease
 from reviewsd.domain.callback import MAX_LENGTH, CallbackPolicy
 from reviewsd.domain.reviews import Business
 from reviewsd.domain.subscription import Mode
@@ -16,9 +17,8 @@ from reviewsd.websub import verification
 from reviewsd.websub.form import (
     MAX_SECRET,
     MAX_VERIFY_TOKEN,
-    FormRules,
     HubRequestError,
-    read_form,
+    parse_request,
 )
 from tests.support import hub_rows
 
@@ -27,13 +27,7 @@ DOCUMENT: dict[str, Any] = json.loads(document.render(BASE_URL, Business(name="A
 HUB = DOCUMENT["paths"][urls.HUB]
 FORM = "application/x-www-form-urlencoded"
 (MEDIA,) = HUB["post"]["requestBody"]["content"].values()
-RULES = FormRules(
-    base_url=BASE_URL,
-    callbacks=CallbackPolicy(own_host="reviews.acme.example", own_ports=frozenset({443})),
-    lease_default=864_000,
-    lease_min=300,
-    lease_max=2_592_000,
-)
+POLICY = CallbackPolicy(own_host="reviews.acme.example", own_ports=frozenset({443}))
 CALLBACKS = HUB["post"]["callbacks"]
 (VERIFY,) = CALLBACKS["verification"].values()
 (NOTIFY,) = CALLBACKS["notification"].values()
@@ -43,7 +37,8 @@ def accepted(**fields: object) -> bool:
     """Whether a form with these fields changed is accepted."""
     form = MEDIA["example"] | {f"hub.{name}": value for name, value in fields.items()}
     try:
-        read_form(urlencode(form).encode(), FORM.encode(), RULES)
+        body = urlencode(form).encode()
+        parse_request(body, FORM.encode(), BASE_URL, Lease(), POLICY)
     except HubRequestError:
         return False
     return True
@@ -138,7 +133,7 @@ def test_a_lease_is_read_to_subscribe_and_ignored_to_unsubscribe(mode: Mode, lea
 def test_the_verification_is_described_as_it_is_sent() -> None:
     """Seed 4.8, W10, W11."""
     documented = {row["name"]: row for row in VERIFY["get"]["parameters"]}
-    sent = dict(parse_qsl(verification._question(hub_rows.ASKED)))
+    sent = dict(parse_qsl(verification._query(hub_rows.ASKED)))
     assert sent.keys() | {"hub.reason"} == documented.keys()
     for name in sent.keys() - {"hub.lease_seconds"}:
         jsonschema.validate(sent[name], documented[name]["schema"])

@@ -1,4 +1,4 @@
-"""Hostile subscribers: each costs little memory and time, and leaves nothing behind (E12, F1).
+"""Attacks of subscribers: each costs little memory and time, and leaves nothing behind (E12, F1).
 
 ``python -m tests.support.hostile`` prints the same under the real timeouts.
 """
@@ -13,16 +13,15 @@ import pytest_twisted  # type: ignore[import-untyped] # has no stubs
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import deferLater
 
-from reviewsd.websub.outbound.outcomes import Answered, AttemptOutcome, Unanswered
 from tests.support.authority import authority
 from tests.support.callback_process import sink
 from tests.support.callbacks import HOST, serving
-from tests.support.hostile import PATHS, Attempt, cost, delivering, leftovers, verifying
-from tests.support.outbound import Turnstile, callback, calling, reactor
+from tests.support.hostile import PATHS, Attempt, cost, delivering, describe, leftovers, verifying
+from tests.support.outbound import Outcome, Received, reactor, sending
 from tests.support.subscriber import Subscriber
 
-SECONDS = 0.4  # instead of 15 and 30, for those that never answer
-PLENTY = 60.0  # for those that do: on a busy machine, too
+SECONDS = 0.4  # instead of 15 and 30, for attackers that never respond
+PLENTY = 60.0  # for attackers that do, also on a busy machine
 MEGABYTES = 20.0  # E12
 
 BROKEN = "broken HTTP: "
@@ -48,7 +47,7 @@ ANSWERS = {
     "/long/2000": "200, 1025 bytes",
     "/status/302": "302, 1 bytes",
 }
-"""To verifications; in a delivery the head is the answer."""
+"""Outcomes of verifications; a delivery reads the head only."""
 
 
 @pytest.fixture(scope="module")
@@ -60,15 +59,9 @@ def directory() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def attacker(directory: Path) -> Iterator[str]:
-    """The beginning of its addresses."""
+    """Return the beginning of its URLs."""
     with sink(directory) as port:
         yield f"https://{HOST}:{port}"
-
-
-def words_of(outcome: AttemptOutcome) -> str:
-    if isinstance(outcome, Answered):
-        return f"{outcome.status}, {len(outcome.body)} bytes"
-    return outcome.reason if isinstance(outcome, Unanswered) else "crowded"
 
 
 def seconds_for(path: str) -> float:
@@ -79,99 +72,100 @@ ENDLESS = ("/body", "/chunks")
 
 
 def expected(path: str) -> set[str]:
-    """What does not end may come in pieces of any size: either bound may be reached first."""
+    """Return the outcomes of an attack; without an end, either limit may be reached first."""
     endless = path in ENDLESS or ANSWERS[path] == TOO_LONG
     return {ANSWERS[path], TOO_MUCH} if endless else {ANSWERS[path]}
 
 
-async def assert_cheap(ca_file: Path, attempt: Attempt) -> AttemptOutcome:
-    found = await cost(ca_file, attempt)
-    assert found.megabytes < MEGABYTES
-    assert found.left <= 0  # fewer: what an earlier test left has been closed meanwhile
-    return found.outcome
+async def assert_cheap(ca_file: Path, attempt: Attempt) -> Outcome:
+    result = await cost(ca_file, attempt)
+    assert result.megabytes < MEGABYTES
+    assert result.leftovers <= 0  # fewer, if those of an earlier test are closed meanwhile
+    return result.outcome
 
 
-def test_every_attack_is_expected_to_end_somehow() -> None:
+def test_each_attack_has_an_expected_outcome() -> None:
     assert set(PATHS) == set(ANSWERS)
 
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_an_attack_on_a_verification(directory: Path, attacker: str, path: str) -> None:
+async def test_attack_on_verification_is_cheap(directory: Path, attacker: str, path: str) -> None:
     attempt = verifying(attacker + path, seconds_for(path))
-    assert words_of(await assert_cheap(directory / "ca.pem", attempt)) in expected(path)
+    assert describe(await assert_cheap(directory / "ca.pem", attempt)) in expected(path)
 
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_an_attack_on_a_delivery(directory: Path, attacker: str, path: str) -> None:
-    """A 2xx is a 2xx, whatever comes behind its head; that is never waited for."""
-    seconds = PLENTY if path == "/gzip-silence" else seconds_for(path)  # a head is an answer
+async def test_attack_on_delivery_is_cheap(directory: Path, attacker: str, path: str) -> None:
+    """The head decides: what follows it is not waited for."""
+    seconds = PLENTY if path == "/gzip-silence" else seconds_for(path)  # its head is sent
     attempt = delivering(attacker + path, seconds)
-    answer = words_of(await assert_cheap(directory / "ca.pem", attempt))
+    outcome = describe(await assert_cheap(directory / "ca.pem", attempt))
     headless = ("/silence", "/drip", "/headers", "/long-header", "/fold", "/interims", "/reset")
     if path in headless or path == "/broken":
-        assert answer in expected(path)
+        assert outcome in expected(path)
     else:
-        assert re.fullmatch("(200|302), 0 bytes", answer)
+        assert re.fullmatch("(200|302), 0 bytes", outcome)
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_silence_instead_of_tls(directory: Path) -> None:
+async def test_silence_during_handshake_is_cheap(directory: Path) -> None:
     async with serving(mute=True) as server:
         for attempt in (verifying(server.url(), SECONDS), delivering(server.url(), SECONDS)):
-            assert NOTHING == words_of(await assert_cheap(directory / "ca.pem", attempt))
+            assert NOTHING == describe(await assert_cheap(directory / "ca.pem", attempt))
 
 
-@pytest.mark.parametrize(("tickets", "words"), [(20, "200, 0 bytes"), (200, USELESS)])
+@pytest.mark.parametrize(("tickets", "expected_outcome"), [(20, "200, 0 bytes"), (200, USELESS)])
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_tls_that_brings_no_data(tmp_path: Path, tickets: int, words: str) -> None:
+async def test_tls_messages_without_data_are_limited(
+    tmp_path: Path, tickets: int, expected_outcome: str
+) -> None:
     """A session ticket, or a key update, costs as much as a kilobyte of data."""
     with Subscriber(tmp_path) as subscriber:
         subscriber.context.num_tickets = tickets
-        async with calling(subscriber.ca_file) as client:
-            assert words == words_of(await delivering(subscriber.url())(client))
+        async with sending(subscriber.ca_file) as sender:
+            assert expected_outcome == describe(await delivering(subscriber.url())(sender))
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_no_redirect_is_followed(directory: Path, status: int) -> None:
-    """E11: it is an answer, and not a good one."""
-    async with serving() as server, calling(directory / "ca.pem") as client:
-        to = callback(server.url(f"/status/{status}"))
-        verified = await client.verify(to, timeout=5, admission=Turnstile())
-        assert isinstance(verified, Answered)
-        assert status == verified.status
-        assert isinstance(await delivering(to.url)(client), Answered)
-        assert [to.target] * 2 == [request.target for request in server.received]
+async def test_redirect_is_not_followed(directory: Path, status: int) -> None:
+    """It is a response, and no success (E11)."""
+    async with serving() as server, sending(directory / "ca.pem") as sender:
+        url = server.url(f"/status/{status}")
+        for outcome in (await sender.verify(url), await sender.deliver(url)):
+            assert isinstance(outcome, Received)
+            assert status == outcome.status
+        assert [f"/status/{status}"] * 2 == [request.target for request in server.received]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_no_cookie_is_taken(directory: Path) -> None:
-    """E13: neither to another callback nor back to the one that sent it."""
-    async with serving() as server, calling(directory / "ca.pem") as client:
+async def test_cookie_is_not_sent_back(directory: Path) -> None:
+    """Neither to another callback nor to the one that set it (E13)."""
+    async with serving() as server, sending(directory / "ca.pem") as sender:
         for path in ("/cookie", "/other", "/cookie"):
-            await verifying(server.url(path, "localhost"))(client)
-            await delivering(server.url(path, "localhost"))(client)
+            await verifying(server.url(path, "localhost"))(sender)
+            await delivering(server.url(path, "localhost"))(sender)
         assert [None] * 6 == [request.field("Cookie") for request in server.received]
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.05, 0.2])
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_attempts_given_up_half_way_leave_nothing(
+async def test_cancelled_attempts_leave_nothing_behind(
     directory: Path, attacker: str, seconds: float
 ) -> None:
-    """As when the daemon stops: while connecting, while shaking hands, while waiting."""
+    """The daemon may stop during a connect, a handshake, or a response."""
     before = leftovers()
-    async with calling(directory / "ca.pem") as client:
+    async with sending(directory / "ca.pem") as sender:
         running = [
-            Deferred.fromCoroutine(attempt(client))
+            Deferred.fromCoroutine(attempt(sender))
             for path in PATHS
             for attempt in (verifying(attacker + path), delivering(attacker + path))
         ]
         await deferLater(reactor, seconds)
-        for each in running:
-            each.addErrback(lambda failure: failure.trap(CancelledError))
-            each.cancel()
-        assert set() == client._outbound._attempts
-    assert leftovers() <= before  # what earlier tests have left may go meanwhile
+        for request in running:
+            request.addErrback(lambda failure: failure.trap(CancelledError))
+            request.cancel()
+        assert set() == sender.agent._pending
+    assert leftovers() <= before  # fewer, if those of an earlier test are closed meanwhile

@@ -1,4 +1,4 @@
-"""TLS to callbacks: who is trusted, for which name, and what is resumed (E10)."""
+"""TLS to callbacks: trust, names, and resumed sessions (E10)."""
 
 import base64
 from collections.abc import Callable
@@ -19,19 +19,18 @@ from service_identity.cryptography import verify_certificate_hostname
 from twisted.internet.task import Clock
 
 from reviewsd.domain.callback import Callback
-from reviewsd.websub.outbound.outcomes import Answered, Unanswered
 from reviewsd.websub.outbound.tls import (
     MAX_INTERMEDIATES,
     MAX_SESSIONS,
     SESSION_SECONDS,
-    NotTrustedError,
+    CertificateRefusedError,
     Tls,
-    is_for,
+    matches_host,
     reason,
 )
 from tests.support.authority import Authority, Identity, authority, self_signed
 from tests.support.callbacks import HOST, NAMES, serving
-from tests.support.outbound import Names, Turnstile, callback, calling, push
+from tests.support.outbound import Missing, Names, Received, sending
 
 LOCALHOST = Callback("localhost", 443, "/")
 LITERAL = Callback(HOST, 443, "/")
@@ -43,16 +42,16 @@ def ca_file(tmp_path: Path) -> Path:
 
 
 def server_context(
-    identity: Identity | None = None, most: int | None = None, groups: str | None = None
+    identity: Identity | None = None, max_version: int | None = None, groups: str | None = None
 ) -> SSL.Context:
     identity = identity or authority().issue(*NAMES)
     context = SSL.Context(SSL.TLS_SERVER_METHOD)
     if groups is not None:
         assert lib.SSL_CTX_set1_curves_list(context._context, groups.encode()) == 1
-    for each in identity.chain:
-        context.add_extra_chain_cert(each)
-    if most is not None:
-        context.set_max_proto_version(most)
+    for certificate in identity.chain:
+        context.add_extra_chain_cert(certificate)
+    if max_version is not None:
+        context.set_max_proto_version(max_version)
     context.use_certificate(identity.certificate)
     context.use_privatekey(identity.key)
     context.set_session_id(b"test")
@@ -60,7 +59,7 @@ def server_context(
 
 
 def shake(client: SSL.Connection, context: SSL.Context) -> SSL.Connection:
-    """The handshake, in memory, and a byte from the server, which brings the session along."""
+    """Shake hands in memory, and send a byte from the server, which carries the session."""
     server = SSL.Connection(context, None)
     server.set_accept_state()
     unfinished = [client, server]
@@ -91,20 +90,20 @@ def resumed(server: SSL.Connection) -> bool:
 
 
 class Rig:
-    """A Tls whose time stands still, and a server."""
+    """A Tls with a clock that stands still, and a server."""
 
-    def __init__(self, ca_file: Path, most: int | None = None) -> None:
+    def __init__(self, ca_file: Path, max_version: int | None = None) -> None:
         self.clock = Clock()
         self.tls = Tls(self.clock, ca_file)
-        self.server = server_context(most=most)
+        self.server = server_context(max_version=max_version)
 
-    def visit(self, to: Callback = LOCALHOST) -> bool:
-        """One good exchange; whether it resumed a session."""
-        client = self.tls.connection(to)
+    def visit(self, callback: Callback = LOCALHOST) -> bool:
+        """Make a good exchange; return whether it resumed a session."""
+        client = self.tls.connection(callback)
         server = shake(client, self.server)
-        self.tls.check(client, to)
-        self.tls.remember(client, to)
-        client.shutdown()  # else OpenSSL takes it for broken, and spoils the session
+        self.tls.check(client, callback)
+        self.tls.remember(client, callback)
+        client.shutdown()  # else OpenSSL spoils the session
         return resumed(server)
 
 
@@ -112,7 +111,7 @@ class Rig:
 
 
 @pytest.mark.parametrize(
-    ("write", "words"),
+    ("write", "text"),
     [
         (lambda _: None, "No such file"),
         (lambda path: path.mkdir(), "Is a directory"),
@@ -120,20 +119,20 @@ class Rig:
         (lambda path: path.write_bytes(b"-----BEGIN CERTIFICATE-----\nnone\n"), "bad"),
     ],
 )
-def test_a_bad_ca_file_is_an_error_from_the_start(
-    tmp_path: Path, write: Callable[[Path], object], words: str
+def test_bad_ca_file_is_an_error_at_the_start(
+    tmp_path: Path, write: Callable[[Path], object], text: str
 ) -> None:
     path = tmp_path / "ca.pem"
     write(path)
-    with pytest.raises(ValueError, match=words) as caught:
+    with pytest.raises(ValueError, match=text) as caught:
         Tls(Clock(), path)
     assert str(caught.value).startswith(f"{path}: ")
 
 
-def test_the_platform_is_trusted_beside_the_file(
+def test_platform_is_trusted_besides_the_file(
     ca_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """``SSL_CERT_FILE`` names what the platform trusts, as for every program."""
+    """``SSL_CERT_FILE`` names the CAs that the platform trusts."""
     platform = Authority("Platform")
     monkeypatch.setenv("SSL_CERT_FILE", str(platform.identity.write(tmp_path / "platform.pem")))
     tls = Tls(Clock(), ca_file)
@@ -150,12 +149,12 @@ def test_without_the_file_only_the_platform_is_trusted() -> None:
 
 
 def _thousand_names() -> list[str]:
-    """28 kB."""
+    """Return names of 28 kB."""
     return [f"a-long-name-{number}.example.com" for number in range(1_000)]
 
 
 def _costly_key() -> rsa.RSAPrivateKey:
-    """Its exponent is as long as its modulus: a signature takes 20 ms to verify."""
+    """Return a key with an exponent as long as its modulus: a signature takes 20 ms to verify."""
     usual = rsa.generate_private_key(65_537, 3_072).private_numbers()
     order = (usual.p - 1) * (usual.q - 1)
     public = next(e for e in count(order * 2 // 3) if gcd(e, order) == 1)
@@ -172,12 +171,12 @@ def _costly_key() -> rsa.RSAPrivateKey:
 
 
 def _slow_curve() -> ec.EllipticCurvePrivateKey:
-    """A signature takes 4 ms to verify."""
+    """Return a key whose signature takes 4 ms to verify."""
     return ec.generate_private_key(ec.BrainpoolP512R1())
 
 
 def _delegated(times: int) -> Authority:
-    """An authority with so many intermediates between itself and the root."""
+    """Return an authority with several intermediates between itself and the root."""
     issuer = authority()
     for number in range(times):
         issuer = issuer.delegate(f"Intermediate {number}")
@@ -185,7 +184,7 @@ def _delegated(times: int) -> Authority:
 
 
 @pytest.mark.parametrize(
-    ("identity", "version", "words"),
+    ("identity", "version", "text"),
     [
         (lambda: authority().issue("other.example.com", "127.0.0.2"), None, "not for this host"),
         (lambda: authority().issue("*.0.0.1", "localhost."), None, "not for this host"),
@@ -215,17 +214,14 @@ def _delegated(times: int) -> Authority:
 )
 @pytest.mark.parametrize("host", ["localhost", HOST])
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_no_byte_of_a_request_reaches_who_is_not_trusted(
-    ca_file: Path, host: str, identity: Callable[[], Identity], version: int | None, words: str
+async def test_no_byte_of_a_request_reaches_an_untrusted_peer(
+    ca_file: Path, host: str, identity: Callable[[], Identity], version: int | None, text: str
 ) -> None:
-    async with serving(identity(), tls_version=version) as server, calling(ca_file) as client:
-        to = callback(server.url("/secret", host))
-        verified = await client.verify(to, timeout=5, admission=Turnstile())
-        delivered = await client.deliver(to, push(), timeout=5, admission=Turnstile())
-
-        for outcome in (verified, delivered):
-            assert isinstance(outcome, Unanswered)
-            assert words in outcome.reason
+    async with serving(identity(), tls_version=version) as server, sending(ca_file) as sender:
+        url = server.url("/secret", host)
+        for outcome in (await sender.verify(url), await sender.deliver(url)):
+            assert isinstance(outcome, Missing)
+            assert text in outcome.reason
             assert HOST == outcome.address
         assert (2, 0) == (server.connections, server.bytes_received)
 
@@ -240,39 +236,37 @@ async def test_no_byte_of_a_request_reaches_who_is_not_trusted(
     ],
     ids=["RSA", "P-384", "P-521 above", "long chain and many names"],
 )
-def test_what_authorities_issue_is_trusted(ca_file: Path, identity: Callable[[], Identity]) -> None:
+def test_usual_certificates_are_trusted(ca_file: Path, identity: Callable[[], Identity]) -> None:
     client = Tls(Clock(), ca_file).connection(LOCALHOST)
     shake(client, server_context(identity()))
     Tls(Clock(), ca_file).check(client, LOCALHOST)
 
 
-@pytest.mark.parametrize("most", [SSL.TLS1_2_VERSION, SSL.TLS1_3_VERSION])
+@pytest.mark.parametrize("max_version", [SSL.TLS1_2_VERSION, SSL.TLS1_3_VERSION])
 @pytest.mark.parametrize("group", ["X25519", "P-256", "P-384"])
-def test_keys_are_exchanged_over_curves(ca_file: Path, most: int, group: str) -> None:
+def test_keys_are_exchanged_over_curves(ca_file: Path, max_version: int, group: str) -> None:
     client = Tls(Clock(), ca_file).connection(LOCALHOST)
-    shake(client, server_context(most=most, groups=group))
+    shake(client, server_context(max_version=max_version, groups=group))
     names = {"P-256": "secp256r1", "P-384": "secp384r1", "X25519": "x25519"}
     assert names[group] == client.get_group_name()
 
 
 @pytest.mark.parametrize("group", ["ffdhe2048", "ffdhe3072", "P-521", "X448", "curveSM2"])
-def test_keys_are_exchanged_over_no_slow_group(ca_file: Path, group: str) -> None:
-    """They take up to 8 ms."""
+def test_slow_group_is_not_offered(ca_file: Path, group: str) -> None:
+    """A key exchange over it takes up to 8 ms."""
     client = Tls(Clock(), ca_file).connection(LOCALHOST)
     with pytest.raises(SSL.Error, match="no suitable key share"):
         shake(client, server_context(groups=group))
 
 
-def test_keys_are_exchanged_over_no_field_of_the_peers_choice(
-    ca_file: Path, tmp_path: Path
-) -> None:
-    """One of 8,192 bits takes 0.7 s."""
+def test_finite_field_of_the_peer_is_refused(ca_file: Path, tmp_path: Path) -> None:
+    """A key exchange over one of 8,192 bits takes 0.7 s."""
     # PKCS #3: the modulus 2**8192 - 1 and the generator 2
     field = base64.encodebytes(
         b"\x30\x82\x04\x08\x02\x82\x04\x01\0" + 1024 * b"\xff" + b"\x02\x01\x02"
     )
-    armour = b"-----%b DH PARAMETERS-----\n"
-    (tmp_path / "field.pem").write_bytes(armour % b"BEGIN" + field + armour % b"END")
+    armor = b"-----%b DH PARAMETERS-----\n"
+    (tmp_path / "field.pem").write_bytes(armor % b"BEGIN" + field + armor % b"END")
     identity = authority().issue("localhost", key=rsa.generate_private_key(65_537, 2_048))
     server = server_context(identity, SSL.TLS1_2_VERSION)
     server.set_cipher_list(b"DHE+AESGCM:RSA+AESGCM")
@@ -285,38 +279,35 @@ def test_keys_are_exchanged_over_no_field_of_the_peers_choice(
     names=st.lists(st.sampled_from(["a.b.c", "b.c", "*.b.c", "*.a.b.c", "*.x.c", "A.B.C", "x.c"])),
     host=st.sampled_from(["a.b.c", "b.c", "x.b.c", "a.b.c.d", "c", "xn--a.b.c"]),
 )
-def test_names_are_judged_as_service_identity_judges_them_all(names: list[str], host: str) -> None:
+def test_names_are_judged_like_all_names_by_service_identity(names: list[str], host: str) -> None:
     certificate = authority().issue(*names).certificate
     expected = True
     try:
         verify_certificate_hostname(certificate, host)
     except (VerificationError, CertificateError):
         expected = False
-    assert expected is is_for(certificate, Callback(host, 443, "/"))
+    assert expected is matches_host(certificate, Callback(host, 443, "/"))
 
 
 @pytest.mark.parametrize("host", ["localhost", HOST, "a.localhost.example"])
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_names_wildcards_and_addresses_are_trusted_as_the_certificate_has_them(
+async def test_names_wildcards_and_addresses_of_the_certificate_are_trusted(
     ca_file: Path, host: str
 ) -> None:
     names = Names({"localhost": [HOST], "a.localhost.example": [HOST]})
-    async with serving() as server, calling(ca_file, names=names) as client:
-        outcome = await client.verify(
-            callback(server.url("/", host)), timeout=5, admission=Turnstile()
-        )
-        assert isinstance(outcome, Answered)
+    async with serving() as server, sending(ca_file, look_up=names.look_up) as sender:
+        assert isinstance(await sender.verify(server.url("/", host)), Received)
 
 
-def test_the_name_is_sent_along_and_an_address_is_not(ca_file: Path) -> None:
-    """RFC 6066 3: literal addresses are not permitted in SNI."""
+def test_server_name_is_sent_unless_it_is_an_address(ca_file: Path) -> None:
+    """Literal addresses are not permitted in SNI (RFC 6066 3)."""
     rig = Rig(ca_file)
     named, literal = rig.tls.connection(LOCALHOST), rig.tls.connection(LITERAL)
     assert b"localhost" == shake(named, rig.server).get_servername()
     assert shake(literal, rig.server).get_servername() is None
 
 
-def test_http_1_1_is_what_is_spoken(ca_file: Path) -> None:
+def test_http_1_1_is_offered(ca_file: Path) -> None:
     rig = Rig(ca_file)
     rig.server.set_alpn_select_callback(lambda _, offered: b",".join(offered))
     assert (
@@ -325,7 +316,7 @@ def test_http_1_1_is_what_is_spoken(ca_file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "words"),
+    ("error", "text"),
     [
         (
             SSL.Error([("SSL routines", "", "certificate verify failed")]),
@@ -336,20 +327,20 @@ def test_http_1_1_is_what_is_spoken(ca_file: Path) -> None:
         (SSL.Error(), "broken off"),
     ],
 )
-def test_openssl_says_why(error: SSL.Error, words: str) -> None:
-    assert words == reason(error)
+def test_reason_has_openssls_own_words(error: SSL.Error, text: str) -> None:
+    assert text == reason(error)
 
 
 # Resumption ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("most", [SSL.TLS1_2_VERSION, SSL.TLS1_3_VERSION])
-def test_a_session_is_resumed(ca_file: Path, most: int) -> None:
-    rig = Rig(ca_file, most=most)
+@pytest.mark.parametrize("max_version", [SSL.TLS1_2_VERSION, SSL.TLS1_3_VERSION])
+def test_session_is_resumed(ca_file: Path, max_version: int) -> None:
+    rig = Rig(ca_file, max_version=max_version)
     assert [False, True, True] == [rig.visit() for _ in range(3)]
 
 
-def test_a_session_is_for_one_host_and_port(ca_file: Path) -> None:
+def test_session_is_for_one_host_and_port(ca_file: Path) -> None:
     rig = Rig(ca_file)
     assert not rig.visit()
     assert not rig.visit(Callback("localhost", 8443, "/"))
@@ -357,8 +348,8 @@ def test_a_session_is_for_one_host_and_port(ca_file: Path) -> None:
     assert rig.visit()
 
 
-def test_a_resumed_connection_is_checked_against_the_name_like_any_other(ca_file: Path) -> None:
-    """The session carries the certificate it was made with."""
+def test_name_of_a_resumed_connection_is_checked(ca_file: Path) -> None:
+    """The session carries the certificate of its first handshake."""
     rig = Rig(ca_file)
     rig.server = server_context(authority().issue("localhost"))
     rig.visit()
@@ -367,24 +358,24 @@ def test_a_resumed_connection_is_checked_against_the_name_like_any_other(ca_file
 
     rig.tls.check(client, LOCALHOST)
     for other in (Callback("other.example.com", 443, "/"), LITERAL):
-        with pytest.raises(NotTrustedError):
+        with pytest.raises(CertificateRefusedError):
             rig.tls.check(client, other)
 
 
-def test_what_was_not_remembered_is_not_resumed(ca_file: Path) -> None:
+def test_session_that_was_not_remembered_is_not_resumed(ca_file: Path) -> None:
     rig = Rig(ca_file)
     shake(rig.tls.connection(LOCALHOST), rig.server)
     assert not rig.visit()
 
 
-def test_without_a_handshake_there_is_nothing_to_remember(ca_file: Path) -> None:
+def test_connection_without_handshake_has_no_session(ca_file: Path) -> None:
     rig = Rig(ca_file)
     rig.tls.remember(rig.tls.connection(LOCALHOST), LOCALHOST)
-    assert {} == rig.tls._sessions
+    assert 0 == len(rig.tls._sessions)
 
 
-def test_resuming_makes_a_session_no_younger(ca_file: Path) -> None:
-    """Else a certificate could outlive its end in it for ever."""
+def test_resumed_session_keeps_its_age(ca_file: Path) -> None:
+    """Else an expired certificate could live on in it."""
     rig = Rig(ca_file)
     rig.visit()
     rig.clock.advance(SESSION_SECONDS - 1)
@@ -394,7 +385,7 @@ def test_resuming_makes_a_session_no_younger(ca_file: Path) -> None:
     assert rig.visit()
 
 
-def test_only_so_many_sessions_are_kept(ca_file: Path) -> None:
+def test_number_of_sessions_is_limited(ca_file: Path) -> None:
     rig = Rig(ca_file)
     rig.visit()
     client = rig.tls.connection(LOCALHOST)

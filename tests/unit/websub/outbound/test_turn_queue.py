@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 from twisted.internet.task import Clock
 
-from reviewsd.websub.outbound.fair_queue import PORTION_SECONDS, FairQueue
+from reviewsd.websub.outbound.turn_queue import PORTION_SECONDS, TurnQueue
 
 
 class Reactor(Clock):
-    """Does in a turn what was asked for before it, as reactors do and Clock does not."""
+    """Makes the calls of a turn that were scheduled before it, as reactors do and Clock does not."""
 
     def turn(self) -> None:
         later, self.calls = self.calls, []
@@ -18,11 +18,11 @@ class Reactor(Clock):
 
 
 class Rig:
-    """Work that takes time on a clock that otherwise stands still."""
+    """Work that takes time on a clock that stands still otherwise."""
 
     def __init__(self) -> None:
         self.reactor = Reactor()
-        self.turns = FairQueue(self.reactor)
+        self.turns = TurnQueue(self.reactor)
         self.done: list[str] = []
 
     def work(self, name: str, seconds: float = 0.0) -> Callable[[], None]:
@@ -33,14 +33,14 @@ class Rig:
         return work
 
     def turn(self) -> list[str]:
-        """What is done in one turn."""
+        """Run one turn; return what was done in it."""
         self.done.clear()
         self.reactor.turn()
         return list(self.done)
 
 
-def test_nothing_runs_at_once() -> None:
-    """Else who adds would be run into, in the middle of something."""
+def test_work_waits_for_the_next_turn() -> None:
+    """Else it would run in the middle of its caller."""
     rig = Rig()
     rig.turns.add(rig.work("a"))
     assert [] == rig.done
@@ -48,14 +48,14 @@ def test_nothing_runs_at_once() -> None:
     assert [] == rig.reactor.getDelayedCalls()
 
 
-def test_small_work_runs_together_in_its_order() -> None:
+def test_small_work_runs_in_one_turn_and_in_order() -> None:
     rig = Rig()
     for name in "abc":
         rig.turns.add(rig.work(name))
     assert ["a", "b", "c"] == rig.turn()
 
 
-def test_a_turn_takes_a_portion() -> None:
+def test_turn_takes_one_portion() -> None:
     rig = Rig()
     for name in "abcde":
         rig.turns.add(rig.work(name, PORTION_SECONDS * 0.6))
@@ -66,7 +66,7 @@ def test_a_turn_takes_a_portion() -> None:
     assert [] == rig.reactor.getDelayedCalls()
 
 
-def test_what_is_added_meanwhile_comes_last() -> None:
+def test_work_that_is_added_during_a_turn_comes_last() -> None:
     rig = Rig()
     rig.turns.add(lambda: rig.turns.add(rig.work("b")))
     rig.turns.add(rig.work("a"))
@@ -74,7 +74,7 @@ def test_what_is_added_meanwhile_comes_last() -> None:
     assert [] == rig.reactor.getDelayedCalls()
 
 
-def test_a_bug_stops_nobody_else() -> None:
+def test_bug_does_not_stop_other_work() -> None:
     rig = Rig()
 
     def fail() -> None:

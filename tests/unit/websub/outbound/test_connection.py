@@ -1,4 +1,4 @@
-"""What goes over the wire, and what of the answer counts (W6, W14 to W16, E12, H6, H12)."""
+"""The bytes that go over the wire, and which part of a response counts (W6, W14 to W16, E12, H6, H12)."""
 
 import hashlib
 import mmap
@@ -7,7 +7,7 @@ import socket
 import ssl
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -22,20 +22,30 @@ from twisted.internet.task import Clock, deferLater
 from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
 
+from reviewsd.websub.outbound.client import PIECE
 from reviewsd.websub.outbound.connection import Connection
-from reviewsd.websub.outbound.exchange import PIECE, Lost, OutboundRequest, OutboundResponse, Peer
-from reviewsd.websub.outbound.fair_queue import FairQueue
-from reviewsd.websub.outbound.outcomes import Answered, AttemptOutcome, Push, Trail, Unanswered
+from reviewsd.websub.outbound.errors import NoResponseError
+from reviewsd.websub.outbound.response_parser import ResponseParser
 from reviewsd.websub.outbound.tls import Tls
+from reviewsd.websub.outbound.turn_queue import TurnQueue
 from tests.support.authority import authority
 from tests.support.callback_process import sink
 from tests.support.callbacks import HOST, Server, serving
 from tests.support.hostile import cost
-from tests.support.outbound import Turnstile, callback, calling, push, reactor
+from tests.support.outbound import (
+    LIMITS,
+    Missing,
+    Outcome,
+    Received,
+    callback,
+    free_slot,
+    reactor,
+    sending,
+)
 
 CHALLENGE = "hub.challenge=Zm9v-_"
-CONFIRMED = Answered(status=200, headers={}, body=b"Zm9v-_", address=HOST)
-ACCEPTED = Answered(status=200, headers={}, body=b"", address=HOST)
+CONFIRMED = Received(200, b"Zm9v-_", None, HOST)
+ACCEPTED = Received(200, b"", None, HOST)
 
 
 @pytest.fixture
@@ -43,22 +53,27 @@ def ca_file(tmp_path: Path) -> Path:
     return authority().identity.write(tmp_path / "ca.pem")
 
 
-async def verify(ca_file: Path, url: str, seconds: float = 5) -> AttemptOutcome:
-    async with calling(ca_file) as client:
-        to = callback(url).adding(CHALLENGE)
-        return await client.verify(to, timeout=seconds, admission=Turnstile())
+async def verify(ca_file: Path, url: str) -> Outcome:
+    async with sending(ca_file) as sender:
+        return await sender.verify(callback(url).adding(CHALLENGE).url)
 
 
-async def deliver(ca_file: Path, url: str, content: Push, seconds: float = 5) -> AttemptOutcome:
-    async with calling(ca_file) as client:
-        return await client.deliver(callback(url), content, timeout=seconds, admission=Turnstile())
+async def deliver(
+    ca_file: Path,
+    url: str,
+    body: bytes | Sequence[Any] = b"{}",
+    headers: bytes = b"",
+    seconds: float = 5,
+) -> Outcome:
+    async with sending(ca_file) as sender:
+        return await sender.deliver(url, body, headers=headers, seconds=seconds)
 
 
 # Requests -----------------------------------------------------------------------------------------
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_verification_is_these_bytes(ca_file: Path) -> None:
+async def test_verification_has_these_bytes(ca_file: Path) -> None:
     async with serving() as server:
         assert CONFIRMED == await verify(ca_file, server.url("/cb?a=b"))
 
@@ -72,18 +87,19 @@ async def test_a_verification_is_these_bytes(ca_file: Path) -> None:
         ) == request.head
 
 
-@pytest.mark.parametrize("signature", [None, b"sha256=00ff"])
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_delivery_is_these_bytes(ca_file: Path, signature: bytes | None) -> None:
+async def test_delivery_has_these_bytes(ca_file: Path) -> None:
     headers = (
         b"Content-Type: application/feed+json\r\n"
         b"Content-Length: 6\r\n"
         b'Link: <https://r.example/f>; rel="self", <https://r.example/hub>; rel="hub"\r\n'
         b'ETag: "abc"\r\n'
+        b"X-Hub-Signature: sha256=00ff\r\n"
     )
     async with serving() as server:
-        content = Push(headers, (b"foo", memoryview(b"xbarx")[1:4]), signature)
-        assert ACCEPTED == await deliver(ca_file, server.url("/cb?a=b", "localhost"), content)
+        body = (b"foo", memoryview(b"xbarx")[1:4])
+        url = server.url("/cb?a=b", "localhost")
+        assert ACCEPTED == await deliver(ca_file, url, body, headers)
 
         [request] = server.received
         assert b"foobar" == request.body
@@ -93,12 +109,7 @@ async def test_a_delivery_is_these_bytes(ca_file: Path, signature: bytes | None)
             b"%b"
             b"User-Agent: reviewsd/0 (+https://reviews.example/; WebSub hub)\r\n"
             b"Accept-Encoding: identity\r\n"
-            b"%b\r\n"
-            % (
-                server.port,
-                headers,
-                b"" if signature is None else b"X-Hub-Signature: sha256=00ff\r\n",
-            )
+            b"\r\n" % (server.port, headers)
         ) == request.head
 
 
@@ -108,25 +119,26 @@ async def test_a_delivery_is_these_bytes(ca_file: Path, signature: bytes | None)
 )
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_path_and_query_arrive_byte_for_byte(ca_file: Path, target: str) -> None:
-    """W6, W7: hyperlink, inside of treq, would change four of these."""
+    """hyperlink, inside of treq, would change four of these (W6, W7)."""
     async with serving() as server:
-        await deliver(ca_file, server.url(target), push())
+        await deliver(ca_file, server.url(target))
         await verify(ca_file, server.url(target))
         joint = "" if target.endswith("?") and target.count("?") == 1 else "?&"["?" in target]
-        assert [target, f"{target}{joint}{CHALLENGE}"] == [each.target for each in server.received]
+        assert [target, f"{target}{joint}{CHALLENGE}"] == [
+            request.target for request in server.received
+        ]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_an_ipv6_literal_is_called(ca_file: Path) -> None:
-    """Which treq by itself cannot (F4)."""
+async def test_ipv6_literal_is_called(ca_file: Path) -> None:
+    """hyperlink refuses it (F4)."""
     if not socket.has_ipv6:
         pytest.skip("no IPv6")
     server = Server()
     server.listen("::1")
     try:
-        answered = await verify(ca_file, server.url("/", "[::1]"))
-        assert isinstance(answered, Answered)
-        assert (b"Zm9v-_", "::1") == (answered.body, answered.address)
+        outcome = await verify(ca_file, server.url("/", "[::1]"))
+        assert Received(200, b"Zm9v-_", None, "::1") == outcome
         assert f"[::1]:{server.port}" == server.received[0].field("Host")
     finally:
         await server.stop()
@@ -137,39 +149,35 @@ async def test_an_ipv6_literal_is_called(ca_file: Path) -> None:
 
 @pytest.mark.parametrize("length", [0, 1, PIECE - 1, PIECE, PIECE + 1, 5 * PIECE + 1])
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_body_of_any_length_arrives_whole(ca_file: Path, length: int) -> None:
+async def test_body_of_any_length_arrives_whole(ca_file: Path, length: int) -> None:
     body = hashlib.shake_128(b"seed").digest(length)
     async with serving() as server:
-        assert ACCEPTED == await deliver(ca_file, server.url(), push(body))
+        assert ACCEPTED == await deliver(ca_file, server.url(), body)
         assert body == server.received[0].body
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_mapped_file_is_sent_in_little_memory(ca_file: Path) -> None:
+async def test_mapped_file_is_sent_in_little_memory(ca_file: Path) -> None:
     length = 50_000_000
     with tempfile.TemporaryFile() as file:
         file.truncate(length)
         mapped = memoryview(mmap.mmap(file.fileno(), length, access=mmap.ACCESS_READ))
-        headers = b"Content-Type: text/plain\r\nContent-Length: %d\r\n" % length
-        content = Push(headers, (mapped[:10], mapped[10:]), None)
+        body = (mapped[:10], mapped[10:])
         with sink(ca_file.parent) as port:
-            to = callback(f"https://{HOST}:{port}/")
-            found = await cost(
-                ca_file,
-                lambda client: client.deliver(to, content, timeout=30, admission=Turnstile()),
-            )
-    assert ACCEPTED == found.outcome
-    assert found.megabytes - length / 1_000_000 < 10  # pages of the file count as memory
+            url = f"https://{HOST}:{port}/"
+            result = await cost(ca_file, lambda sender: sender.deliver(url, body, seconds=30))
+    assert ACCEPTED == result.outcome
+    assert result.megabytes - length / 1_000_000 < 10  # pages of the file count as memory
 
 
-# Answers ------------------------------------------------------------------------------------------
+# Responses ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "path", ["/", "/chunked", "/until-closed", "/interim", "/cookie", "/wordier"]
 )
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_challenge_may_come_in_any_framing(ca_file: Path, path: str) -> None:
+async def test_challenge_may_come_in_any_framing(ca_file: Path, path: str) -> None:
     async with serving() as server:
         assert CONFIRMED == await verify(ca_file, server.url(path))
 
@@ -178,44 +186,40 @@ async def test_a_challenge_may_come_in_any_framing(ca_file: Path, path: str) -> 
     ("length", "read"), [(1023, 1023), (1024, 1024), (1025, 1025), (99_999, 1025)]
 )
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_body_is_read_up_to_one_byte_too_many(
-    ca_file: Path, length: int, read: int
-) -> None:
-    """It is an answer, which ends the verification for good (H4), and no challenge."""
+async def test_body_is_read_up_to_one_byte_too_many(ca_file: Path, length: int, read: int) -> None:
+    """It is a response, which ends the verification (H4), and no challenge."""
     async with serving() as server:
-        answered = await verify(ca_file, server.url(f"/long/{length}"))
-        assert isinstance(answered, Answered)
-        assert b"x" * read == answered.body
+        outcome = await verify(ca_file, server.url(f"/long/{length}"))
+        assert Received(200, b"x" * read, None, HOST) == outcome
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_what_comes_encoded_is_not_read(ca_file: Path) -> None:
+async def test_encoded_body_is_not_read(ca_file: Path) -> None:
     async with serving() as server:
-        answered = await verify(ca_file, server.url("/gzip-bomb"))
-        assert Answered(status=200, headers={}, body=b"", address=HOST) == answered
+        assert ACCEPTED == await verify(ca_file, server.url("/gzip-bomb"))
 
 
 @pytest.mark.parametrize("status", [201, 204, 299, 304, 400, 404, 410, 500, 599])
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_every_status_is_an_answer(ca_file: Path, status: int) -> None:
+async def test_every_status_is_a_response(ca_file: Path, status: int) -> None:
     async with serving() as server:
         for outcome in (
             await verify(ca_file, server.url(f"/status/{status}")),
-            await deliver(ca_file, server.url(f"/status/{status}"), push()),
+            await deliver(ca_file, server.url(f"/status/{status}")),
         ):
-            assert isinstance(outcome, Answered)
+            assert isinstance(outcome, Received)
             assert status == outcome.status
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_retry_after_is_passed_on(ca_file: Path) -> None:
+async def test_retry_after_is_returned(ca_file: Path) -> None:
     async with serving() as server:
         for outcome in (
             await verify(ca_file, server.url("/status/503/120")),
-            await deliver(ca_file, server.url("/status/503/120"), push()),
+            await deliver(ca_file, server.url("/status/503/120")),
         ):
-            assert isinstance(outcome, Answered)
-            assert {b"retry-after": b"120"} == outcome.headers
+            assert isinstance(outcome, Received)
+            assert b"120" == outcome.retry_after
 
 
 @pytest.mark.parametrize(
@@ -227,13 +231,13 @@ async def test_retry_after_is_passed_on(ca_file: Path) -> None:
     ],
 )
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_no_answer_has_a_reason(ca_file: Path, path: str, reason: str) -> None:
+async def test_missing_response_has_a_reason(ca_file: Path, path: str, reason: str) -> None:
     async with serving() as server:
         for outcome in (
             await verify(ca_file, server.url(path)),
-            await deliver(ca_file, server.url(path), push()),
+            await deliver(ca_file, server.url(path)),
         ):
-            assert Unanswered(reason, HOST) == outcome
+            assert Missing(reason, HOST) == outcome
 
 
 @pytest.mark.parametrize(
@@ -245,25 +249,25 @@ async def test_no_answer_has_a_reason(ca_file: Path, path: str, reason: str) -> 
     ],
 )
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_who_speaks_no_tls_is_told_apart(
+async def test_failed_handshake_has_a_reason(
     ca_file: Path, end: Callable[[Any], None], reason: str
 ) -> None:
     async with serving(mute=True) as server:
 
         def end_all() -> None:
-            for each in server.open:
-                end(each.transport)
+            for conversation in server.open:
+                end(conversation.transport)
             if not server.connections:  # yet
                 reactor.callLater(0.01, end_all)
 
         end_all()
         outcome = await verify(ca_file, server.url())
-        assert isinstance(outcome, Unanswered)
+        assert isinstance(outcome, Missing)
         assert outcome.reason.endswith(reason)
 
 
 class Wire(StringTransport):
-    """A transport in memory, with what a socket has beside."""
+    """A transport in memory, with the methods that a socket has besides."""
 
     lost = False
 
@@ -279,22 +283,36 @@ class Wire(StringTransport):
 def connecting(clock: Clock, ca_file: Path) -> Connection:
     return Connection(
         clock,
-        FairQueue(clock),
+        TurnQueue(clock),
         Tls(clock, ca_file),
-        Peer(callback=callback("https://127.0.0.1/"), address=HOST, network="127.0.0.0/24"),
-        byte_budget=10_000,
-        max_lifetime=45.0,
-        ended=lambda _: None,
+        callback("https://127.0.0.1/"),
+        HOST,
+        LIMITS,
+        lambda _: None,
     )
 
 
+Result = ResponseParser | Failure
+
+
+def send(connection: Connection, results: list[Result]) -> None:
+    """Send a request, and read the head of the response."""
+    connection.exchange(iter([b"x"]), None).addBoth(results.append)
+
+
+def reasons(results: Sequence[Result]) -> list[tuple[str, bool]]:
+    """Return the errors among the results."""
+    errors = [result.value for result in results if isinstance(result, Failure)]
+    return [(error.reason, error.begun) for error in errors if isinstance(error, NoResponseError)]
+
+
 @pytest.mark.parametrize("pieces", [1, 7])
-def test_an_alert_is_heard_although_the_peer_leaves_with_it(ca_file: Path, pieces: int) -> None:
-    """Both may come in one turn of the reactor, before the handshake has its own."""
+def test_alert_is_read_when_the_connection_ends_with_it(ca_file: Path, pieces: int) -> None:
+    """Both may arrive in one turn of the reactor, before the handshake has its own."""
     clock = Clock()
-    outcomes: list[OutboundResponse | Lost] = []
+    results: list[Result] = []
     connection = connecting(clock, ca_file)
-    connection.exchange(OutboundRequest(b"")).addCallback(outcomes.append)
+    send(connection, results)
     connection.makeConnection(Wire())
     clock.advance(0)
 
@@ -305,17 +323,16 @@ def test_an_alert_is_heard_although_the_peer_leaves_with_it(ca_file: Path, piece
     connection.connectionLost(Failure(ConnectionDone()))
     clock.advance(0)
 
-    [lost] = outcomes
-    assert isinstance(lost, Lost)
-    assert "unrecognized name" in lost.reason
+    [(reason, _)] = reasons(results)
+    assert "unrecognized name" in reason
     assert [] == clock.getDelayedCalls()
 
 
-def test_a_handshake_that_ends_as_the_peer_leaves_writes_no_more(ca_file: Path) -> None:
+def test_handshake_on_a_lost_connection_writes_no_more(ca_file: Path) -> None:
     clock = Clock()
-    outcomes: list[OutboundResponse | Lost] = []
+    results: list[Result] = []
     connection, wire = connecting(clock, ca_file), Wire()
-    connection.exchange(OutboundRequest(b"x")).addCallback(outcomes.append)
+    send(connection, results)
     connection.makeConnection(wire)
     clock.advance(0)
 
@@ -324,71 +341,68 @@ def test_a_handshake_that_ends_as_the_peer_leaves_writes_no_more(ca_file: Path) 
     connection.connectionLost(Failure(ConnectionLost()))
     clock.advance(0)
 
-    assert [Lost("the connection was lost before it answered", begun=False)] == outcomes
+    assert [("the connection was lost before it answered", False)] == reasons(results)
     assert [] == clock.getDelayedCalls()
 
 
 def flight(hello: bytes) -> bytes:
-    """All that a server says before the client must say more (RFC 8446 2)."""
-    identity = authority().issue(HOST)
-    context = SSL.Context(SSL.TLS_SERVER_METHOD)
-    context.use_certificate(identity.certificate)
-    context.use_privatekey(identity.key)
-    server = SSL.Connection(context, None)
-    server.set_accept_state()
+    """Return all that a server sends before the client must send more (RFC 8446 2)."""
+    server = server_side(SSL.TLS1_3_VERSION)
     server.bio_write(hello)
     with suppress(SSL.WantReadError):
         server.do_handshake()
     return server.bio_read(65_536)
 
 
-ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nnot asked"
+def server_side(version: int) -> SSL.Connection:
+    identity = authority().issue(HOST)
+    context = SSL.Context(SSL.TLS_SERVER_METHOD)
+    context.use_certificate(identity.certificate)
+    context.use_privatekey(identity.key)
+    context.set_max_proto_version(version)
+    server = SSL.Connection(context, None)
+    server.set_accept_state()
+    return server
+
+
+RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nnot asked"
 VERSIONS = {"TLS 1.2": SSL.TLS1_2_VERSION, "TLS 1.3": SSL.TLS1_3_VERSION}
 
 
-class Spoken:
-    """A connection whose handshake is over, and the server it speaks to, both in memory."""
+class Session:
+    """A connection after its handshake, and its server, both in memory."""
 
     def __init__(self, ca_file: Path, version: int) -> None:
         self.clock = Clock()
         self.client, self.wire = connecting(self.clock, ca_file), Wire()
-        identity = authority().issue(HOST)
-        context = SSL.Context(SSL.TLS_SERVER_METHOD)
-        context.use_certificate(identity.certificate)
-        context.use_privatekey(identity.key)
-        context.set_max_proto_version(version)
-        self.server = SSL.Connection(context, None)
-        self.server.set_accept_state()
-        self.outcomes: list[OutboundResponse | Lost] = []
-        self._ask()
+        self.server = server_side(version)
+        self.results: list[Result] = []
+        send(self.client, self.results)
         self.client.makeConnection(self.wire)
         for _ in range(3):
             self.clock.advance(0)
-            self._hear()
+            self._read()
             with suppress(SSL.WantReadError):
                 self.server.do_handshake()
             with suppress(SSL.WantReadError):
                 self.client.dataReceived(self.server.bio_read(65_536))
-        self.answer([ANSWER], [])
+        self.respond([RESPONSE], [])
 
-    def _ask(self) -> None:
-        self.client.exchange(OutboundRequest(b"x")).addCallback(self.outcomes.append)
-
-    def _hear(self) -> None:
+    def _read(self) -> None:
         if self.wire.value():
             self.server.bio_write(self.wire.value())
             self.wire.clear()
 
-    def again(self) -> None:
-        """Ask once more, on the same connection."""
-        self._ask()
+    def send(self) -> None:
+        """Send another request on the same connection."""
+        send(self.client, self.results)
         self.clock.advance(0)
-        self._hear()
+        self._read()
 
-    def answer(self, records: list[bytes], cuts: list[int]) -> None:
-        """The server says this in so many records, and the network cuts it there."""
-        for each in records:
-            self.server.sendall(each)
+    def respond(self, records: list[bytes], cuts: list[int]) -> None:
+        """Send a response in several records, and have the network cut it."""
+        for record in records:
+            self.server.sendall(record)
         data = self.server.bio_read(65_536)
         places = sorted({0, *(cut % len(data) for cut in cuts), len(data)})
         for begin, end in pairwise(places):
@@ -398,74 +412,85 @@ class Spoken:
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("seed", range(20))
-def test_an_answer_is_read_whole_however_it_is_cut(ca_file: Path, version: str, seed: int) -> None:
-    """Into TLS records, and by the network: OpenSSL is asked for as long as it may have one."""
+def test_response_is_read_whole_in_any_pieces(ca_file: Path, version: str, seed: int) -> None:
+    """TLS records, and those of the network: OpenSSL is asked for as long as it may hold more."""
     draw = random.Random(seed)
-    spoken = Spoken(ca_file, VERSIONS[version])
+    session = Session(ca_file, VERSIONS[version])
     for _ in range(3):
-        splits = draw.sample(range(1, len(ANSWER)), draw.randrange(4))
-        places = sorted({0, *splits, len(ANSWER)})
-        spoken.again()
-        records = [ANSWER[begin:end] for begin, end in pairwise(places)]
-        spoken.answer(records, draw.sample(range(999), draw.randrange(5)))
+        splits = draw.sample(range(1, len(RESPONSE)), draw.randrange(4))
+        places = sorted({0, *splits, len(RESPONSE)})
+        session.send()
+        records = [RESPONSE[begin:end] for begin, end in pairwise(places)]
+        session.respond(records, draw.sample(range(999), draw.randrange(5)))
 
-    assert [200] * 4 == [
-        each.head.status for each in spoken.outcomes if isinstance(each, OutboundResponse)
-    ]
-    assert spoken.client.ready
-    spoken.client.abort()
+    heads = [result.head for result in session.results if isinstance(result, ResponseParser)]
+    assert [200] * 4 == [head.status for head in heads if head is not None]
+    assert session.client.is_ready
+    session.client.abort()
 
 
-def test_a_farewell_that_comes_with_the_answer_is_heard(ca_file: Path) -> None:
-    spoken = Spoken(ca_file, SSL.TLS1_3_VERSION)
-    spoken.again()
-    spoken.server.sendall(ANSWER)
-    spoken.server.shutdown()
-    spoken.client.dataReceived(spoken.server.bio_read(65_536))
+def test_close_notify_with_the_response_is_read(ca_file: Path) -> None:
+    session = Session(ca_file, SSL.TLS1_3_VERSION)
+    session.send()
+    session.server.sendall(RESPONSE)
+    session.server.shutdown()
+    session.client.dataReceived(session.server.bio_read(65_536))
 
-    assert 2 == len(spoken.outcomes)
-    assert not spoken.client.keepable
+    assert 2 == len(session.results)
+    assert not session.client.is_reusable
+
+
+def test_closed_connection_has_accepted_all_bytes(ca_file: Path) -> None:
+    """Its slot may be checked while the host is resolved for another connection."""
+    session = Session(ca_file, SSL.TLS1_3_VERSION)
+    assert 0 < session.client.bytes_written
+    session.client.connectionLost(Failure(ConnectionLost()))
+    assert not session.client.has_work
+    assert session.client.bytes_written == session.client.bytes_accepted()
 
 
 # Before all is sent -------------------------------------------------------------------------------
 
-LARGE = push(bytes(30_000_000))  # more than the kernel takes off our hands
+LARGE = bytes(30_000_000)  # more than the kernel accepts
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_success_counts_only_once_all_is_sent(ca_file: Path) -> None:
-    """E12: who has not read it has not got it."""
+    """A subscriber that has not read the content does not have it (E12)."""
     async with serving() as server:
-        outcome = await deliver(ca_file, server.url("/early/200"), LARGE, 0.5)
-        assert Unanswered("no answer within 0.5 s", HOST) == outcome
+        outcome = await deliver(ca_file, server.url("/early/200"), LARGE, seconds=0.5)
+        assert Missing("no answer within 0.5 s", HOST) == outcome
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_success_counts_when_the_rest_is_read_later(ca_file: Path) -> None:
-    async with serving() as server, calling(ca_file) as client:
-        to = callback(server.url("/early/200"))
-        reactor.callLater(0.1, server.go_on)
-        assert ACCEPTED == await client.deliver(to, LARGE, timeout=20, admission=Turnstile())
+    async with serving() as server, sending(ca_file) as sender:
+        url = server.url("/early/200")
+        delivery = Deferred.fromCoroutine(sender.deliver(url, LARGE, seconds=20))
+        await server.until_received(1)
+        await deferLater(reactor, 0.1)
+        server.resume()
+        assert ACCEPTED == await delivery
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_refusal_counts_at_once_and_the_rest_is_not_sent(ca_file: Path) -> None:
+async def test_refusal_counts_at_once_and_ends_the_request(ca_file: Path) -> None:
     async with serving() as server:
         outcome = await deliver(ca_file, server.url("/early/413"), LARGE)
-        assert isinstance(outcome, Answered)
+        assert isinstance(outcome, Received)
         assert 413 == outcome.status
         await deferLater(reactor, 0)
         assert server.bytes_received < 30_000_000
 
 
-# Who takes what he is sent ------------------------------------------------------------------------
+# The pace of peers --------------------------------------------------------------------------------
 
 SMALL_WINDOW = 16_384
 PACED = 47  # SO_MAX_PACING_RATE
 
 
 class Reader(threading.Thread):
-    """A TLS server for one connection, which reads so many bytes and then pauses, until it is told."""
+    """A TLS server for one connection, which pauses between reads."""
 
     def __init__(self, directory: Path, pause: float) -> None:
         super().__init__()
@@ -494,7 +519,7 @@ class Reader(threading.Thread):
     ids=["reader", "loss", "line"],
 )
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_place_is_kept_by_who_takes_what_he_is_sent(
+async def test_slot_is_busy_while_its_peer_accepts_bytes(
     tmp_path: Path,
     ca_file: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -503,33 +528,27 @@ async def test_a_place_is_kept_by_who_takes_what_he_is_sent(
     *,
     busy: bool,
 ) -> None:
-    """H8: reading slowly or losing packets, a stranger would keep it for as long as he likes."""
-    monkeypatch.setattr("reviewsd.websub.outbound.pace.PACE_SECONDS", 0.2)
-    made = Connection.connectionMade
+    """A stranger that reads slowly, or has packets dropped, would keep its place for long (H8)."""
+    monkeypatch.setattr("reviewsd.websub.slots.PACE_SECONDS", 0.2)
+    connection_made = Connection.connectionMade
 
     def behind_line(connection: Connection) -> None:
         if line:
             connection.transport.getHandle().setsockopt(socket.SOL_SOCKET, PACED, line)
-        made(connection)
+        connection_made(connection)
 
     monkeypatch.setattr(Connection, "connectionMade", behind_line)
-    reader, trail = Reader(tmp_path, pause), Trail()
+    reader, slot = Reader(tmp_path, pause), free_slot()
     reader.start()
-    async with calling(ca_file) as client:
+    async with sending(ca_file) as sender:
         attempt = Deferred.fromCoroutine(
-            client.deliver(
-                callback(reader.url),
-                push(bytes(8_000_000)),
-                timeout=30,
-                admission=Turnstile(),
-                trail=trail,
-            )
+            sender.deliver(reader.url, bytes(8_000_000), seconds=30, slot=slot)
         )
-        found = []
+        states = []
         for _ in range(16):
             await deferLater(reactor, 0.05)
-            found.append(trail.is_busy())
+            states.append(slot.has_progress(reactor.seconds()))
         reader.enough.set()
         await attempt
     reader.join()
-    assert [busy] * 4 == found[-4:]
+    assert [busy] * 4 == states[-4:]

@@ -1,4 +1,4 @@
-"""The hub's door (H1, H2, H5, H18, E14, D1, D9)."""
+"""Requests to the hub: what is stored, what is refused (H1, H2, H5, H18, E14, D1, D9)."""
 
 from collections.abc import Callable
 
@@ -7,18 +7,18 @@ import pytest
 from reviewsd.config.schema import HubConfig as Settings
 from reviewsd.config.schema import HubLimitsConfig
 from reviewsd.store.transactions import StoreError
-from reviewsd.websub.form import HubAnswer
+from reviewsd.websub.requests import HubResponse
 from tests.support.hub import (
     BASE_URL,
     CALLBACK,
     FEED,
+    REFUSED,
     REVIEWS,
-    UNANSWERED,
+    Answer,
     HubProcess,
-    answered,
     good,
     hanging,
-    living,
+    hub_process,
     result_of,
 )
 
@@ -30,13 +30,13 @@ def host(number: int) -> str:
     return f"https://s{number}.example.org/cb"
 
 
-def test_a_request_is_on_the_disk_before_it_is_answered() -> None:
+def test_request_is_stored_before_its_response() -> None:
     """D1, W8."""
-    with living() as process:
-        process.callbacks.behaviour = hanging
-        answer = process.post(secret="s", lease_seconds="5")
+    with hub_process() as process:
+        process.callbacks.behavior = hanging
+        response = process.post(secret="s", lease_seconds="5")
 
-        assert 202 == answer.status
+        assert 202 == response.status
         assert [(CALLBACK, "subscribe", "subscriber.example.org", 300, FEED, "192.0.2.7/32")] == (
             process.store.rows(
                 "SELECT callback, mode, callback_host, lease_seconds, topic_given, requester"
@@ -45,9 +45,9 @@ def test_a_request_is_on_the_disk_before_it_is_answered() -> None:
         )
 
 
-def test_a_store_that_fails_accepts_nothing() -> None:
-    """D9: 503 is made of it at the route."""
-    with living() as process:
+def test_failing_store_accepts_no_request() -> None:
+    """The route responses 503 (D9)."""
+    with hub_process() as process:
         process.store.fault = lambda: "before"
         with pytest.raises(StoreError):
             process.post()
@@ -57,9 +57,9 @@ def test_a_store_that_fails_accepts_nothing() -> None:
         assert 202 == process.post().status
 
 
-def test_the_secret_is_sealed_in_the_store() -> None:
+def test_secret_is_sealed_in_the_store() -> None:
     """H11."""
-    with living() as process:
+    with hub_process() as process:
         process.post(secret="canary")
 
         assert b"canary" not in process.store.connection.serialize()
@@ -67,88 +67,90 @@ def test_the_secret_is_sealed_in_the_store() -> None:
         assert b"canary" == process.secrets.unseal(sealed, CALLBACK, FEED)
 
 
-def test_the_answer_tells_nothing_of_the_callback_nor_of_who_is_subscribed() -> None:
-    """E14: known and unknown pairs, callbacks of all sorts: the same answer."""
-    answers: set[HubAnswer] = set()
-    with living() as process:
-        behaviours = (good, hanging, lambda _: UNANSWERED, lambda _: answered(404))
-        for number, behaviour in enumerate(behaviours):
-            process.callbacks.behaviour = behaviour
+def test_response_reveals_nothing_about_the_callback() -> None:
+    """It is the same for known and unknown pairs, and all kinds of callbacks (E14)."""
+    responses: set[HubResponse] = set()
+    with hub_process() as process:
+        behaviors = (good, hanging, lambda _: REFUSED, lambda _: Answer(404))
+        for number, behavior in enumerate(behaviors):
+            process.callbacks.behavior = behavior
             for mode in ("subscribe", "unsubscribe", "subscribe", "unsubscribe"):
-                answers.add(process.post(host(number), mode))
-                process.time.go(61.0)
+                responses.add(process.post(host(number), mode))
+                process.time.advance(61.0)
 
-    assert {202} == {answer.status for answer in answers}
-    assert 1 == len(answers)
+    assert {202} == {response.status for response in responses}
+    assert 1 == len(responses)
 
 
-def test_nobody_is_contacted_to_unsubscribe_what_is_not_subscribed() -> None:
-    """Contract 5; a pending request stays."""
-    with living() as process:
+def test_unsubscribe_of_an_unknown_pair_calls_no_callback() -> None:
+    """A pending request stays (contract 5)."""
+    with hub_process() as process:
         assert 202 == process.post(mode="unsubscribe").status
-        assert [] == process.callbacks.asked
+        assert [] == process.callbacks.gets
 
-        process.callbacks.behaviour = hanging
+        process.callbacks.behavior = hanging
         process.post()
         assert 202 == process.post(mode="unsubscribe").status
         assert [("subscribe",)] == process.store.rows("SELECT mode FROM verification")
-        assert 1 == len(process.callbacks.asked)
+        assert 1 == len(process.callbacks.gets)
 
 
-def test_a_hub_without_data_asks_to_come_back() -> None:
-    with living(text=None) as process:
-        answer = process.post()
+def test_hub_without_data_returns_503() -> None:
+    with hub_process(text=None) as process:
+        response = process.post()
 
-        assert (503, 5) == (answer.status, answer.retry_after)
+        assert (503, 5) == (response.status, response.retry_after)
 
 
-def test_150_requests_of_a_network_in_a_minute_are_30_too_many() -> None:
-    """H1; another network is served meanwhile."""
-    with living() as process:
-        answers = [process.post(host(number)) for number in range(150)]
+def test_30_of_150_requests_of_a_network_are_refused() -> None:
+    """Another network is served meanwhile (H1)."""
+    with hub_process() as process:
+        responses = [process.post(host(number)) for number in range(150)]
 
-        assert 120 * [202] + 30 * [429] == [answer.status for answer in answers]
-        assert 1 == answers[-1].retry_after
+        assert 120 * [202] + 30 * [429] == [response.status for response in responses]
+        assert 1 == responses[-1].retry_after
         assert 202 == process.post(client="192.0.2.8/32").status
 
 
 @pytest.mark.parametrize("client", ["2001:db8:7:{:x}::/64", "192.0.2.{}/32"])
-def test_who_has_a_whole_network_of_clients_asks_four_times_as_often(client: str) -> None:
-    """H1: else nine of 65,536 fill the hub with requests that wait, and nobody can subscribe."""
-    with living(Settings(limits=HubLimitsConfig(requests_per_minute=5))) as process:
-        answers = [process.post(host(number), client=client.format(number)) for number in range(25)]
+def test_network_of_clients_has_four_times_the_rate(client: str) -> None:
+    """Else nine of its 65,536 clients could fill the hub with pending requests (H1)."""
+    with hub_process(Settings(limits=HubLimitsConfig(requests_per_minute=5))) as process:
+        responses = [
+            process.post(host(number), client=client.format(number)) for number in range(25)
+        ]
 
-        assert 20 * [202] + 5 * [429] == [answer.status for answer in answers]
+        assert 20 * [202] + 5 * [429] == [response.status for response in responses]
         assert 202 == process.post(client="2001:db8:8::/64").status
         assert 202 == process.post(client="local").status
 
 
-def test_malformed_requests_count_too() -> None:
-    """H1: what they cost is not less."""
-    with living() as process:
-        answers = [
-            result_of(process.endpoint.receive(b"nonsense", None, "192.0.2.9/32"))
+def test_malformed_requests_count() -> None:
+    """They cost as much (H1)."""
+    with hub_process() as process:
+        responses = [
+            result_of(process.requests.receive(b"nonsense", None, "192.0.2.9/32"))
             for _ in range(121)
         ]
 
-        assert 120 * [415] + [429] == [answer.status for answer in answers]
+        assert 120 * [415] + [429] == [response.status for response in responses]
 
 
-def test_requests_for_one_host_are_bounded_whoever_sends_them() -> None:
-    """H2: 120 a minute."""
-    with living(Settings(limits=HubLimitsConfig(active_per_host=1000))) as process:
-        answers = [
+def test_requests_for_a_host_are_limited_for_all_clients() -> None:
+    """120 a minute (H2)."""
+    with hub_process(Settings(limits=HubLimitsConfig(active_per_host=1000))) as process:
+        responses = [
             process.post(f"{CALLBACK}{number}", client=f"10.0.0.{number}/32")
             for number in range(125)
         ]
 
-        assert 120 * [202] + 5 * [429] == [answer.status for answer in answers]
-        assert "callback host" in answers[-1].text
+        assert 120 * [202] + 5 * [429] == [response.status for response in responses]
+        assert "callback host" in responses[-1].text
 
 
-def test_who_is_subscribed_renews_however_many_requests_for_its_host_there_are() -> None:
-    """H5: strangers must not be able to let a lease run out."""
-    with living(Settings(limits=HubLimitsConfig(active_per_host=1000))) as process:
+def test_active_pair_renews_at_a_crowded_host() -> None:
+    """Else strangers could let its lease expire (H5)."""
+    with hub_process(Settings(limits=HubLimitsConfig(active_per_host=1000))) as process:
         assert 202 == process.post().status
         for number in range(125):
             process.post(f"{CALLBACK}{number}", client=f"10.0.0.{number}/32")
@@ -158,20 +160,20 @@ def test_who_is_subscribed_renews_however_many_requests_for_its_host_there_are()
         assert 202 == process.post(mode="unsubscribe").status
 
 
-def test_a_paused_hub_accepts_nothing_for_now() -> None:
-    with living() as process:
+def test_paused_hub_returns_503() -> None:
+    with hub_process() as process:
         process.wait(process.operator.pause())
-        answer = process.post()
-        assert (503, 300) == (answer.status, answer.retry_after)
+        response = process.post()
+        assert (503, 300) == (response.status, response.retry_after)
         assert [(0,)] == process.store.rows(COUNT)
 
         process.wait(process.operator.resume())
         assert 202 == process.post().status
 
 
-def test_a_blocked_host_is_forbidden_with_all_names_below_it() -> None:
+def test_blocked_host_is_refused_with_all_names_below_it() -> None:
     """H7."""
-    with living() as process:
+    with hub_process() as process:
         process.wait(process.operator.block("Example.ORG.", "abuse", dry_run=False))
 
         assert 403 == process.post().status
@@ -202,45 +204,45 @@ def fill_hub(process: HubProcess) -> None:
 
 
 def fill_client(process: HubProcess) -> None:
-    process.callbacks.behaviour = hanging
+    process.callbacks.behavior = hanging
     for number in range(2):
         assert 202 == process.post(host(number)).status
 
 
 def fill_pending(process: HubProcess) -> None:
-    process.callbacks.behaviour = hanging
+    process.callbacks.behavior = hanging
     for number in range(3):
         assert 202 == process.post(host(number), client=f"192.0.2.{number}/32").status
 
 
-@pytest.mark.parametrize("filled", [fill_host, fill_hub, fill_client, fill_pending])
-def test_at_a_cap_a_new_pair_is_told_to_come_back(filled: Callable[[HubProcess], None]) -> None:
+@pytest.mark.parametrize("fill", [fill_host, fill_hub, fill_client, fill_pending])
+def test_new_pair_at_a_cap_is_refused(fill: Callable[[HubProcess], None]) -> None:
     """H5."""
-    with living(Settings(limits=CAPS)) as process:
-        filled(process)
+    with hub_process(Settings(limits=CAPS)) as process:
+        fill(process)
 
-        answer = process.post()
+        response = process.post()
 
-        assert (429, 600) == (answer.status, answer.retry_after)
+        assert (429, 600) == (response.status, response.retry_after)
 
 
-@pytest.mark.parametrize("filled", [fill_host, fill_client, fill_pending])
-def test_at_a_cap_who_is_active_may_renew_and_end(filled: Callable[[HubProcess], None]) -> None:
+@pytest.mark.parametrize("fill", [fill_host, fill_client, fill_pending])
+def test_active_pair_at_a_cap_may_renew_and_unsubscribe(fill: Callable[[HubProcess], None]) -> None:
     """H5."""
-    with living(Settings(limits=CAPS)) as process:
+    with hub_process(Settings(limits=CAPS)) as process:
         mine = "https://other.example.net/mine"
         process.post(mine)
-        if filled is fill_host:
+        if fill is fill_host:
             mine = f"{CALLBACK}0"
-        filled(process)
+        fill(process)
 
         assert 202 == process.post(mine).status
         assert 202 == process.post(mine, "unsubscribe").status
 
 
-def test_who_is_active_may_renew_and_end_in_a_full_hub() -> None:
+def test_active_pair_in_a_full_hub_may_renew_and_unsubscribe() -> None:
     """H5."""
-    with living(Settings(limits=CAPS)) as process:
+    with hub_process(Settings(limits=CAPS)) as process:
         fill_hub(process)
 
         assert 202 == process.post(host(3)).status
@@ -250,9 +252,9 @@ def test_who_is_active_may_renew_and_end_in_a_full_hub() -> None:
         assert 429 == process.post(host(8)).status
 
 
-def test_who_is_pending_may_ask_again_at_a_cap() -> None:
-    """He counts as he did; the newer request replaces the older (H4)."""
-    with living(Settings(limits=CAPS)) as process:
+def test_pending_pair_at_a_cap_may_request_again() -> None:
+    """It counts once: the newer request replaces the older (H4)."""
+    with hub_process(Settings(limits=CAPS)) as process:
         fill_client(process)
         assert 202 == process.post(host(0), lease_seconds="777").status
 
@@ -262,21 +264,21 @@ def test_who_is_pending_may_ask_again_at_a_cap() -> None:
         )
 
 
-def test_a_renewal_takes_no_place_beside_its_subscription() -> None:
-    """H5: pending *new* pairs count."""
-    with living(Settings(limits=CAPS)) as process:
+def test_renewal_does_not_count_besides_its_subscription() -> None:
+    """A pending pair counts only if it is new (H5)."""
+    with hub_process(Settings(limits=CAPS)) as process:
         process.post(f"{CALLBACK}0")
         process.post(f"{CALLBACK}1")
-        process.callbacks.behaviour = hanging
+        process.callbacks.behavior = hanging
         process.post(f"{CALLBACK}0")
 
         assert 202 == process.post(f"{CALLBACK}2", client="192.0.2.8/32").status
 
 
-def test_what_waits_for_its_verification_counts_as_active() -> None:
-    """H5: pending new pairs count."""
-    with living(Settings(limits=CAPS)) as process:
-        process.callbacks.behaviour = hanging
+def test_pending_pair_counts_as_active() -> None:
+    """H5."""
+    with hub_process(Settings(limits=CAPS)) as process:
+        process.callbacks.behavior = hanging
         for number in range(3):
             client = f"192.0.2.{number}/32"
             assert 202 == process.post(f"{CALLBACK}{number}", client=client).status
@@ -284,30 +286,30 @@ def test_what_waits_for_its_verification_counts_as_active() -> None:
         assert "callback host" in process.post(client="192.0.2.9/32").text
 
 
-def test_20_requests_at_once_make_one_subscription() -> None:
+def test_20_concurrent_requests_make_one_subscription() -> None:
     """H4."""
-    with living() as process:
+    with hub_process() as process:
         process.callbacks.latency = 1.0
         for _ in range(20):
             assert 202 == process.post().status
-        process.time.go(5.0)
+        process.time.advance(5.0)
 
         assert 1 == len(process.store.rows(ACTIVE))
         assert [(0,)] == process.store.rows(COUNT)
 
 
 def test_two_topics_are_two_subscriptions() -> None:
-    with living() as process:
+    with hub_process() as process:
         process.post(topic=FEED)
         process.post(topic=BASE_URL + REVIEWS)
 
         assert [(CALLBACK, 1), (CALLBACK, 3)] == process.store.rows(ACTIVE)
 
 
-def test_the_help_names_hub_topics_and_lease() -> None:
+def test_help_has_hub_topics_and_lease() -> None:
     """W24."""
-    with living() as process:
-        text = process.endpoint.help_text
+    with hub_process() as process:
+        text = process.requests.help_text
 
         assert {f"{BASE_URL}{FEED}", f"{BASE_URL}{REVIEWS}"} <= set(text.split())
         assert f"{BASE_URL}/api/websub/hub" in text

@@ -1,0 +1,102 @@
+"""How the store is opened: a part of the composition root."""
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from twisted.internet.interfaces import IReactorFromThreads
+from twisted.logger import Logger
+
+from reviewsd.config.schema import Config
+from reviewsd.runtime.state_dir import EX_CONFIG, StartError
+from reviewsd.store.backup import check_keys
+from reviewsd.store.keys import KeyFileError
+from reviewsd.store.secrets import Secrets, load_keys
+from reviewsd.store.sqlite import Database
+from reviewsd.store.transactions import NewerSchemaError, OtherKeysError, StoreError
+
+if TYPE_CHECKING:
+    from reviewsd.store.postgres import Postgres
+
+DATABASE = "state.sqlite"
+"""The store's file in the state directory."""
+
+_log = Logger()
+
+
+async def open_store(
+    stack: AsyncExitStack,
+    reactor: IReactorFromThreads,
+    config: Config,
+    environ: Mapping[str, str],
+) -> "tuple[Database | Postgres, Secrets]":
+    """Open the store and the secrets that are sealed in it; the stack closes it.
+
+    Args:
+        stack: The daemon's.
+        reactor: Runs everything.
+        config: The configuration.
+        environ: Names systemd's credentials.
+
+    Raises:
+        StartError: The configuration or the state cannot be used.
+    """
+    secrets = _secrets(config, environ)
+    database = state_store(reactor, config, secrets)
+    await _open(database)
+    if isinstance(database, Database) and database.healthy:
+        await _check_keys(database, secrets)
+    stack.push_async_callback(database.close)
+    return database, secrets
+
+
+def _secrets(config: Config, environ: Mapping[str, str]) -> Secrets:
+    folder = environ.get("CREDENTIALS_DIRECTORY")
+    try:
+        return Secrets(load_keys(config.key_folder, None if folder is None else Path(folder)))
+    except KeyFileError as error:
+        raise StartError(str(error), EX_CONFIG) from error
+
+
+def state_store(
+    reactor: IReactorFromThreads, config: Config, secrets: Secrets
+) -> "Database | Postgres":
+    """Return the store that ``hub.store`` names, not opened yet.
+
+    Raises:
+        StartError: Its configuration or its driver cannot be used.
+    """
+    if not config.hub.shared:
+        return Database(config.state_dir / DATABASE, reactor)
+    try:
+        from reviewsd.store.postgres import Postgres  # noqa: PLC0415 - psycopg is an extra
+    except ImportError as error:
+        remedy = "pip install 'reviewsd[postgres]'"
+        text = f"hub.store: PostgreSQL needs psycopg, which cannot be used ({error}): {remedy}"
+        raise StartError(text, EX_CONFIG) from error
+    try:
+        return Postgres(config.hub.store, reactor, secrets)
+    except ValueError as error:
+        raise StartError(f"hub.store: {error}", EX_CONFIG) from error
+
+
+async def _open(database: "Database | Postgres") -> None:
+    """Open a store; one that fails now may work later, unless a newer program used it (D9, D11)."""
+    try:
+        await database.open()
+    except (NewerSchemaError, OtherKeysError) as error:
+        raise StartError(str(error), EX_CONFIG) from error
+    except StoreError as error:
+        _log.error("the hub waits for its store: {error}", error=str(error))
+
+
+async def _check_keys(database: Database, secrets: Secrets) -> None:
+    """Refuse a store that was restored without its keys: it would lose subscriptions."""
+    try:
+        await database.run(partial(check_keys, secrets=secrets))
+    except OtherKeysError as error:
+        raise StartError(str(error), EX_CONFIG) from error
+    except StoreError as error:
+        _log.error("the hub waits for its store: {error}", error=str(error))

@@ -1,0 +1,293 @@
+"""Sends all requests to callbacks (E4).
+
+A request resolves the host, counts for the network of an address, connects, and makes one exchange. The
+resolver and the dialer check addresses; the connection limits bytes and time. Only the head of a response to
+a delivery is read, so its connection is kept for another delivery.
+"""
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+
+from msgspec.structs import replace
+from twisted.internet.defer import CancelledError, Deferred, fail
+from twisted.internet.interfaces import IProtocol, IReactorTime
+from twisted.internet.posixbase import PosixReactorBase
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+from twisted.web.client import ResponseDone
+from twisted.web.http_headers import Headers
+from twisted.web.iweb import IAgent, IBodyProducer, IClientRequest, IResponse
+from zope.interface import implementer
+
+from reviewsd.config.schema import Callbacks, Config
+from reviewsd.domain.addresses import Addresses, AddressRefusedError
+from reviewsd.domain.callback import Callback, stored
+from reviewsd.runtime.state_dir import EX_CONFIG, StartError
+from reviewsd.websub.outbound.client import Payload
+from reviewsd.websub.outbound.connection import Connection
+from reviewsd.websub.outbound.dialer import Dialer
+from reviewsd.websub.outbound.errors import NetworkFullError, NoResponseError
+from reviewsd.websub.outbound.pool import Pool
+from reviewsd.websub.outbound.resolver import Resolver, SystemNames
+from reviewsd.websub.outbound.response_parser import ResponseParser
+from reviewsd.websub.outbound.tls import Tls
+from reviewsd.websub.outbound.turn_queue import TurnQueue
+
+MAX_CHALLENGE_BODY = 1024  # bytes of the response to a GET; E12
+STOPPING = "this service is stopping"
+
+
+@dataclass(slots=True, eq=False)
+class _Request:
+    """A request that is ready to be sent."""
+
+    callback: Callback
+    head: bytes
+    payload: Payload
+    reads_body: bool
+
+
+@implementer(IAgent)
+@dataclass(eq=False)
+class CallbackAgent:
+    """Sends requests to callbacks."""
+
+    _log = Logger()
+
+    clock: IReactorTime
+    resolver: Resolver
+    dialer: Dialer
+    tls: Tls
+    limits: Callbacks
+    """``hub.callbacks``."""
+    user_agent: bytes
+    """Names this service (H6): ``reviewsd/<version> (+<base_url>/; WebSub hub)``."""
+    idle_seconds: float = 5.0
+    """Seconds for which a connection is kept for its next delivery."""
+
+    def __post_init__(self) -> None:
+        self._headers = b"User-Agent: %b\r\nAccept-Encoding: identity\r\n" % self.user_agent
+        self._turns = TurnQueue(self.clock)
+        self._pool = Pool(self.clock, self.idle_seconds)
+        self._pending: set[Deferred[IResponse]] = set()
+        self._connections: set[Connection] = set()
+        self._closed = False
+        self._emptied: Deferred[None] | None = None
+
+    @classmethod
+    def from_config(
+        cls,
+        config: Config,
+        reactor: PosixReactorBase,
+        addresses: Addresses,
+        own_listeners: AbstractSet[tuple[str, int]],
+        stack: AsyncExitStack,
+    ) -> "CallbackAgent":
+        """Build the agent of a daemon; the stack closes its sockets and threads.
+
+        Raises:
+            StartError: ``hub.callbacks.ca_file`` cannot be used.
+        """
+        limits = config.hub.callbacks
+        if limits.allow_networks or limits.ca_file:
+            cls._log.warn(
+                "callbacks are opened beyond public addresses and the platform's authorities:"
+                " hub.callbacks.allow_networks {networks}, ca_file {ca_file}",
+                networks=list(limits.allow_networks),
+                ca_file=limits.ca_file,
+            )
+        try:
+            tls = Tls(reactor, None if limits.ca_file is None else Path(limits.ca_file))
+        except ValueError as error:
+            raise StartError(f"hub.callbacks.ca_file: {error}", EX_CONFIG) from error
+        names = SystemNames(reactor)
+        stack.callback(names.stop)
+        timeouts = config.hub.delivery.timeout, config.hub.verification.timeout
+        agent = cls(
+            reactor,
+            Resolver(reactor, names.look_up, addresses, limits.dns_timeout),
+            Dialer(reactor, addresses, own_listeners),
+            tls,
+            replace(limits, max_lifetime=max(limits.max_lifetime, *timeouts)),
+            f"reviewsd/{version('reviewsd')} (+{config.base_url}/; WebSub hub)".encode(),
+        )
+        stack.push_async_callback(agent.close)
+        return agent
+
+    def request(
+        self,
+        method: bytes,
+        uri: bytes,
+        headers: Headers | None = None,  # noqa: ARG002 - the payload's are sent
+        bodyProducer: IBodyProducer | None = None,  # noqa: N803 - IAgent's name
+    ) -> Deferred[IResponse]:
+        """Send a request.
+
+        Args:
+            method: GET or POST.
+            uri: ``Callback.url``.
+            headers: Ignored, because treq adds its own.
+            bodyProducer: A Payload.
+
+        Returns:
+            The response, or NoResponseError or NetworkFullError.
+        """
+        assert isinstance(bodyProducer, Payload)  # noqa: S101  CallbackClient sends nothing else
+        callback, reads_body = stored(uri.decode("ascii")), method == b"GET"
+        head = b"%b %b HTTP/1.1\r\nHost: %b\r\n%b%b%b\r\n" % (
+            method,
+            callback.target.encode("ascii"),
+            callback.authority.encode("ascii"),
+            bodyProducer.headers,
+            self._headers,
+            b"Connection: close\r\n" if reads_body else b"",
+        )
+        request = _Request(callback, head, bodyProducer, reads_body)
+        connection = None if reads_body else self._pool.acquire(callback)
+        if connection is None:
+            return self._start(request)
+        if not bodyProducer.slot.try_dial(connection.address):
+            self._pool.keep(connection)
+            return fail(NetworkFullError())
+        return self._exchange(connection, request).addErrback(self._retry, request)
+
+    async def close(self) -> None:
+        """End all requests and connections; return when no socket is left."""
+        self._closed = True
+        self._pool.close()
+        for response in tuple(self._pending):
+            response.cancel()
+        for connection in tuple(self._connections):
+            connection.fail(STOPPING)
+        if self._connections:
+            self._emptied = Deferred()
+            await self._emptied
+
+    def _retry(self, failure: Failure, request: _Request) -> Deferred[IResponse] | Failure:
+        """Repeat a request whose connection died while it was kept, which is not a failure (E7)."""
+        error = failure.value
+        if not isinstance(error, NoResponseError) or error.begun or self._closed:
+            return failure
+        return self._start(request)
+
+    def _start(self, request: _Request) -> Deferred[IResponse]:
+        """Send a request on a new connection; ``close`` can cancel it."""
+        if self._closed:
+            return fail(NoResponseError(STOPPING))
+        response = Deferred.fromCoroutine(self._send(request))
+        self._pending.add(response)
+        return response.addBoth(self._ended, response)
+
+    def _ended(
+        self, result: IResponse | Failure, response: Deferred[IResponse]
+    ) -> IResponse | Failure:
+        self._pending.discard(response)
+        if self._closed and isinstance(result, Failure) and result.check(CancelledError):
+            raise NoResponseError(STOPPING)
+        return result
+
+    async def _send(self, request: _Request) -> IResponse:
+        requester = request.payload.slot.due.requester
+        try:
+            addresses = await self.resolver.resolve(request.callback, requester)
+        except AddressRefusedError as error:
+            raise NoResponseError(str(error)) from error
+        return await self._exchange(await self._connect(request, addresses), request)
+
+    async def _connect(self, request: _Request, addresses: Sequence[str]) -> Connection:
+        """Try one address after the other until a connection is open."""
+        callback, slot = request.callback, request.payload.slot
+        if any(self.dialer.is_own(address, callback.port) for address in addresses):
+            raise NoResponseError("the callback leads to this service itself")
+        deadline = self.clock.seconds() + self.limits.connect_timeout
+        failure, full = NoResponseError("no connection"), False
+        for index, address in enumerate(addresses):
+            if not slot.try_dial(address):
+                full = True
+                continue
+            seconds = (deadline - self.clock.seconds()) / (len(addresses) - index)
+            make = partial(self._make_connection, callback, address)
+            try:
+                return await self.dialer.dial(address, callback.port, seconds, make)
+            except NoResponseError as error:
+                failure = error
+        raise NetworkFullError if full else failure
+
+    def _exchange(self, connection: Connection, request: _Request) -> Deferred[IResponse]:
+        payload = request.payload
+        payload.slot.watch(connection, self.clock.seconds())
+        max_body = MAX_CHALLENGE_BODY if request.reads_body else None
+        parsed = connection.exchange(payload.pieces(request.head), max_body)
+        return parsed.addCallback(self._receive, connection, request)
+
+    def _receive(
+        self, parser: ResponseParser, connection: Connection, request: _Request
+    ) -> IResponse:
+        """Return a response, and keep or close its connection."""
+        if request.reads_body or self._closed or not connection.is_reusable:
+            connection.close()
+        else:
+            self._pool.keep(connection)
+        return CallbackResponse(parser, reads_body=request.reads_body)
+
+    def _make_connection(self, callback: Callback, address: str) -> Connection:
+        connection = Connection(
+            self.clock,
+            self._turns,
+            self.tls,
+            callback,
+            address,
+            self.limits,
+            self._connection_ended,
+        )
+        self._connections.add(connection)
+        return connection
+
+    def _connection_ended(self, connection: Connection) -> None:
+        self._connections.discard(connection)
+        self._pool.discard(connection)
+        if self._emptied is not None and not self._connections:
+            emptied, self._emptied = self._emptied, None
+            emptied.callback(None)
+
+
+_NO_HEADERS = Headers()
+
+
+@implementer(IResponse)
+class CallbackResponse:
+    """A response that was read already.
+
+    Its body is cut after 1,025 bytes, one more than a challenge may have. It is empty for a delivery (W16),
+    and if it has a Content-Encoding. Retry-After is the only header.
+    """
+
+    version = (b"HTTP", 1, 1)
+    phrase = b""
+    request: IClientRequest | None = None
+    previousResponse: IResponse | None = None
+
+    def __init__(self, parser: ResponseParser, *, reads_body: bool = True) -> None:
+        assert parser.head is not None  # noqa: S101  a response has a head
+        fields = parser.head.fields
+        self.code = parser.head.status
+        self.headers = _NO_HEADERS
+        if (retry_after := fields.get(b"retry-after")) is not None:
+            self.headers = Headers({b"Retry-After": [retry_after]})
+        encoded = fields.get(b"content-encoding", b"identity").lower() != b"identity"
+        self._body = bytes(parser.body) if reads_body and not encoded else b""
+        self.length = len(self._body)
+
+    def deliverBody(self, protocol: IProtocol) -> None:
+        """Pass the whole body to a protocol."""
+        protocol.dataReceived(self._body)
+        protocol.connectionLost(Failure(ResponseDone()))
+
+    def setPreviousResponse(self, response: IResponse) -> None:
+        """Set the response before this one, as IResponse has it."""
+        self.previousResponse = response
