@@ -10,16 +10,15 @@ from reviewsd.http1.responses import Responses
 from reviewsd.monitoring.readiness import Readiness
 from reviewsd.runtime.cooperative import CooperativeScheduler
 from reviewsd.runtime.counters import Counters
-from reviewsd.server.server import ConnectionLimits, PublicServer
+from reviewsd.server.server import ConnectionLimits, PublicServer, Routes
 from reviewsd.snapshot.snapshots import Snapshots
-from reviewsd.web.answerers import answerers
 from reviewsd.web.clients import ClientNetworks
-from reviewsd.web.dispatch import Dispatcher, quick_lookup
 from reviewsd.web.feeds import FeedReads
-from reviewsd.web.klein_site import PublicSite
+from reviewsd.web.index import RouteIndex
 from reviewsd.web.mcp import McpRoute
 from reviewsd.web.memory import AnswerMemory
 from reviewsd.web.pages import PageReads
+from reviewsd.web.probes import Probes
 from reviewsd.web.read_limit import LimitedReads, ReadLimit
 from reviewsd.web.reads import Reads
 from reviewsd.web.websub import HubRoute
@@ -74,7 +73,7 @@ def build_public(
     config: Config,
     snapshots: Snapshots,
     reads: Reads,
-    hub: HubRoute | None,
+    hub: HubRoute,
     mcp: McpRoute,
     readiness: Readiness | None = None,
 ) -> PublicServer:
@@ -90,16 +89,13 @@ def build_public(
         readiness: Told to everybody, if ``server.readyz`` says so.
     """
     server, replies = config.server, reads.responses
-    pages = PageReads(reads)
-    ready = readiness if server.readyz else None
-    answers = answerers(reads, hub, mcp, pages, ready, FeedReads(reads))
-    site = PublicSite(reads, answers)
-    lookup = quick_lookup(reads, answers) if server.fast_lane else None
-    respond = Dispatcher(site.resource(), replies, lookup).respond
+    probes = Probes(replies, readiness if server.readyz else None)
+    answerers = (reads, FeedReads(reads), PageReads(reads), hub, mcp, probes)
+    routes: Routes = RouteIndex(answerers, replies)
     if reads.limit is not None:
-        respond = LimitedReads(respond, reads.limit, replies).respond
+        routes = LimitedReads(routes, reads.limit, replies)
     public = PublicServer(
-        respond,
+        routes,
         replies,
         clock,
         ConnectionLimits(

@@ -12,7 +12,6 @@ import msgspec
 
 from reviewsd.domain.parameters import Issue
 from reviewsd.http1 import urls
-from reviewsd.http1.routes import LISTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class Problem:
 HUB_MAX_BODY = 8192
 """Bytes; a form with a callback of the greatest length, all of it escaped, has fewer (H16, S2)."""
 
-_MAIN = ", ".join(route.path for route in LISTED)
+_MAIN = ", ".join(urls.MAIN)
 
 NOT_HTTP = Problem(400, "bad-request", "Bad Request", "The request is not well-formed HTTP.")
 UNESCAPED = replace(

@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 Give = Callable[[Response, bool], None]
 """Sends an answer; without its body where the second argument says so, as to HEAD."""
 
-MAX_PATH = 1_024
-"""Bytes of a path, escapes and all, for which a route is looked for, which reads each several times. The
-longest that is served has 400."""
-
 _READS = frozenset((b"GET", b"HEAD"))
 
 
@@ -62,14 +58,12 @@ class Exchange:
         self._give = give
         self._request = request
         self._began = perf_counter()
-        if request.authority != self._known_host and request.path not in site.nameless:
-            if not site.serves(request):
-                self._answer(site.misdirected(request))
+        if request.authority != self._known_host:
+            if site.serves(request):
+                self._known_host = request.authority
+            elif (refusal := site.misdirected(request)) is not None:
+                self._answer(refusal)
                 return
-            self._known_host = request.authority
-        if len(request.path) > MAX_PATH:
-            self._answer(site.unknown(request))
-            return
         answer = site.respond(request)
         if isinstance(answer, Response):
             if request.method in _READS and answer.reserve is None:

@@ -7,11 +7,12 @@ Server and Date.
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from ipaddress import IPv4Network, IPv6Network
+from typing import Protocol
 
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IAddress, IProtocolFactory, IReactorTime
@@ -28,7 +29,7 @@ from reviewsd.http1.preconditions import http_date
 from reviewsd.http1.problems import HUB_MAX_BODY, Problem
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
-from reviewsd.http1.routes import ANY_HOST, BodyRule, route_of
+from reviewsd.http1.routes import BodyRule, Route
 from reviewsd.runtime.counters import merged
 from reviewsd.server.connection import BUSY, NEVER, Channel
 from reviewsd.server.pipelines import Pipelines
@@ -84,15 +85,21 @@ class ConnectionLimits:
     """Bytes of a body for the MCP endpoint."""
 
 
-Respond = Callable[[Request], Response | Deferred[Response]]
-"""Answers a request."""
+class Routes(Protocol):
+    """The routes of the site."""
+
+    def respond(self, request: Request, /) -> Response | Deferred[Response]:
+        """Answer a request, now or later; the Deferred is cancelled if the client leaves."""
+
+    def find(self, path: bytes, /) -> Route | None:
+        """Return the route of a path, escapes included; None if there is none."""
 
 
 class PublicServer(Factory):
     """The public connections of a process.
 
     Args:
-        respond: Answers a request, now or later; a Deferred is cancelled when the client leaves.
+        routes: Answer the requests.
         responses: What answers are made of.
         clock: For the deadlines.
         limits: How long and how much.
@@ -102,18 +109,18 @@ class PublicServer(Factory):
 
     noisy = False
     _log = Logger()
-    nameless = ANY_HOST
 
     def __init__(
         self,
-        respond: Respond,
+        routes: Routes,
         responses: Responses,
         clock: IReactorTime,
         limits: ConnectionLimits,
         hosts: Hosts | None = None,
         exempt: Sequence[IPv4Network | IPv6Network] = (),
     ) -> None:
-        self.respond = respond
+        self.respond = routes.respond
+        self._find = routes.find
         self.clock = clock
         self.limits = limits
         self._mcp_cap = Cap(limits.mcp_body, problems.CONTENT_TOO_LARGE, truncates=True)
@@ -122,7 +129,7 @@ class PublicServer(Factory):
         """Those that have been answered since the last sweep."""
         self.pipelines = Pipelines(clock)
         self.draining = False
-        self.traffic = Traffic()
+        self.traffic = Traffic(routes.find)
         self.now = clock.seconds()
         """The clock's seconds at the last sweep: good enough for what is a minute ahead."""
         self._responses = responses
@@ -288,21 +295,19 @@ class PublicServer(Factory):
         return prefix
 
     def serves(self, request: Request) -> bool:
-        """Whether the service may be asked by the name that the client used (S3)."""
+        """Return whether the host name of a request is served (S3)."""
         return self._hosts is None or self._hosts.allow(
             request.authority, loopback=request.loopback
         )
 
-    def misdirected(self, request: Request) -> Response:
-        """The answer where it may not."""
-        route = route_of(request.path)
+    def misdirected(self, request: Request) -> Response | None:
+        """Return the refusal of a request for another host name; None if its route serves any."""
+        route = self._find(request.path)
+        if route is not None and route.any_host:
+            return None
         if route is not None and route.body is BodyRule.FORM:
             return self._responses.refusal(problems.HUB_MISDIRECTED)
         return self._responses.problem(request, problems.MISDIRECTED)
-
-    def unknown(self, request: Request) -> Response:
-        """The answer where there cannot be anything."""
-        return self._responses.problem(request, problems.NOT_FOUND)
 
     def refusal(self, problem: Problem) -> Response:
         """The answer to what is no request."""
@@ -310,7 +315,7 @@ class PublicServer(Factory):
 
     def cap(self, method: bytes, path: bytes) -> Cap:
         """What may come in the body of a request (S2)."""
-        route = route_of(path)
+        route = self._find(path)
         body = BodyRule.IGNORED if route is None else route.body
         if body is BodyRule.JSON:
             return self._mcp_cap

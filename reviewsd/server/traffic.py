@@ -6,25 +6,27 @@ make new ones by asking for what is not there.
 """
 
 from collections import Counter
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable
 from time import perf_counter
 
 from reviewsd.http1.problems import Problem
 from reviewsd.http1.request import METHODS, Request
-from reviewsd.http1.routes import ROUTES, route_of
+from reviewsd.http1.routes import Route
 from reviewsd.runtime.counters import QUICK, Durations, key, merged
 
 OTHER = "other"
 """What is no known route, or no known method."""
 
-LABELS: AbstractSet[str] = frozenset((*(route.path for route in ROUTES), OTHER))
-"""Everything that an answer may be counted under."""
-
 
 class Traffic:
-    """The answers of a process."""
+    """The answers of a process.
 
-    def __init__(self) -> None:
+    Args:
+        find: Returns the route of a path.
+    """
+
+    def __init__(self, find: Callable[[bytes], Route | None]) -> None:
+        self._find = find
         self._answers: dict[tuple[bytes, bytes, int], Durations] = {}
         self._refused = Counter[str]()
 
@@ -52,7 +54,7 @@ class Traffic:
 
     def _row(self, request: Request, status: int) -> Durations:
         """Where an answer is counted that is the first of its kind, or of no known path."""
-        route = route_of(request.path)
+        route = self._find(request.path)
         path = b"" if route is None else route.path.encode()
         row = (path, request.method if request.method in METHODS else b"", status)
         return self._answers.setdefault(row, Durations())

@@ -5,6 +5,7 @@ same code from records and the frame that the snapshot keeps.
 """
 
 from collections.abc import Callable, Generator, Iterator
+from typing import Final
 
 import msgspec
 from msgspec import Struct
@@ -13,12 +14,15 @@ from reviewsd.domain.dataset import Mentions
 from reviewsd.domain.parameters import read_cursor
 from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_query import Cursor
+from reviewsd.http1 import urls
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
 from reviewsd.publish import atom, json_feed
 from reviewsd.publish.feed import MAX_ENTRIES, FeedEntry, FeedFrame, FeedPage
 from reviewsd.snapshot.snapshots import Snapshot
-from reviewsd.web.reads import Answer, Reads, entity_tag
+from reviewsd.web.app import Answer, PublicApp
+from reviewsd.web.read_limit import COSTLY
+from reviewsd.web.reads import Reads, entity_tag
 
 
 class _Mentioned(Struct):
@@ -40,6 +44,8 @@ class FeedReads:
         reads: Where the data is, and what answers are made of.
     """
 
+    app: Final = PublicApp()
+
     def __init__(self, reads: Reads) -> None:
         self._reads = reads
         self._frame: FeedFrame | None = None
@@ -48,10 +54,12 @@ class FeedReads:
     def _published(self, _snapshot: Snapshot) -> None:
         self._frame = None
 
+    @app.route(urls.JSON_FEED_PAGE, cost=COSTLY)
     def json_page(self, request: Request, cursor: str) -> Answer:
         """A page of the JSON Feed."""
         return self._page(request, cursor, json_feed.render, json_feed.MEDIA_TYPE)
 
+    @app.route(urls.ATOM_FEED_PAGE, cost=COSTLY)
     def atom_page(self, request: Request, cursor: str) -> Answer:
         """A page of the Atom feed."""
         return self._page(request, cursor, atom.render, atom.MEDIA_TYPE)

@@ -11,15 +11,17 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from math import ceil
-from typing import Protocol
+from typing import Final, Protocol
 
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from reviewsd.http1 import urls
 from reviewsd.http1.hosts import Hosts, Origins
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
+from reviewsd.http1.routes import BodyRule
 from reviewsd.mcp.jsonrpc import INTERNAL_ERROR, JsonRpcError, count_members, failure
 from reviewsd.mcp.server import (
     ALLOW,
@@ -36,6 +38,7 @@ from reviewsd.runtime.cooperative import RETRY_SOON, QueueFullError
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
 from reviewsd.store.transactions import StoreError
+from reviewsd.web.app import PublicApp
 from reviewsd.web.memory import MemoryFullError
 from reviewsd.web.read_limit import COSTLY
 from reviewsd.web.workload import Workload
@@ -122,7 +125,7 @@ class AccessRules:
 
 
 class McpRoute:
-    """What Klein routes the MCP endpoint to.
+    """Answers at the MCP endpoint.
 
     Args:
         server: Who answers.
@@ -135,6 +138,7 @@ class McpRoute:
         now: The time, POSIX seconds.
     """
 
+    app: Final = PublicApp()
     _log = Logger()
 
     def __init__(
@@ -163,6 +167,7 @@ class McpRoute:
         self.refused = 0
         """How often a session could not be ended because too many are, in all or of one client."""
 
+    @app.route(urls.MCP, methods=None, body=BodyRule.JSON, any_host=True, cost=0)
     def answer(self, request: Request) -> Response | Deferred[Response]:
         """Answer a request of any known method; a Deferred only where that takes a while."""
         cors, refused = self._admit(request)
@@ -174,12 +179,13 @@ class McpRoute:
     def _reply(self, request: Request, cors: Headers, answer: McpAnswer) -> Response:
         typed = (_TYPE,) if answer.body else ()
         headers = (*cors, *typed, *answer.headers)
+        response = self._responses.no_store(answer.status, headers, answer.body)
         try:
-            return self._workload.admit(
-                request, self._responses.no_store(answer.status, headers, answer.body)
-            )
+            response = self._workload.admit(request, response)
         except MemoryFullError:
             return self._reply(request, cors, FULL)
+        limit = self._workload.limit
+        return response if limit is None else limit.marked(response, request)
 
     def _admit(self, request: Request) -> tuple[Headers, McpAnswer | None]:
         """Headers for the page that asks, and a refusal if it may not (mcp.md 7)."""

@@ -6,6 +6,7 @@ entity tag of ``/r/{id}`` is made of its frame and of that review: it survives t
 
 import hashlib
 from collections.abc import Generator
+from typing import Final
 from urllib.parse import unquote_to_bytes
 
 import msgspec
@@ -21,7 +22,8 @@ from reviewsd.pages.document import HTML, MARKDOWN
 from reviewsd.pages.frames import Frames, decode
 from reviewsd.pages.reviews import RequestPages, ReviewsFound
 from reviewsd.snapshot.snapshots import Snapshot
-from reviewsd.web.reads import Answer, Reads, entity_tag
+from reviewsd.web.app import Answer, PublicApp
+from reviewsd.web.reads import Reads, entity_tag
 
 _TWIN = ".md"
 _review = msgspec.json.Decoder(Review)
@@ -57,6 +59,8 @@ class PageReads:
             nothing.
     """
 
+    app: Final = PublicApp()
+
     def __init__(self, reads: Reads) -> None:
         self._responses = reads.responses
         self._workload = reads.workload
@@ -87,16 +91,14 @@ class PageReads:
             raise NotFound
         return self._published
 
-    def review(self, request: Request) -> Response:
+    @app.route(f"{urls.REVIEW}<path:id>", page=True)
+    def review(self, request: Request, id: str) -> Response:  # noqa: A002  as in the API
         """The page of one review, as HTML or, with ``.md`` after its id, as Markdown."""
         published = self._now()
-        review_id = urls.id_in(request.path, urls.REVIEW)
-        if review_id is None:
-            raise NotFound
         snapshot, twin = published.snapshot, False
-        position = snapshot.position(review_id)
-        if position is None and review_id.endswith(_TWIN):
-            position, twin = snapshot.position(review_id.removesuffix(_TWIN)), True
+        position = snapshot.position(id)
+        if position is None and id.endswith(_TWIN):
+            position, twin = snapshot.position(id.removesuffix(_TWIN)), True
         if position is None:
             return self._responses.page_error(404, published.failed, published.gone)
         review = _review.decode(snapshot.records.at(position))
@@ -117,6 +119,7 @@ class PageReads:
             request, published.block(link), tag, HTML, lambda: pages.review(review)
         )
 
+    @app.pages(urls.LIST, urls.LIST_MARKDOWN)
     def reviews(self, request: Request) -> Answer:
         """A page of all reviews, or of those that match the parameters; HTML or Markdown.
 

@@ -14,8 +14,7 @@ from twisted.internet.defer import Deferred
 from reviewsd.http1 import problems
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
-from reviewsd.http1.routes import route_of
-from reviewsd.server.server import Respond
+from reviewsd.server.server import Routes
 from reviewsd.web.clients import ClientNetworks
 from reviewsd.websub.rate_limits import TokenBuckets
 
@@ -24,10 +23,6 @@ COSTLY: Final = 5
 
 LABEL: Final = "reads"
 """Of the limit in ``ratelimited_total``."""
-
-_FREE: Final = frozenset(("hub", "health", "ready"))
-_COMPUTED: Final = frozenset(("search", "json_page", "atom_page"))
-_OWN: Final = "mcp"  # counts itself, since what it costs is in the body
 
 
 class ReadLimit:
@@ -71,50 +66,48 @@ class ReadLimit:
             self._count("ratelimited_total", LABEL)
         return wait
 
-    def fields(self, request: Request) -> bytes:
-        """What is left to the client, as draft-ietf-httpapi-ratelimit-headers-10 has it."""
+    def marked(self, response: Response, request: Request) -> Response:
+        """Return a response with fields that say what is left (draft-ietf-httpapi-ratelimit-headers-10).
+
+        A response that reserves memory is not repeated by its connection (decision 46), so the next
+        request is counted.
+        """
         left, full_in = self._buckets.left(self._networks.of(request), self._now())
-        return f'{self._policy}RateLimit: "default";r={floor(left)};t={ceil(full_in)}\r\n'.encode()
+        fields = f'{self._policy}RateLimit: "default";r={floor(left)};t={ceil(full_in)}\r\n'
+        block = response.block + fields.encode()
+        return replace(response, block=block, reserve=response.reserve or _nothing_reserved)
 
 
 class LimitedReads:
-    """Answers, or says that it was asked too often.
+    """Routes whose requests are counted, and refused if there are too many.
 
     Args:
-        respond: Answers what it is asked.
-        limit: Counts.
-        responses: What answers are made of.
+        routes: The routes.
+        limit: Counts the requests.
+        responses: Makes the refusals.
     """
 
-    def __init__(self, respond: Respond, limit: ReadLimit, responses: Responses) -> None:
-        self._respond = respond
+    def __init__(self, routes: Routes, limit: ReadLimit, responses: Responses) -> None:
+        self._routes = routes
         self._limit = limit
         self._responses = responses
+        self.find = routes.find
 
     def respond(self, request: Request) -> Response | Deferred[Response]:
-        """Answer a request, if its network may ask."""
-        route = route_of(request.path)
-        kind = "" if route is None else route.answerer
-        if kind in _FREE:
-            return self._respond(request)
-        if kind != _OWN:
-            wait = self._limit.wait(request, COSTLY if kind in _COMPUTED else 1)
-            if wait > 0:
-                retry = ((b"Retry-After", b"%d" % ceil(wait)),)
-                refused = self._responses.problem(request, problems.TOO_MANY_READS, retry)
-                return self._counted(refused, request)
-        answer = self._respond(request)
+        """Answer a request if its client network may read."""
+        route = self.find(request.path)
+        cost = 1 if route is None else route.cost
+        if cost == 0:
+            return self._routes.respond(request)
+        wait = self._limit.wait(request, cost)
+        if wait > 0:
+            retry = ((b"Retry-After", b"%d" % ceil(wait)),)
+            refused = self._responses.problem(request, problems.TOO_MANY_READS, retry)
+            return self._limit.marked(refused, request)
+        answer = self._routes.respond(request)
         if isinstance(answer, Deferred):
-            return answer.addCallback(self._counted, request)
-        return self._counted(answer, request)
-
-    def _counted(self, answer: Response, request: Request) -> Response:
-        """An answer that says what is left.
-
-        What is held is not remembered by its connection (decision 46), so the next request is counted.
-        """
-        block = answer.block + self._limit.fields(request)
-        return replace(answer, block=block, reserve=answer.reserve or _nothing_reserved)
+            return answer.addCallback(self._limit.marked, request)
+        return self._limit.marked(answer, request)
 
 
 def _nothing_reserved() -> Callable[[], None]:

@@ -1,8 +1,7 @@
 """Every read of the specification: a request becomes a Response (seed 4, contract 2 and 3).
 
 A read looks up what was rendered at publication, or joins slices of it; it encodes no JSON. It looks
-at ``snapshots.current`` once, so an answer never mixes two states of the data. Here is neither Klein
-nor a connection: Klein's routes (``klein_site``) and the quick look-up (``dispatch``) ask the same methods.
+at ``snapshots.current`` once, so an answer never mixes two states of the data.
 """
 
 import hashlib
@@ -11,14 +10,12 @@ from binascii import b2a_base64
 from collections.abc import Generator, Iterator
 from functools import partial
 from http import HTTPStatus
+from typing import Final
 from urllib.parse import unquote_to_bytes
 
-from twisted.internet.defer import Deferred
-from twisted.logger import Logger
-from twisted.python.failure import Failure
-from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from werkzeug.exceptions import NotFound
 
-from reviewsd.domain.parameters import InvalidParametersError, read_date, read_query
+from reviewsd.domain.parameters import read_date, read_query
 from reviewsd.domain.search_query import SearchQuery
 from reviewsd.http1 import problems, urls
 from reviewsd.http1.representation import Buffer
@@ -26,9 +23,10 @@ from reviewsd.http1.request import Request
 from reviewsd.http1.responses import PreparedDocument, Response, Responses
 from reviewsd.monitoring.unknown_parameters import UnknownParameters
 from reviewsd.publish import documents
-from reviewsd.runtime.cooperative import RETRY_SOON, QueueFullError
-from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
+from reviewsd.snapshot.snapshots import Snapshot, Snapshots
+from reviewsd.web.app import Answer, PublicApp
 from reviewsd.web.memory import MemoryFullError
+from reviewsd.web.read_limit import COSTLY
 from reviewsd.web.workload import Workload
 
 MIN_GZIP, MAX_GZIP = 1_024, 1_048_576
@@ -44,9 +42,6 @@ COPIED = 16_384
 """Bytes of a search answer that is joined; the records of a larger one stay views of the document, so
 that a client that takes its time holds no memory."""
 
-Answer = Response | Deferred[Response]
-"""What a route comes to; a Deferred only where it had to wait for something."""
-
 
 class Reads:
     """Answers reads from the current snapshot.
@@ -57,7 +52,7 @@ class Reads:
         workload: Computes answers.
     """
 
-    _log = Logger()
+    app: Final = PublicApp()
 
     def __init__(self, snapshots: Snapshots, responses: Responses, workload: Workload) -> None:
         self.snapshots = snapshots
@@ -83,6 +78,12 @@ class Reads:
             for path, document in snapshot.documents.items()
         }
 
+    @app.route(urls.REVIEWS)
+    @app.route(urls.INSIGHTS)
+    @app.route(urls.JSON_FEED)
+    @app.route(urls.ATOM_FEED)
+    @app.route(urls.OPENAPI)
+    @app.pages(*urls.PAGES, f"{urls.SITEMAP_PART}<part>")
     def document(self, request: Request, **_parts: str) -> Response:
         """A resource rendered at publication."""
         path = request.path
@@ -92,11 +93,11 @@ class Reads:
             prepared = self._documents.get(path)
         if prepared is not None:
             return self.responses.rendered(request, prepared)
-        if self.snapshots.empty:
-            return self.unpublished(request)
+        _ = self.snapshots.current  # raises if nothing is published
         missing = problems.NOT_PUBLISHED if path == _INSIGHTS else problems.NOT_FOUND
         return self.responses.problem(request, missing)
 
+    @app.route(urls.SEARCH, cost=COSTLY)
     def search(self, request: Request) -> Answer:
         """The reviews that match all filters, a page of them."""
         query = read_query(request.query, self.unknown.count)
@@ -122,6 +123,7 @@ class Reads:
             return self.responses.computed(request, parts, tag, following=after)
         return (yield from self.gzipped(request, parts, tag, following=after))
 
+    @app.route(f"{urls.SINCE}<date>")
     def since(self, request: Request, date: str) -> Answer:
         """All reviews dated on or after a day."""
         day = read_date(date)
@@ -135,13 +137,13 @@ class Reads:
         steps = self.gzipped(request, parts, tag, dataset.last_modified)
         return self.workload.run(request, steps)
 
-    def review(self, request: Request) -> Response:
+    @app.route(f"{urls.API_REVIEW}<path:id>")
+    def review(self, request: Request, id: str) -> Response:  # noqa: A002  the name in OpenAPI
         """One review by its id."""
+        if id == _SINCE:
+            raise NotFound
         snapshot = self.snapshots.current
-        review_id = urls.id_in(request.path, urls.API_REVIEW)
-        position = None
-        if review_id is not None and review_id not in _NO_IDS:
-            position = snapshot.position(review_id)
+        position = snapshot.position(id)
         if position is None:
             return self.responses.problem(request, problems.NO_REVIEW)
         tag = entity_tag(b"review ", snapshot.digests.of((position,)))
@@ -188,38 +190,6 @@ class Reads:
         except MemoryFullError:
             return self.workload.admit(request, computed())
 
-    def health(self) -> Response:
-        """The reactor answers."""
-        return self.responses.no_store_json(b'{"status":"ok"}')
-
-    def unpublished(self, request: Request) -> Response:
-        """There is nothing to serve yet."""
-        return self.responses.problem(request, problems.UNAVAILABLE, ((b"Retry-After", b"5"),))
-
-    def failed(self, request: Request, failure: Failure) -> Response:
-        """An error of a route, as the status it means."""
-        responses = self.responses
-        match failure.value:
-            case InvalidParametersError(issues=issues):
-                return responses.invalid(request, issues)
-            case MethodNotAllowed(valid_methods=methods) if request.method == b"OPTIONS":
-                return responses.options(sorted({*(methods or ()), "OPTIONS"}))
-            case MethodNotAllowed(valid_methods=methods):
-                allow = ", ".join(sorted({*(methods or ()), "OPTIONS"}))
-                return responses.problem(
-                    request, problems.NOT_ALLOWED, ((b"Allow", allow.encode()),)
-                )
-            case HTTPException():
-                return responses.problem(request, problems.NOT_FOUND)
-            case QueueFullError():
-                return responses.problem(request, problems.TOO_MANY_REQUESTS, (RETRY_SOON,))
-            case MemoryFullError():
-                return responses.problem(request, problems.BUSY, (RETRY_SOON,))
-            case SnapshotError():
-                return self.unpublished(request)
-        self._log.failure("answering {path} failed", failure, path=request.path)
-        return responses.problem(request, problems.INTERNAL)
-
 
 def _steps(parts: tuple[Buffer, ...]) -> Iterator[Buffer]:
     """The bytes of an answer in pieces of a step."""
@@ -231,8 +201,7 @@ def _steps(parts: tuple[Buffer, ...]) -> Iterator[Buffer]:
             yield part[begin : begin + GZIP_STEP]
 
 
-_NO_IDS = frozenset(("search", "since"))
-"""What follows ``urls.API_REVIEW`` in the addresses of other reads."""
+_SINCE = "since"  # no id in an address: a date has to follow
 
 _INSIGHTS = urls.INSIGHTS.encode()
 

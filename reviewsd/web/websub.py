@@ -1,19 +1,22 @@
 """The hub's address: what subscribers POST, carried to the hub and back as plain text (contract 5).
 
-The hub commits what it is asked before it answers. Klein cancels a route when its client leaves, and
+The hub commits what it is asked before it answers. A route is cancelled when its client leaves, and
 that must stop neither the commit nor what follows from it: so the hub's work is a task of its own,
 and the route only waits for it. It is no read: answers have no CORS headers (S12).
 """
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from twisted.internet.defer import CancelledError
 from twisted.logger import Logger
 
+from reviewsd.http1 import urls
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
+from reviewsd.http1.routes import BodyRule
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.store.transactions import StoreError
+from reviewsd.web.app import PublicApp
 from reviewsd.web.clients import ClientNetworks
 from reviewsd.websub.form import HubAnswer
 
@@ -48,7 +51,7 @@ class HubEndpoint(Protocol):
 
 
 class HubRoute:
-    """What Klein routes the hub's address to.
+    """Answers at the hub's address.
 
     Args:
         hub: Who answers.
@@ -57,6 +60,7 @@ class HubRoute:
         networks: Tells for whom a request is.
     """
 
+    app: Final = PublicApp()
     _log = Logger()
 
     def __init__(
@@ -71,6 +75,7 @@ class HubRoute:
         self._tasks = tasks
         self._networks = networks
 
+    @app.route(urls.HUB, methods=None, body=BodyRule.FORM, cost=0)
     async def answer(self, request: Request) -> Response:
         """Answer a request of any known method (W24)."""
         match request.method:

@@ -30,7 +30,6 @@ from tests.benchmarks.http_servers import (
     BEFORE,
     ENCODING,
     FASTAPI,
-    KLEIN,
     NGINX,
     OURS,
     READING,
@@ -44,7 +43,7 @@ from tests.benchmarks.http_servers import (
 from tests.benchmarks.search_peer import get
 from tests.benchmarks.sizes import data_set
 
-_NAMES = (OURS, BEFORE, KLEIN, NGINX, READING, STARLETTE, AIOHTTP, ENCODING, FASTAPI)
+_NAMES = (OURS, BEFORE, NGINX, READING, STARLETTE, AIOHTTP, ENCODING, FASTAPI)
 _USUAL = (NGINX, STARLETTE, AIOHTTP)
 _FEED, _REVIEWS = "/api/feed.json", "/reviews.json"
 _SIZE = 1_000
@@ -146,12 +145,11 @@ def documents(
     found = []
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reviewsd-http-")))
-        own = [name for name in (OURS, KLEIN) if name in (OURS, *names)]
         mine, current = stack.enter_context(
-            ours(place / "ours", data_set(data, _SIZE), own, asking.beside)
+            ours(place / "ours", data_set(data, _SIZE), (OURS,), asking.beside)
         )
         publish(current, place / "root")
-        others = [name for name in names if name not in own]
+        others = [name for name in names if name != OURS]
         theirs = stack.enter_context(peers(place / "peers", place / "root", venv, others))
         direct = [*mine, *theirs]
         fronted_ones = stack.enter_context(fronted(place / "front", direct))

@@ -6,14 +6,12 @@ from typing import Any, cast
 
 from twisted.internet.abstract import FileDescriptor
 from twisted.internet.address import IPv4Address, IPv6Address
-from twisted.internet.defer import Deferred, succeed
+from twisted.internet.defer import Deferred, fail, succeed
 from twisted.internet.error import ConnectionAborted, ConnectionDone, ConnectionLost
 from twisted.internet.interfaces import IHalfCloseableDescriptor
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
-from twisted.web.resource import Resource
-from twisted.web.server import NOT_DONE_YET
 from zope.interface import implementer
 
 from reviewsd.http1.hosts import Hosts
@@ -21,9 +19,7 @@ from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.server.connection import Channel
 from reviewsd.server.server import SWEEP_SECONDS, ConnectionLimits, PublicServer
-from reviewsd.web.dispatch import Dispatcher
-from reviewsd.web.klein_request import PublicRequest
-from reviewsd.web.reads import Answer
+from tests.support import routes
 from tests.support.raw import ReceivedResponse, responses
 
 BASE_URL = "https://reviews.example"
@@ -182,21 +178,21 @@ def answer(asked: Request) -> Response:
     return REPLIES.plain(200, text)
 
 
-class Routes(Resource):
-    """Answers all paths alike, by the quick look-up or behind it: ``/later`` when told to, ``/bug`` never."""
-
-    isLeaf = True
+class Routes:
+    """Answers all paths alike: ``/later`` when a test says so, ``/bug`` with an error."""
 
     def __init__(self) -> None:
-        super().__init__()
         self.asked: list[Request] = []
         self.waiting: list[Later] = []
+        self.find = routes.find
 
-    def quick(self, asked: Request) -> Answer:
-        """Answer as the quick look-up does."""
+    def respond(self, asked: Request) -> Response | Deferred[Response]:
+        """Answer a request."""
         self.asked.append(asked)
         if asked.path == b"/soon":
             return succeed(answer(asked))
+        if asked.path == b"/bug":
+            return fail(ValueError("bug"))
         if asked.path != b"/later":
             return answer(asked)
         done: Deferred[Response] = Deferred(lambda _: setattr(later, "cancelled", True))
@@ -204,36 +200,11 @@ class Routes(Resource):
         self.waiting.append(later)
         return done
 
-    def render(self, request: PublicRequest) -> int:
-        """Answer behind it, as Klein does."""
-        asked = request.parsed
-        self.asked.append(asked)
-        if asked.path == b"/bug":
-            raise ValueError("bug")
-        if asked.path == b"/nothing":
-            request.finish()
-        elif asked.path == b"/later":
-            later = Later(
-                asked,
-                lambda reply: self._finish(request, reply),
-                lambda: request.processingFailed(Failure(ValueError("bug"))),
-            )
-            self.waiting.append(later)
-            request.notifyFinish().addErrback(lambda _: setattr(later, "cancelled", True))
-        else:
-            self._finish(request, answer(asked))
-        return NOT_DONE_YET
-
-    def _finish(self, request: PublicRequest, reply: Response) -> None:
-        request.put(reply)
-        request.finish()
-
 
 class MemoryListener:
     """A server whose connections are in memory.
 
     Args:
-        fast: Whether requests take the quick look-up.
         hosts: By which names it may be asked.
         limits: That are not as usual.
     """
@@ -241,14 +212,13 @@ class MemoryListener:
     def __init__(
         self,
         *,
-        fast: bool = True,
         hosts: Hosts | None = None,
         **limits: Any,  # noqa: ANN401  those of Limits
     ) -> None:
         self.clock = Clock()
         self.routes = Routes()
         self.server = PublicServer(
-            Dispatcher(self.routes, REPLIES, self.routes.quick if fast else None).respond,
+            self.routes,
             REPLIES,
             self.clock,
             ConnectionLimits(**limits),

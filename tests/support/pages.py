@@ -16,10 +16,8 @@ from reviewsd.pages.site import PageSettings
 from reviewsd.publish.messages import Outcome
 from reviewsd.server.server import ConnectionLimits, PublicServer
 from reviewsd.snapshot.snapshots import Snapshots
-from reviewsd.web.answerers import answerers
-from reviewsd.web.dispatch import Dispatcher, quick_lookup
 from reviewsd.web.feeds import FeedReads
-from reviewsd.web.klein_site import PublicSite
+from reviewsd.web.index import RouteIndex
 from reviewsd.web.pages import PageReads
 from reviewsd.web.reads import Reads
 from tests.support.connections import BASE_URL, Line, ask
@@ -36,13 +34,10 @@ class Place:
 
     Args:
         place: The directory.
-        fast: Whether the quick look-up is there.
         settings: Of the pages.
     """
 
-    def __init__(
-        self, place: Path, *, fast: bool = True, settings: PageSettings | None = None
-    ) -> None:
+    def __init__(self, place: Path, *, settings: PageSettings | None = None) -> None:
         self.directories = Directories(place)
         self.templates = place / "templates"
         self.templates.mkdir()
@@ -54,11 +49,8 @@ class Place:
         self.snapshots = Snapshots(self.directories.snapshots)
         replies = Responses(BASE_URL, "public, max-age=60", lambda: 0.0)
         reads = Reads(self.snapshots, replies, workload(Clock()))
-        answers = answerers(reads, pages=PageReads(reads), feeds=FeedReads(reads))
-        site = PublicSite(reads, answers).resource()
-        quick = quick_lookup(reads, answers) if fast else None
-        respond = Dispatcher(site, replies, quick).respond
-        self._server = PublicServer(respond, replies, Clock(), ConnectionLimits(requests=1_000_000))
+        routes = RouteIndex((reads, PageReads(reads), FeedReads(reads)), replies)
+        self._server = PublicServer(routes, replies, Clock(), ConnectionLimits(requests=1_000_000))
 
     def publish(
         self,

@@ -8,9 +8,8 @@ from twisted.logger import capturedLogs
 
 from reviewsd.server.server import ConnectionLimits, PublicServer
 from reviewsd.snapshot.snapshots import Snapshots
-from reviewsd.web.answerers import answerers
-from reviewsd.web.dispatch import Dispatcher, quick_lookup
-from reviewsd.web.klein_site import PublicSite
+from reviewsd.web.index import RouteIndex
+from reviewsd.web.probes import Probes
 from reviewsd.web.reads import Reads
 from tests.support.columns import review
 from tests.support.connections import REPLIES, Line
@@ -68,17 +67,13 @@ REQUESTS = st.builds(
 @given(
     requests=st.lists(st.one_of(REQUESTS, st.binary(max_size=64)), min_size=1, max_size=3),
     cut=st.integers(1, 200),
-    fast=st.booleans(),
 )
 def test_whatever_is_sent_the_answers_are_whole_and_ours(
-    reads: Reads, requests: list[bytes], cut: int, *, fast: bool
+    reads: Reads, requests: list[bytes], cut: int
 ) -> None:
     clock = Clock()
-    site = PublicSite(reads, answerers(reads)).resource()
-    quick = quick_lookup(reads, answerers(reads)) if fast else None
-    server = PublicServer(
-        Dispatcher(site, REPLIES, quick).respond, REPLIES, clock, ConnectionLimits(mcp_body=2)
-    )
+    routes = RouteIndex((reads, Probes(REPLIES)), REPLIES)
+    server = PublicServer(routes, REPLIES, clock, ConnectionLimits(mcp_body=2))
     channel, line = server.buildProtocol(None), Line()
     line.protocol = channel
     data = b"".join(requests)

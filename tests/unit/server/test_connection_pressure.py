@@ -19,9 +19,9 @@ HELD = 16_384
 PIECE = 4_096
 
 
-@pytest.fixture(params=[True, False], ids=["quick", "Klein"])
-def listener(request: pytest.FixtureRequest) -> Iterator[MemoryListener]:
-    one = MemoryListener(fast=request.param, requests=1_000_000)
+@pytest.fixture
+def listener() -> Iterator[MemoryListener]:
+    one = MemoryListener(requests=1_000_000)
     yield one
     one.close()
 

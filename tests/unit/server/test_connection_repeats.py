@@ -20,7 +20,7 @@ from reviewsd.http1 import urls
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
 from reviewsd.server.server import ConnectionLimits
-from reviewsd.web.reads import Answer
+from reviewsd.web.app import Answer
 from tests.support.connections import Client, MemoryListener, ask
 from tests.support.examples import examples
 

@@ -14,9 +14,9 @@ HUB = urls.HUB
 POST = ask(HUB, "Content-Length: 100000", method="POST").replace(b"100000", b"1000")
 
 
-@pytest.fixture(params=[True, False], ids=["quick", "Klein"])
-def listener(request: pytest.FixtureRequest) -> Iterator[MemoryListener]:
-    one = MemoryListener(fast=request.param)
+@pytest.fixture
+def listener() -> Iterator[MemoryListener]:
+    one = MemoryListener()
     yield one
     one.close()
 

@@ -244,7 +244,7 @@ def test_all_bytes_go_out_once_and_in_order(sends: list[list[bytes]], room: int)
 class Large(Routes):
     """Answers all with the same large body."""
 
-    def quick(self, asked: Request) -> Response:
+    def respond(self, asked: Request) -> Response:
         self.asked.append(asked)
         return Response(200, b"Content-Length: %d\r\n" % SIZE, (memoryview(BODY),))
 
@@ -255,7 +255,7 @@ class Harness:
     def __init__(self) -> None:
         self.clock = Clock()
         routes = Large()
-        self.server = PublicServer(routes.quick, REPLIES, self.clock, ConnectionLimits())
+        self.server = PublicServer(routes, REPLIES, self.clock, ConnectionLimits())
         self.ports: list[IListeningPort] = []
 
     async def listen(self, endpoint: str) -> int:

@@ -37,9 +37,7 @@ from reviewsd.runtime.tasks import TaskSet
 from reviewsd.server.server import ConnectionLimits, PublicServer
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.store.transactions import StoreError
-from reviewsd.web.answerers import answerers
-from reviewsd.web.dispatch import Dispatcher
-from reviewsd.web.klein_site import PublicSite
+from reviewsd.web.index import RouteIndex
 from reviewsd.web.mcp import AccessRules, McpRoute, _accepts_json
 from reviewsd.web.reads import Reads
 from reviewsd.websub.rate_limits import DAY, TokenBuckets
@@ -129,9 +127,9 @@ def server(
 ) -> PublicServer:
     """A site of which the MCP endpoint is all that counts."""
     reads = Reads(snapshots, REPLIES, workload(clock))
-    site = PublicSite(reads, answerers(reads, mcp=route))
+    routes = RouteIndex((reads,) if route is None else (reads, route), REPLIES)
     return PublicServer(
-        Dispatcher(site.resource(), REPLIES).respond,
+        routes,
         REPLIES,
         clock,
         ConnectionLimits(mcp_body=MAX_BODY),

@@ -30,10 +30,9 @@ from reviewsd.runtime.tasks import TaskSet
 from reviewsd.server.server import ConnectionLimits, PublicServer
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.store.transactions import StoreError
-from reviewsd.web.answerers import answerers
 from reviewsd.web.clients import ClientNetworks
-from reviewsd.web.dispatch import Dispatcher
-from reviewsd.web.klein_site import PublicSite
+from reviewsd.web.index import RouteIndex
+from reviewsd.web.probes import Probes
 from reviewsd.web.reads import Reads
 from reviewsd.web.websub import HubRoute
 from reviewsd.websub.form import FormRules, HubAnswer, HubRequestError, read_form
@@ -121,10 +120,10 @@ def server(
 ) -> PublicServer:
     """A site of which the hub is all that counts."""
     reads = Reads(snapshots, REPLIES, workload(clock))
-    site = PublicSite(reads, answerers(reads, hub=route))
-    return PublicServer(
-        Dispatcher(site.resource(), REPLIES).respond, REPLIES, clock, ConnectionLimits()
-    )
+    probes = Probes(REPLIES)
+    answerers = (reads, probes) if route is None else (reads, probes, route)
+    routes = RouteIndex(answerers, REPLIES)
+    return PublicServer(routes, REPLIES, clock, ConnectionLimits())
 
 
 class Harness:
