@@ -151,7 +151,7 @@ async def _start(
     )
     counters.include(public.counts)
     stack.push_async_callback(requests.stop)
-    stack.push_async_callback(_together, public.drain, parts.hub.stop)
+    stack.push_async_callback(_together, public.connections.drain, parts.hub.stop)
     listeners = Listeners(stack, reactor, guard, parts.avoid)
     ports = await listeners.bind_public(config, public)
     listen = [address(port) for port in ports]

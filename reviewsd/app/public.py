@@ -10,7 +10,9 @@ from reviewsd.http1.responses import Responses
 from reviewsd.monitoring.readiness import Readiness
 from reviewsd.runtime.cooperative import CooperativeScheduler
 from reviewsd.runtime.counters import Counters
-from reviewsd.server.server import ConnectionLimits, PublicServer, Routes
+from reviewsd.server.acceptor import ConnectionFactory
+from reviewsd.server.connections import ConnectionLimits, Connections
+from reviewsd.server.site import PublicSite, Routes
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.web.clients import ClientNetworks
 from reviewsd.web.feeds import FeedReads
@@ -28,7 +30,7 @@ PROXIED = "haproxy:"
 """How an endpoint begins whose connections come from a proxy that says who the client is (S6)."""
 
 
-def factory_for(endpoint: str, public: PublicServer) -> IProtocolFactory:
+def factory_for(endpoint: str, public: ConnectionFactory) -> IProtocolFactory:
     """What takes the connections of a public endpoint."""
     return public.proxied() if endpoint.startswith(PROXIED) else public
 
@@ -76,7 +78,7 @@ def build_public(
     hub: HubRoute,
     mcp: McpRoute,
     readiness: Readiness | None = None,
-) -> PublicServer:
+) -> ConnectionFactory:
     """Build the factory of the public connections.
 
     Args:
@@ -94,9 +96,7 @@ def build_public(
     routes: Routes = RouteIndex(answerers, replies)
     if reads.limit is not None:
         routes = LimitedReads(routes, reads.limit, replies)
-    public = PublicServer(
-        routes,
-        replies,
+    connections = Connections(
         clock,
         ConnectionLimits(
             header=server.header_deadline,
@@ -106,10 +106,9 @@ def build_public(
             connections=server.max_connections,
             per_client=server.per_client,
             drain_rate=server.min_drain_rate,
-            mcp_body=server.max_body.mcp,
         ),
-        Hosts(config.base_url, convert.allowed_hosts(config)),
         convert.trusted(config),
     )
-    snapshots.observe(lambda _: public.changed())
-    return public
+    snapshots.observe(lambda _: connections.snapshot_changed())
+    hosts = Hosts(config.base_url, convert.allowed_hosts(config))
+    return ConnectionFactory(PublicSite(routes, replies, hosts, server.max_body.mcp), connections)

@@ -24,6 +24,8 @@ _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 ANY = "*"
 
+_MAX_CACHED = 300  # bytes of a host name whose verdict is cached: DNS allows 253
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
@@ -91,19 +93,26 @@ class Hosts:
         host = _AUTHORITY.fullmatch(urlsplit(base_url).netloc)
         named = () if host is None else (host["host"],)
         self._allowed = frozenset(name.lower() for name in (*named, *allowed))
+        self._is_any = ANY in self._allowed
 
-    def allow(self, given: bytes | None, *, loopback: bool) -> bool:
-        """Whether the Host header is one of them; without one, no browser asks.
+        self._allow_name = lru_cache(maxsize=64)(self._is_allowed_name)
 
-        A dot at the end of a name is the root of DNS: it is the same host.
+    def allow(self, authority: bytes | None, *, loopback: bool) -> bool:
+        """Return whether a Host header names one of them; without one, no browser asks.
 
         Args:
-            given: The value of the header.
-            loopback: Whether only this machine can ask: then its own names will do.
+            authority: The value of the header.
+            loopback: Whether only this machine can ask: then its own names are allowed as well.
         """
-        if given is None or ANY in self._allowed:
+        if authority is None or self._is_any:
             return True
-        parts = _AUTHORITY.fullmatch(given.decode("latin-1"))
+        if len(authority) > _MAX_CACHED:
+            return self._is_allowed_name(authority, loopback)
+        return self._allow_name(authority, loopback)
+
+    def _is_allowed_name(self, authority: bytes, loopback: bool) -> bool:  # noqa: FBT001  cached
+        """Return whether a name is allowed; a dot at its end is the root of DNS, and changes nothing."""
+        parts = _AUTHORITY.fullmatch(authority.decode("latin-1"))
         if parts is None:
             return False
         host = parts["host"].lower().removesuffix(".")

@@ -28,6 +28,7 @@ from errno import (
     EPERM,
     EPROTO,
 )
+from functools import partial
 from typing import Any, cast
 
 from twisted.internet.interfaces import (
@@ -37,11 +38,16 @@ from twisted.internet.interfaces import (
     IReactorFDSet,
     IReactorTime,
 )
+from twisted.internet.protocol import Factory
 from twisted.internet.tcp import Port
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from reviewsd.runtime.counters import merged
+from reviewsd.server.connection import ClientConnection
+from reviewsd.server.connections import Connections
 from reviewsd.server.poller import Polling
+from reviewsd.server.site import PublicSite
 from reviewsd.server.transport import connect, internet_address
 
 RETRY_DELAY = 0.25
@@ -65,6 +71,37 @@ _THEIRS = frozenset(
     | {EOPNOTSUPP, EPERM, EPROTO}
 )
 """Errors of the connection that would have been the next (accept(2)); all others are ours."""
+
+
+class ConnectionFactory(Factory[ClientConnection]):
+    """Makes the connections of listeners.
+
+    Args:
+        site: Answers the requests.
+        connections: All connections.
+    """
+
+    noisy = False
+
+    def __init__(self, site: PublicSite, connections: Connections) -> None:
+        self.site = site
+        self.connections = connections
+
+    def buildProtocol(self, addr: object) -> ClientConnection:  # noqa: ARG002
+        """Return a new connection."""
+        return ClientConnection(self.site, self.connections)
+
+    def proxied(self) -> Factory[ClientConnection]:
+        """Return the factory of listeners that expect PROXY headers (S6)."""
+        factory: Factory[ClientConnection] = Factory.forProtocol(
+            partial(ClientConnection, self.site, self.connections, proxied=True)
+        )
+        factory.noisy = False
+        return factory
+
+    def counts(self) -> dict[str, float]:
+        """Return the counts of connections and responses (O9)."""
+        return merged(self.connections.counts(), self.site.traffic.counts())
 
 
 class BatchPort(Port):

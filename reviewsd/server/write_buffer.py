@@ -57,7 +57,7 @@ class WriteBuffer(Protocol):
         """Close without more ado."""
 
 
-def outlet(transport: ITransport, channel: IPushProducer) -> WriteBuffer:
+def write_buffer_for(transport: ITransport, channel: IPushProducer) -> WriteBuffer:
     """The way out through a transport; it tells the channel to pause and to resume."""
     if isinstance(transport, DirectServer):
         transport.registerProducer(channel, True)  # noqa: FBT003  it pushes

@@ -14,7 +14,7 @@ from twisted.internet.defer import Deferred
 from reviewsd.http1 import problems
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
-from reviewsd.server.server import Routes
+from reviewsd.server.site import Routes
 from reviewsd.web.clients import ClientNetworks
 from reviewsd.websub.rate_limits import TokenBuckets
 
@@ -67,15 +67,11 @@ class ReadLimit:
         return wait
 
     def marked(self, response: Response, request: Request) -> Response:
-        """Return a response with fields that say what is left (draft-ietf-httpapi-ratelimit-headers-10).
-
-        A response that reserves memory is not repeated by its connection (decision 46), so the next
-        request is counted.
-        """
+        """Return a response with fields that say what is left (draft-ietf-httpapi-ratelimit-headers-10)."""
         left, full_in = self._buckets.left(self._networks.of(request), self._now())
         fields = f'{self._policy}RateLimit: "default";r={floor(left)};t={ceil(full_in)}\r\n'
         block = response.block + fields.encode()
-        return replace(response, block=block, reserve=response.reserve or _nothing_reserved)
+        return replace(response, block=block)
 
 
 class LimitedReads:
@@ -108,11 +104,3 @@ class LimitedReads:
         if isinstance(answer, Deferred):
             return answer.addCallback(self._limit.marked, request)
         return self._limit.marked(answer, request)
-
-
-def _nothing_reserved() -> Callable[[], None]:
-    return _release
-
-
-def _release() -> None:
-    pass

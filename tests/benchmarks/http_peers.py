@@ -56,7 +56,6 @@ Headers = Callable[[bytes], Sequence[str]]
 class Way(Enum):
     """How a server is asked."""
 
-    REPEATED = "the same request again"
     VARYING = "heads that vary"
     FRONTED = "the same behind nginx"
     NEW = "a connection each"
@@ -86,23 +85,19 @@ def _gzip(_: bytes) -> Sequence[str]:
 
 
 _KINDS: Sequence[tuple[str, Row]] = (
-    ("feed", Row(title="feed.json", path=_FEED, way=Way.REPEATED)),
+    ("feed", Row(title="feed.json", path=_FEED, way=Way.VARYING)),
     (
         "304",
-        Row(title="reviews.json, 304", path=_REVIEWS, way=Way.REPEATED, headers=_tag, status=304),
+        Row(title="reviews.json, 304", path=_REVIEWS, way=Way.VARYING, headers=_tag, status=304),
     ),
-    ("gzip", Row(title="reviews.json, gzip", path=_REVIEWS, way=Way.REPEATED, headers=_gzip)),
-    ("identity", Row(title="reviews.json", path=_REVIEWS, way=Way.REPEATED)),
+    ("gzip", Row(title="reviews.json, gzip", path=_REVIEWS, way=Way.VARYING, headers=_gzip)),
+    ("identity", Row(title="reviews.json", path=_REVIEWS, way=Way.VARYING)),
 )
-_WAYS = {"same": Way.REPEATED, "vary": Way.VARYING, "front": Way.FRONTED}
+_WAYS = {"vary": Way.VARYING, "front": Way.FRONTED}
 _AIMS: Mapping[str, Mapping[str, float]] = {
-    "feed-same": {NGINX: 0.95, STARLETTE: 3.0, AIOHTTP: 2.0},
     "feed-vary": {NGINX: 0.7, STARLETTE: 2.6, AIOHTTP: 1.8},
-    "304-same": {NGINX: 0.95, STARLETTE: 3.0, AIOHTTP: 2.0},
     "304-vary": {NGINX: 0.5, STARLETTE: 2.6, AIOHTTP: 1.8},
-    "gzip-same": {NGINX: 0.95},
     "gzip-vary": {NGINX: 0.9},
-    "identity-same": {NGINX: 0.9},
     "feed-front": {NGINX: 0.65},
     "304-front": {NGINX: 0.65},
     "gzip-front": {NGINX: 0.65},
@@ -119,7 +114,7 @@ ROWS = {
     ),
     **{
         f"{name}-{way}": replace(row, way=_WAYS[way], aims=_AIMS.get(f"{name}-{way}", {}))
-        for way in ("front", "vary", "same")
+        for way in ("front", "vary")
         for name, row in _KINDS
     },
 }

@@ -14,13 +14,13 @@ from twisted.internet.task import Clock
 from reviewsd.http1.responses import Responses
 from reviewsd.pages.site import PageSettings
 from reviewsd.publish.messages import Outcome
-from reviewsd.server.server import ConnectionLimits, PublicServer
+from reviewsd.server.connections import ConnectionLimits
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.web.feeds import FeedReads
 from reviewsd.web.index import RouteIndex
 from reviewsd.web.pages import PageReads
 from reviewsd.web.reads import Reads
-from tests.support.connections import BASE_URL, Line, ask
+from tests.support.connections import BASE_URL, Line, ask, public_server
 from tests.support.publishing import Directories
 from tests.support.raw import ReceivedResponse, responses
 from tests.support.workload import workload
@@ -50,7 +50,7 @@ class Place:
         replies = Responses(BASE_URL, "public, max-age=60", lambda: 0.0)
         reads = Reads(self.snapshots, replies, workload(Clock()))
         routes = RouteIndex((reads, PageReads(reads), FeedReads(reads)), replies)
-        self._server = PublicServer(routes, replies, Clock(), ConnectionLimits(requests=1_000_000))
+        self._server = public_server(routes, replies, Clock(), ConnectionLimits(requests=1_000_000))
 
     def publish(
         self,
@@ -74,9 +74,9 @@ class Place:
     def get(self, target: str, *fields: str, method: str = "GET") -> ReceivedResponse:
         """What an address answers."""
         line = Line()
-        channel = line.protocol = self._server.buildProtocol(None)
-        channel.makeConnection(line)
-        channel.dataReceived(ask(target, *fields, "Connection: close", method=method))
+        connection = line.protocol = self._server.buildProtocol(None)
+        connection.makeConnection(line)
+        connection.dataReceived(ask(target, *fields, "Connection: close", method=method))
         heads = (0,) if method == "HEAD" else ()
         (found,) = responses(line.value(), heads)
         return found

@@ -16,11 +16,11 @@ from twisted.logger import LogEvent, capturedLogs
 
 from reviewsd.http1.request import MAX_PREFERENCES
 from reviewsd.http1.responses import Responses
-from reviewsd.server.server import ConnectionLimits, PublicServer
 from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
 from reviewsd.web.index import RouteIndex
 from reviewsd.web.probes import Probes
 from reviewsd.web.reads import Reads
+from tests.support.connections import public_server
 from tests.support.daemon import BASE_URL, Answer, Daemon
 from tests.support.workload import workload
 
@@ -582,11 +582,11 @@ def ask(snapshots: Snapshots, path: bytes) -> tuple[bytes, list[LogEvent]]:
     replies = Responses(BASE_URL, "public, max-age=60", lambda: 1_760_000_000.0)
     reads = Reads(snapshots, replies, workload(clock))
     routes = RouteIndex((reads, Probes(replies)), replies)
-    server = PublicServer(routes, replies, clock, ConnectionLimits())
-    channel, transport = server.buildProtocol(None), StringTransport()
+    server = public_server(routes, replies, clock)
+    connection, transport = server.buildProtocol(None), StringTransport()
     with capturedLogs() as events:
-        channel.makeConnection(transport)
-        channel.dataReceived(b"GET " + path + HEAD + END)
+        connection.makeConnection(transport)
+        connection.dataReceived(b"GET " + path + HEAD + END)
     return transport.value(), [event for event in events if "log_failure" in event]
 
 

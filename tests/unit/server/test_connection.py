@@ -15,7 +15,7 @@ from reviewsd.http1 import problems, urls
 from reviewsd.http1.hosts import Hosts
 from reviewsd.http1.problems import Problem
 from reviewsd.http1.responses import Response
-from reviewsd.server.server import ConnectionLimits
+from reviewsd.server.connections import ConnectionLimits
 from tests.support.connections import BASE_URL, LARGE, REPLIES, Client, MemoryListener, ask
 
 HUB, MCP = urls.HUB, urls.MCP
@@ -109,7 +109,7 @@ def test_a_client_that_leaves_has_its_answer_cancelled(listener: MemoryListener)
         client.line.leave()
 
     assert later.cancelled
-    assert set() == listener.server.channels
+    assert set() == listener.connections.open
     assert [] == [event for event in events if "log_failure" in event]
 
 
@@ -119,7 +119,7 @@ def test_an_answer_that_comes_when_the_client_has_left_is_nothing_to_anybody() -
         MemoryListener(),
         Deferred[Response](lambda deferred: deferred.callback(Response(204, b""))),
     )
-    listener.server.respond = lambda _: done
+    listener.routes.respond = lambda _asked: done
     client = listener.connect()
     client.send(ask())
     client.line.leave()
@@ -131,7 +131,7 @@ def test_an_answer_that_comes_when_the_client_has_left_is_nothing_to_anybody() -
 def test_an_answer_that_somebody_else_cancels_is_a_500() -> None:
     """So that the client need not wait for ever."""
     listener, done = MemoryListener(), Deferred[Response]()
-    listener.server.respond = lambda _: done
+    listener.routes.respond = lambda _asked: done
     client = listener.connect()
     client.send(ask())
     done.errback(CancelledError())
@@ -180,8 +180,8 @@ def test_a_body_is_no_part_of_what_comes_while_it_is_answered(listener: MemoryLi
 
 def test_who_asks_much_at_once_lets_others_have_their_turn(listener: MemoryListener) -> None:
     client, other = listener.connect(), listener.connect()
-    client.channel.dataReceived(500 * ask())
-    other.channel.dataReceived(ask())
+    client.connection.dataReceived(500 * ask())
+    other.connection.dataReceived(ask())
 
     assert 0 < client.received.count(b"HTTP/1.1 200") < 100
     assert other.received
@@ -194,7 +194,7 @@ def test_two_thousand_pipelined_requests_are_answered_in_order(
 ) -> None:
     """None of them inside another: Python would not go so deep."""
     client = listener.connect()
-    listener.server.limits = ConnectionLimits(requests=100_000)
+    listener.connections.limits = ConnectionLimits(requests=100_000)
     client.send(ask("/later") + 1_000 * ask(path) + ask("/later") + 998 * ask(path))
     while listener.routes.waiting:
         listener.routes.waiting.pop().answer()
@@ -206,7 +206,7 @@ def test_two_thousand_pipelined_requests_are_answered_in_order(
 
 def test_the_last_answer_that_a_connection_may_have_says_so(listener: MemoryListener) -> None:
     client = listener.connect()
-    listener.server.limits = ConnectionLimits(requests=3)
+    listener.connections.limits = ConnectionLimits(requests=3)
     client.send(3 * ask())
 
     assert [False, False, True] == [answer.closes for answer in client.answers()]
@@ -251,6 +251,7 @@ def test_but_not_for_ever(listener: MemoryListener, before: bytes) -> None:
     client.finish()
     if before:
         listener.routes.waiting.pop().answer()
+        client.settle()
     (later,) = listener.routes.waiting
     listener.wait(59.5)
     assert not later.cancelled
@@ -286,7 +287,7 @@ def test_who_has_not_asked_to_the_end_is_closed_at_once(
 
     assert before.count(b"GET") == len(client.answers())
     assert client.line.closed
-    assert set() == listener.server.channels
+    assert set() == listener.connections.open
 
 
 def test_a_slow_reader_who_says_nothing_more_gets_all_of_it(listener: MemoryListener) -> None:
@@ -560,38 +561,7 @@ def test_mcp_is_given_what_it_may_have(listener: MemoryListener) -> None:
     assert "/now" == client.texts[-1]
 
 
-def test_a_read_that_comes_again_needs_no_route_until_something_changes() -> None:
-    listener = MemoryListener()
-    client = listener.connect()
-    client.send(ask(), ask(), ask("/other"), ask("/other"))
-    assert ["/now", "/now", "/other", "/other"] == client.texts
-    assert [b"/now", b"/other"] == [asked.path for asked in listener.routes.asked]
-    listener.server.changed()
-    client.send(ask("/other"))
-    assert 3 == len(listener.routes.asked)
-
-
-@pytest.mark.parametrize(
-    "pieces",
-    [
-        pytest.param((ask()[:9], ask()[9:], ask()[9:]), id="the end of one"),
-        pytest.param((ask() + ask(), ask() + ask()), id="two at once"),
-        pytest.param((ask(method="POST"), ask(method="POST")), id="no read"),
-        pytest.param((ask() + b"GET", b" /now HTTP/1.1\r\nHost: a\r\n\r\n"), id="one and a part"),
-    ],
-)
-def test_only_a_read_that_came_alone_is_remembered(pieces: tuple[bytes, ...]) -> None:
-    listener, slow = MemoryListener(), MemoryListener()
-    client, other = listener.connect(), slow.connect()
-    client.send(*pieces)
-    for byte in b"".join(pieces):
-        if not other.line.half_closed:
-            other.send(bytes([byte]))
-    assert other.texts == client.texts
-    assert [len(slow.routes.asked)] == [len(listener.routes.asked)]
-
-
-def test_a_connection_ends_after_its_last_request_also_where_it_repeats_itself() -> None:
+def test_connection_ends_after_its_last_request() -> None:
     listener = MemoryListener(requests=3)
     client = listener.connect()
     client.send(ask(), ask(), ask())
@@ -612,16 +582,3 @@ def test_a_body_is_no_request_although_it_equals_what_came_before(
         asked.body for asked in listener.routes.asked
     ]
     assert again.decode().strip() in client.received.decode()
-
-
-def test_what_is_remembered_is_answered_as_it_was() -> None:
-    """Not as what was asked since, which came while the client took nothing."""
-    listener = MemoryListener()
-    client = listener.connect(slow=True)
-    client.send(ask("/large"), ask("/b", method="HEAD"))
-    client.take_all()
-    client.send(ask("/large"))
-    client.take_all()
-
-    assert [LARGE, 0, LARGE] == [len(answer.body) for answer in client.answers(heads=(1,))]
-    listener.close()

@@ -6,13 +6,12 @@ from hypothesis import strategies as st
 from twisted.internet.task import Clock
 from twisted.logger import capturedLogs
 
-from reviewsd.server.server import ConnectionLimits, PublicServer
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.web.index import RouteIndex
 from reviewsd.web.probes import Probes
 from reviewsd.web.reads import Reads
 from tests.support.columns import review
-from tests.support.connections import REPLIES, Line
+from tests.support.connections import REPLIES, Line, public_server
 from tests.support.publishing import Directories
 from tests.support.workload import workload
 
@@ -73,15 +72,15 @@ def test_whatever_is_sent_the_answers_are_whole_and_ours(
 ) -> None:
     clock = Clock()
     routes = RouteIndex((reads, Probes(REPLIES)), REPLIES)
-    server = PublicServer(routes, REPLIES, clock, ConnectionLimits(mcp_body=2))
-    channel, line = server.buildProtocol(None), Line()
-    line.protocol = channel
+    server = public_server(routes, REPLIES, clock, mcp_body=2)
+    connection, line = server.buildProtocol(None), Line()
+    line.protocol = connection
     data = b"".join(requests)
     with capturedLogs() as events:
-        channel.makeConnection(line)
+        connection.makeConnection(line)
         for at in range(0, len(data), cut):
             if not line.closed:
-                channel.dataReceived(data[at : at + cut])
+                connection.dataReceived(data[at : at + cut])
         line.leave()
 
     assert [] == [event for event in events if "log_failure" in event]

@@ -101,7 +101,7 @@ def test_the_methods_and_statuses_of_a_route_share_its_durations() -> None:
     assert 3 == traffic.counts()["request_duration_seconds_bucket /feed.xml +Inf"]
 
 
-# through the channel
+# through the connection
 
 
 def numbers(listener: MemoryListener, *names: str) -> list[float]:

@@ -147,7 +147,7 @@ class Harness:
 def harness() -> Iterator[Harness]:
     listener = MemoryListener()
     made = Harness(listener, workload(listener.clock))
-    listener.server.respond = lambda asked: made.workload.admit(asked, reply(LARGE))
+    listener.routes.respond = lambda asked: made.workload.admit(asked, reply(LARGE))
     yield made
     listener.close()
 
@@ -175,7 +175,7 @@ def test_or_until_it_leaves(harness: Harness) -> None:
     assert 2 * TAKEN == harness.held
     slow.line.leave()
     assert TAKEN == harness.held
-    other.channel.abort()
+    other.connection.abort()
     assert 0 == harness.held
 
 
@@ -189,10 +189,3 @@ def test_a_connection_holds_one_answer_however_much_it_asks_for(harness: Harness
     slow.take_all()
     assert 5 == len(slow.answers())
     assert 0 == harness.held
-
-
-def test_a_large_answer_is_not_kept_to_be_repeated(harness: Harness) -> None:
-    """A connection that is idle would hold it, uncounted."""
-    client = harness.connect(slow=False)
-    client.send(ask(), ask())
-    assert client.channel.exchange.said is None

@@ -19,7 +19,6 @@ from reviewsd.mcp.server import AnswerRoom, McpAnswer, McpRequest
 from reviewsd.mcp.sessions import Session
 from reviewsd.runtime.cooperative import MAX_WAITING
 from reviewsd.runtime.tasks import TaskSet
-from reviewsd.server.server import ConnectionLimits, PublicServer
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.web.index import RouteIndex
 from reviewsd.web.mcp import AccessRules, McpRoute
@@ -27,7 +26,7 @@ from reviewsd.web.memory import PART, SMALL, TOTAL, own_size
 from reviewsd.web.probes import Probes
 from reviewsd.web.reads import COPIED, Reads
 from tests.support.columns import review
-from tests.support.connections import Line, ask
+from tests.support.connections import Line, ask, public_server
 from tests.support.publishing import Directories
 from tests.support.raw import ReceivedResponse, responses
 from tests.support.workload import workload
@@ -105,11 +104,11 @@ class Harness:
             Scribe(), self.snapshots, Book(), rules, REPLIES, made, TaskSet(), lambda: 0.0
         )
         routes = RouteIndex((reads, route, Probes(REPLIES)), REPLIES)
-        server = PublicServer(routes, REPLIES, clock, ConnectionLimits())
+        server = public_server(routes, REPLIES, clock)
         line = Line(client)
-        channel = line.protocol = server.buildProtocol(None)
-        channel.makeConnection(cast("FileDescriptor", line))
-        channel.dataReceived(data)
+        connection = line.protocol = server.buildProtocol(None)
+        connection.makeConnection(cast("FileDescriptor", line))
+        connection.dataReceived(data)
         line.leave()
         found = responses(line.value())
         return found[0] if found else None
