@@ -12,19 +12,17 @@ from reviewsd.runtime.cooperative import CooperativeScheduler
 from reviewsd.runtime.counters import Counters
 from reviewsd.server.acceptor import ConnectionFactory
 from reviewsd.server.connections import ConnectionLimits, Connections
-from reviewsd.server.site import PublicSite, Routes
+from reviewsd.server.site import PublicSite
 from reviewsd.snapshot.snapshots import Snapshots
+from reviewsd.web.budgets import Budgets, MemoryBudget, TimeBudget
 from reviewsd.web.clients import ClientNetworks
 from reviewsd.web.feeds import FeedReads
 from reviewsd.web.index import RouteIndex
 from reviewsd.web.mcp import McpRoute
-from reviewsd.web.memory import AnswerMemory
 from reviewsd.web.pages import PageReads
 from reviewsd.web.probes import Probes
-from reviewsd.web.read_limit import LimitedReads, ReadLimit
 from reviewsd.web.reads import Reads
 from reviewsd.web.websub import HubRoute
-from reviewsd.web.workload import Workload
 
 PROXIED = "haproxy:"
 """How an endpoint begins whose connections come from a proxy that says who the client is (S6)."""
@@ -46,26 +44,25 @@ def build_replies(config: Config) -> Responses:
     )
 
 
-def build_workload(clock: IReactorTime, config: Config, counters: Counters) -> Workload:
-    """What computes answers."""
-    networks, reads = ClientNetworks(convert.trusted(config)), config.server.read_limit
-    limit = (
-        ReadLimit(reads.per_second, reads.burst, networks, clock.seconds, counters.count)
-        if reads.per_second
-        else None
-    )
-    memory = AnswerMemory(config.mcp.max_held)
+def build_budgets(clock: IReactorTime, config: Config, counters: Counters) -> Budgets:
+    """Build what shares time and memory among clients."""
+    networks, limit = ClientNetworks(convert.trusted(config)), config.server.read_limit
     scheduler = CooperativeScheduler(clock, group=neighbourhood)
-    workload = Workload(scheduler, memory, networks, limit)
-    counters.include(workload.counts)
-    return workload
+    time = TimeBudget(scheduler, networks, clock.seconds, limit.per_second, limit.burst)
+    memory = MemoryBudget(networks, config.mcp.max_held)
+    counters.include(time.counts)
+    counters.include(memory.counts)
+    return Budgets(time, memory)
 
 
 def build_reads(
-    snapshots: Snapshots, replies: Responses, workload: Workload, counters: Counters
+    snapshots: Snapshots,
+    replies: Responses,
+    budgets: Budgets,
+    counters: Counters,
 ) -> Reads:
     """What answers reads."""
-    reads = Reads(snapshots, replies, workload)
+    reads = Reads(snapshots, replies, budgets)
     counters.include(reads.unknown.counts)
     return reads
 
@@ -93,9 +90,7 @@ def build_public(
     server, replies = config.server, reads.responses
     probes = Probes(replies, readiness if server.readyz else None)
     answerers = (reads, FeedReads(reads), PageReads(reads), hub, mcp, probes)
-    routes: Routes = RouteIndex(answerers, replies)
-    if reads.limit is not None:
-        routes = LimitedReads(routes, reads.limit, replies)
+    routes = RouteIndex(answerers, replies, reads.time if reads.time.is_limited else None)
     connections = Connections(
         clock,
         ConnectionLimits(

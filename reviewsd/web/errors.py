@@ -10,7 +10,7 @@ from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.runtime.cooperative import RETRY_SOON, QueueFullError
 from reviewsd.snapshot.snapshots import SnapshotError
-from reviewsd.web.memory import MemoryFullError
+from reviewsd.web.budgets import MemoryFullError
 
 _log = Logger()
 

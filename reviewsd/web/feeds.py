@@ -21,7 +21,7 @@ from reviewsd.publish import atom, json_feed
 from reviewsd.publish.feed import MAX_ENTRIES, FeedEntry, FeedFrame, FeedPage
 from reviewsd.snapshot.snapshots import Snapshot
 from reviewsd.web.app import Answer, PublicApp
-from reviewsd.web.read_limit import COSTLY
+from reviewsd.web.budgets import COSTLY
 from reviewsd.web.reads import Reads, entity_tag
 
 
@@ -74,7 +74,7 @@ class FeedReads:
         after = read_cursor(cursor)
         page = self._entries(self._reads.snapshots.current, after)
         steps = self._steps(request, render(page), media_type.encode())
-        return self._reads.workload.run(request, steps)
+        return self._reads.time.run(request, steps)
 
     def _entries(self, snapshot: Snapshot, after: Cursor) -> FeedPage:
         """The reviews that follow another one."""
@@ -103,7 +103,7 @@ class FeedReads:
         if reads.pays(request, body):
             return (yield from reads.gzipped(request, body, tag, media_type=media_type))
         answer = reads.responses.computed(request, body, tag, media_type=media_type)
-        return reads.workload.admit(request, answer)
+        return reads.memory.admit(request, answer)
 
 
 def _entry(frame: FeedFrame, snapshot: Snapshot, position: int) -> FeedEntry:

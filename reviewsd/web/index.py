@@ -9,6 +9,8 @@ answered only if it is exact: no doubled slashes, no escaped ones, no dot segmen
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from math import ceil
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
@@ -23,6 +25,7 @@ from reviewsd.http1.request import METHODS, Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.http1.routes import Route
 from reviewsd.web.app import Answer, Answerer, AnyAnswer
+from reviewsd.web.budgets import TimeBudget
 from reviewsd.web.errors import error_response
 
 MAX_PATH = 1_024
@@ -71,9 +74,15 @@ class RouteIndex:
     Args:
         answerers: The objects whose routes are served.
         responses: Makes the responses to errors.
+        time: Limits how often a client network may read; None for no limit.
     """
 
-    def __init__(self, answerers: Iterable[Answerer], responses: Responses) -> None:
+    def __init__(
+        self,
+        answerers: Iterable[Answerer],
+        responses: Responses,
+        time: TimeBudget | None = None,
+    ) -> None:
         self._responses = responses
         self._map = Map(merge_slashes=False)  # an id may have two slashes in a row
         self._fixed: dict[bytes, Endpoint] = {}
@@ -84,6 +93,10 @@ class RouteIndex:
                 self._add(rule, getattr(answerer, rule.endpoint), app.routes[rule.rule])
         self._open.sort(key=lambda address: len(address.prefix), reverse=True)
         self._adapter = self._map.bind("localhost")
+        self.respond: Callable[[Request], Answer] = (
+            self._respond if time is None else partial(self._respond_within, time)
+        )
+        """Answers a request, now or later; cancelling a Deferred stops the work."""
 
     def _add(self, rule: Rule, answer: Callable[..., AnyAnswer], route: Route) -> None:
         """Add a rule to the map and to the index."""
@@ -102,8 +115,23 @@ class RouteIndex:
         else:
             self._fixed[prefix.encode()] = endpoint
 
-    def respond(self, request: Request) -> Answer:
-        """Answer a request; cancelling a Deferred stops the work."""
+    def _respond_within(self, time: TimeBudget, request: Request) -> Answer:
+        """Answer a request if its client network may read now (S14)."""
+        route = self.find(request.path)
+        cost = 1 if route is None else route.cost
+        if cost == 0:
+            return self._respond(request)
+        wait = time.charge(request, cost)
+        if wait > 0:
+            retry = ((b"Retry-After", b"%d" % ceil(wait)),)
+            refusal = self._responses.problem(request, problems.TOO_MANY_READS, retry)
+            return time.with_fields(refusal, request)
+        answer = self._respond(request)
+        if isinstance(answer, Deferred):
+            return answer.addCallback(time.with_fields, request)
+        return time.with_fields(answer, request)
+
+    def _respond(self, request: Request) -> Answer:
         endpoint = self._fixed.get(request.path)
         try:
             if endpoint is not None and request.method in endpoint.methods:

@@ -39,9 +39,7 @@ from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
 from reviewsd.store.transactions import StoreError
 from reviewsd.web.app import PublicApp
-from reviewsd.web.memory import MemoryFullError
-from reviewsd.web.read_limit import COSTLY
-from reviewsd.web.workload import Workload
+from reviewsd.web.budgets import COSTLY, Budgets, MemoryFullError
 
 Headers = tuple[tuple[bytes, bytes], ...]
 
@@ -133,7 +131,7 @@ class McpRoute:
         ended: Keeps what DELETE ends.
         rules: Who is let in.
         responses: How answers leave.
-        workload: Computes answers.
+        budgets: Time and memory of all clients.
         tasks: Owns what goes on without the client; to be stopped when no request is under way.
         now: The time, POSIX seconds.
     """
@@ -148,7 +146,7 @@ class McpRoute:
         ended: Ended,
         rules: AccessRules,
         responses: Responses,
-        workload: Workload,
+        budgets: Budgets,
         tasks: TaskSet,
         now: Callable[[], float],
     ) -> None:
@@ -160,7 +158,7 @@ class McpRoute:
             413, f"The body must have at most {rules.max_body} bytes (server.max_body.mcp)"
         )
         self._responses = responses
-        self._workload = workload
+        self._time, self._memory = budgets
         self._tasks = tasks
         self._now = now
         self._logged: set[str] = set()
@@ -181,11 +179,10 @@ class McpRoute:
         headers = (*cors, *typed, *answer.headers)
         response = self._responses.no_store(answer.status, headers, answer.body)
         try:
-            response = self._workload.admit(request, response)
+            response = self._memory.admit(request, response)
         except MemoryFullError:
             return self._reply(request, cors, FULL)
-        limit = self._workload.limit
-        return response if limit is None else limit.marked(response, request)
+        return self._time.with_fields(response, request) if self._time.is_limited else response
 
     def _admit(self, request: Request) -> tuple[Headers, McpAnswer | None]:
         """Headers for the page that asks, and a refusal if it may not (mcp.md 7)."""
@@ -211,10 +208,9 @@ class McpRoute:
 
     def _limited(self, request: Request) -> McpAnswer | None:
         """The refusal of a client that asks too often (S14)."""
-        limit = self._workload.limit
-        if limit is None or request.method == b"OPTIONS":
+        if not self._time.is_limited or request.method == b"OPTIONS":
             return None
-        wait = limit.wait(request, COSTLY * count_members(request.body))
+        wait = self._time.charge(request, COSTLY * count_members(request.body))
         return too_many_messages(wait) if wait > 0 else None
 
     def _serve(self, request: Request) -> McpAnswer | Deferred[McpAnswer]:
@@ -236,9 +232,9 @@ class McpRoute:
 
     def _post(self, request: Request, posted: McpRequest) -> McpAnswer | Deferred[McpAnswer]:
         try:
-            room = self._workload.room(request)
+            room = self._memory.reservation(request)
             steps = self._server.post(posted, self._snapshots.current, self._now(), room)
-            answer = self._workload.run(request, steps)
+            answer = self._time.run(request, steps)
         except Exception:  # noqa: BLE001 - it is told apart there
             return self._failed(posted, Failure())
         if isinstance(answer, Deferred):
@@ -260,7 +256,7 @@ class McpRoute:
         ending = self._server.delete(_posted(request), self._now())
         if isinstance(ending, McpAnswer):
             return ending
-        wait = self._rules.may_end(self._workload.networks.of(request))
+        wait = self._rules.may_end(self._time.networks.of(request))
         if wait > 0:
             self.refused += 1
             return too_many_ends(wait)

@@ -63,7 +63,6 @@ class PageReads:
 
     def __init__(self, reads: Reads) -> None:
         self._responses = reads.responses
-        self._workload = reads.workload
         self._reads = reads
         self._published: _SnapshotPages | None = None
         reads.snapshots.observe(self._use)
@@ -139,7 +138,7 @@ class PageReads:
             return self._invalid(published, given, error)
         if query == SearchQuery():
             return self._reads.document(request)
-        return self._workload.run(request, self._search(request, query, published, twin))
+        return self._reads.time.run(request, self._search(request, query, published, twin))
 
     def _search(
         self,
@@ -187,7 +186,7 @@ class PageReads:
             MARKDOWN if twin else HTML,
             body,
         )
-        return self._workload.admit(request, response)
+        return self._reads.memory.admit(request, response)
 
     def _invalid(
         self, published: _SnapshotPages, query: bytes, error: InvalidParametersError

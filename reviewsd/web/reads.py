@@ -25,9 +25,7 @@ from reviewsd.monitoring.unknown_parameters import UnknownParameters
 from reviewsd.publish import documents
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.web.app import Answer, PublicApp
-from reviewsd.web.memory import MemoryFullError
-from reviewsd.web.read_limit import COSTLY
-from reviewsd.web.workload import Workload
+from reviewsd.web.budgets import COSTLY, Budgets, MemoryFullError
 
 MIN_GZIP, MAX_GZIP = 1_024, 1_048_576
 """Bytes of a computed answer that is compressed where the client wants it: 7 ns each, of which half are
@@ -49,20 +47,17 @@ class Reads:
     Args:
         snapshots: Where the data is.
         responses: What answers are made of.
-        workload: Computes answers.
+        budgets: Time and memory of all clients.
     """
 
     app: Final = PublicApp()
 
-    def __init__(self, snapshots: Snapshots, responses: Responses, workload: Workload) -> None:
+    def __init__(self, snapshots: Snapshots, responses: Responses, budgets: Budgets) -> None:
         self.snapshots = snapshots
         """Where the data is."""
         self.responses = responses
         """What answers are made of."""
-        self.workload = workload
-        """Computes answers."""
-        self.limit = workload.limit
-        """How often one client network may read, if there is a limit."""
+        self.time, self.memory = budgets
         self.unknown = UnknownParameters()
         """What searches ask for that does not exist."""
         self._documents: dict[bytes, PreparedDocument] = {}
@@ -101,7 +96,7 @@ class Reads:
     def search(self, request: Request) -> Answer:
         """The reviews that match all filters, a page of them."""
         query = read_query(request.query, self.unknown.count)
-        return self.workload.run(request, self._search(request, query, self.snapshots.current))
+        return self.time.run(request, self._search(request, query, self.snapshots.current))
 
     def _search(
         self, request: Request, query: SearchQuery, snapshot: Snapshot
@@ -135,7 +130,7 @@ class Reads:
         if not self.pays(request, parts):
             return self.responses.computed(request, parts, tag, dataset.last_modified)
         steps = self.gzipped(request, parts, tag, dataset.last_modified)
-        return self.workload.run(request, steps)
+        return self.time.run(request, steps)
 
     @app.route(f"{urls.API_REVIEW}<path:id>")
     def review(self, request: Request, id: str) -> Response:  # noqa: A002  the name in OpenAPI
@@ -186,9 +181,9 @@ class Reads:
             yield
         packed.append(packer.flush())
         try:
-            return self.workload.admit(request, self.responses.gzipped(answer, b"".join(packed)))
+            return self.memory.admit(request, self.responses.gzipped(answer, b"".join(packed)))
         except MemoryFullError:
-            return self.workload.admit(request, computed())
+            return self.memory.admit(request, computed())
 
 
 def _steps(parts: tuple[Buffer, ...]) -> Iterator[Buffer]:

@@ -42,7 +42,7 @@ from reviewsd.web.pages import PageReads
 from reviewsd.web.reads import Reads
 from tests.benchmarks import wrk
 from tests.benchmarks.http_servers import NGINX, READING, ours, peers
-from tests.support.workload import workload
+from tests.support.budgets import budgets
 
 SETTINGS = CompileSettings(
     base_url="https://reviews.example", authority="reviews.example", year=2025
@@ -86,7 +86,7 @@ def main() -> None:
 def _asking(state: Path) -> None:
     snapshots = Snapshots(state)
     responses = Responses(SETTINGS.base_url, "public")
-    reads = Reads(snapshots, responses, workload(Clock()))
+    reads = Reads(snapshots, responses, budgets(Clock()))
     pages = PageReads(reads)
     snapshots.refresh()
     snapshot, random = snapshots.current, Random(1)

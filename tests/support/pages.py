@@ -20,10 +20,10 @@ from reviewsd.web.feeds import FeedReads
 from reviewsd.web.index import RouteIndex
 from reviewsd.web.pages import PageReads
 from reviewsd.web.reads import Reads
+from tests.support.budgets import budgets
 from tests.support.connections import BASE_URL, Line, ask, public_server
 from tests.support.publishing import Directories
 from tests.support.raw import ReceivedResponse, responses
-from tests.support.workload import workload
 
 DEMO = Path(__file__).parents[2] / "reviewsd/demo"
 VOID = frozenset({"base", "br", "hr", "img", "input", "link", "meta"})
@@ -48,7 +48,7 @@ class Place:
         )
         self.snapshots = Snapshots(self.directories.snapshots)
         replies = Responses(BASE_URL, "public, max-age=60", lambda: 0.0)
-        reads = Reads(self.snapshots, replies, workload(Clock()))
+        reads = Reads(self.snapshots, replies, budgets(Clock()))
         routes = RouteIndex((reads, PageReads(reads), FeedReads(reads)), replies)
         self._server = public_server(routes, replies, Clock(), ConnectionLimits(requests=1_000_000))
 

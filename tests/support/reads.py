@@ -15,9 +15,9 @@ from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.web.feeds import FeedReads
 from reviewsd.web.index import RouteIndex
 from reviewsd.web.reads import Reads
+from tests.support.budgets import budgets
 from tests.support.columns import Review
 from tests.support.publishing import Directories
-from tests.support.workload import workload
 
 BASE_URL = "https://reviews.example"
 
@@ -46,7 +46,7 @@ class PublishedReads:
         self.snapshots = Snapshots(self.directories.snapshots)
         self.clock = Clock()
         responses = Responses(BASE_URL, "public", lambda: 0.0)
-        self.reads = Reads(self.snapshots, responses, workload(self.clock))
+        self.reads = Reads(self.snapshots, responses, budgets(self.clock))
         self._routes = RouteIndex((self.reads, FeedReads(self.reads)), responses)
 
     def publish(self, reviews: Sequence[Review], name: str = "Acme", **given: object) -> None:

@@ -20,9 +20,9 @@ from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
 from reviewsd.web.index import RouteIndex
 from reviewsd.web.probes import Probes
 from reviewsd.web.reads import Reads
+from tests.support.budgets import budgets
 from tests.support.connections import public_server
 from tests.support.daemon import BASE_URL, Answer, Daemon
-from tests.support.workload import workload
 
 pytestmark = pytest.mark.processes
 
@@ -580,7 +580,7 @@ def ask(snapshots: Snapshots, path: bytes) -> tuple[bytes, list[LogEvent]]:
     """What a site in this process answers, and what it logs."""
     clock = Clock()
     replies = Responses(BASE_URL, "public, max-age=60", lambda: 1_760_000_000.0)
-    reads = Reads(snapshots, replies, workload(clock))
+    reads = Reads(snapshots, replies, budgets(clock))
     routes = RouteIndex((reads, Probes(replies)), replies)
     server = public_server(routes, replies, clock)
     connection, transport = server.buildProtocol(None), StringTransport()

@@ -10,10 +10,10 @@ from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.web.index import RouteIndex
 from reviewsd.web.probes import Probes
 from reviewsd.web.reads import Reads
+from tests.support.budgets import budgets
 from tests.support.columns import review
 from tests.support.connections import REPLIES, Line, public_server
 from tests.support.publishing import Directories
-from tests.support.workload import workload
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def reads(tmp_path_factory: pytest.TempPathFactory) -> Reads:
     directories.write(*(review(f"r{n}", text="A boiler.") for n in range(3)))
     directories.publish()
     snapshots = Snapshots(directories.snapshots)
-    reads = Reads(snapshots, REPLIES, workload(Clock()))
+    reads = Reads(snapshots, REPLIES, budgets(Clock()))
     snapshots.refresh()
     return reads
 

@@ -41,11 +41,11 @@ from reviewsd.web.index import RouteIndex
 from reviewsd.web.mcp import AccessRules, McpRoute, _accepts_json
 from reviewsd.web.reads import Reads
 from reviewsd.websub.rate_limits import DAY, TokenBuckets
+from tests.support.budgets import budgets
 from tests.support.columns import review
 from tests.support.connections import public_server
 from tests.support.publishing import Directories
 from tests.support.waiting import until
-from tests.support.workload import workload
 
 BASE_URL = "https://reviews.example.net"
 REPLIES = Responses(BASE_URL, "public, max-age=60")
@@ -127,7 +127,7 @@ def server(
     snapshots: Snapshots, clock: IReactorTime, route: McpRoute | None = None
 ) -> ConnectionFactory:
     """A site of which the MCP endpoint is all that counts."""
-    reads = Reads(snapshots, REPLIES, workload(clock))
+    reads = Reads(snapshots, REPLIES, budgets(clock))
     routes = RouteIndex((reads,) if route is None else (reads, route), REPLIES)
     return public_server(
         routes,
@@ -158,7 +158,7 @@ class Harness:
             self.book,
             rules,
             REPLIES,
-            workload(clock, [ip_network("127.0.0.0/8")]),
+            budgets(clock, [ip_network("127.0.0.0/8")]),
             self.tasks,
             lambda: 0.0,
         )
@@ -604,7 +604,7 @@ def test_elsewhere_localhost_is_a_stranger_too(
         origins=Origins(BASE_URL), hosts=Hosts(BASE_URL), max_body=MAX_BODY, may_end=lambda _: 0.0
     )
     route = McpRoute(
-        scribe, snapshots, Book(), rules, REPLIES, workload(clock), TaskSet(), lambda: 0.0
+        scribe, snapshots, Book(), rules, REPLIES, budgets(clock), TaskSet(), lambda: 0.0
     )
     connection = server(snapshots, clock, route).buildProtocol(None)
     transport = StringTransport(peerAddress=peer)

@@ -36,11 +36,11 @@ from reviewsd.web.probes import Probes
 from reviewsd.web.reads import Reads
 from reviewsd.web.websub import HubRoute
 from reviewsd.websub.form import FormRules, HubAnswer, HubRequestError, read_form
+from tests.support.budgets import budgets
 from tests.support.columns import review
 from tests.support.connections import public_server
 from tests.support.publishing import Directories
 from tests.support.waiting import until
-from tests.support.workload import workload
 
 PATH = "/api/websub/hub"
 BASE_URL = "https://reviews.example.net"
@@ -120,7 +120,7 @@ def server(
     snapshots: Snapshots, clock: IReactorTime, route: HubRoute | None = None
 ) -> ConnectionFactory:
     """A site of which the hub is all that counts."""
-    reads = Reads(snapshots, REPLIES, workload(clock))
+    reads = Reads(snapshots, REPLIES, budgets(clock))
     probes = Probes(REPLIES)
     answerers = (reads, probes) if route is None else (reads, probes, route)
     routes = RouteIndex(answerers, REPLIES)

@@ -20,16 +20,16 @@ from reviewsd.mcp.sessions import Session
 from reviewsd.runtime.cooperative import MAX_WAITING
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
+from reviewsd.web.budgets import PART, SMALL, TOTAL, own_size
 from reviewsd.web.index import RouteIndex
 from reviewsd.web.mcp import AccessRules, McpRoute
-from reviewsd.web.memory import PART, SMALL, TOTAL, own_size
 from reviewsd.web.probes import Probes
 from reviewsd.web.reads import COPIED, Reads
+from tests.support.budgets import budgets
 from tests.support.columns import review
 from tests.support.connections import Line, ask, public_server
 from tests.support.publishing import Directories
 from tests.support.raw import ReceivedResponse, responses
-from tests.support.workload import workload
 
 BASE_URL = "https://reviews.example"
 REPLIES = Responses(BASE_URL, "public", lambda: 0.0)
@@ -89,9 +89,9 @@ class Harness:
         """What one request is answered; None where it waits."""
         clock = Clock()
         now = itertools.count() if self.occupied else itertools.repeat(0)
-        made = workload(clock, total=self.total, timer=now.__next__)
+        made = budgets(clock, total=self.total, timer=now.__next__)
         for _ in range(self.occupied):
-            waiting = made.run(Request(b"GET", b"/", client=CLIENT), endless())
+            waiting = made.time.run(Request(b"GET", b"/", client=CLIENT), endless())
             assert isinstance(waiting, Deferred)
         reads = Reads(self.snapshots, REPLIES, made)
         rules = AccessRules(
@@ -162,7 +162,7 @@ def test_the_records_of_a_large_search_stay_where_they_are(
     snapshots: Snapshots, query: str
 ) -> None:
     """However long reviews are, an answer takes 16 KiB of memory at most; the bytes are the same."""
-    made = workload(Clock())
+    made = budgets(Clock())
     reply = Reads(snapshots, REPLIES, made).search(
         Request(b"GET", urls.SEARCH.encode(), query.encode())
     )
