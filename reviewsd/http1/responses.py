@@ -6,26 +6,44 @@ came. What is known at publication is put together at publication, the header bl
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import Final
 
 from msgspec import Struct
 
 from reviewsd.domain.parameters import Issue
-from reviewsd.http1 import codings, media_types, problems, urls
-from reviewsd.http1.headers import CORS, PREFLIGHT, SECURITY, Header, encoded
-from reviewsd.http1.preconditions import ConditionResult, Conditions, evaluate, http_date
+from reviewsd.http1 import problems, urls
+from reviewsd.http1.negotiation import HTML, PROBLEMS, accepted_codings, best_type
+from reviewsd.http1.preconditions import http_date, status_of
 from reviewsd.http1.problems import Problem
 from reviewsd.http1.representation import Buffer, Rendered, Representation
 from reviewsd.http1.request import Request
 
 _FOUND, _NOT_MODIFIED = 200, 304
-_STATUS = {
-    ConditionResult.PROCEED: _FOUND,
-    ConditionResult.NOT_MODIFIED: _NOT_MODIFIED,
-    ConditionResult.PRECONDITION_FAILED: 412,
-}
 _BODILESS = frozenset({204, _NOT_MODIFIED})
+
+Header = tuple[bytes, bytes]
+
+_SECURITY: Final[tuple[Header, ...]] = (
+    (b"X-Content-Type-Options", b"nosniff"),
+    (b"Referrer-Policy", b"no-referrer"),
+    (b"Content-Security-Policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"Cross-Origin-Resource-Policy", b"cross-origin"),
+)
+"""Fields of every response."""
+
+_CORS: Final[tuple[Header, ...]] = (
+    (b"Access-Control-Allow-Origin", b"*"),
+    (b"Access-Control-Expose-Headers", b"ETag, Last-Modified, Link, Retry-After"),
+)
+"""Fields of responses that pages of any origin may read."""
+
+_PREFLIGHT: Final[tuple[Header, ...]] = (
+    (b"Access-Control-Allow-Headers", b"*, Authorization, If-None-Match, If-Modified-Since"),
+    (b"Access-Control-Max-Age", b"86400"),
+)
+"""Fields of responses to a preflight."""
 
 _date = lru_cache(maxsize=2)(http_date)
 
@@ -82,19 +100,19 @@ class Responses:
         self.not_found_page: tuple[bytes, bytes] | None = None
         """Header fields and content of what is answered to a browser where there is nothing."""
         hsts = ((b"Strict-Transport-Security", b"max-age=31536000"),)
-        secured = (*SECURITY, *(hsts if base_url.startswith("https:") else ()))
+        secured = (*_SECURITY, *(hsts if base_url.startswith("https:") else ()))
         no_store = ((b"Cache-Control", b"no-store"),)
-        self._secured = encoded(secured)
-        self._shared = encoded((*secured, *CORS))
+        self._secured = _encoded(secured)
+        self._shared = _encoded((*secured, *_CORS))
         self._usual = {
-            **dict((*secured, *CORS)),
+            **dict((*secured, *_CORS)),
             b"Cache-Control": cache_control.encode(),
             b"Accept-Ranges": b"none",
         }
         self._private = {b"Cache-Control": cache_control.replace("public", "private").encode()}
-        self._data = encoded(self._usual.items())
-        self._unkept = self._secured + encoded(no_store)
-        self._plain = self._unkept + encoded(((b"Content-Type", b"text/plain; charset=utf-8"),))
+        self._data = _encoded(self._usual.items())
+        self._unkept = self._secured + _encoded(no_store)
+        self._plain = self._unkept + _encoded(((b"Content-Type", b"text/plain; charset=utf-8"),))
         self._origin = base_url.encode()
         self._service_link = f'<{base_url}{urls.OPENAPI}>; rel="service-desc"'.encode()
 
@@ -150,7 +168,7 @@ class Responses:
 
     def _fixed(self, headers: Mapping[bytes, bytes]) -> bytes:
         """The header fields of data, with some that take the place of the usual ones."""
-        return encoded({**self._usual, **headers}.items())
+        return _encoded({**self._usual, **headers}.items())
 
     def _prepare(self, of: Representation, block: bytes) -> Prepared:
         block += b"ETag: %b\r\n" % of.etag
@@ -173,12 +191,12 @@ class Responses:
     def rendered(self, request: Request, resource: PreparedDocument) -> Response:
         """Answer with the coding that the client prefers (S10)."""
         if resource.others:
-            best = media_types.best(request.preferences(b"accept"), resource.names)
+            best = best_type(request.preferences(b"accept"), resource.names)
             resource = resource.others[best][1]
         given = request.preferences(b"accept-encoding")
         if not given:
             return self._outcome(request, resource.identity)
-        gzip, identity = codings.accepted(given)
+        gzip, identity = accepted_codings(given)
         if resource.gzip is not None and gzip:
             return self._outcome(request, resource.gzip)
         if not identity:
@@ -189,7 +207,7 @@ class Responses:
     def wants_gzip(self, request: Request) -> bool:
         """Whether the client prefers gzip to the plain bytes."""
         given = request.preferences(b"accept-encoding")
-        return bool(given) and codings.accepted(given)[0]
+        return bool(given) and accepted_codings(given)[0]
 
     def computed(
         self,
@@ -277,7 +295,7 @@ class Responses:
         """Answer with a representation, or that the client has it already (RFC 9110 13)."""
         if not request.fields.conditional:
             return chosen.found
-        status = self._judged(request, chosen.etag, chosen.last_modified)
+        status = status_of(request, chosen.etag, chosen.last_modified, self._now)
         if status == _NOT_MODIFIED:
             return chosen.unmodified
         if status != _FOUND:
@@ -288,31 +306,12 @@ class Responses:
         self, request: Request, block: bytes, etag: bytes, last_modified: int | None
     ) -> Response | None:
         """What a precondition alone answers, with these header fields; None where it lets pass."""
-        status = self._judged(request, etag, last_modified)
+        status = status_of(request, etag, last_modified, self._now)
         if status == _FOUND:
             return None
         if status == _NOT_MODIFIED:
             return Response(status, block)
         return self.problem(request, problems.PRECONDITION_FAILED)
-
-    def _judged(self, request: Request, etag: bytes, last_modified: int | None) -> int:
-        """The status that a request with preconditions comes to."""
-        if request.fields.known == etag:
-            return _NOT_MODIFIED
-        lines = request.lines
-        outcome = evaluate(
-            Conditions(
-                if_match=lines(b"if-match"),
-                if_none_match=lines(b"if-none-match"),
-                if_modified_since=lines(b"if-modified-since"),
-                if_unmodified_since=lines(b"if-unmodified-since"),
-            ),
-            safe=True,
-            etag=etag,
-            last_modified=last_modified,
-            now=int(self._now()),
-        )
-        return _STATUS[outcome]
 
     def no_store_json(self, body: bytes, status: int = 200) -> Response:
         """Answer with JSON that is true at this moment only."""
@@ -334,11 +333,9 @@ class Responses:
         accept = request.preferences(b"accept")
         if problem.status == problems.NOT_FOUND.status and self.not_found_page is not None:
             block, content = self.not_found_page
-            if media_types.best(accept, (*media_types.PROBLEMS, media_types.HTML)) == len(
-                media_types.PROBLEMS
-            ):
+            if best_type(accept, (*PROBLEMS, HTML)) == len(PROBLEMS):
                 return self.page_error(problem.status, block + b"Vary: Accept\r\n", content)
-        media_type = media_types.PROBLEMS[media_types.best(accept, media_types.PROBLEMS)].encode()
+        media_type = PROBLEMS[best_type(accept, PROBLEMS)].encode()
         named = {b"Cache-Control": b"no-store", b"Vary": b"Accept", **dict(extra)}
         headers = (*named.items(), (b"Content-Type", media_type))
         body = problems.render(self._base_url, problem, issues)
@@ -349,7 +346,7 @@ class Responses:
         allow = ", ".join(methods).encode()
         headers: tuple[Header, ...] = ((b"Allow", allow),)
         if cors:
-            headers += (*CORS, *PREFLIGHT, (b"Access-Control-Allow-Methods", allow))
+            headers += (*_CORS, *_PREFLIGHT, (b"Access-Control-Allow-Methods", allow))
         return _reply(204, self._secured, headers)
 
     def moved(self, path: bytes, query: bytes) -> Response:
@@ -386,10 +383,15 @@ class Responses:
         return self.problem(Request(b"", b""), problem)
 
 
+def _encoded(headers: Iterable[Header]) -> bytes:
+    """Return header fields as they stand in a response, each with its line end."""
+    return b"".join(b"%b: %b\r\n" % header for header in headers)
+
+
 def _reply(
     status: int, usual: bytes, headers: Sequence[Header], body: tuple[Buffer, ...] = ()
 ) -> Response:
-    block = usual + encoded(headers)
+    block = usual + _encoded(headers)
     if status not in _BODILESS:
         block += b"Content-Length: %d\r\n" % sum(map(len, body))
     return Response(status, block, body)
