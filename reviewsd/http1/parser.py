@@ -129,7 +129,7 @@ class RequestParser:
         """Read a body, if it may come (S2)."""
         cap, length = self._cap_of(line.method, line.path), fields.length
         if length is None:  # the first byte of content may be too much: clients send no chunks too
-            self._body = Chunked()
+            self._body = Chunked(cap.room)
         elif length <= cap.room:
             if len(self.buffer) >= length:
                 body, self.buffer = self.buffer[:length], self.buffer[length:]
