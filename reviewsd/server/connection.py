@@ -347,9 +347,9 @@ class ClientConnection(Protocol):
 
     def expire(self) -> None:
         """Act on the deadline, which has passed."""
-        if self.out.pending or (self.state is State.CLOSING and self._pace.left):
+        if self.out.pending or (self.state is State.CLOSING and self._pace.untaken):
             connections = self._connections
-            keeps_pace = self._pace.kept(connections.limits.drain_rate * DRAIN_WINDOW)
+            keeps_pace = self._pace.has_taken(connections.limits.drain_rate * DRAIN_WINDOW)
             if keeps_pace and not connections.is_stale(self._blocked_since):
                 self._expire_in(DRAIN_WINDOW)
             else:
