@@ -10,8 +10,8 @@ from reviewsd.http1.responses import Responses
 from reviewsd.monitoring.readiness import Readiness
 from reviewsd.runtime.cooperative import CooperativeScheduler
 from reviewsd.runtime.counters import Counters
-from reviewsd.server.acceptor import ConnectionFactory
 from reviewsd.server.connections import ConnectionLimits, Connections
+from reviewsd.server.listener import ConnectionFactory
 from reviewsd.server.site import PublicSite
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.web.budgets import Budgets, MemoryBudget, TimeBudget

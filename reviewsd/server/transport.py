@@ -66,10 +66,7 @@ class DirectServer(Server):
         return internet_address(self.socket.getsockname())
 
     def begin(self) -> None:
-        """Read the bytes that are here, then watch for more.
-
-        A connection that is answered and closed at once is thus never given to epoll.
-        """
+        """Read the bytes that are here, then watch for more."""
         if self._wants_data and self.connected:
             self.doRead()  # epoll reports an end or an error again
         self.watch()

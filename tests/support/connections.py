@@ -17,9 +17,9 @@ from zope.interface import implementer
 from reviewsd.http1.hosts import Hosts
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
-from reviewsd.server.acceptor import ConnectionFactory
 from reviewsd.server.connection import ClientConnection
 from reviewsd.server.connections import SWEEP_SECONDS, ConnectionLimits, Connections
+from reviewsd.server.listener import ConnectionFactory
 from reviewsd.server.site import Answer, PublicSite, Routes
 from tests.support import routes
 from tests.support.raw import ReceivedResponse, responses

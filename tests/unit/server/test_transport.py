@@ -21,7 +21,7 @@ from twisted.internet.threads import deferToThread
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
-from reviewsd.server.acceptor import UNSENT, BatchPort, batch_accept
+from reviewsd.server.listener import UNSENT, PublicPort, as_public_port
 from reviewsd.server.transport import MAX_SEND_BYTES, DirectServer, connect, internet_address
 from reviewsd.server.write_buffer import unacknowledged
 from tests.support.outbound import reactor
@@ -84,7 +84,7 @@ class Harness:
     def __init__(self, interface: str) -> None:
         self.ends = Ends()
         listening = reactor.listenTCP(0, self.ends, interface=interface)
-        self.port: BatchPort = batch_accept(listening)
+        self.port: PublicPort = as_public_port(listening)
         self.clients: list[socket.socket] = []
 
     async def meet(self) -> tuple[Side, socket.socket]:

@@ -34,9 +34,9 @@ from zope.interface import directlyProvides, implementer
 
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
-from reviewsd.server.acceptor import batch_accept
 from reviewsd.server.connection import DRAIN_WINDOW, ClientConnection
 from reviewsd.server.connections import MAX_STALE_SNAPSHOTS, STALE_SECONDS
+from reviewsd.server.listener import as_public_port
 from reviewsd.server.transport import DirectServer
 from reviewsd.server.write_buffer import PIECE, ChunkedWriter, unacknowledged, write_buffer_for
 from tests.support.authority import authority, client_context
@@ -260,7 +260,7 @@ class Harness:
 
     async def listen(self, endpoint: str) -> int:
         port = await serverFromString(reactor, endpoint).listen(self.server)
-        self.ports.append(batch_accept(port))
+        self.ports.append(as_public_port(port))
         return cast("IPv4Address", port.getHost()).port
 
     async def close(self) -> None:

@@ -34,7 +34,7 @@ from reviewsd.mcp.revisions import HANDSHAKE
 from reviewsd.mcp.server import ENDED, NO_ROOM, AnswerRoom, McpAnswer, McpRequest, refusal
 from reviewsd.mcp.sessions import Session
 from reviewsd.runtime.tasks import TaskSet
-from reviewsd.server.acceptor import ConnectionFactory
+from reviewsd.server.listener import ConnectionFactory
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.store.transactions import StoreError
 from reviewsd.web.index import RouteIndex

@@ -27,7 +27,7 @@ from reviewsd.domain.callback import CallbackPolicy
 from reviewsd.http1.problems import HUB_MAX_BODY
 from reviewsd.http1.responses import Responses
 from reviewsd.runtime.tasks import TaskSet
-from reviewsd.server.acceptor import ConnectionFactory
+from reviewsd.server.listener import ConnectionFactory
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.store.transactions import StoreError
 from reviewsd.web.clients import ClientNetworks
