@@ -1,9 +1,8 @@
 """The names this service answers to, and the web pages that may call it (mcp.md 7; S3).
 
-A page anywhere can make a browser send requests to this machine or its network. The browser says
-whose page it is (Origin), and where it believes to be asking (Host): with DNS rebinding a foreign
-name, which is why a listener on loopback looks at both. Origins are compared as a whole, never by a
-part of their text.
+Any page can make a browser send requests to this machine or its network. The browser sends the origin of the page
+(Origin) and the name that it has resolved (Host). With DNS rebinding that is a foreign name, so a listener on
+loopback checks both. Origins are compared as a whole, never by a part of their text.
 """
 
 import re
@@ -49,7 +48,7 @@ def read_origin(text: str) -> Origin | None:
 
 
 class Origins:
-    """Whose pages may ask.
+    """The origins whose pages may send requests.
 
     Args:
         base_url: Its origin may.
@@ -61,28 +60,28 @@ class Origins:
         named = (base_url, *(text for text in allowed if text != ANY))
         self._allowed = frozenset(map(read_origin, named)) - {None}
 
-    def allowed(self, given: Sequence[bytes], *, loopback: bool) -> bytes | None:
-        """What ``Access-Control-Allow-Origin`` says; None where the page may not ask.
+    def allowed(self, lines: Sequence[bytes], *, loopback: bool) -> bytes | None:
+        """Return the value of ``Access-Control-Allow-Origin``; None if the page is refused.
 
         Args:
-            given: The Origin header, at least one line of it.
+            lines: The lines of Origin, at least one.
             loopback: Whether only this machine can ask: then its own pages may, at any port.
         """
         if self._all:
             return ANY.encode()
-        if len(given) != 1:
+        if len(lines) != 1:
             return None
-        origin = read_origin(given[0].decode("latin-1"))
+        origin = read_origin(lines[0].decode("latin-1"))
         if origin is None or not (
             origin in self._allowed
             or (loopback and origin.scheme in _DEFAULT_PORTS and is_loopback(origin.host))
         ):
             return None
-        return given[0]
+        return lines[0]
 
 
 class Hosts:
-    """By which names the service may be asked (S3).
+    """The host names that are served (S3).
 
     Args:
         base_url: Its host may.

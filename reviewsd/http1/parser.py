@@ -75,9 +75,8 @@ class RequestParser:
         Raises:
             RefusedError: The bytes are no request, or its body is too large.
         """
-        return self._read_body() if self.state == BODY else self._read_head()
-
-    def _read_head(self) -> Request | None:
+        if self.state == BODY:
+            return self._read_body()
         buffer = self.buffer
         if not self._checked and (usual := read_usual(buffer)) is not None:
             method, path, query, fields, end = usual

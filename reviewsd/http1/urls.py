@@ -68,14 +68,14 @@ API_CATALOG = "/.well-known/api-catalog"
 AI_CATALOG = "/.well-known/ai-catalog.json"
 SERVER_CARD = "/mcp/server-card"
 SERVER_CARD_ALIAS = "/.well-known/mcp/server-card.json"
-"""Where crawlers look for it."""
+"""The address that crawlers expect."""
 SKILLS = "/.well-known/agent-skills/index.json"
 SKILL = "/.well-known/agent-skills/customer-reviews/SKILL.md"
 SECURITY = "/.well-known/security.txt"
 REGISTRY_AUTH = "/.well-known/mcp-registry-auth"
 
 RESOURCES = (JSON_FEED, ATOM_FEED, INSIGHTS, REVIEWS)
-"""What can be read through MCP, in the order in which it is listed (mcp.md 5.6)."""
+"""The resources of MCP, in the order of their list (mcp.md 5.6)."""
 
 MAIN = (
     *(REVIEWS, INSIGHTS, JSON_FEED, ATOM_FEED, SEARCH, f"{SINCE}{{date}}"),
@@ -84,10 +84,10 @@ MAIN = (
 """The addresses that a 404, the demo and the documentation list, as OpenAPI has them."""
 
 TOPICS = (ATOM_FEED, JSON_FEED, REVIEWS)
-"""What can be subscribed to (seed 4.8)."""
+"""The topics of the hub (seed 4.8)."""
 
 SEGMENT = "!$&'()*+,;=:@"
-"""What may stand unescaped in a path segment beside the unreserved characters (RFC 3986 3.3)."""
+"""Characters that need no escape in a path segment, beside the unreserved ones (RFC 3986 3.3)."""
 
 
 def twin(path: str) -> str:

@@ -43,7 +43,7 @@ LAST_REQUEST_SECONDS = 1
 """Time for one more request when the daemon stops (O4)."""
 
 LINGER_SECONDS = 5
-"""How long the bytes of a refused client are skipped, so that it can read the response."""
+"""Seconds for which the bytes of a refused client are skipped, so that it can read the response."""
 
 DRAIN_WINDOW = 10.0
 """Seconds over which a client must keep to the minimum rate (S5)."""
@@ -56,7 +56,7 @@ _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 class State(Enum):
-    """What a connection does."""
+    """The states of a connection."""
 
     READING = "waits for a request, or for the rest of one"
     QUEUED = "has bytes of its next request, and waits for its turn"
@@ -321,7 +321,8 @@ class ClientConnection(Protocol):
             self._end()
         elif self.state is State.READING:
             self.deadline = self._connections.now + self._connections.limits.idle
-            self._read_on()
+            if self.parser.buffer or self._has_finished or self._reading_paused:
+                self._read_on()
 
     def _refuse(self, problem: Problem) -> None:
         """Answer bytes that are no request, and close; what still comes is skipped."""

@@ -1,4 +1,4 @@
-"""What the connections have in common: host names, bodies that may come, refusals, the begin of each head.
+"""The site behind all connections: host names, limits of bodies, refusals, the begin of each head.
 
 ``PublicSite`` knows no connection. A request goes through :meth:`PublicSite.respond` to the routes, and its response back.
 """

@@ -98,19 +98,22 @@ class DirectServer(Server):
             return CONNECTION_DONE
         self._in_protocol = True
         self.protocol.dataReceived(data)
-        self._protocol_returned()
+        self._in_protocol = False
+        if self.disconnecting:
+            self._close_when_sent()
         return None
 
     def readConnectionLost(self, reason: Failure) -> None:
         """Tell the protocol that the client has closed its side."""
         self._in_protocol = True
         super().readConnectionLost(reason)
-        self._protocol_returned()
-
-    def _protocol_returned(self) -> None:
-        """Close if the protocol has asked for that and all is sent."""
         self._in_protocol = False
-        if self.disconnecting and self.connected and not self._aborting:
+        if self.disconnecting:
+            self._close_when_sent()
+
+    def _close_when_sent(self) -> None:
+        """Close now if all is sent, else later: the protocol has asked for that."""
+        if self.connected and not self._aborting:
             if self.producer is None and not self.pending:
                 self.connectionLost(_DONE)
             else:

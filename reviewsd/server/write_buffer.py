@@ -1,4 +1,4 @@
-"""What a connection sends through, and how fast its client reads.
+"""The write buffer of a connection, and the pace of its client.
 
 A plain socket is a :class:`DirectServer`, which is its own write buffer. A transport of TLS keeps copies of the
 bytes that it is given, so :class:`ChunkedWriter` gives it pieces, and none while it asks to wait.

@@ -14,7 +14,7 @@ from reviewsd.http1.responses import Response
 from reviewsd.http1.routes import BodyRule, Route
 
 Answer = Response | Deferred[Response]
-"""What a request is answered with; a Deferred only if the answer takes time."""
+"""A response, or a Deferred of it if it takes time."""
 
 AnyAnswer = Answer | Coroutine[Deferred[Any], Any, Response]
 

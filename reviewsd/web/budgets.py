@@ -1,4 +1,4 @@
-"""What all clients share: the time of the reactor, and the memory of responses (S5, S14).
+"""Budgets that clients share: the time of the reactor, and the memory of responses (S5, S14).
 
 Documents, MCP resources and the records of a search are views of mapped files: a slow reader of them holds
 nothing. The response of an MCP tool is memory of this process for as long as its client takes to read
@@ -25,7 +25,7 @@ from reviewsd.web.clients import ClientNetworks
 from reviewsd.websub.rate_limits import TokenBuckets
 
 COSTLY: Final = 5
-"""What a search, an older page of a feed or a message of MCP costs, in documents (S14)."""
+"""Cost of a search, an older page of a feed or a message of MCP, in documents (S14)."""
 
 TOTAL: Final = 134_217_728
 """Bytes that all clients may hold, unless configured: 128 MiB."""

@@ -1,4 +1,4 @@
-"""What each error of a route is answered with."""
+"""The response to each error of a route."""
 
 from twisted.logger import Logger
 from twisted.python.failure import Failure

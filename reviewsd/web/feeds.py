@@ -1,7 +1,7 @@
 """Older pages of the feeds, made for a request (seed 4.3, RFC 5005 3, decision 160).
 
-The first page of a feed is a document that was rendered at publication. The others are put together by the
-same code from records and the frame that the snapshot keeps.
+The first page of a feed is rendered at publication. The others are made by the same code, from records and the
+frame that the snapshot keeps.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -26,7 +26,7 @@ from reviewsd.web.reads import Reads, entity_tag
 
 
 class _Mentioned(Struct):
-    """What feeds show of an entry of ``per_review``."""
+    """The part of a review's insight that feeds show."""
 
     technicians: tuple[str, ...] = ()
     services: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class FeedReads:
     """Answers with pages of the feeds.
 
     Args:
-        reads: Where the data is, and what answers are made of.
+        reads: Has the data, and makes the responses.
     """
 
     app: Final = PublicApp()
@@ -56,12 +56,12 @@ class FeedReads:
 
     @app.route(urls.JSON_FEED_PAGE, cost=COSTLY)
     def json_page(self, request: Request, cursor: str) -> Answer:
-        """A page of the JSON Feed."""
+        """Answer with a page of the JSON Feed."""
         return self._page(request, cursor, json_feed.render, json_feed.MEDIA_TYPE)
 
     @app.route(urls.ATOM_FEED_PAGE, cost=COSTLY)
     def atom_page(self, request: Request, cursor: str) -> Answer:
-        """A page of the Atom feed."""
+        """Answer with a page of the Atom feed."""
         return self._page(request, cursor, atom.render, atom.MEDIA_TYPE)
 
     def _page(
@@ -77,7 +77,7 @@ class FeedReads:
         return self._reads.time.run(request, steps)
 
     def _entries(self, snapshot: Snapshot, after: Cursor) -> FeedPage:
-        """The reviews that follow another one."""
+        """Return the page of reviews that follow a cursor."""
         frame = self._frame
         if frame is None:
             frame = self._frame = _frame.decode(snapshot.feed)
@@ -100,7 +100,7 @@ class FeedReads:
         body = (b"".join(parts),)
         tag = entity_tag(media_type, body[0])
         reads = self._reads
-        if reads.pays(request, body):
+        if reads.is_compressed(request, body):
             return (yield from reads.gzipped(request, body, tag, media_type=media_type))
         answer = reads.responses.computed(request, body, tag, media_type=media_type)
         return reads.memory.admit(request, answer)
@@ -111,5 +111,5 @@ def _entry(frame: FeedFrame, snapshot: Snapshot, position: int) -> FeedEntry:
     insight = snapshot.insight(position)
     if insight is None:
         return frame.entry(review, None)
-    found = _mentioned.decode(insight)
-    return frame.entry(review, Mentions(found.technicians, found.services))
+    mentions = _mentioned.decode(insight)
+    return frame.entry(review, Mentions(mentions.technicians, mentions.services))

@@ -55,7 +55,7 @@ class _OpenAddress:
     prefix: bytes
     suffix: bytes
     name: str
-    """Of the segment."""
+    """The name of the segment."""
     endpoint: Endpoint
 
     def segment(self, path: bytes) -> bytes | None:

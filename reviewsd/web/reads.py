@@ -1,7 +1,7 @@
 """Every read of the specification: a request becomes a Response (seed 4, contract 2 and 3).
 
-A read looks up what was rendered at publication, or joins slices of it; it encodes no JSON. It looks
-at ``snapshots.current`` once, so an answer never mixes two states of the data.
+A read finds a document that was rendered at publication, or joins slices of it; it encodes no JSON. It reads
+``snapshots.current`` once, so a response never mixes two states of the data.
 """
 
 import hashlib
@@ -28,25 +28,25 @@ from reviewsd.web.app import Answer, PublicApp
 from reviewsd.web.budgets import COSTLY, Budgets, MemoryFullError
 
 MIN_GZIP, MAX_GZIP = 1_024, 1_048_576
-"""Bytes of a computed answer that is compressed where the client wants it: 7 ns each, of which half are
-saved. A larger one would be memory, where the records of the plain one are views of a mapped file."""
+"""Bytes of a computed body that is compressed if the client prefers it, at 7 ns each. A larger one would take
+memory, while the records of the plain one are views of a mapped file."""
 
 GZIP_STEP = 65_536
-"""Bytes that are compressed in one step, half a millisecond."""
+"""Bytes that are compressed in one step of half a millisecond."""
 
 _GZIP = 31  # window bits of zlib, gzip's frame included
 
 COPIED = 16_384
-"""Bytes of a search answer that is joined; the records of a larger one stay views of the document, so
-that a client that takes its time holds no memory."""
+"""Bytes of a search result that is joined; the records of a larger one stay views of the document, so that
+a slow client holds no memory."""
 
 
 class Reads:
     """Answers reads from the current snapshot.
 
     Args:
-        snapshots: Where the data is.
-        responses: What answers are made of.
+        snapshots: The data.
+        responses: Makes the responses.
         budgets: Time and memory of all clients.
     """
 
@@ -54,12 +54,12 @@ class Reads:
 
     def __init__(self, snapshots: Snapshots, responses: Responses, budgets: Budgets) -> None:
         self.snapshots = snapshots
-        """Where the data is."""
+        """The data."""
         self.responses = responses
-        """What answers are made of."""
+        """Makes the responses."""
         self.time, self.memory = budgets
         self.unknown = UnknownParameters()
-        """What searches ask for that does not exist."""
+        """Counts search parameters that do not exist."""
         self._documents: dict[bytes, PreparedDocument] = {}
         snapshots.observe(self._published)
 
@@ -80,7 +80,7 @@ class Reads:
     @app.route(urls.OPENAPI)
     @app.pages(*urls.PAGES, f"{urls.SITEMAP_PART}<part>")
     def document(self, request: Request, **_parts: str) -> Response:
-        """A resource rendered at publication."""
+        """Answer with a document that was rendered at publication."""
         path = request.path
         prepared = self._documents.get(path)
         if prepared is None and b"%" in path:
@@ -94,7 +94,7 @@ class Reads:
 
     @app.route(urls.SEARCH, cost=COSTLY)
     def search(self, request: Request) -> Answer:
-        """The reviews that match all filters, a page of them."""
+        """Answer with a page of the reviews that match all filters."""
         query = read_query(request.query, self.unknown.count)
         return self.time.run(request, self._search(request, query, self.snapshots.current))
 
@@ -104,37 +104,37 @@ class Reads:
         hits = yield from snapshot.search(query)
         following = snapshot.cursor(hits, query.sort)
         cursor = None if following is None else following.encode()
-        found = hits.positions
-        head, tail = documents.search_ends(hits.matched, len(found), cursor)
-        parts = (head, *snapshot.records.pieces(found), tail)
+        positions = hits.positions
+        head, tail = documents.search_ends(hits.matched, len(positions), cursor)
+        parts = (head, *snapshot.records.pieces(positions), tail)
         if sum(map(len, parts)) <= COPIED:
             parts = (b"".join(parts),)
         after = None
         if cursor is not None:
             first = query.first_page()
             after = f"{urls.SEARCH}?{first}{'&' if first else ''}cursor={cursor}"
-        tag = entity_tag(b"%d %d " % (hits.matched, hits.more), snapshot.digests.of(found))
-        if not self.pays(request, parts):
+        tag = entity_tag(b"%d %d " % (hits.matched, hits.more), snapshot.digests.of(positions))
+        if not self.is_compressed(request, parts):
             return self.responses.computed(request, parts, tag, following=after)
         return (yield from self.gzipped(request, parts, tag, following=after))
 
     @app.route(f"{urls.SINCE}<date>")
     def since(self, request: Request, date: str) -> Answer:
-        """All reviews dated on or after a day."""
+        """Answer with all reviews dated on or after a day."""
         day = read_date(date)
         snapshot = self.snapshots.current
         count, records = snapshot.since(day)
         dataset = snapshot.documents[urls.REVIEWS].identity
         parts = documents.since_result(day, count, records)
         tag = entity_tag(b"since %b " % date.encode(), snapshot.digests.of_newest(count))
-        if not self.pays(request, parts):
+        if not self.is_compressed(request, parts):
             return self.responses.computed(request, parts, tag, dataset.last_modified)
         steps = self.gzipped(request, parts, tag, dataset.last_modified)
         return self.time.run(request, steps)
 
     @app.route(f"{urls.API_REVIEW}<path:id>")
     def review(self, request: Request, id: str) -> Response:  # noqa: A002  the name in OpenAPI
-        """One review by its id."""
+        """Answer with one review."""
         if id == _SINCE:
             raise NotFound
         snapshot = self.snapshots.current
@@ -144,8 +144,8 @@ class Reads:
         tag = entity_tag(b"review ", snapshot.digests.of((position,)))
         return self.responses.computed(request, (snapshot.records.at(position),), tag)
 
-    def pays(self, request: Request, parts: tuple[Buffer, ...]) -> bool:
-        """Whether an answer goes out in gzip (decision 9)."""
+    def is_compressed(self, request: Request, parts: tuple[Buffer, ...]) -> bool:
+        """Return whether a computed body is sent in gzip (decision 9)."""
         return self.responses.wants_gzip(request) and MIN_GZIP <= sum(map(len, parts)) <= MAX_GZIP
 
     def gzipped(
@@ -157,10 +157,10 @@ class Reads:
         following: str | None = None,
         media_type: bytes = b"application/json",
     ) -> Generator[None, None, Response]:
-        """An answer in gzip, made in steps; plain after all where it would be too much memory.
+        """Compress a body in steps; answer with the plain one if the other takes too much memory.
 
         Raises:
-            MemoryFullError: It is that in either form.
+            MemoryFullError: Either takes too much.
         """
         computed = partial(
             self.responses.computed,
@@ -187,7 +187,7 @@ class Reads:
 
 
 def _steps(parts: tuple[Buffer, ...]) -> Iterator[Buffer]:
-    """The bytes of an answer in pieces of a step."""
+    """Yield the bytes of a body in pieces of one step."""
     if sum(map(len, parts)) <= GZIP_STEP:  # most searches
         yield b"".join(parts)
         return
@@ -202,10 +202,10 @@ _INSIGHTS = urls.INSIGHTS.encode()
 
 
 def entity_tag(facts: bytes, digest: bytes) -> bytes:
-    """The entity tag of a computed answer: equal for equal bytes, whatever else has changed.
+    """Return the entity tag of a computed body: equal for equal bytes, whatever else has changed.
 
     Args:
-        facts: What is in the answer beside the reviews, or decides it.
+        facts: The values beside the reviews on which the body depends.
         digest: Of the reviews.
     """
     tag = b2a_base64(hashlib.sha256(facts + digest).digest(), newline=False)

@@ -564,7 +564,7 @@ async def test_a_foreign_name_is_421_on_loopback(harness: Harness) -> None:
         reply = await harness.ask(headers={"Host": "evil.example"})
 
     assert "server.allowed_hosts" in refused(reply, 421)
-    assert ["evil.example"] == [event["given"] for event in ours(events)]
+    assert ["evil.example"] == [event["name"] for event in ours(events)]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
