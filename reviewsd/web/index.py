@@ -174,12 +174,16 @@ class RouteIndex:
             return self._responses.options(("GET", "HEAD", "OPTIONS"))
         if _decoded(path) is None:
             return self._responses.problem(request, problems.BAD_ESCAPE)
-        if method in _READS and path.endswith(b"/"):
+        if method in _READS and path.endswith(b"/") and not self._lacks_segment(path):
             exact = path[:-1]
             route = self.find(exact)
             if route is not None and route.methods is not None and not exact.endswith(b"/"):
                 return self._responses.moved(exact, request.query)
         raise NotFound
+
+    def _lacks_segment(self, path: bytes) -> bool:
+        """Return whether a path is an open address without its segment."""
+        return any(path == address.prefix for address in self._open)
 
     def _match(self, path: bytes) -> tuple[Endpoint, Mapping[str, str]] | None:
         """Return what answers a path, and the values in it; None if nothing does."""

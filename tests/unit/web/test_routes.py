@@ -169,6 +169,7 @@ def test_index_and_klein_find_the_same(segment: str) -> None:
         ("GET", "/fixed/", 308, "Location: /fixed?a=b"),
         ("HEAD", "/id/a%2Fb/", 308, "Location: /id/a%2Fb?a=b"),
         ("POST", "/fixed/", 404, ""),
+        ("GET", "/id/", 404, ""),
         ("GET", "/fixed//", 404, ""),
         ("GET", "/id/a/b/", 404, ""),
         ("GET", "/any//", 404, ""),
