@@ -200,8 +200,8 @@ PATTERNS: dict[str, tuple[str, *tuple[Attack, ...]]] = {
     "reviewsd.web.mcp:_QUALITY": (FULL, ("0.", "0", "x")),
     "reviewsd.http1.hosts:_AUTHORITY": (FULL, ("", "a", "!"), ("[", ":", "!")),
     "reviewsd.http1.hosts:_ORIGIN": (FULL, ("http://", "a", ":"), ("http://[", ":", "!")),
-    "reviewsd.web.klein_site:_BROKEN_ESCAPE": (SEARCH, ("", "%20", "%")),
-    "reviewsd.web.klein_site:_NOT_EXACT": (
+    "reviewsd.web.index:_BROKEN_ESCAPE": (SEARCH, ("", "%20", "%")),
+    "reviewsd.web.index:_NOT_EXACT": (
         SEARCH,
         ("", "/.", "x"),
         ("", "/%2e", "x"),

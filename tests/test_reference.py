@@ -13,9 +13,9 @@ from reviewsd.config.schema import Cache, HubConfig, Mcp, ServerConfig
 from reviewsd.domain import insights, reviews
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.http1 import problems, urls
-from reviewsd.http1.routes import ROUTES
 from reviewsd.mcp.tools import TOOLS
 from reviewsd.websub.form import MAX_SECRET
+from tests.support.routes import ROUTES
 
 DOCS = Path(__file__).parent.parent / "docs"
 

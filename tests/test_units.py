@@ -9,7 +9,7 @@ import pytest
 
 from reviewsd.config.load import load
 from reviewsd.publish.memory_limit import SHARE
-from reviewsd.server.server import DRAIN_SECONDS
+from reviewsd.server.connections import DRAIN_SECONDS
 
 ROOT = Path(__file__).parent.parent
 UNITS = ROOT / "systemd"

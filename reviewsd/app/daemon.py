@@ -32,7 +32,7 @@ from reviewsd.app.listeners import Listeners, accept, address
 from reviewsd.app.mcp import build_mcp, follow_ended
 from reviewsd.app.monitoring import build_metrics, start_health, start_watchdog
 from reviewsd.app.pages import machine_settings, page_settings, templates_dir
-from reviewsd.app.public import build_public, build_reads, build_replies, build_workload
+from reviewsd.app.public import build_budgets, build_public, build_reads, build_replies
 from reviewsd.app.store import open_store
 from reviewsd.config.schema import Config
 from reviewsd.monitoring.metrics import CONTENT_TYPE
@@ -142,22 +142,22 @@ async def _start(
     readiness = Readiness(snapshots, publisher, lambda: health.store_works)
     replies = build_replies(config)
     requests = TaskSet()
-    workload = build_workload(reactor, config, counters)
-    route = HubRoute(hub.requests, replies, requests, workload.networks)
+    budgets = build_budgets(reactor, config, counters)
+    route = HubRoute(hub.requests, replies, requests, budgets.time.networks)
     ended = await follow_ended(stack, reactor, store, database.now, hub.add_follower)
-    mcp = build_mcp(config, environ, snapshots, ended, replies, workload, requests, counters)
+    mcp = build_mcp(config, environ, snapshots, ended, replies, budgets, requests, counters)
     public = build_public(
         reactor,
         fitting,
         snapshots,
-        build_reads(snapshots, replies, workload, counters),
+        build_reads(snapshots, replies, budgets, counters),
         route,
         mcp,
         readiness=readiness,
     )
     counters.include(public.counts)
     stack.push_async_callback(requests.stop)
-    stack.push_async_callback(_together, public.drain, hub.stop)
+    stack.push_async_callback(_together, public.connections.drain, hub.stop)
     listeners = Listeners(stack, reactor, guard, hub.add_own_listener)
     ports = await listeners.bind_public(config, public)
     listen = [address(port) for port in ports]

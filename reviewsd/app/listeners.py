@@ -26,8 +26,7 @@ from reviewsd.runtime.sockets import (
     stop_listening,
 )
 from reviewsd.runtime.state_dir import StartError
-from reviewsd.server.acceptor import batch_accept
-from reviewsd.server.server import PublicServer
+from reviewsd.server.listener import ConnectionFactory, as_public_port
 
 
 class Listeners:
@@ -69,7 +68,7 @@ class Listeners:
         keep_socket(self._guard, port, again)
         return port
 
-    async def bind_public(self, config: Config, public: PublicServer) -> list[IListeningPort]:
+    async def bind_public(self, config: Config, public: ConnectionFactory) -> list[IListeningPort]:
         """Listen on all public endpoints. Connections wait in the kernel until ``accept``.
 
         Raises:
@@ -81,7 +80,7 @@ class Listeners:
             inner = listen_string(endpoint.removeprefix(PROXIED), descriptors)
             port = await self.listen(inner, factory_for(endpoint, public))
             if type(port) is Port:
-                batch_accept(port)
+                as_public_port(port)
             port.stopReading()  # type: ignore[attr-defined]  # all ports of the reactor have it
             ports.append(port)
             self._tell(port)

@@ -29,8 +29,8 @@ from reviewsd.store.interface import Store
 from reviewsd.store.keys import KeyFileError
 from reviewsd.store.session_keys import load_session_keys
 from reviewsd.store.transactions import StoreError
+from reviewsd.web.budgets import Budgets
 from reviewsd.web.mcp import AccessRules, Ended, McpRoute
-from reviewsd.web.workload import Workload
 from reviewsd.websub.hub import Follower
 from reviewsd.websub.rate_limits import TokenBuckets
 
@@ -80,7 +80,7 @@ def build_mcp(
     snapshots: Snapshots,
     ended: EndedHere,
     replies: Responses,
-    workload: Workload,
+    budgets: Budgets,
     requests: TaskSet,
     counters: Counters,
 ) -> McpRoute:
@@ -92,7 +92,7 @@ def build_mcp(
         snapshots: Where the data is.
         ended: Ends sessions.
         replies: How answers leave.
-        workload: Computes answers.
+        budgets: Time and memory of all clients.
         requests: Owns what requests have begun.
         counters: Counts calls of tools, and sessions that could not be ended.
 
@@ -112,7 +112,7 @@ def build_mcp(
         max_body=config.server.max_body.mcp,
         may_end=lambda network: ends.take(network, time.monotonic()),
     )
-    route = McpRoute(server, snapshots, ended, rules, replies, workload, requests, time.time)
+    route = McpRoute(server, snapshots, ended, rules, replies, budgets, requests, time.time)
     counters.include(lambda: {"mcp_delete_refused_total": route.refused})
     return route
 

@@ -10,26 +10,25 @@ from reviewsd.http1.responses import Responses
 from reviewsd.monitoring.readiness import Readiness
 from reviewsd.runtime.cooperative import CooperativeScheduler
 from reviewsd.runtime.counters import Counters
-from reviewsd.server.server import ConnectionLimits, PublicServer
+from reviewsd.server.connections import ConnectionLimits, Connections
+from reviewsd.server.listener import ConnectionFactory
+from reviewsd.server.site import PublicSite
 from reviewsd.snapshot.snapshots import Snapshots
-from reviewsd.web.answerers import answerers
+from reviewsd.web.budgets import Budgets, MemoryBudget, TimeBudget
 from reviewsd.web.clients import ClientNetworks
-from reviewsd.web.dispatch import Dispatcher, quick_lookup
 from reviewsd.web.feeds import FeedReads
-from reviewsd.web.klein_site import PublicSite
+from reviewsd.web.index import RouteIndex
 from reviewsd.web.mcp import McpRoute
-from reviewsd.web.memory import AnswerMemory
 from reviewsd.web.pages import PageReads
-from reviewsd.web.read_limit import LimitedReads, ReadLimit
+from reviewsd.web.probes import Probes
 from reviewsd.web.reads import Reads
 from reviewsd.web.websub import HubRoute
-from reviewsd.web.workload import Workload
 
 PROXIED = "haproxy:"
 """How an endpoint begins whose connections come from a proxy that says who the client is (S6)."""
 
 
-def factory_for(endpoint: str, public: PublicServer) -> IProtocolFactory:
+def factory_for(endpoint: str, public: ConnectionFactory) -> IProtocolFactory:
     """What takes the connections of a public endpoint."""
     return public.proxied() if endpoint.startswith(PROXIED) else public
 
@@ -45,26 +44,25 @@ def build_replies(config: Config) -> Responses:
     )
 
 
-def build_workload(clock: IReactorTime, config: Config, counters: Counters) -> Workload:
-    """What computes answers."""
-    networks, reads = ClientNetworks(convert.trusted(config)), config.server.read_limit
-    limit = (
-        ReadLimit(reads.per_second, reads.burst, networks, clock.seconds, counters.count)
-        if reads.per_second
-        else None
-    )
-    memory = AnswerMemory(config.mcp.max_held)
+def build_budgets(clock: IReactorTime, config: Config, counters: Counters) -> Budgets:
+    """Build what shares time and memory among clients."""
+    networks, limit = ClientNetworks(convert.trusted(config)), config.server.read_limit
     scheduler = CooperativeScheduler(clock, group=neighbourhood)
-    workload = Workload(scheduler, memory, networks, limit)
-    counters.include(workload.counts)
-    return workload
+    time = TimeBudget(scheduler, networks, clock.seconds, limit.per_second, limit.burst)
+    memory = MemoryBudget(networks, config.mcp.max_held)
+    counters.include(time.counts)
+    counters.include(memory.counts)
+    return Budgets(time, memory)
 
 
 def build_reads(
-    snapshots: Snapshots, replies: Responses, workload: Workload, counters: Counters
+    snapshots: Snapshots,
+    replies: Responses,
+    budgets: Budgets,
+    counters: Counters,
 ) -> Reads:
     """What answers reads."""
-    reads = Reads(snapshots, replies, workload)
+    reads = Reads(snapshots, replies, budgets)
     counters.include(reads.unknown.counts)
     return reads
 
@@ -74,10 +72,10 @@ def build_public(
     config: Config,
     snapshots: Snapshots,
     reads: Reads,
-    hub: HubRoute | None,
+    hub: HubRoute,
     mcp: McpRoute,
     readiness: Readiness | None = None,
-) -> PublicServer:
+) -> ConnectionFactory:
     """Build the factory of the public connections.
 
     Args:
@@ -90,17 +88,10 @@ def build_public(
         readiness: Told to everybody, if ``server.readyz`` says so.
     """
     server, replies = config.server, reads.responses
-    pages = PageReads(reads)
-    ready = readiness if server.readyz else None
-    answers = answerers(reads, hub, mcp, pages, ready, FeedReads(reads))
-    site = PublicSite(reads, answers)
-    lookup = quick_lookup(reads, answers) if server.fast_lane else None
-    respond = Dispatcher(site.resource(), replies, lookup).respond
-    if reads.limit is not None:
-        respond = LimitedReads(respond, reads.limit, replies).respond
-    public = PublicServer(
-        respond,
-        replies,
+    probes = Probes(replies, readiness if server.readyz else None)
+    answerers = (reads, FeedReads(reads), PageReads(reads), hub, mcp, probes)
+    routes = RouteIndex(answerers, replies, reads.time if reads.time.is_limited else None)
+    connections = Connections(
         clock,
         ConnectionLimits(
             header=server.header_deadline,
@@ -110,10 +101,9 @@ def build_public(
             connections=server.max_connections,
             per_client=server.per_client,
             drain_rate=server.min_drain_rate,
-            mcp_body=server.max_body.mcp,
         ),
-        Hosts(config.base_url, convert.allowed_hosts(config)),
         convert.trusted(config),
     )
-    snapshots.observe(lambda _: public.changed())
-    return public
+    snapshots.observe(lambda _: connections.snapshot_changed())
+    hosts = Hosts(config.base_url, convert.allowed_hosts(config))
+    return ConnectionFactory(PublicSite(routes, replies, hosts, server.max_body.mcp), connections)

@@ -195,8 +195,6 @@ class ServerConfig(_Section, frozen=True, kw_only=True):
     min_drain_rate: Annotated[int, Meta(ge=0, le=2**30)] = 8_192
     """Bytes a second that a client must take of an answer, over 10 s (S5)."""
     read_limit: ReadLimitConfig = ReadLimitConfig()
-    fast_lane: bool = True
-    """Whether what can be is answered before Klein."""
     readyz: bool = False
     """Whether everybody may ask for ``/readyz`` (O10)."""
 

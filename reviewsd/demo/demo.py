@@ -13,7 +13,6 @@ from pathlib import Path
 from types import FrameType
 
 from reviewsd.http1 import urls
-from reviewsd.http1.routes import LISTED
 
 DEFAULT_PORT = 8080
 _PORTS_TRIED = 100
@@ -25,6 +24,8 @@ state_dir: state
 listen: ["tcp:{port}:interface=127.0.0.1"]
 admin_socket: admin.sock
 """
+_QUERY = "?query=boiler&min_rating=4"  # of the search that the guide shows
+_DATE = "2026-01-01"
 _TRIES = 5  # to remove what a publication under way goes on writing
 
 End = Callable[[int, FrameType | None], None]
@@ -80,8 +81,10 @@ def print_guide(folder: Path, environ: Mapping[str, str], listen: Sequence[str])
         listen: The addresses that the daemon listens on.
     """
     base = environ.get("REVIEWSD_BASE_URL") or f"http://{listen[0].removeprefix('tcp:')}"
-    listed = "\n".join(
-        f"    {base}{route.prefix}{route.example}" for route in LISTED if route.path != urls.MCP
+    main = "\n".join(
+        f"    {base}{path.format(date=_DATE)}{_QUERY if path == urls.SEARCH else ''}"
+        for path in urls.MAIN
+        if path != urls.MCP
     )
     print(  # noqa: T201  the guide of a command
         f"""
@@ -89,7 +92,7 @@ def print_guide(folder: Path, environ: Mapping[str, str], listen: Sequence[str])
     {base}/
 
   Or curl:
-{listed}
+{main}
 
   Give it to an AI agent:  claude mcp add --transport http reviews {base}{urls.MCP}
 

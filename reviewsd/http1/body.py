@@ -1,7 +1,7 @@
-"""The body of a request, read strictly while it arrives (RFC 9112 6 and 7; S2, S3). No I/O.
+"""The body of a request, read strictly while it comes (RFC 9112 6 and 7; S2, S3). No I/O.
 
-A reader takes what has come and keeps what it needs, in one piece: a body of 64 KiB may come as 32,768
-objects. What is left over belongs to the next request.
+A reader keeps the content in one piece: a body of 64 KiB may come as 32,768 chunks. Bytes behind the body
+belong to the next request.
 """
 
 import re
@@ -14,30 +14,30 @@ _SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})(?:[ \t]*;[\t -~\x80-\xff]*)?")
 _TRAILER = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t -~\x80-\xff]*")
 
 _MAX_LINE = 256  # bytes of a chunk's size and its extension
-_MAX_TRAILERS = 4_096  # bytes of all of them
+_MAX_TRAILERS = 4_096  # bytes of all trailers
 
 
 class BodyReader(Protocol):
     """Reads one body."""
 
     size: int
-    """Bytes of content that have come, and for a body of known length those to come."""
+    """Bytes of content that have come; for a body of known length, those to come."""
     done: bool
-    """Whether it is complete."""
+    """Whether the body is complete."""
 
     def feed(self, data: bytes) -> bytes:
-        """Take what belongs to it; returns the rest, which is empty until it is complete.
+        """Read bytes of the body; returns those behind it, none while it is not complete.
 
         Raises:
-            RefusedError: It breaks the grammar.
+            RefusedError: The bytes break the grammar.
         """
 
     def content(self) -> bytes:
-        """What has come so far."""
+        """Return the content that has come."""
 
 
 class Sized:
-    """A body whose length was told.
+    """A body with a Content-Length.
 
     Args:
         length: Bytes.
@@ -49,7 +49,7 @@ class Sized:
         self._content = bytearray()
 
     def feed(self, data: bytes) -> bytes:
-        """Take what belongs to it."""
+        """Read bytes of the body."""
         part = data[: self._missing]
         self._content += part
         self._missing -= len(part)
@@ -57,71 +57,79 @@ class Sized:
         return data[len(part) :]
 
     def content(self) -> bytes:
-        """What has come so far."""
+        """Return the content that has come."""
         return bytes(self._content)
 
 
 class Chunked:
-    """A body in chunks (RFC 9112 7.1). Extensions and trailers are read past, and bounded."""
+    """A body in chunks (RFC 9112 7.1); extensions and trailers are skipped, and bounded.
 
-    def __init__(self) -> None:
+    Args:
+        max_size: The most bytes of content. Behind more nothing is read, so that the refusal does not
+            depend on how the bytes were cut.
+    """
+
+    def __init__(self, max_size: float = float("inf")) -> None:
         self.size = 0
         self.done = False
+        self._max_size = max_size
         self._content = bytearray()
         self._missing = 0  # bytes of the chunk under way
-        self._pending = b""  # of what is no content: a line that is not complete
-        self._ending = False  # whether a chunk's own line end has to come
-        self._trailers = -1  # bytes of them, once the last chunk has come
+        self._line = b""  # the part of a line that has come
+        self._chunk_ended = False  # whether the line end behind a chunk has to come
+        self._trailer_size = -1  # bytes of the trailers; -1 before the last chunk
 
     def feed(self, data: bytes) -> bytes:
-        """Take what belongs to it."""
-        data, self._pending = self._pending + data, b""
-        at = 0  # so far it is read: many small chunks must not be copied again for each
-        while at < len(data) and not self.done:
+        """Read bytes of the body."""
+        data, self._line = self._line + data, b""
+        at = 0  # many small chunks must not be copied again for each
+        while at < len(data) and not self.done and self.size <= self._max_size:
             if self._missing:
                 part = data[at : at + self._missing]
                 self._content += part
                 self.size += len(part)
                 self._missing -= len(part)
-                self._ending = not self._missing
+                self._chunk_ended = not self._missing
                 at += len(part)
                 continue
             end = data.find(b"\r\n", at)
             if end < 0:
-                self._hold(data[at:])
+                self._keep_line(data[at:])
                 return b""
-            self._line(data[at:end])
+            self._read_line(data[at:end])
             at = end + 2
         return data[at:]
 
-    def _hold(self, data: bytes) -> None:
-        """Wait for the end of a line; what can no longer become one is refused."""
+    def _keep_line(self, data: bytes) -> None:
+        """Keep the begin of a line, and refuse what can no longer become one."""
         length = len(data) - data.endswith(b"\r")
-        if length > self._room() or b"\n" in data or (self._ending and data != b"\r"):
+        is_stray = self._chunk_ended and data != b"\r"
+        if length > self._max_line() or b"\n" in data or is_stray:
             raise RefusedError(problems.NOT_HTTP)
-        self._pending = data
+        self._line = data
 
-    def _room(self) -> int:
-        return _MAX_LINE if self._trailers < 0 else _MAX_TRAILERS - self._trailers
+    def _max_line(self) -> int:
+        return _MAX_LINE if self._trailer_size < 0 else _MAX_TRAILERS - self._trailer_size
 
-    def _line(self, line: bytes) -> None:
-        if self._ending:
-            valid = not line
-            self._ending = False
-        elif len(line) > self._room():
-            valid = False
-        elif self._trailers >= 0:
-            self._trailers += len(line) + 2
+    def _read_line(self, line: bytes) -> None:
+        """Read the line end behind a chunk, a chunk's size, or a trailer."""
+        if self._chunk_ended:
+            is_valid = not line
+            self._chunk_ended = False
+        elif len(line) > self._max_line():
+            is_valid = False
+        elif self._trailer_size >= 0:
+            self._trailer_size += len(line) + 2
             self.done = not line
-            valid = not line or _TRAILER.fullmatch(line) is not None
+            is_valid = not line or _TRAILER.fullmatch(line) is not None
         else:
             size = _SIZE.fullmatch(line)
-            valid = size is not None
+            is_valid = size is not None
             self._missing = 0 if size is None else int(size[1], 16)
-            self._trailers = -1 if self._missing else 0
-        if not valid:
+            self._trailer_size = -1 if self._missing else 0
+        if not is_valid:
             raise RefusedError(problems.NOT_HTTP)
 
     def content(self) -> bytes:
-        """What has come so far."""
+        """Return the content that has come."""
         return bytes(self._content)

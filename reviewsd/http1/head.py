@@ -1,11 +1,11 @@
-"""The head of a request, read strictly (RFC 9112 2 to 6; S3). Bytes in, values out; no I/O.
+"""Parses the head of a request strictly (RFC 9112 2 to 6; S3). Bytes in, values out; no I/O.
 
-One reader for all requests, however they are answered, so there are no two opinions about where one
-ends. What is not exactly as the grammar has it is refused: whoever sits in front of us may read it
-differently, and that is what request smuggling lives on.
+There is one parser for all requests, so there are no two opinions about where a request ends. A head that is
+not exactly as the grammar has it is refused: a proxy may read it differently, and request smuggling lives on
+that.
 
-All fields are held to the grammar, in one pass over their bytes. Read are only those on which an
-answer depends (``READ``): a proxy sends many others, and different ones with each request.
+All fields are checked by the grammar in one pass over their bytes. Only those on which a response depends
+(``READ``) are parsed: a proxy sends many others, and different ones with each request.
 """
 
 import re
@@ -29,10 +29,10 @@ ASTERISK = b"*"
 """The path that stands for the whole server, ``OPTIONS *``."""
 
 TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]"
-"""A character of a name, and"""
+"""Regular expression of a token character (RFC 9110 5.6.2)."""
 
 VALUE = rb"[\t -~\x80-\xff]"
-"""one of a value, as expressions (RFC 9110 5.5, 5.6.2)."""
+"""Regular expression of a character of a field value (RFC 9110 5.5)."""
 
 _LINE = re.compile(rb"([A-Z]++) ([!-~]++) HTTP/1\.([01])")
 _UNESCAPED = re.compile(rb"[A-Z]++ /[ -~\x80-\xff]*(?<! ) HTTP/1\.[01]")
@@ -52,7 +52,7 @@ READ = frozenset(
         *(b"mcp-session-id", b"mcp-protocol-version", b"mcp-method", b"mcp-name"),
     )
 )
-"""The fields that are read; nobody asks for another one."""
+"""The fields that are parsed."""
 
 _READ = re.compile(rb"\n((?i:" + b"|".join(sorted(READ)) + rb")):[\t ]*+(" + VALUE + rb"*+)")
 
@@ -61,7 +61,7 @@ _CONDITIONS = _BEFORE | {b"if-none-match", b"if-modified-since"}
 
 
 class RefusedError(Exception):
-    """What came is no request that can be answered; the connection cannot go on."""
+    """The bytes are no request that can be answered; the connection has to end."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -74,37 +74,37 @@ class RequestLine(Struct, frozen=True):
     method: bytes
     path: bytes
     query: bytes
-    """What follows the question mark; empty also where there is none."""
+    """The part behind the question mark; empty if there is none."""
     authority: bytes | None
-    """Of a target in absolute form, which takes the place of Host (RFC 9112 3.2.2)."""
+    """The authority of a target in absolute form, which replaces Host (RFC 9112 3.2.2)."""
     old: bool
-    """Whether it is HTTP/1.0."""
+    """Whether the request is HTTP/1.0."""
 
 
 class Fields(Struct, frozen=True):
-    """The header fields of a request, and what they say of its framing."""
+    """The header fields of a request, and its framing."""
 
     values: Mapping[bytes, tuple[bytes, ...]]
-    """The values of each name of ``READ``, without blanks around them, in their order."""
+    """The values of each field of ``READ``, without blanks around them, in their order."""
     host: bytes | None
-    """The Host field, without which there is none but in HTTP/1.0."""
+    """The Host field; None only in HTTP/1.0."""
     length: int | None
-    """Bytes of the body; None where it comes in chunks."""
+    """Bytes of the body; None if it comes in chunks."""
     persistent: bool
-    """Whether the client wants the connection to go on."""
+    """Whether the client keeps the connection open."""
     expects: bool
     """Whether the client waits for a 100 before it sends the body."""
     conditional: bool
     """Whether there are preconditions."""
     known: bytes | None
-    """What If-None-Match says, where it alone decides (RFC 9110 13.2.2)."""
+    """The value of If-None-Match, if it alone decides (RFC 9110 13.2.2)."""
 
 
 def read_line(line: bytes) -> RequestLine:
-    """A request line, without its end.
+    """Parse a request line, without its end.
 
     Raises:
-        RefusedError: It is none, or asks a proxy for something.
+        RefusedError: It is no request line, or one for a proxy.
     """
     parts = _LINE.fullmatch(line)
     if parts is None:
@@ -121,7 +121,7 @@ def read_line(line: bytes) -> RequestLine:
 
 
 def _origin_form(method: bytes, target: bytes) -> tuple[bytes, bytes | None]:
-    """A target as path and query, and the authority that it named (RFC 9112 3.2)."""
+    """Return a target as path and query, and its authority (RFC 9112 3.2)."""
     if target == b"*" and method == b"OPTIONS":
         return ASTERISK, None
     parts = _ABSOLUTE.fullmatch(target)
@@ -134,7 +134,7 @@ def _origin_form(method: bytes, target: bytes) -> tuple[bytes, bytes | None]:
 
 
 def _is_authority(text: bytes) -> bool:
-    """Whether it is a host, with or without a port (RFC 9110 4.2): never empty, and no user."""
+    """Return whether a text is a host, with or without a port (RFC 9110 4.2): not empty, no user."""
     parts = _AUTHORITY.fullmatch(text)
     if parts is None:
         return False
@@ -147,14 +147,14 @@ def _is_authority(text: bytes) -> bool:
 
 
 def read_fields(raw: bytes, *, old: bool) -> Fields:
-    """The fields of a head.
+    """Parse the fields of a head.
 
     Args:
-        raw: Their lines, each with its end, without the empty one.
+        raw: Their lines, each with its end, without the empty line.
         old: Whether the request is HTTP/1.0.
 
     Raises:
-        RefusedError: They break the grammar, are too many, or leave the framing or the host in doubt.
+        RefusedError: They break the grammar, are too many, or are ambiguous about framing or host.
     """
     if len(raw) > MAX_HEAD:
         raise RefusedError(problems.FIELDS_TOO_LARGE)
@@ -184,7 +184,7 @@ def read_fields(raw: bytes, *, old: bool) -> Fields:
 
 
 def _length(values: Mapping[bytes, tuple[bytes, ...]], *, old: bool) -> int | None:
-    """How long the body is (RFC 9112 6.3): only where nobody can read it in another way."""
+    """Return the length of the body (RFC 9112 6.3); refuse framing that can be read in two ways."""
     codings, lengths = values.get(b"transfer-encoding", ()), values.get(b"content-length", ())
     if codings:
         if lengths or old or len(codings) > 1 or codings[0].lower() != b"chunked":
@@ -198,12 +198,12 @@ def _length(values: Mapping[bytes, tuple[bytes, ...]], *, old: bool) -> int | No
 
 
 def _expects(values: Mapping[bytes, tuple[bytes, ...]]) -> bool:
-    """Whether the client waits for a 100 (RFC 9110 10.1.1)."""
-    given = values.get(b"expect", ())
-    return bool(given) and b"100-continue" in (value.lower() for value in given)
+    """Return whether the client waits for a 100 (RFC 9110 10.1.1)."""
+    lines = values.get(b"expect", ())
+    return bool(lines) and b"100-continue" in (line.lower() for line in lines)
 
 
 def closes(values: Mapping[bytes, tuple[bytes, ...]]) -> bool:
-    """Whether ``close`` is a member of Connection (RFC 9110 7.6.1)."""
-    given = b",".join(values.get(b"connection", ())).lower()
-    return b"close" in given and b"close" in (each.strip(_OWS) for each in given.split(b","))
+    """Return whether ``close`` is an option of Connection (RFC 9110 7.6.1)."""
+    line = b",".join(values.get(b"connection", ())).lower()
+    return b"close" in line and b"close" in (option.strip(_OWS) for option in line.split(b","))

@@ -1,9 +1,8 @@
 """The names this service answers to, and the web pages that may call it (mcp.md 7; S3).
 
-A page anywhere can make a browser send requests to this machine or its network. The browser says
-whose page it is (Origin), and where it believes to be asking (Host): with DNS rebinding a foreign
-name, which is why a listener on loopback looks at both. Origins are compared as a whole, never by a
-part of their text.
+Any page can make a browser send requests to this machine or its network. The browser sends the origin of the page
+(Origin) and the name that it has resolved (Host). With DNS rebinding that is a foreign name, so a listener on
+loopback checks both. Origins are compared as a whole, never by a part of their text.
 """
 
 import re
@@ -23,6 +22,8 @@ _AUTHORITY = re.compile(_HOST, re.ASCII | re.IGNORECASE)
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 ANY = "*"
+
+_MAX_CACHED = 300  # bytes of a host name whose verdict is cached: DNS allows 253
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +48,7 @@ def read_origin(text: str) -> Origin | None:
 
 
 class Origins:
-    """Whose pages may ask.
+    """The origins whose pages may send requests.
 
     Args:
         base_url: Its origin may.
@@ -59,28 +60,28 @@ class Origins:
         named = (base_url, *(text for text in allowed if text != ANY))
         self._allowed = frozenset(map(read_origin, named)) - {None}
 
-    def allowed(self, given: Sequence[bytes], *, loopback: bool) -> bytes | None:
-        """What ``Access-Control-Allow-Origin`` says; None where the page may not ask.
+    def allowed(self, lines: Sequence[bytes], *, loopback: bool) -> bytes | None:
+        """Return the value of ``Access-Control-Allow-Origin``; None if the page is refused.
 
         Args:
-            given: The Origin header, at least one line of it.
+            lines: The lines of Origin, at least one.
             loopback: Whether only this machine can ask: then its own pages may, at any port.
         """
         if self._all:
             return ANY.encode()
-        if len(given) != 1:
+        if len(lines) != 1:
             return None
-        origin = read_origin(given[0].decode("latin-1"))
+        origin = read_origin(lines[0].decode("latin-1"))
         if origin is None or not (
             origin in self._allowed
             or (loopback and origin.scheme in _DEFAULT_PORTS and is_loopback(origin.host))
         ):
             return None
-        return given[0]
+        return lines[0]
 
 
 class Hosts:
-    """By which names the service may be asked (S3).
+    """The host names that are served (S3).
 
     Args:
         base_url: Its host may.
@@ -91,19 +92,26 @@ class Hosts:
         host = _AUTHORITY.fullmatch(urlsplit(base_url).netloc)
         named = () if host is None else (host["host"],)
         self._allowed = frozenset(name.lower() for name in (*named, *allowed))
+        self._is_any = ANY in self._allowed
 
-    def allow(self, given: bytes | None, *, loopback: bool) -> bool:
-        """Whether the Host header is one of them; without one, no browser asks.
+        self._allow_name = lru_cache(maxsize=64)(self._is_allowed_name)
 
-        A dot at the end of a name is the root of DNS: it is the same host.
+    def allow(self, authority: bytes | None, *, loopback: bool) -> bool:
+        """Return whether a Host header names one of them; without one, no browser asks.
 
         Args:
-            given: The value of the header.
-            loopback: Whether only this machine can ask: then its own names will do.
+            authority: The value of the header.
+            loopback: Whether only this machine can ask: then its own names are allowed as well.
         """
-        if given is None or ANY in self._allowed:
+        if authority is None or self._is_any:
             return True
-        parts = _AUTHORITY.fullmatch(given.decode("latin-1"))
+        if len(authority) > _MAX_CACHED:
+            return self._is_allowed_name(authority, loopback)
+        return self._allow_name(authority, loopback)
+
+    def _is_allowed_name(self, authority: bytes, loopback: bool) -> bool:  # noqa: FBT001  cached
+        """Return whether a name is allowed; a dot at its end is the root of DNS, and changes nothing."""
+        parts = _AUTHORITY.fullmatch(authority.decode("latin-1"))
         if parts is None:
             return False
         host = parts["host"].lower().removesuffix(".")

@@ -1,8 +1,7 @@
-"""From the bytes of a connection to whole requests (RFC 9112 2 to 7; S1 to S3). No I/O, no clock.
+"""Parses the bytes of a connection into requests (RFC 9112 2 to 7; S1 to S3). No I/O, no clock.
 
-What has come waits in ``buffer`` until somebody takes a request out of it; what follows that stays for
-the next. How far the next one has come is told by ``state``, so that whoever has a clock can give
-each part its time.
+Bytes wait in ``buffer`` until a request is taken out of it; those behind it stay for the next one. ``state`` says
+which part of the next request is coming, so that the connection can give each part its time.
 """
 
 from collections.abc import Callable
@@ -24,43 +23,43 @@ from reviewsd.http1.request import Request
 from reviewsd.http1.usual_head import read_usual
 
 NOTHING, HEAD, BODY = range(3)
-"""What has begun to come."""
+"""The part of a request that is coming."""
 
 _LEADING = (b"\r\n\r\n", b"\r\n")  # empty lines that may stand before a request (RFC 9112 2.2)
 
 
 @dataclass(frozen=True, slots=True)
 class Cap:
-    """What may come in a body."""
+    """The limit of a body."""
 
     room: int
     """Bytes of content."""
     problem: Problem
-    """What is told that brings more."""
+    """The refusal of a larger body."""
     truncates: bool = False
-    """Whether the route itself refuses what is more."""
+    """Whether the route refuses a larger body itself."""
 
 
 class RequestParser:
-    """Takes requests out of what comes.
+    """Takes requests out of the bytes of a connection.
 
     Args:
-        cap: What may come in the body of a request, by method and path.
+        cap: Returns the limit of a body by method and path.
     """
 
     def __init__(self, cap: Callable[[bytes, bytes], Cap]) -> None:
         self.buffer = b""
-        """What has come and is not taken."""
+        """Bytes that have come and belong to no request yet."""
         self.state = NOTHING
         self.line: RequestLine | None = None
-        """Of the request that is coming, as soon as it is known."""
+        """The line of the request that is coming, once it is complete."""
         self._cap_of = cap
         self.client: str | None = None
-        """The address of who asks, where somebody knows it."""
+        """The address of the client; None if the transport knows none."""
         self.loopback = False
-        """Whether only this machine can have asked."""
-        self._seen = 0  # bytes of a part of a head that are judged
-        self._fields: Fields | None = None  # of the request whose body is coming
+        """Whether the client is on this machine."""
+        self._checked = 0  # bytes of an incomplete head that are checked
+        self._fields: Fields | None = None  # of a request, while its body is coming
         self._body: BodyReader | None = None
         self._cap: Cap | None = None
 
@@ -71,29 +70,28 @@ class RequestParser:
         return self.state == BODY and not self.buffer and fields is not None and fields.expects
 
     def next_request(self) -> Request | None:
-        """The next request; None where more of it must come.
+        """Return the next request; None while it is not complete.
 
         Raises:
-            RefusedError: What comes is none, or more than may come.
+            RefusedError: The bytes are no request, or its body is too large.
         """
-        return self._read_body() if self.state == BODY else self._read_head()
-
-    def _read_head(self) -> Request | None:
+        if self.state == BODY:
+            return self._read_body()
         buffer = self.buffer
-        if not self._seen and (usual := read_usual(buffer)) is not None:
+        if not self._checked and (usual := read_usual(buffer)) is not None:
             method, path, query, fields, end = usual
             self.buffer = buffer[end:]
             if fields.length != 0:
-                self.line = asked = RequestLine(method, path, query, None, old=False)
-                return self._begin_body(asked, fields)
+                self.line = RequestLine(method, path, query, None, old=False)
+                return self._begin_body(self.line, fields)
             client, loopback, host = self.client, self.loopback, fields.host
             return Request(method, path, query, fields, b"", False, client, loopback, host)  # noqa: FBT003  in order
         begin = 0
         if buffer.startswith(b"\r\n"):
             begin = len(next(lines for lines in _LEADING if buffer.startswith(lines)))
-        end = buffer.find(b"\r\n\r\n", max(begin, self._seen - 3))
+        end = buffer.find(b"\r\n\r\n", max(begin, self._checked - 3))
         if end < 0:
-            self._judge(buffer, begin)
+            self._check(buffer, begin)
             return None
         first = buffer.find(b"\r\n", begin)
         line = self.line
@@ -104,11 +102,11 @@ class RequestParser:
         fields = read_fields(buffer[first + 2 : end + 2], old=line.old)
         self.buffer = buffer[end + 4 :]
         if fields.length == 0:
-            return self._whole(line, fields)
+            return self._complete(line, fields)
         return self._begin_body(line, fields)
 
-    def _judge(self, buffer: bytes, begin: int) -> None:
-        """Refuse what cannot become a head any more (a carriage return may be half a line end)."""
+    def _check(self, buffer: bytes, begin: int) -> None:
+        """Refuse bytes that cannot become a head (a carriage return may be half a line end)."""
         if len(buffer) - begin <= buffer.endswith(b"\r"):
             return
         self.state = HEAD
@@ -119,26 +117,26 @@ class RequestParser:
             raise RefusedError(problems.FIELDS_TOO_LARGE)
         if end and self.line is None:
             self.line = read_line(line)
-        fresh = buffer[self._seen - 1 :] if self._seen else buffer
-        known = self._seen > 0 and fresh.startswith(b"\n")
-        if fresh.count(b"\n") - known != fresh.count(b"\r\n"):
+        new = buffer[self._checked - 1 :] if self._checked else buffer
+        is_checked_end = self._checked > 0 and new.startswith(b"\n")
+        if new.count(b"\n") - is_checked_end != new.count(b"\r\n"):
             raise RefusedError(problems.NOT_HTTP)
-        self._seen = len(buffer)
+        self._checked = len(buffer)
 
     def _begin_body(self, line: RequestLine, fields: Fields) -> Request | None:
-        """Read a body, if it may come (S2)."""
+        """Read a body if it is not too large (S2)."""
         cap, length = self._cap_of(line.method, line.path), fields.length
-        if length is None:  # the first byte of content may be too much: clients send no chunks too
-            self._body = Chunked()
+        if length is None:
+            self._body = Chunked(cap.room)
         elif length <= cap.room:
             if len(self.buffer) >= length:
                 body, self.buffer = self.buffer[:length], self.buffer[length:]
-                return self._whole(line, fields, body)
+                return self._complete(line, fields, body)
             self._body = Sized(length)
         elif cap.truncates:
-            return self._whole(line, fields, truncated=True)
+            return self._complete(line, fields, truncated=True)
         else:
-            raise RefusedError(cap.problem)  # before a client that waits for leave has it
+            raise RefusedError(cap.problem)  # before a client that waits for 100 gets it
         self._cap, self._fields = cap, fields
         self.state = BODY
         return self._read_body() if self.buffer else None
@@ -151,14 +149,14 @@ class RequestParser:
         if body.size > cap.room:
             if not cap.truncates:
                 raise RefusedError(cap.problem)
-            return self._whole(line, fields, truncated=True)
-        return self._whole(line, fields, body.content()) if body.done else None
+            return self._complete(line, fields, truncated=True)
+        return self._complete(line, fields, body.content()) if body.done else None
 
-    def _whole(
+    def _complete(
         self, line: RequestLine, fields: Fields, body: bytes = b"", *, truncated: bool = False
     ) -> Request:
         self.line = self._body = self._fields = None
-        self.state, self._seen = NOTHING, 0
+        self.state, self._checked = NOTHING, 0
         return Request(
             line.method,
             line.path,

@@ -11,9 +11,12 @@ beside it stays ignored (13.1.3, 13.1.4). A date that is not one is ignored, as 
 
 import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
+
+from reviewsd.http1.request import Request
 
 _OWS = b" \t"  # RFC 9110 5.6.3
 
@@ -69,6 +72,37 @@ class ConditionResult(Enum):
     PROCEED = "proceed"
     NOT_MODIFIED = "304"
     PRECONDITION_FAILED = "412"
+
+
+_STATUS = {
+    ConditionResult.PROCEED: 200,
+    ConditionResult.NOT_MODIFIED: 304,
+    ConditionResult.PRECONDITION_FAILED: 412,
+}
+
+
+def status_of(
+    request: Request, etag: bytes, last_modified: int | None, now: Callable[[], float]
+) -> int:
+    """Return the status of a read with preconditions: 200, 304 or 412.
+
+    Args:
+        request: The request.
+        etag: The entity tag of the representation that it would get.
+        last_modified: POSIX seconds; None if they are not known.
+        now: Returns POSIX seconds.
+    """
+    if request.fields.known == etag:
+        return _STATUS[ConditionResult.NOT_MODIFIED]
+    lines = request.lines
+    conditions = Conditions(
+        if_match=lines(b"if-match"),
+        if_none_match=lines(b"if-none-match"),
+        if_modified_since=lines(b"if-modified-since"),
+        if_unmodified_since=lines(b"if-unmodified-since"),
+    )
+    result = evaluate(conditions, safe=True, etag=etag, last_modified=last_modified, now=int(now()))
+    return _STATUS[result]
 
 
 def evaluate(

@@ -1,6 +1,6 @@
 """The one shape of errors: RFC 9457 members, and ``issues`` on validation errors (contract 2).
 
-Every error the service answers with stands here once, for those who answer and for the OpenAPI
+Every error of the service stands here once, for the routes and for the OpenAPI
 document; what may be wrong with a subscriber's form stands in ``websub/form.py``. An error never
 repeats what a client sent, but for the values in ``issues``.
 """
@@ -12,7 +12,6 @@ import msgspec
 
 from reviewsd.domain.parameters import Issue
 from reviewsd.http1 import urls
-from reviewsd.http1.routes import LISTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +24,15 @@ class Problem:
     title: str
     """The reason phrase of RFC 9110, where the kind says no more than the status."""
     detail: str
-    """What happened, for the person who reads it."""
+    """A sentence for a person: what is wrong, and what to do."""
     plain: bool = False
-    """Told as one line of plain text: at the hub, where nobody expects JSON (S15)."""
+    """Whether it is sent as one line of plain text, as subscribers of the hub expect it (S15)."""
 
 
 HUB_MAX_BODY = 8192
 """Bytes; a form with a callback of the greatest length, all of it escaped, has fewer (H16, S2)."""
 
-_MAIN = ", ".join(route.path for route in LISTED)
+_MAIN = ", ".join(urls.MAIN)
 
 NOT_HTTP = Problem(400, "bad-request", "Bad Request", "The request is not well-formed HTTP.")
 UNESCAPED = replace(
@@ -108,7 +107,7 @@ TOO_MANY_CONNECTIONS = Problem(
     429,
     "too-many-connections",
     "Too Many Connections",
-    "Your network has as many connections as it may have (server.per_client).",
+    "Too many connections from your network (limit: server.per_client).",
 )
 TOO_MANY_REQUESTS = Problem(
     429,

@@ -1,6 +1,6 @@
 """The header that a proxy sends before a client's bytes: PROXY protocol, versions 1 and 2 (S6).
 
-It is the first thing on every connection of a ``haproxy:`` listener, and says whose connection it is
+It comes first on every connection of a ``haproxy:`` listener, and has the client's address
 (haproxy.org, proxy-protocol.txt). Twisted's reader is not used: it wants the first 16 bytes in one piece,
 takes anything for an address, and fails with an exception on what is no port. No I/O.
 """
@@ -32,19 +32,19 @@ _UNNAMED = frozenset({0x00, 0x31})  # unspecified, and UNIX sockets
 
 
 class ProxyHeader(Struct, frozen=True):
-    """What a proxy has said."""
+    """The header of a proxy."""
 
     source: tuple[str, int] | None
-    """The client's address and port; None where the proxy speaks for itself, or does not know."""
+    """The client's address and port; None if the connection is the proxy's own, or the client unknown."""
     size: int
     """Bytes of the header."""
 
 
 def read_header(data: bytes) -> ProxyHeader | None:
-    """The header at the beginning of a connection; None where more of it must come.
+    """Return the header at the begin of a connection; None while it is not complete.
 
     Raises:
-        RefusedError: There is none, or it breaks the protocol.
+        RefusedError: There is no header, or it breaks the protocol.
     """
     try:
         return _read(data)
@@ -61,7 +61,7 @@ def _read(data: bytes) -> ProxyHeader | None:
 
 
 def _read_line(data: bytes) -> ProxyHeader | None:
-    """Version 1."""
+    """Parse a header of version 1."""
     end = data.find(b"\r\n", 0, _MAX_LINE)
     if end < 0 and len(data) < _MAX_LINE:
         return None
@@ -79,7 +79,7 @@ def _read_line(data: bytes) -> ProxyHeader | None:
 
 
 def _read_binary(data: bytes) -> ProxyHeader | None:
-    """Version 2, whose fixed part has come."""
+    """Parse a header of version 2; its fixed part is complete."""
     command, family, length = data[12], data[13], int.from_bytes(data[14:_FIXED], "big")
     size, width = _FIXED + length, _WIDTHS.get(family)
     if command not in (_LOCAL, _PROXY) or size > MAX_HEADER:

@@ -1,4 +1,4 @@
-"""What goes on the wire for a resource: bytes, media type, entity tag, time of last change."""
+"""Representations of resources: bytes, media type, entity tag, time of the last change."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ class Representation:
     etag: bytes
     """Strong, with its quotes; another one for each coding (S10)."""
     last_modified: int | None = None
-    """POSIX seconds; None where nobody knows."""
+    """POSIX seconds; None if they are not known."""
     gzipped: bool = False
 
 

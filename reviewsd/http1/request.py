@@ -1,4 +1,4 @@
-"""One request as the routes see it, whichever way it came to them."""
+"""A parsed request."""
 
 from msgspec import Struct
 
@@ -8,40 +8,36 @@ MAX_PREFERENCES = 256
 """Bytes of Accept or Accept-Encoding that are read; browsers send 140. A header has room for thousands
 of ranges, which take 10 microseconds each."""
 
+METHODS = frozenset(b"GET HEAD OPTIONS POST PUT PATCH DELETE TRACE QUERY".split())
+"""The known methods; others are 501, these 405 if they are not allowed (S7)."""
+
 _NO_FIELDS = Fields({}, None, 0, True, False, False, None)  # noqa: FBT003  in their order
 
 
-METHODS = frozenset(b"GET HEAD OPTIONS POST PUT PATCH DELETE TRACE QUERY".split())
-"""The known ones; others are 501, these 405 where they are not allowed (S7)."""
-
-
 class Request(Struct, frozen=True):
-    """A request whose body has come."""
+    """A request with its body."""
 
     method: bytes
     path: bytes
-    """As it came, escapes and all."""
+    """The path as the client sent it, escapes included."""
     query: bytes = b""
     fields: Fields = _NO_FIELDS
     body: bytes = b""
     truncated: bool = False
-    """Whether there was more in the body than may be."""
+    """Whether the body was larger than it may be."""
     client: str | None = None
-    """The address of who sent it; None where the transport knows none."""
+    """The address of the client; None if the transport knows none."""
     loopback: bool = False
-    """Whether it came to a listener on loopback, where only this machine can ask."""
+    """Whether the client is on this machine."""
     authority: bytes | None = None
-    """By which name the server is asked, port included (RFC 9112 3.2.2)."""
+    """The host name that the client used, port included (RFC 9112 3.2.2)."""
 
     def lines(self, name: bytes) -> tuple[bytes, ...]:
-        """All values of a field; its name is in lower case."""
+        """Return all values of a field; its name is in lower case."""
         return self.fields.values.get(name, ())
 
     def preferences(self, name: bytes) -> tuple[bytes, ...]:
-        """The same of a field that says what the client would like; none where they are too long.
-
-        A server may disregard them (RFC 9110 12.1).
-        """
+        """Return all values of a field with preferences; none if they are too long (RFC 9110 12.1)."""
         lines = self.fields.values.get(name)
         if lines is None:
             return ()

@@ -1,49 +1,66 @@
-"""What answers are made of: status, header block, body; conditional requests, codings, errors.
+"""Responses: status, header block and body; conditional requests, codings and errors.
 
-Everything that all reads have in common is here, so a route only says which representation it
-answers with (contract 2). An answer is a value: the channel alone sends it, whichever way its request
-came. What is known at publication is put together at publication, the header block included.
+Everything that reads have in common is here, so that a route only chooses the representation (contract 2). A
+response is a value, which the connection sends. Header blocks of documents are made at publication.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import Final
 
 from msgspec import Struct
 
 from reviewsd.domain.parameters import Issue
-from reviewsd.http1 import codings, media_types, problems, urls
-from reviewsd.http1.headers import CORS, PREFLIGHT, SECURITY, Header, encoded
-from reviewsd.http1.preconditions import ConditionResult, Conditions, evaluate, http_date
+from reviewsd.http1 import problems, urls
+from reviewsd.http1.negotiation import HTML, PROBLEMS, accepted_codings, best_type
+from reviewsd.http1.preconditions import http_date, status_of
 from reviewsd.http1.problems import Problem
 from reviewsd.http1.representation import Buffer, Rendered, Representation
 from reviewsd.http1.request import Request
 
 _FOUND, _NOT_MODIFIED = 200, 304
-_STATUS = {
-    ConditionResult.PROCEED: _FOUND,
-    ConditionResult.NOT_MODIFIED: _NOT_MODIFIED,
-    ConditionResult.PRECONDITION_FAILED: 412,
-}
 _BODILESS = frozenset({204, _NOT_MODIFIED})
+
+Header = tuple[bytes, bytes]
+
+_SECURITY: Final[tuple[Header, ...]] = (
+    (b"X-Content-Type-Options", b"nosniff"),
+    (b"Referrer-Policy", b"no-referrer"),
+    (b"Content-Security-Policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"Cross-Origin-Resource-Policy", b"cross-origin"),
+)
+"""Fields of every response."""
+
+_CORS: Final[tuple[Header, ...]] = (
+    (b"Access-Control-Allow-Origin", b"*"),
+    (b"Access-Control-Expose-Headers", b"ETag, Last-Modified, Link, Retry-After"),
+)
+"""Fields of responses that pages of any origin may read."""
+
+_PREFLIGHT: Final[tuple[Header, ...]] = (
+    (b"Access-Control-Allow-Headers", b"*, Authorization, If-None-Match, If-Modified-Since"),
+    (b"Access-Control-Max-Age", b"86400"),
+)
+"""Fields of responses to a preflight."""
 
 _date = lru_cache(maxsize=2)(http_date)
 
 
 class Response(Struct, frozen=True):
-    """An answer. The channel adds the status line, Server, Date and Connection."""
+    """A response. The connection adds the status line, Server, Date and Connection."""
 
     status: int
     block: bytes
     """The header fields, each with its line end."""
     body: tuple[Buffer, ...] = ()
-    """Its parts; also for HEAD, whose answer the channel sends without them."""
+    """The parts of the body; the connection leaves them out for HEAD."""
     reserve: Callable[[], Callable[[], None]] | None = None
-    """Where the body is memory that has to be counted: begins that, and returns what ends it."""
+    """Counts the memory of the body, and returns a function that ends it; None if it is not counted."""
 
 
 class Prepared(Struct, frozen=True, kw_only=True):
-    """Both answers to a read of a representation."""
+    """Both responses to a read of a representation."""
 
     etag: bytes
     last_modified: int | None
@@ -57,16 +74,16 @@ class PreparedDocument(Struct, frozen=True):
     identity: Prepared
     gzip: Prepared | None
     others: tuple[tuple[str, "PreparedDocument"], ...] = ()
-    """What is answered to an Accept that prefers another media type; this one's comes first."""
+    """The documents of other media types, by media type; this one comes first."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The media types of these."""
+        """The media types of ``others``."""
         return tuple(name for name, _ in self.others)
 
 
 class Responses:
-    """Makes answers for one site.
+    """Makes the responses of one site.
 
     Args:
         base_url: Origin of the addresses in headers and errors; never the request's Host.
@@ -80,26 +97,26 @@ class Responses:
         self._base_url = base_url
         self._now = now
         self.not_found_page: tuple[bytes, bytes] | None = None
-        """Header fields and content of what is answered to a browser where there is nothing."""
+        """Header fields and content of the page that a browser gets for 404."""
         hsts = ((b"Strict-Transport-Security", b"max-age=31536000"),)
-        secured = (*SECURITY, *(hsts if base_url.startswith("https:") else ()))
+        secured = (*_SECURITY, *(hsts if base_url.startswith("https:") else ()))
         no_store = ((b"Cache-Control", b"no-store"),)
-        self._secured = encoded(secured)
-        self._shared = encoded((*secured, *CORS))
+        self._secured = _encoded(secured)
+        self._shared = _encoded((*secured, *_CORS))
         self._usual = {
-            **dict((*secured, *CORS)),
+            **dict((*secured, *_CORS)),
             b"Cache-Control": cache_control.encode(),
             b"Accept-Ranges": b"none",
         }
         self._private = {b"Cache-Control": cache_control.replace("public", "private").encode()}
-        self._data = encoded(self._usual.items())
-        self._unkept = self._secured + encoded(no_store)
-        self._plain = self._unkept + encoded(((b"Content-Type", b"text/plain; charset=utf-8"),))
+        self._data = _encoded(self._usual.items())
+        self._unkept = self._secured + _encoded(no_store)
+        self._plain = self._unkept + _encoded(((b"Content-Type", b"text/plain; charset=utf-8"),))
         self._origin = base_url.encode()
         self._service_link = f'<{base_url}{urls.OPENAPI}>; rel="service-desc"'.encode()
 
     def _link(self, path: str) -> bytes:
-        """The Link header of a fixed resource; topics name themselves, as deliveries do, and their hub."""
+        """Return the Link header of a fixed resource; a topic names itself and its hub."""
         if path not in urls.TOPICS:
             return self._service_link
         return b'<%b%b>; rel="self", <%b%b>; rel="hub", %b' % (
@@ -111,13 +128,13 @@ class Responses:
     def prepare(
         self, path: str, resource: Rendered, others: Mapping[str, Rendered] | None = None
     ) -> PreparedDocument:
-        """Put together all that can be said of a document before anybody asks.
+        """Make all responses of a document before it is requested.
 
         Args:
             path: Its address.
-            resource: What is there.
-            others: By media type: what is answered there to an Accept that prefers it. Shared caches do
-                not keep it: one that does not look at Vary would serve it to everybody.
+            resource: Its representations.
+            others: Other documents at the same address, by media type. Shared caches do not keep them: a
+                cache that ignores Vary would serve them to all clients.
         """
         own = {name.encode(): value.encode() for name, value in resource.headers.items()}
         link = self._link(path)
@@ -141,7 +158,7 @@ class Responses:
     def _prepared(
         self, resource: Rendered, headers: Mapping[bytes, bytes], *, negotiated: bool
     ) -> PreparedDocument:
-        """The codings of one representation."""
+        """Return the responses of a document in all its codings."""
         vary = [b"Accept"] if negotiated else []
         vary += [] if resource.gzip is None else [b"Accept-Encoding"]
         block = self._fixed(headers) + (b"Vary: %b\r\n" % b", ".join(vary) if vary else b"")
@@ -149,8 +166,8 @@ class Responses:
         return PreparedDocument(self._prepare(resource.identity, block), gzip)
 
     def _fixed(self, headers: Mapping[bytes, bytes]) -> bytes:
-        """The header fields of data, with some that take the place of the usual ones."""
-        return encoded({**self._usual, **headers}.items())
+        """Return the header fields of data; the given ones replace the usual ones."""
+        return _encoded({**self._usual, **headers}.items())
 
     def _prepare(self, of: Representation, block: bytes) -> Prepared:
         block += b"ETag: %b\r\n" % of.etag
@@ -167,18 +184,18 @@ class Responses:
         )
 
     def _shown(self, last_modified: int) -> int:
-        """Never later than now, as a clock that was set back would have it (RFC 9110 8.8.2.1)."""
+        """Return a time that is not in the future, also after the clock was set back (RFC 9110 8.8.2.1)."""
         return min(last_modified, int(self._now()))
 
     def rendered(self, request: Request, resource: PreparedDocument) -> Response:
         """Answer with the coding that the client prefers (S10)."""
         if resource.others:
-            best = media_types.best(request.preferences(b"accept"), resource.names)
+            best = best_type(request.preferences(b"accept"), resource.names)
             resource = resource.others[best][1]
-        given = request.preferences(b"accept-encoding")
-        if not given:
+        lines = request.preferences(b"accept-encoding")
+        if not lines:
             return self._outcome(request, resource.identity)
-        gzip, identity = codings.accepted(given)
+        gzip, identity = accepted_codings(lines)
         if resource.gzip is not None and gzip:
             return self._outcome(request, resource.gzip)
         if not identity:
@@ -187,9 +204,9 @@ class Responses:
         return self._outcome(request, resource.identity)
 
     def wants_gzip(self, request: Request) -> bool:
-        """Whether the client prefers gzip to the plain bytes."""
-        given = request.preferences(b"accept-encoding")
-        return bool(given) and codings.accepted(given)[0]
+        """Return whether the client prefers gzip to identity."""
+        lines = request.preferences(b"accept-encoding")
+        return bool(lines) and accepted_codings(lines)[0]
 
     def computed(
         self,
@@ -202,16 +219,16 @@ class Responses:
         media_type: bytes = b"application/json",
         gzipped: bool = False,
     ) -> Response:
-        """Answer with a body that was put together for the request.
+        """Answer with a body that was made for the request.
 
         Args:
             request: The request.
             parts: The body.
-            etag: Of the answer; it depends on the data and the question alone.
-            last_modified: POSIX seconds; None where nobody knows.
+            etag: Of the body; it depends on the data and the request alone.
+            last_modified: POSIX seconds; None if they are not known.
             following: The path and query of the next page.
             media_type: Of the body.
-            gzipped: The parts are still plain, but ``gzipped`` makes a 200 what it says by then.
+            gzipped: Whether the method ``gzipped`` will compress the body of a 200.
         """
         link = self._service_link
         if following is not None:
@@ -233,12 +250,12 @@ class Responses:
 
     @staticmethod
     def gzipped(computed: Response, body: bytes) -> Response:
-        """A 200 of ``computed``, with its body in gzip."""
+        """Return a 200 of ``computed`` with its body in gzip."""
         coding = b"Content-Encoding: gzip\r\nContent-Length: %d\r\n" % len(body)
         return Response(computed.status, computed.block + coding, (body,))
 
     def header_block(self, headers: Mapping[str, str]) -> bytes:
-        """The header fields of pages, with some that take the place of the usual ones."""
+        """Return the header fields of pages; the given ones replace the usual ones."""
         return self._fixed({name.encode(): value.encode() for name, value in headers.items()})
 
     def page(
@@ -249,14 +266,14 @@ class Responses:
         media_type: str,
         body: Callable[[], bytes],
     ) -> Response:
-        """Answer with a page that is put together for the request.
+        """Answer with a page that is made for the request.
 
         Args:
             request: The request.
             block: Of ``header_block``.
             etag: Of the page, with its quotes.
             media_type: Of the page.
-            body: Makes it; is not asked where the client has it.
+            body: Makes the page; not called if the client has it.
         """
         block += b"ETag: %b\r\n" % etag
         if request.fields.conditional and (
@@ -269,15 +286,15 @@ class Responses:
 
     @staticmethod
     def page_error(status: int, block: bytes, content: bytes) -> Response:
-        """Answer that a page is not there, or cannot be made, with a page that says so."""
+        """Answer with a page that says that a page is not there, or cannot be made."""
         head = b"Content-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\n"
         return Response(status, block + head % len(content), (content,))
 
     def _outcome(self, request: Request, chosen: Prepared) -> Response:
-        """Answer with a representation, or that the client has it already (RFC 9110 13)."""
+        """Answer with a representation, or with 304 if the client has it (RFC 9110 13)."""
         if not request.fields.conditional:
             return chosen.found
-        status = self._judged(request, chosen.etag, chosen.last_modified)
+        status = status_of(request, chosen.etag, chosen.last_modified, self._now)
         if status == _NOT_MODIFIED:
             return chosen.unmodified
         if status != _FOUND:
@@ -287,40 +304,21 @@ class Responses:
     def _without_content(
         self, request: Request, block: bytes, etag: bytes, last_modified: int | None
     ) -> Response | None:
-        """What a precondition alone answers, with these header fields; None where it lets pass."""
-        status = self._judged(request, etag, last_modified)
+        """Return the 304 or 412 of a precondition; None if the request proceeds."""
+        status = status_of(request, etag, last_modified, self._now)
         if status == _FOUND:
             return None
         if status == _NOT_MODIFIED:
             return Response(status, block)
         return self.problem(request, problems.PRECONDITION_FAILED)
 
-    def _judged(self, request: Request, etag: bytes, last_modified: int | None) -> int:
-        """The status that a request with preconditions comes to."""
-        if request.fields.known == etag:
-            return _NOT_MODIFIED
-        lines = request.lines
-        outcome = evaluate(
-            Conditions(
-                if_match=lines(b"if-match"),
-                if_none_match=lines(b"if-none-match"),
-                if_modified_since=lines(b"if-modified-since"),
-                if_unmodified_since=lines(b"if-unmodified-since"),
-            ),
-            safe=True,
-            etag=etag,
-            last_modified=last_modified,
-            now=int(self._now()),
-        )
-        return _STATUS[outcome]
-
     def no_store_json(self, body: bytes, status: int = 200) -> Response:
-        """Answer with JSON that is true at this moment only."""
+        """Answer with JSON that no cache may keep."""
         headers = ((b"Cache-Control", b"no-store"), (b"Content-Type", b"application/json"))
         return _reply(status, self._shared, headers, (body,))
 
     def invalid(self, request: Request, issues: Sequence[Issue]) -> Response:
-        """Answer that parameters are wrong, and which."""
+        """Answer which parameters are invalid."""
         return self.problem(request, problems.invalid_parameters(issues), issues=issues)
 
     def problem(
@@ -330,35 +328,33 @@ class Responses:
         extra: Sequence[Header] = (),
         issues: Sequence[Issue] = (),
     ) -> Response:
-        """Answer with an error; a header in ``extra`` takes the place of the usual one."""
+        """Answer with an error; headers in ``extra`` replace the usual ones."""
         accept = request.preferences(b"accept")
         if problem.status == problems.NOT_FOUND.status and self.not_found_page is not None:
             block, content = self.not_found_page
-            if media_types.best(accept, (*media_types.PROBLEMS, media_types.HTML)) == len(
-                media_types.PROBLEMS
-            ):
+            if best_type(accept, (*PROBLEMS, HTML)) == len(PROBLEMS):
                 return self.page_error(problem.status, block + b"Vary: Accept\r\n", content)
-        media_type = media_types.PROBLEMS[media_types.best(accept, media_types.PROBLEMS)].encode()
+        media_type = PROBLEMS[best_type(accept, PROBLEMS)].encode()
         named = {b"Cache-Control": b"no-store", b"Vary": b"Accept", **dict(extra)}
         headers = (*named.items(), (b"Content-Type", media_type))
         body = problems.render(self._base_url, problem, issues)
         return _reply(problem.status, self._shared, headers, (body,))
 
     def options(self, methods: Sequence[str], *, cors: bool = True) -> Response:
-        """Answer what may be asked, also to a browser's preflight, which fails without ``cors``."""
+        """Answer with the allowed methods; a preflight fails without ``cors``."""
         allow = ", ".join(methods).encode()
         headers: tuple[Header, ...] = ((b"Allow", allow),)
         if cors:
-            headers += (*CORS, *PREFLIGHT, (b"Access-Control-Allow-Methods", allow))
+            headers += (*_CORS, *_PREFLIGHT, (b"Access-Control-Allow-Methods", allow))
         return _reply(204, self._secured, headers)
 
     def moved(self, path: bytes, query: bytes) -> Response:
-        """Redirect to the exact address of a read, by whatever name the client asks."""
+        """Redirect to the exact address of a read, under any host name."""
         target = path + b"?" + query if query else path
         return Response(308, b"%bLocation: %b\r\nContent-Length: 0\r\n" % (self._data, target))
 
     def plain(self, status: int, text: str, extra: Sequence[Header] = ()) -> Response:
-        """Answer with text that is true at this moment only, and not for other sites' scripts.
+        """Answer with text that no cache may keep, and no script of another site may read.
 
         Args:
             status: Of HTTP.
@@ -370,7 +366,7 @@ class Responses:
     def no_store(
         self, status: int, headers: Sequence[Header], body: tuple[Buffer, ...] = ()
     ) -> Response:
-        """Answer with what no cache may keep, and what the caller says about it.
+        """Answer with a body that no cache may keep, and the headers of the caller.
 
         Args:
             status: Of HTTP.
@@ -380,16 +376,21 @@ class Responses:
         return _reply(status, self._unkept, headers, body)
 
     def refusal(self, problem: Problem) -> Response:
-        """Answer to what never became a request."""
+        """Answer bytes that are no request."""
         if problem.plain:
             return self.plain(problem.status, problem.detail)
         return self.problem(Request(b"", b""), problem)
 
 
+def _encoded(headers: Iterable[Header]) -> bytes:
+    """Return header fields as they stand in a response, each with its line end."""
+    return b"".join(b"%b: %b\r\n" % header for header in headers)
+
+
 def _reply(
     status: int, usual: bytes, headers: Sequence[Header], body: tuple[Buffer, ...] = ()
 ) -> Response:
-    block = usual + encoded(headers)
+    block = usual + _encoded(headers)
     if status not in _BODILESS:
         block += b"Content-Length: %d\r\n" % sum(map(len, body))
     return Response(status, block, body)

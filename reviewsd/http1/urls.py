@@ -1,13 +1,13 @@
 """The addresses under ``base_url`` (seed 2 and 4, pages.md 1)."""
 
-from urllib.parse import quote, unquote_to_bytes
+from urllib.parse import quote
 
 REVIEWS = "/reviews.json"
 INSIGHTS = "/insights.json"
 JSON_FEED = "/api/feed.json"
-JSON_FEED_PAGE = "/api/feed/{cursor}.json"
+JSON_FEED_PAGE = "/api/feed/<cursor>.json"
 ATOM_FEED = "/feed.xml"
-ATOM_FEED_PAGE = "/feed/{cursor}.xml"
+ATOM_FEED_PAGE = "/feed/<cursor>.xml"
 SEARCH = "/api/reviews/search"
 SINCE = "/api/reviews/since/"
 """Followed by the date."""
@@ -68,20 +68,26 @@ API_CATALOG = "/.well-known/api-catalog"
 AI_CATALOG = "/.well-known/ai-catalog.json"
 SERVER_CARD = "/mcp/server-card"
 SERVER_CARD_ALIAS = "/.well-known/mcp/server-card.json"
-"""Where crawlers look for it."""
+"""The address that crawlers expect."""
 SKILLS = "/.well-known/agent-skills/index.json"
 SKILL = "/.well-known/agent-skills/customer-reviews/SKILL.md"
 SECURITY = "/.well-known/security.txt"
 REGISTRY_AUTH = "/.well-known/mcp-registry-auth"
 
 RESOURCES = (JSON_FEED, ATOM_FEED, INSIGHTS, REVIEWS)
-"""What can be read through MCP, in the order in which it is listed (mcp.md 5.6)."""
+"""The resources of MCP, in the order of their list (mcp.md 5.6)."""
+
+MAIN = (
+    *(REVIEWS, INSIGHTS, JSON_FEED, ATOM_FEED, SEARCH, f"{SINCE}{{date}}"),
+    *(HUB, MCP, OPENAPI),
+)
+"""The addresses that a 404, the demo and the documentation list, as OpenAPI has them."""
 
 TOPICS = (ATOM_FEED, JSON_FEED, REVIEWS)
-"""What can be subscribed to (seed 4.8)."""
+"""The topics of the hub (seed 4.8)."""
 
 SEGMENT = "!$&'()*+,;=:@"
-"""What may stand unescaped in a path segment beside the unreserved characters (RFC 3986 3.3)."""
+"""Characters that need no escape in a path segment, beside the unreserved ones (RFC 3986 3.3)."""
 
 
 def twin(path: str) -> str:
@@ -89,14 +95,26 @@ def twin(path: str) -> str:
     return f"{path}.md"
 
 
+PAGES = (
+    *(HOME, HOME_MARKDOWN, HOME_INDEX, SUMMARY, SUMMARY_MARKDOWN, EMBED, BADGE),
+    *(ICON, ICON_ICO, CARD),
+    *DOCUMENTATION,
+    *map(twin, DOCUMENTATION),
+    *(LLMS, LLMS_FULL, ROBOTS, SITEMAP, OPENSEARCH),
+    *(API_CATALOG, AI_CATALOG, SERVER_CARD, SERVER_CARD_ALIAS),
+    *(SKILLS, SKILL, SECURITY, REGISTRY_AUTH),
+)
+"""Pages for people and documents for crawlers and agents that are rendered at publication (pages.md 1)."""
+
+
 def json_page(cursor: str | None) -> str:
     """The path of a page of the JSON Feed; None for the first one."""
-    return JSON_FEED if cursor is None else JSON_FEED_PAGE.format(cursor=cursor)
+    return JSON_FEED if cursor is None else JSON_FEED_PAGE.replace("<cursor>", cursor)
 
 
 def atom_page(cursor: str | None) -> str:
     """The path of a page of the Atom feed; None for the first one."""
-    return ATOM_FEED if cursor is None else ATOM_FEED_PAGE.format(cursor=cursor)
+    return ATOM_FEED if cursor is None else ATOM_FEED_PAGE.replace("<cursor>", cursor)
 
 
 def permalink(review_id: str) -> str:
@@ -119,18 +137,3 @@ def _segment(review_id: str) -> str:
         return review_id
     blank = "%20" if review_id in {".", ".."} else ""
     return quote(review_id, safe=SEGMENT) + blank
-
-
-def id_in(path: bytes, prefix: str) -> str | None:
-    """The id that follows a prefix in a path, escapes and all; None where more than one segment does."""
-    if path.count(b"/") != prefix.count("/"):
-        return None
-    return unquote_to_bytes(path).decode()[len(prefix) :]
-
-
-def usual_segment(segment: bytes) -> bool:
-    """Whether a path segment is spelled as ``quote`` would spell a text; none that is empty."""
-    if b"%" not in segment:
-        return segment != b"" and b"/" not in segment
-    plain = unquote_to_bytes(segment).decode(errors="replace")
-    return quote(plain, safe=SEGMENT).encode() == segment

@@ -1,34 +1,29 @@
-"""Between the socket and the routes: one connection, strict, bounded, and quick (S1 to S5, S17).
+"""One connection of the public site: strict, bounded, and quick (S1 to S5, S17).
 
-A connection is in one of three states:
+``dataReceived`` gives the parser what comes, and the requests are answered one after the other. A client that
+closes its side gets the responses to what it has requested by then.
 
-    READY  nothing is being answered; a request may be coming
-    BUSY   a request is being answered; what the client says meanwhile waits in the parser
-    OVER   the last answer is sent; what still comes is read past, until the client has gone
+**Strict.** One parser reads every request. What it refuses is answered, and the connection ends, because
+nothing says where the next request would begin.
 
-``dataReceived`` gives the parser what comes and calls ``_advance``, which goes on from request to request,
-one at a time, as long as there is a whole one and the client takes what it is sent. A client that
-closes its side is answered what it has asked by then, and closed.
+**Bounded.** A connection has one deadline, which ``Connections`` checks four times a second. Bytes that come
+do not extend the time for a head or a body. A client that does not take its response is not read from
+until it has, and is cut off if it takes it too slowly.
 
-**Strict.** One parser reads every request, however it is answered. What it refuses is answered with the
-same problems as everywhere, and the connection ends: nobody knows where the next request would begin.
-
-**Bounded.** A connection has one moment at which it is overdue, and the server looks at all of them
-four times a second; no delayed calls are made and cancelled. Nothing that comes in puts off the end of
-a head or a body. A client that is sent more than it takes is not read from until it has taken it, and
-is cut off if it takes it too slowly. A body is counted while it comes.
-
-**Quick.** A whole request that came alone, as most do, goes through ``dataReceived`` to ``send`` in one
-go: no event loop, no Deferred. The quick look-up answers what it knows; for all else Klein finds the route
-(``exchange``). Both come back to ``_reply``: the one place where an answer is written.
+**Quick.** A whole request that came alone goes from ``dataReceived`` to ``send`` in one call. A request
+behind it waits for a turn (``pipelines``), so that other clients are answered in between.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from enum import Enum
+from functools import partial
+from time import perf_counter
 
 from twisted.internet.address import IPv4Address, IPv6Address
+from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IHalfCloseableProtocol, IPushProducer
 from twisted.internet.protocol import Protocol, connectionDone
+from twisted.logger import Logger
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
@@ -40,62 +35,67 @@ from reviewsd.http1.problems import Problem
 from reviewsd.http1.proxy_header import read_header
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
-from reviewsd.server.exchange import Exchange
-from reviewsd.server.write_buffer import ReadingPace, WriteBuffer, outlet
+from reviewsd.server.connections import NEVER, Connections
+from reviewsd.server.site import PublicSite
+from reviewsd.server.write_buffer import ReadingPace, WriteBuffer, write_buffer_for
 
-if TYPE_CHECKING:
-    from reviewsd.server.server import PublicServer
-
-MORE_SECONDS = 1
-"""What a client may take to ask once more when the daemon stops (O4)."""
+LAST_REQUEST_SECONDS = 1
+"""Time for one more request when the daemon stops (O4)."""
 
 LINGER_SECONDS = 5
-"""How long what a refused client still sends is read past, so that it comes to read why."""
+"""Seconds for which the bytes of a refused client are skipped, so that it can read the response."""
 
 DRAIN_WINDOW = 10.0
 """Seconds over which a client must keep to the minimum rate (S5)."""
 
-NEVER = float("inf")
-
-READY, BUSY, OVER = range(3)
-
-_MAX_BUFFERED = 16_384  # bytes that wait while a request is answered; then the socket is not read
+_MAX_BUFFERED = 16_384  # bytes that wait during an answer; beyond that the socket is not read
 
 _CLOSE = b"Connection: close\r\n\r\n"
 _END = b"\r\n"
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
+class State(Enum):
+    """The states of a connection."""
+
+    READING = "waits for a request, or for the rest of one"
+    QUEUED = "has bytes of its next request, and waits for its turn"
+    ANSWERING = "waits for the response to its request"
+    SENDING = "waits until the client takes what it was sent"
+    CLOSING = "has sent its last response; what still comes is skipped"
+
+
 @implementer(IHalfCloseableProtocol, IPushProducer)
-class Channel(Protocol):
+class ClientConnection(Protocol):
     """One connection of the public site.
 
     Args:
-        server: Whose connection it is.
-        proxied: Whether a proxy says first who the client is (S6).
+        site: Answers the requests.
+        connections: All connections, which this one joins.
+        proxied: Whether a PROXY header comes first (S6).
     """
 
-    def __init__(self, server: "PublicServer", *, proxied: bool = False) -> None:
-        self.site = server
-        self.parser = RequestParser(server.cap)
-        self._header = b"" if proxied else None  # what has come of what a proxy says first
+    _log = Logger()
+
+    def __init__(
+        self, site: PublicSite, connections: Connections, *, proxied: bool = False
+    ) -> None:
+        self.parser = RequestParser(site.cap)
+        self.state = State.READING
         self.deadline = NEVER
-        """When it is overdue, in the clock's seconds; the server looks."""
-        self.state = READY
         self.networks: tuple[str, ...] = ()
-        """The client network it is counted for."""
-        self.exchange = Exchange(server)
-        self._answered = 0  # requests
-        self._timed_state = NOTHING  # of the parser, when its time was last set
-        self._lingers = False  # whether what still comes is read past at the end
-        self._closes = False  # after the answer under way, or the next
-        self._write_blocked = False  # whether the client has not taken what it was sent
-        self._release: Callable[[], object] = bool  # ends the counting of what is not taken
-        self._advancing = False
-        self._queued = False  # whether what came at once waits for its turn
-        self._paused = False  # whether the socket is not read
-        self._blocked_since = NEVER  # when the client last had not taken what it was sent
-        self._finished = False  # whether the client says nothing more
+        self._site = site
+        self._connections = connections
+        self._proxy_header = b"" if proxied else None  # the bytes so far; None once it is read
+        self._request_count = 0
+        self._timed_state = NOTHING  # the parser's state that the deadline is for
+        self._pending: Deferred[Response] | None = None  # the answer under way
+        self._release: Callable[[], object] = bool  # ends the counting of a body that is not taken
+        self._closes = False  # after the response under way, or the next
+        self._lingers = False  # whether bytes that still come are skipped at the end
+        self._reading_paused = False
+        self._has_finished = False  # whether the client has closed its side
+        self._blocked_since = NEVER
 
     # Beginning and end ----------------------------------------------------------------------------
 
@@ -104,245 +104,258 @@ class Channel(Protocol):
         assert transport is not None  # noqa: S101  it is set just before
         peer = transport.getPeer()
         if isinstance(peer, IPv4Address | IPv6Address):
-            self._meet(peer.host)
-        self.out: WriteBuffer = outlet(transport, self)
+            self._set_client(peer.host)
+        self.out: WriteBuffer = write_buffer_for(transport, self)
         self._pace = ReadingPace(self.out, transport)
-        limits = self.site.limits
-        lasts = limits.idle if self._header is None else limits.header
-        self.deadline = self.site.clock.seconds() + lasts
-        if (refused := self.site.entered(self)) is not None:
-            self._refuse(refused)
+        limits = self._connections.limits
+        self._expire_in(limits.idle if self._proxy_header is None else limits.header)
+        problem = self._connections.enter(self)
+        if problem is not None:
+            self._refuse(problem)
 
-    def _meet(self, host: str) -> None:
-        """Know the client."""
+    def _expire_in(self, seconds: float) -> None:
+        self.deadline = self._connections.clock.seconds() + seconds
+
+    def _set_client(self, host: str) -> None:
         self.parser.client, self.parser.loopback = host, is_loopback(host)
 
-    def _introduce(self, data: bytes) -> bytes:
-        """Read what a proxy says first; returns what follows it, empty where it goes on.
+    def _read_proxy_header(self, data: bytes) -> bytes:
+        """Read the PROXY header; returns the bytes behind it, empty while more of it must come.
 
-        Until it has come to its end nothing puts off the deadline, and the connection counts as the
-        proxy's.
+        Until it is complete nothing extends the deadline, and the connection counts as the proxy's.
         """
-        assert self._header is not None  # noqa: S101  it is waited for
-        self._header += data
+        assert self._proxy_header is not None  # noqa: S101  it is awaited
+        self._proxy_header += data
         try:
-            header = read_header(self._header)
+            header = read_header(self._proxy_header)
         except RefusedError as refused:
             self._refuse(refused.problem)
             return b""
         if header is None:
             return b""
-        rest, self._header = self._header[header.size :], None
+        rest, self._proxy_header = self._proxy_header[header.size :], None
         if header.source is not None:
-            self._meet(header.source[0])
-            if (problem := self.site.counted(self)) is not None:
+            self._set_client(header.source[0])
+            problem = self._connections.count_client(self)
+            if problem is not None:
                 self._refuse(problem)
                 return b""
         if not self._closes:
-            self.deadline = self.site.clock.seconds() + self.site.limits.idle
+            self._expire_in(self._connections.limits.idle)
         return rest
 
     def readConnectionLost(self) -> None:
-        """The client says nothing more; it may still listen, so what it has asked is answered.
+        """Answer what the client has requested: it has closed its side, and may still read.
 
-        It may have left as well, which looks the same: so it is not waited for without end.
+        It may have left as well, which looks the same: so an answer under way gets a deadline.
         """
-        self._finished = True
-        if self.state is OVER:
-            self.out.end(lingering=False)
-        elif self.state is BUSY:
-            self.deadline = self.site.clock.seconds() + self.site.limits.idle
-        elif not self._write_blocked:
-            self._advance()
+        self._has_finished = True
+        match self.state:
+            case State.CLOSING:
+                self.out.end(lingering=False)
+            case State.ANSWERING:
+                self._expire_in(self._connections.limits.idle)
+            case State.READING:
+                self._read_request()
 
     def writeConnectionLost(self) -> None:
-        """Our side is closed, by us."""
+        """Do nothing: only this side closes it."""
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:  # noqa: ARG002
-        self.state = OVER
-        self.site.left(self)
+        self.state = State.CLOSING
+        self._connections.leave(self)
+        self._connections.pipelines.forget(self._take_turn)
         self._release()
-        self.site.pipelines.forget(self._answer_next)
-        self.exchange.lost()
+        if self._pending is not None:
+            self._pending.cancel()
 
     def drain(self) -> None:
-        """Close after the answer under way, or the next one, or when none comes for a moment.
+        """Close after the response under way, or the next one, or if no request comes for a moment.
 
-        To close at once would lose the request that is on its way from a client that goes on asking.
+        Closing at once would lose a request that is on its way.
         """
         self._closes = True
-        if self._is_idle and self._write_blocked:
-            self._end()
-        elif self._is_idle:
-            self.deadline = self.site.clock.seconds() + MORE_SECONDS
+        if not self._has_request:
+            if self.state is State.SENDING:
+                self._end()
+            else:
+                self._expire_in(LAST_REQUEST_SECONDS)
 
     def abort(self) -> None:
-        """Close without more ado."""
-        self.state = OVER
+        """Close at once."""
+        self.state = State.CLOSING
         self.out.abortConnection()
 
     @property
-    def idle(self) -> bool:
-        """Whether the client has no request under way, so that nobody misses the connection."""
-        return not self.out.pending and (self.state is OVER or self._is_idle)
+    def client(self) -> str | None:
+        """The address of the client; None if the transport knows none."""
+        return self.parser.client
 
     @property
-    def _is_idle(self) -> bool:
-        return self.state is READY and self.parser.state == NOTHING and not self._queued
+    def is_local(self) -> bool:
+        """Whether the client is on this machine."""
+        return self.parser.loopback
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is under way and the client has all it was sent."""
+        return not self.out.pending and (self.state is State.CLOSING or not self._has_request)
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether a request is being answered."""
+        return self.state is State.ANSWERING
+
+    @property
+    def _has_request(self) -> bool:
+        """Whether a request has begun to come, or is being answered."""
+        if self.state in {State.READING, State.SENDING}:
+            return self.parser.state != NOTHING
+        return True
 
     # Reading --------------------------------------------------------------------------------------
 
     def dataReceived(self, data: bytes) -> None:
-        if self.state is OVER:
+        if self.state is State.CLOSING:
             return
-        if self._header is not None and not (data := self._introduce(data)):
+        if self._proxy_header is not None and not (data := self._read_proxy_header(data)):
             return
-        parser, exchange = self.parser, self.exchange
-        begins = parser.state == NOTHING and not parser.buffer  # a request, and nothing else
-        if data == exchange.same and begins and self.state is READY and not self._write_blocked:
-            self._repeat()
-            return
-        answered = self._answered
+        parser = self.parser
         parser.buffer = parser.buffer + data if parser.buffer else data
-        if self.state is READY and not self._write_blocked and not self._queued:
-            self._advance()
-            ends = parser.state == NOTHING and not parser.buffer
-            if begins and ends and self._answered == answered + 1 and exchange.said is not None:
-                exchange.same = data
-        elif len(parser.buffer) > _MAX_BUFFERED and not self._paused:
-            self._paused = True
+        if self.state is State.READING:
+            self._read_request()
+        elif len(parser.buffer) > _MAX_BUFFERED and not self._reading_paused:
+            self._reading_paused = True
             self.out.pause_reading()
 
-    def _repeat(self) -> None:
-        """Answer the last request, which has come again, as it was answered then."""
-        self.state = BUSY
-        self._count()
-        self.exchange.repeat(self._reply)
-
-    def let_go(self) -> None:
-        """Keep nothing of the last request, which may be large; it comes again at once or seldom."""
-        if self.state is not BUSY:
-            self.exchange.let_go()
-
-    def _advance(self) -> None:
-        """Take and answer a request, if there is one; the next one waits for its turn."""
-        if self._advancing:  # an answer that was made at once
-            return
-        self._advancing = True
-        parser = self.parser
+    def _read_request(self) -> None:
+        """Take the next request and answer it, if all of it has come."""
         try:
-            if parser.buffer and self.state is READY and not self._write_blocked:
-                request = parser.next_request()
-                if request is None:
-                    self._await()
-                else:
-                    self._ask(request)
-                    if parser.buffer and self.state is READY and not self._write_blocked:
-                        self._queued = True
-                        self.site.pipelines.put_off(self._answer_next, self.abort)
+            request = self.parser.next_request()
         except RefusedError as refused:
             self._refuse(refused.problem)
-        finally:
-            self._advancing = False
-        if self.state is not READY or self._write_blocked or self._queued:
             return
-        if self._finished:
+        if request is None:
+            self._wait_for_rest()
+        else:
+            self._answer(request)
+
+    def _wait_for_rest(self) -> None:
+        """Set the deadline of the head or body, which runs from its first byte."""
+        if self._has_finished:
             self._end()
-        elif self._paused:
-            self._paused = False
-            self.out.resume_reading()
-
-    def _answer_next(self) -> None:
-        self._queued = False
-        self._advance()
-
-    def _await(self) -> None:
-        """Give what is coming its time, which begins with its first byte and is not put off."""
-        state, limits = self.parser.state, self.site.limits
+            return
+        state, limits = self.parser.state, self._connections.limits
         if state != self._timed_state:
             self._timed_state = state
-            seconds = limits.header if state == HEAD else limits.body
-            self.deadline = self.site.clock.seconds() + seconds
+            self._expire_in(limits.header if state == HEAD else limits.body)
             if self.parser.awaited:
                 self.out.send(_CONTINUE)
+        self._resume_reading()
+
+    def _resume_reading(self) -> None:
+        if self._reading_paused:
+            self._reading_paused = False
+            self.out.resume_reading()
+
+    def _read_on(self) -> None:
+        """Go on after a response: with bytes that are here already, or with those to come."""
+        if self.parser.buffer:
+            self.state = State.QUEUED
+            self._connections.pipelines.put_off(self._take_turn, self.abort)
+        elif self._has_finished:
+            self._end()
+        else:
+            self._resume_reading()
+
+    def _take_turn(self) -> None:
+        """Read the request that was queued."""
+        self.state = State.READING
+        self._read_request()
 
     # Answering ------------------------------------------------------------------------------------
 
-    def _ask(self, request: Request) -> None:
-        """Have a whole request answered."""
-        self.state = BUSY
-        self.deadline = self.site.now + self.site.limits.idle if self._finished else NEVER
+    def _answer(self, request: Request) -> None:
+        began = perf_counter()
+        connections = self._connections
+        self.state = State.ANSWERING
+        self.deadline = connections.now + connections.limits.idle if self._has_finished else NEVER
         self._timed_state = NOTHING
-        self._count()
+        self._request_count += 1
         if request.truncated:
             self._lingers = self._closes = True
-        elif not request.fields.persistent:
+        elif not request.fields.persistent or self._request_count >= connections.limits.requests:
             self._closes = True
-        self.exchange.ask(request, self._reply)
+        answer = self._site.respond(request)
+        if isinstance(answer, Response):
+            self._respond(request, began, answer)
+        else:
+            self._pending = answer
+            answer.addCallback(partial(self._respond, request, began))
+            answer.addErrback(partial(self._fail, request, began))
 
-    def _count(self) -> None:
-        self._answered += 1
-        if self._answered >= self.site.limits.requests:
-            self._closes = True
-
-    def _reply(self, response: Response, bodiless: bool) -> None:  # noqa: FBT001  as ``Give`` has it
-        """Send the answer to the request under way.
-
-        Args:
-            response: The answer.
-            bodiless: Whether it goes without its body, as to HEAD.
-        """
-        if self.state is OVER:  # the client has been cut off meanwhile
+    def _respond(self, request: Request, began: float, response: Response) -> None:
+        """Send the response to the request under way, and go on."""
+        self._pending = None
+        if self.state is not State.ANSWERING:  # the client was cut off meanwhile
             return
-        site = self.site
-        head = site.prefix(response.status) + response.block + (_CLOSE if self._closes else _END)
-        self.out.send(head, *(() if bodiless else response.body))
-        if self._write_blocked and response.reserve is not None:
+        self._site.traffic.answered(request, response.status, began)
+        self._send(response, is_head=request.method == b"HEAD")
+
+    def _fail(self, request: Request, began: float, failure: Failure) -> None:
+        self._pending = None
+        if self.state is State.CLOSING and failure.check(CancelledError):  # the client has left
+            return
+        self._log.failure("answering failed", failure)
+        self._respond(request, began, self._site.internal_error())
+
+    def _send(self, response: Response, *, is_head: bool) -> None:
+        """Send a response, without its body to a HEAD."""
+        end = _CLOSE if self._closes else _END
+        head = self._site.prefix(response.status) + response.block + end
+        self.state = State.READING
+        self.out.send(head, *(() if is_head else response.body))
+        if self.state is State.SENDING and response.reserve is not None:  # see pauseProducing
             self._release = response.reserve()
-        site.answered.add(self)
         if self._closes:
             self._end()
-            return
-        self.state = READY
-        if not self._write_blocked:
-            self.deadline = site.now + site.limits.idle
-            if self.parser.buffer or self._finished:
-                self._advance()
+        elif self.state is State.READING:
+            self.deadline = self._connections.now + self._connections.limits.idle
+            if self.parser.buffer or self._has_finished or self._reading_paused:
+                self._read_on()
 
     def _refuse(self, problem: Problem) -> None:
-        """Answer what is no request, and close; what still comes of it is read past."""
+        """Answer bytes that are no request, and close; what still comes is skipped."""
         self._closes = self._lingers = True
-        self.site.traffic.refused(problem)
         line = self.parser.line
-        self._reply(self.site.refusal(problem), line is not None and line.method == b"HEAD")
+        is_head = line is not None and line.method == b"HEAD"
+        self._send(self._site.refuse(problem), is_head=is_head)
 
     def _end(self) -> None:
         """Close when all is sent."""
-        self.state = OVER
-        sends = self._lingers or self._paused or bool(self.parser.buffer)
-        lingering = sends and not self._finished
+        self.state = State.CLOSING
+        may_send = self._lingers or self._reading_paused or bool(self.parser.buffer)
+        lingering = may_send and not self._has_finished
         self.parser.buffer = b""
         pending = self.out.pending
         if pending:
             self._pace.begin()
-        lasts = LINGER_SECONDS if lingering and not pending else DRAIN_WINDOW
-        self.deadline = self.site.clock.seconds() + lasts
-        if self._paused:
-            self._paused = False
-            self.out.resume_reading()
+        self._expire_in(LINGER_SECONDS if lingering and not pending else DRAIN_WINDOW)
+        self._resume_reading()
         self.out.end(lingering=lingering)
 
-    # What the server and the transport say --------------------------------------------------------
+    # Called by the connections and the transport --------------------------------------------------
 
-    def overdue(self) -> None:
-        """The moment has come."""
-        if self.out.pending or (self.state is OVER and self._pace.left):
-            kept = self._pace.kept(self.site.limits.drain_rate * DRAIN_WINDOW)
-            if kept and not self.site.outdated(self._blocked_since):
-                self.deadline = self.site.clock.seconds() + DRAIN_WINDOW
+    def expire(self) -> None:
+        """Act on the deadline, which has passed."""
+        if self.out.pending or (self.state is State.CLOSING and self._pace.untaken):
+            connections = self._connections
+            keeps_pace = self._pace.has_taken(connections.limits.drain_rate * DRAIN_WINDOW)
+            if keeps_pace and not connections.is_stale(self._blocked_since):
+                self._expire_in(DRAIN_WINDOW)
             else:
                 self.abort()
-        elif self.state is OVER:
+        elif self.state is State.CLOSING:
             self.abort()
         elif self.parser.state != NOTHING:
             self._refuse(problems.TIMEOUT)
@@ -350,21 +363,22 @@ class Channel(Protocol):
             self._end()
 
     def pauseProducing(self) -> None:
-        """The client has not taken what it was sent."""
-        self._write_blocked = True
+        """Wait until the client takes what it was sent: called while something is sent."""
+        if self.state is not State.CLOSING:
+            self.state = State.SENDING
         self._pace.begin()
-        self._blocked_since = self.site.clock.seconds()
-        self.deadline = self._blocked_since + DRAIN_WINDOW
+        self._expire_in(DRAIN_WINDOW)
+        self._blocked_since = self.deadline - DRAIN_WINDOW
 
     def resumeProducing(self) -> None:
-        """The transport has taken all that was written."""
-        self._write_blocked = False
+        """Go on: the transport has taken all that was written."""
         self._pace.end()
         self._release()
-        if self.state is READY:
+        if self.state is State.SENDING:
+            self.state = State.READING
             if self.parser.state == NOTHING:
-                self.deadline = self.site.clock.seconds() + self.site.limits.idle
-            self._advance()
+                self._expire_in(self._connections.limits.idle)
+            self._read_on()
 
     def stopProducing(self) -> None:
-        """The connection is lost, which ``connectionLost`` will hear."""
+        """Do nothing: the connection is lost, and ``connectionLost`` is called."""

@@ -1,8 +1,8 @@
-"""Connections with requests that came at once: whose turn it is to be answered the next one.
+"""Turns of connections that have their next request here already.
 
-A client that pipelines has its next request here already, and with 250 such connections thousands of
-them. All connections together get a few milliseconds in each turn of the reactor, one request of each at a
-time, so that those who send a request and wait for the answer are answered in between.
+A client that pipelines may have thousands of requests here on 250 connections. All such connections together
+get a few milliseconds in each turn of the reactor, one request of each at a time, so that a client that waits for
+its response before the next request is answered in between.
 """
 
 from collections.abc import Callable
@@ -17,11 +17,11 @@ Abort = Callable[[], object]
 
 
 class Pipelines:
-    """Has connections go on.
+    """Gives connections their turns.
 
     Args:
         clock: Its ``callLater(0)`` is the next turn of the reactor.
-        timer: Seconds, to measure a turn by.
+        timer: Returns seconds, to measure a turn.
     """
 
     _log = Logger()
@@ -34,17 +34,17 @@ class Pipelines:
         self._running = False
 
     def put_off(self, resume: Callable[[], object], abort: Abort) -> None:
-        """Have a connection go on when all others that wait have had their turn.
+        """Queue a connection behind all others that wait.
 
         Args:
             resume: Answers its next request.
-            abort: Ends it, should that fail.
+            abort: Ends the connection if that fails.
         """
         self._waiting[resume] = abort
         self._wake()
 
     def forget(self, resume: Callable[[], object]) -> None:
-        """Have a connection not go on."""
+        """Remove a connection from the queue."""
         self._waiting.pop(resume, None)
         if not self._waiting and self._next_turn is not None:
             self._next_turn.cancel()
@@ -62,8 +62,8 @@ class Pipelines:
             abort = self._waiting.pop(resume)
             try:
                 resume()
-            except Exception:  # noqa: BLE001 - logged with its traceback; others have their turn, too
-                self._log.failure("answering what came at once failed")
+            except Exception:  # noqa: BLE001 - logged with its traceback; others have their turn as well
+                self._log.failure("answering a pipelined request failed")
                 abort()
         self._running = False
         self._wake()

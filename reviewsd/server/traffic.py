@@ -1,40 +1,41 @@
-"""Counts the answers of the public site: by route, method and status, and how long each took (O9).
+"""Counts the responses of the public site by route, method and status, and their durations (O9).
 
-Each answer is counted on the way out, so this is made for little cost: one look-up and two additions,
-in what the request itself has brought. Only what is known gets a number of its own, so no stranger can
-make new ones by asking for what is not there.
+Counting a response costs one look-up and two additions. Only known routes and methods are counted by name, so
+that a client cannot make new rows.
 """
 
 from collections import Counter
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable
 from time import perf_counter
 
 from reviewsd.http1.problems import Problem
 from reviewsd.http1.request import METHODS, Request
-from reviewsd.http1.routes import ROUTES, route_of
+from reviewsd.http1.routes import Route
 from reviewsd.runtime.counters import QUICK, Durations, key, merged
 
 OTHER = "other"
-"""What is no known route, or no known method."""
-
-LABELS: AbstractSet[str] = frozenset((*(route.path for route in ROUTES), OTHER))
-"""Everything that an answer may be counted under."""
+"""The label of all unknown routes, and of all unknown methods."""
 
 
 class Traffic:
-    """The answers of a process."""
+    """Counts the responses of a process.
 
-    def __init__(self) -> None:
+    Args:
+        find: Returns the route of a path.
+    """
+
+    def __init__(self, find: Callable[[bytes], Route | None]) -> None:
+        self._find = find
         self._answers: dict[tuple[bytes, bytes, int], Durations] = {}
         self._refused = Counter[str]()
 
     def answered(self, request: Request, status: int, began: float) -> None:
-        """A request was answered.
+        """Count the response to a request.
 
         Args:
             request: The request.
-            status: Of the answer.
-            began: When the request was whole, by ``time.perf_counter``.
+            status: Of the response.
+            began: When the request was complete, by ``time.perf_counter``.
         """
         seconds = perf_counter() - began
         try:
@@ -47,18 +48,18 @@ class Traffic:
             answers.slow(seconds)
 
     def refused(self, problem: Problem) -> None:
-        """What came was refused before it was a request."""
+        """Count the refusal of bytes that are no request."""
         self._refused[problem.kind] += 1
 
     def _row(self, request: Request, status: int) -> Durations:
-        """Where an answer is counted that is the first of its kind, or of no known path."""
-        route = route_of(request.path)
+        """Return the row of a response whose path is new, or not that of a fixed route."""
+        route = self._find(request.path)
         path = b"" if route is None else route.path.encode()
         row = (path, request.method if request.method in METHODS else b"", status)
         return self._answers.setdefault(row, Durations())
 
     def counts(self) -> dict[str, float]:
-        """Of answers and of refusals."""
+        """Return the counts of responses and refusals."""
         counts: dict[str, float] = {
             key("rejected_total", kind): number for kind, number in self._refused.items()
         }

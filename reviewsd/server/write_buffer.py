@@ -1,7 +1,7 @@
-"""The way out of a channel whose transport is no plain socket: TLS, or a wrapper for a proxy.
+"""The write buffer of a connection, and the pace of its client.
 
-A plain one is a :class:`DirectServer`, which is its own way out. Others keep copies of what they are
-given, so here they are given pieces, and no more while they ask to wait.
+A plain socket is a :class:`DirectServer`, which is its own write buffer. A transport of TLS keeps copies of the
+bytes that it is given, so :class:`ChunkedWriter` gives it pieces, and none while it asks to wait.
 """
 
 from collections import deque
@@ -24,53 +24,53 @@ from reviewsd.http1.representation import Buffer
 from reviewsd.server.transport import DirectServer
 
 PIECE = 65_536
-"""Bytes given to a transport at once."""
+"""Bytes that a transport is given in one call."""
 
 _COUNT = Struct("i")
 
 
 class WriteBuffer(Protocol):
-    """Sends what a channel says, and tells it while its client takes nothing."""
+    """Sends the bytes of a connection, and pauses it while its client takes none."""
 
     @property
     def pending(self) -> int:
-        """Bytes that nobody below has taken yet."""
+        """Bytes that are not sent yet."""
 
     def send(self, *parts: Buffer) -> None:
         """Send bytes, in order; they must not change until they are sent."""
 
     def end(self, *, lingering: bool) -> None:
-        """Close when all is sent; a second call may close what the first has left open.
+        """Close when all is sent; a second call may close the side that the first has left open.
 
         Args:
-            lingering: Only our side, so that who is still sending meets no reset connection before
-                he has read the answer. The channel closes the rest.
+            lingering: Whether only this side is closed, so that a client that is still sending can
+                read the response before a reset. The connection closes the other side.
         """
 
     def pause_reading(self) -> None:
-        """Stop reading what the client sends, until :meth:`resume_reading`."""
+        """Stop reading until :meth:`resume_reading`."""
 
     def resume_reading(self) -> None:
         """Read again."""
 
     def abortConnection(self) -> None:
-        """Close without more ado."""
+        """Close at once."""
 
 
-def outlet(transport: ITransport, channel: IPushProducer) -> WriteBuffer:
-    """The way out through a transport; it tells the channel to pause and to resume."""
+def write_buffer_for(transport: ITransport, connection: IPushProducer) -> WriteBuffer:
+    """Return the write buffer of a transport; it pauses and resumes the connection."""
     if isinstance(transport, DirectServer):
-        transport.registerProducer(channel, True)  # noqa: FBT003  it pushes
+        transport.registerProducer(connection, True)  # noqa: FBT003  it pushes
         return transport
-    # those of TLS and of proxies have all that a FileDescriptor has
-    return ChunkedWriter(cast("FileDescriptor", transport), channel)
+    # a transport of TLS has all that a FileDescriptor has
+    return ChunkedWriter(cast("FileDescriptor", transport), connection)
 
 
 def unacknowledged(transport: ITransport) -> int:
-    """Bytes that the kernel has sent, or has still to send, and the other side does not have.
+    """Return the bytes that the kernel has and the client has not acknowledged; 0 without a socket.
 
-    They may be millions, and the kernel takes more when a third of them has gone: who looks at
-    what waits here alone sees no progress of a slow reader for minutes. None without a socket.
+    They may be millions, and the kernel takes more only when a third of them is gone: the bytes that wait
+    here alone show no progress of a slow reader for minutes.
     """
     fileno = getattr(transport, "fileno", None)
     descriptor = -1 if fileno is None else fileno()
@@ -81,56 +81,56 @@ def unacknowledged(transport: ITransport) -> int:
 
 
 class ReadingPace:
-    """How fast a client takes what it is sent (S5).
+    """Measures how fast a client takes the bytes it is sent (S5).
 
     Args:
-        out: What it is sent through.
-        transport: Of the connection.
+        out: The write buffer of the connection.
+        transport: Its transport.
     """
 
     def __init__(self, out: WriteBuffer, transport: ITransport) -> None:
         self._out = out
         self._transport = transport
-        self._before = 0  # bytes that were left at the last look; 0 where there was none
+        self._last_untaken = 0  # at the last measurement; 0 before the first
 
     @property
-    def left(self) -> int:
-        """Bytes that the client does not have."""
+    def untaken(self) -> int:
+        """Bytes that the client does not have yet."""
         return self._out.pending + unacknowledged(self._transport)
 
     def begin(self) -> None:
-        """Look from now on."""
-        self._before = self.left
+        """Measure from now on."""
+        self._last_untaken = self.untaken
 
     def end(self) -> None:
-        """Look no longer: the client has it all."""
-        self._before = 0
+        """Stop measuring: the client has all bytes."""
+        self._last_untaken = 0
 
-    def kept(self, least: float) -> bool:
-        """Whether so many bytes were taken since the last look, if there was one; looks again."""
-        before = self._before
+    def has_taken(self, least: float) -> bool:
+        """Return whether the client has taken that many bytes since the last measurement, if any."""
+        last = self._last_untaken
         self.begin()
-        return not before or before - self._before >= least
+        return not last or last - self._last_untaken >= least
 
 
 @implementer(IPushProducer)
 class ChunkedWriter:
-    """Gives a transport pieces of what is to be sent.
+    """Gives a transport the bytes in pieces.
 
     Args:
-        transport: Of the connection.
-        channel: Is told to pause and to resume.
+        transport: The transport.
+        connection: Is paused and resumed.
     """
 
-    def __init__(self, transport: FileDescriptor, channel: IPushProducer) -> None:
+    def __init__(self, transport: FileDescriptor, connection: IPushProducer) -> None:
         self._transport = transport
-        self._channel = channel
-        self._rest: deque[memoryview[int]] = deque()
-        self._waits = False  # whether the transport has enough
-        self._write_blocked = False  # whether the channel was told to pause
+        self._connection = connection
+        self._unsent: deque[memoryview[int]] = deque()
+        self._transport_is_full = False
+        self._connection_is_paused = False
         self._ends = False
         self._lingers = False
-        self._produces = True  # as far as the transport knows
+        self._is_registered = True  # as the transport's producer
         transport.registerProducer(self, True)  # noqa: FBT003  it pushes
         self.pause_reading = transport.pauseProducing
         self.resume_reading = transport.resumeProducing
@@ -138,32 +138,32 @@ class ChunkedWriter:
 
     @property
     def pending(self) -> int:
-        """Bytes that nobody below has taken yet, as far as the one at the bottom tells."""
-        below: int = getattr(self._transport, "pending", 0)  # wrappers ask what they wrap
-        return sum(map(len, self._rest)) + below
+        """Bytes that are not sent yet, as far as the transport knows."""
+        below: int = getattr(self._transport, "pending", 0)
+        return sum(map(len, self._unsent)) + below
 
     def send(self, *parts: Buffer) -> None:
         """Send bytes, in order; they must not change until they are sent."""
-        self._rest.extend(memoryview(part) for part in parts if part)
+        self._unsent.extend(memoryview(part) for part in parts if part)
         self._push()
-        if self._rest and not self._write_blocked:
-            self._write_blocked = True
-            self._channel.pauseProducing()
+        if self._unsent and not self._connection_is_paused:
+            self._connection_is_paused = True
+            self._connection.pauseProducing()
 
     def _push(self) -> None:
-        small: list[memoryview[int]] = []  # a head goes out with what follows it
+        pieces: list[memoryview[int]] = []  # a head goes out with the begin of its body
         size = 0
-        while self._rest and not self._waits:
-            part = self._rest.popleft()
+        while self._unsent and not self._transport_is_full:
+            part = self._unsent.popleft()
             piece, rest = part[:PIECE], part[PIECE:]
             if rest:
-                self._rest.appendleft(rest)
-            small.append(piece)
+                self._unsent.appendleft(rest)
+            pieces.append(piece)
             size += len(piece)
-            if size >= PIECE or not self._rest:
-                self._transport.write(b"".join(small))
-                small, size = [], 0
-        if self._ends and not self._rest:
+            if size >= PIECE or not self._unsent:
+                self._transport.write(b"".join(pieces))
+                pieces, size = [], 0
+        if self._ends and not self._unsent:
             self._close()
 
     def end(self, *, lingering: bool) -> None:
@@ -173,10 +173,10 @@ class ChunkedWriter:
 
     def _close(self) -> None:
         transport = self._transport
-        if self._produces:
-            self._produces = False
+        if self._is_registered:
+            self._is_registered = False
             transport.unregisterProducer()
-        # TLS ends with a farewell, and reads on until the client has taken its leave, too
+        # TLS sends a close alert, and reads on until the client has sent its own
         if (
             self._lingers
             and IHalfCloseableDescriptor.providedBy(transport)
@@ -187,18 +187,18 @@ class ChunkedWriter:
             transport.loseConnection()
 
     def pauseProducing(self) -> None:
-        """The transport has enough."""
-        self._waits = True
+        """Wait: the transport is full."""
+        self._transport_is_full = True
 
     def resumeProducing(self) -> None:
-        """The transport takes more."""
-        self._waits = False
+        """Go on: the transport takes more."""
+        self._transport_is_full = False
         self._push()
-        if self._write_blocked and not (self._rest or self._ends):
-            self._write_blocked = False
-            self._channel.resumeProducing()
+        if self._connection_is_paused and not (self._unsent or self._ends):
+            self._connection_is_paused = False
+            self._connection.resumeProducing()
 
     def stopProducing(self) -> None:
-        """The connection is lost."""
-        self._rest.clear()
-        self._waits = True
+        """Drop the bytes: the connection is lost."""
+        self._unsent.clear()
+        self._transport_is_full = True

@@ -1,4 +1,4 @@
-"""For whom a request is counted: the client network, which the hub's limits and the queues go by (S6)."""
+"""The client network of a request, which limits and queues go by (S6)."""
 
 from collections.abc import Sequence
 from ipaddress import IPv4Network, IPv6Network
@@ -11,7 +11,7 @@ from reviewsd.http1.request import Request
 
 
 class ClientNetworks:
-    """Tells the client network of a request.
+    """Finds the client network of a request.
 
     Args:
         trusted: ``server.trusted_proxies``.
@@ -24,11 +24,11 @@ class ClientNetworks:
         self._warned = False
 
     def of(self, request: Request) -> str:
-        """An IPv4 /32 or IPv6 /64; ``clients.LOCAL`` over a UNIX socket where no proxy names one."""
+        """Return an IPv4 /32 or IPv6 /64; ``clients.LOCAL`` for a UNIX socket without X-Forwarded-For."""
         host = request.client
         forwarded = request.lines(b"x-forwarded-for")
         if forwarded and not self._warned and not is_trusted(host, self._trusted):
-            self._warned = True  # once: anybody can send it
+            self._warned = True  # once: any client can send it
             self._log.warn(
                 "X-Forwarded-For from {host} is ignored; server.trusted_proxies can name a proxy",
                 host=host,

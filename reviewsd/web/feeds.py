@@ -1,10 +1,11 @@
 """Older pages of the feeds, made for a request (seed 4.3, RFC 5005 3, decision 160).
 
-The first page of a feed is a document that was rendered at publication. The others are put together by the
-same code from records and the frame that the snapshot keeps.
+The first page of a feed is rendered at publication. The others are made by the same code, from records and the
+frame that the snapshot keeps.
 """
 
 from collections.abc import Callable, Generator, Iterator
+from typing import Final
 
 import msgspec
 from msgspec import Struct
@@ -13,16 +14,19 @@ from reviewsd.domain.dataset import Mentions
 from reviewsd.domain.parameters import read_cursor
 from reviewsd.domain.reviews import Review
 from reviewsd.domain.search_query import Cursor
+from reviewsd.http1 import urls
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
 from reviewsd.publish import atom, json_feed
 from reviewsd.publish.feed import MAX_ENTRIES, FeedEntry, FeedFrame, FeedPage
 from reviewsd.snapshot.snapshots import Snapshot
-from reviewsd.web.reads import Answer, Reads, entity_tag
+from reviewsd.web.app import Answer, PublicApp
+from reviewsd.web.budgets import COSTLY
+from reviewsd.web.reads import Reads, entity_tag
 
 
 class _Mentioned(Struct):
-    """What feeds show of an entry of ``per_review``."""
+    """The part of a review's insight that feeds show."""
 
     technicians: tuple[str, ...] = ()
     services: tuple[str, ...] = ()
@@ -37,8 +41,10 @@ class FeedReads:
     """Answers with pages of the feeds.
 
     Args:
-        reads: Where the data is, and what answers are made of.
+        reads: Has the data, and makes the responses.
     """
+
+    app: Final = PublicApp()
 
     def __init__(self, reads: Reads) -> None:
         self._reads = reads
@@ -48,12 +54,14 @@ class FeedReads:
     def _published(self, _snapshot: Snapshot) -> None:
         self._frame = None
 
+    @app.route(urls.JSON_FEED_PAGE, cost=COSTLY)
     def json_page(self, request: Request, cursor: str) -> Answer:
-        """A page of the JSON Feed."""
+        """Answer with a page of the JSON Feed."""
         return self._page(request, cursor, json_feed.render, json_feed.MEDIA_TYPE)
 
+    @app.route(urls.ATOM_FEED_PAGE, cost=COSTLY)
     def atom_page(self, request: Request, cursor: str) -> Answer:
-        """A page of the Atom feed."""
+        """Answer with a page of the Atom feed."""
         return self._page(request, cursor, atom.render, atom.MEDIA_TYPE)
 
     def _page(
@@ -66,10 +74,10 @@ class FeedReads:
         after = read_cursor(cursor)
         page = self._entries(self._reads.snapshots.current, after)
         steps = self._steps(request, render(page), media_type.encode())
-        return self._reads.workload.run(request, steps)
+        return self._reads.time.run(request, steps)
 
     def _entries(self, snapshot: Snapshot, after: Cursor) -> FeedPage:
-        """The reviews that follow another one."""
+        """Return the page of reviews that follow a cursor."""
         frame = self._frame
         if frame is None:
             frame = self._frame = _frame.decode(snapshot.feed)
@@ -92,10 +100,10 @@ class FeedReads:
         body = (b"".join(parts),)
         tag = entity_tag(media_type, body[0])
         reads = self._reads
-        if reads.pays(request, body):
+        if reads.is_compressed(request, body):
             return (yield from reads.gzipped(request, body, tag, media_type=media_type))
         answer = reads.responses.computed(request, body, tag, media_type=media_type)
-        return reads.workload.admit(request, answer)
+        return reads.memory.admit(request, answer)
 
 
 def _entry(frame: FeedFrame, snapshot: Snapshot, position: int) -> FeedEntry:
@@ -103,5 +111,5 @@ def _entry(frame: FeedFrame, snapshot: Snapshot, position: int) -> FeedEntry:
     insight = snapshot.insight(position)
     if insight is None:
         return frame.entry(review, None)
-    found = _mentioned.decode(insight)
-    return frame.entry(review, Mentions(found.technicians, found.services))
+    mentions = _mentioned.decode(insight)
+    return frame.entry(review, Mentions(mentions.technicians, mentions.services))

@@ -1,9 +1,8 @@
-"""The MCP endpoint's door: HTTP in front of ``reviewsd.mcp`` (mcp.md 2, 7; contract 4).
+"""The MCP endpoint: HTTP in front of ``reviewsd.mcp`` (mcp.md 2, 7; contract 4).
 
-What concerns HTTP is judged here, in the order of mcp.md 2b-2: whose page asks and by which name, the
-method, the media types, the size. What passes is carried to the server, which knows the protocol and
-no HTTP, and its answer back. Every refusal is a JSON-RPC error object, since clients read nothing
-else; every answer has the CORS headers of the page that asks, since it sees nothing without them.
+HTTP is checked here, in the order of mcp.md 2b-2: origin and host name, method, media types, size. A request that
+passes goes to the server, which knows the protocol and no HTTP. Every refusal is a JSON-RPC error object,
+since clients read nothing else, and has the CORS headers without which a page sees nothing.
 """
 
 import re
@@ -11,15 +10,17 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from math import ceil
-from typing import Protocol
+from typing import Final, Protocol
 
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from reviewsd.http1 import urls
 from reviewsd.http1.hosts import Hosts, Origins
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
+from reviewsd.http1.routes import BodyRule
 from reviewsd.mcp.jsonrpc import INTERNAL_ERROR, JsonRpcError, count_members, failure
 from reviewsd.mcp.server import (
     ALLOW,
@@ -36,9 +37,8 @@ from reviewsd.runtime.cooperative import RETRY_SOON, QueueFullError
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
 from reviewsd.store.transactions import StoreError
-from reviewsd.web.memory import MemoryFullError
-from reviewsd.web.read_limit import COSTLY
-from reviewsd.web.workload import Workload
+from reviewsd.web.app import PublicApp
+from reviewsd.web.budgets import COSTLY, Budgets, MemoryFullError
 
 Headers = tuple[tuple[bytes, bytes], ...]
 
@@ -58,7 +58,7 @@ _VARY = (b"Vary", b"Origin")
 _TYPE = (b"Content-Type", b"application/json")
 
 _MAX_LOGGED = 100
-"""Names of foreign pages and hosts that the log is told of, each once: anybody can invent more."""
+"""Foreign origins and host names that are logged, each once: a client can invent any number."""
 
 
 FOREIGN_ORIGIN = refusal(
@@ -83,58 +83,59 @@ UNSTORED = refusal(503, "The session cannot be ended at the moment", ((b"Retry-A
 
 
 class McpProtocol(Protocol):
-    """Who knows the protocol: ``reviewsd.mcp.server.McpServer``."""
+    """The protocol without HTTP (``reviewsd.mcp.server.McpServer``)."""
 
     def post(
         self, posted: McpRequest, snapshot: Snapshot, now: float, room: AnswerRoom
     ) -> Generator[None, None, McpAnswer]:
-        """Answer what was posted, in steps; ``now`` is POSIX seconds."""
+        """Answer a POST in steps; ``now`` is POSIX seconds."""
 
     def delete(self, posted: McpRequest, now: float, /) -> Session | McpAnswer:
-        """The session that a DELETE ends, or why there is none."""
+        """Return the session that a DELETE ends, or the refusal."""
 
     def fault(self, posted: McpRequest, /) -> McpAnswer:
-        """The answer when answering a POST failed."""
+        """Return the answer to a POST whose answer failed."""
 
 
 class Ended(Protocol):
-    """Where ended sessions are kept: ``store.ended_sessions.EndedSessions``."""
+    """The ended sessions (``store.ended_sessions.EndedSessions``)."""
 
     async def end(self, digest: bytes, expires: int) -> bool:
-        """End a session for good; False where there are too many.
+        """End a session for good; False if too many have ended.
 
         Raises:
-            StoreError: It cannot be kept.
+            StoreError: The end cannot be stored.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessRules:
-    """Whom the operator lets in, and with how much."""
+    """Origins, host names and limits that the operator has configured."""
 
     origins: Origins
     hosts: Hosts
     max_body: int
-    """Bytes; counted by the channel."""
+    """Bytes; counted by the connection."""
     may_end: Callable[[str], float]
-    """Whether a client network may end a session, each of which is kept until it would have expired:
-    0.0, or the seconds until it may."""
+    """Returns 0.0, or the seconds until a client network may end another session: an ended session is
+    kept until it would have expired."""
 
 
 class McpRoute:
-    """What Klein routes the MCP endpoint to.
+    """Answers at the MCP endpoint.
 
     Args:
-        server: Who answers.
-        snapshots: Where the data is.
-        ended: Keeps what DELETE ends.
-        rules: Who is let in.
-        responses: How answers leave.
-        workload: Computes answers.
-        tasks: Owns what goes on without the client; to be stopped when no request is under way.
-        now: The time, POSIX seconds.
+        server: Answers the messages.
+        snapshots: The data.
+        ended: The ended sessions.
+        rules: Origins, host names and limits.
+        responses: Makes the responses.
+        budgets: Time and memory of all clients.
+        tasks: Owns work that goes on without the client; stopped when no request is under way.
+        now: Returns POSIX seconds.
     """
 
+    app: Final = PublicApp()
     _log = Logger()
 
     def __init__(
@@ -144,7 +145,7 @@ class McpRoute:
         ended: Ended,
         rules: AccessRules,
         responses: Responses,
-        workload: Workload,
+        budgets: Budgets,
         tasks: TaskSet,
         now: Callable[[], float],
     ) -> None:
@@ -156,15 +157,16 @@ class McpRoute:
             413, f"The body must have at most {rules.max_body} bytes (server.max_body.mcp)"
         )
         self._responses = responses
-        self._workload = workload
+        self._time, self._memory = budgets
         self._tasks = tasks
         self._now = now
         self._logged: set[str] = set()
         self.refused = 0
-        """How often a session could not be ended because too many are, in all or of one client."""
+        """Sessions that could not be ended because too many are, in all or of one client."""
 
+    @app.route(urls.MCP, methods=None, body=BodyRule.JSON, any_host=True, cost=0)
     def answer(self, request: Request) -> Response | Deferred[Response]:
-        """Answer a request of any known method; a Deferred only where that takes a while."""
+        """Answer a request of any known method."""
         cors, refused = self._admit(request)
         answer = refused or self._limited(request) or self._serve(request)
         if isinstance(answer, Deferred):
@@ -174,45 +176,44 @@ class McpRoute:
     def _reply(self, request: Request, cors: Headers, answer: McpAnswer) -> Response:
         typed = (_TYPE,) if answer.body else ()
         headers = (*cors, *typed, *answer.headers)
+        response = self._responses.no_store(answer.status, headers, answer.body)
         try:
-            return self._workload.admit(
-                request, self._responses.no_store(answer.status, headers, answer.body)
-            )
+            response = self._memory.admit(request, response)
         except MemoryFullError:
             return self._reply(request, cors, FULL)
+        return self._time.with_fields(response, request) if self._time.is_limited else response
 
     def _admit(self, request: Request) -> tuple[Headers, McpAnswer | None]:
-        """Headers for the page that asks, and a refusal if it may not (mcp.md 7)."""
+        """Return the CORS headers of a request, and its refusal if it is not allowed (mcp.md 7)."""
         cors: Headers = (_VARY,)
         origins = request.lines(b"origin")
         if origins:
             allowed = self._rules.origins.allowed(origins, loopback=request.loopback)
             if allowed is None:
-                self._tell("a page of", origins, "mcp.allowed_origins")
+                self._log_refusal("a page of", origins, "mcp.allowed_origins")
                 return cors, FOREIGN_ORIGIN
             cors = ((b"Access-Control-Allow-Origin", allowed), _EXPOSED, _VARY)
         if not self._rules.hosts.allow(request.authority, loopback=request.loopback):
-            self._tell("who asks for", (request.authority or b"",), "server.allowed_hosts")
+            self._log_refusal("a request for", (request.authority or b"",), "server.allowed_hosts")
             return cors, FOREIGN_HOST
         return cors, None
 
-    def _tell(self, who: str, given: Sequence[bytes], setting: str) -> None:
-        text = b", ".join(given)[:200].decode("ascii", "backslashreplace")
+    def _log_refusal(self, source: str, names: Sequence[bytes], setting: str) -> None:
+        text = b", ".join(names)[:200].decode("ascii", "backslashreplace")
         if text not in self._logged and len(self._logged) < _MAX_LOGGED:
             self._logged.add(text)
-            sentence = "MCP was refused to {who} {given}; {setting} can allow that"
-            self._log.warn(sentence, who=who, given=text, setting=setting)
+            sentence = "MCP was refused to {source} {name}; {setting} can allow that"
+            self._log.warn(sentence, source=source, name=text, setting=setting)
 
     def _limited(self, request: Request) -> McpAnswer | None:
-        """The refusal of a client that asks too often (S14)."""
-        limit = self._workload.limit
-        if limit is None or request.method == b"OPTIONS":
+        """Return the refusal of a client that sends too many messages (S14)."""
+        if not self._time.is_limited or request.method == b"OPTIONS":
             return None
-        wait = limit.wait(request, COSTLY * count_members(request.body))
+        wait = self._time.charge(request, COSTLY * count_members(request.body))
         return too_many_messages(wait) if wait > 0 else None
 
     def _serve(self, request: Request) -> McpAnswer | Deferred[McpAnswer]:
-        """Answer whom the rules admit."""
+        """Answer a request that the rules admit."""
         match request.method:
             case b"OPTIONS":
                 return McpAnswer(204, headers=_PREFLIGHT)
@@ -230,17 +231,17 @@ class McpRoute:
 
     def _post(self, request: Request, posted: McpRequest) -> McpAnswer | Deferred[McpAnswer]:
         try:
-            room = self._workload.room(request)
+            room = self._memory.reservation(request)
             steps = self._server.post(posted, self._snapshots.current, self._now(), room)
-            answer = self._workload.run(request, steps)
-        except Exception:  # noqa: BLE001 - it is told apart there
+            answer = self._time.run(request, steps)
+        except Exception:  # noqa: BLE001 - handled in _failed
             return self._failed(posted, Failure())
         if isinstance(answer, Deferred):
             answer.addErrback(partial(self._failed, posted))
         return answer
 
     def _failed(self, posted: McpRequest, reason: Failure) -> McpAnswer:
-        """What is said when answering has failed; a client reads nothing but JSON-RPC."""
+        """Return the answer to a message whose answer failed, as JSON-RPC."""
         if reason.check(CancelledError):
             reason.raiseException()
         if reason.check(SnapshotError):
@@ -254,7 +255,7 @@ class McpRoute:
         ending = self._server.delete(_posted(request), self._now())
         if isinstance(ending, McpAnswer):
             return ending
-        wait = self._rules.may_end(self._workload.networks.of(request))
+        wait = self._rules.may_end(self._time.networks.of(request))
         if wait > 0:
             self.refused += 1
             return too_many_ends(wait)
@@ -269,7 +270,7 @@ class McpRoute:
         except StoreError as error:
             self._log.warn("an MCP session was not ended: {error}", error=str(error))
             return UNSTORED
-        except Exception:  # noqa: BLE001 - logged with its traceback; whoever waits must be told
+        except Exception:  # noqa: BLE001 - logged with its traceback; the client must get an answer
             self._log.failure("ending an MCP session failed")
             return FAILED
         self.refused += not ended
@@ -277,7 +278,7 @@ class McpRoute:
 
 
 def too_many_messages(wait: float) -> McpAnswer:
-    """The answer to a client that asks too often; seconds until it may again."""
+    """Return the refusal of too many messages; ``wait`` is in seconds."""
     return refusal(
         429,
         "Your network has asked too often (server.read_limit); Retry-After says when it may again",
@@ -286,7 +287,7 @@ def too_many_messages(wait: float) -> McpAnswer:
 
 
 def too_many_ends(wait: float) -> McpAnswer:
-    """The answer to a client that has ended too many sessions; seconds until the next may end."""
+    """Return the refusal to end another session; ``wait`` is in seconds."""
     return refusal(
         429,
         "Too many sessions were ended from your network; this one ends when it expires",
@@ -305,23 +306,23 @@ def _posted(request: Request) -> McpRequest:
     )
 
 
-def _is_json(given: Sequence[bytes]) -> bool:
-    """Whether a Content-Type is JSON's, whatever its parameters (mcp.md 2a-25)."""
-    if len(given) != 1:
+def _is_json(lines: Sequence[bytes]) -> bool:
+    """Return whether a Content-Type is JSON's, whatever its parameters (mcp.md 2a-25)."""
+    if len(lines) != 1:
         return False
-    return given[0].partition(b";")[0].strip(b" \t").lower() == b"application/json"
+    return lines[0].partition(b";")[0].strip(b" \t").lower() == b"application/json"
 
 
 _QUALITY = re.compile(rb"[01](\.[0-9]*)?")
 _RANGES = (b"application/json", b"application/*", b"*/*")
-"""That include JSON; the first that is named counts (RFC 9110 12.5.1)."""
+"""Media ranges that include JSON; the first one in Accept counts (RFC 9110 12.5.1)."""
 
 
 @lru_cache(maxsize=64)
-def _accepts_json(given: tuple[bytes, ...]) -> bool:
-    """Whether an Accept header leaves JSON in; nothing said is everything accepted."""
+def _accepts_json(lines: tuple[bytes, ...]) -> bool:
+    """Return whether Accept includes JSON; without one everything is accepted."""
     qualities: dict[bytes, float] = {}
-    for part in b",".join(given).lower().split(b","):
+    for part in b",".join(lines).lower().split(b","):
         media_range, *parameters = (piece.strip(b" \t") for piece in part.split(b";"))
         if media_range:
             quality = min(map(_quality, parameters), default=1.0)
@@ -332,6 +333,6 @@ def _accepts_json(given: tuple[bytes, ...]) -> bool:
 
 
 def _quality(parameter: bytes) -> float:
-    """The weight that a parameter of a media range gives it; all others give none."""
+    """Return the weight in a parameter of a media range; 1 if it is another parameter."""
     name, _, value = parameter.partition(b"=")
     return float(value) if name == b"q" and _QUALITY.fullmatch(value) else 1.0

@@ -1,11 +1,12 @@
 """Pages that are made for a request: ``/r/{id}``, and ``/reviews`` with parameters (pages.md 1, 2).
 
-Everything about them was rendered when the snapshot was published, but for the reviews that are asked for. The
-entity tag of ``/r/{id}`` is made of its frame and of that review: it survives the changes of others.
+All of a page but its reviews was rendered at publication. The entity tag of ``/r/{id}`` is made of its frame and of
+that review: it survives changes of other reviews.
 """
 
 import hashlib
 from collections.abc import Generator
+from typing import Final
 from urllib.parse import unquote_to_bytes
 
 import msgspec
@@ -21,30 +22,31 @@ from reviewsd.pages.document import HTML, MARKDOWN
 from reviewsd.pages.frames import Frames, decode
 from reviewsd.pages.reviews import RequestPages, ReviewsFound
 from reviewsd.snapshot.snapshots import Snapshot
-from reviewsd.web.reads import Answer, Reads, entity_tag
+from reviewsd.web.app import Answer, PublicApp
+from reviewsd.web.reads import Reads, entity_tag
 
 _TWIN = ".md"
 _review = msgspec.json.Decoder(Review)
 
 
 class _SnapshotPages:
-    """What the pages of a snapshot are made of."""
+    """The frames of a snapshot's pages, with their header fields and digests."""
 
-    def __init__(self, snapshot: Snapshot, made: Frames, responses: Responses) -> None:
+    def __init__(self, snapshot: Snapshot, frames: Frames, responses: Responses) -> None:
         self.snapshot = snapshot
-        self.pages = RequestPages(made)
-        self.digest = _digest(made)
-        stable = (made.review, made.words, made.templates, made.business, made.headers)
-        self.review_digest = _digest((*stable, made.jsonld_reviews))
-        """Of all that the page of a review is made of, but for the review."""
-        self.link = made.headers["Link"]
-        self._headers = made.headers
+        self.pages = RequestPages(frames)
+        self.digest = _digest(frames)
+        stable = (frames.review, frames.words, frames.templates, frames.business, frames.headers)
+        self.review_digest = _digest((*stable, frames.jsonld_reviews))
+        """Digest of all of a review's page but the review."""
+        self.link = frames.headers["Link"]
+        self._headers = frames.headers
         self._responses = responses
-        self.failed = responses.header_block({**made.headers, "Cache-Control": "no-store"})
-        self.gone = made.gone.encode()
+        self.failed = responses.header_block({**frames.headers, "Cache-Control": "no-store"})
+        self.review_not_found = frames.gone.encode()
 
     def block(self, link: str) -> bytes:
-        """The header fields of a page, with one more link."""
+        """Return the header fields of a page, with one more link."""
         joined = f"{self.link}, {link}" if link else self.link
         return self._responses.header_block({**self._headers, "Link": joined})
 
@@ -53,13 +55,13 @@ class PageReads:
     """Answers for pages that are made for a request.
 
     Args:
-        reads: Answers with fixed documents; what it answers with is told which page says that there is
-            nothing.
+        reads: Answers with fixed documents, and makes the responses.
     """
+
+    app: Final = PublicApp()
 
     def __init__(self, reads: Reads) -> None:
         self._responses = reads.responses
-        self._workload = reads.workload
         self._reads = reads
         self._published: _SnapshotPages | None = None
         reads.snapshots.observe(self._use)
@@ -70,10 +72,10 @@ class PageReads:
             self._published = None
             self._responses.not_found_page = None
             return
-        made = decode(content)
-        published = _SnapshotPages(snapshot, made, self._responses)
+        frames = decode(content)
+        published = _SnapshotPages(snapshot, frames, self._responses)
         self._published = published
-        self._responses.not_found_page = (published.failed, made.nothing.encode())
+        self._responses.not_found_page = (published.failed, frames.nothing.encode())
 
     def _now(self) -> _SnapshotPages:
         """Return the pages of the current snapshot.
@@ -87,18 +89,16 @@ class PageReads:
             raise NotFound
         return self._published
 
-    def review(self, request: Request) -> Response:
-        """The page of one review, as HTML or, with ``.md`` after its id, as Markdown."""
+    @app.route(f"{urls.REVIEW}<path:id>", page=True)
+    def review(self, request: Request, id: str) -> Response:  # noqa: A002  as in the API
+        """Answer with the page of one review; with ``.md`` after its id as Markdown."""
         published = self._now()
-        review_id = urls.id_in(request.path, urls.REVIEW)
-        if review_id is None:
-            raise NotFound
         snapshot, twin = published.snapshot, False
-        position = snapshot.position(review_id)
-        if position is None and review_id.endswith(_TWIN):
-            position, twin = snapshot.position(review_id.removesuffix(_TWIN)), True
+        position = snapshot.position(id)
+        if position is None and id.endswith(_TWIN):
+            position, twin = snapshot.position(id.removesuffix(_TWIN)), True
         if position is None:
-            return self._responses.page_error(404, published.failed, published.gone)
+            return self._responses.page_error(404, published.failed, published.review_not_found)
         review = _review.decode(snapshot.records.at(position))
         own = urls.permalink(review.id)
         pages = published.pages
@@ -117,26 +117,27 @@ class PageReads:
             request, published.block(link), tag, HTML, lambda: pages.review(review)
         )
 
+    @app.pages(urls.LIST, urls.LIST_MARKDOWN)
     def reviews(self, request: Request) -> Answer:
-        """A page of all reviews, or of those that match the parameters; HTML or Markdown.
+        """Answer with a page of the reviews that match the parameters, as HTML or Markdown.
 
         Raises:
-            InvalidParametersError: What is wrong is told in Markdown's place as the API tells it.
+            InvalidParametersError: A Markdown page is requested, which has the errors of the API.
         """
         published = self._now()
         twin = unquote_to_bytes(request.path).endswith(_TWIN.encode())
-        given = _without_blanks(request.query)
-        if not given:
+        parameters = _without_blanks(request.query)
+        if not parameters:
             return self._reads.document(request)
         try:
-            query = read_query(given)
+            query = read_query(parameters)
         except InvalidParametersError as error:
             if twin:
                 raise
-            return self._invalid(published, given, error)
+            return self._invalid(published, parameters, error)
         if query == SearchQuery():
             return self._reads.document(request)
-        return self._workload.run(request, self._search(request, query, published, twin))
+        return self._reads.time.run(request, self._search(request, query, published, twin))
 
     def _search(
         self,
@@ -152,7 +153,7 @@ class PageReads:
             if twin:
                 raise
             return self._invalid(published, query.canonical().encode(), error)
-        found = hits.positions
+        positions = hits.positions
         cursor = snapshot.cursor(hits, query.sort)
         canonical, path, other = query.canonical(), urls.LIST, urls.LIST_MARKDOWN
         link = f'<{other}?{canonical}>; rel="alternate"; type="text/markdown"'
@@ -173,18 +174,18 @@ class PageReads:
         )
 
         def body() -> bytes:
-            reviews = [_review.decode(snapshot.records.at(each)) for each in found]
+            reviews = [_review.decode(snapshot.records.at(position)) for position in positions]
             listed = ReviewsFound(matched=hits.matched, reviews=reviews, following=following)
             return (pages.listed_markdown if twin else pages.listed)(query, listed)
 
         response = self._responses.page(
             request,
             published.block(link),
-            entity_tag(facts, snapshot.digests.of(found)),
+            entity_tag(facts, snapshot.digests.of(positions)),
             MARKDOWN if twin else HTML,
             body,
         )
-        return self._workload.admit(request, response)
+        return self._reads.memory.admit(request, response)
 
     def _invalid(
         self, published: _SnapshotPages, query: bytes, error: InvalidParametersError
@@ -194,9 +195,9 @@ class PageReads:
 
 
 def _without_blanks(query: bytes) -> bytes:
-    """A query string without what was left blank in a form."""
+    """Return a query string without the fields of a form that were left blank."""
     return b"&".join(part for part in query.split(b"&") if part.partition(b"=")[2])
 
 
-def _digest(of: object) -> bytes:
-    return hashlib.sha256(msgspec.json.encode(of)).digest()
+def _digest(value: object) -> bytes:
+    return hashlib.sha256(msgspec.json.encode(value)).digest()

@@ -1,8 +1,7 @@
 """Every read of the specification: a request becomes a Response (seed 4, contract 2 and 3).
 
-A read looks up what was rendered at publication, or joins slices of it; it encodes no JSON. It looks
-at ``snapshots.current`` once, so an answer never mixes two states of the data. Here is neither Klein
-nor a connection: Klein's routes (``klein_site``) and the quick look-up (``dispatch``) ask the same methods.
+A read finds a document that was rendered at publication, or joins slices of it; it encodes no JSON. It reads
+``snapshots.current`` once, so a response never mixes two states of the data.
 """
 
 import hashlib
@@ -11,14 +10,12 @@ from binascii import b2a_base64
 from collections.abc import Generator, Iterator
 from functools import partial
 from http import HTTPStatus
+from typing import Final
 from urllib.parse import unquote_to_bytes
 
-from twisted.internet.defer import Deferred
-from twisted.logger import Logger
-from twisted.python.failure import Failure
-from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from werkzeug.exceptions import NotFound
 
-from reviewsd.domain.parameters import InvalidParametersError, read_date, read_query
+from reviewsd.domain.parameters import read_date, read_query
 from reviewsd.domain.search_query import SearchQuery
 from reviewsd.http1 import problems, urls
 from reviewsd.http1.representation import Buffer
@@ -26,50 +23,43 @@ from reviewsd.http1.request import Request
 from reviewsd.http1.responses import PreparedDocument, Response, Responses
 from reviewsd.monitoring.unknown_parameters import UnknownParameters
 from reviewsd.publish import documents
-from reviewsd.runtime.cooperative import RETRY_SOON, QueueFullError
-from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
-from reviewsd.web.memory import MemoryFullError
-from reviewsd.web.workload import Workload
+from reviewsd.snapshot.snapshots import Snapshot, Snapshots
+from reviewsd.web.app import Answer, PublicApp
+from reviewsd.web.budgets import COSTLY, Budgets, MemoryFullError
 
 MIN_GZIP, MAX_GZIP = 1_024, 1_048_576
-"""Bytes of a computed answer that is compressed where the client wants it: 7 ns each, of which half are
-saved. A larger one would be memory, where the records of the plain one are views of a mapped file."""
+"""Bytes of a computed body that is compressed if the client prefers it, at 7 ns each. A larger one would take
+memory, while the records of the plain one are views of a mapped file."""
 
 GZIP_STEP = 65_536
-"""Bytes that are compressed in one step, half a millisecond."""
+"""Bytes that are compressed in one step of half a millisecond."""
 
 _GZIP = 31  # window bits of zlib, gzip's frame included
 
 COPIED = 16_384
-"""Bytes of a search answer that is joined; the records of a larger one stay views of the document, so
-that a client that takes its time holds no memory."""
-
-Answer = Response | Deferred[Response]
-"""What a route comes to; a Deferred only where it had to wait for something."""
+"""Bytes of a search result that is joined; the records of a larger one stay views of the document, so that
+a slow client holds no memory."""
 
 
 class Reads:
     """Answers reads from the current snapshot.
 
     Args:
-        snapshots: Where the data is.
-        responses: What answers are made of.
-        workload: Computes answers.
+        snapshots: The data.
+        responses: Makes the responses.
+        budgets: Time and memory of all clients.
     """
 
-    _log = Logger()
+    app: Final = PublicApp()
 
-    def __init__(self, snapshots: Snapshots, responses: Responses, workload: Workload) -> None:
+    def __init__(self, snapshots: Snapshots, responses: Responses, budgets: Budgets) -> None:
         self.snapshots = snapshots
-        """Where the data is."""
+        """The data."""
         self.responses = responses
-        """What answers are made of."""
-        self.workload = workload
-        """Computes answers."""
-        self.limit = workload.limit
-        """How often one client network may read, if there is a limit."""
+        """Makes the responses."""
+        self.time, self.memory = budgets
         self.unknown = UnknownParameters()
-        """What searches ask for that does not exist."""
+        """Counts search parameters that do not exist."""
         self._documents: dict[bytes, PreparedDocument] = {}
         snapshots.observe(self._published)
 
@@ -83,8 +73,14 @@ class Reads:
             for path, document in snapshot.documents.items()
         }
 
+    @app.route(urls.REVIEWS)
+    @app.route(urls.INSIGHTS)
+    @app.route(urls.JSON_FEED)
+    @app.route(urls.ATOM_FEED)
+    @app.route(urls.OPENAPI)
+    @app.pages(*urls.PAGES, f"{urls.SITEMAP_PART}<part>")
     def document(self, request: Request, **_parts: str) -> Response:
-        """A resource rendered at publication."""
+        """Answer with a document that was rendered at publication."""
         path = request.path
         prepared = self._documents.get(path)
         if prepared is None and b"%" in path:
@@ -92,15 +88,15 @@ class Reads:
             prepared = self._documents.get(path)
         if prepared is not None:
             return self.responses.rendered(request, prepared)
-        if self.snapshots.empty:
-            return self.unpublished(request)
+        _ = self.snapshots.current  # raises if nothing is published
         missing = problems.NOT_PUBLISHED if path == _INSIGHTS else problems.NOT_FOUND
         return self.responses.problem(request, missing)
 
+    @app.route(urls.SEARCH, cost=COSTLY)
     def search(self, request: Request) -> Answer:
-        """The reviews that match all filters, a page of them."""
+        """Answer with a page of the reviews that match all filters."""
         query = read_query(request.query, self.unknown.count)
-        return self.workload.run(request, self._search(request, query, self.snapshots.current))
+        return self.time.run(request, self._search(request, query, self.snapshots.current))
 
     def _search(
         self, request: Request, query: SearchQuery, snapshot: Snapshot
@@ -108,47 +104,48 @@ class Reads:
         hits = yield from snapshot.search(query)
         following = snapshot.cursor(hits, query.sort)
         cursor = None if following is None else following.encode()
-        found = hits.positions
-        head, tail = documents.search_ends(hits.matched, len(found), cursor)
-        parts = (head, *snapshot.records.pieces(found), tail)
+        positions = hits.positions
+        head, tail = documents.search_ends(hits.matched, len(positions), cursor)
+        parts = (head, *snapshot.records.pieces(positions), tail)
         if sum(map(len, parts)) <= COPIED:
             parts = (b"".join(parts),)
         after = None
         if cursor is not None:
             first = query.first_page()
             after = f"{urls.SEARCH}?{first}{'&' if first else ''}cursor={cursor}"
-        tag = entity_tag(b"%d %d " % (hits.matched, hits.more), snapshot.digests.of(found))
-        if not self.pays(request, parts):
+        tag = entity_tag(b"%d %d " % (hits.matched, hits.more), snapshot.digests.of(positions))
+        if not self.is_compressed(request, parts):
             return self.responses.computed(request, parts, tag, following=after)
         return (yield from self.gzipped(request, parts, tag, following=after))
 
+    @app.route(f"{urls.SINCE}<date>")
     def since(self, request: Request, date: str) -> Answer:
-        """All reviews dated on or after a day."""
+        """Answer with all reviews dated on or after a day."""
         day = read_date(date)
         snapshot = self.snapshots.current
         count, records = snapshot.since(day)
         dataset = snapshot.documents[urls.REVIEWS].identity
         parts = documents.since_result(day, count, records)
         tag = entity_tag(b"since %b " % date.encode(), snapshot.digests.of_newest(count))
-        if not self.pays(request, parts):
+        if not self.is_compressed(request, parts):
             return self.responses.computed(request, parts, tag, dataset.last_modified)
         steps = self.gzipped(request, parts, tag, dataset.last_modified)
-        return self.workload.run(request, steps)
+        return self.time.run(request, steps)
 
-    def review(self, request: Request) -> Response:
-        """One review by its id."""
+    @app.route(f"{urls.API_REVIEW}<path:id>")
+    def review(self, request: Request, id: str) -> Response:  # noqa: A002  the name in OpenAPI
+        """Answer with one review."""
+        if id == _SINCE:
+            raise NotFound
         snapshot = self.snapshots.current
-        review_id = urls.id_in(request.path, urls.API_REVIEW)
-        position = None
-        if review_id is not None and review_id not in _NO_IDS:
-            position = snapshot.position(review_id)
+        position = snapshot.position(id)
         if position is None:
             return self.responses.problem(request, problems.NO_REVIEW)
         tag = entity_tag(b"review ", snapshot.digests.of((position,)))
         return self.responses.computed(request, (snapshot.records.at(position),), tag)
 
-    def pays(self, request: Request, parts: tuple[Buffer, ...]) -> bool:
-        """Whether an answer goes out in gzip (decision 9)."""
+    def is_compressed(self, request: Request, parts: tuple[Buffer, ...]) -> bool:
+        """Return whether a computed body is sent in gzip (decision 9)."""
         return self.responses.wants_gzip(request) and MIN_GZIP <= sum(map(len, parts)) <= MAX_GZIP
 
     def gzipped(
@@ -160,10 +157,10 @@ class Reads:
         following: str | None = None,
         media_type: bytes = b"application/json",
     ) -> Generator[None, None, Response]:
-        """An answer in gzip, made in steps; plain after all where it would be too much memory.
+        """Compress a body in steps; answer with the plain one if the other takes too much memory.
 
         Raises:
-            MemoryFullError: It is that in either form.
+            MemoryFullError: Either takes too much.
         """
         computed = partial(
             self.responses.computed,
@@ -184,45 +181,13 @@ class Reads:
             yield
         packed.append(packer.flush())
         try:
-            return self.workload.admit(request, self.responses.gzipped(answer, b"".join(packed)))
+            return self.memory.admit(request, self.responses.gzipped(answer, b"".join(packed)))
         except MemoryFullError:
-            return self.workload.admit(request, computed())
-
-    def health(self) -> Response:
-        """The reactor answers."""
-        return self.responses.no_store_json(b'{"status":"ok"}')
-
-    def unpublished(self, request: Request) -> Response:
-        """There is nothing to serve yet."""
-        return self.responses.problem(request, problems.UNAVAILABLE, ((b"Retry-After", b"5"),))
-
-    def failed(self, request: Request, failure: Failure) -> Response:
-        """An error of a route, as the status it means."""
-        responses = self.responses
-        match failure.value:
-            case InvalidParametersError(issues=issues):
-                return responses.invalid(request, issues)
-            case MethodNotAllowed(valid_methods=methods) if request.method == b"OPTIONS":
-                return responses.options(sorted({*(methods or ()), "OPTIONS"}))
-            case MethodNotAllowed(valid_methods=methods):
-                allow = ", ".join(sorted({*(methods or ()), "OPTIONS"}))
-                return responses.problem(
-                    request, problems.NOT_ALLOWED, ((b"Allow", allow.encode()),)
-                )
-            case HTTPException():
-                return responses.problem(request, problems.NOT_FOUND)
-            case QueueFullError():
-                return responses.problem(request, problems.TOO_MANY_REQUESTS, (RETRY_SOON,))
-            case MemoryFullError():
-                return responses.problem(request, problems.BUSY, (RETRY_SOON,))
-            case SnapshotError():
-                return self.unpublished(request)
-        self._log.failure("answering {path} failed", failure, path=request.path)
-        return responses.problem(request, problems.INTERNAL)
+            return self.memory.admit(request, computed())
 
 
 def _steps(parts: tuple[Buffer, ...]) -> Iterator[Buffer]:
-    """The bytes of an answer in pieces of a step."""
+    """Yield the bytes of a body in pieces of one step."""
     if sum(map(len, parts)) <= GZIP_STEP:  # most searches
         yield b"".join(parts)
         return
@@ -231,17 +196,16 @@ def _steps(parts: tuple[Buffer, ...]) -> Iterator[Buffer]:
             yield part[begin : begin + GZIP_STEP]
 
 
-_NO_IDS = frozenset(("search", "since"))
-"""What follows ``urls.API_REVIEW`` in the addresses of other reads."""
+_SINCE = "since"  # no id in an address: a date has to follow
 
 _INSIGHTS = urls.INSIGHTS.encode()
 
 
 def entity_tag(facts: bytes, digest: bytes) -> bytes:
-    """The entity tag of a computed answer: equal for equal bytes, whatever else has changed.
+    """Return the entity tag of a computed body: equal for equal bytes, whatever else has changed.
 
     Args:
-        facts: What is in the answer beside the reviews, or decides it.
+        facts: The values beside the reviews on which the body depends.
         digest: Of the reviews.
     """
     tag = b2a_base64(hashlib.sha256(facts + digest).digest(), newline=False)

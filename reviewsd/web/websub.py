@@ -1,19 +1,22 @@
-"""The hub's address: what subscribers POST, carried to the hub and back as plain text (contract 5).
+"""The hub's address: requests of subscribers, answered as plain text (contract 5).
 
-The hub commits what it is asked before it answers. Klein cancels a route when its client leaves, and
-that must stop neither the commit nor what follows from it: so the hub's work is a task of its own,
-and the route only waits for it. It is no read: answers have no CORS headers (S12).
+The hub commits a request before it answers. A route is cancelled when its client leaves, which must not stop
+the commit: so the hub's work is a task of its own, and the route only waits for it. Responses have no CORS
+headers, as this is no read (S12).
 """
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from twisted.internet.defer import CancelledError
 from twisted.logger import Logger
 
+from reviewsd.http1 import urls
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
+from reviewsd.http1.routes import BodyRule
 from reviewsd.runtime.tasks import TaskSet
 from reviewsd.store.transactions import StoreError
+from reviewsd.web.app import PublicApp
 from reviewsd.web.clients import ClientNetworks
 from reviewsd.websub.requests import HubResponse
 
@@ -28,35 +31,36 @@ FAILED = HubResponse(status=500, text="the hub failed; its log says why")
 
 
 class HubEndpoint(Protocol):
-    """Who answers subscribers."""
+    """The hub, as the route sees it."""
 
     @property
     def help_text(self) -> str:
-        """How to subscribe: lines, the last without its end."""
+        """Instructions for subscribers: lines, the last without its end."""
 
     async def receive(self, body: bytes, content_type: bytes | None, client: str) -> HubResponse:
-        """Answer a request; what it asks for is on disk before a 202.
+        """Answer a request; before a 202 its intent is on disk.
 
         Args:
             body: The form, as received.
-            content_type: None where the field is absent, or came twice.
+            content_type: None if the field is absent, or came twice.
             client: The client network (H1).
 
         Raises:
-            StoreError: It cannot be on disk.
+            StoreError: The intent cannot be stored.
         """
 
 
 class HubRoute:
-    """What Klein routes the hub's address to.
+    """Answers at the hub's address.
 
     Args:
-        hub: Who answers.
-        responses: How answers leave.
-        tasks: Owns the hub's work; to be stopped when no request is under way any more.
-        networks: Tells for whom a request is.
+        hub: Answers the requests.
+        responses: Makes the responses.
+        tasks: Owns the hub's work; stopped when no request is under way.
+        networks: Finds the client network of a request.
     """
 
+    app: Final = PublicApp()
     _log = Logger()
 
     def __init__(
@@ -71,12 +75,13 @@ class HubRoute:
         self._tasks = tasks
         self._networks = networks
 
+    @app.route(urls.HUB, methods=None, body=BodyRule.FORM, cost=0)
     async def answer(self, request: Request) -> Response:
         """Answer a request of any known method (W24)."""
         match request.method:
             case b"POST":
-                given = self._tasks.outcome("answer a hub request", self._ask(request))
-                return self._reply(await given)
+                answer = self._tasks.outcome("answer a hub request", self._ask(request))
+                return self._reply(await answer)
             case b"GET" | b"HEAD":
                 return self._reply(HubResponse(status=200, text=self._hub.help_text))
             case b"OPTIONS":
@@ -85,7 +90,7 @@ class HubRoute:
         return self._responses.plain(405, text, [(b"Allow", ", ".join(METHODS).encode())])
 
     async def _ask(self, request: Request) -> HubResponse:
-        """Let the hub answer, in its own time; the answer may find nobody left waiting."""
+        """Have the hub answer, also if the client leaves meanwhile."""
         types = request.lines(b"content-type")
         client = self._networks.of(request)
         try:
@@ -97,7 +102,7 @@ class HubRoute:
         except StoreError as error:
             self._log.warn("a request to the hub was not stored: {error}", error=error)
             return UNSTORED
-        except Exception:  # noqa: BLE001 - logged with its traceback; whoever waits must be told
+        except Exception:  # noqa: BLE001 - logged with its traceback; the client must get an answer
             self._log.failure("answering a request to the hub failed")
             return FAILED
 

@@ -52,7 +52,7 @@ def _peers(rows: Sequence[str]) -> Callable[[argparse.Namespace], Sequence[str]]
 
 PARTS = {
     "reads": Part(
-        title="Reads: a connection each, behind a proxy, heads that vary, the same again",
+        title="Reads: a connection each, behind a proxy, heads that vary",
         module="http_peers",
         arguments=_peers(tuple(ROWS)),
     ),

@@ -30,7 +30,6 @@ from tests.benchmarks.http_servers import (
     BEFORE,
     ENCODING,
     FASTAPI,
-    KLEIN,
     NGINX,
     OURS,
     READING,
@@ -44,7 +43,7 @@ from tests.benchmarks.http_servers import (
 from tests.benchmarks.search_peer import get
 from tests.benchmarks.sizes import data_set
 
-_NAMES = (OURS, BEFORE, KLEIN, NGINX, READING, STARLETTE, AIOHTTP, ENCODING, FASTAPI)
+_NAMES = (OURS, BEFORE, NGINX, READING, STARLETTE, AIOHTTP, ENCODING, FASTAPI)
 _USUAL = (NGINX, STARLETTE, AIOHTTP)
 _FEED, _REVIEWS = "/api/feed.json", "/reviews.json"
 _SIZE = 1_000
@@ -57,7 +56,6 @@ Headers = Callable[[bytes], Sequence[str]]
 class Way(Enum):
     """How a server is asked."""
 
-    REPEATED = "the same request again"
     VARYING = "heads that vary"
     FRONTED = "the same behind nginx"
     NEW = "a connection each"
@@ -87,23 +85,19 @@ def _gzip(_: bytes) -> Sequence[str]:
 
 
 _KINDS: Sequence[tuple[str, Row]] = (
-    ("feed", Row(title="feed.json", path=_FEED, way=Way.REPEATED)),
+    ("feed", Row(title="feed.json", path=_FEED, way=Way.VARYING)),
     (
         "304",
-        Row(title="reviews.json, 304", path=_REVIEWS, way=Way.REPEATED, headers=_tag, status=304),
+        Row(title="reviews.json, 304", path=_REVIEWS, way=Way.VARYING, headers=_tag, status=304),
     ),
-    ("gzip", Row(title="reviews.json, gzip", path=_REVIEWS, way=Way.REPEATED, headers=_gzip)),
-    ("identity", Row(title="reviews.json", path=_REVIEWS, way=Way.REPEATED)),
+    ("gzip", Row(title="reviews.json, gzip", path=_REVIEWS, way=Way.VARYING, headers=_gzip)),
+    ("identity", Row(title="reviews.json", path=_REVIEWS, way=Way.VARYING)),
 )
-_WAYS = {"same": Way.REPEATED, "vary": Way.VARYING, "front": Way.FRONTED}
+_WAYS = {"vary": Way.VARYING, "front": Way.FRONTED}
 _AIMS: Mapping[str, Mapping[str, float]] = {
-    "feed-same": {NGINX: 0.95, STARLETTE: 3.0, AIOHTTP: 2.0},
     "feed-vary": {NGINX: 0.7, STARLETTE: 2.6, AIOHTTP: 1.8},
-    "304-same": {NGINX: 0.95, STARLETTE: 3.0, AIOHTTP: 2.0},
     "304-vary": {NGINX: 0.5, STARLETTE: 2.6, AIOHTTP: 1.8},
-    "gzip-same": {NGINX: 0.95},
     "gzip-vary": {NGINX: 0.9},
-    "identity-same": {NGINX: 0.9},
     "feed-front": {NGINX: 0.65},
     "304-front": {NGINX: 0.65},
     "gzip-front": {NGINX: 0.65},
@@ -120,7 +114,7 @@ ROWS = {
     ),
     **{
         f"{name}-{way}": replace(row, way=_WAYS[way], aims=_AIMS.get(f"{name}-{way}", {}))
-        for way in ("front", "vary", "same")
+        for way in ("front", "vary")
         for name, row in _KINDS
     },
 }
@@ -146,12 +140,11 @@ def documents(
     found = []
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reviewsd-http-")))
-        own = [name for name in (OURS, KLEIN) if name in (OURS, *names)]
         mine, current = stack.enter_context(
-            ours(place / "ours", data_set(data, _SIZE), own, asking.beside)
+            ours(place / "ours", data_set(data, _SIZE), (OURS,), asking.beside)
         )
         publish(current, place / "root")
-        others = [name for name in names if name not in own]
+        others = [name for name in names if name != OURS]
         theirs = stack.enter_context(peers(place / "peers", place / "root", venv, others))
         direct = [*mine, *theirs]
         fronted_ones = stack.enter_context(fronted(place / "front", direct))

@@ -17,7 +17,7 @@ import msgspec
 
 from reviewsd.snapshot.snapshots import Snapshot
 from tests.benchmarks.classes import distinct
-from tests.benchmarks.http_servers import KLEIN, OURS, STARLETTE, Renewed, ours, searching
+from tests.benchmarks.http_servers import OURS, STARLETTE, Renewed, ours, searching
 from tests.benchmarks.search_peer import Counts, Work, get
 from tests.benchmarks.sizes import data_set
 
@@ -50,7 +50,7 @@ def measure(
         connections = {
             each.name: [each.connect() for _ in range(_CONNECTIONS)] for each in (*servers, peer)
         }
-        assert list(connections) == [OURS, KLEIN, STARLETTE]
+        assert list(connections) == [OURS, STARLETTE]
         snapshot = Snapshot(current)
         if SEARCH in rows:
             count = _REQUESTS.get(size, 100)

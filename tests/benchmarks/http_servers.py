@@ -21,7 +21,7 @@ from tests.benchmarks.search_peer import Connection, prepare
 
 SERVED, ASKING = "0", "1"  # cores
 
-OURS, KLEIN, BEFORE = "reviewsd", "Klein alone", "another checkout"
+OURS, BEFORE = "reviewsd", "another checkout"
 NGINX, READING = "nginx", "nginx, no sendfile"
 STARLETTE, AIOHTTP = "Starlette", "aiohttp"
 FASTAPI, ENCODING = "FastAPI, prepared", "FastAPI"
@@ -72,7 +72,7 @@ class Server:
 
 @contextmanager
 def ours(
-    place: Path, data: Path, names: Sequence[str] = (OURS, KLEIN), other: Path | None = None
+    place: Path, data: Path, names: Sequence[str] = (OURS,), other: Path | None = None
 ) -> Iterator[tuple[list[Server], Path]]:
     """Our daemons, and the snapshot that they serve.
 
@@ -93,8 +93,7 @@ def ours(
             if directory != first:
                 ignored = shutil.ignore_patterns("*.sock", "log", "lock")
                 shutil.copytree(first, directory, symlinks=True, ignore=ignored)
-            lane = "false" if name == KLEIN else "true"
-            running = Patient(directory, f"{_SETTINGS}server: {{fast_lane: {lane}}}\n")
+            running = Patient(directory, _SETTINGS)
             stack.callback(running.close)
             beside = ("env", "PYTHONSAFEPATH=1", f"PYTHONPATH={other}") if name == BEFORE else ()
             running.launch(before=("taskset", "-c", SERVED, *beside))

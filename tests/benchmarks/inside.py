@@ -39,7 +39,7 @@ from reviewsd.snapshot.search import Hits
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.web.reads import Reads
 from tests.benchmarks.classes import classes
-from tests.support.workload import workload
+from tests.support.budgets import budgets
 
 SETTINGS = CompileSettings(
     base_url="https://reviews.example", authority="reviews.example", year=2025
@@ -195,7 +195,7 @@ async def measure(clock: PosixReactorBase, data: Path, state: Path, reloads: int
     )
     await publisher.reload()
     replies = Responses(SETTINGS.base_url, "public")
-    Reads(snapshots, replies, workload(clock))  # prepares what is published
+    Reads(snapshots, replies, budgets(clock))  # prepares what is published
     scheduler = CooperativeScheduler(clock)
     link = state / "snapshots" / layout.CURRENT
     opening = []

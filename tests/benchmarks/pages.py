@@ -42,7 +42,7 @@ from reviewsd.web.pages import PageReads
 from reviewsd.web.reads import Reads
 from tests.benchmarks import wrk
 from tests.benchmarks.http_servers import NGINX, READING, ours, peers
-from tests.support.workload import workload
+from tests.support.budgets import budgets
 
 SETTINGS = CompileSettings(
     base_url="https://reviews.example", authority="reviews.example", year=2025
@@ -86,23 +86,23 @@ def main() -> None:
 def _asking(state: Path) -> None:
     snapshots = Snapshots(state)
     responses = Responses(SETTINGS.base_url, "public")
-    reads = Reads(snapshots, responses, workload(Clock()))
+    reads = Reads(snapshots, responses, budgets(Clock()))
     pages = PageReads(reads)
     snapshots.refresh()
     snapshot, random = snapshots.current, Random(1)
     count = snapshot.manifest.review_count
     ids = [snapshot.id_at(random.randrange(count)) for _ in range(_ROUNDS)]
-    asked = [Request(b"GET", urls.permalink(each).encode()) for each in ids]
-    pages.review(asked[0])  # compiles the templates
+    request = Request(b"GET", b"/r/id")
+    pages.review(request, ids[0])  # compiles the templates
     plain = _each(lambda _: reads.document(Request(b"GET", b"/reviews")), 1)
-    page = _each(lambda at: pages.review(asked[at]), 1)
+    page = _each(lambda at: pages.review(request, ids[at]), 1)
     sys.stdout.write(f"{count:,} reviews: /r/{{id}} {page:.3f} ms, a document {plain:.3f} ms\n")
     for query in QUERIES:
-        request = Request(b"GET", b"/reviews", query)
-        pages.reviews(request)
-        reads.search(request)
-        search = _each(lambda _: reads.search(request), 3)  # noqa: B023  asked at once
-        listed = _each(lambda _: pages.reviews(request), 3)  # noqa: B023  the same
+        listing = Request(b"GET", b"/reviews", query)
+        pages.reviews(listing)
+        reads.search(listing)
+        search = _each(lambda _: reads.search(listing), 3)  # noqa: B023  asked at once
+        listed = _each(lambda _: pages.reviews(listing), 3)  # noqa: B023  the same
         sys.stdout.write(
             f"  /reviews?{query.decode()}: {listed:.3f} ms, the search {search:.3f} ms\n"
         )

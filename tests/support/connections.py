@@ -6,24 +6,22 @@ from typing import Any, cast
 
 from twisted.internet.abstract import FileDescriptor
 from twisted.internet.address import IPv4Address, IPv6Address
-from twisted.internet.defer import Deferred, succeed
+from twisted.internet.defer import Deferred, fail, succeed
 from twisted.internet.error import ConnectionAborted, ConnectionDone, ConnectionLost
-from twisted.internet.interfaces import IHalfCloseableDescriptor
+from twisted.internet.interfaces import IHalfCloseableDescriptor, IReactorTime
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
-from twisted.web.resource import Resource
-from twisted.web.server import NOT_DONE_YET
 from zope.interface import implementer
 
 from reviewsd.http1.hosts import Hosts
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
-from reviewsd.server.connection import Channel
-from reviewsd.server.server import SWEEP_SECONDS, ConnectionLimits, PublicServer
-from reviewsd.web.dispatch import Dispatcher
-from reviewsd.web.klein_request import PublicRequest
-from reviewsd.web.reads import Answer
+from reviewsd.server.connection import ClientConnection
+from reviewsd.server.connections import SWEEP_SECONDS, ConnectionLimits, Connections
+from reviewsd.server.listener import ConnectionFactory
+from reviewsd.server.site import Answer, PublicSite, Routes
+from tests.support import routes
 from tests.support.raw import ReceivedResponse, responses
 
 BASE_URL = "https://reviews.example"
@@ -50,7 +48,7 @@ class Line(StringTransport):
     def __init__(self, peer: str = "192.0.2.1", *, slow: bool = False) -> None:
         kind = IPv6Address if ":" in peer else IPv4Address
         super().__init__(peerAddress=kind("TCP", peer, 1))
-        self.protocol: Channel | None = None
+        self.protocol: ClientConnection | None = None
         self.slow = slow
         self.pending = 0
         self.closed = False
@@ -110,8 +108,8 @@ class Line(StringTransport):
 class Client:
     """One connection and what came back on it."""
 
-    def __init__(self, channel: Channel, line: Line, clock: Clock) -> None:
-        self.channel = channel
+    def __init__(self, connection: ClientConnection, line: Line, clock: Clock) -> None:
+        self.connection = connection
         self.line = line
         self._clock = clock
 
@@ -119,12 +117,12 @@ class Client:
         """Send bytes; each piece comes alone."""
         for piece in pieces:
             assert not self.line.closed, "the connection is closed"
-            self.channel.dataReceived(piece)
+            self.connection.dataReceived(piece)
             self.settle()
 
     def finish(self) -> None:
         """Say that nothing more will be sent."""
-        self.channel.readConnectionLost()
+        self.connection.readConnectionLost()
         self.settle()
 
     def settle(self) -> None:
@@ -182,21 +180,40 @@ def answer(asked: Request) -> Response:
     return REPLIES.plain(200, text)
 
 
-class Routes(Resource):
-    """Answers all paths alike, by the quick look-up or behind it: ``/later`` when told to, ``/bug`` never."""
+def public_server(
+    routes: Routes,
+    responses: Responses,
+    clock: IReactorTime,
+    limits: ConnectionLimits | None = None,
+    hosts: Hosts | None = None,
+    mcp_body: int = 65_536,
+) -> ConnectionFactory:
+    """Return a server of some routes; connections of ``PROXY`` are not counted by client."""
+    connections = Connections(clock, limits or ConnectionLimits(), [ip_network(PROXY)])
+    return ConnectionFactory(PublicSite(routes, responses, hosts, mcp_body), connections)
 
-    isLeaf = True
+
+def open_connections(server: ConnectionFactory) -> set[ClientConnection]:
+    """Return the connections of a server that are open now."""
+    return cast("set[ClientConnection]", set(server.connections.open))
+
+
+class FakeRoutes:
+    """Answers all paths alike: ``/later`` when a test says so, ``/bug`` with an error."""
 
     def __init__(self) -> None:
-        super().__init__()
         self.asked: list[Request] = []
         self.waiting: list[Later] = []
+        self.find = routes.find
+        self.respond: Callable[[Request], Answer] = self.respond_by_path
 
-    def quick(self, asked: Request) -> Answer:
-        """Answer as the quick look-up does."""
+    def respond_by_path(self, asked: Request) -> Answer:
+        """Answer a request."""
         self.asked.append(asked)
         if asked.path == b"/soon":
             return succeed(answer(asked))
+        if asked.path == b"/bug":
+            return fail(ValueError("bug"))
         if asked.path != b"/later":
             return answer(asked)
         done: Deferred[Response] = Deferred(lambda _: setattr(later, "cancelled", True))
@@ -204,36 +221,11 @@ class Routes(Resource):
         self.waiting.append(later)
         return done
 
-    def render(self, request: PublicRequest) -> int:
-        """Answer behind it, as Klein does."""
-        asked = request.parsed
-        self.asked.append(asked)
-        if asked.path == b"/bug":
-            raise ValueError("bug")
-        if asked.path == b"/nothing":
-            request.finish()
-        elif asked.path == b"/later":
-            later = Later(
-                asked,
-                lambda reply: self._finish(request, reply),
-                lambda: request.processingFailed(Failure(ValueError("bug"))),
-            )
-            self.waiting.append(later)
-            request.notifyFinish().addErrback(lambda _: setattr(later, "cancelled", True))
-        else:
-            self._finish(request, answer(asked))
-        return NOT_DONE_YET
-
-    def _finish(self, request: PublicRequest, reply: Response) -> None:
-        request.put(reply)
-        request.finish()
-
 
 class MemoryListener:
     """A server whose connections are in memory.
 
     Args:
-        fast: Whether requests take the quick look-up.
         hosts: By which names it may be asked.
         limits: That are not as usual.
     """
@@ -241,29 +233,26 @@ class MemoryListener:
     def __init__(
         self,
         *,
-        fast: bool = True,
         hosts: Hosts | None = None,
         **limits: Any,  # noqa: ANN401  those of Limits
     ) -> None:
         self.clock = Clock()
-        self.routes = Routes()
-        self.server = PublicServer(
-            Dispatcher(self.routes, REPLIES, self.routes.quick if fast else None).respond,
-            REPLIES,
-            self.clock,
-            ConnectionLimits(**limits),
-            hosts,
-            [ip_network(PROXY)],
+        self.routes = FakeRoutes()
+        self.server = public_server(
+            self.routes, REPLIES, self.clock, ConnectionLimits(**limits), hosts
         )
+        self.connections = self.server.connections
 
     def connect(
         self, peer: str = "192.0.2.1", *, slow: bool = False, proxied: bool = False
     ) -> Client:
         """A new connection."""
-        channel, line = Channel(self.server, proxied=proxied), Line(peer, slow=slow)
-        line.protocol = channel
-        channel.makeConnection(cast("FileDescriptor", line))
-        return Client(channel, line, self.clock)
+        site = self.server.site
+        connection = ClientConnection(site, self.connections, proxied=proxied)
+        line = Line(peer, slow=slow)
+        line.protocol = connection
+        connection.makeConnection(cast("FileDescriptor", line))
+        return Client(connection, line, self.clock)
 
     def wait(self, seconds: float) -> None:
         """Let time pass, and the server look as often as it does."""
@@ -273,11 +262,13 @@ class MemoryListener:
     def drain(self) -> list[str]:
         """Begin the drain; the list says when it has ended."""
         ended: list[str] = []
-        Deferred.fromCoroutine(self.server.drain()).addCallback(lambda _: ended.append("ended"))
+        Deferred.fromCoroutine(self.server.connections.drain()).addCallback(
+            lambda _: ended.append("ended")
+        )
         return ended
 
     def close(self) -> None:
         """All clients leave; nothing may be left in the clock."""
-        for channel in tuple(self.server.channels):
-            channel.connectionLost(Failure(ConnectionDone()))
+        for connection in open_connections(self.server):
+            connection.connectionLost(Failure(ConnectionDone()))
         assert [] == self.clock.getDelayedCalls()

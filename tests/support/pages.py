@@ -14,18 +14,16 @@ from twisted.internet.task import Clock
 from reviewsd.http1.responses import Responses
 from reviewsd.pages.site import PageSettings
 from reviewsd.publish.messages import Outcome
-from reviewsd.server.server import ConnectionLimits, PublicServer
+from reviewsd.server.connections import ConnectionLimits
 from reviewsd.snapshot.snapshots import Snapshots
-from reviewsd.web.answerers import answerers
-from reviewsd.web.dispatch import Dispatcher, quick_lookup
 from reviewsd.web.feeds import FeedReads
-from reviewsd.web.klein_site import PublicSite
+from reviewsd.web.index import RouteIndex
 from reviewsd.web.pages import PageReads
 from reviewsd.web.reads import Reads
-from tests.support.connections import BASE_URL, Line, ask
+from tests.support.budgets import budgets
+from tests.support.connections import BASE_URL, Line, ask, public_server
 from tests.support.publishing import Directories
 from tests.support.raw import ReceivedResponse, responses
-from tests.support.workload import workload
 
 DEMO = Path(__file__).parents[2] / "reviewsd/demo"
 VOID = frozenset({"base", "br", "hr", "img", "input", "link", "meta"})
@@ -36,13 +34,10 @@ class Place:
 
     Args:
         place: The directory.
-        fast: Whether the quick look-up is there.
         settings: Of the pages.
     """
 
-    def __init__(
-        self, place: Path, *, fast: bool = True, settings: PageSettings | None = None
-    ) -> None:
+    def __init__(self, place: Path, *, settings: PageSettings | None = None) -> None:
         self.directories = Directories(place)
         self.templates = place / "templates"
         self.templates.mkdir()
@@ -53,12 +48,9 @@ class Place:
         )
         self.snapshots = Snapshots(self.directories.snapshots)
         replies = Responses(BASE_URL, "public, max-age=60", lambda: 0.0)
-        reads = Reads(self.snapshots, replies, workload(Clock()))
-        answers = answerers(reads, pages=PageReads(reads), feeds=FeedReads(reads))
-        site = PublicSite(reads, answers).resource()
-        quick = quick_lookup(reads, answers) if fast else None
-        respond = Dispatcher(site, replies, quick).respond
-        self._server = PublicServer(respond, replies, Clock(), ConnectionLimits(requests=1_000_000))
+        reads = Reads(self.snapshots, replies, budgets(Clock()))
+        routes = RouteIndex((reads, PageReads(reads), FeedReads(reads)), replies)
+        self._server = public_server(routes, replies, Clock(), ConnectionLimits(requests=1_000_000))
 
     def publish(
         self,
@@ -82,9 +74,9 @@ class Place:
     def get(self, target: str, *fields: str, method: str = "GET") -> ReceivedResponse:
         """What an address answers."""
         line = Line()
-        channel = line.protocol = self._server.buildProtocol(None)
-        channel.makeConnection(line)
-        channel.dataReceived(ask(target, *fields, "Connection: close", method=method))
+        connection = line.protocol = self._server.buildProtocol(None)
+        connection.makeConnection(line)
+        connection.dataReceived(ask(target, *fields, "Connection: close", method=method))
         heads = (0,) if method == "HEAD" else ()
         (found,) = responses(line.value(), heads)
         return found

@@ -1,4 +1,4 @@
-"""Reads without a daemon: a data directory is published, and requests are put to the quick look-up."""
+"""Reads without a daemon: a data directory is published, and requests are put to the routes."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,13 +12,12 @@ from reviewsd.http1.head import Fields
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.snapshot.snapshots import Snapshots
-from reviewsd.web.answerers import answerers
-from reviewsd.web.dispatch import quick_lookup
 from reviewsd.web.feeds import FeedReads
+from reviewsd.web.index import RouteIndex
 from reviewsd.web.reads import Reads
+from tests.support.budgets import budgets
 from tests.support.columns import Review
 from tests.support.publishing import Directories
-from tests.support.workload import workload
 
 BASE_URL = "https://reviews.example"
 
@@ -47,8 +46,8 @@ class PublishedReads:
         self.snapshots = Snapshots(self.directories.snapshots)
         self.clock = Clock()
         responses = Responses(BASE_URL, "public", lambda: 0.0)
-        self.reads = Reads(self.snapshots, responses, workload(self.clock))
-        self._lookup = quick_lookup(self.reads, answerers(self.reads, feeds=FeedReads(self.reads)))
+        self.reads = Reads(self.snapshots, responses, budgets(self.clock))
+        self._routes = RouteIndex((self.reads, FeedReads(self.reads)), responses)
 
     def publish(self, reviews: Sequence[Review], name: str = "Acme", **given: object) -> None:
         """Publish reviews, and take over what was published."""
@@ -57,14 +56,12 @@ class PublishedReads:
         self.snapshots.refresh()
 
     def get(self, target: str, fields: Mapping[str, str] | None = None) -> Read:
-        """The answer to a request that the quick look-up knows."""
+        """Return the response to a GET."""
         path, _, query = target.encode().partition(b"?")
         values = {name.lower().encode(): (text.encode(),) for name, text in (fields or {}).items()}
         conditional = any(name.startswith(b"if-") for name in values)
         read = Fields(values, b"reviews.example", 0, True, False, conditional, None)  # noqa: FBT003  in their order
-        answer = self._lookup(Request(b"GET", path, query, read))
-        assert answer is not None, f"nothing answers {target}"
-        response = self.wait(answer)
+        response = self.wait(self._routes.respond(Request(b"GET", path, query, read)))
         lines = response.block.decode().splitlines()
         headers = dict(line.split(": ", 1) for line in lines)
         return Read(response.status, headers, b"".join(response.body))

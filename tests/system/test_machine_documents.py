@@ -15,8 +15,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from reviewsd.http1 import urls
-from reviewsd.http1.routes import ROUTES
 from tests.support.daemon import BASE_URL, DEMO, Answer, Daemon
+from tests.support.routes import ROUTES
 
 NAME = '# Bob & "Sons" </script>]]>\r\nSitemap: https://evil.example/x\n[a](https://evil.example) \u202e'
 IDS = ("plain", "a/b?c#d", "..", "<&'\"%2F")
@@ -95,7 +95,7 @@ def test_a_document_is_served_as_all_reads_are(daemon: Daemon, path: str) -> Non
 
 def test_every_route_of_these_is_known_here() -> None:
     """So that whoever adds a document adds its media type, and its links are looked at."""
-    ours = {each.path for each in ROUTES if each.page and not each.open}
+    ours = {each.path for each in ROUTES if each.page and "{" not in each.path}
     people = {urls.HOME, urls.LIST, urls.SUMMARY, urls.EMBED, urls.BADGE, urls.ICON}
     people |= {urls.ICON_ICO, urls.CARD}
     twins = {each for each in ours if each.endswith((".md", "index.json"))} - set(MEDIA_TYPES)

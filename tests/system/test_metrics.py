@@ -13,8 +13,9 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from reviewsd.server.traffic import LABELS
+from reviewsd.server.traffic import OTHER
 from tests.support.daemon import BASE_URL, Daemon
+from tests.support.routes import ROUTES
 
 ALERTS = Path(__file__).parents[2] / "config" / "alerts.yaml"
 Samples = dict[str, dict[tuple[str, ...], float]]
@@ -93,7 +94,10 @@ def test_a_thousand_random_paths_add_no_series(daemon: Daemon) -> None:
     codes = {row[:-1] for name, row in added if name == "reviewsd_requests_total"}
     # the codes of random paths may be new, such as that of a path that is not exact: they are few
     assert len(added) <= len(codes) <= 3
-    assert {row[-1] for name, row in series(daemon) if name == "reviewsd_requests_total"} <= LABELS
+    assert {row[-1] for name, row in series(daemon) if name == "reviewsd_requests_total"} <= {
+        OTHER,
+        *(route.path for route in ROUTES),
+    }
 
 
 def test_what_the_hub_refuses_is_counted(daemon: Daemon) -> None:
@@ -131,10 +135,10 @@ def test_calls_of_tools_are_counted(daemon: Daemon) -> None:
     begun = post("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
     session = begun["Mcp-Session-Id"]
     post("tools/call", session, name="get_business", arguments={})
-    post("tools/call", session, name="get_business", arguments={"wrong": 1})
+    post("tools/call", session, name="search_reviews", arguments={"rating": 9})
     post("tools/call", session, name="invented", arguments={})
     calls = scrape(daemon)["reviewsd_mcp_tool_calls_total"]  # result, tool
-    assert (1, 1) == (calls["answered", "get_business"], calls["refused", "get_business"])
+    assert (1, 1) == (calls["answered", "get_business"], calls["refused", "search_reviews"])
     assert 2 == sum(calls.values())
 
 

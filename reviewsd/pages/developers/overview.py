@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from reviewsd.http1 import urls
-from reviewsd.http1.routes import ROUTES
 from reviewsd.pages.developers.blocks import (
     Code,
     DeveloperPage,
@@ -20,14 +19,14 @@ from reviewsd.pages.developers.openapi import Description
 _MACHINES: Final = {
     urls.LLMS: "What there is here, for language models (llmstxt.org)",
     urls.LLMS_FULL: "What reviewers say and the newest reviews, in one text",
+    urls.ROBOTS: "What crawlers may read (RFC 9309)",
+    urls.SITEMAP: "All pages",
+    urls.OPENSEARCH: "The search, for browsers (OpenSearch 1.1)",
     urls.API_CATALOG: "The interfaces as links (RFC 9727)",
     urls.AI_CATALOG: "What AI agents can use here",
     urls.SERVER_CARD: "The MCP server, before one connects to it",
     urls.SKILLS: "Skills for agents",
     urls.SKILL: "How an agent reads and cites the reviews",
-    urls.ROBOTS: "What crawlers may read (RFC 9309)",
-    urls.SITEMAP: "All pages",
-    urls.OPENSEARCH: "The search, for browsers (OpenSearch 1.1)",
 }
 """Documents for crawlers and agents, and what each is."""
 
@@ -92,19 +91,19 @@ def _table(label: str, rows: tuple[tuple[Words, ...], ...]) -> Table:
 
 
 def _reads(description: Description) -> Iterator[tuple[Words, ...]]:
-    """Every address of the API that people are told of; what it is is documented with the API."""
-    for route in ROUTES:
-        methods = description.paths.get(route.path)
-        if route.listed and methods is not None:
-            first = next(iter(methods.values()))
-            target = f"{urls.DEVELOPERS_API}#{first.operation_id}"
-            yield Link(f"`{route.path}`", target), first.summary
+    """Yield the main addresses of the API with their summaries in the OpenAPI document."""
+    for path in urls.MAIN:
+        methods = description.paths.get(path)
+        if methods is not None:
+            operation = next(iter(methods.values()))
+            target = f"{urls.DEVELOPERS_API}#{operation.operation_id}"
+            yield Link(f"`{path}`", target), operation.summary
 
 
 def _documents(absent: frozenset[str]) -> Iterator[tuple[Words, ...]]:
-    for route in ROUTES:
-        if route.path in _MACHINES and route.path not in absent:
-            yield Link(f"`{route.path}`", route.path), _MACHINES[route.path]
+    for path, summary in _MACHINES.items():
+        if path not in absent:
+            yield Link(f"`{path}`", path), summary
 
 
 def _badge(base_url: str, name: str) -> str:

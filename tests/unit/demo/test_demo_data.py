@@ -18,6 +18,7 @@ import msgspec
 import pytest
 
 from reviewsd import demo
+from reviewsd.domain import times
 from reviewsd.domain.insights import Insights
 from reviewsd.domain.reviews import Business, Review
 
@@ -139,7 +140,8 @@ def test_every_address_is_an_example() -> None:
 
 
 def test_the_reviews_are_complete_and_newest_first() -> None:
-    assert {tuple(Review.__struct_fields__)} == {tuple(raw) for raw in REVIEWS_FILE["reviews"]}
+    members = tuple(name for name in Review.__struct_fields__ if name not in times.STAMPS)
+    assert {members} == {tuple(raw) for raw in REVIEWS_FILE["reviews"]}
     assert 118 <= len(REVIEWS) <= 124
     assert sorted(REVIEWS, key=lambda r: (r.date, r.id), reverse=True) == REVIEWS
 

@@ -12,7 +12,7 @@ from reviewsd.http1 import problems
 from reviewsd.http1.head import RefusedError
 from reviewsd.http1.hosts import Hosts
 from reviewsd.http1.proxy_header import MAX_HEADER, ProxyHeader, read_header
-from reviewsd.server.server import ConnectionLimits
+from reviewsd.server.connections import ConnectionLimits
 from tests.support.connections import BASE_URL, PROXY, Client, MemoryListener, ask
 
 SIGNATURE = b"\r\n\r\n\x00\r\nQUIT\n"
@@ -151,7 +151,7 @@ def test_a_request_is_the_clients_that_was_named(listener: MemoryListener, heade
     clients[0].send(header, asked(), asked())
     clients[1].send(header + asked() + asked())
     data = header + asked() + asked()
-    listener.server.limits = ConnectionLimits()
+    listener.connections.limits = ConnectionLimits()
     clients[2].send(*(data[at : at + 1] for at in range(len(data))))
 
     for client in clients:
@@ -250,7 +250,7 @@ def test_without_a_header_nothing_is_answered_but_why(
 
 
 def test_those_who_have_said_nothing_make_room_first(listener: MemoryListener) -> None:
-    listener.server.limits = ConnectionLimits(connections=2)
+    listener.connections.limits = ConnectionLimits(connections=2)
     silent, asking = (listener.connect("127.0.0.1", proxied=True) for _ in range(2))
     silent.send(b"PROXY ")
     asking.send(line() + asked()[:-2])

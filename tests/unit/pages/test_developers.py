@@ -15,7 +15,6 @@ from reviewsd.domain.reviews import Business
 from reviewsd.domain.search_parameters import SEARCH_PARAMETERS
 from reviewsd.http1 import problems, urls
 from reviewsd.http1.problems import Problem
-from reviewsd.http1.routes import route_of
 from reviewsd.mcp.revisions import HANDSHAKE, STATELESS
 from reviewsd.mcp.tools import LISTING, TOOLS
 from reviewsd.pages.catalogs import REVISIONS
@@ -24,6 +23,7 @@ from reviewsd.pages.developers.blocks import Code, DeveloperPage, Items, Paragra
 from reviewsd.pages.developers.openapi import read_description
 from reviewsd.pages.developers.pages import Interfaces, pages
 from reviewsd.publish.openapi import document
+from tests.support import routes
 
 BASE = "https://reviews.example.com"
 NAME = 'Bob & "Sons" <b>]]>'
@@ -97,7 +97,7 @@ def test_each_table_has_a_name_of_its_own(path: str) -> None:
 def test_links_lead_to_pages_and_anchors_that_exist(path: str) -> None:
     for part in all_parts(PAGES[path]):
         target, fragment = urldefrag(part.href)
-        assert route_of(target.partition("?")[0].encode() or path.encode()) is not None, part
+        assert routes.find(target.partition("?")[0].encode() or path.encode()) is not None, part
         if fragment:
             assert fragment in anchors(target or path), part
 

@@ -170,9 +170,8 @@ def test_alternative_is_public_at_its_own_address(harbor: Place, path: str) -> N
     assert ["public, max-age=60"] == harbor.get(path).values("cache-control")
 
 
-@pytest.mark.parametrize("fast", [True, False], ids=["quick", "Klein"])
-def test_hostile_texts_stay_texts(tmp_path: Path, *, fast: bool) -> None:
-    place = Place(tmp_path, fast=fast)
+def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
+    place = Place(tmp_path)
     reviews, business, insights = hostile()
     assert isinstance(place.publish(reviews, business, insights), Published)
     allowed = {"https:", "tel:", "mailto:"}

@@ -107,13 +107,6 @@ def test_languages(tag: str, number: str, date: str, direction: str) -> None:
 )
 def test_permalinks(review_id: str, path: str) -> None:
     assert path == urls.permalink(review_id)
-    assert urls.usual_segment(path.removeprefix("/r/").encode())
-
-
-@pytest.mark.parametrize("segment", [b"", b"a/b", b"%41", b"%2f", b"%FF", b"%C3%28", b"%ED%A0%80"])
-def test_segments_that_are_spelled_otherwise_take_the_long_way(segment: bytes) -> None:
-    """There what is no UTF-8 is refused; the look-up has only what ``quote`` would write."""
-    assert not urls.usual_segment(segment)
 
 
 def pixels(picture: bytes) -> tuple[int, int, bytes]:

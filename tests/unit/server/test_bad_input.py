@@ -16,14 +16,13 @@ from twisted.logger import LogEvent, capturedLogs
 
 from reviewsd.http1.request import MAX_PREFERENCES
 from reviewsd.http1.responses import Responses
-from reviewsd.server.server import ConnectionLimits, PublicServer
 from reviewsd.snapshot.snapshots import Snapshot, SnapshotError, Snapshots
-from reviewsd.web.answerers import answerers
-from reviewsd.web.dispatch import Dispatcher, quick_lookup
-from reviewsd.web.klein_site import PublicSite
+from reviewsd.web.index import RouteIndex
+from reviewsd.web.probes import Probes
 from reviewsd.web.reads import Reads
+from tests.support.budgets import budgets
+from tests.support.connections import public_server
 from tests.support.daemon import BASE_URL, Answer, Daemon
-from tests.support.workload import workload
 
 pytestmark = pytest.mark.processes
 
@@ -577,33 +576,24 @@ class Failing(Snapshots):
         raise self._error
 
 
-def ask(snapshots: Snapshots, path: bytes, *, fast: bool) -> tuple[bytes, list[LogEvent]]:
+def ask(snapshots: Snapshots, path: bytes) -> tuple[bytes, list[LogEvent]]:
     """What a site in this process answers, and what it logs."""
     clock = Clock()
     replies = Responses(BASE_URL, "public, max-age=60", lambda: 1_760_000_000.0)
-    reads = Reads(snapshots, replies, workload(clock))
-    site = PublicSite(reads, answerers(reads)).resource()
-    quick = quick_lookup(reads, answerers(reads)) if fast else None
-    server = PublicServer(
-        Dispatcher(site, replies, quick).respond, replies, clock, ConnectionLimits()
-    )
-    channel, transport = server.buildProtocol(None), StringTransport()
+    reads = Reads(snapshots, replies, budgets(clock))
+    routes = RouteIndex((reads, Probes(replies)), replies)
+    server = public_server(routes, replies, clock)
+    connection, transport = server.buildProtocol(None), StringTransport()
     with capturedLogs() as events:
-        channel.makeConnection(transport)
-        channel.dataReceived(b"GET " + path + HEAD + END)
+        connection.makeConnection(transport)
+        connection.dataReceived(b"GET " + path + HEAD + END)
     return transport.value(), [event for event in events if "log_failure" in event]
 
 
-BOTH_WAYS = pytest.mark.parametrize("fast", [True, False], ids=["quick", "Klein"])
-
-
-@BOTH_WAYS
 @pytest.mark.parametrize("path", [b"/api/reviews/search?limit=1", b"/api/reviews/since/2025-01-01"])
-def test_a_failing_route_is_a_500_that_tells_nothing_and_is_logged(
-    path: bytes, *, fast: bool
-) -> None:
+def test_a_failing_route_is_a_500_that_tells_nothing_and_is_logged(path: bytes) -> None:
     error = ValueError("secret </b>")
-    data, failures = ask(Failing(error), path, fast=fast)
+    data, failures = ask(Failing(error), path)
 
     (answer,) = split(data)
     problem = check_problem(answer, 500)
@@ -614,12 +604,9 @@ def test_a_failing_route_is_a_500_that_tells_nothing_and_is_logged(
     assert ["answering {path} failed"] == [event["log_format"] for event in failures]
 
 
-@BOTH_WAYS
 @pytest.mark.parametrize("path", [b"/reviews.json", b"/api/reviews/search?limit=1"])
-def test_before_the_first_publication_reads_are_503_and_come_back_later(
-    path: bytes, *, fast: bool
-) -> None:
-    data, failures = ask(Failing(SnapshotError("none")), path, fast=fast)
+def test_before_the_first_publication_reads_are_503_and_come_back_later(path: bytes) -> None:
+    data, failures = ask(Failing(SnapshotError("none")), path)
 
     (answer,) = split(data)
     check_problem(answer, 503)
@@ -627,9 +614,8 @@ def test_before_the_first_publication_reads_are_503_and_come_back_later(
     assert [] == failures
 
 
-@BOTH_WAYS
-def test_health_needs_no_data(*, fast: bool) -> None:
-    data, _ = ask(Failing(SnapshotError("none")), b"/healthz", fast=fast)
+def test_health_needs_no_data() -> None:
+    data, _ = ask(Failing(SnapshotError("none")), b"/healthz")
 
     (answer,) = split(data)
     assert {"status": "ok"} == json.loads(answer.body)

@@ -6,16 +6,14 @@ from hypothesis import strategies as st
 from twisted.internet.task import Clock
 from twisted.logger import capturedLogs
 
-from reviewsd.server.server import ConnectionLimits, PublicServer
 from reviewsd.snapshot.snapshots import Snapshots
-from reviewsd.web.answerers import answerers
-from reviewsd.web.dispatch import Dispatcher, quick_lookup
-from reviewsd.web.klein_site import PublicSite
+from reviewsd.web.index import RouteIndex
+from reviewsd.web.probes import Probes
 from reviewsd.web.reads import Reads
+from tests.support.budgets import budgets
 from tests.support.columns import review
-from tests.support.connections import REPLIES, Line
+from tests.support.connections import REPLIES, Line, public_server
 from tests.support.publishing import Directories
-from tests.support.workload import workload
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +22,7 @@ def reads(tmp_path_factory: pytest.TempPathFactory) -> Reads:
     directories.write(*(review(f"r{n}", text="A boiler.") for n in range(3)))
     directories.publish()
     snapshots = Snapshots(directories.snapshots)
-    reads = Reads(snapshots, REPLIES, workload(Clock()))
+    reads = Reads(snapshots, REPLIES, budgets(Clock()))
     snapshots.refresh()
     return reads
 
@@ -68,25 +66,21 @@ REQUESTS = st.builds(
 @given(
     requests=st.lists(st.one_of(REQUESTS, st.binary(max_size=64)), min_size=1, max_size=3),
     cut=st.integers(1, 200),
-    fast=st.booleans(),
 )
 def test_whatever_is_sent_the_answers_are_whole_and_ours(
-    reads: Reads, requests: list[bytes], cut: int, *, fast: bool
+    reads: Reads, requests: list[bytes], cut: int
 ) -> None:
     clock = Clock()
-    site = PublicSite(reads, answerers(reads)).resource()
-    quick = quick_lookup(reads, answerers(reads)) if fast else None
-    server = PublicServer(
-        Dispatcher(site, REPLIES, quick).respond, REPLIES, clock, ConnectionLimits(mcp_body=2)
-    )
-    channel, line = server.buildProtocol(None), Line()
-    line.protocol = channel
+    routes = RouteIndex((reads, Probes(REPLIES)), REPLIES)
+    server = public_server(routes, REPLIES, clock, mcp_body=2)
+    connection, line = server.buildProtocol(None), Line()
+    line.protocol = connection
     data = b"".join(requests)
     with capturedLogs() as events:
-        channel.makeConnection(line)
+        connection.makeConnection(line)
         for at in range(0, len(data), cut):
             if not line.closed:
-                channel.dataReceived(data[at : at + cut])
+                connection.dataReceived(data[at : at + cut])
         line.leave()
 
     assert [] == [event for event in events if "log_failure" in event]

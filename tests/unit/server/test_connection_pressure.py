@@ -9,8 +9,7 @@ import pytest
 from reviewsd.http1 import problems, urls
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
-from reviewsd.server.connection import Channel
-from reviewsd.server.server import SWEEP_SECONDS, ConnectionLimits
+from reviewsd.server.connections import SWEEP_SECONDS, ConnectionLimits, CountedConnection
 from tests.support.connections import LARGE, PROXY, REPLIES, Client, MemoryListener, ask
 
 HELD = 16_384
@@ -19,9 +18,9 @@ HELD = 16_384
 PIECE = 4_096
 
 
-@pytest.fixture(params=[True, False], ids=["quick", "Klein"])
-def listener(request: pytest.FixtureRequest) -> Iterator[MemoryListener]:
-    one = MemoryListener(fast=request.param, requests=1_000_000)
+@pytest.fixture
+def listener() -> Iterator[MemoryListener]:
+    one = MemoryListener(requests=1_000_000)
     yield one
     one.close()
 
@@ -57,6 +56,7 @@ def test_a_body_that_comes_while_an_answer_is_made_is_bounded(listener: MemoryLi
     client.send(ask("/later"), head + (HELD - 20) * b"x")
     assert not client.line.reading
     listener.routes.waiting.pop().answer()
+    client.settle()
     assert client.line.reading
     client.send(20 * b"x")
 
@@ -162,7 +162,7 @@ def test_an_idle_connection_keeps_little_whatever_it_has_been(
     def answer(asked: Request) -> Response:
         return REPLIES.plain(200, asked.path.decode() + text)
 
-    listener.server.respond = answer
+    listener.routes.respond = answer
     tracemalloc.start()
     try:
         clients = [listener.connect() for _ in range(count)]
@@ -185,7 +185,7 @@ def test_an_idle_connection_keeps_little_whatever_it_has_been(
 
 
 def test_a_network_may_have_so_many_connections(listener: MemoryListener) -> None:
-    listener.server.limits = ConnectionLimits(per_client=2)
+    listener.connections.limits = ConnectionLimits(per_client=2)
     first, second, third = (listener.connect() for _ in range(3))
 
     assert [problems.TOO_MANY_CONNECTIONS.status] == third.statuses
@@ -199,7 +199,7 @@ def test_a_network_may_have_so_many_connections(listener: MemoryListener) -> Non
 
 
 def test_ipv6_is_counted_by_network(listener: MemoryListener) -> None:
-    listener.server.limits = ConnectionLimits(per_client=1)
+    listener.connections.limits = ConnectionLimits(per_client=1)
     listener.connect("2001:db8:1:2::3")
 
     assert [429] == listener.connect("2001:db8:1:2:ffff::4").statuses
@@ -211,7 +211,7 @@ def test_who_has_a_whole_network_may_have_four_times_as_many(
     listener: MemoryListener, client: str
 ) -> None:
     """A /48 has 65,536 clients: 16 of them had all connections that there are."""
-    listener.server.limits = ConnectionLimits(per_client=2)
+    listener.connections.limits = ConnectionLimits(per_client=2)
     clients = [listener.connect(client.format(number)) for number in range(9)]
 
     assert [429] == clients[8].statuses
@@ -224,7 +224,7 @@ def test_who_has_a_whole_network_may_have_four_times_as_many(
 def test_this_machine_and_proxies_may_have_as_many_as_they_like(
     listener: MemoryListener, peer: str
 ) -> None:
-    listener.server.limits = ConnectionLimits(per_client=1)
+    listener.connections.limits = ConnectionLimits(per_client=1)
     clients = [listener.connect(peer) for _ in range(5)]
 
     assert [b""] * 5 == [client.received for client in clients]
@@ -234,13 +234,13 @@ def test_networks_are_forgotten_with_their_last_connection(listener: MemoryListe
     listener.connect("192.0.2.9").line.leave()
     listener.connect("2001:db8::1").line.leave()
 
-    assert {} == listener.server._networks
+    assert {} == listener.connections._per_network
 
 
 def test_when_the_house_is_full_who_has_been_idle_longest_makes_room(
     listener: MemoryListener,
 ) -> None:
-    listener.server.limits = ConnectionLimits(connections=3)
+    listener.connections.limits = ConnectionLimits(connections=3)
     clients = []
     for number in range(3):
         clients.append(listener.connect(f"192.0.2.{number}"))
@@ -292,7 +292,7 @@ def test_nobody_who_is_asking_is_sent_away_for_another(
     listener: MemoryListener, occupied: object
 ) -> None:
     assert callable(occupied)
-    listener.server.limits = ConnectionLimits(connections=2)
+    listener.connections.limits = ConnectionLimits(connections=2)
     clients = [occupied(listener), occupied(listener)]
     newest = listener.connect()
 
@@ -303,7 +303,7 @@ def test_nobody_who_is_asking_is_sent_away_for_another(
 
 def test_those_who_were_refused_make_room_first(listener: MemoryListener) -> None:
     """They may stay to read why, but not so many that nobody else comes in."""
-    listener.server.limits = ConnectionLimits(connections=2)
+    listener.connections.limits = ConnectionLimits(connections=2)
     idle, refused = listener.connect(), listener.connect()
     refused.send(b"\0\r\n")
     newest = listener.connect()
@@ -313,12 +313,12 @@ def test_those_who_were_refused_make_room_first(listener: MemoryListener) -> Non
     assert (False, True) == (idle.line.closed, refused.line.aborted)
 
 
-class Looked(set[Channel]):
+class Looked(set[CountedConnection]):
     """Counts how often all of them are looked at."""
 
     looks = 0
 
-    def __iter__(self) -> Iterator[Channel]:
+    def __iter__(self) -> Iterator[CountedConnection]:
         self.looks += 1
         return super().__iter__()
 
@@ -329,15 +329,15 @@ def test_a_full_house_is_looked_over_once_between_two_sweeps(
 ) -> None:
     """At 4,096 connections a look takes 5 ms, and strangers decide how often they come."""
     assert callable(occupied)
-    listener.server.limits = ConnectionLimits(connections=20)
+    listener.connections.limits = ConnectionLimits(connections=20)
     for _ in range(20):
         occupied(listener)
-    listener.server.channels = channels = Looked(listener.server.channels)
+    listener.connections.open = opened = Looked(listener.connections.open)
     for _ in range(10):
         listener.connect()
-    assert 1 == channels.looks
-    assert (occupied is ready) == (len(channels) == 20)
+    assert 1 == opened.looks
+    assert (occupied is ready) == (len(opened) == 20)
     listener.wait(SWEEP_SECONDS)
-    channels.looks = 0
+    opened.looks = 0
     listener.connect()
-    assert 1 == channels.looks
+    assert 1 == opened.looks

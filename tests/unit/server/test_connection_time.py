@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from reviewsd.http1 import problems, urls
-from reviewsd.server.connection import LINGER_SECONDS, MORE_SECONDS
-from reviewsd.server.server import DRAIN_SECONDS, SWEEP_SECONDS
+from reviewsd.server.connection import LAST_REQUEST_SECONDS, LINGER_SECONDS
+from reviewsd.server.connections import DRAIN_SECONDS, SWEEP_SECONDS
 from tests.support.connections import LARGE, REPLIES, Client, MemoryListener, ask
 
 HEADER, BODY, IDLE = 10, 20, 60  # seconds
@@ -14,9 +14,9 @@ HUB = urls.HUB
 POST = ask(HUB, "Content-Length: 100000", method="POST").replace(b"100000", b"1000")
 
 
-@pytest.fixture(params=[True, False], ids=["quick", "Klein"])
-def listener(request: pytest.FixtureRequest) -> Iterator[MemoryListener]:
-    one = MemoryListener(fast=request.param)
+@pytest.fixture
+def listener() -> Iterator[MemoryListener]:
+    one = MemoryListener()
     yield one
     one.close()
 
@@ -151,7 +151,7 @@ def test_a_silent_connection_is_closed_without_a_word(
     assert IDLE == lived(listener, client, 90)
     assert client.line.closed
     assert sent.count(b"GET") == len(client.answers())
-    assert set() == listener.server.channels
+    assert set() == listener.connections.open
 
 
 def test_each_answer_gives_it_another_minute(listener: MemoryListener) -> None:
@@ -225,7 +225,7 @@ def test_who_takes_it_too_slowly_is_cut_off(
 
     assert client.line.aborted
     assert 10 <= listener.clock.seconds() <= 21
-    assert set() == listener.server.channels
+    assert set() == listener.connections.open
 
 
 def test_what_is_sent_meanwhile_puts_nothing_off(listener: MemoryListener) -> None:
@@ -278,7 +278,7 @@ def test_the_drain_gives_a_connection_a_moment_to_ask_once_more(
     client.send(*before * [ask()])
     ended = listener.drain()
 
-    listener.wait(MORE_SECONDS - SWEEP_SECONDS)
+    listener.wait(LAST_REQUEST_SECONDS - SWEEP_SECONDS)
     assert (False, []) == (client.line.closed, ended)
     listener.wait(SWEEP_SECONDS)
     assert (True, ["ended"]) == (client.line.closed, ended)
@@ -293,7 +293,7 @@ def test_a_request_in_that_moment_is_answered(
     client.send(*before * [ask()])
     ended = listener.drain()
     client.send(ask()[:cut])
-    listener.wait(MORE_SECONDS / 2)
+    listener.wait(LAST_REQUEST_SECONDS / 2)
     if ask()[cut:]:
         client.send(ask()[cut:])
 

@@ -12,7 +12,7 @@ from twisted.internet.threads import deferToThread
 from twisted.logger import capturedLogs
 from twisted.python.failure import Failure
 
-from reviewsd.server.acceptor import BatchPort, batch_accept
+from reviewsd.server.listener import PublicPort, as_public_port
 from tests.support.waiting import until
 
 
@@ -40,7 +40,7 @@ class Harness:
     def __init__(self) -> None:
         self.ends: list[str] = []
         factory = cast("ServerFactory[Any]", ServerFactory.forProtocol(lambda: Echo(self.ends)))
-        self.port: BatchPort = batch_accept(reactor.listenTCP(0, factory, interface="127.0.0.1"))
+        self.port: PublicPort = as_public_port(reactor.listenTCP(0, factory, interface="127.0.0.1"))
         self.clients: list[socket.socket] = []
 
     async def meet(self) -> socket.socket:

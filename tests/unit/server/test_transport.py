@@ -3,7 +3,6 @@
 Clients are plain sockets that block in a thread, so that the kernel is between both sides.
 """
 
-import array
 import random
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -22,8 +21,8 @@ from twisted.internet.threads import deferToThread
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
-from reviewsd.server.acceptor import UNSENT, BatchPort, batch_accept
-from reviewsd.server.transport import AT_ONCE, DirectServer, adopt, internet_address
+from reviewsd.server.listener import UNSENT, PublicPort, as_public_port
+from reviewsd.server.transport import MAX_SEND_BYTES, DirectServer, connect, internet_address
 from reviewsd.server.write_buffer import unacknowledged
 from tests.support.outbound import reactor
 from tests.support.waiting import until
@@ -85,7 +84,7 @@ class Harness:
     def __init__(self, interface: str) -> None:
         self.ends = Ends()
         listening = reactor.listenTCP(0, self.ends, interface=interface)
-        self.port: BatchPort = batch_accept(listening)
+        self.port: PublicPort = as_public_port(listening)
         self.clients: list[socket.socket] = []
 
     async def meet(self) -> tuple[Side, socket.socket]:
@@ -146,7 +145,7 @@ async def test_small_bytes_are_with_the_kernel_when_send_returns(harness: Harnes
 async def test_a_slow_reader_gets_30_megabytes_byte_for_byte(harness: Harness) -> None:
     side, client = await harness.meet()
     side.wire.send(b"head", memoryview(BIG), b"", b"tail")
-    assert side.wire.pending > len(BIG) - 8 * AT_ONCE
+    assert side.wire.pending > len(BIG) - 8 * MAX_SEND_BYTES
     side.wire.loseConnection()
     assert b"head" + BIG + b"tail" == await deferToThread(drained, client)
     assert ConnectionDone is await side.lost
@@ -389,71 +388,17 @@ async def test_a_push_producer_is_paused_while_anything_waits(harness: Harness, 
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_connection_moves_to_another_owner_and_back(harness: Harness) -> None:
-    """As between processes: the descriptor goes through a socket pair, the first copy is closed."""
-    side, client = await harness.meet()
-    side.wire.send(b"before ")
-    wire = side.wire
-    held = wire.detach()
-    client.send(b"between")
-    here, there = socket.socketpair()
-    with here, there, held:
-        rights = array.array("i", [held.fileno()])
-        here.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
-        _, [(_, _, data)], _, _ = there.recvmsg(1, socket.CMSG_SPACE(4))
-    (descriptor,) = array.array("i", data)
-    other = Ends()
-    peer = IPv4Address("TCP", "192.0.2.7", 7)  # as told by a proxy
-    moved = adopt(reactor, other, socket.socket(fileno=descriptor), peer)
-    assert moved is not None
-    (after,) = other.sides
-    assert (peer, "127.0.0.1") == (moved.getPeer(), moved.getHost().host)
-    after.dataReceived(b"read already, ")
-    await until(lambda: after.came == b"read already, between")
-    moved.send(b"after")
-    moved.loseConnection()
-    assert b"before after" == await deferToThread(drained, client)
-    assert ConnectionDone is await after.lost
-    assert (False, b"?") == (side.lost.called, side.came)
-    wire.send(b"nobody")
-    wire.write(b"hears")
-    wire.loseConnection()
-    wire.abortConnection()
-    assert wire not in reactor.getReaders() + reactor.getWriters()
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_connection_may_be_detached_while_it_is_being_read(harness: Harness) -> None:
-    side, client = await harness.meet()
-    held: list[socket.socket] = []
-    side.heard = lambda _data: held.append(side.wire.detach())
-    client.send(b"go")
-    await until(lambda: held)
-    with held[0]:
-        held[0].send(b"here")
-        assert b"here" == client.recv(10)
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_connection_with_bytes_to_send_cannot_be_detached(harness: Harness) -> None:
-    side, _ = await harness.meet()
-    side.wire.send(memoryview(BIG))
-    with pytest.raises(RuntimeError):
-        side.wire.detach()
-
-
-@pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_a_connection_that_the_factory_does_not_want_is_closed(harness: Harness) -> None:
     ends = Ends()
     ends.wanted = False
     near, far = socket.socketpair()
     with far:
-        made = adopt(reactor, cast("IProtocolFactory", ends), near, IPv4Address("TCP", "a", 1))
+        made = connect(reactor, cast("IProtocolFactory", ends), near, IPv4Address("TCP", "a", 1))
         assert (None, b"") == (made, far.recv(1))
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_an_adopted_connection_whose_protocol_fails_is_closed() -> None:
+async def test_connection_whose_protocol_fails_is_closed() -> None:
     class Failing(Side):
         def connectionMade(self) -> None:
             raise ValueError
@@ -463,7 +408,7 @@ async def test_an_adopted_connection_whose_protocol_fails_is_closed() -> None:
     near, far = socket.socketpair()
     with far:
         with pytest.raises(ValueError, match=r"^$"):
-            adopt(reactor, ends, near, IPv4Address("TCP", "a", 1))
+            connect(reactor, ends, near, IPv4Address("TCP", "a", 1))
         await ends.sides[0].lost
         assert b"" == far.recv(1)
 
@@ -477,7 +422,7 @@ def test_a_connection_for_which_no_protocol_can_be_made_is_closed() -> None:
     near, far = socket.socketpair()
     with far:
         with pytest.raises(ValueError, match=r"^$"):
-            adopt(reactor, ends, near, IPv4Address("TCP", "a", 1))
+            connect(reactor, ends, near, IPv4Address("TCP", "a", 1))
         assert b"" == far.recv(1)
 
 
@@ -517,6 +462,6 @@ async def test_the_names_of_twisted_that_this_relies_on_are_there(harness: Harne
     with far, near:
         ordinary = Server(near, Side(), ("a", 1), harness.port, 0, reactor)
         ordinary.stopReading()
-        assert made_by_server | {"_peer", "_rest", "_asks", "_reading"} >= (
+        assert made_by_server | {"_peer", "_unsent", "_wants_data", "_in_protocol"} >= (
             vars(ordinary).keys() ^ vars(wire).keys()
         )

@@ -34,13 +34,13 @@ from zope.interface import directlyProvides, implementer
 
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
-from reviewsd.server.acceptor import batch_accept
-from reviewsd.server.connection import DRAIN_WINDOW, Channel
-from reviewsd.server.server import MAX_OLD, OLD_SECONDS, ConnectionLimits, PublicServer
+from reviewsd.server.connection import DRAIN_WINDOW, ClientConnection
+from reviewsd.server.connections import MAX_STALE_SNAPSHOTS, STALE_SECONDS
+from reviewsd.server.listener import as_public_port
 from reviewsd.server.transport import DirectServer
-from reviewsd.server.write_buffer import PIECE, ChunkedWriter, outlet, unacknowledged
+from reviewsd.server.write_buffer import PIECE, ChunkedWriter, unacknowledged, write_buffer_for
 from tests.support.authority import authority, client_context
-from tests.support.connections import REPLIES, Routes
+from tests.support.connections import REPLIES, FakeRoutes, open_connections, public_server
 
 REACTOR = cast("PosixReactorBase", reactor)
 SIZE = 30_000_000
@@ -51,7 +51,7 @@ MEMORY = 2_000_000
 
 @implementer(IPushProducer)
 class Told:
-    """Remembers what it was told, as a channel would be."""
+    """Remembers what it was told, as a connection would be."""
 
     def __init__(self) -> None:
         self.words: list[str] = []
@@ -94,7 +94,7 @@ class Transport(StringTransport):
 
 def pieces(room: int = 10**9) -> tuple[ChunkedWriter, Transport, list[str]]:
     transport, told = Transport(room), Told()
-    out = outlet(cast("ITransport", transport), told)
+    out = write_buffer_for(cast("ITransport", transport), told)
     assert isinstance(out, ChunkedWriter)
     return out, transport, told.words
 
@@ -241,10 +241,10 @@ def test_all_bytes_go_out_once_and_in_order(sends: list[list[bytes]], room: int)
 # Real sockets -------------------------------------------------------------------------------------
 
 
-class Large(Routes):
+class Large(FakeRoutes):
     """Answers all with the same large body."""
 
-    def quick(self, asked: Request) -> Response:
+    def respond_by_path(self, asked: Request) -> Response:
         self.asked.append(asked)
         return Response(200, b"Content-Length: %d\r\n" % SIZE, (memoryview(BODY),))
 
@@ -255,18 +255,18 @@ class Harness:
     def __init__(self) -> None:
         self.clock = Clock()
         routes = Large()
-        self.server = PublicServer(routes.quick, REPLIES, self.clock, ConnectionLimits())
+        self.server = public_server(routes, REPLIES, self.clock)
         self.ports: list[IListeningPort] = []
 
     async def listen(self, endpoint: str) -> int:
         port = await serverFromString(reactor, endpoint).listen(self.server)
-        self.ports.append(batch_accept(port))
+        self.ports.append(as_public_port(port))
         return cast("IPv4Address", port.getHost()).port
 
     async def close(self) -> None:
         for port in self.ports:
             await maybeDeferred(port.stopListening)
-        await self.server.drain()
+        await self.server.connections.drain()
 
 
 @pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
@@ -351,19 +351,19 @@ async def test_a_steady_slow_reader_lives_although_the_kernel_takes_nothing(
 
     client: socket.socket = await deferToThread(ask)
     with client:
-        (channel,) = harness.server.channels
+        (connection,) = open_connections(harness.server)
         for _ in range(8):
             await deferToThread(_read, client, 200_000)  # in 10 s
-            await settled(channel)
+            await settled(connection)
             harness.clock.advance(DRAIN_WINDOW)
             await deferToThread(time.sleep, 0.01)
-            assert {channel} == harness.server.channels
-        assert isinstance(channel.transport, DirectServer) is not tls
-        assert unacknowledged(cast("ITransport", channel.transport)) > 0
+            assert {connection} == harness.server.connections.open
+        assert isinstance(connection.transport, DirectServer) is not tls
+        assert unacknowledged(cast("ITransport", connection.transport)) > 0
         for _ in range(5):  # the kernel may still take something in the first of these windows
             harness.clock.advance(DRAIN_WINDOW)
             await deferToThread(time.sleep, 0.05)
-        assert set() == harness.server.channels
+        assert set() == harness.server.connections.open
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -379,30 +379,30 @@ async def test_who_reads_slowly_keeps_no_more_than_the_last_snapshots(harness: H
 
     async def alive() -> bool:
         await deferToThread(_read, client, 200_000)  # in 10 s
-        for each in tuple(harness.server.channels):
+        for each in open_connections(harness.server):
             await settled(each)
         harness.clock.advance(DRAIN_WINDOW)
         await deferToThread(time.sleep, 0.01)
-        return bool(harness.server.channels)
+        return bool(harness.server.connections.open)
 
     client: socket.socket = await deferToThread(ask)
     with client:
         harness.clock.advance(1.0)
-        for _ in range(MAX_OLD):
-            harness.server.changed()
-        while harness.clock.seconds() < OLD_SECONDS - DRAIN_WINDOW:
+        for _ in range(MAX_STALE_SNAPSHOTS):
+            harness.server.connections.snapshot_changed()
+        while harness.clock.seconds() < STALE_SECONDS - DRAIN_WINDOW:
             assert await alive()
         late: socket.socket = await deferToThread(ask)
         with late:
-            while harness.clock.seconds() <= OLD_SECONDS:
+            while harness.clock.seconds() <= STALE_SECONDS:
                 await alive()
-            assert 1 == len(harness.server.channels)
+            assert 1 == len(harness.server.connections.open)
 
 
-async def settled(channel: Channel) -> None:
+async def settled(connection: ClientConnection) -> None:
     """The kernel has passed on what it can; on a busy machine that takes its time."""
     before = -1
-    while before != (now := unacknowledged(cast("ITransport", channel.transport))):
+    while before != (now := unacknowledged(cast("ITransport", connection.transport))):
         before = now
         await deferToThread(time.sleep, 0.1)
 

@@ -12,10 +12,10 @@ from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response, Responses
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.web.reads import Reads
+from tests.support.budgets import budgets
 from tests.support.columns import review
 from tests.support.publishing import Directories, in_memory
 from tests.support.tools import Tools
-from tests.support.workload import workload
 
 REVIEWS = [
     review(name, rating=rating, date=f"2025-03-{9 - number:02}", text="Fine.")
@@ -84,7 +84,7 @@ class Doors:
         self.snapshots.refresh()
         self.tools = Tools(self.snapshots.current)
         responses = Responses("https://a.example", "public", lambda: 0.0)
-        self.reads = Reads(self.snapshots, responses, workload(Clock()))
+        self.reads = Reads(self.snapshots, responses, budgets(Clock()))
 
     def found(self, **filters: object) -> str:
         """The ids of the reviews, which are the same at both doors."""

@@ -34,19 +34,18 @@ from reviewsd.mcp.revisions import HANDSHAKE
 from reviewsd.mcp.server import ENDED, NO_ROOM, AnswerRoom, McpAnswer, McpRequest, refusal
 from reviewsd.mcp.sessions import Session
 from reviewsd.runtime.tasks import TaskSet
-from reviewsd.server.server import ConnectionLimits, PublicServer
+from reviewsd.server.listener import ConnectionFactory
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
 from reviewsd.store.transactions import StoreError
-from reviewsd.web.answerers import answerers
-from reviewsd.web.dispatch import Dispatcher
-from reviewsd.web.klein_site import PublicSite
+from reviewsd.web.index import RouteIndex
 from reviewsd.web.mcp import AccessRules, McpRoute, _accepts_json
 from reviewsd.web.reads import Reads
 from reviewsd.websub.rate_limits import TokenBuckets
+from tests.support.budgets import budgets
 from tests.support.columns import review
+from tests.support.connections import public_server
 from tests.support.publishing import Directories
 from tests.support.waiting import until
-from tests.support.workload import workload
 
 BASE_URL = "https://reviews.example.net"
 REPLIES = Responses(BASE_URL, "public, max-age=60")
@@ -126,15 +125,15 @@ class Reply(NamedTuple):
 
 def server(
     snapshots: Snapshots, clock: IReactorTime, route: McpRoute | None = None
-) -> PublicServer:
+) -> ConnectionFactory:
     """A site of which the MCP endpoint is all that counts."""
-    reads = Reads(snapshots, REPLIES, workload(clock))
-    site = PublicSite(reads, answerers(reads, mcp=route))
-    return PublicServer(
-        Dispatcher(site.resource(), REPLIES).respond,
+    reads = Reads(snapshots, REPLIES, budgets(clock))
+    routes = RouteIndex((reads,) if route is None else (reads, route), REPLIES)
+    return public_server(
+        routes,
         REPLIES,
         clock,
-        ConnectionLimits(mcp_body=MAX_BODY),
+        mcp_body=MAX_BODY,
     )
 
 
@@ -159,7 +158,7 @@ class Harness:
             self.book,
             rules,
             REPLIES,
-            workload(clock, [ip_network("127.0.0.0/8")]),
+            budgets(clock, [ip_network("127.0.0.0/8")]),
             self.tasks,
             lambda: 0.0,
         )
@@ -173,7 +172,7 @@ class Harness:
 
     async def close(self) -> None:
         await maybeDeferred(self.listening.stopListening)
-        await self.public.drain()
+        await self.public.connections.drain()
         await self.tasks.stop()
 
     async def ask(
@@ -565,7 +564,7 @@ async def test_a_foreign_name_is_421_on_loopback(harness: Harness) -> None:
         reply = await harness.ask(headers={"Host": "evil.example"})
 
     assert "server.allowed_hosts" in refused(reply, 421)
-    assert ["evil.example"] == [event["given"] for event in ours(events)]
+    assert ["evil.example"] == [event["name"] for event in ours(events)]
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
@@ -605,12 +604,14 @@ def test_elsewhere_localhost_is_a_stranger_too(
         origins=Origins(BASE_URL), hosts=Hosts(BASE_URL), max_body=MAX_BODY, may_end=lambda _: 0.0
     )
     route = McpRoute(
-        scribe, snapshots, Book(), rules, REPLIES, workload(clock), TaskSet(), lambda: 0.0
+        scribe, snapshots, Book(), rules, REPLIES, budgets(clock), TaskSet(), lambda: 0.0
     )
-    channel = server(snapshots, clock, route).buildProtocol(None)
+    connection = server(snapshots, clock, route).buildProtocol(None)
     transport = StringTransport(peerAddress=peer)
-    channel.makeConnection(transport)
-    channel.dataReceived(HEAD.replace(b"localhost", host) + field + b"Content-Length: 1\r\n\r\nx")
+    connection.makeConnection(transport)
+    connection.dataReceived(
+        HEAD.replace(b"localhost", host) + field + b"Content-Length: 1\r\n\r\nx"
+    )
 
     assert transport.value().startswith(b"HTTP/1.1 %d " % status)
 
@@ -686,7 +687,7 @@ async def test_a_client_that_leaves_has_its_session_ended(harness: Harness) -> N
     linger = struct.pack("ii", 1, 0)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)  # close by a reset
     connection.close()
-    await until(lambda: not harness.public.channels)
+    await until(lambda: not harness.public.connections.open)
     assert [] == harness.book.ended
     harness.book.gate.callback(None)
 
@@ -761,10 +762,10 @@ def _undated(answer: bytes) -> list[bytes]:
 
 
 def test_a_site_without_mcp_has_nothing_there(tmp_path: Path) -> None:
-    channel = server(Snapshots(tmp_path), Clock()).buildProtocol(None)
+    connection = server(Snapshots(tmp_path), Clock()).buildProtocol(None)
     transport = StringTransport()
-    channel.makeConnection(transport)
-    channel.dataReceived(b"POST /mcp HTTP/1.0\r\n\r\n")
+    connection.makeConnection(transport)
+    connection.dataReceived(b"POST /mcp HTTP/1.0\r\n\r\n")
 
     assert transport.value().startswith(b"HTTP/1.1 404 Not Found\r\n")
     assert NULL not in transport.value()

@@ -16,9 +16,9 @@ REVIEWS = [
 ]
 
 
-@pytest.fixture(params=[True, False], ids=["look-up", "Klein"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    found = Place(tmp_path, fast=request.param)
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    found = Place(tmp_path)
     found.publish(REVIEWS)
     return found
 

@@ -28,21 +28,21 @@ from reviewsd.domain.callback import CallbackPolicy
 from reviewsd.http1.problems import HUB_MAX_BODY
 from reviewsd.http1.responses import Responses
 from reviewsd.runtime.tasks import TaskSet
-from reviewsd.server.server import ConnectionLimits, PublicServer
+from reviewsd.server.listener import ConnectionFactory
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.store.transactions import StoreError
-from reviewsd.web.answerers import answerers
 from reviewsd.web.clients import ClientNetworks
-from reviewsd.web.dispatch import Dispatcher
-from reviewsd.web.klein_site import PublicSite
+from reviewsd.web.index import RouteIndex
+from reviewsd.web.probes import Probes
 from reviewsd.web.reads import Reads
 from reviewsd.web.websub import HubRoute
 from reviewsd.websub.form import HubRequestError, parse_request
 from reviewsd.websub.requests import HubResponse
+from tests.support.budgets import budgets
 from tests.support.columns import review
+from tests.support.connections import public_server
 from tests.support.publishing import Directories
 from tests.support.waiting import until
-from tests.support.workload import workload
 
 PATH = "/api/websub/hub"
 BASE_URL = "https://reviews.example.net"
@@ -114,13 +114,13 @@ class Answer(NamedTuple):
 
 def server(
     snapshots: Snapshots, clock: IReactorTime, route: HubRoute | None = None
-) -> PublicServer:
+) -> ConnectionFactory:
     """A site of which the hub is all that counts."""
-    reads = Reads(snapshots, REPLIES, workload(clock))
-    site = PublicSite(reads, answerers(reads, hub=route))
-    return PublicServer(
-        Dispatcher(site.resource(), REPLIES).respond, REPLIES, clock, ConnectionLimits()
-    )
+    reads = Reads(snapshots, REPLIES, budgets(clock))
+    probes = Probes(REPLIES)
+    answerers = (reads, probes) if route is None else (reads, probes, route)
+    routes = RouteIndex(answerers, REPLIES)
+    return public_server(routes, REPLIES, clock)
 
 
 class Harness:
@@ -145,7 +145,7 @@ class Harness:
 
     async def close(self) -> None:
         await maybeDeferred(self.listening.stopListening)
-        await self.server.drain()
+        await self.server.connections.drain()
         await self.tasks.stop()
 
     async def ask(
@@ -516,9 +516,9 @@ def test_over_a_unix_socket_there_is_no_peer_to_name(tmp_path: Path) -> None:
     hub = FormHub()
     route = HubRoute(hub, REPLIES, TaskSet(), ClientNetworks())
     public = server(Snapshots(tmp_path), Clock(), route)
-    channel = public.buildProtocol(None)
-    channel.makeConnection(StringTransport(peerAddress=UNIXAddress(None)))
-    channel.dataReceived(f"POST {PATH} HTTP/1.0\r\n\r\n".encode())
+    connection = public.buildProtocol(None)
+    connection.makeConnection(StringTransport(peerAddress=UNIXAddress(None)))
+    connection.dataReceived(f"POST {PATH} HTTP/1.0\r\n\r\n".encode())
 
     assert [Received(b"", None, "local")] == hub.received
 
@@ -531,9 +531,11 @@ def test_a_forwarded_header_from_a_stranger_is_ignored_and_told_once(tmp_path: P
     ask = f"POST {PATH} HTTP/1.0\r\nX-Forwarded-For: 198.51.100.9\r\n\r\n".encode()
     with capturedLogs() as events:
         for _ in range(2):
-            channel = public.buildProtocol(None)
-            channel.makeConnection(StringTransport(peerAddress=IPv4Address("TCP", "192.0.2.7", 1)))
-            channel.dataReceived(ask)
+            connection = public.buildProtocol(None)
+            connection.makeConnection(
+                StringTransport(peerAddress=IPv4Address("TCP", "192.0.2.7", 1))
+            )
+            connection.dataReceived(ask)
 
     assert ["192.0.2.7/32"] * 2 == [each.client for each in hub.received]
     (told,) = (each for each in events if each["log_namespace"].startswith("reviewsd.web"))
@@ -582,7 +584,7 @@ async def test_a_client_that_leaves_stops_nothing(
     linger = struct.pack("ii", 1, 0)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)  # close by a reset
     connection.close()
-    await until(lambda: not harness.server.channels)
+    await until(lambda: not harness.server.connections.open)
     assert [] == harness.hub.ended
     harness.hub.gate.callback(None)
 
@@ -599,7 +601,7 @@ async def test_what_is_still_under_way_at_the_end_is_stopped_in_order(harness: H
     reset = struct.pack("ii", 1, 0)  # an end alone would say that the client still listens
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
     connection.close()
-    await until(lambda: not harness.server.channels)
+    await until(lambda: not harness.server.connections.open)
 
     await harness.tasks.stop()
 
@@ -610,16 +612,16 @@ async def test_what_is_still_under_way_at_the_end_is_stopped_in_order(harness: H
 async def test_a_client_that_leaves_while_it_sends_asks_for_nothing(harness: Harness) -> None:
     with socket.create_connection(("127.0.0.1", harness.port)) as connection:
         connection.sendall(f"POST {PATH} HTTP/1.1\r\nContent-Length: 100\r\n\r\nx".encode())
-        await until(lambda: harness.server.channels)
-    await until(lambda: not harness.server.channels)
+        await until(lambda: harness.server.connections.open)
+    await until(lambda: not harness.server.connections.open)
 
     assert [] == harness.hub.received
 
 
 def test_a_site_without_a_hub_has_nothing_there(tmp_path: Path) -> None:
-    channel = server(Snapshots(tmp_path), Clock()).buildProtocol(None)
+    connection = server(Snapshots(tmp_path), Clock()).buildProtocol(None)
     transport = StringTransport()
-    channel.makeConnection(transport)
-    channel.dataReceived(f"POST {PATH} HTTP/1.0\r\n\r\n".encode())
+    connection.makeConnection(transport)
+    connection.dataReceived(f"POST {PATH} HTTP/1.0\r\n\r\n".encode())
 
     assert transport.value().startswith(b"HTTP/1.1 404 Not Found\r\n")

@@ -1,8 +1,8 @@
-"""A client that repeats itself is understood as h11 understands it, wherever its bytes are cut.
+"""A connection reads what a client sends as h11 reads it, wherever the bytes are cut.
 
-A connection remembers what it was asked last. So these conversations are made of repetitions: requests
-that come again, bodies that are the bytes of an earlier read, and lengths that make what follows a body
-or a request; while answers are made and taken at once or later, and the data changes.
+The conversations are made of repetitions: requests that come again, bodies that are the bytes of an
+earlier request, and lengths that make what follows a body or a request; while responses are made and taken at once
+or later, and the data changes.
 """
 
 import re
@@ -19,8 +19,8 @@ from twisted.internet.defer import Deferred
 from reviewsd.http1 import urls
 from reviewsd.http1.request import Request
 from reviewsd.http1.responses import Response
-from reviewsd.server.server import ConnectionLimits
-from reviewsd.web.reads import Answer
+from reviewsd.server.connections import ConnectionLimits
+from reviewsd.web.app import Answer
 from tests.support.connections import Client, MemoryListener, ask
 from tests.support.examples import examples
 
@@ -181,7 +181,7 @@ class Talk:
 
     def __init__(self, *, slow: bool) -> None:
         self.listener = MemoryListener(requests=1_000)
-        self.listener.server.respond = self._answer
+        self.listener.routes.respond = self._answer
         self._waiting: list[tuple[Deferred[Response], Response]] = []
         self.client: Client = self.listener.connect(slow=slow)
 
@@ -212,7 +212,7 @@ class Talk:
                 case "answer" if self._waiting:
                     self._finish()
                 case "change":
-                    self.listener.server.changed()
+                    self.listener.connections.snapshot_changed()
         if leaves and not self.client.line.half_closed:
             self.client.finish()
         self.client.take_all()
@@ -234,7 +234,7 @@ CONVERSATIONS = st.builds(Conversation, st.binary(max_size=24))
 
 @examples(150)
 @given(CONVERSATIONS, st.booleans(), st.booleans())
-def test_what_is_said_again_is_what_h11_says_it_is(
+def test_requests_are_those_that_h11_reads(
     talk: Conversation,
     slow: bool,  # noqa: FBT001
     leaves: bool,  # noqa: FBT001
@@ -253,14 +253,18 @@ def test_what_is_said_again_is_what_h11_says_it_is(
             assert held.client.line.closed
         elif theirs.unfinished:
             assert (
-                held.client.channel.deadline
+                held.client.connection.deadline
                 <= held.listener.clock.seconds() + ConnectionLimits().body
             )
     held.listener.close()
 
 
 @given(CONVERSATIONS, st.integers(1, 200), st.booleans())
-def test_it_is_the_same_wherever_it_is_cut(talk: Conversation, size: int, leaves: bool) -> None:  # noqa: FBT001
+def test_responses_are_the_same_however_the_bytes_are_cut(
+    talk: Conversation,
+    size: int,
+    leaves: bool,  # noqa: FBT001
+) -> None:
     data, heads = talk.data, framed(talk.data).heads
     whole, cut = Talk(slow=False), Talk(slow=False)
     whole.hold([(data, "")], leaves=leaves)

@@ -1,4 +1,4 @@
-"""Requests that are too much are told so, and the others answered (S5): with and without the quick look-up."""
+"""Requests that are too much are told so, and the others answered (S5)."""
 
 import itertools
 import json
@@ -19,19 +19,17 @@ from reviewsd.mcp.server import AnswerRoom, McpAnswer, McpRequest
 from reviewsd.mcp.sessions import Session
 from reviewsd.runtime.cooperative import MAX_WAITING
 from reviewsd.runtime.tasks import TaskSet
-from reviewsd.server.server import ConnectionLimits, PublicServer
 from reviewsd.snapshot.snapshots import Snapshot, Snapshots
-from reviewsd.web.answerers import answerers
-from reviewsd.web.dispatch import Dispatcher, quick_lookup
-from reviewsd.web.klein_site import PublicSite
+from reviewsd.web.budgets import PART, SMALL, TOTAL, own_size
+from reviewsd.web.index import RouteIndex
 from reviewsd.web.mcp import AccessRules, McpRoute
-from reviewsd.web.memory import PART, SMALL, TOTAL, own_size
+from reviewsd.web.probes import Probes
 from reviewsd.web.reads import COPIED, Reads
+from tests.support.budgets import budgets
 from tests.support.columns import review
-from tests.support.connections import Line, ask
+from tests.support.connections import Line, ask, public_server
 from tests.support.publishing import Directories
 from tests.support.raw import ReceivedResponse, responses
-from tests.support.workload import workload
 
 BASE_URL = "https://reviews.example"
 REPLIES = Responses(BASE_URL, "public", lambda: 0.0)
@@ -83,7 +81,6 @@ class Harness:
     """A site whose time and memory somebody else may have."""
 
     snapshots: Snapshots
-    fast: bool
     total: int = TOTAL
     occupied: int = 0
     """Pieces of work that the client has waiting."""
@@ -92,9 +89,9 @@ class Harness:
         """What one request is answered; None where it waits."""
         clock = Clock()
         now = itertools.count() if self.occupied else itertools.repeat(0)
-        made = workload(clock, total=self.total, timer=now.__next__)
+        made = budgets(clock, total=self.total, timer=now.__next__)
         for _ in range(self.occupied):
-            waiting = made.run(Request(b"GET", b"/", client=CLIENT), endless())
+            waiting = made.time.run(Request(b"GET", b"/", client=CLIENT), endless())
             assert isinstance(waiting, Deferred)
         reads = Reads(self.snapshots, REPLIES, made)
         rules = AccessRules(
@@ -106,16 +103,12 @@ class Harness:
         route = McpRoute(
             Scribe(), self.snapshots, Book(), rules, REPLIES, made, TaskSet(), lambda: 0.0
         )
-        answers = answerers(reads, mcp=route)
-        site = PublicSite(reads, answers).resource()
-        quick = quick_lookup(reads, answers) if self.fast else None
-        server = PublicServer(
-            Dispatcher(site, REPLIES, quick).respond, REPLIES, clock, ConnectionLimits()
-        )
+        routes = RouteIndex((reads, route, Probes(REPLIES)), REPLIES)
+        server = public_server(routes, REPLIES, clock)
         line = Line(client)
-        channel = line.protocol = server.buildProtocol(None)
-        channel.makeConnection(cast("FileDescriptor", line))
-        channel.dataReceived(data)
+        connection = line.protocol = server.buildProtocol(None)
+        connection.makeConnection(cast("FileDescriptor", line))
+        connection.dataReceived(data)
         line.leave()
         found = responses(line.value())
         return found[0] if found else None
@@ -126,14 +119,12 @@ def endless() -> Generator[None, None, None]:
         yield
 
 
-both = pytest.mark.parametrize("fast", [True, False], ids=["quick", "Klein"])
 LARGE = ask(f"{urls.SEARCH}?limit=100")
 
 
-@both
 @pytest.mark.parametrize("data", [LARGE, POST], ids=["search", "MCP"])
-def test_who_has_too_much_waiting_is_429(snapshots: Snapshots, data: bytes, *, fast: bool) -> None:
-    harness = Harness(snapshots=snapshots, fast=fast, occupied=MAX_WAITING)
+def test_who_has_too_much_waiting_is_429(snapshots: Snapshots, data: bytes) -> None:
+    harness = Harness(snapshots=snapshots, occupied=MAX_WAITING)
     refused = harness.ask(data, CLIENT)
     assert refused is not None
     assert 429 == refused.status
@@ -147,18 +138,16 @@ def test_who_has_too_much_waiting_is_429(snapshots: Snapshots, data: bytes, *, f
     assert harness.ask(data, OTHER) is None  # but waits for its turn
 
 
-@both
-def test_documents_wait_for_nobody(snapshots: Snapshots, *, fast: bool) -> None:
-    harness = Harness(snapshots=snapshots, fast=fast, occupied=MAX_WAITING, total=0)
+def test_documents_wait_for_nobody(snapshots: Snapshots) -> None:
+    harness = Harness(snapshots=snapshots, occupied=MAX_WAITING, total=0)
     for path in (urls.HEALTH, urls.REVIEWS, urls.JSON_FEED, f"{urls.SINCE}2025-01-01"):
         answer = harness.ask(ask(path), CLIENT)
         assert answer is not None
         assert 200 == answer.status
 
 
-@both
-def test_a_message_that_there_is_no_memory_for_is_503(snapshots: Snapshots, *, fast: bool) -> None:
-    refused = Harness(snapshots=snapshots, fast=fast, total=0).ask(POST, CLIENT)
+def test_a_message_that_there_is_no_memory_for_is_503(snapshots: Snapshots) -> None:
+    refused = Harness(snapshots=snapshots, total=0).ask(POST, CLIENT)
     assert refused is not None
     assert 503 == refused.status
     assert ["5"] == refused.values("Retry-After")
@@ -168,13 +157,12 @@ def test_a_message_that_there_is_no_memory_for_is_503(snapshots: Snapshots, *, f
     assert "try again" in said["error"]["message"]
 
 
-@both
 @pytest.mark.parametrize("query", ["limit=100", "limit=50&rating=3", "limit=9&rating=3"])
 def test_the_records_of_a_large_search_stay_where_they_are(
-    snapshots: Snapshots, query: str, *, fast: bool
+    snapshots: Snapshots, query: str
 ) -> None:
     """However long reviews are, an answer takes 16 KiB of memory at most; the bytes are the same."""
-    made = workload(Clock())
+    made = budgets(Clock())
     reply = Reads(snapshots, REPLIES, made).search(
         Request(b"GET", urls.SEARCH.encode(), query.encode())
     )
@@ -183,9 +171,7 @@ def test_the_records_of_a_large_search_stay_where_they_are(
     assert size > COPIED
     assert own_size(reply.body) < (len(reply.body) + 1) * PART
     assert reply.reserve is None
-    answer = Harness(snapshots=snapshots, fast=fast, total=0).ask(
-        ask(f"{urls.SEARCH}?{query}"), CLIENT
-    )
+    answer = Harness(snapshots=snapshots, total=0).ask(ask(f"{urls.SEARCH}?{query}"), CLIENT)
     assert answer is not None
     assert b"".join(reply.body) == answer.body
     found = json.loads(answer.body)

@@ -1,4 +1,4 @@
-"""What computes answers, for tests that are about something else."""
+"""Budgets for tests that are about something else."""
 
 from collections.abc import Callable, Sequence
 from ipaddress import IPv4Network, IPv6Network
@@ -6,17 +6,18 @@ from ipaddress import IPv4Network, IPv6Network
 from twisted.internet.interfaces import IReactorTime
 
 from reviewsd.runtime.cooperative import CooperativeScheduler
+from reviewsd.web.budgets import TOTAL, Budgets, MemoryBudget, TimeBudget
 from reviewsd.web.clients import ClientNetworks
-from reviewsd.web.memory import TOTAL, AnswerMemory
-from reviewsd.web.workload import Workload
 
 
-def workload(
+def budgets(
     clock: IReactorTime,
     trusted: Sequence[IPv4Network | IPv6Network] = (),
     total: int = TOTAL,
     timer: Callable[[], float] = lambda: 0.0,
-) -> Workload:
-    """A workload of one's own; unless a timer says otherwise, all work is done in no time."""
+) -> Budgets:
+    """Return budgets of one's own; unless a timer is given, all work takes no time."""
+    networks = ClientNetworks(trusted)
     scheduler = CooperativeScheduler(clock, timer)
-    return Workload(scheduler, AnswerMemory(total), ClientNetworks(trusted))
+    time = TimeBudget(scheduler, networks, clock.seconds)
+    return Budgets(time, MemoryBudget(networks, total))

@@ -1,4 +1,4 @@
-"""Ports that accept leanly: all kinds of endpoints, a full house, no descriptors left."""
+"""Public ports: all kinds of endpoints, many connections, no descriptors left."""
 
 import os
 import selectors
@@ -22,7 +22,7 @@ from twisted.internet.threads import deferToThread
 from twisted.logger import capturedLogs
 from twisted.python.failure import Failure
 
-from reviewsd.server.acceptor import BatchPort, batch_accept
+from reviewsd.server.listener import PublicPort, as_public_port
 from reviewsd.server.transport import DirectServer
 from tests.support.authority import authority
 from tests.support.outbound import reactor
@@ -76,8 +76,8 @@ def hall() -> Hall:
 
 
 @pytest_twisted.async_yield_fixture  # type: ignore[untyped-decorator] # has no stubs
-async def port(hall: Hall) -> AsyncIterator[BatchPort]:
-    made = batch_accept(reactor.listenTCP(0, hall, interface="127.0.0.1"))
+async def port(hall: Hall) -> AsyncIterator[PublicPort]:
+    made = as_public_port(reactor.listenTCP(0, hall, interface="127.0.0.1"))
     yield made
     if made.connected:
         await made.stopListening()
@@ -91,14 +91,14 @@ async def leave(hall: Hall) -> None:
     await until(lambda: not hall.present)
 
 
-def come(port: BatchPort, say: bytes = b"hello") -> socket.socket:
+def come(port: PublicPort, say: bytes = b"hello") -> socket.socket:
     """A client that has said something."""
     client = socket.create_connection(port.socket.getsockname()[:2], timeout=60)
     client.sendall(say)
     return client
 
 
-def visit(port: BatchPort, say: bytes = b"bye") -> bytes:
+def visit(port: PublicPort, say: bytes = b"bye") -> bytes:
     """What a client hears until the end; blocks."""
     with come(port, say) as client:
         return b"".join(iter(lambda: client.recv(100), b""))
@@ -113,8 +113,8 @@ def ended(client: socket.socket) -> bool:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_connection_is_answered_and_closed_without_ever_being_watched(
-    hall: Hall, port: BatchPort
+async def test_connection_that_is_closed_at_once_is_never_watched(
+    hall: Hall, port: PublicPort
 ) -> None:
     with come(port, b"bye") as client:
         before = reactor.getReaders()
@@ -124,7 +124,7 @@ async def test_a_connection_is_answered_and_closed_without_ever_being_watched(
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_connection_that_stays_is_watched(hall: Hall, port: BatchPort) -> None:
+async def test_a_connection_that_stays_is_watched(hall: Hall, port: PublicPort) -> None:
     with come(port) as client:
         assert b"hello" == await deferToThread(client.recv, 10)
         client.sendall(b"again")
@@ -132,7 +132,7 @@ async def test_a_connection_that_stays_is_watched(hall: Hall, port: BatchPort) -
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_short_answers_do_not_wait_for_each_other(hall: Hall, port: BatchPort) -> None:
+async def test_short_answers_do_not_wait_for_each_other(hall: Hall, port: PublicPort) -> None:
     with come(port):
         port.doRead()
         wire = hall.present[0].transport
@@ -141,8 +141,8 @@ async def test_short_answers_do_not_wait_for_each_other(hall: Hall, port: BatchP
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_client_that_says_nothing_is_there_after_a_second_or_two(
-    hall: Hall, port: BatchPort
+async def test_silent_connection_is_accepted_after_a_second_or_two(
+    hall: Hall, port: PublicPort
 ) -> None:
     """Then the deadlines begin: the kernel keeps it no longer."""
     with come(port, b""):
@@ -155,7 +155,7 @@ async def test_a_client_that_says_nothing_is_there_after_a_second_or_two(
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_many_connections_at_once_are_taken_a_few_in_each_turn(
-    hall: Hall, port: BatchPort
+    hall: Hall, port: PublicPort
 ) -> None:
     with ExitStack() as stack:
         clients = [stack.enter_context(come(port)) for _ in range(200)]
@@ -174,7 +174,7 @@ async def test_many_connections_at_once_are_taken_a_few_in_each_turn(
 async def test_tls_works_as_ever(hall: Hall, tmp_path: Path) -> None:
     pem = authority().issue("localhost").write_with_key(tmp_path / "server.pem")
     string = f"ssl:0:interface=127.0.0.1:privateKey={pem}:certKey={pem}"
-    port = batch_accept(await serverFromString(reactor, string).listen(hall))
+    port = as_public_port(await serverFromString(reactor, string).listen(hall))
     trusting = ssl.create_default_context()
     trusting.load_verify_locations(cadata=authority().identity.pem.decode())
 
@@ -199,7 +199,7 @@ async def test_an_inherited_socket_stays_open_for_whoever_else_has_it(hall: Hall
         os.set_blocking(mine.fileno(), False)
         endpoint = AdoptedStreamServerEndpoint(reactor, os.dup(mine.fileno()), socket.AF_INET)
         descriptor = mine.fileno()
-        port = batch_accept(await endpoint.listen(hall))
+        port = as_public_port(await endpoint.listen(hall))
         assert b"bye" == await deferToThread(visit, port)
         await port.stopListening()
         with socket.create_connection(mine.getsockname(), timeout=60) as client:
@@ -208,7 +208,7 @@ async def test_an_inherited_socket_stays_open_for_whoever_else_has_it(hall: Hall
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_who_is_not_wanted_is_closed(hall: Hall, port: BatchPort) -> None:
+async def test_who_is_not_wanted_is_closed(hall: Hall, port: PublicPort) -> None:
     hall.wanted = False
     with come(port) as client:
         port.doRead()
@@ -216,7 +216,7 @@ async def test_who_is_not_wanted_is_closed(hall: Hall, port: BatchPort) -> None:
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
-async def test_a_connection_that_fails_harms_no_other(hall: Hall, port: BatchPort) -> None:
+async def test_a_connection_that_fails_harms_no_other(hall: Hall, port: PublicPort) -> None:
     with capturedLogs() as logs, come(port, b"fail") as bad, come(port, b"bye") as good:
         assert b"bye" == await deferToThread(good.recv, 10)
         assert await deferToThread(ended, bad)
@@ -229,15 +229,15 @@ CHILD = """
 import os, resource, sys
 from twisted.internet import reactor
 from twisted.logger import globalLogPublisher, formatEvent
-from reviewsd.server.acceptor import batch_accept
-from tests.unit.server.test_acceptor import Hall
+from reviewsd.server.listener import as_public_port
+from tests.unit.server.test_listener import Hall
 
 def show(event):
     if event["log_namespace"].startswith("reviewsd"):
         print(formatEvent(event), flush=True)
 
 globalLogPublisher.addObserver(show)
-port = batch_accept(reactor.listenTCP(0, Hall(), interface="127.0.0.1"))
+port = as_public_port(reactor.listenTCP(0, Hall(), interface="127.0.0.1"))
 print(port.getHost().port, flush=True)
 most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 room = len(os.listdir("/proc/self/fd")) + 10
@@ -305,22 +305,22 @@ def cpu(process: int) -> float:
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_the_pause_for_want_of_descriptors_ends_with_the_port(
-    hall: Hall, port: BatchPort
+    hall: Hall, port: PublicPort
 ) -> None:
-    port._tire(OSError(24, "Too many open files"))
-    (rest,) = [call for call in reactor.getDelayedCalls() if call.func == port._rested]
+    port._back_off(OSError(24, "Too many open files"))
+    (rest,) = [call for call in reactor.getDelayedCalls() if call.func == port._resume]
     await port.stopListening()
     assert not rest.active()
 
 
 @pytest_twisted.ensureDeferred  # type: ignore[untyped-decorator] # has no stubs
 async def test_the_names_of_twisted_that_this_relies_on_are_there(
-    hall: Hall, port: BatchPort
+    hall: Hall, port: PublicPort
 ) -> None:
     """A class may take the place of another only while both have the same layout."""
     assert isinstance(port, Port)
     fresh = reactor.listenTCP(0, hall, interface="127.0.0.1")
-    names = {"numberAccepts", "socket", "factory", "reactor", "disconnecting", "connected"}
+    names = {"socket", "factory", "reactor", "disconnecting", "connected"}
     names |= {"_shouldShutdown"}
     assert names <= {name for name in dir(fresh) if hasattr(fresh, name)}
     await fresh.stopListening()

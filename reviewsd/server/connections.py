@@ -1,0 +1,240 @@
+"""All connections of the public site: how many there may be, when each is overdue, and their end.
+
+One sweep, four times a second, ends connections that are overdue, in place of a delayed call for each (S1).
+"""
+
+from collections import Counter, deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network
+from typing import Protocol
+
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
+from twisted.internet.task import LoopingCall
+from twisted.logger import Logger
+
+from reviewsd.domain.addresses import client_network, neighbourhood
+from reviewsd.domain.clients import is_trusted
+from reviewsd.http1 import problems
+from reviewsd.http1.problems import Problem
+from reviewsd.server.pipelines import Pipelines
+
+DRAIN_SECONDS = 20
+"""Longest time for responses under way when the daemon stops; systemd waits longer."""
+
+SWEEP_SECONDS = 0.25
+"""Deadlines are checked this often."""
+
+NEVER = float("inf")
+"""A deadline that does not come."""
+
+MAX_STALE_SNAPSHOTS = 8
+"""Snapshots that are no longer served and that slow clients keep on the disk, at most,"""
+
+STALE_SECONDS = 60.0
+"""unless their responses began within these seconds: a quick series of changes ends none."""
+
+NEIGHBOURS = 4
+"""A /24 or /48 may have this many times the connections of a client network (S4)."""
+
+_RESCAN_THRESHOLD = 64
+"""All connections are scanned again if the last scan found one in this many idle: they share its cost."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionLimits:
+    """Deadlines and caps of connections (S1, S2, S4, S5)."""
+
+    header: float = 10.0
+    """Seconds from the first byte of a head to its end."""
+    body: float = 20.0
+    """Seconds from there to the end of the body."""
+    idle: float = 60.0
+    """Seconds between two requests."""
+    requests: int = 1_000
+    """Requests of one connection."""
+    connections: int = 4_096
+    per_client: int = 256
+    """Connections of one client network; its /24 or /48 may have four times as many."""
+    drain_rate: int = 8_192
+    """Bytes a second that a client must take."""
+
+
+class CountedConnection(Protocol):
+    """A connection, as ``Connections`` sees it."""
+
+    deadline: float
+    """When it is overdue, in the clock's seconds."""
+    networks: tuple[str, ...]
+    """The client networks it is counted for."""
+
+    @property
+    def client(self) -> str | None:
+        """The address of the client; None if the transport knows none."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the client is on this machine."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is under way, so that it can be closed without a loss."""
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether a request is being answered."""
+
+    def drain(self) -> None:
+        """Close after the response under way, or the next one."""
+
+    def expire(self) -> None:
+        """Act on the deadline, which has passed."""
+
+    def abort(self) -> None:
+        """Close at once."""
+
+
+class Connections:
+    """Counts connections, makes room for new ones, and ends them.
+
+    Args:
+        clock: For the deadlines.
+        limits: Deadlines and caps.
+        proxies: Networks of proxies, whose connections are not counted by client.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        limits: ConnectionLimits,
+        proxies: Sequence[IPv4Network | IPv6Network] = (),
+    ) -> None:
+        self.clock = clock
+        self.limits = limits
+        self.pipelines = Pipelines(clock)
+        self.now = clock.seconds()
+        """The clock's seconds at the last sweep: exact enough for a deadline a minute ahead."""
+        self.open: set[CountedConnection] = set()
+        self._proxies = proxies
+        self._draining = False
+        self._per_network: Counter[str] = Counter()
+        self._idle: list[CountedConnection] | None = None  # of the last scan; longest idle last
+        self._idle_count = 0  # of the last scan
+        self._changes: deque[float] = deque(maxlen=MAX_STALE_SNAPSHOTS)  # times of the last ones
+        self._drained: Deferred[None] | None = None
+        self._sweeping = LoopingCall(self._sweep)
+        self._sweeping.clock = clock
+
+    def enter(self, connection: CountedConnection) -> Problem | None:
+        """Count a new connection; returns the problem if it may not stay (S4)."""
+        self.open.add(connection)
+        if not self._sweeping.running:
+            self.now = self.clock.seconds()
+            self._sweeping.start(SWEEP_SECONDS, now=False)
+        if self._draining:
+            connection.drain()
+        problem = self.count_client(connection)
+        if problem is not None:
+            return problem
+        if len(self.open) > self.limits.connections and not self._make_room(connection):
+            return problems.NO_ROOM
+        return None
+
+    def count_client(self, connection: CountedConnection) -> Problem | None:
+        """Count a connection for its client, and no longer for an earlier one; returns as ``enter``."""
+        self._uncount(connection)
+        client = connection.client
+        if client is None or connection.is_local or is_trusted(client, self._proxies):
+            return None
+        network = client_network(client)
+        wider = neighbourhood(network)
+        connection.networks = (network,) if wider == network else (network, wider)
+        self._per_network.update(connection.networks)
+        most = self.limits.per_client
+        if self._per_network[network] > most or self._per_network[wider] > NEIGHBOURS * most:
+            return problems.TOO_MANY_CONNECTIONS
+        return None
+
+    def _uncount(self, connection: CountedConnection) -> None:
+        for network in connection.networks:
+            self._per_network[network] -= 1
+            if not self._per_network[network]:
+                del self._per_network[network]
+        connection.networks = ()
+
+    def _make_room(self, newest: CountedConnection) -> bool:
+        """Close the connection that has been idle longest; returns whether there was any.
+
+        A scan of all connections takes milliseconds. It is made once between two sweeps, and again
+        only if the last one has found enough.
+        """
+        while True:
+            if self._idle is None:
+                idle = (other for other in self.open if other.is_idle and other is not newest)
+                self._idle = sorted(idle, key=lambda other: other.deadline, reverse=True)
+                self._idle_count = len(self._idle)
+            while self._idle:
+                oldest = self._idle.pop()
+                if oldest in self.open and oldest.is_idle:
+                    oldest.abort()
+                    return True
+            if self._idle_count <= self.limits.connections // _RESCAN_THRESHOLD:
+                return False
+            self._idle = None
+
+    def leave(self, connection: CountedConnection) -> None:
+        """Forget a connection that has ended."""
+        if connection not in self.open:
+            return
+        self.open.discard(connection)
+        self._uncount(connection)
+        if not self.open:
+            self._sweeping.stop()
+            if self._drained is not None:
+                drained, self._drained = self._drained, None
+                drained.callback(None)
+
+    def snapshot_changed(self) -> None:
+        """Note that responses under way are of a snapshot that is no longer served."""
+        self._changes.append(self.clock.seconds())
+
+    def is_stale(self, since: float) -> bool:
+        """Return whether a response that waits since then keeps a snapshot that is too old (S5)."""
+        is_full = len(self._changes) == MAX_STALE_SNAPSHOTS
+        return is_full and since < min(self._changes[0], self.clock.seconds() - STALE_SECONDS)
+
+    def _sweep(self) -> None:
+        self.now = now = self.clock.seconds()
+        self._idle = None
+        for connection in [overdue for overdue in self.open if overdue.deadline <= now]:
+            connection.deadline = NEVER
+            try:
+                connection.expire()
+            except Exception:  # noqa: BLE001 - logged with its traceback; the others are due as well
+                self._log.failure("ending a connection failed")
+                connection.abort()
+
+    async def drain(self) -> None:
+        """Let responses under way end, and close all connections; returns when none is left."""
+        self._draining = True
+        for connection in tuple(self.open):
+            connection.drain()
+        if not self.open:
+            return
+        self._drained = Deferred()
+        deadline = self.clock.callLater(DRAIN_SECONDS, self._abort)
+        await self._drained
+        if deadline.active():
+            deadline.cancel()
+
+    def _abort(self) -> None:
+        for connection in tuple(self.open):
+            connection.abort()
+
+    def counts(self) -> dict[str, float]:
+        """Return how many are open, and how many requests are being answered (O9)."""
+        answering = sum(connection.is_answering for connection in self.open)
+        return {"connections": len(self.open), "inflight": answering}

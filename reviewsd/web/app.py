@@ -1,0 +1,90 @@
+"""Klein applications of the public site: each class that answers declares its routes on one.
+
+A route is declared once, with ``@app.route`` on the method that answers it. What the server has to know of it
+stands in the same place: methods, body, cost, host names (decision 175).
+"""
+
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol, Self, TypeVar
+
+from klein import Klein
+from twisted.internet.defer import Deferred
+
+from reviewsd.http1.responses import Response
+from reviewsd.http1.routes import BodyRule, Route
+
+Answer = Response | Deferred[Response]
+"""A response, or a Deferred of it if it takes time."""
+
+AnyAnswer = Answer | Coroutine[Deferred[Any], Any, Response]
+
+MethodT = TypeVar("MethodT", bound=Callable[..., AnyAnswer])
+
+
+class PublicApp(Klein):
+    """A Klein application whose methods take a parsed request and return a response."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.routes: dict[str, Route] = {}
+        """The routes by their rules, as Werkzeug spells them."""
+
+    def __get__(self, instance: Any, owner: object) -> Self:  # noqa: ANN401  as Klein has it
+        bound = super().__get__(instance, owner)
+        assert isinstance(bound, type(self))  # noqa: S101  Klein makes one of the same class
+        bound.routes = self.routes
+        return bound
+
+    def route(  # type: ignore[override]  # the options of Werkzeug's rules are not needed here
+        self,
+        url: str,
+        *,
+        methods: tuple[str, ...] | None = ("GET",),
+        body: BodyRule = BodyRule.IGNORED,
+        any_host: bool = False,
+        cost: int = 1,
+        page: bool = False,
+    ) -> Callable[[MethodT], MethodT]:
+        """Declare that a method answers an address.
+
+        Args:
+            url: The rule: ``<name>`` is one segment, ``<path:name>`` one that may hold escaped slashes.
+            methods: As ``Route`` has them. A route that decides itself is also answered with a slash at
+                its end, since clients that are redirected repeat a POST as a GET, or give up.
+            body: What a request may have in its body.
+            any_host: Whether it is answered under any host name.
+            cost: What a request takes of the read limit.
+            page: Whether it is no part of the API.
+        """
+        path = url.replace("<path:", "<").replace("<", "{").replace(">", "}")
+        route = Route(
+            path=path, methods=methods, body=body, any_host=any_host, cost=cost, page=page
+        )
+        rules = (url,) if methods else (url, f"{url}/")
+        klein_route = super().route
+
+        def declare(method: MethodT) -> MethodT:
+            for rule in rules:
+                self.routes[rule] = route
+                klein_route(rule, methods=methods)(method)  # type: ignore[type-var]  # no Klein renders it
+            return method
+
+        return declare
+
+    def pages(self, *urls: str) -> Callable[[MethodT], MethodT]:
+        """Declare that a method answers several pages."""
+
+        def declare(method: MethodT) -> MethodT:
+            for url in urls:
+                self.route(url, page=True)(method)
+            return method
+
+        return declare
+
+
+class Answerer(Protocol):
+    """A class that answers routes."""
+
+    @property
+    def app(self) -> PublicApp:
+        """The Klein application that has its routes."""

@@ -1,0 +1,230 @@
+"""From a request to the method that answers it.
+
+The routes stand on the classes that answer (``web.app``). ``RouteIndex`` joins the rules of their Klein
+applications in one map, and makes an index of it at the start: fixed addresses are found in a dictionary, open
+ones by the text around their segment. An address in another spelling is decoded and matched by the map. It is
+answered only if it is exact: no doubled slashes, no escaped ones, no dot segments (F18, S8).
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from math import ceil
+from typing import Final
+from urllib.parse import unquote_to_bytes
+
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.python.failure import Failure
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
+from werkzeug.routing import Map, Rule
+
+from reviewsd.http1 import problems
+from reviewsd.http1.head import ASTERISK
+from reviewsd.http1.request import METHODS, Request
+from reviewsd.http1.responses import Response, Responses
+from reviewsd.http1.routes import Route
+from reviewsd.web.app import Answer, Answerer, AnyAnswer
+from reviewsd.web.budgets import TimeBudget
+from reviewsd.web.errors import error_response
+
+MAX_PATH = 1_024
+"""Bytes of a path, escapes included, that is matched; the longest one that is served has 400."""
+
+_READS: Final = frozenset((b"GET", b"HEAD"))
+_BROKEN_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+_NOT_EXACT: Final = re.compile(rb"//|%2[fF]|/(\.|%2[eE]){1,2}(/|\Z)")
+_DOTS: Final = frozenset((b".", b".."))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Endpoint:
+    """A method that answers a route."""
+
+    answer: Callable[..., AnyAnswer]
+    route: Route
+    methods: frozenset[bytes]
+    has_path: bool = False
+    """Whether its segment may hold escaped slashes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OpenAddress:
+    """An address with one segment that is not fixed."""
+
+    prefix: bytes
+    suffix: bytes
+    name: str
+    """The name of the segment."""
+    endpoint: Endpoint
+
+    def segment(self, path: bytes) -> bytes | None:
+        """Return the segment of a path; None if the path is no such address, or spelled unusually."""
+        if not (path.startswith(self.prefix) and path.endswith(self.suffix)):
+            return None
+        segment = path[len(self.prefix) : len(path) - len(self.suffix)]
+        if not segment or b"/" in segment or b"%" in segment or segment in _DOTS:
+            return None
+        return segment
+
+
+class RouteIndex:
+    """Finds the method that answers a request, and calls it.
+
+    Args:
+        answerers: The objects whose routes are served.
+        responses: Makes the responses to errors.
+        time: Limits how often a client network may read; None for no limit.
+    """
+
+    def __init__(
+        self,
+        answerers: Iterable[Answerer],
+        responses: Responses,
+        time: TimeBudget | None = None,
+    ) -> None:
+        self._responses = responses
+        self._map = Map(merge_slashes=False)  # an id may have two slashes in a row
+        self._fixed: dict[bytes, Endpoint] = {}
+        self._open: list[_OpenAddress] = []
+        for answerer in answerers:
+            app = answerer.app
+            for rule in app.url_map.iter_rules():
+                self._add(rule, getattr(answerer, rule.endpoint), app.routes[rule.rule])
+        self._open.sort(key=lambda address: len(address.prefix), reverse=True)
+        self._adapter = self._map.bind("localhost")
+        self.respond: Callable[[Request], Answer] = (
+            self._respond if time is None else partial(self._respond_within, time)
+        )
+        """Answers a request, now or later; cancelling a Deferred stops the work."""
+
+    def _add(self, rule: Rule, answer: Callable[..., AnyAnswer], route: Route) -> None:
+        """Add a rule to the map and to the index."""
+        methods = METHODS if rule.methods is None else map(str.encode, rule.methods)
+        prefix, bracket, rest = rule.rule.partition("<")
+        variable, _, suffix = rest.partition(">")
+        has_path = variable.startswith("path:")
+        endpoint = Endpoint(answer, route, frozenset(methods), has_path)
+        self._map.add(Rule(rule.rule, endpoint=endpoint))
+        if bracket:
+            name = variable.removeprefix("path:")
+            address = _OpenAddress(
+                prefix=prefix.encode(), suffix=suffix.encode(), name=name, endpoint=endpoint
+            )
+            self._open.append(address)
+        else:
+            self._fixed[prefix.encode()] = endpoint
+
+    def _respond_within(self, time: TimeBudget, request: Request) -> Answer:
+        """Answer a request if its client network may read now (S14)."""
+        route = self.find(request.path)
+        cost = 1 if route is None else route.cost
+        if cost == 0:
+            return self._respond(request)
+        wait = time.charge(request, cost)
+        if wait > 0:
+            retry = ((b"Retry-After", b"%d" % ceil(wait)),)
+            refusal = self._responses.problem(request, problems.TOO_MANY_READS, retry)
+            return time.with_fields(refusal, request)
+        answer = self._respond(request)
+        if isinstance(answer, Deferred):
+            return answer.addCallback(time.with_fields, request)
+        return time.with_fields(answer, request)
+
+    def _respond(self, request: Request) -> Answer:
+        endpoint = self._fixed.get(request.path)
+        try:
+            if endpoint is not None and request.method in endpoint.methods:
+                answer = endpoint.answer(request)
+            else:
+                answer = self._match_and_answer(request)
+        except Exception:  # noqa: BLE001 - becomes a response; a bug is logged with its traceback
+            return error_response(self._responses, request, Failure())
+        if isinstance(answer, Response):
+            return answer
+        waiting = answer if isinstance(answer, Deferred) else Deferred.fromCoroutine(answer)
+        return waiting.addErrback(self._failed, request)
+
+    def find(self, path: bytes) -> Route | None:
+        """Return the route of a path, escapes included; None if there is none."""
+        match = self._match(path)
+        return None if match is None else match[0].route
+
+    def _match_and_answer(self, request: Request) -> AnyAnswer:
+        """Answer a request that is not for a fixed address.
+
+        Raises:
+            HTTPException: The address or the method is not served.
+        """
+        method, path = request.method, request.path
+        if method not in METHODS:
+            return self._responses.problem(request, problems.NOT_IMPLEMENTED)
+        match = self._match(path)
+        if match is None:
+            return self._answer_unknown(request)
+        endpoint, values = match
+        if method not in endpoint.methods:
+            raise MethodNotAllowed(sorted(map(bytes.decode, endpoint.methods)))
+        return endpoint.answer(request, **values)
+
+    def _answer_unknown(self, request: Request) -> Response:
+        """Answer a request for an address that there is not."""
+        method, path = request.method, request.path
+        if path == ASTERISK and method == b"OPTIONS":
+            return self._responses.options(("GET", "HEAD", "OPTIONS"))
+        if _decoded(path) is None:
+            return self._responses.problem(request, problems.BAD_ESCAPE)
+        if method in _READS and path.endswith(b"/") and not self._lacks_segment(path):
+            exact = path[:-1]
+            route = self.find(exact)
+            if route is not None and route.methods is not None and not exact.endswith(b"/"):
+                return self._responses.moved(exact, request.query)
+        raise NotFound
+
+    def _lacks_segment(self, path: bytes) -> bool:
+        """Return whether a path is an open address without its segment."""
+        return any(path == address.prefix for address in self._open)
+
+    def _match(self, path: bytes) -> tuple[Endpoint, Mapping[str, str]] | None:
+        """Return what answers a path, and the values in it; None if nothing does."""
+        endpoint = self._fixed.get(path)
+        if endpoint is not None:
+            return endpoint, {}
+        if len(path) > MAX_PATH:
+            return None
+        for address in self._open:
+            segment = address.segment(path)
+            if segment is not None:
+                return address.endpoint, {address.name: segment.decode("latin-1")}
+        return self._match_decoded(path)
+
+    def _match_decoded(self, path: bytes) -> tuple[Endpoint, Mapping[str, str]] | None:
+        """Match an address in an unusual spelling by Klein's rules."""
+        text = _decoded(path)
+        if text is None:
+            return None
+        try:
+            rule, values = self._adapter.match(text, return_rule=True)
+        except HTTPException:
+            return None
+        endpoint: Endpoint = rule.endpoint
+        if endpoint.has_path:
+            is_exact = path.count(b"/") == rule.rule.count("/")
+        else:
+            is_exact = _NOT_EXACT.search(path) is None
+        return (endpoint, values) if is_exact else None
+
+    def _failed(self, failure: Failure, request: Request) -> Response:
+        if failure.check(CancelledError):  # the client has left
+            failure.raiseException()
+        return error_response(self._responses, request, failure)
+
+
+def _decoded(path: bytes) -> str | None:
+    """Return a path without its escapes; None if they are broken, or not UTF-8."""
+    if _BROKEN_ESCAPE.search(path) is not None:
+        return None
+    try:
+        return unquote_to_bytes(path).decode()
+    except UnicodeDecodeError:
+        return None

@@ -1,0 +1,39 @@
+"""Health and readiness for anyone who asks: load balancers, monitors."""
+
+from typing import Final
+
+from werkzeug.exceptions import NotFound
+
+from reviewsd.http1 import urls
+from reviewsd.http1.request import Request
+from reviewsd.http1.responses import Response, Responses
+from reviewsd.monitoring.readiness import Readiness
+from reviewsd.web.app import PublicApp
+
+
+class Probes:
+    """Answers probes.
+
+    Args:
+        responses: Makes the responses.
+        readiness: Whether the service should get requests; None if ``server.readyz`` is off.
+    """
+
+    app: Final = PublicApp()
+
+    def __init__(self, responses: Responses, readiness: Readiness | None = None) -> None:
+        self._responses = responses
+        self._readiness = readiness
+
+    @app.route(urls.HEALTH, any_host=True, cost=0)
+    def health(self, _request: Request) -> Response:
+        """Answer that the reactor runs."""
+        return self._responses.no_store_json(b'{"status":"ok"}')
+
+    @app.route(urls.READY, any_host=True, cost=0)
+    def ready(self, _request: Request) -> Response:
+        """Answer whether the service should get requests."""
+        if self._readiness is None:
+            raise NotFound
+        status, document = self._readiness.answer()
+        return self._responses.no_store_json(document, status)
