@@ -5,6 +5,7 @@ ended. A failed listen is fatal before systemd hears READY=1 (security-and-opera
 """
 
 import gc
+import os
 import signal
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -25,8 +26,6 @@ from reviewsd.admin.site import About, AdminSite
 from reviewsd.app import start_error
 from reviewsd.app.admin import admin_endpoint, log_rejections, operator_routes, reload_on_hangup
 from reviewsd.app.descriptors import fitted, raise_limit
-from reviewsd.app.file_guard import FileGuard
-from reviewsd.app.files import hold_state, start_guard
 from reviewsd.app.first_publication import notify_ready, publish_first
 from reviewsd.app.listeners import Listeners, accept, address
 from reviewsd.app.mcp import build_mcp, follow_ended
@@ -45,7 +44,7 @@ from reviewsd.publish.sources import NO_FILES, fingerprint
 from reviewsd.publish.watcher import Watcher
 from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.sockets import inherited
-from reviewsd.runtime.state_dir import StartError
+from reviewsd.runtime.state_dir import StartError, lock_state
 from reviewsd.runtime.systemd import Notifier
 from reviewsd.runtime.tasks import TaskSet, wait_at_most
 from reviewsd.snapshot.snapshots import Snapshots
@@ -98,9 +97,9 @@ async def serve(
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the start reads the files anyway
     notifier = Notifier(environ.get("NOTIFY_SOCKET"))
     async with AsyncExitStack() as stack:
-        guard = hold_state(stack, config.state_dir)
+        stack.callback(os.close, lock_state(config.state_dir))
         try:
-            listen = await _start(stack, reactor, config, environ, notifier, guard, options)
+            listen = await _start(stack, reactor, config, environ, notifier, options)
             start_error.clear(config.state_dir)
             _keep_what_there_is()
             _log.info("serving {at}, listening on {on}", at=config.base_url, on=", ".join(listen))
@@ -121,7 +120,6 @@ async def _start(
     config: Config,
     environ: Mapping[str, str],
     notifier: Notifier,
-    guard: FileGuard,
     options: StartOptions,
 ) -> Sequence[str]:
     """Build everything, from the lock to READY=1; what must be ended goes onto the stack.
@@ -158,7 +156,7 @@ async def _start(
     counters.include(public.counts)
     stack.push_async_callback(requests.stop)
     stack.push_async_callback(_together, public.drain, hub.stop)
-    listeners = Listeners(stack, reactor, guard, hub.add_own_listener)
+    listeners = Listeners(stack, reactor, hub.add_own_listener)
     ports = await listeners.bind_public(config, public)
     listen = [address(port) for port in ports]
     watcher = _watcher(reactor, config, publisher)
@@ -203,7 +201,6 @@ async def _start(
     watcher.seen = NO_FILES if snapshots.empty else snapshots.current.seen.fingerprint
     watcher.start()
     stack.push_async_callback(watcher.stop)
-    start_guard(stack, guard, reactor, config, environ, snapshots, publisher)
     log_rejections(stack, reactor, counters, ended)
     reload_on_hangup(reactor, reloading, notifier)
     start_watchdog(stack, reactor, environ, health, notifier)
