@@ -11,8 +11,7 @@ reason one connection is enough for a node. Migrations and sweeps are under it l
 What differs:
 
 - The time is the server's (4.3): each transaction reads it, and ``now`` counts on from there. A
-  node whose clock is wrong takes over no claim too early and ends no lease. When the server's clock
-  jumps, the first node that notices moves the rows with it, and says so in ``meta`` to the others.
+  node whose clock is wrong takes over no claim too early and ends no lease.
 - Tables are made by the same migrations, with PostgreSQL's names for two types; their version is in
   ``meta``. It is read in each transaction: a node stops when a newer one has migrated (D11).
 - All nodes must unseal each other's secrets. So the keys are checked before anything else: with
@@ -25,7 +24,6 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -36,7 +34,6 @@ from twisted.internet.interfaces import IReactorFromThreads
 from twisted.logger import Logger
 
 from reviewsd.store import key_check, timed_psycopg
-from reviewsd.store.clock import JUMPED, StoreClock, described, move
 from reviewsd.store.schema import MIGRATIONS
 from reviewsd.store.secrets import Secrets
 from reviewsd.store.thread import Purpose, StoreThread, disconnect
@@ -82,8 +79,6 @@ _OUTAGES = (
 """Blame the server, the network or the operator's grants; any other error is a bug of ours."""
 
 _VERSION = "schema_version"
-_MOVED = "clock_moved"
-"""Milliseconds by which the rows have moved with the server's clock, of all jumps together."""
 
 _BEGIN = f"BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({LOCK})"
 """With what follows it, one message for the server. Each statement of it sees what is committed when
@@ -91,8 +86,7 @@ the one before it has ended: so what follows sees all that was while the lock wa
 
 _FACTS = (
     "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT),"
-    f" (SELECT value FROM meta WHERE key = '{_VERSION}'),"
-    f" (SELECT value FROM meta WHERE key = '{_MOVED}')"
+    f" (SELECT value FROM meta WHERE key = '{_VERSION}')"
 )
 
 PsycopgConnection = psycopg.Connection[tuple[Any, ...]]
@@ -131,9 +125,7 @@ class Postgres:
         self._failure: StoreError | None = None
         self._rest_until = 0.0
         self._seen: object = None
-        self._clock = StoreClock(wall_clock())
-        self._moved = 0  # as ``_MOVED`` says
-        self._jumped = 0  # by how much, as this transaction has found
+        self._offset = wall_clock() - _passed()  # of the server's clock, milliseconds
 
     @property
     def healthy(self) -> bool:
@@ -141,8 +133,8 @@ class Postgres:
         return self._healthy
 
     def now(self) -> int:
-        """The server's clock, milliseconds since 1970 UTC; this machine's before it was reached."""
-        return self._clock.now() + self._moved
+        """Return the server's clock, milliseconds since 1970 UTC; this machine's before ``open``."""
+        return _passed() + self._offset
 
     async def open(self) -> None:
         """Start the thread; connect, check and migrate the database.
@@ -206,17 +198,11 @@ class Postgres:
             with connection.cursor() as cursor:
                 try:
                     result = work(_Cursor(cursor))
-                    if jumped := self._jumped:  # after ``work``: it goes by the time before that
-                        move(_Cursor(cursor), jumped, self.now() + jumped)
-                        _note(connection, _MOVED, str(self._moved + jumped))
                     connection.commit()
                 except BaseException:
                     with suppress(psycopg.Error):  # a lost connection cannot, and need not
                         connection.rollback()
                     raise
-        if jumped:
-            self._moved += jumped
-            self._log.warn(JUMPED, how=described(jumped))
         return result
 
     def _look(self, pool: ConnectionPool) -> bool:
@@ -238,23 +224,15 @@ class Postgres:
         self._works()
 
     def _begin(self, connection: PsycopgConnection) -> PsycopgConnection:
-        """Begin a transaction that holds the lock."""
-        self._jumped = self._clock.look(partial(self._read_clock, connection))
-        return connection
-
-    def _read_clock(self, connection: PsycopgConnection) -> int:
-        """The server's clock, less what the rows have moved with it; once the lock is there."""
-        found = connection.execute(f"{_BEGIN}; {_FACTS}", prepare=False)
-        while found.nextset():
+        """Begin a transaction that holds the lock, and read the server's clock."""
+        results = connection.execute(f"{_BEGIN}; {_FACTS}", prepare=False)
+        while results.nextset():
             pass
-        row = found.fetchone()
+        row = results.fetchone()
         assert row is not None  # noqa: S101  it is one of constants
+        self._offset = int(row[0]) - _passed()
         _check_version(int(row[1]))
-        moved = int(row[2] or 0)
-        if moved != self._moved:  # another node has noticed a jump, or did so before this start
-            self._moved = moved
-            self._clock.forget()
-        return int(row[0]) - moved
+        return connection
 
     def _prepare(self, connection: PsycopgConnection) -> None:
         """Make a new connection fit for use, or close it and raise."""
@@ -287,6 +265,11 @@ class Postgres:
             )
         self._failure = failure
         return failure
+
+
+def _passed() -> int:
+    """Return the milliseconds since the machine was started; nobody sets that clock."""
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
 
 
 class _Cursor:

@@ -32,7 +32,6 @@ from twisted.enterprise.adbapi import ConnectionPool
 from twisted.internet.interfaces import IReactorFromThreads
 from twisted.logger import Logger
 
-from reviewsd.store.clock import JUMPED, StoreClock, described, move
 from reviewsd.store.durable import renew, sync
 from reviewsd.store.open_files import OpenFiles
 from reviewsd.store.schema import MIGRATIONS
@@ -96,7 +95,6 @@ class Database:
         self._files = OpenFiles(path)
         self._reactor = reactor
         self._wall = wall
-        self._clock = StoreClock(wall())
         self._thread: StoreThread | None = None
         self._healthy = False
         self._failure: StoreError | None = None  # the one that is in the log
@@ -107,8 +105,8 @@ class Database:
         return self._healthy
 
     def now(self) -> int:
-        """The wall clock, milliseconds since 1970 UTC; when it jumps, what is stored moves with it."""
-        return self._clock.now()
+        """Return the wall clock, milliseconds since 1970 UTC."""
+        return self._wall()
 
     async def open(self) -> None:
         """Start the thread; create, check and migrate the file.
@@ -188,13 +186,10 @@ class Database:
         connection = self._connection(pool)
         if self._failure is not None and purpose is not Purpose.WORK:
             raise StoreError(str(self._failure))
-        jumped = self._clock.look(self._wall)
         try:
             with closing(connection.cursor()) as cursor:
                 try:
                     result = work(cursor)
-                    if jumped:  # after ``work``: it goes by the time before that
-                        move(cursor, jumped, self._clock.now() + jumped)
                     connection.commit()
                 except BaseException:
                     connection.rollback()
@@ -205,9 +200,6 @@ class Database:
             if self._failure is None:  # else the connection has the only copy of the data
                 pool.disconnect(connection)
             raise self._failed(error) from error
-        if jumped:
-            self._clock.jump(jumped)
-            self._log.warn(JUMPED, how=described(jumped))
         if purpose.acknowledged and (missing := self._files.missing(connected=True)):
             raise self._failed(missing)
         return result

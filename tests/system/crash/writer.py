@@ -104,7 +104,8 @@ class Hub:
         intents.ask(cursor, TOPICS[number % 3], callback, asked, caps, backing_off=False)
 
     def _sweep(self, cursor: SqlCursor) -> None:
-        upkeep.sweep(cursor, self.now)
+        pairs = {pair for pair, _ in upkeep.expired(cursor, self.now)}
+        upkeep.end_expired(cursor, pairs, self.now)
 
     def _turn_verifications(self, token: str | None, cursor: SqlCursor) -> None:
         """Claim what is due; without a token, write what came of the claimed."""
