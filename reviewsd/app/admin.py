@@ -5,7 +5,6 @@ import re
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from pathlib import Path
 
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
@@ -26,10 +25,9 @@ from reviewsd.runtime.sockets import ADMIN_NAME, free_path
 from reviewsd.runtime.state_dir import StartError
 from reviewsd.runtime.systemd import Notifier
 from reviewsd.runtime.tasks import TaskSet, every
-from reviewsd.store import secrets, session_keys
 from reviewsd.store.backup import Backups
 from reviewsd.store.ended_sessions import EndedSessions
-from reviewsd.store.keys import credential
+from reviewsd.store.keys import HUB_KEYS, SESSION_KEYS
 
 Routes = tuple[re.Pattern[bytes], IResource]
 """Which paths are whose."""
@@ -56,25 +54,24 @@ def operator_routes(
     stack.callback(globalLogPublisher.removeObserver, events)
     listening = EventRoutes(events, version)
     stack.callback(listening.stop)
-    keeping = BackupRoutes(backups, _keys(config, environ), version)
+    keeping = BackupRoutes(backups, _key_places(config, environ), version)
     return (
         (admin_events.PATHS, listening.resource()),
         (backup.PATHS, keeping.resource()),
     )
 
 
-def _keys(config: Config, environ: Mapping[str, str]) -> list[str]:
-    """Where the keys are that belong to a backup."""
-    given = environ.get("CREDENTIALS_DIRECTORY")
-    folder = None if given is None else Path(given)
-    own = {
-        secrets.CREDENTIAL: str(config.key_folder / secrets.KEY_FILE),
-        session_keys.CREDENTIAL: config.mcp.session_key_file
-        or str(config.key_folder / session_keys.KEY_FILE),
+def _key_places(config: Config, environ: Mapping[str, str]) -> list[str]:
+    """Return where the keys are that belong to a backup."""
+    paths = {
+        HUB_KEYS: str(config.key_folder / HUB_KEYS.name),
+        SESSION_KEYS: config.mcp.session_key_file or str(config.key_folder / SESSION_KEYS.name),
     }
     return [
-        path if credential(folder, name) is None else f"the systemd credential {name}"
-        for name, path in own.items()
+        path
+        if file.credential_path(environ) is None
+        else f"the systemd credential {file.credential}"
+        for file, path in paths.items()
     ]
 
 

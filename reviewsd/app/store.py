@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from twisted.internet.interfaces import IReactorFromThreads
@@ -11,9 +10,8 @@ from twisted.logger import Logger
 
 from reviewsd.config.schema import Config
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
-from reviewsd.store.backup import check_keys
-from reviewsd.store.keys import KeyFileError
-from reviewsd.store.secrets import Secrets, load_keys
+from reviewsd.store.keys import HUB_KEYS, KeyFileError
+from reviewsd.store.secrets import Secrets, check_keys
 from reviewsd.store.sqlite import Database
 from reviewsd.store.transactions import NewerSchemaError, OtherKeysError, StoreError
 
@@ -53,9 +51,8 @@ async def open_store(
 
 
 def _secrets(config: Config, environ: Mapping[str, str]) -> Secrets:
-    folder = environ.get("CREDENTIALS_DIRECTORY")
     try:
-        return Secrets(load_keys(config.key_folder, None if folder is None else Path(folder)))
+        return Secrets(HUB_KEYS.load(config.key_folder, environ))
     except KeyFileError as error:
         raise StartError(str(error), EX_CONFIG) from error
 

@@ -1,9 +1,9 @@
-"""A copy of the store for the operator to keep, and what is in it (D12).
+"""Copies of the store for the operator to keep, with what is in them (D12).
 
-The copy is the SQLite file as it was between two transactions; put in the place of ``state.sqlite`` it
-is the store again. The keys are not in it: what sealed secrets are for (H11) is that a copy of the
-database, which is what gets around, opens nothing. They never change by themselves, so they are kept
-once, and apart. ``check_keys`` sees to it that they are not forgotten when a copy is put back.
+A copy is the SQLite file as it was between two transactions; put in the place of ``state.sqlite`` it is the
+store again. The keys are not in it: secrets are sealed (H11) because copies of a database get around, and a
+copy alone opens nothing. The keys never change by themselves, so they are copied once and kept apart;
+``secrets.check_keys`` refuses a copy that was restored without them.
 """
 
 import sqlite3
@@ -14,10 +14,8 @@ from tempfile import gettempdir
 from typing import Any, BinaryIO, Protocol
 
 from reviewsd.api.status import BackupContents
-from reviewsd.store import key_check
 from reviewsd.store.interface import InThread
-from reviewsd.store.secrets import Secrets
-from reviewsd.store.transactions import OtherKeysError, SqlCursor, StoreError
+from reviewsd.store.transactions import StoreError
 
 _PREFIX = ".backup-"
 
@@ -84,28 +82,3 @@ def _contents(path: Path) -> BackupContents:
             blocks=column("SELECT COUNT(*) FROM block"),
             sessions_ended=column("SELECT COUNT(*) FROM mcp_ended"),
         )
-
-
-def check_keys(cursor: SqlCursor, secrets: Secrets) -> None:
-    """Make sure that the keys are those which have sealed what the store holds.
-
-    With others every signed delivery would fail, and the third failure ends a subscription.
-
-    Raises:
-        OtherKeysError: They are not, and there are such secrets.
-    """
-    if not key_check.opens(cursor, secrets) and _holds_secrets(cursor):
-        raise OtherKeysError(
-            "secret.key (or the credential reviewsd.hub-secret-key) is not the key that has "
-            "sealed the secrets in state.sqlite: put the one back that belongs to it. If it is "
-            "lost, move state.sqlite away; subscribers have to subscribe again"
-        )
-    key_check.seal(cursor, secrets)
-
-
-def _holds_secrets(cursor: SqlCursor) -> bool:
-    cursor.execute(
-        "SELECT 1 FROM subscription WHERE secret_sealed IS NOT NULL"
-        " UNION ALL SELECT 1 FROM verification WHERE secret_sealed IS NOT NULL LIMIT 1"
-    )
-    return cursor.fetchone() is not None

@@ -33,14 +33,13 @@ from twisted.enterprise.adbapi import ConnectionPool
 from twisted.internet.interfaces import IReactorFromThreads
 from twisted.logger import Logger
 
-from reviewsd.store import key_check, timed_psycopg
+from reviewsd.store import timed_psycopg
 from reviewsd.store.schema import MIGRATIONS
-from reviewsd.store.secrets import Secrets
+from reviewsd.store.secrets import Secrets, check_shared_keys
 from reviewsd.store.thread import Purpose, StoreThread, disconnect
 from reviewsd.store.transactions import (
     MANY,
     NewerSchemaError,
-    OtherKeysError,
     SqlCursor,
     SqlValue,
     StoreError,
@@ -242,7 +241,7 @@ class Postgres:
                 connection.execute("SELECT set_config(%s, %s, false)", setting)
             connection.execute(_BEGIN, prepare=False)
             _migrate(connection)
-            _check_keys(connection, self._secrets)
+            check_shared_keys(_Cursor(connection.cursor()), self._secrets)
             connection.commit()
         except BaseException:
             connection.close()
@@ -343,17 +342,6 @@ def _check_version(version: int) -> None:
             f"its schema has version {version}, and this program knows up to {len(MIGRATIONS)}: "
             "run the newer program, or restore a backup of the older one"
         )
-
-
-def _check_keys(connection: PsycopgConnection, secrets: Secrets) -> None:
-    """Make sure that the nodes can unseal each other's secrets (H11)."""
-    cursor = _Cursor(connection.cursor())
-    if not key_check.opens(cursor, secrets):
-        raise OtherKeysError(
-            "another node seals the subscribers' secrets with a key that this one does not "
-            "have: give all nodes the same secret.key"
-        )
-    key_check.seal(cursor, secrets)
 
 
 def _fact(connection: PsycopgConnection, key: str) -> str | None:
