@@ -49,7 +49,6 @@ from reviewsd.runtime.systemd import Notifier
 from reviewsd.runtime.tasks import TaskSet, wait_at_most
 from reviewsd.snapshot.snapshots import Snapshots
 from reviewsd.store.backup import Backups
-from reviewsd.store.metered import MeteredStore
 from reviewsd.store.sqlite import Database
 from reviewsd.web.websub import HubRoute
 from reviewsd.websub.hub import Hub
@@ -133,16 +132,15 @@ async def _start(
     counters = Counters()
     publisher = _publisher(stack, reactor, config, snapshots, counters)
 
-    database, secrets = await open_store(stack, reactor, config, environ)
-    store = MeteredStore(database, reactor, counters)
-    hub = Hub.from_config(config, reactor, store, secrets, counters, database.now, stack)
+    store, secrets = await open_store(stack, reactor, config, environ, counters)
+    hub = Hub.from_config(config, reactor, store, secrets, counters, store.now, stack)
     health = start_health(stack, reactor, store)
     readiness = Readiness(snapshots, publisher, lambda: health.store_works)
     replies = build_replies(config)
     requests = TaskSet()
     workload = build_workload(reactor, config, counters)
     route = HubRoute(hub.requests, replies, requests, workload.networks)
-    ended = await follow_ended(stack, reactor, store, database.now, hub.add_follower)
+    ended = await follow_ended(stack, reactor, store, store.now, hub.add_follower)
     mcp = build_mcp(config, environ, snapshots, ended, replies, workload, requests, counters)
     public = build_public(
         reactor,
@@ -180,8 +178,8 @@ async def _start(
         reactor, snapshots, publisher, health, hub.operator.state, counters.counts
     )
     backups = None  # a shared store is not ours to copy
-    if isinstance(database, Database):
-        backups = Backups(database, config.state_dir, deferToThread)
+    if isinstance(store, Database):
+        backups = Backups(store, config.state_dir, deferToThread)
     routes = admin.site(
         ProbeRoutes(readiness, metrics.text, CONTENT_TYPE, program_version()),
         operator_routes(stack, config, environ, backups, program_version()),

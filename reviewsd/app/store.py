@@ -5,10 +5,11 @@ from contextlib import AsyncExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
-from twisted.internet.interfaces import IReactorFromThreads
+from twisted.internet.base import ReactorBase
 from twisted.logger import Logger
 
 from reviewsd.config.schema import Config
+from reviewsd.runtime.counters import Counters
 from reviewsd.runtime.state_dir import EX_CONFIG, StartError
 from reviewsd.store.keys import HUB_KEYS, KeyFileError
 from reviewsd.store.secrets import Secrets, check_keys
@@ -26,9 +27,10 @@ _log = Logger()
 
 async def open_store(
     stack: AsyncExitStack,
-    reactor: IReactorFromThreads,
+    reactor: ReactorBase,
     config: Config,
     environ: Mapping[str, str],
+    counters: Counters,
 ) -> "tuple[Database | Postgres, Secrets]":
     """Open the store and the secrets that are sealed in it; the stack closes it.
 
@@ -37,12 +39,13 @@ async def open_store(
         reactor: Runs everything.
         config: The configuration.
         environ: Names systemd's credentials.
+        counters: Count transactions.
 
     Raises:
         StartError: The configuration or the state cannot be used.
     """
     secrets = _secrets(config, environ)
-    database = state_store(reactor, config, secrets)
+    database = state_store(reactor, config, secrets, counters)
     await _open(database)
     if isinstance(database, Database) and database.healthy:
         await _check_keys(database, secrets)
@@ -58,7 +61,7 @@ def _secrets(config: Config, environ: Mapping[str, str]) -> Secrets:
 
 
 def state_store(
-    reactor: IReactorFromThreads, config: Config, secrets: Secrets
+    reactor: ReactorBase, config: Config, secrets: Secrets, counters: Counters
 ) -> "Database | Postgres":
     """Return the store that ``hub.store`` names, not opened yet.
 
@@ -66,7 +69,7 @@ def state_store(
         StartError: Its configuration or its driver cannot be used.
     """
     if not config.hub.shared:
-        return Database(config.state_dir / DATABASE, reactor)
+        return Database(config.state_dir / DATABASE, reactor, counters)
     try:
         from reviewsd.store.postgres import Postgres  # noqa: PLC0415 - psycopg is an extra
     except ImportError as error:
@@ -74,7 +77,7 @@ def state_store(
         text = f"hub.store: PostgreSQL needs psycopg, which cannot be used ({error}): {remedy}"
         raise StartError(text, EX_CONFIG) from error
     try:
-        return Postgres(config.hub.store, reactor, secrets)
+        return Postgres(config.hub.store, reactor, secrets, counters)
     except ValueError as error:
         raise StartError(f"hub.store: {error}", EX_CONFIG) from error
 

@@ -30,9 +30,10 @@ from typing import Any, Self, TypeVar
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from twisted.enterprise.adbapi import ConnectionPool
-from twisted.internet.interfaces import IReactorFromThreads
+from twisted.internet.base import ReactorBase
 from twisted.logger import Logger
 
+from reviewsd.runtime.counters import Counters
 from reviewsd.store import timed_psycopg
 from reviewsd.store.schema import MIGRATIONS
 from reviewsd.store.secrets import Secrets, check_shared_keys
@@ -99,6 +100,7 @@ class Postgres:
         url: ``postgresql://...``, as libpq reads it.
         reactor: Where results come back to; it must be running.
         secrets: Must be able to unseal what other nodes have sealed.
+        counters: Count transactions.
 
     Raises:
         ValueError: libpq does not understand the URL; its reason is not told, since it may quote
@@ -110,7 +112,9 @@ class Postgres:
 
     _log = Logger()
 
-    def __init__(self, url: str, reactor: IReactorFromThreads, secrets: Secrets) -> None:
+    def __init__(
+        self, url: str, reactor: ReactorBase, secrets: Secrets, counters: Counters | None = None
+    ) -> None:
         try:
             given = conninfo_to_dict(url)
         except psycopg.ProgrammingError:
@@ -118,6 +122,7 @@ class Postgres:
         self._parameters = {**_CONNECTION, **given}
         self._name = f"{given.get('dbname', '')} at {given.get('host', 'the local server')}"
         self._reactor = reactor
+        self._counters = counters or Counters()
         self._secrets = secrets
         self._thread: StoreThread | None = None
         self._healthy = False
@@ -152,14 +157,14 @@ class Postgres:
             cp_openfun=self._prepare,
             cp_reactor=self._reactor,
         )
-        self._thread = StoreThread(pool, self._reactor)
+        self._thread = StoreThread(pool, self._reactor, self._counters)
         await self.run(lambda _: None)
 
     async def run(
         self, work: Callable[[SqlCursor], Result], purpose: Purpose = Purpose.WORK
     ) -> Result:
         """Run a transaction: all that ``work`` does, or nothing of it; see ``Database.run``."""
-        return await self._opened().call(purpose, self._transact, work)
+        return await self._opened().transact(purpose, self._transact, work)
 
     async def changed(self) -> bool:
         """Whether any node has committed anything since the last time; takes no lock.

@@ -29,9 +29,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from twisted.enterprise.adbapi import ConnectionPool
-from twisted.internet.interfaces import IReactorFromThreads
+from twisted.internet.base import ReactorBase
 from twisted.logger import Logger
 
+from reviewsd.runtime.counters import Counters
 from reviewsd.store.durable import renew, sync
 from reviewsd.store.open_files import OpenFiles
 from reviewsd.store.schema import MIGRATIONS
@@ -83,17 +84,23 @@ class Database:
     Args:
         path: The file, in a directory that only this daemon uses (D7). It and its log are 0600.
         reactor: Results come back to its thread; it must be running.
+        counters: Count transactions.
         wall: The wall clock, milliseconds since 1970 UTC.
     """
 
     _log = Logger()
 
     def __init__(
-        self, path: Path, reactor: IReactorFromThreads, wall: Callable[[], int] = wall_clock
+        self,
+        path: Path,
+        reactor: ReactorBase,
+        counters: Counters | None = None,
+        wall: Callable[[], int] = wall_clock,
     ) -> None:
         self._path = path
         self._files = OpenFiles(path)
         self._reactor = reactor
+        self._counters = counters or Counters()
         self._wall = wall
         self._thread: StoreThread | None = None
         self._healthy = False
@@ -127,7 +134,7 @@ class Database:
             cp_openfun=self._prepare,
             cp_reactor=self._reactor,
         )
-        self._thread = StoreThread(pool, self._reactor)
+        self._thread = StoreThread(pool, self._reactor, self._counters)
         await self._thread.call(Purpose.WORK, self._connection)
 
     async def run(
@@ -150,7 +157,7 @@ class Database:
                 unknown.
             Exception: What ``work`` raised; the transaction is rolled back.
         """
-        return await self._opened().call(purpose, self._transact, work, purpose)
+        return await self._opened().transact(purpose, self._transact, work, purpose)
 
     async def changed(self) -> bool:
         """Return False: no other node uses this store."""
