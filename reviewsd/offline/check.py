@@ -1,9 +1,4 @@
-"""What ``reviewsctl`` asks about files and settings: JSON documents on stdout, no daemon.
-
-``reviewsctl`` knows nothing of what is in here but these documents, so it runs ``reviewsd`` of its own
-installation with options that ``reviewsd --help`` leaves out: ``--check --json [--data DIR]``,
-``--show-config`` and ``--config-schema``.
-"""
+"""Checks configuration and data, for ``reviewsctl check`` and ``doctor``."""
 
 import datetime
 from collections import Counter
