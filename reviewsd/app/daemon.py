@@ -20,9 +20,12 @@ from twisted.internet.posixbase import PosixReactorBase
 from twisted.internet.threads import deferToThread
 from twisted.logger import Logger
 
+from reviewsd.admin.app import admin_site
+from reviewsd.admin.hub import HubRoutes
 from reviewsd.admin.probes import ProbeRoutes
 from reviewsd.admin.reload import Read, Reloading
-from reviewsd.admin.site import About, AdminSite
+from reviewsd.admin.responses import AdminResponses
+from reviewsd.admin.status import About, DaemonRoutes
 from reviewsd.app import start_error
 from reviewsd.app.admin import admin_endpoint, log_rejections, operator_routes, reload_on_hangup
 from reviewsd.app.descriptors import fitted, raise_limit
@@ -159,32 +162,39 @@ async def _start(
     listen = [address(port) for port in ports]
     watcher = _watcher(reactor, config, publisher)
     reloading = _reloading(config, options.read, publisher, watcher, hub)
-    admin = AdminSite(
-        snapshots,
-        publisher,
-        reloading,
-        hub.operator,
-        About(
+    responses = AdminResponses(program_version())
+    daemon_routes = DaemonRoutes(
+        snapshots=snapshots,
+        publisher=publisher,
+        reloading=reloading,
+        operator=hub.operator,
+        about=About(
             version=program_version(),
             base_url=config.base_url,
             listen=tuple(listen),
             data_dir=str(config.data_dir),
         ),
-        time.time,
-        requests,
-        counters.counts,
+        now=time.time,
+        tasks=requests,
+        counts=counters.counts,
+        responses=responses,
     )
     metrics = build_metrics(
         reactor, snapshots, publisher, health, hub.operator.state, counters.counts
     )
-    backups = None  # a shared store is not ours to copy
+    backups = None  # PostgreSQL has tools of its own
     if isinstance(store, Database):
         backups = Backups(store, config.state_dir, deferToThread)
-    routes = admin.site(
-        ProbeRoutes(readiness, metrics.text, CONTENT_TYPE, program_version()),
-        operator_routes(stack, config, environ, backups, program_version()),
+    admin = admin_site(
+        (
+            *daemon_routes.routes,
+            *HubRoutes(hub.operator, responses, config.base_url, requests).routes,
+            *ProbeRoutes(readiness, metrics.text, CONTENT_TYPE, responses).routes,
+            *operator_routes(stack, config, environ, backups, responses),
+        ),
+        responses,
     )
-    await listeners.listen(admin_endpoint(config, inherited()), routes)
+    await listeners.listen(admin_endpoint(config, inherited()), admin)
     await listeners.open_metrics(config, metrics)
 
     await publish_first(
